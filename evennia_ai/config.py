@@ -1,0 +1,252 @@
+"""Every setting, once: type, default, unit, help. Nothing is read at import.
+
+An effective value is found in this order, the last that says something wins: the default here, the
+Django setting ``AI_ASSISTANT``, the named profile, the assistant's own attribute. ``None`` means
+"inherit"; 0 means zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, get_args, get_type_hints
+
+from evennia_ai.errors import ConfigError
+
+TRUE_WORDS = ("true", "yes", "on", "1")
+FALSE_WORDS = ("false", "no", "off", "0")
+
+
+def setting(
+    default: Any,
+    help: str,
+    *,
+    unit: str = "",
+    low: float | None = None,
+    high: float | None = None,
+    choices: tuple[str, ...] = (),
+) -> Any:
+    """Declare one setting of `AssistantConfig`."""
+    meta = {"help": help, "unit": unit, "low": low, "high": high, "choices": choices}
+    return field(default=default, metadata=meta)
+
+
+@dataclass(frozen=True)
+class AssistantConfig:
+    """The effective settings of one assistant."""
+
+    profile: str = setting("default", "The named model profile to think with.")
+    llm_model: str | None = setting(None, "Model name; None takes the profile's own.")
+    max_context_tokens: int = setting(
+        100_000, "The most of the model's window to use.", unit="tokens", low=1_000
+    )
+    max_reply_tokens: int = setting(
+        800, "Room for one reply of the model.", unit="tokens", low=16, high=32_000
+    )
+    temperature: float | None = setting(
+        None, "Sampling temperature; None takes the model's own.", low=0.0, high=2.0
+    )
+    turn_deadline: float = setting(
+        20.0,
+        "Time for one turn, over all its model calls; then the fallback line.",
+        unit="s",
+        low=0.5,
+        high=600.0,
+    )
+    max_iterations: int = setting(6, "Model calls in one turn.", low=1, high=50)
+    max_tool_calls: int = setting(8, "Tool calls taken from one reply.", low=1, high=50)
+    max_hops: int = setting(
+        3, "How many answers in a row assistants may give one another.", low=0, high=50
+    )
+    conversation_timeout: float = setting(
+        60.0,
+        "How long after an exchange a speaker need not say the name again.",
+        unit="s",
+        low=0.0,
+        high=3_600.0,
+    )
+    event_max_age: float = setting(
+        300.0, "Words older than this are not answered any more.", unit="s", low=1.0
+    )
+    max_speech_chars: int = setting(
+        1_000, "The longest line the character says.", unit="characters", low=20, high=6_000
+    )
+    max_heard_chars: int = setting(
+        2_000, "How much of one line a model is shown.", unit="characters", low=100, high=20_000
+    )
+    tick_rate: float = setting(
+        5.0, "Time between ticks while players are near.", unit="s", low=0.5, high=3_600.0
+    )
+    discretion: str = setting(
+        "strict",
+        "strict: a whisper stays between its parties. trusting: it may be told on.",
+        choices=("strict", "trusting"),
+    )
+    fallback_line: str = setting(
+        "Forgive me, my thoughts wandered. Ask me again in a moment?",
+        "What the character says when no model answers in time.",
+    )
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            check_value(item.name, getattr(self, item.name))
+
+
+@dataclass(frozen=True)
+class ModelProfile:
+    """An endpoint and how to use it. Keys are named by environment variable, never held here.
+
+    ``settings`` are overrides of `AssistantConfig` that come with the profile; ``extra`` goes into
+    every request's body as it is.
+    """
+
+    name: str
+    client: str = "offline"
+    model: str = ""
+    base_url: str = ""
+    api_key_env: str = ""
+    context_window: int | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+HINTS = get_type_hints(AssistantConfig)
+FIELDS = {item.name: item for item in fields(AssistantConfig)}
+PROFILE_FIELDS = {item.name for item in fields(ModelProfile)} - {"name", "settings"}
+CLIENTS = ("openai", "offline")
+
+
+def known_setting(name: str) -> str:
+    """Return ``name`` if there is such a setting; raises ConfigError with the list otherwise."""
+    if name not in FIELDS:
+        raise ConfigError(f"There is no setting '{name}'. There are: {', '.join(sorted(FIELDS))}.")
+    return name
+
+
+def check_value(name: str, value: Any) -> None:
+    """Raise ConfigError, in one sentence, where ``value`` does not fit the setting ``name``."""
+    allowed = get_args(HINTS[name]) or (HINTS[name],)
+    meta = FIELDS[name].metadata
+    if value is None and type(None) in allowed:
+        return
+    kinds = tuple(kind for kind in allowed if kind is not type(None))
+    if isinstance(value, bool) and bool not in kinds:
+        raise ConfigError(f"{name} must be {describe_kind(kinds)}, not {value!r}.")
+    if not isinstance(value, kinds) and not (float in kinds and isinstance(value, int)):
+        raise ConfigError(f"{name} must be {describe_kind(kinds)}, not {value!r}.")
+    if meta["choices"] and value not in meta["choices"]:
+        raise ConfigError(f"{name} must be one of {', '.join(meta['choices'])}, not '{value}'.")
+    low, high = meta["low"], meta["high"]
+    if low is not None and not value >= low:
+        raise ConfigError(f"{name} must be at least {low:g}{spaced(meta['unit'])}, not {value:g}.")
+    if high is not None and not value <= high:
+        raise ConfigError(f"{name} must be at most {high:g}{spaced(meta['unit'])}, not {value:g}.")
+
+
+def describe_kind(kinds: tuple[type, ...]) -> str:
+    """Name a setting's type for a reader."""
+    words = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+    return " or ".join(words[kind] for kind in kinds)
+
+
+def spaced(unit: str) -> str:
+    """The unit with a space before it, or nothing."""
+    return f" {unit}" if unit else ""
+
+
+def parse_value(name: str, text: str) -> Any:
+    """Turn what a builder typed into the setting's type and check it; raises ConfigError."""
+    known_setting(name)
+    allowed = get_args(HINTS[name]) or (HINTS[name],)
+    text = text.strip()
+    value: Any = text
+    if text.lower() == "none" and type(None) in allowed:
+        return None
+    try:
+        if int in allowed:
+            value = int(text)
+        elif float in allowed:
+            value = float(text)
+        elif bool in allowed and text.lower() in TRUE_WORDS + FALSE_WORDS:
+            value = text.lower() in TRUE_WORDS
+    except ValueError:
+        pass
+    check_value(name, value)
+    return value
+
+
+def resolve_config(layers: Iterable[Mapping[str, Any]]) -> AssistantConfig:
+    """Merge layers, lowest first, into the effective settings; raises ConfigError.
+
+    Keys that are no settings are passed over; a None inherits from the layer below.
+    """
+    merged: dict[str, Any] = {}
+    for layer in layers:
+        merged.update({k: v for k, v in layer.items() if k in FIELDS and v is not None})
+    return AssistantConfig(**merged)
+
+
+def resolve_lenient(layers: Iterable[Mapping[str, Any]]) -> tuple[AssistantConfig, list[str]]:
+    """Like `resolve_config`, but a bad value is left out and named, so that the character lives.
+
+    Returns:
+        The settings, and one sentence for each value that was passed over.
+    """
+    good: list[dict[str, Any]] = []
+    complaints: list[str] = []
+    for layer in layers:
+        kept: dict[str, Any] = {}
+        for name, value in layer.items():
+            if name not in FIELDS or value is None:
+                continue
+            try:
+                check_value(name, value)
+            except ConfigError as error:
+                complaints.append(str(error))
+            else:
+                kept[name] = value
+        good.append(kept)
+    return resolve_config(good), complaints
+
+
+def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> ModelProfile:
+    """Read the profile ``name`` from the Django setting's ``PROFILES``; raises ConfigError."""
+    if name not in profiles:
+        known = ", ".join(sorted(profiles)) or "none"
+        raise ConfigError(f"There is no model profile '{name}'. There are: {known}.")
+    raw = dict(profiles[name])
+    strange = sorted(set(raw) - PROFILE_FIELDS - set(FIELDS))
+    if strange:
+        raise ConfigError(f"The model profile '{name}' has unknown entries: {', '.join(strange)}.")
+    if raw.get("client", "offline") not in CLIENTS:
+        raise ConfigError(
+            f"The model profile '{name}' has the client '{raw['client']}'; "
+            f"it must be one of {', '.join(CLIENTS)}."
+        )
+    own = {key: value for key, value in raw.items() if key in PROFILE_FIELDS}
+    return ModelProfile(
+        name=name, settings={key: raw[key] for key in raw if key in FIELDS}, **own
+    )
+
+
+def default_profiles(environ: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """The profiles every game has: ``offline``, and ``default`` from the environment.
+
+    ``OPENAI_BASE_URL``, ``OPENAI_API_KEY`` and ``EVENNIA_AI_MODEL`` choose the endpoint; without
+    the first two, ``default`` is the offline brain.
+    """
+    offline = {"client": "offline", "model": "offline"}
+    if not (environ.get("OPENAI_API_KEY") or environ.get("OPENAI_BASE_URL")):
+        return {"offline": offline, "default": offline}
+    online = {
+        "client": "openai",
+        "base_url": environ.get("OPENAI_BASE_URL", ""),
+        "api_key_env": "OPENAI_API_KEY" if environ.get("OPENAI_API_KEY") else "",
+        "model": environ.get("EVENNIA_AI_MODEL") or "gpt-4o-mini",
+    }
+    return {"offline": offline, "default": online}
+
+
+def usable_window(config: AssistantConfig, profile: ModelProfile) -> int:
+    """The context window in tokens that may be filled: the smaller of setting and profile."""
+    return min(config.max_context_tokens, profile.context_window or config.max_context_tokens)

@@ -1,0 +1,63 @@
+"""The one tree of errors. Every message is a sentence that the reader it is meant for can act on."""
+
+
+class AssistantError(Exception):
+    """Root of every error this package raises on purpose."""
+
+
+class ConfigError(AssistantError):
+    """A setting has a value it cannot have. The text names the setting, the value and what fits."""
+
+
+class ToolError(AssistantError):
+    """A tool could not do what it was asked. The text goes back to the model as the tool's result."""
+
+
+class ToolDenied(ToolError):
+    """A tool exists but its lock refuses somebody whose words are in this turn."""
+
+
+class TurnAborted(AssistantError):
+    """The turn may not go on (reload, stop, a newer lease, the character gone). Nothing is spoken."""
+
+
+class ProviderError(AssistantError):
+    """A model endpoint did not give a usable reply. The text never holds a key."""
+
+    kind = "error"
+
+
+class ProviderUnavailable(ProviderError):
+    """Unreachable, overloaded, too slow or broken on its side: another try later may work."""
+
+    kind = "unavailable"
+
+
+class DeadlineExceeded(ProviderUnavailable):
+    """No reply within the time the turn had."""
+
+    kind = "deadline"
+
+
+class Busy(ProviderUnavailable):
+    """The cap on calls in flight is reached and the queue is full: no call was made."""
+
+    kind = "busy"
+
+
+class ProviderRejected(ProviderError):
+    """The endpoint refused this request; the same request will be refused again."""
+
+    kind = "rejected"
+
+
+class ProviderMisconfigured(ProviderError):
+    """A key, an address or a model's name is missing or wrong: somebody must change the settings."""
+
+    kind = "misconfigured"
+
+
+class ContextOverflow(ProviderRejected):
+    """The request is longer than the model's context window."""
+
+    kind = "overflow"

@@ -1,0 +1,95 @@
+"""Messages: the chat-completion dict plus metadata, and the way to the wire.
+
+A stored message is a plain dict with ``role``, ``content``, optionally ``tool_calls`` or
+``tool_call_id``, and ``metadata``. Nothing here mutates its input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NotRequired, TypedDict
+
+LOST_RESULT = "(no result was recorded for this call)"
+
+
+class Metadata(TypedDict, total=False):
+    """What we know of a message beside its words.
+
+    ``seq`` is monotonic per log; ``at`` ISO-8601 UTC; ``speaker`` a dbref; ``audience`` the dbrefs
+    of those who heard it; ``private`` True where nobody else may ever learn of it; ``tokens`` an
+    estimate made once, when the message was stored.
+    """
+
+    seq: int
+    at: str
+    speaker: str
+    speaker_name: str
+    audience: list[str]
+    private: bool
+    tokens: int
+    event_id: int | None
+    turn_id: int | None
+    type: str
+
+
+class Message(TypedDict):
+    """One stored message."""
+
+    role: str
+    content: str
+    tool_calls: NotRequired[list[dict[str, Any]]]
+    tool_call_id: NotRequired[str]
+    metadata: Metadata
+
+
+WireMessage = dict[str, Any]
+
+
+def make_message(
+    role: str,
+    content: str,
+    *,
+    tool_calls: Sequence[Mapping[str, Any]] = (),
+    tool_call_id: str = "",
+    **metadata: Any,
+) -> Message:
+    """Build a message; keyword arguments beyond the chat-completion fields become its metadata."""
+    message: Message = {"role": role, "content": content, "metadata": metadata}  # type: ignore[typeddict-item]
+    if tool_calls:
+        message["tool_calls"] = [dict(call) for call in tool_calls]
+    if tool_call_id:
+        message["tool_call_id"] = tool_call_id
+    return message
+
+
+def wire_call(call_id: str, name: str, arguments: str) -> dict[str, Any]:
+    """One entry of an assistant message's ``tool_calls``; ``arguments`` is JSON text."""
+    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def is_private(message: Message) -> bool:
+    """True where only the message's audience may ever see it."""
+    return bool(message["metadata"].get("private"))
+
+
+def to_wire(messages: Iterable[Message]) -> list[WireMessage]:
+    """Strip metadata and repair tool pairs; only this function's output may reach a provider.
+
+    Every call is followed at once by exactly one result: a missing one becomes a synthetic line,
+    a result without its call is left out, and messages that arrived between the two move behind.
+    """
+    items = list(messages)
+    results = {m["tool_call_id"]: m["content"] for m in reversed(items) if m.get("tool_call_id")}
+    wire: list[WireMessage] = []
+    for message in items:
+        if message["role"] == "tool":
+            continue
+        out: WireMessage = {"role": message["role"], "content": message["content"]}
+        calls = message.get("tool_calls")
+        if calls:
+            out["tool_calls"] = calls
+        wire.append(out)
+        for call in calls or ():
+            content = results.get(call["id"], LOST_RESULT)
+            wire.append({"role": "tool", "tool_call_id": call["id"], "content": content})
+    return wire

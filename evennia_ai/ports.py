@@ -1,0 +1,318 @@
+"""What the engine needs from outside, as protocols. Adapters are thin and live at the edge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorTime
+
+from evennia_ai.config import AssistantConfig, ModelProfile
+from evennia_ai.messages import Message, WireMessage
+
+Audience = frozenset[str]
+
+
+# --- models ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ToolCallRequest:
+    """A call a model asks for; ``arguments`` is the raw JSON text it wrote."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Token counts as the endpoint reported them."""
+
+    prompt_tokens: int
+    completion_tokens: int
+
+
+@dataclass(frozen=True)
+class HeardLine:
+    """One new thing the character heard, as the prompt for this turn names it."""
+
+    kind: str
+    speaker: str
+    text: str
+    private: bool
+
+
+@dataclass(frozen=True)
+class Scene:
+    """The same content as the prompt, structured, for a brain that is not a language model.
+
+    It is built from the items selected for the prompt's audience and nothing else.
+    """
+
+    name: str
+    persona: str
+    lines: tuple[HeardLine, ...]
+    people: tuple[str, ...] = ()
+    place: str = ""
+    step: int = 1
+
+
+@dataclass(frozen=True)
+class LLMRequest:
+    """One call of a model. ``messages`` and ``tools`` are in chat-completions form."""
+
+    messages: Sequence[WireMessage]
+    scene: Scene
+    tools: Sequence[Mapping[str, Any]] = ()
+    max_tokens: int | None = None
+    temperature: float | None = None
+
+
+@dataclass(frozen=True)
+class LLMReply:
+    """What came back. ``content`` is raw: reasoning marks are still in it."""
+
+    content: str
+    tool_calls: tuple[ToolCallRequest, ...] = ()
+    finish_reason: str = "stop"
+    usage: Usage | None = None
+    model: str = ""
+
+
+class LLMClient(Protocol):
+    """A model, wherever it runs."""
+
+    def complete(self, request: LLMRequest, profile: ModelProfile) -> Deferred[LLMReply]:
+        """Ask once, without retries.
+
+        Fires with the reply; fails with a `ProviderError`. Cancelling abandons the call.
+        """
+
+
+class Gateway(Protocol):
+    """The only way to a model: deadlines, caps and choice of client."""
+
+    def complete(
+        self, request: LLMRequest, profile: ModelProfile, deadline_at: float
+    ) -> Deferred[LLMReply]:
+        """Ask before ``deadline_at`` (the clock's seconds).
+
+        Fires with the reply; fails with a `ProviderError` (`DeadlineExceeded` when time is up).
+        """
+
+
+# --- the inbox, the log, turns -----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Heard:
+    """Something that reached the character's ears, before it is stored.
+
+    ``audience`` are the dbrefs of everybody else who heard it, the speaker among them;
+    ``private`` True for a whisper; ``addressed`` True where it calls for a turn; ``hops`` counts
+    how many assistants' answers in a row led to it.
+    """
+
+    kind: str
+    speaker: str
+    speaker_name: str
+    text: str
+    audience: Audience
+    private: bool = False
+    addressed: bool = False
+    hops: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class InboxEvent:
+    """A stored event."""
+
+    id: int
+    at: datetime
+    heard: Heard
+    attempts: int = 0
+
+
+@dataclass(frozen=True)
+class TurnRecord:
+    """An open turn: its lease and for whom it thinks.
+
+    ``private`` is True when the words that set it off were whispered.
+    """
+
+    id: int
+    audience: Audience
+    private: bool
+    events: tuple[InboxEvent, ...]
+    overheard: tuple[InboxEvent, ...] = ()
+
+    @property
+    def hops(self) -> int:
+        """The longest chain of assistants' answers that led here."""
+        return max((event.heard.hops for event in self.events), default=0)
+
+    @property
+    def speakers(self) -> Audience:
+        """Everybody whose new words are in this turn."""
+        return frozenset(event.heard.speaker for event in (*self.events, *self.overheard))
+
+
+class Conversation(Protocol):
+    """One assistant's log: append-only, with the view of it that a model may see."""
+
+    def append(self, messages: Sequence[Message]) -> list[Message]:
+        """Store messages in one transaction; returns them with ``seq`` and ``at`` filled in."""
+
+    def view(self) -> Sequence[Message]:
+        """The last compaction's marker, if any, and every message after it. Do not mutate."""
+
+
+class Inbox(Protocol):
+    """One assistant's stored events."""
+
+    def put(self, heard: Heard) -> int:
+        """Store before anything else happens; returns the event's id."""
+
+    def pending(self) -> Sequence[InboxEvent]:
+        """Addressed events that wait for a turn, oldest first."""
+
+    def close(self, event_ids: Sequence[int], state: str, reason: str = "") -> None:
+        """End events as answered, excused, noted or expired."""
+
+
+class Turns(Protocol):
+    """One assistant's turns, model calls and acts."""
+
+    def begin(
+        self, events: Sequence[InboxEvent], audience: Audience, private: bool, context: str
+    ) -> TurnRecord:
+        """Open a turn in one transaction: claim its events, take what was overheard since the
+        last turn, and append both to the conversation in the order they were heard."""
+
+    def finish(self, turn_id: int, outcome: str, detail: str = "") -> None:
+        """Close a turn with its outcome and close the events it named accordingly."""
+
+    def is_current(self, turn_id: int) -> bool:
+        """False once the turn was closed or its lease belongs to an older process."""
+
+    def record_model_call(self, turn_id: int, call: ModelCallRecord) -> None:
+        """Store what one model call cost and how it ended."""
+
+    def intend(self, turn_id: int, call: ToolCallRequest, world: bool) -> int:
+        """Store the intent of an act before it is done; returns its id."""
+
+    def record_outcome(self, act_id: int, state: str, result: str) -> None:
+        """Store how an act ended: done, failed or refused."""
+
+
+@dataclass(frozen=True)
+class ModelCallRecord:
+    """What one model call was and cost; ``error`` is empty when it went well."""
+
+    profile: str
+    model: str
+    purpose: str
+    estimated_tokens: int
+    usage: Usage | None
+    duration_ms: int
+    finish_reason: str = ""
+    error_kind: str = ""
+    error: str = ""
+
+
+# --- tools and the world --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ToolContext:
+    """For whom and on whose words a tool runs.
+
+    ``private`` is True when the prompt held anything only ``audience`` may know.
+    """
+
+    script: Any
+    character: Any
+    audience: Audience
+    private: bool
+    speakers: Audience
+    hops: int = 0
+    allowed: frozenset[str] | None = None
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """How a call ended: ``state`` is done, failed or refused; ``text`` goes back to the model."""
+
+    state: str
+    text: str
+
+
+@dataclass(frozen=True)
+class ToolSpec:
+    """What the engine must know of a tool. ``category`` is free, once or final."""
+
+    name: str
+    category: str
+    world: bool
+    schema: Mapping[str, Any] = field(repr=False)
+
+
+class Toolbox(Protocol):
+    """The tools an assistant may use."""
+
+    def offered(self, context: ToolContext) -> Sequence[ToolSpec]:
+        """The tools that every speaker in the turn may use, in a stable order."""
+
+    def run(self, context: ToolContext, call: ToolCallRequest) -> Deferred[ToolResult]:
+        """Check rights and arguments again and run the tool. Never fails: errors are results."""
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What the character sees right now, in plain words."""
+
+    place: str = ""
+    description: str = ""
+    people: tuple[str, ...] = ()
+    exits: tuple[str, ...] = ()
+    things: tuple[str, ...] = ()
+    carrying: tuple[str, ...] = ()
+
+
+class World(Protocol):
+    """The character's senses."""
+
+    def listeners(self, character: Any) -> Audience:
+        """Who would hear the character speak aloud now, itself not among them."""
+
+    def situation(self, character: Any) -> Situation:
+        """What it sees."""
+
+
+class Services(Protocol):
+    """What a script is given to work with."""
+
+    clock: IReactorTime
+    gateway: Gateway
+    toolbox: Toolbox
+    world: World
+
+    def now(self) -> datetime:
+        """The time, in UTC."""
+
+
+class Script(Protocol):
+    """What the engine touches of an `AssistantScript`."""
+
+    config: AssistantConfig
+    profile: ModelProfile
+    services: Services
+    conversation: Conversation
+    inbox: Inbox
+    turns: Turns
+    persona: str
