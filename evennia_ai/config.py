@@ -224,9 +224,7 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
             f"it must be one of {', '.join(CLIENTS)}."
         )
     own = {key: value for key, value in raw.items() if key in PROFILE_FIELDS}
-    return ModelProfile(
-        name=name, settings={key: raw[key] for key in raw if key in FIELDS}, **own
-    )
+    return ModelProfile(name=name, settings={key: raw[key] for key in raw if key in FIELDS}, **own)
 
 
 def default_profiles(environ: Mapping[str, str]) -> dict[str, dict[str, Any]]:

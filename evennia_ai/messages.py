@@ -7,9 +7,10 @@ A stored message is a plain dict with ``role``, ``content``, optionally ``tool_c
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NotRequired, TypedDict
 
-LOST_RESULT = "(no result was recorded for this call)"
+LOST_RESULT = "Outcome unknown: it may or may not have happened. Do not do it again."
 
 
 class Metadata(TypedDict, total=False):
@@ -43,6 +44,34 @@ class Message(TypedDict):
 
 
 WireMessage = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ToolCallRequest:
+    """A call a model asks for; ``arguments`` is the raw JSON text it wrote."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Token counts as the endpoint reported them."""
+
+    prompt_tokens: int
+    completion_tokens: int
+
+
+@dataclass(frozen=True)
+class LLMReply:
+    """What came back. ``content`` is raw: reasoning marks are still in it."""
+
+    content: str
+    tool_calls: tuple[ToolCallRequest, ...] = ()
+    finish_reason: str = "stop"
+    usage: Usage | None = None
+    model: str = ""
 
 
 def make_message(

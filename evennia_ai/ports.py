@@ -11,29 +11,15 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 
 from evennia_ai.config import AssistantConfig, ModelProfile
+from evennia_ai.events import Audience as Audience
+from evennia_ai.events import Heard as Heard
+from evennia_ai.events import InboxEvent as InboxEvent
+from evennia_ai.messages import LLMReply as LLMReply
 from evennia_ai.messages import Message, WireMessage
-
-Audience = frozenset[str]
-
+from evennia_ai.messages import ToolCallRequest as ToolCallRequest
+from evennia_ai.messages import Usage as Usage
 
 # --- models ----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class ToolCallRequest:
-    """A call a model asks for; ``arguments`` is the raw JSON text it wrote."""
-
-    id: str
-    name: str
-    arguments: str
-
-
-@dataclass(frozen=True)
-class Usage:
-    """Token counts as the endpoint reported them."""
-
-    prompt_tokens: int
-    completion_tokens: int
 
 
 @dataclass(frozen=True)
@@ -72,17 +58,6 @@ class LLMRequest:
     temperature: float | None = None
 
 
-@dataclass(frozen=True)
-class LLMReply:
-    """What came back. ``content`` is raw: reasoning marks are still in it."""
-
-    content: str
-    tool_calls: tuple[ToolCallRequest, ...] = ()
-    finish_reason: str = "stop"
-    usage: Usage | None = None
-    model: str = ""
-
-
 class LLMClient(Protocol):
     """A model, wherever it runs."""
 
@@ -106,36 +81,6 @@ class Gateway(Protocol):
 
 
 # --- the inbox, the log, turns -----------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Heard:
-    """Something that reached the character's ears, before it is stored.
-
-    ``audience`` are the dbrefs of everybody else who heard it, the speaker among them;
-    ``private`` True for a whisper; ``addressed`` True where it calls for a turn; ``hops`` counts
-    how many assistants' answers in a row led to it.
-    """
-
-    kind: str
-    speaker: str
-    speaker_name: str
-    text: str
-    audience: Audience
-    private: bool = False
-    addressed: bool = False
-    hops: int = 0
-    reason: str = ""
-
-
-@dataclass(frozen=True)
-class InboxEvent:
-    """A stored event."""
-
-    id: int
-    at: datetime
-    heard: Heard
-    attempts: int = 0
 
 
 @dataclass(frozen=True)
@@ -178,8 +123,11 @@ class Inbox(Protocol):
     def put(self, heard: Heard) -> int:
         """Store before anything else happens; returns the event's id."""
 
-    def pending(self) -> Sequence[InboxEvent]:
-        """Addressed events that wait for a turn, oldest first."""
+    def waiting(self) -> Sequence[InboxEvent]:
+        """Events that call for a turn and have none yet, oldest first."""
+
+    def doubtful(self) -> Sequence[InboxEvent]:
+        """Events whose answer was on its way when the server died, oldest first."""
 
     def close(self, event_ids: Sequence[int], state: str, reason: str = "") -> None:
         """End events as answered, excused, noted or expired."""
@@ -232,7 +180,9 @@ class ModelCallRecord:
 class ToolContext:
     """For whom and on whose words a tool runs.
 
-    ``private`` is True when the prompt held anything only ``audience`` may know.
+    ``private`` is True when the prompt held anything only ``audience`` may know, ``whispered``
+    when the words that set the turn off were whispered; ``allowed`` narrows the tools to a
+    prompt context's own.
     """
 
     script: Any
@@ -240,6 +190,7 @@ class ToolContext:
     audience: Audience
     private: bool
     speakers: Audience
+    whispered: bool = False
     hops: int = 0
     allowed: frozenset[str] | None = None
 

@@ -1,0 +1,1 @@
+"""The only code that reads and writes the tables. Plain data in, plain data out."""

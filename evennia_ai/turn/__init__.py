@@ -1,0 +1,1 @@
+"""Awake: one turn of thought."""

@@ -1,0 +1,128 @@
+"""What a character needs to have a mind, and what a player's character may do to be better heard."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evennia.objects.objects import DefaultCharacter
+from evennia.utils.utils import class_from_module
+
+from evennia_ai.events import Heard
+from evennia_ai.hearing import KINDS, MOVES, Utterance, split_message, words_of
+
+SCRIPT_KEY = "assistant"
+SCRIPT_PATH = "evennia_ai.assistant_script.AssistantScript"
+COMPOSED = "Assistant__"
+
+
+class AssistantMixin:
+    """Ears for a character. Does nothing, and costs nothing, while no assistant is attached."""
+
+    @property
+    def assistant(self) -> Any | None:
+        """The character's `AssistantScript`, None without one. Asks the database once."""
+        known = self.ndb.ai_assistant
+        if known is None or (known and not known.pk):
+            found = self.scripts.get(SCRIPT_KEY)
+            known = found[0] if found else False
+            self.ndb.ai_assistant = known
+        return known or None
+
+    def attach_assistant(self, persona: str = "") -> Any:
+        """Give the character a mind, with a persona or with the one it has; returns the script."""
+        if persona:
+            self.db.ai_persona = persona
+        self.ndb.ai_assistant = None
+        if self.assistant is None:
+            self.scripts.add(SCRIPT_PATH, key=SCRIPT_KEY)
+            self.ndb.ai_assistant = None
+        return self.assistant
+
+    def at_ai_hear(self, event: Heard) -> Heard | None:
+        """Called before something heard is stored: return it, changed or not, or None to be deaf."""
+        return event
+
+    def at_ai_pre_act(self, tool: str, args: dict[str, Any]) -> bool | None:
+        """Called before a tool runs: return False to forbid it."""
+
+    def at_ai_say(self, text: str) -> str:
+        """Called with the words the character is about to say; returns them, changed or not."""
+        return text
+
+    def at_object_post_creation(self) -> None:
+        """A character made with a persona, by code or prototype, gets its mind at once."""
+        super().at_object_post_creation()
+        if self.attributes.has("ai_persona"):
+            self.attach_assistant()
+
+    def at_msg_receive(self, text: Any = None, from_obj: Any = None, **kwargs: Any) -> bool:
+        """Evennia sends the character a line: hear it, if it is for the ears."""
+        passed = super().at_msg_receive(text=text, from_obj=from_obj, **kwargs)
+        if from_obj and from_obj is not self and hasattr(from_obj, "dbref") and self.assistant:
+            line, message_type = split_message(text)
+            if message_type in KINDS:
+                kind = KINDS[message_type]
+                self.assistant.hear(kind, words_of(kind, line, from_obj), from_obj)
+            elif message_type in MOVES:
+                self.assistant.notice_move(from_obj)
+            elif not message_type:
+                self.assistant.notice_presence(from_obj)
+        return passed
+
+    def at_object_receive(
+        self, moved_obj: Any, source_location: Any, move_type: str = "move", **kwargs: Any
+    ) -> None:
+        """Something came into the character's hands: a gift is heard like words."""
+        super().at_object_receive(moved_obj, source_location, move_type=move_type, **kwargs)
+        if move_type == "give" and source_location and self.assistant:
+            name = moved_obj.get_display_name(looker=self)
+            self.assistant.hear("give", name, source_location)
+
+    def at_post_unpuppet(self, account: Any = None, session: Any = None, **kwargs: Any) -> None:
+        """Who steered the character left it: it stays where it is and thinks for itself again."""
+        if self.assistant is None:
+            super().at_post_unpuppet(account, session=session, **kwargs)
+        else:
+            self.assistant.wake()
+
+
+class AssistantCharacter(AssistantMixin, DefaultCharacter):
+    """A character with a mind. Give it the Attribute ``ai_persona`` when you create it."""
+
+
+class SpeakerMixin:
+    """Optional, for players' characters: assistants hear the raw words and know the receivers."""
+
+    def at_say(self, message: str, *args: Any, **kwargs: Any) -> None:
+        """Leave the words where those who hear them can find them while they are spoken."""
+        receivers = kwargs.get("receivers") or ()
+        listed = tuple(receivers) if isinstance(receivers, (list, tuple, set)) else (receivers,)
+        self.ndb.ai_utterance = Utterance(message, listed, bool(kwargs.get("whisper")))
+        try:
+            super().at_say(message, *args, **kwargs)
+        finally:
+            self.ndb.ai_utterance = None
+
+
+def composed_path(path: str) -> str:
+    """The typeclass path of another typeclass with ears added, so that any character can have a
+    mind and keeps everything it was; raises ValueError where the path cannot be spelled so."""
+    if "__" in path:
+        raise ValueError(f"the typeclass path '{path}' holds two underscores in a row")
+    return f"{__name__}.{COMPOSED}{path.replace('.', '__')}"
+
+
+def original_path(path: str) -> str | None:
+    """The typeclass path that `composed_path` was given, None where it is none of ours."""
+    prefix = f"{__name__}.{COMPOSED}"
+    return path[len(prefix) :].replace("__", ".") if path.startswith(prefix) else None
+
+
+def __getattr__(name: str) -> type:
+    """Make the composed typeclasses when Evennia looks them up by their path."""
+    if not name.startswith(COMPOSED):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    base = class_from_module(name[len(COMPOSED) :].replace("__", "."))
+    made = type(base)(name, (AssistantMixin, base), {"__module__": __name__})
+    globals()[name] = made
+    return made

@@ -1,0 +1,1 @@
+"""What builders and admins type."""

@@ -1,0 +1,40 @@
+"""All commands in one set, and the way into a game's own set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evennia import CmdSet
+
+from evennia_ai.commands.history import CmdAIHistory
+from evennia_ai.commands.setup import CmdAISetup
+from evennia_ai.commands.status import CmdAIStatus
+
+
+class AICmdSet(CmdSet):
+    """The commands of evennia_ai."""
+
+    key = "EvenniaAI"
+
+    def at_cmdset_creation(self) -> None:
+        """Add every command."""
+        for command in (CmdAISetup, CmdAIStatus, CmdAIHistory):
+            self.add(command())
+
+
+def add_commands(cmdset_class: Any) -> None:
+    """Let a game's character commands hold ours, so that it need not edit its own files.
+
+    Wraps the class's ``at_cmdset_creation``; doing it twice changes nothing. The setting
+    ``AI_ASSISTANT["ADD_COMMANDS"] = False`` leaves it to the game to add `AICmdSet`.
+    """
+    original = cmdset_class.at_cmdset_creation
+    if getattr(original, "adds_ai_commands", False):
+        return
+
+    def at_cmdset_creation(self: Any) -> None:
+        original(self)
+        self.add(AICmdSet)
+
+    at_cmdset_creation.adds_ai_commands = True  # type: ignore[attr-defined]
+    cmdset_class.at_cmdset_creation = at_cmdset_creation

@@ -1,0 +1,82 @@
+"""What the commands share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evennia.commands.default.muxcommand import MuxCommand
+
+from evennia_ai.assistant_character import SCRIPT_KEY
+from evennia_ai.assistant_script import AssistantScript
+from evennia_ai.errors import AssistantError
+from evennia_ai.policy.sanitize import clean_output
+
+HELP_CATEGORY = "AI"
+
+
+class UsageError(AssistantError):
+    """What was typed cannot be done. The text says what can."""
+
+
+class AICommand(MuxCommand):
+    """A command whose errors are sentences for whoever typed it."""
+
+    help_category = HELP_CATEGORY
+
+    def func(self) -> Any:
+        """Run the command and tell what was wrong with it."""
+        try:
+            unknown = [s for s in self.switches if s not in self.switch_options]
+            if unknown:
+                known = ", ".join(f"/{s}" for s in self.switch_options)
+                raise UsageError(f"There is no switch /{unknown[0]}. There are: {known}.")
+            return self.run()
+        except AssistantError as error:
+            self.msg(str(error))
+            return None
+
+    def parse(self) -> None:
+        """Keep the switches Evennia would drop with a line of its own, to tell of them ourselves."""
+        options, self.switch_options = self.switch_options, ()
+        try:
+            super().parse()
+        finally:
+            self.switch_options = options
+        self.switches = [switch.lower() for switch in self.switches]
+
+    def run(self) -> Any:
+        """Do what was asked; raises `AssistantError`."""
+        raise NotImplementedError
+
+    def find_character(self, name: str) -> Any:
+        """The one character of this name, near first; raises UsageError with what is wrong."""
+        if not name:
+            raise UsageError(f"Which character? See |whelp {self.key}|n.")
+        found = self.caller.search(name, quiet=True) or self.caller.search(
+            name, quiet=True, global_search=True
+        )
+        if not found:
+            raise UsageError(f"There is nobody called '{clean_output(name, 60)}'.")
+        if len(found) > 1:
+            options = ", ".join(
+                f"{obj.get_display_name(self.caller)}({obj.dbref})" for obj in found
+            )
+            raise UsageError(f"There are several: {options}. Use the number: {found[0].dbref}.")
+        return found[0]
+
+    def find_assistant(self, name: str) -> Any:
+        """The assistant of a character; raises UsageError where it has none."""
+        character = self.find_character(name)
+        script = getattr(character, "assistant", None)
+        if script is None:
+            raise UsageError(
+                f"{character.key} has no assistant. |waisetup {character.key} = <persona>|n gives "
+                "it one."
+            )
+        return script
+
+
+def all_assistants() -> list[AssistantScript]:
+    """Every assistant of the game, by the character's name."""
+    scripts = AssistantScript.objects.filter(db_key=SCRIPT_KEY).exclude(db_obj=None)
+    return sorted(scripts, key=lambda script: script.obj.key.lower())

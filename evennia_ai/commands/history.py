@@ -1,0 +1,143 @@
+"""``aihistory``: all an assistant heard, thought, did and cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from evennia.objects.models import ObjectDB
+
+from evennia_ai.commands.common import AICommand, UsageError
+from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.store.reports import (
+    Page,
+    message_page,
+    seconds_between,
+    turn_page,
+    waiting_events,
+)
+
+MESSAGES_A_PAGE = 20
+TURNS_A_PAGE = 8
+LINE_CHARS = 400
+
+
+class CmdAIHistory(AICommand):
+    """
+    read what an assistant heard, thought, did and cost
+
+    Usage:
+      aihistory <character> [= <page>]
+      aihistory/turns <character> [= <page>]
+
+    Without a switch: the conversation, with time, speaker, who heard it and
+    its tokens. Page 1 is the newest. A whisper is marked (private).
+
+    Switches:
+      turns - turn by turn: what set it off, each model call with its tokens
+              and time, each act with its result, and how the turn ended
+
+    All times are UTC.
+    """
+
+    key = "aihistory"
+    locks = "cmd:perm(Admin)"
+    switch_options = ("turns",)
+
+    def run(self) -> None:
+        """Show a page."""
+        script = self.find_assistant(self.lhs)
+        number = page_number(self.rhs)
+        if "turns" in self.switches:
+            page = turn_page(script.id, number, TURNS_A_PAGE)
+            lines = [line for turn in page.rows for line in turn_lines(turn)]
+        else:
+            page = message_page(script.id, number, MESSAGES_A_PAGE)
+            lines = self.conversation_lines(script, page)
+        if not lines:
+            self.msg(f"{script.character_name} has heard and said nothing yet.")
+            return
+        self.msg("\n".join([*lines, self.footer(script, page)]))
+
+    def conversation_lines(self, script: Any, page: Page) -> list[str]:
+        """The page's messages, and on the newest page what still waits."""
+        lines = [message_line(row, script.character_name) for row in page.rows]
+        if page.number == 1:
+            for event in waiting_events(script.id):
+                text = clean_output(f"{event['speaker_name']}: {event['text']}", LINE_CHARS)
+                lines.append(f"|y(waiting, {event['kind']})|n {text}")
+        return lines
+
+    def footer(self, script: Any, page: Page) -> str:
+        """Where one is, and how to go on."""
+        switch = "/turns" if self.switches else ""
+        older = (
+            f" Older: |waihistory{switch} {script.character_name} = {page.number + 1}|n"
+            if page.number < page.pages
+            else ""
+        )
+        return f"|xPage {page.number} of {page.pages}, times in UTC.|n{older}"
+
+
+def page_number(text: str | None) -> int:
+    """The page that was asked for, 1 where none was; raises UsageError."""
+    if not text or not text.strip():
+        return 1
+    if not text.strip().isdigit() or not 0 < int(text) < 10**9:
+        raise UsageError(f"'{clean_output(text, 20)}' is no page number: try 1.")
+    return int(text)
+
+
+def names_for(dbrefs: Iterable[str]) -> str:
+    """Names for a list of dbrefs; one that is gone keeps its number."""
+    ids = [int(dbref.lstrip("#")) for dbref in dbrefs]
+    known = dict(ObjectDB.objects.filter(id__in=ids).values_list("id", "db_key"))
+    return ", ".join(known.get(number, f"#{number}") for number in ids) or "nobody"
+
+
+def message_line(row: dict[str, Any], own_name: str) -> str:
+    """One message: time, who, to whom, tokens, words."""
+    who = {"user": row["speaker_name"] or "?", "assistant": own_name}.get(row["role"], row["role"])
+    text = clean_output(row["content"], LINE_CHARS)
+    for call in row["tool_calls"]:
+        function = call["function"]
+        text += f" |c{clean_output(function['name'], 40)}|n "
+        text += clean_output(function["arguments"], LINE_CHARS)
+    heard_by = clean_output(names_for(row["audience"]), 120)
+    private = " |r(private)|n" if row["private"] else ""
+    return (
+        f"|x{row['at']:%m-%d %H:%M:%S}|n |w{clean_output(who, 40)}|n"
+        f" |x> {heard_by}, {row['tokens']} tokens|n{private}\n    {text.strip()}"
+    )
+
+
+def turn_lines(turn: Any) -> list[str]:
+    """One turn, as told by its rows."""
+    took = seconds_between(turn.at, turn.ended_at)
+    ended = f"{turn.outcome or 'still thinking'} after {took:.1f} s" if turn.ended_at else "open"
+    detail = f" ({clean_output(turn.detail, 200)})" if turn.detail else ""
+    heard_by = clean_output(names_for(turn.audience), 120)
+    lines = [f"|wTurn {turn.id}|n |x{turn.at:%m-%d %H:%M:%S}, for {heard_by}|n: {ended}{detail}"]
+    for event in turn.events.all():
+        text = clean_output(f"{event.speaker_name}: {event.text}", LINE_CHARS)
+        lines.append(
+            f"  heard ({event.kind}, {clean_output(event.reason or event.state, 60)}) {text}"
+        )
+    for call in turn.model_calls.all():
+        lines.append(f"  model {model_call_text(call)}")
+    for act in turn.tool_calls.all():
+        arguments = clean_output(act.arguments, LINE_CHARS)
+        result = clean_output(act.result, LINE_CHARS)
+        lines.append(f"  |c{clean_output(act.name, 40)}|n {arguments}\n    {act.state}: {result}")
+    return lines
+
+
+def model_call_text(call: Any) -> str:
+    """One model call: which, how long, what it cost, what went wrong."""
+    if call.prompt_tokens is None:
+        tokens = f"about {call.estimated_tokens} tokens in"
+    else:
+        tokens = f"{call.prompt_tokens} tokens in, {call.completion_tokens or 0} out"
+    problem = f", |r{call.error_kind}: {clean_output(call.error, 300)}|n" if call.error else ""
+    model = clean_output(f"{call.profile}:{call.model}", 60)
+    return f"{model}, {call.duration_ms} ms, {tokens}{problem}"

@@ -1,0 +1,257 @@
+"""``aisetup``: give a character a mind, tune it, take it away."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from django.conf import settings
+from evennia.objects.objects import DefaultCharacter, DefaultObject
+from evennia.utils.create import create_object
+from evennia.utils.evtable import EvTable
+from evennia.utils.utils import class_from_module
+
+from evennia_ai.assistant_character import AssistantMixin, composed_path, original_path
+from evennia_ai.commands.common import AICommand, UsageError, all_assistants
+from evennia_ai.config import FIELDS, known_setting, parse_value, resolve_profile
+from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.rights import excessive_rights
+from evennia_ai.store.erase import count_rows, erase_chunk
+
+PERSONA = "persona"
+ERASE_PAUSE_S = 0.01
+
+
+class CmdAISetup(AICommand):
+    """
+    give a character a mind of its own
+
+    Usage:
+      aisetup <character> = <persona>
+      aisetup/new <name> = <persona>
+      aisetup <character>
+      aisetup/set <character>/<setting> = <value>
+      aisetup/set <character>/<setting> =
+      aisetup/stop <character>
+      aisetup/start <character>
+      aisetup/delete <character>
+      aisetup/list
+
+    Switches:
+      new    - make a new character here and give it a mind
+      set    - change one setting, or the persona; without a value it is
+               inherited again
+      stop   - it hears, thinks and says nothing until it is started
+      start  - let it think again
+      delete - take the mind and everything it remembers away; the character
+               stays. Asks before it does so.
+      list   - the settings there are, with their defaults
+
+    The persona says in your own words who the character is, for example:
+      aisetup Mira = You are Mira, who keeps the Gilded Gull. You are warm,
+      quick and curious, and you never tell a guest's secret.
+    """
+
+    key = "aisetup"
+    locks = "cmd:perm(Builder)"
+    switch_options = ("new", "set", "stop", "start", "delete", "list")
+
+    def run(self) -> Any:
+        """Dispatch by switch."""
+        if len(self.switches) > 1:
+            raise UsageError("One switch at a time, please. See |whelp aisetup|n.")
+        if not self.switches:
+            return self.attach() if self.rhs else self.show()
+        return getattr(self, f"do_{self.switches[0]}")()
+
+    def attach(self) -> None:
+        """Give an existing character a mind."""
+        character = self.find_character(self.lhs)
+        ensure_suitable(character, self.caller)
+        if getattr(character, "assistant", None):
+            raise UsageError(
+                f"{character.key} has an assistant already. "
+                f"|waisetup/set {character.key}/persona = ...|n changes who it is."
+            )
+        give_ears(character)
+        self.welcome(character.attach_assistant(self.rhs.strip()))
+
+    def do_new(self) -> None:
+        """Make a character with a mind."""
+        if not self.lhs or not self.rhs:
+            raise UsageError("Usage: aisetup/new <name> = <persona>")
+        if self.caller.location is None:
+            raise UsageError("You are nowhere: go to where the character shall stand.")
+        base = class_from_module(settings.BASE_CHARACTER_TYPECLASS)
+        typeclass = base if issubclass(base, AssistantMixin) else path_with_ears(base)
+        character = create_object(
+            typeclass,
+            key=clean_output(self.lhs, 80),
+            location=self.caller.location,
+            home=self.caller.location,
+        )
+        character.locks.add(f"edit:id({self.caller.id}) or perm(Admin)")
+        self.welcome(character.attach_assistant(self.rhs.strip()))
+
+    def welcome(self, script: Any) -> None:
+        """Tell what was made and which model stands behind it."""
+        profile = script.profile
+        self.msg(
+            f"|g{script.character_name} has a mind of its own now.|n It thinks with the model "
+            f"profile '{profile.name}' ({profile.client}, {script.config.llm_model or profile.model})."
+            f" Say something to it, or see |waistatus|n."
+        )
+        self.report_complaints(script)
+
+    def report_complaints(self, script: Any) -> None:
+        """Name the settings that cannot be used."""
+        for complaint in script.complaints:
+            self.msg(f"|yNot used:|n {complaint}")
+
+    def show(self) -> None:
+        """Who the character is and how it is set."""
+        if not self.lhs:
+            raise UsageError("Usage: aisetup <character> = <persona>. See |whelp aisetup|n.")
+        script = self.find_assistant(self.lhs)
+        own = script.own_settings()
+        rows = [f"  {name} = {value}" for name, value in own.items()]
+        lines = [
+            f"|w{script.character_name}|n ({'awake' if script.is_on else 'stopped'})",
+            f"Persona: {clean_output(script.persona) or '(none)'}",
+            f"Model profile: {script.profile.name} ({script.profile.client})",
+            "Its own settings:" if rows else "It inherits all of its settings.",
+            *rows,
+        ]
+        self.msg("\n".join(lines))
+        self.report_complaints(script)
+
+    def do_set(self) -> None:
+        """Change one setting of one assistant."""
+        target, _, name = self.lhs.partition("/")
+        if not name.strip():
+            raise UsageError("Usage: aisetup/set <character>/<setting> = <value>")
+        script = self.find_assistant(target.strip())
+        name = name.strip().lower()
+        value = (self.rhs or "").strip()
+        if name == PERSONA:
+            self.set_persona(script, value)
+            return
+        known_setting(name)
+        if value:
+            checked = parse_value(name, value)
+            if name == "profile":
+                resolve_profile(checked, script.services.profiles)
+            script.attributes.add(name, checked)
+        else:
+            script.attributes.remove(name)
+        script.resolve_settings()
+        effective = getattr(script.config, name)
+        origin = "" if value else " (inherited)"
+        self.msg(f"{script.character_name}: {name} is now {clean_output(str(effective))}{origin}.")
+        self.report_complaints(script)
+
+    def set_persona(self, script: Any, persona: str) -> None:
+        """Change who it is; what it remembers stays."""
+        if not persona:
+            raise UsageError("A persona cannot be empty: say who the character is.")
+        before = clean_output(script.persona)
+        script.character.db.ai_persona = persona
+        self.msg(
+            f"{script.character_name} is somebody else now, and remembers what it did. "
+            f"To undo: |waisetup/set {script.character_name}/persona =|n {before}"
+        )
+
+    def do_stop(self) -> None:
+        """Let it hear and think nothing."""
+        script = self.find_assistant(self.lhs)
+        if not script.is_on:
+            raise UsageError(f"{script.character_name} is stopped already.")
+        script.stop_thinking()
+        self.msg(f"{script.character_name} is stopped. |waisetup/start|n wakes it again.")
+
+    def do_start(self) -> None:
+        """Let it think again."""
+        script = self.find_assistant(self.lhs)
+        if script.is_on:
+            raise UsageError(f"{script.character_name} is awake already.")
+        script.db.stopped = None
+        script.wake()
+        self.msg(f"{script.character_name} is awake.")
+
+    def do_delete(self) -> Generator[str, str, None]:
+        """Take the mind away, after a question."""
+        return self.confirm_delete(self.find_assistant(self.lhs))
+
+    def confirm_delete(self, script: Any) -> Generator[str, str, None]:
+        """Ask, then delete chunk by chunk, so that nobody notices."""
+        rows = count_rows(script.id)
+        name = script.character_name
+        answer = yield (
+            f"This deletes {name}'s mind with {rows['Message']} messages and {rows['Turn']} turns, "
+            f"for ever. The character stays. |waisetup/stop|n would only silence it.\n"
+            f"Delete it? yes/[no]"
+        )
+        if answer.strip().lower() not in ("y", "yes"):
+            self.msg("Nothing was deleted.")
+            return
+        character = script.character
+        script.stop_thinking()
+        while erase_chunk(script.id):
+            yield ERASE_PAUSE_S
+        script.delete()
+        take_ears(character)
+        self.msg(f"{name} has no mind any more, and nothing of it is left.")
+
+    def do_list(self) -> None:
+        """The settings there are."""
+        table = EvTable("Setting", "Default", "What it does", border="header", width=78)
+        table.reformat_column(0, width=22)
+        table.reformat_column(1, width=14)
+        for name, item in sorted(FIELDS.items()):
+            unit = item.metadata["unit"]
+            default = clean_output(str(item.default), 60)
+            table.add_row(name, f"{default} {unit}".strip(), item.metadata["help"])
+        self.msg(str(table))
+        names = ", ".join(script.character_name for script in all_assistants()) or "none yet"
+        self.msg(f"Assistants: {names}.")
+
+
+def ensure_suitable(character: Any, caller: Any) -> None:
+    """Raise UsageError where something cannot, or must not, be given a mind."""
+    if not isinstance(character, DefaultCharacter):
+        raise UsageError(
+            f"{character.get_display_name(caller)} is no character. "
+            "|waisetup/new <name> = <persona>|n makes one."
+        )
+    if character.has_account:
+        raise UsageError(f"{character.key} is being played by somebody right now.")
+    too_much = excessive_rights(character)
+    if too_much:
+        raise UsageError(f"No: {too_much}")
+
+
+def path_with_ears(base: type) -> str:
+    """The path of a typeclass with `AssistantMixin` added; raises UsageError."""
+    try:
+        return composed_path(f"{base.__module__}.{base.__name__}")
+    except ValueError as error:
+        raise UsageError(f"Ears cannot be added: {error}. Add AssistantMixin to it.") from error
+
+
+def give_ears(character: Any) -> None:
+    """Make sure the character's typeclass has `AssistantMixin`, keeping everything it was."""
+    if not isinstance(character, AssistantMixin):
+        swap(character, path_with_ears(type(character)))
+
+
+def take_ears(character: Any) -> None:
+    """Give the character the typeclass back that it had before `give_ears`."""
+    before = original_path(character.db_typeclass_path)
+    character.ndb.ai_assistant = None
+    if before:
+        swap(character, before)
+
+
+def swap(character: DefaultObject, path: str) -> None:
+    """Change the typeclass and nothing else: no hook of creation runs."""
+    character.swap_typeclass(path, clean_attributes=False, run_start_hooks=None, no_default=True)

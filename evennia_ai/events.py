@@ -1,0 +1,38 @@
+"""What a character hears, as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+Audience = frozenset[str]
+
+
+@dataclass(frozen=True)
+class Heard:
+    """Something that reached the character's ears, before it is stored.
+
+    ``audience`` are the dbrefs of everybody else who heard it, the speaker among them;
+    ``private`` True for a whisper; ``addressed`` True where it calls for a turn; ``hops`` counts
+    how many assistants' answers in a row led to it.
+    """
+
+    kind: str
+    speaker: str
+    speaker_name: str
+    text: str
+    audience: Audience
+    private: bool = False
+    addressed: bool = False
+    hops: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class InboxEvent:
+    """A stored event."""
+
+    id: int
+    at: datetime
+    heard: Heard
+    attempts: int = 0

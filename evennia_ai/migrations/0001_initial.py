@@ -1,0 +1,269 @@
+"""The tables of evennia_ai."""
+
+import django.db.models.deletion
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    initial = True
+
+    dependencies = [
+        ("objects", "0013_defaultobject_alter_objectdb_id_defaultcharacter_and_more"),
+        ("scripts", "0016_scriptbase_alter_scriptdb_id_defaultscript_and_more"),
+    ]
+
+    operations = [
+        migrations.CreateModel(
+            name="Event",
+            fields=[
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("at", models.DateTimeField()),
+                ("kind", models.CharField(max_length=16)),
+                ("speaker", models.CharField(max_length=24)),
+                ("speaker_name", models.CharField(max_length=255)),
+                ("text", models.TextField()),
+                ("audience", models.JSONField(default=list)),
+                ("private", models.BooleanField(default=False)),
+                ("hops", models.PositiveSmallIntegerField(default=0)),
+                ("state", models.CharField(max_length=12)),
+                ("reason", models.TextField(blank=True)),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                (
+                    "assistant",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="scripts.scriptdb",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Turn",
+            fields=[
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("at", models.DateTimeField()),
+                ("epoch", models.BigIntegerField()),
+                ("context", models.CharField(max_length=32)),
+                ("audience", models.JSONField(default=list)),
+                ("private", models.BooleanField(default=False)),
+                ("ended_at", models.DateTimeField(null=True)),
+                ("outcome", models.CharField(blank=True, max_length=16)),
+                ("detail", models.TextField(blank=True)),
+                (
+                    "assistant",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="scripts.scriptdb",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="ToolCall",
+            fields=[
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("at", models.DateTimeField()),
+                ("call_id", models.CharField(max_length=128)),
+                ("name", models.CharField(max_length=64)),
+                ("arguments", models.TextField(blank=True)),
+                ("world", models.BooleanField(default=False)),
+                ("state", models.CharField(max_length=12)),
+                ("result", models.TextField(blank=True)),
+                ("ended_at", models.DateTimeField(null=True)),
+                (
+                    "assistant",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="scripts.scriptdb",
+                    ),
+                ),
+                (
+                    "turn",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="tool_calls",
+                        to="evennia_ai.turn",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="ModelCall",
+            fields=[
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("at", models.DateTimeField()),
+                ("purpose", models.CharField(max_length=32)),
+                ("profile", models.CharField(max_length=64)),
+                ("model", models.CharField(blank=True, max_length=255)),
+                ("estimated_tokens", models.PositiveIntegerField(default=0)),
+                ("prompt_tokens", models.PositiveIntegerField(null=True)),
+                ("completion_tokens", models.PositiveIntegerField(null=True)),
+                ("duration_ms", models.PositiveIntegerField(default=0)),
+                ("finish_reason", models.CharField(blank=True, max_length=32)),
+                ("error_kind", models.CharField(blank=True, max_length=16)),
+                ("error", models.TextField(blank=True)),
+                (
+                    "assistant",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="scripts.scriptdb",
+                    ),
+                ),
+                (
+                    "turn",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="model_calls",
+                        to="evennia_ai.turn",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Message",
+            fields=[
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("at", models.DateTimeField()),
+                ("role", models.CharField(max_length=12)),
+                ("content", models.TextField(blank=True)),
+                ("tool_calls", models.JSONField(default=list)),
+                ("tool_call_id", models.CharField(blank=True, max_length=128)),
+                ("speaker", models.CharField(blank=True, max_length=24)),
+                ("speaker_name", models.CharField(blank=True, max_length=255)),
+                ("audience", models.JSONField(default=list)),
+                ("private", models.BooleanField(default=False)),
+                ("tokens", models.PositiveIntegerField(default=0)),
+                (
+                    "assistant",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="scripts.scriptdb",
+                    ),
+                ),
+                (
+                    "event",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="evennia_ai.event",
+                    ),
+                ),
+                (
+                    "turn",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="evennia_ai.turn",
+                    ),
+                ),
+            ],
+        ),
+        migrations.AddField(
+            model_name="event",
+            name="turn",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="events",
+                to="evennia_ai.turn",
+            ),
+        ),
+        migrations.CreateModel(
+            name="Compaction",
+            fields=[
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("at", models.DateTimeField()),
+                ("reason", models.CharField(max_length=12)),
+                ("from_seq", models.BigIntegerField()),
+                ("upto_seq", models.BigIntegerField()),
+                ("prefix_hash", models.CharField(blank=True, max_length=64)),
+                ("summary", models.JSONField(default=dict)),
+                ("compacted_count", models.PositiveIntegerField()),
+                ("original_token_count", models.PositiveIntegerField()),
+                ("summary_token_count", models.PositiveIntegerField()),
+                ("facts_found", models.PositiveIntegerField(default=0)),
+                ("facts_kept", models.PositiveIntegerField(default=0)),
+                ("facts_rescued", models.PositiveIntegerField(default=0)),
+                ("consulted", models.JSONField(default=dict)),
+                ("rung", models.CharField(blank=True, max_length=16)),
+                ("cost", models.JSONField(default=dict)),
+                ("undone_at", models.DateTimeField(null=True)),
+                (
+                    "assistant",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="scripts.scriptdb",
+                    ),
+                ),
+                (
+                    "previous",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="evennia_ai.compaction",
+                    ),
+                ),
+            ],
+            options={
+                "indexes": [models.Index(fields=["assistant", "id"], name="ai_compaction_of")],
+            },
+        ),
+        migrations.CreateModel(
+            name="DailyUse",
+            fields=[
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("day", models.DateField()),
+                ("calls", models.PositiveIntegerField(default=0)),
+                ("prompt_tokens", models.PositiveBigIntegerField(default=0)),
+                ("completion_tokens", models.PositiveBigIntegerField(default=0)),
+                (
+                    "assistant",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="scripts.scriptdb",
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("assistant", "day"), name="ai_dailyuse_once")
+                ],
+            },
+        ),
+        migrations.AddIndex(
+            model_name="turn",
+            index=models.Index(fields=["assistant", "id"], name="ai_turn_of"),
+        ),
+        migrations.AddIndex(
+            model_name="turn",
+            index=models.Index(fields=["ended_at", "epoch"], name="ai_turn_open"),
+        ),
+        migrations.AddIndex(
+            model_name="toolcall",
+            index=models.Index(fields=["assistant", "id"], name="ai_toolcall_of"),
+        ),
+        migrations.AddIndex(
+            model_name="modelcall",
+            index=models.Index(fields=["assistant", "id"], name="ai_modelcall_of"),
+        ),
+        migrations.AddIndex(
+            model_name="message",
+            index=models.Index(fields=["assistant", "id"], name="ai_message_seq"),
+        ),
+        migrations.AddIndex(
+            model_name="event",
+            index=models.Index(fields=["assistant", "state", "id"], name="ai_event_state"),
+        ),
+    ]

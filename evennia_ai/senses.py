@@ -1,0 +1,96 @@
+"""What a character perceives of the world right now. Reads, never writes, and asks no database:
+contents and Attributes come from Evennia's caches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from evennia.objects.objects import DefaultCharacter, DefaultExit
+from evennia.utils.ansi import strip_ansi
+
+from evennia_ai.events import Audience
+from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.ports import Situation
+
+DESCRIPTION_CHARS = 600
+
+
+def can_hear(obj: Any) -> bool:
+    """True for whoever has ears: somebody's puppet, or a character with a mind."""
+    return bool(obj.has_account or getattr(obj, "assistant", None))
+
+
+def listening_objects(character: Any) -> list[Any]:
+    """Everybody who would hear the character speak aloud."""
+    location = character.location
+    if location is None:
+        return []
+    return [obj for obj in location.contents if obj is not character and can_hear(obj)]
+
+
+def plain(text: Any, limit: int = 200) -> str:
+    """A text of the game without markup, on one line."""
+    return clean_heard(strip_ansi(str(text or "")), limit)
+
+
+def display_name(obj: Any, looker: Any) -> str:
+    """What the looker calls it, without markup."""
+    return plain(obj.get_display_name(looker=looker)) or obj.key
+
+
+def find_named(name: str, candidates: Iterable[Any], looker: Any) -> Any | None:
+    """The one candidate that goes by a name: key, alias or display name, in any case; else one
+    whose name begins with it, where that is only one."""
+    wanted = name.strip().lower().lstrip("@#")
+    named = [(obj, known_names(obj, looker)) for obj in candidates]
+    exact = [obj for obj, names in named if wanted in names]
+    if exact:
+        return exact[0]
+    begun = [obj for obj, names in named if any(known.startswith(wanted) for known in names)]
+    return begun[0] if wanted and len(begun) == 1 else None
+
+
+def known_names(obj: Any, looker: Any) -> list[str]:
+    """All the names of a thing, in lower case, without a leading article."""
+    names = [obj.key, display_name(obj, looker), *obj.aliases.all()]
+    lowered = [name.lower() for name in names]
+    return lowered + [name.split(" ", 1)[1] for name in lowered if name.startswith(("a ", "the "))]
+
+
+class EvenniaSenses:
+    """The `World` port over Evennia's objects."""
+
+    def listeners(self, character: Any) -> Audience:
+        """Dbrefs of everybody who would hear it speak aloud."""
+        return frozenset(obj.dbref for obj in listening_objects(character))
+
+    def situation(self, character: Any) -> Situation:
+        """What it sees around it."""
+        location = character.location
+        if location is None:
+            return Situation()
+        seen = [
+            obj
+            for obj in location.contents
+            if obj is not character and obj.access(character, "view")
+        ]
+        people = [obj for obj in seen if can_hear(obj) or isinstance(obj, DefaultCharacter)]
+        exits = [obj for obj in seen if isinstance(obj, DefaultExit)]
+        things = [obj for obj in seen if obj not in people and obj not in exits]
+        return Situation(
+            place=display_name(location, character),
+            description=plain(location.db.desc, DESCRIPTION_CHARS),
+            people=tuple(display_name(obj, character) for obj in people),
+            exits=tuple(describe_exit(obj, character) for obj in exits),
+            things=tuple(display_name(obj, character) for obj in things),
+            carrying=tuple(display_name(obj, character) for obj in character.contents),
+        )
+
+
+def describe_exit(exit_obj: Any, character: Any) -> str:
+    """An exit with where it leads."""
+    name = display_name(exit_obj, character)
+    if exit_obj.destination is None:
+        return name
+    return f"{name} (to {display_name(exit_obj.destination, character)})"

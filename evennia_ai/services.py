@@ -1,0 +1,154 @@
+"""The composition root: everything is put together here, and started and stopped with the server.
+
+This module is at once Evennia's service plugin (`start_plugin_services`) and a start-stop module
+(`at_server_start` …); ``apps.py`` adds it to both settings.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from django.conf import settings
+from evennia.utils.utils import class_from_module
+from twisted.application.service import MultiService, Service
+from twisted.internet import reactor
+from twisted.internet.task import LoopingCall
+from twisted.logger import Logger
+
+from evennia_ai.config import default_profiles
+from evennia_ai.llm.gateway import ModelGateway
+from evennia_ai.llm.loop_thread import LoopThread
+from evennia_ai.llm.offline import OfflineBrain
+from evennia_ai.llm.openai_client import OpenAIClient
+from evennia_ai.senses import EvenniaSenses, listening_objects
+from evennia_ai.store.recovery import assistants_with_work, recover_open_turns
+from evennia_ai.tools.registry import load_registry
+
+log = Logger()
+
+SERVICE_NAME = "evennia_ai"
+BEAT_S = 1.0
+FIRST_WAKE_S = 0.5
+WAKE_SPREAD_S = 0.05
+
+
+class AssistantService(Service):
+    """What all assistants share: the way to the models, the tools, the senses and the clock."""
+
+    name = SERVICE_NAME
+
+    def __init__(self, clock: Any = reactor, environ: Mapping[str, str] = os.environ) -> None:
+        self.clock = clock
+        self.epoch = time.time_ns() // 1_000_000
+        self.accepting = False
+        self.profiles = {**default_profiles(environ), **game_setting("PROFILES", {})}
+        self.loop_thread = LoopThread(call_from_thread=reactor.callFromThread)
+        clients = {
+            "openai": OpenAIClient(self.loop_thread, environ),
+            "offline": OfflineBrain(),
+        }
+        self.gateway = ModelGateway(
+            clock, clients, max_in_flight=game_setting("MAX_CALLS_IN_FLIGHT", 64)
+        )
+        self.toolbox = load_registry(game_setting("TOOLS", ()))
+        self.world = EvenniaSenses()
+        self.attended: dict[int, Any] = {}
+        self.beat = LoopingCall(self.tick_attended)
+        self.beat.clock = clock
+
+    def now(self) -> datetime:
+        """The time, in UTC."""
+        return datetime.fromtimestamp(self.clock.seconds(), UTC)
+
+    def startService(self) -> None:
+        """Threads start here and nowhere earlier: before, twistd has not forked yet."""
+        from evennia_ai.assistant_script import AssistantScript
+
+        super().startService()
+        self.loop_thread.start()
+        AssistantScript.shared_services = self
+        self.accepting = True
+
+    def stopService(self) -> None:
+        """Synchronous and short, and returns nothing: whatever lasts longer than a moment here
+        leaves the game without a server (measured)."""
+        super().stopService()
+        self.quiesce()
+        self.loop_thread.stop()
+
+    def quiesce(self) -> None:
+        """Begin no turn any more and drop those in flight; their events wait for the next start."""
+        if not self.accepting:
+            return
+        self.accepting = False
+        if self.beat.running:
+            self.beat.stop()
+        self.gateway.close()
+
+    def attend(self, script: Any) -> None:
+        """Something happens around an assistant: tick it while players are near."""
+        if self.accepting and script.id not in self.attended:
+            self.attended[script.id] = script
+            script.ndb.next_beat = self.clock.seconds() + script.config.tick_rate
+            if not self.beat.running:
+                self.beat.start(BEAT_S, now=False)
+
+    def tick_attended(self) -> None:
+        """Wake who is due; forget who is alone. With nobody to attend, the beat stops."""
+        now = self.clock.seconds()
+        for script_id, script in list(self.attended.items()):
+            if not script.pk or not script.obj or not listening_objects(script.obj):
+                del self.attended[script_id]
+            elif script.ndb.next_beat <= now:
+                script.ndb.next_beat = now + script.config.tick_rate
+                script.wake()
+        if not self.attended:
+            self.beat.stop()
+
+    def resume(self) -> None:
+        """Take up what an earlier process left: close its turns and wake who owes an answer, one
+        after the other."""
+        from evennia_ai.assistant_script import AssistantScript
+
+        recovered = recover_open_turns(self.epoch, self.now())
+        owing = AssistantScript.objects.filter(id__in=assistants_with_work())
+        if recovered or owing:
+            log.info(
+                "evennia_ai: {turns} interrupted turns, {owing} assistants owe an answer",
+                turns=recovered,
+                owing=len(owing),
+            )
+        for number, script in enumerate(owing):
+            self.clock.callLater(FIRST_WAKE_S + number * WAKE_SPREAD_S, script.wake)
+
+
+def game_setting(name: str, default: Any) -> Any:
+    """One of the upper-case entries of ``AI_ASSISTANT``, which are for the whole game."""
+    return getattr(settings, "AI_ASSISTANT", {}).get(name, default)
+
+
+def start_plugin_services(server: MultiService) -> None:
+    """Evennia's plugin hook."""
+    AssistantService().setServiceParent(server)
+
+
+def at_server_start() -> None:
+    """Evennia's start hook, after cold start, reload and crash alike."""
+    from evennia_ai.assistant_script import AssistantScript
+    from evennia_ai.commands.cmdset import add_commands
+
+    if game_setting("ADD_COMMANDS", True):
+        add_commands(class_from_module(settings.CMDSET_CHARACTER))
+    AssistantScript.shared_services.resume()
+
+
+def at_server_stop() -> None:
+    """Evennia's stop hook, called before the services are stopped."""
+    from evennia_ai.assistant_script import AssistantScript
+
+    if AssistantScript.shared_services:
+        AssistantScript.shared_services.quiesce()

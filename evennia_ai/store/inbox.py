@@ -1,0 +1,61 @@
+"""One assistant's inbox in the database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+
+from evennia_ai import models
+from evennia_ai.events import Heard, InboxEvent
+from evennia_ai.store.rows import event_from_row
+
+WAITING, CLAIMED, OVERHEARD, DOUBTFUL = "waiting", "claimed", "overheard", "doubtful"
+
+
+class TableInbox:
+    """Nobody's words are lost: they are a row before anybody thinks about them."""
+
+    def __init__(self, assistant_id: int, now: Callable[[], datetime]) -> None:
+        self.assistant_id = assistant_id
+        self.now = now
+
+    def put(self, heard: Heard) -> int:
+        """Store what was heard; returns the event's id."""
+        row = models.Event.objects.create(
+            assistant_id=self.assistant_id,
+            at=self.now(),
+            kind=heard.kind,
+            speaker=heard.speaker,
+            speaker_name=heard.speaker_name,
+            text=heard.text,
+            audience=sorted(heard.audience),
+            private=heard.private,
+            hops=heard.hops,
+            reason=heard.reason,
+            state=WAITING if heard.addressed else OVERHEARD,
+        )
+        return row.id
+
+    def waiting(self) -> Sequence[InboxEvent]:
+        """Events that call for a turn and have none yet, oldest first."""
+        return self._in_state(WAITING)
+
+    def doubtful(self) -> Sequence[InboxEvent]:
+        """Events whose answer was on its way when the server died, oldest first."""
+        return self._in_state(DOUBTFUL)
+
+    def close(self, event_ids: Sequence[int], state: str, reason: str = "") -> None:
+        """End events as answered, excused, noted or expired."""
+        models.Event.objects.filter(id__in=event_ids).update(state=state, reason=reason)
+
+    def recent_partners(self, seconds: float) -> dict[str, datetime]:
+        """Who had an exchange with the character lately: dbref → when, for a start after a reload."""
+        since = self.now() - timedelta(seconds=seconds)
+        rows = models.Event.objects.filter(
+            assistant_id=self.assistant_id, at__gte=since, state="answered"
+        ).order_by("id")
+        return dict(rows.values_list("speaker", "at"))
+
+    def _in_state(self, state: str) -> list[InboxEvent]:
+        rows = models.Event.objects.filter(assistant_id=self.assistant_id, state=state)
+        return [event_from_row(row) for row in rows.order_by("id")]

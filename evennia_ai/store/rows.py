@@ -1,0 +1,69 @@
+"""Between rows and plain data."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from evennia_ai import models
+from evennia_ai.events import Heard, InboxEvent
+from evennia_ai.messages import Message, make_message
+from evennia_ai.policy.tokens import count_message
+
+
+def event_from_row(row: models.Event) -> InboxEvent:
+    """An inbox row as plain data."""
+    heard = Heard(
+        kind=row.kind,
+        speaker=row.speaker,
+        speaker_name=row.speaker_name,
+        text=row.text,
+        audience=frozenset(row.audience),
+        private=row.private,
+        addressed=row.state != "overheard",
+        hops=row.hops,
+        reason=row.reason,
+    )
+    return InboxEvent(row.id, row.at, heard, row.attempts)
+
+
+def message_to_row(assistant_id: int, message: Message, at: datetime) -> models.Message:
+    """An unsaved row; its tokens are counted here, once."""
+    meta = message["metadata"]
+    return models.Message(
+        assistant_id=assistant_id,
+        at=at,
+        role=message["role"],
+        content=message["content"],
+        tool_calls=message.get("tool_calls", []),
+        tool_call_id=message.get("tool_call_id", ""),
+        speaker=meta.get("speaker", ""),
+        speaker_name=meta.get("speaker_name", ""),
+        audience=meta.get("audience", []),
+        private=bool(meta.get("private")),
+        tokens=meta.get("tokens") or count_message(message),
+        event_id=meta.get("event_id"),
+        turn_id=meta.get("turn_id"),
+    )
+
+
+def message_from_row(row: models.Message) -> Message:
+    """A stored message as plain data."""
+    meta: dict[str, Any] = {
+        "seq": row.id,
+        "at": row.at.isoformat(),
+        "speaker": row.speaker,
+        "speaker_name": row.speaker_name,
+        "audience": list(row.audience),
+        "private": row.private,
+        "tokens": row.tokens,
+        "event_id": row.event_id,
+        "turn_id": row.turn_id,
+    }
+    return make_message(
+        row.role,
+        row.content,
+        tool_calls=row.tool_calls,
+        tool_call_id=row.tool_call_id,
+        **meta,
+    )

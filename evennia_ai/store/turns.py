@@ -1,0 +1,172 @@
+"""One assistant's turns in the database: leases, model calls, acts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from django.db import transaction
+
+from evennia_ai import models
+from evennia_ai.events import Audience, Heard, InboxEvent
+from evennia_ai.messages import Message, ToolCallRequest, make_message
+from evennia_ai.policy.audience import visible
+from evennia_ai.ports import ModelCallRecord, TurnRecord
+from evennia_ai.store.conversation import TableConversation
+from evennia_ai.store.inbox import CLAIMED, OVERHEARD
+from evennia_ai.store.rows import event_from_row, message_to_row
+from evennia_ai.store.usage import add_use
+from evennia_ai.turn.prompt_contexts import heard_line
+
+NOTED = "noted"
+INTENDED = "intended"
+
+
+def heard_message(event: InboxEvent, turn_id: int) -> Message:
+    """What was heard, as a message of the conversation."""
+    heard = event.heard
+    return make_message(
+        "user",
+        heard_line(heard.kind, heard.speaker_name, heard.text),
+        speaker=heard.speaker,
+        speaker_name=heard.speaker_name,
+        audience=sorted(heard.audience),
+        private=heard.private,
+        event_id=event.id,
+        turn_id=turn_id,
+    )
+
+
+def audience_of_event(heard: Heard) -> Audience | None:
+    """The audience to compare with, None for room talk."""
+    return heard.audience if heard.private else None
+
+
+class TableTurns:
+    """One turn at a time.
+
+    ``epoch`` is the process, so that a lease never outlives it; ``may_go_on`` tells whether any
+    turn may still act.
+    """
+
+    def __init__(
+        self,
+        assistant_id: int,
+        conversation: TableConversation,
+        now: Callable[[], datetime],
+        epoch: int,
+        may_go_on: Callable[[], bool],
+    ) -> None:
+        self.assistant_id = assistant_id
+        self.conversation = conversation
+        self.now = now
+        self.epoch = epoch
+        self.may_go_on = may_go_on
+        self.current: int | None = None
+
+    def begin(
+        self, events: Sequence[InboxEvent], audience: Audience, private: bool, context: str
+    ) -> TurnRecord:
+        """Open a turn: claim its events, take in what was overheard, log both as they were heard."""
+        at = self.now()
+        with transaction.atomic():
+            turn = models.Turn.objects.create(
+                assistant_id=self.assistant_id,
+                at=at,
+                epoch=self.epoch,
+                context=context,
+                audience=sorted(audience),
+                private=private,
+            )
+            overheard = self._take_overheard(turn.id)
+            self._claim(events, turn.id)
+            rows = self._log_heard([*events, *overheard], turn.id, at)
+        self.conversation.extend_view(rows)
+        self.current = turn.id
+        known = tuple(e for e in overheard if visible(audience_of_event(e.heard), audience))
+        return TurnRecord(turn.id, audience, private, tuple(events), known)
+
+    def _take_overheard(self, turn_id: int) -> list[InboxEvent]:
+        rows = models.Event.objects.filter(assistant_id=self.assistant_id, state=OVERHEARD)
+        events = [event_from_row(row) for row in rows.order_by("id")]
+        if events:
+            rows.update(state=NOTED, turn_id=turn_id)
+        return events
+
+    def _claim(self, events: Sequence[InboxEvent], turn_id: int) -> None:
+        for event in events:
+            models.Event.objects.filter(id=event.id).update(
+                state=CLAIMED, turn_id=turn_id, attempts=event.attempts + 1
+            )
+
+    def _log_heard(
+        self, events: Sequence[InboxEvent], turn_id: int, at: datetime
+    ) -> list[models.Message]:
+        """Messages for events that have none yet: a second attempt finds its words in the log."""
+        again = [event.id for event in events if event.attempts]
+        logged = set(
+            models.Message.objects.filter(event_id__in=again).values_list("event_id", flat=True)
+            if again
+            else ()
+        )
+        new = sorted((e for e in events if e.id not in logged), key=lambda event: event.id)
+        rows = [message_to_row(self.assistant_id, heard_message(e, turn_id), at) for e in new]
+        return models.Message.objects.bulk_create(rows)
+
+    def finish(self, turn_id: int, outcome: str, detail: str = "") -> None:
+        """Close a turn and, in the same transaction, the events it named."""
+        with transaction.atomic():
+            models.Turn.objects.filter(id=turn_id).update(
+                ended_at=self.now(), outcome=outcome, detail=detail
+            )
+            models.Event.objects.filter(turn_id=turn_id, state=CLAIMED).update(
+                state=outcome, reason=detail
+            )
+        if self.current == turn_id:
+            self.current = None
+
+    def is_current(self, turn_id: int) -> bool:
+        """True while this process holds the turn's lease."""
+        return self.current == turn_id and self.may_go_on()
+
+    def record_model_call(self, turn_id: int, call: ModelCallRecord) -> None:
+        """Store a model call and add it to the day's sums."""
+        at = self.now()
+        usage = call.usage
+        with transaction.atomic():
+            models.ModelCall.objects.create(
+                assistant_id=self.assistant_id,
+                turn_id=turn_id,
+                at=at,
+                purpose=call.purpose,
+                profile=call.profile,
+                model=call.model,
+                estimated_tokens=call.estimated_tokens,
+                prompt_tokens=usage.prompt_tokens if usage else None,
+                completion_tokens=usage.completion_tokens if usage else None,
+                duration_ms=call.duration_ms,
+                finish_reason=call.finish_reason,
+                error_kind=call.error_kind,
+                error=call.error,
+            )
+            add_use(self.assistant_id, at.date(), call)
+
+    def intend(self, turn_id: int, call: ToolCallRequest, world: bool) -> int:
+        """Store the intent of an act; returns its id."""
+        row = models.ToolCall.objects.create(
+            assistant_id=self.assistant_id,
+            turn_id=turn_id,
+            at=self.now(),
+            call_id=call.id,
+            name=call.name,
+            arguments=call.arguments,
+            world=world,
+            state=INTENDED,
+        )
+        return row.id
+
+    def record_outcome(self, act_id: int, state: str, result: str) -> None:
+        """Store how an act ended."""
+        models.ToolCall.objects.filter(id=act_id).update(
+            state=state, result=result, ended_at=self.now()
+        )

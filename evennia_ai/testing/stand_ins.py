@@ -1,0 +1,136 @@
+"""An assistant, a toolbox and a world without Evennia: the engine runs on them as it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
+from twisted.internet.task import Clock
+
+from evennia_ai.config import AssistantConfig, ModelProfile
+from evennia_ai.errors import ToolError
+from evennia_ai.events import Audience, Heard
+from evennia_ai.messages import ToolCallRequest
+from evennia_ai.ports import Gateway, Situation, ToolContext, ToolResult, ToolSpec
+from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
+
+TOOLS = {"say": "final", "whisper": "final", "noop": "final", "look": "free", "give": "once"}
+SILENT = frozenset({"noop", "look"})
+
+Behaviour = Callable[[ToolContext, Mapping[str, Any]], Any]
+
+
+class StandInToolbox:
+    """Tools that only write down who was told what.
+
+    ``behaviours`` replaces what a tool does: called with context and arguments, it returns text or
+    a Deferred of it, or raises `ToolError`.
+    """
+
+    def __init__(self, categories: Mapping[str, str] = TOOLS) -> None:
+        self.categories = dict(categories)
+        self.behaviours: dict[str, Behaviour] = {}
+        self.spoken: list[tuple[str, str, Audience]] = []
+
+    def offered(self, context: ToolContext) -> Sequence[ToolSpec]:
+        """Every tool the context allows."""
+        return [
+            ToolSpec(name, category, name not in SILENT, {"function": {"name": name}})
+            for name, category in self.categories.items()
+            if context.allowed is None or name in context.allowed
+        ]
+
+    @inlineCallbacks
+    def run(
+        self, context: ToolContext, call: ToolCallRequest
+    ) -> Generator[Deferred[Any], Any, ToolResult]:
+        """Run a tool. Fires with its result; never fails."""
+        if call.name not in self.categories:
+            return ToolResult("failed", f"There is no tool '{call.name}'.")
+        arguments = json.loads(call.arguments or "{}")
+        try:
+            text = yield maybeDeferred(
+                self.behaviours.get(call.name, self.write_down), context, arguments
+            )
+        except ToolError as error:
+            return ToolResult("failed", str(error))
+        if call.name in ("say", "whisper"):
+            self.spoken.append((call.name, arguments.get("text", ""), context.audience))
+        return ToolResult("done", str(text))
+
+    def write_down(self, context: ToolContext, arguments: Mapping[str, Any]) -> str:
+        """What a tool does where nothing else was set."""
+        return "Done."
+
+
+class StandInWorld:
+    """A room: whoever is in ``present`` hears."""
+
+    def __init__(self, present: Audience = frozenset({"#5"})) -> None:
+        self.present = present
+        self.seen = Situation(place="Tavern", people=("Ann",))
+
+    def listeners(self, character: Any) -> Audience:
+        """Who is there."""
+        return self.present
+
+    def situation(self, character: Any) -> Situation:
+        """What is seen."""
+        return self.seen
+
+
+class StandInServices:
+    """What a script is given."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self.clock: Any = Clock()
+        self.gateway = gateway
+        self.toolbox = StandInToolbox()
+        self.world = StandInWorld()
+
+    def now(self) -> datetime:
+        """The fake clock's time, counted from the beginning of 2026."""
+        start = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
+        return datetime.fromtimestamp(start + self.clock.seconds(), UTC)
+
+
+class StandInScript:
+    """Plays an `AssistantScript` for the engine."""
+
+    def __init__(
+        self,
+        gateway: Gateway,
+        config: AssistantConfig | None = None,
+        persona: str = "You are Mira, a barkeep.",
+    ) -> None:
+        self.services = StandInServices(gateway)
+        self.config = config or AssistantConfig()
+        self.profile = ModelProfile("test", model="scripted")
+        self.persona = persona
+        self.character_name = "Mira"
+        self.character = self
+        self.conversation = MemoryConversation(self.services.now)
+        self.inbox = MemoryInbox(self.services.now)
+        self.turns = MemoryTurns(self.conversation, self.inbox)
+
+    def hears(
+        self,
+        text: str,
+        speaker: str = "#5",
+        name: str = "Ann",
+        audience: Audience | None = None,
+        **fields: Any,
+    ) -> int:
+        """Put words into the inbox that call for an answer; returns the event's id."""
+        heard_by = frozenset({speaker}) if audience is None else audience
+        defaults: dict[str, Any] = {"kind": "say", "addressed": True, **fields}
+        return self.inbox.put(
+            Heard(speaker=speaker, speaker_name=name, text=text, audience=heard_by, **defaults)
+        )
+
+    def whispered(self, text: str, speaker: str = "#5", name: str = "Ann") -> int:
+        """Put a whisper into the inbox."""
+        return self.hears(text, speaker, name, kind="whisper", private=True)

@@ -1,0 +1,130 @@
+"""All tools of a game, with the checks that stand before each use."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from evennia.locks.lockhandler import check_lockstring
+from evennia.objects.models import ObjectDB
+from pydantic import BaseModel, ValidationError
+from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
+from twisted.logger import Logger
+
+from evennia_ai.errors import ConfigError, ToolDenied, ToolError
+from evennia_ai.messages import ToolCallRequest
+from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.ports import ToolContext, ToolResult, ToolSpec
+from evennia_ai.rights import excessive_rights
+from evennia_ai.tools.base import EVERYBODY, Tool
+
+log = Logger()
+
+BUILT_IN = ("evennia_ai.tools.speech", "evennia_ai.tools.world", "evennia_ai.tools.control")
+DONE, FAILED, REFUSED = "done", "failed", "refused"
+
+
+class ToolRegistry:
+    """The toolbox that the engine is given."""
+
+    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+        self.tools: dict[str, Tool] = {}
+        for item in tools:
+            self.add(item)
+
+    def add(self, item: Tool) -> None:
+        """Add a tool; one of the same name is replaced, so that a game may have its own `say`."""
+        self.tools[item.name] = item
+
+    def offered(self, context: ToolContext) -> Sequence[ToolSpec]:
+        """The tools that everybody whose words are in the turn may have used."""
+        return [
+            item.spec
+            for item in self.tools.values()
+            if (context.allowed is None or item.name in context.allowed)
+            and is_permitted(item, context)
+        ]
+
+    @inlineCallbacks
+    def run(
+        self, context: ToolContext, call: ToolCallRequest
+    ) -> Generator[Deferred[Any], Any, ToolResult]:
+        """Check everything again and run one call. Fires with a `ToolResult`; never fails."""
+        try:
+            item = self._find(context, call.name)
+            arguments = read_arguments(item.arguments, call.arguments)
+            ensure_may_act(item, context, arguments)
+            text = yield maybeDeferred(item.run, context, arguments)
+        except ToolDenied as error:
+            return ToolResult(REFUSED, str(error))
+        except ToolError as error:
+            return ToolResult(FAILED, str(error))
+        except Exception:
+            log.failure("the tool {name} failed", name=call.name)
+            return ToolResult(FAILED, "That went wrong for a reason outside your control.")
+        return ToolResult(DONE, str(text))
+
+    def _find(self, context: ToolContext, name: str) -> Tool:
+        item = self.tools.get(name)
+        if item is None or (context.allowed is not None and name not in context.allowed):
+            known = ", ".join(spec.name for spec in self.offered(context))
+            raise ToolError(f"There is no tool '{clean_heard(name, 60)}'. There are: {known}.")
+        return item
+
+
+def is_permitted(item: Tool, context: ToolContext) -> bool:
+    """True where the tool's lock lets every speaker in the turn pass.
+
+    A speaker who is gone passes only a lock that everybody passes.
+    """
+    if item.lock == EVERYBODY:
+        return True
+    speakers = [ObjectDB.objects.dbref_search(dbref) for dbref in context.speakers]
+    found = [speaker[0] if speaker else None for speaker in speakers]
+    return all(s is not None and check_lockstring(s, f"use:{item.lock}") for s in found)
+
+
+def ensure_may_act(item: Tool, context: ToolContext, arguments: BaseModel) -> None:
+    """Raise ToolDenied where rights, or the character's own hook, forbid this use."""
+    if not is_permitted(item, context):
+        raise ToolDenied("You may not do that for everybody who is speaking to you.")
+    too_much = excessive_rights(context.character) if item.world else None
+    if too_much:
+        raise ToolDenied(f"Nothing was done: {too_much}")
+    if context.character.at_ai_pre_act(item.name, arguments.model_dump()) is False:
+        raise ToolDenied("Something holds you back from doing that.")
+
+
+def read_arguments(model: type[BaseModel], text: str) -> BaseModel:
+    """Parse and check a call's arguments; raises ToolError with a sentence the model can use."""
+    try:
+        return model.model_validate_json(text or "{}")
+    except ValidationError as error:
+        problems = "; ".join(describe_problem(item) for item in error.errors()[:5])
+        raise ToolError(f"The arguments do not fit: {problems}.") from error
+
+
+def describe_problem(problem: Mapping[str, Any]) -> str:
+    """One of pydantic's findings, in a few words."""
+    where = ".".join(str(part) for part in problem["loc"])
+    return f"{where}: {problem['msg']}" if where else str(problem["msg"])
+
+
+def tools_in(module: ModuleType) -> list[Tool]:
+    """The tools that stand in a module, in the order they were written."""
+    return [item for item in vars(module).values() if isinstance(item, Tool)]
+
+
+def load_registry(own_modules: Iterable[str]) -> ToolRegistry:
+    """The built-in tools and those of a game's own modules; raises ConfigError."""
+    registry = ToolRegistry()
+    for path in (*BUILT_IN, *own_modules):
+        try:
+            module = import_module(path)
+        except ImportError as error:
+            raise ConfigError(f"The tool module '{path}' cannot be imported: {error}.") from error
+        for item in tools_in(module):
+            registry.add(item)
+    return registry

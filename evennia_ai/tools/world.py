@@ -1,0 +1,159 @@
+"""Moving, looking, taking and giving: each by the game's own locks and hooks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evennia.objects.objects import DefaultExit
+from pydantic import BaseModel, Field
+
+from evennia_ai.errors import ToolError
+from evennia_ai.policy.react import ONCE
+from evennia_ai.ports import Situation, ToolContext
+from evennia_ai.senses import DESCRIPTION_CHARS, EvenniaSenses, display_name, find_named, plain
+from evennia_ai.tools.base import tool
+
+
+class LookArguments(BaseModel):
+    """What to look at."""
+
+    target: str = Field(default="", description="A thing, a person, or empty for the place.")
+
+
+class MoveArguments(BaseModel):
+    """Where to go."""
+
+    to: str = Field(description="An exit, or the place it leads to.")
+
+
+class ItemArguments(BaseModel):
+    """A thing."""
+
+    item: str = Field(description="The name of the thing.")
+
+
+class GiveArguments(BaseModel):
+    """A thing and who shall have it."""
+
+    item: str = Field(description="The name of a thing you carry.")
+    to: str = Field(description="The name of a person here.")
+
+
+@tool("look", world=False, safe_to_retry=True)
+def look(context: ToolContext, arguments: LookArguments) -> str:
+    """Look at a thing, a person, or the place around you."""
+    character = context.character
+    if not arguments.target:
+        return describe_place(EvenniaSenses().situation(character))
+    target = find_named(arguments.target, around(character), character)
+    if target is None or not target.access(character, "view"):
+        raise ToolError(f"You see no '{plain(arguments.target, 60)}' here.")
+    looks = plain(target.db.desc, DESCRIPTION_CHARS) or "You see nothing special."
+    return f"{display_name(target, character)}: {looks}"
+
+
+@tool("move", category=ONCE)
+def move(context: ToolContext, arguments: MoveArguments) -> str:
+    """Walk through an exit to the next place."""
+    character = context.character
+    exits = [obj for obj in around(character) if isinstance(obj, DefaultExit)]
+    exit_obj = find_named(arguments.to, exits, character) or exit_to(arguments.to, exits, character)
+    if exit_obj is None:
+        names = ", ".join(display_name(obj, character) for obj in exits) or "none"
+        raise ToolError(f"No way leads to '{plain(arguments.to, 60)}'. Exits: {names}.")
+    if not exit_obj.access(character, "traverse"):
+        raise ToolError(plain(exit_obj.db.err_traverse) or "That way is closed to you.")
+    start = character.location
+    exit_obj.at_traverse(character, exit_obj.destination)
+    if character.location is start:
+        raise ToolError("You could not go that way.")
+    return describe_place(EvenniaSenses().situation(character))
+
+
+@tool("get", category=ONCE)
+def get(context: ToolContext, arguments: ItemArguments) -> str:
+    """Pick up a thing that lies here."""
+    character = context.character
+    item = find_named(arguments.item, character.location.contents, character)
+    if item is None:
+        raise ToolError(f"There is no '{plain(arguments.item, 60)}' here.")
+    if not item.access(character, "get") or not item.at_pre_get(character):
+        raise ToolError(plain(item.db.get_err_msg) or "You can't get that.")
+    if not item.move_to(character, quiet=True, move_type="get"):
+        raise ToolError("That can't be picked up.")
+    item.at_get(character)
+    show(character, "{actor} picks up {item}.", item=item)
+    return f"You hold {display_name(item, character)}."
+
+
+@tool("drop", category=ONCE)
+def drop(context: ToolContext, arguments: ItemArguments) -> str:
+    """Put down a thing you carry."""
+    character = context.character
+    item = carried(character, arguments.item)
+    if not item.at_pre_drop(character):
+        raise ToolError("You can't drop that.")
+    if not item.move_to(character.location, quiet=True, move_type="drop"):
+        raise ToolError("That can't be dropped.")
+    item.at_drop(character)
+    show(character, "{actor} drops {item}.", item=item)
+    return f"You dropped {display_name(item, character)}."
+
+
+@tool("give", category=ONCE)
+def give(context: ToolContext, arguments: GiveArguments) -> str:
+    """Give a thing you carry to a person here."""
+    character = context.character
+    item = carried(character, arguments.item)
+    others = [obj for obj in character.location.contents if obj is not character]
+    receiver = find_named(arguments.to, others, character)
+    if receiver is None:
+        raise ToolError(f"There is nobody called '{plain(arguments.to, 60)}' here.")
+    if not item.at_pre_give(character, receiver):
+        raise ToolError("You can't give that away.")
+    if not item.move_to(receiver, quiet=True, move_type="give"):
+        raise ToolError(f"{display_name(receiver, character)} can't take that.")
+    item.at_give(character, receiver)
+    show(character, "{actor} gives {item} to {receiver}.", item=item, receiver=receiver)
+    return f"You gave {display_name(item, character)} to {display_name(receiver, character)}."
+
+
+def around(character: Any) -> list[Any]:
+    """Everything within reach of the eyes: the place's contents and what it carries."""
+    here = character.location.contents if character.location else []
+    return [*here, *character.contents]
+
+
+def carried(character: Any, name: str) -> Any:
+    """A thing the character carries; raises ToolError where it carries none of that name."""
+    item = find_named(name, character.contents, character)
+    if item is None:
+        raise ToolError(f"You carry no '{plain(name, 60)}'.")
+    return item
+
+
+def exit_to(place: str, exits: list[Any], character: Any) -> Any | None:
+    """The exit that leads to a place of this name."""
+    by_place = {obj.destination: obj for obj in exits if obj.destination}
+    found = find_named(place, by_place, character)
+    return by_place[found] if found else None
+
+
+def show(character: Any, line: str, **mapping: Any) -> None:
+    """Let everybody in the place see what happened."""
+    character.location.msg_contents(
+        line, from_obj=character, mapping={"actor": character, **mapping}
+    )
+
+
+def describe_place(situation: Situation) -> str:
+    """A place in one sentence for each kind of thing."""
+    parts = [f"{situation.place}: {situation.description}"]
+    for label, names in (
+        ("People", situation.people),
+        ("Things", situation.things),
+        ("Exits", situation.exits),
+    ):
+        if names:
+            parts.append(f"{label}: {', '.join(names)}.")
+    return " ".join(parts)

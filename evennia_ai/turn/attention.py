@@ -1,0 +1,81 @@
+"""The awake part of a tick: take what waits in the inbox, batch by batch, and answer it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import Any
+
+from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.logger import Logger
+
+from evennia_ai.errors import ProviderError, TurnAborted
+from evennia_ai.policy.inbox import Batch, next_batch, select_expired
+from evennia_ai.ports import InboxEvent
+from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
+from evennia_ai.turn.react_loop import Outcome, excuse, run_turn
+
+log = Logger()
+
+EXPIRED = "expired"
+ANSWER_LOST = "the server went down while the answer was on its way"
+INTERNAL_ERROR = "internal error"
+TURNS_A_TICK = 20
+
+
+@inlineCallbacks
+def answer_events(script: Any) -> Generator[Deferred[Any], Any, int]:
+    """Answer everything that waits, one turn after the other.
+
+    Fires with the number of turns, at most `TURNS_A_TICK`; fails with TurnAborted where the lease
+    was lost.
+    """
+    turns = 0
+    while turns < TURNS_A_TICK:
+        doubtful = take_batch(script, script.inbox.doubtful())
+        batch = doubtful or take_batch(script, script.inbox.waiting())
+        if batch is None:
+            break
+        turns += 1
+        yield think(script, batch, answer_lost=doubtful is not None)
+    return turns
+
+
+def take_batch(script: Any, events: Sequence[InboxEvent]) -> Batch | None:
+    """Close what waited too long, with its reason, and choose the next batch from the rest."""
+    expired = select_expired(events, script.services.now(), script.config.event_max_age)
+    for item in expired:
+        script.inbox.close([item.event.id], EXPIRED, item.reason)
+    gone = {item.event.id for item in expired}
+    present = script.services.world.listeners(script.character)
+    return next_batch([event for event in events if event.id not in gone], present)
+
+
+@inlineCallbacks
+def think(
+    script: Any, batch: Batch, answer_lost: bool = False
+) -> Generator[Deferred[Any], Any, None]:
+    """One turn from its opening to its end, which always has an outcome.
+
+    A model that gives no answer in time is made good by the fallback line; so is an error of our
+    own, which is logged. Where an answer may have been heard before a crash (``answer_lost``), the
+    model is not asked again: a short excuse closes the matter.
+    """
+    context = CONTEXT_TICK_EVENT
+    turn = script.turns.begin(batch.events, batch.audience, batch.private, context.name)
+    deadline_at = script.services.clock.seconds() + script.config.turn_deadline
+    try:
+        if answer_lost:
+            outcome: Outcome = yield excuse(script, turn, ANSWER_LOST)
+        else:
+            outcome = yield run_turn(script, turn, context, deadline_at)
+    except TurnAborted:
+        raise
+    except ProviderError as error:
+        log.warn(
+            "{name}: no answer from the model: {error}", name=script.character_name, error=error
+        )
+        outcome = yield excuse(script, turn, f"{error.kind}: {error}")
+    except Exception as error:
+        log.failure("{name}: a turn failed", name=script.character_name)
+        outcome = yield excuse(script, turn, f"{INTERNAL_ERROR}: {type(error).__name__}")
+    script.turns.finish(turn.id, outcome.state, outcome.detail)

@@ -1,0 +1,161 @@
+"""From the log to a request, and from a reply back: everything that touches a model."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from twisted.internet.defer import Deferred, inlineCallbacks
+
+from evennia_ai.config import AssistantConfig, ModelProfile, usable_window
+from evennia_ai.errors import ProviderError, TurnAborted
+from evennia_ai.events import Audience
+from evennia_ai.messages import LLMReply, Message, WireMessage, is_private, to_wire
+from evennia_ai.policy.audience import select_visible
+from evennia_ai.policy.tokens import count_conversation_tokens, count_message
+from evennia_ai.ports import (
+    HeardLine,
+    LLMRequest,
+    ModelCallRecord,
+    Scene,
+    Situation,
+    ToolSpec,
+    TurnRecord,
+)
+from evennia_ai.turn.prompt_contexts import PromptContext, situation_prompt, system_prompt
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A built prompt. ``private`` is True where it holds anything only its audience may know."""
+
+    messages: list[WireMessage]
+    private: bool
+    tokens: int
+
+
+def build_llm_messages(
+    script: Any, context: PromptContext, audience: Audience
+) -> list[WireMessage]:
+    """The wire messages of the next call, for those who will hear the answer.
+
+    Args:
+        script: the assistant.
+        context: the situation it thinks in.
+        audience: dbrefs of everybody who will hear.
+    """
+    return build_prompt(script, context, audience).messages
+
+
+def build_prompt(
+    script: Any, context: PromptContext, audience: Audience, new_lines: int = 1
+) -> Prompt:
+    """Rules and persona, then the conversation as this audience may know it, then the situation."""
+    services, config = script.services, script.config
+    system = {
+        "role": "system",
+        "content": system_prompt(context, script.character_name, script.persona),
+    }
+    tail = {
+        "role": "user",
+        "content": situation_prompt(
+            services.world.situation(script.character),
+            services.now().strftime("%A, %H:%M"),
+            new_lines,
+        ),
+    }
+    fixed = count_message(system) + count_message(tail) + config.max_reply_tokens
+    visible = select_visible(script.conversation.view(), audience, config.discretion)
+    shown = newest_that_fit(visible, usable_window(config, script.profile) - fixed)
+    wire = [system, *to_wire(shown), tail]
+    return Prompt(
+        wire,
+        config.discretion == "strict" and any(is_private(message) for message in shown),
+        count_conversation_tokens(wire, None),
+    )
+
+
+def newest_that_fit(messages: Sequence[Message], budget: int) -> Sequence[Message]:
+    """The longest end of the list within ``budget`` tokens, at least one message."""
+    left = budget
+    for index in range(len(messages) - 1, -1, -1):
+        left -= messages[index]["metadata"].get("tokens") or count_message(messages[index])
+        if left < 0:
+            return messages[min(index + 1, len(messages) - 1) :]
+    return messages
+
+
+def build_scene(script: Any, turn: TurnRecord, situation: Situation, step: int) -> Scene:
+    """The turn's new words, structured, for the offline brain."""
+    lines = tuple(
+        HeardLine(e.heard.kind, e.heard.speaker_name, e.heard.text, e.heard.private)
+        for e in turn.events
+    )
+    return Scene(
+        script.character_name, script.persona, lines, situation.people, situation.place, step
+    )
+
+
+def build_request(
+    script: Any, turn: TurnRecord, prompt: Prompt, tools: Sequence[ToolSpec], step: int
+) -> LLMRequest:
+    """One request to a model."""
+    config: AssistantConfig = script.config
+    situation = script.services.world.situation(script.character)
+    return LLMRequest(
+        messages=prompt.messages,
+        scene=build_scene(script, turn, situation, step),
+        tools=[spec.schema for spec in tools],
+        max_tokens=config.max_reply_tokens,
+        temperature=config.temperature,
+    )
+
+
+def effective_profile(script: Any) -> ModelProfile:
+    """The profile with the assistant's own model name, if it has one."""
+    profile: ModelProfile = script.profile
+    return replace(profile, model=script.config.llm_model or profile.model)
+
+
+@inlineCallbacks
+def call_model(
+    script: Any,
+    turn: TurnRecord,
+    request: LLMRequest,
+    tokens: int,
+    purpose: str,
+    deadline_at: float,
+) -> Generator[Deferred[Any], Any, LLMReply]:
+    """Ask the model once and store what it cost, however it ended.
+
+    Fires with an `LLMReply`; fails with a `ProviderError`, or with `TurnAborted` where the turn
+    lost its lease meanwhile, so that a late reply is dropped.
+    """
+    clock, profile = script.services.clock, effective_profile(script)
+    started = clock.seconds()
+    record = ModelCallRecord(profile.name, profile.model, purpose, tokens, None, 0)
+    failure: ProviderError | None = None
+    try:
+        reply: LLMReply = yield script.services.gateway.complete(request, profile, deadline_at)
+        record = replace(
+            record,
+            model=reply.model or profile.model,
+            usage=reply.usage,
+            finish_reason=reply.finish_reason,
+        )
+    except ProviderError as error:
+        failure = error
+        record = replace(record, error_kind=error.kind, error=str(error))
+    ensure_current(script, turn)
+    elapsed_ms = int((clock.seconds() - started) * 1000)
+    script.turns.record_model_call(turn.id, replace(record, duration_ms=elapsed_ms))
+    if failure:
+        raise failure
+    return reply
+
+
+def ensure_current(script: Any, turn: TurnRecord) -> None:
+    """Raise TurnAborted where the turn has lost its lease: nothing may be done for it any more."""
+    if not script.turns.is_current(turn.id):
+        raise TurnAborted(f"turn {turn.id} is no longer current")
