@@ -1,0 +1,1 @@
+"""The demo game's own settings, screens and starter; no part of the package `evennia_ai`."""

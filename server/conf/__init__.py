@@ -1,0 +1,1 @@
+"""What Evennia reads to run this repository as a game."""

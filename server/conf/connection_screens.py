@@ -1,0 +1,31 @@
+"""What somebody sees who connects. At most 80 columns, and readable without colours."""
+
+# No pipe in the drawing: in Evennia's markup it opens a colour.
+SIGN = r"""
+|y          o=====8============================8=====o
+|y                8                            8
+|y          .-----8----------------------------8-----.
+|y          :        |w___                  ___|y        :
+|y          :    |w_.-'   `-._          _.-'   `-._|y    :
+|y          :              |w`-.,____,.-'|y              :
+|y          :                 |w`-..-'|y                 :
+|y          :     |YT h e   G i l d e d   G u l l|y      :
+|y          '----------------------------------------'|n
+"""
+
+WORDS = """
+ A small quarter by the harbour, where some people have minds of their own.
+ Talk to them as you would to anybody: |wsay|n, |wwhisper|n, |wemote|n.
+
+   |wconnect <name> <password>|n    if you have an account
+   |wcreate <name> <password>|n     if you have none yet
+   |whelp|n for more, |wlook|n to see this again, |wquit|n to leave
+
+ |xThis is the demo of evennia_ai. The people are played by a language model, or
+ by a small offline brain. What you say near them is kept in their logs.|n
+"""
+
+
+def connection_screen() -> str:
+    """Return the whole screen, in Evennia's colour markup."""
+    return SIGN + WORDS

@@ -1,0 +1,90 @@
+"""Settings of the demo game: this repository, run as an Evennia game directory.
+
+Only what differs from Evennia's defaults stands here. Ports, keys and anything private belong into
+``secret_settings.py`` beside this file, which is not in the repository and wins over what is here.
+"""
+
+import os
+
+from evennia.settings_default import *
+
+SERVERNAME = "The Gilded Gull"
+GAME_SLOGAN = "A tavern quarter whose people think before they answer"
+
+# The demo is for you alone: nothing listens on any address but this machine's own.
+LOCKDOWN_MODE = True
+ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
+GAME_INDEX_ENABLED = False
+
+# A traceback is for the log, not for a player.
+IN_GAME_ERRORS = False
+
+######################################################################
+# Ports: seven in a row from EVENNIA_AI_PORT_BASE (of which the fourth and fifth stay unused)
+######################################################################
+
+PORT_BASE = int(os.environ.get("EVENNIA_AI_PORT_BASE") or 4000)
+TELNET_PORTS = [PORT_BASE]
+WEBSERVER_PORTS = [(PORT_BASE + 1, PORT_BASE + 5)]
+WEBSOCKET_CLIENT_PORT = PORT_BASE + 2
+AMP_PORT = PORT_BASE + 6
+
+######################################################################
+# The mind. Endpoint and key come from the environment: OPENAI_BASE_URL, OPENAI_API_KEY and
+# EVENNIA_AI_MODEL; without them the offline brain answers. docs/configuration.md has every setting.
+######################################################################
+
+INSTALLED_APPS += ["evennia_ai"]
+AI_ASSISTANT = {}
+
+######################################################################
+# No typeclasses/, commands/ and web/ folders here: Evennia's own classes, but for our character,
+# who lets assistants hear the raw words of what a player says.
+######################################################################
+
+BASE_ACCOUNT_TYPECLASS = "evennia.accounts.accounts.DefaultAccount"
+BASE_GUEST_TYPECLASS = "evennia.accounts.accounts.DefaultGuest"
+BASE_OBJECT_TYPECLASS = "evennia.objects.objects.DefaultObject"
+BASE_CHARACTER_TYPECLASS = "world.characters.Character"
+BASE_ROOM_TYPECLASS = "evennia.objects.objects.DefaultRoom"
+BASE_EXIT_TYPECLASS = "evennia.objects.objects.DefaultExit"
+BASE_CHANNEL_TYPECLASS = "evennia.comms.comms.DefaultChannel"
+BASE_SCRIPT_TYPECLASS = "evennia.scripts.scripts.DefaultScript"
+
+CMDSET_UNLOGGEDIN = "evennia.commands.default.cmdset_unloggedin.UnloggedinCmdSet"
+CMDSET_SESSION = "evennia.commands.default.cmdset_session.SessionCmdSet"
+CMDSET_CHARACTER = "evennia.commands.default.cmdset_character.CharacterCmdSet"
+CMDSET_ACCOUNT = "evennia.commands.default.cmdset_account.AccountCmdSet"
+
+# The modules of a generated game that this one does without.
+LOCK_FUNC_MODULES = ["evennia.locks.lockfuncs"]
+INPUT_FUNC_MODULES = [name for name in INPUT_FUNC_MODULES if not name.startswith("server.conf")]
+FUNCPARSER_OUTGOING_MESSAGES_MODULES = ["evennia.utils.funcparser"]
+FUNCPARSER_PROTOTYPE_PARSING_MODULES = ["evennia.prototypes.protfuncs"]
+FILE_HELP_ENTRY_MODULES = []
+SERVER_SERVICES_PLUGIN_MODULES = []
+PORTAL_SERVICES_PLUGIN_MODULES = []
+MSSP_META_MODULE = ""
+WEB_PLUGINS_MODULE = ""
+
+ROOT_URLCONF = "server.conf.urls"
+STATICFILES_DIRS = []
+
+######################################################################
+# The world. Its common room is made of Evennia's Limbo, room #2, where new characters start and
+# which is everything's home, so START_LOCATION and DEFAULT_HOME stay as they are.
+######################################################################
+
+PROTOTYPE_MODULES = ["world.prototypes"]
+AT_INITIAL_SETUP_HOOK_MODULE = "world.hooks"
+AT_SERVER_STARTSTOP_MODULE = ["world.hooks"]
+
+######################################################################
+# Settings in secret_settings.py override those in this file.
+######################################################################
+
+try:
+    from server.conf.secret_settings import *
+except ModuleNotFoundError as error:
+    if error.name != "server.conf.secret_settings":
+        raise

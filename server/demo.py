@@ -1,0 +1,219 @@
+"""`make demo` and `make stop`: from a fresh clone to a running game, and to a stopped one.
+
+Run as ``python -m server.demo start`` from the project's root, by any Python that can be found; it
+goes on in the environment it makes. Everything it creates stays inside this folder and is ignored
+by git.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from server import environment, interpreters, mind, record, running
+
+ROOT = environment.ROOT
+VENV = ROOT / ".venv"
+RECORD = ROOT / "server" / ".demo.json"
+LAUNCHER_LOG = ROOT / "server" / "logs" / "launcher.log"
+START_TIMEOUT_S = 120.0
+STOP_TIMEOUT_S = 30.0
+
+
+class DemoError(Exception):
+    """Something the person at the keyboard must know; the text is all of it."""
+
+
+def say(text: str = "") -> None:
+    """Print at once, so that the last line is what is being waited for."""
+    print(text, flush=True)
+
+
+def main(arguments: list[str]) -> int:
+    """Run ``start`` or ``stop``; return the exit status."""
+    steps = {"start": start, "stop": stop}
+    if len(arguments) != 1 or arguments[0] not in steps:
+        say("Usage: python -m server.demo start|stop")
+        return 2
+    os.chdir(ROOT)
+    try:
+        steps[arguments[0]]()
+    except (DemoError, environment.InstallError) as error:
+        say(f"\n{error}")
+        return 1
+    return 0
+
+
+def start() -> None:
+    """Make whatever is missing, start the server and tell how to get in."""
+    enter_environment()
+    known = record.load(RECORD)
+    if running.is_ready(ROOT):
+        say("The demo is running already.")
+        use_ports(known)
+        tell(known)
+        return
+    if os.environ.get("EVENNIA_AI_PORT_BASE"):
+        known.port_base = os.environ["EVENNIA_AI_PORT_BASE"]
+    use_ports(known)
+    launch(known)
+    tell(known)
+
+
+def enter_environment() -> None:
+    """Go on inside this project's environment, made first if need be. May not return."""
+    python = environment.venv_python(VENV)
+    if not environment.is_current(VENV):
+        create_environment()
+    if Path(sys.prefix).resolve() != VENV.resolve():
+        os.execv(python, [str(python), "-m", "server.demo", "start"])
+
+
+def create_environment() -> None:
+    """Install everything into ``.venv``; raises DemoError or InstallError."""
+    found = interpreters.find_interpreters()
+    best = interpreters.best_interpreter(found)
+    if best is None:
+        raise DemoError("This needs Python 3.11 or newer (with venv), and none was found.")
+    say(f"Installing Evennia and the rest into {VENV.name}/ with Python {best}.")
+    say("This is done once and takes a minute or two ...")
+    began = time.monotonic()
+    environment.make_environment(VENV, found[best])
+    say(f"  done in {time.monotonic() - began:.0f} s.")
+
+
+def use_ports(known: record.Record) -> None:
+    """Let the settings take the ports that this copy was started with."""
+    if known.port_base:
+        os.environ["EVENNIA_AI_PORT_BASE"] = known.port_base
+
+
+def launch(known: record.Record) -> None:
+    """Prepare everything, start the server, and wait until it is up for good."""
+    from server import demo_game
+
+    demo_game.write_secrets(ROOT)
+    ports = demo_game.load_settings()
+    check_ports(ports.all())
+    is_first = not (ROOT / "server" / "evennia.db3").exists()
+    say("Making the database ..." if is_first else "Looking after the database ...")
+    try:
+        player_is_new = demo_game.prepare_database(known, os.environ)
+    except demo_game.CannotStart as error:
+        raise DemoError(str(error)) from error
+    chosen = mind.choose_mind(os.environ)
+    known.mind = chosen.sentence
+    record.save(RECORD, known)
+    say("Building the tavern and starting the server ..." if is_first else "Starting the server ...")
+    start_server({**os.environ, **chosen.environ, **player_environ(known, player_is_new)})
+    if not running.wait_until(lambda: running.answers(ports.telnet), STOP_TIMEOUT_S):
+        raise DemoError(f"The server runs, but nothing answers on port {ports.telnet}.")
+
+
+def check_ports(ports: dict[str, int]) -> None:
+    """Raise DemoError where somebody else listens on one of our ports."""
+    if running.portal_pid(ROOT):
+        return
+    taken = running.taken_ports(ports.values())
+    if taken:
+        words = ", ".join(f"{port} ({name})" for name, port in ports.items() if port in taken)
+        raise DemoError(
+            f"Another program uses the port {words}. Stop that one, or take other ports: "
+            "EVENNIA_AI_PORT_BASE=5000 make demo"
+        )
+
+
+def player_environ(known: record.Record, is_new: bool) -> dict[str, str]:
+    """Return what tells the server to make the player's account."""
+    if not is_new:
+        return {}
+    return {
+        "EVENNIA_PLAYER_USERNAME": known.player,
+        "EVENNIA_PLAYER_PASSWORD": known.player_password,
+    }
+
+
+def start_server(environ: dict[str, str]) -> None:
+    """Start portal and server; return when the one that stays is up. Raises DemoError."""
+    (ROOT / "server" / "ready.pid").unlink(missing_ok=True)
+    evennia("start", environ)
+    if not running.portal_pid(ROOT):
+        raise DemoError(f"The server did not start.\n{last_words()}")
+    if not running.wait_until(lambda: running.is_ready(ROOT), START_TIMEOUT_S):
+        raise DemoError(f"The server did not start within {START_TIMEOUT_S:.0f} s.\n{last_words()}")
+
+
+def evennia(command: str, environ: dict[str, str]) -> None:
+    """Run Evennia's launcher. Its daemons inherit its output, so that goes into a file."""
+    LAUNCHER_LOG.parent.mkdir(exist_ok=True)
+    python = environment.venv_python(VENV)
+    environ["PATH"] = f"{python.parent}{os.pathsep}{environ.get('PATH', '')}"
+    with LAUNCHER_LOG.open("w") as out:
+        subprocess.run(
+            [str(python), "-m", "evennia", command],
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            env=environ,
+            check=False,
+            timeout=START_TIMEOUT_S,
+        )
+
+
+def last_words() -> str:
+    """Return the ends of the logs, for when something went wrong."""
+    files = [LAUNCHER_LOG, *sorted(LAUNCHER_LOG.parent.glob("*.log"))]
+    ends = []
+    for file in dict.fromkeys(file for file in files if file.exists()):
+        lines = file.read_text(errors="replace").splitlines()[-12:]
+        ends.append("\n".join([f"--- {file.relative_to(ROOT)}", *lines]))
+    return "\n".join(ends)
+
+
+def tell(known: record.Record) -> None:
+    """Print where to connect, as whom, and who is thinking."""
+    from server import demo_game
+
+    ports = demo_game.load_settings()
+    say(
+        f"""
+The Gilded Gull is open.
+
+  Where    telnet localhost {ports.telnet}
+           http://localhost:{ports.web}/webclient in a browser
+  As       {account(known.player, known.player_password)}   a player
+           {account(known.admin, known.admin_password)}   the superuser
+  Mind     {known.mind}
+
+Log in with `connect {known.player} <password>`, then `say hello`. `make stop` ends it.
+"""
+    )
+
+
+def account(name: str, password: str) -> str:
+    """Show an account's name and password in a column."""
+    return f"{name:<12} {password or '(the password you gave it)':<14}"
+
+
+def stop() -> None:
+    """Stop portal and server, by force where they do not listen."""
+    if not (running.portal_pid(ROOT) or running.server_pid(ROOT)):
+        say("The demo is not running.")
+        return
+    use_ports(record.load(RECORD))
+    evennia("stop", dict(os.environ))
+    if not running.wait_until(is_down, STOP_TIMEOUT_S):
+        running.kill_game(ROOT)
+    say("The demo has stopped. Nothing is lost: `make demo` goes on from here.")
+
+
+def is_down() -> bool:
+    """Tell whether neither portal nor server of this copy runs."""
+    return not (running.portal_pid(ROOT) or running.server_pid(ROOT))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

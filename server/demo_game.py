@@ -1,0 +1,112 @@
+"""The part of the demo's start that needs Django: ports, database and accounts."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from server.record import Record, write_private
+
+SECRETS = '''"""Private settings of this copy; they win over settings.py. Never commit this file."""
+
+SECRET_KEY = {key!r}
+'''
+
+
+class CannotStart(Exception):
+    """The demo cannot start; the text is for the person at the keyboard."""
+
+
+@dataclass(frozen=True)
+class Ports:
+    """The ports of the game as its settings say."""
+
+    telnet: int
+    web: int
+    websocket: int
+    web_internal: int
+    amp: int
+
+    def all(self) -> dict[str, int]:
+        """Every port with a word for what it is."""
+        return {
+            "telnet": self.telnet,
+            "web": self.web,
+            "web client": self.websocket,
+            "web, inner": self.web_internal,
+            "portal to server": self.amp,
+        }
+
+
+def write_secrets(root: Path) -> None:
+    """Give this copy a secret key of its own, once."""
+    file = root / "server" / "conf" / "secret_settings.py"
+    if not file.exists():
+        write_private(file, SECRETS.format(key=secrets.token_urlsafe(40)))
+
+
+def load_settings() -> Ports:
+    """Set Django up for the game directory we are in; return the ports of its settings."""
+    os.environ["DJANGO_SETTINGS_MODULE"] = "server.conf.settings"
+    import django
+    from django.conf import settings
+
+    django.setup()
+    web, inner = settings.WEBSERVER_PORTS[0]
+    return Ports(
+        telnet=settings.TELNET_PORTS[0],
+        web=web,
+        websocket=settings.WEBSOCKET_CLIENT_PORT,
+        web_internal=inner,
+        amp=settings.AMP_PORT,
+    )
+
+
+def prepare_database(record: Record, environ: Mapping[str, str]) -> bool:
+    """Create or update the tables and the superuser; fill in the record's accounts.
+
+    Returns:
+        Whether the player's account is still to be made, which the server does at its start.
+
+    Raises:
+        CannotStart: The player's name or password cannot be used.
+    """
+    import evennia
+    from django.core.management import call_command
+
+    call_command("migrate", verbosity=0, interactive=False)
+    evennia._init()
+    from evennia.accounts.models import AccountDB
+
+    def exists(name: str) -> bool:
+        return AccountDB.objects.filter(username__iexact=name).exists()
+
+    owner = AccountDB.objects.filter(id=1).values_list("username", flat=True).first()
+    record.choose_admin(environ, owner)
+    record.choose_player(environ, exists)
+    to_make = not exists(record.player)
+    if to_make:
+        check_player(record)
+    if owner is None:
+        email = environ.get("EVENNIA_SUPERUSER_EMAIL", "")
+        AccountDB.objects.create_superuser(record.admin, email, record.admin_password).save()
+    return to_make
+
+
+def check_player(record: Record) -> None:
+    """Raise CannotStart, with the reason, where the game would refuse this account."""
+    from evennia.accounts.accounts import DefaultAccount
+
+    _, name_errors = DefaultAccount.validate_username(record.player)
+    valid, password_errors = DefaultAccount.validate_password(record.player_password)
+    reasons = [str(reason) for reason in name_errors or ()]
+    if not valid:
+        reasons += password_errors.messages
+    if reasons:
+        raise CannotStart(
+            f"The player's account '{record.player}' cannot be made: {' '.join(reasons)} "
+            "Change EVENNIA_PLAYER_USERNAME or EVENNIA_PLAYER_PASSWORD."
+        )

@@ -1,0 +1,69 @@
+"""Chooses what the demo's people think with. Standard library only; asks this machine alone."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+OLLAMA = "http://127.0.0.1:11434/v1"
+PROBE_TIMEOUT_S = 1.0
+
+
+@dataclass(frozen=True)
+class Mind:
+    """What to tell the person at the keyboard, and what to add to the server's environment."""
+
+    sentence: str
+    environ: Mapping[str, str] = field(default_factory=dict)
+
+
+def choose_mind(
+    environ: Mapping[str, str], list_models: Callable[[], list[str]] | None = None
+) -> Mind:
+    """Take the endpoint the environment names, else a local Ollama, else the offline brain.
+
+    ``list_models`` returns the names Ollama answers with, none where it does not run.
+    """
+    if environ.get("OPENAI_API_KEY") or environ.get("OPENAI_BASE_URL"):
+        return configured_mind(environ)
+    models = (list_models or ollama_models)()
+    if models:
+        return ollama_mind(pick_model(models, environ.get("EVENNIA_AI_MODEL", "")))
+    return Mind(
+        "the offline brain (no model is set up: see OPENAI_API_KEY, OPENAI_BASE_URL and "
+        "EVENNIA_AI_MODEL)"
+    )
+
+
+def configured_mind(environ: Mapping[str, str]) -> Mind:
+    """Describe the endpoint of the ``OPENAI_*`` variables."""
+    model = environ.get("EVENNIA_AI_MODEL") or "the default model"
+    where = environ.get("OPENAI_BASE_URL") or "the OpenAI API"
+    return Mind(f"{model} at {where}, as your environment says")
+
+
+def ollama_mind(model: str) -> Mind:
+    """Describe the Ollama that answered."""
+    return Mind(
+        f"{model}, from the Ollama that runs on this machine",
+        {"OPENAI_BASE_URL": OLLAMA, "OPENAI_API_KEY": "ollama", "EVENNIA_AI_MODEL": model},
+    )
+
+
+def pick_model(models: list[str], wanted: str) -> str:
+    """Return the wanted model if it is there, else the first that is not one for embeddings."""
+    if wanted in models:
+        return wanted
+    return next((name for name in models if "embed" not in name), models[0])
+
+
+def ollama_models() -> list[str]:
+    """Return the models a local Ollama lists, or none if none answers at once."""
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with direct.open(f"{OLLAMA}/models", timeout=PROBE_TIMEOUT_S) as reply:
+            return [model["id"] for model in json.load(reply)["data"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []

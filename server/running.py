@@ -1,0 +1,107 @@
+"""Looks at a game directory's running server from outside: pids, readiness, ports.
+
+Used by the demo and by the end-to-end tests. Standard library only.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+LOOPBACK = "127.0.0.1"
+POLL_S = 0.05
+
+
+def read_pid(file: Path) -> int | None:
+    """Return the pid in the file if that process lives, else None."""
+    try:
+        pid = int(file.read_text())
+    except (OSError, ValueError):
+        return None
+    return pid if is_alive(pid) else None
+
+
+def is_alive(pid: int) -> bool:
+    """Tell whether the process runs; one that ended and waits for its parent does not."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return True
+
+
+def server_pid(game: Path) -> int | None:
+    """Return the pid of the game's living server process, or None."""
+    return read_pid(game / "server" / "server.pid")
+
+
+def portal_pid(game: Path) -> int | None:
+    """Return the pid of the game's living portal process, or None."""
+    return read_pid(game / "server" / "portal.pid")
+
+
+def is_ready(game: Path) -> bool:
+    """Tell whether the server is up for good; see `world.hooks`."""
+    pid = server_pid(game)
+    return pid is not None and pid == read_pid(game / "server" / "ready.pid")
+
+
+def wait_until(condition: Callable[[], object], timeout_s: float) -> bool:
+    """Wait until the condition holds; return False if it did not within ``timeout_s``."""
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(POLL_S)
+    return True
+
+
+def kill_game(game: Path) -> None:
+    """Kill what still runs of this game directory, server and portal, by the pids it wrote."""
+    for pid in filter(None, (portal_pid(game), server_pid(game))):
+        if works_in(pid, game):
+            os.kill(pid, signal.SIGKILL)
+            wait_until(lambda pid=pid: not is_alive(pid), 10)
+
+
+def works_in(pid: int, game: Path) -> bool:
+    """Tell whether the process is one of this game directory's, so that no other is ever killed."""
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
+    except OSError:
+        return not Path("/proc/self").exists()
+    return str(game) in words
+
+
+def taken_ports(ports: Iterable[int]) -> list[int]:
+    """Return those of the ports that somebody listens on already."""
+    return [port for port in ports if not can_bind(port)]
+
+
+def can_bind(port: int) -> bool:
+    """Tell whether we may listen on this port of the loopback address."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError:
+            return False
+        return True
+
+
+def answers(port: int, timeout_s: float = 5.0) -> bool:
+    """Tell whether something speaks first to who connects to this port, as telnet servers do."""
+    try:
+        with socket.create_connection((LOOPBACK, port), timeout_s) as client:
+            return bool(client.recv(1))
+    except OSError:
+        return False

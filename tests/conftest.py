@@ -1,0 +1,39 @@
+"""Wires Evennia into pytest-django, and marks tests by the folder they are in.
+
+`pytest -p no:django tests/policy tests/turn` runs the pure tiers without loading Django at all.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+FOLDER_MARKERS = ("game", "e2e", "bench")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Fill in Evennia's shortcuts (`evennia.create_object` and so on), which are None before."""
+    if not config.pluginmanager.hasplugin("django"):
+        return
+    import evennia
+    from django.conf import settings
+    from django.db import connection
+    from pytest_django.plugin import blocking_manager_key
+
+    settings.TEST_ENVIRONMENT = True
+    # Evennia looks into the database here, before there is a test database: never into the demo's.
+    connection.settings_dict["NAME"] = ":memory:"
+    with config.stash[blocking_manager_key].unblock():
+        evennia._init()
+        connection.close()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark everything in tests/game, tests/e2e and tests/bench by its folder's name."""
+    for item in items:
+        folder = item.path.relative_to(HERE).parts[0]
+        if folder in FOLDER_MARKERS:
+            item.add_marker(getattr(pytest.mark, folder))

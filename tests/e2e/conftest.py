@@ -1,0 +1,66 @@
+"""Servers for the end-to-end tests; every one is stopped when its test is over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.harness import GameServer
+
+
+@pytest.fixture(scope="session")
+def game_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A stopped game directory whose first start is done, made once per run."""
+    folder = tmp_path_factory.mktemp("template") / "game"
+    return GameServer.first_start(folder).folder
+
+
+@pytest.fixture
+def make_server(game_template: Path, tmp_path: Path) -> Iterator[Callable[..., GameServer]]:
+    """Return a function that makes and starts a server: ``make_server(assistant={…}, env={…})``.
+
+    With ``start=False`` it is only made. See `GameServer` for the other options.
+    """
+    servers: list[GameServer] = []
+
+    def make(*, start: bool = True, **options: Any) -> GameServer:
+        folder = tmp_path / f"game{len(servers)}"
+        server = GameServer.copy_of(game_template, folder, **options)
+        servers.append(server)
+        if start:
+            server.start()
+        return server
+
+    yield make
+    stop_all(servers)
+
+
+@pytest.fixture
+def game(make_server: Callable[..., GameServer]) -> GameServer:
+    """A running server of the test's own, with default settings and the offline brain."""
+    return make_server()
+
+
+@pytest.fixture(scope="module")
+def shared_game(
+    game_template: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[GameServer]:
+    """A running server for all tests of a module that leave the world as they found it."""
+    server = GameServer.copy_of(game_template, tmp_path_factory.mktemp("shared") / "game")
+    try:
+        server.start()
+        yield server
+    finally:
+        server.stop()
+
+
+def stop_all(servers: list[GameServer]) -> None:
+    """Stop every server, whatever happens at stopping one of them."""
+    while servers:
+        try:
+            servers.pop().stop()
+        finally:
+            stop_all(servers)

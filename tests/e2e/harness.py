@@ -1,0 +1,280 @@
+"""A real game server for tests: a copy of the demo in a folder of its own, on ports of its own.
+
+    server = GameServer.copy_of(template, tmp_path / "game", assistant={"tick_rate": 1})
+    server.start()
+    with server.player("Ann") as ann: ...
+    server.reload(); server.kill_server(); server.start(); server.stop()
+
+Nothing here sleeps to be right: every wait is for a condition, with a time limit.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from pprint import pformat
+from typing import Any
+
+from server import running
+from tests.e2e.telnet import TelnetPlayer
+
+ROOT = Path(__file__).resolve().parents[2]
+COPIED = ("server", "world")
+LEFT_BEHIND = shutil.ignore_patterns(
+    "__pycache__", "*.db3*", "*.pid", "*.log*", ".static", ".media", ".demo.json",
+    "secret_settings.py", "connection_settings.py",
+)  # fmt: skip
+
+ADMIN = "Warden"
+PLAYERS = ("Ann", "Ben", "Cid")
+PASSWORD = "correct-horse-4711"
+
+START_TIMEOUT_S = 90.0
+STOP_TIMEOUT_S = 30.0
+COMMAND_TIMEOUT_S = 90.0
+# Evennia takes two connections a second and lets further ones wait.
+CONNECT_SPACING_S = 0.6
+# A developer's own model, accounts and ports are no business of a test.
+FOREIGN_VARIABLES = ("OPENAI_", "EVENNIA_", "DJANGO_SETTINGS_MODULE", "TEST_DB_PATH")
+
+MAKE_PLAYERS = """
+from evennia.accounts.accounts import DefaultAccount
+from world.accounts import send_outside
+for name in {names!r}:
+    account, errors = DefaultAccount.create(username=name, password={password!r})
+    assert not errors, errors
+    for character in account.characters:
+        send_outside(character)
+"""
+
+
+class ServerTrouble(AssertionError):
+    """The server did not do as told. The text holds the ends of its logs."""
+
+
+class GameServer:
+    """One game directory with its server.
+
+    Args:
+        folder: The game directory; use `copy_of` or `first_start` to fill it.
+        assistant: The Django setting ``AI_ASSISTANT``.
+        settings: Further lines for its secret_settings.py.
+        env: Further environment variables of the server.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        assistant: Mapping[str, Any] | None = None,
+        settings: str | Iterable[str] = (),
+        env: Mapping[str, str] | None = None,
+    ) -> None:
+        self.folder = folder.resolve()
+        self.assistant = dict(assistant or {})
+        self.settings = [settings] if isinstance(settings, str) else list(settings)
+        self.env = dict(env or {})
+        self.telnet_port, self.web_port, self.websocket_port, *self._inner_ports = free_ports(5)
+        self._connect_lock = threading.Lock()
+        self._last_connect = 0.0
+
+    @classmethod
+    def copy_of(cls, template: Path, folder: Path, **options: Any) -> GameServer:
+        """Copy a stopped server's directory, database and all; see `__init__` for the options."""
+        shutil.copytree(template, folder)
+        server = cls(folder, **options)
+        server.write_settings()
+        return server
+
+    @classmethod
+    def first_start(cls, folder: Path, **options: Any) -> GameServer:
+        """Make a game directory as new, run its very first start, and stop it again.
+
+        It has the superuser `ADMIN` and the accounts `PLAYERS`, all with the password `PASSWORD`,
+        whose characters wait to enter the common room.
+        """
+        for name in COPIED:
+            shutil.copytree(ROOT / name, folder / name, ignore=LEFT_BEHIND)
+        server = cls(folder, **options)
+        server.write_settings()
+        server.launch("migrate")
+        try:
+            server.start()
+        finally:
+            server.stop()
+        server.python(MAKE_PLAYERS.format(names=PLAYERS, password=PASSWORD))
+        return server
+
+    def write_settings(self) -> None:
+        """(Re)write secret_settings.py; takes effect at the next start or reload."""
+        web_inner, amp = self._inner_ports
+        lines = [
+            f"SECRET_KEY = {secrets.token_urlsafe(40)!r}",
+            f"TELNET_PORTS = [{self.telnet_port}]",
+            f"WEBSERVER_PORTS = [({self.web_port}, {web_inner})]",
+            f"WEBSOCKET_CLIENT_PORT = {self.websocket_port}",
+            f"AMP_PORT = {amp}",
+            f"AI_ASSISTANT = {pformat(self.assistant)}",
+            *self.settings,
+        ]
+        file = self.folder / "server" / "conf" / "secret_settings.py"
+        file.write_text("\n".join(lines) + "\n")
+
+    def start(self) -> float:
+        """Start what does not run, portal and server; return the seconds until it was up."""
+        began = time.monotonic()
+        self._ready_file.unlink(missing_ok=True)
+        output = self.launch("start")
+        if not running.portal_pid(self.folder):
+            raise ServerTrouble(f"It did not start:\n{output}")
+        self._await_ready("start", began)
+        return time.monotonic() - began
+
+    def reload(self) -> float:
+        """Reload the server, players staying connected; return the seconds until it was up."""
+        began = time.monotonic()
+        before = self._ready_file.read_text()
+        self.launch("reload")
+        self._wait_for(lambda: self._ready_text() not in ("", before), "reload")
+        self._await_ready("reload", began)
+        return time.monotonic() - began
+
+    def kill_server(self) -> None:
+        """Kill the server process (not the portal) with SIGKILL; return when it is gone."""
+        pid = running.server_pid(self.folder)
+        if pid is None or not running.works_in(pid, self.folder):
+            raise ServerTrouble(f"There is no server to kill.\n{self.last_words()}")
+        os.kill(pid, signal.SIGKILL)
+        self._wait_for(lambda: not running.is_alive(pid), "die")
+
+    def stop(self) -> None:
+        """Stop portal and server, by force where need be. Safe to call at any time."""
+        try:
+            if not self.is_down():
+                self.launch("stop")
+                running.wait_until(self.is_down, STOP_TIMEOUT_S)
+        finally:
+            running.kill_game(self.folder)
+
+    def is_down(self) -> bool:
+        """Tell whether neither portal nor server runs."""
+        return not (running.server_pid(self.folder) or running.portal_pid(self.folder))
+
+    def connect(self, name: str = "", accept: Collection[int] = ()) -> TelnetPlayer:
+        """Open a telnet connection, not logged in; spaced out so that the portal takes it."""
+        with self._connect_lock:
+            pause = self._last_connect + CONNECT_SPACING_S - time.monotonic()
+            time.sleep(max(0.0, pause))
+            self._last_connect = time.monotonic()
+        return TelnetPlayer(self.telnet_port, name, accept)
+
+    def player(self, name: str, accept: Collection[int] = ()) -> TelnetPlayer:
+        """Connect and log in as one of `PLAYERS` or `ADMIN`; they start in the common room."""
+        return self.connect(name, accept).login(name, PASSWORD)
+
+    def log(self) -> str:
+        """Return the server's log."""
+        return (self.folder / "server" / "logs" / "server.log").read_text(errors="replace")
+
+    def sql(self, query: str, parameters: Iterable[Any] = ()) -> list[sqlite3.Row]:
+        """Read from the game's database, whether it runs or not; rows go by index or name."""
+        file = self.folder / "server" / "evennia.db3"
+        connection = sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True, timeout=10)
+        try:
+            connection.row_factory = sqlite3.Row
+            return connection.execute(query, tuple(parameters)).fetchall()
+        finally:
+            connection.close()
+
+    def python(self, code: str) -> str:
+        """Run a snippet in a process of its own under the game's settings; return its output.
+
+        While the server runs, only read: its process does not see what another one writes.
+        """
+        setup = "import django; django.setup(); import evennia; evennia._init()\n"
+        return self._run([sys.executable, "-c", setup + code])
+
+    def launch(self, command: str) -> str:
+        """Run ``evennia <command>`` in the game directory; return its output."""
+        return self._run([sys.executable, "-m", "evennia", command])
+
+    def last_words(self, lines: int = 25) -> str:
+        """Return the ends of the logs, for a failing test's message."""
+        ends = []
+        for file in sorted((self.folder / "server" / "logs").glob("*.log")):
+            tail = file.read_text(errors="replace").splitlines()[-lines:]
+            ends.append("\n".join([f"--- {file.name}", *tail]))
+        return "\n".join(ends)
+
+    def environ(self) -> dict[str, str]:
+        """Return the environment of the server and of every command about it."""
+        inherited = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(FOREIGN_VARIABLES)
+        }
+        own = {
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
+            "DJANGO_SETTINGS_MODULE": "server.conf.settings",
+            "EVENNIA_SUPERUSER_USERNAME": ADMIN,
+            "EVENNIA_SUPERUSER_PASSWORD": PASSWORD,
+            "EVENNIA_SUPERUSER_EMAIL": "",
+        }
+        return inherited | own | self.env
+
+    def _run(self, command: list[str]) -> str:
+        # Evennia's daemons inherit the output: a pipe would stay open as long as they live.
+        log = self.folder / "server" / "logs" / "launcher.log"
+        with log.open("w+", errors="replace") as out:
+            done = subprocess.run(
+                command,
+                cwd=self.folder,
+                env=self.environ(),
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                timeout=COMMAND_TIMEOUT_S,
+                check=False,
+            )
+            out.seek(0)
+            output = out.read()
+        if done.returncode:
+            raise ServerTrouble(f"{command} ended with {done.returncode}:\n{output}")
+        return output
+
+    @property
+    def _ready_file(self) -> Path:
+        return self.folder / "server" / "ready.pid"
+
+    def _ready_text(self) -> str:
+        return self._ready_file.read_text() if self._ready_file.exists() else ""
+
+    def _await_ready(self, what: str, began: float) -> None:
+        left = START_TIMEOUT_S - (time.monotonic() - began)
+        self._wait_for(lambda: running.is_ready(self.folder), what, left)
+
+    def _wait_for(self, condition: Any, what: str, timeout_s: float = START_TIMEOUT_S) -> None:
+        if not running.wait_until(condition, timeout_s):
+            raise ServerTrouble(f"It did not {what} in {timeout_s:.0f} s.\n{self.last_words()}")
+
+
+def free_ports(count: int) -> list[int]:
+    """Return ports of the loopback address that nobody listens on."""
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+    finally:
+        for one in sockets:
+            one.close()

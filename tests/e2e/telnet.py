@@ -1,0 +1,233 @@
+"""A telnet client for tests: it sends lines and waits for what should come back."""
+
+from __future__ import annotations
+
+import codecs
+import re
+import socket
+import threading
+import time
+from collections.abc import Collection
+
+IAC, DONT, DO, WONT, WILL, SB, SE = 255, 254, 253, 252, 251, 250, 240
+MXP, GMCP = 91, 201
+REFUSALS = {WILL: DONT, DO: WONT}
+AGREEMENTS = {WILL: DO, DO: WILL}
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\[?[0-9;?]*$")
+
+
+class Unexpected(AssertionError):
+    """The game did not say what it should, or said what it should not. Shows the transcript."""
+
+
+class TelnetPlayer:
+    """One connection. Use it as a context manager, or call `close`.
+
+    `accept` names the telnet options to agree to (`MXP`, `GMCP`); all others are refused.
+    """
+
+    def __init__(self, port: int, name: str = "", accept: Collection[int] = ()) -> None:
+        self.name = name
+        self.out_of_band: list[tuple[int, bytes]] = []
+        self._accept = frozenset(accept)
+        self._raw = ""
+        self._sent: list[tuple[int, str]] = []
+        self._cursor = 0
+        self._closed = False
+        self._news = threading.Condition()
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=10)
+        self._socket.settimeout(None)
+        self._reader = threading.Thread(target=self._read, daemon=True, name=f"telnet {name}")
+        self._reader.start()
+
+    def __enter__(self) -> TelnetPlayer:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        self.close()
+
+    @property
+    def raw(self) -> str:
+        """All that came, with its ANSI and MXP escapes, but without telnet's own bytes."""
+        with self._news:
+            return self._raw
+
+    @property
+    def clean(self) -> str:
+        """All that came as a person reads it: no escapes, ``\\n`` at line ends."""
+        return ESCAPES.sub("", self.raw).replace("\r", "")
+
+    @property
+    def transcript(self) -> str:
+        """What was sent and what came, in order, for a failing test's message."""
+        raw, parts, start = self.raw, [], 0
+        for at, line in self._sent:
+            parts += [raw[start:at], f"\n[{self.name}] >>> {line}\n"]
+            start = at
+        return ESCAPES.sub("", "".join([*parts, raw[start:]])).replace("\r", "")
+
+    def send(self, line: str) -> None:
+        """Type a line. What came before and was not yet expected still can be; see `mark`."""
+        with self._news:
+            self._sent.append((len(self._raw), line))
+        self.send_bytes(line.encode() + b"\r\n")
+
+    def send_bytes(self, data: bytes) -> None:
+        """Send bytes as they are."""
+        self._socket.sendall(data)
+
+    def expect(self, pattern: str, timeout: float = 15.0) -> re.Match[str]:
+        """Wait for the pattern in what came after the last match or `mark`; return the match.
+
+        Raises:
+            Unexpected: It did not come within ``timeout`` seconds, or the connection ended.
+        """
+        match = self._wait(pattern, timeout)
+        if match is None:
+            state = "connection closed" if self._closed else f"{timeout:g} s"
+            raise Unexpected(f"{self.name} never saw {pattern!r} ({state}):\n{self.transcript}")
+        self._cursor = match.end()
+        return match
+
+    def expect_not(self, pattern: str, seconds: float = 2.0) -> None:
+        """Raise Unexpected if the pattern comes within ``seconds``."""
+        match = self._wait(pattern, seconds)
+        if match is not None:
+            raise Unexpected(f"{self.name} saw {match.group()!r}:\n{self.transcript}")
+
+    def mark(self) -> int:
+        """Pass over everything that has come; return how much `clean` text that is."""
+        with self._news:
+            self._cursor = len(self._clean_now())
+            return self._cursor
+
+    def login(self, name: str, password: str, timeout: float = 20.0) -> TelnetPlayer:
+        """Log in; return when the character is in the room and has seen it."""
+        self.name = self.name or name
+        self.expect(r"connect <", timeout)
+        self.send(f"connect {name} {password}")
+        self.expect(rf"You become {name}", timeout)
+        self.expect(r"Exits:.*\n", timeout)
+        return self
+
+    def enter(self, timeout: float = 20.0) -> None:
+        """Go into character again, as players must after a crash that was not after a reload."""
+        self.send(f"ic {self.name}")
+        self.expect(f"You become {self.name}|already puppeting", timeout)
+
+    def close(self) -> None:
+        """Hang up."""
+        try:
+            self._socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # the server hung up first
+        self._socket.close()
+        self._reader.join(5)
+
+    def _wait(self, pattern: str, timeout: float) -> re.Match[str] | None:
+        compiled = re.compile(pattern)
+        deadline = time.monotonic() + timeout
+        with self._news:
+            while True:
+                match = compiled.search(self._clean_now(), self._cursor)
+                left = deadline - time.monotonic()
+                if match or self._closed or left <= 0:
+                    return match
+                self._news.wait(left)
+
+    def _clean_now(self) -> str:
+        return ESCAPES.sub("", self._raw).replace("\r", "")
+
+    def _read(self) -> None:
+        parser = TelnetParser()
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        while data := self._receive():
+            text = decoder.decode(parser.feed(data))
+            for verb, option in parser.take_requests():
+                self._negotiate(verb, option)
+            with self._news:
+                self.out_of_band += parser.take_out_of_band()
+                self._raw += text
+                self._news.notify_all()
+        with self._news:
+            self._closed = True
+            self._news.notify_all()
+
+    def _receive(self) -> bytes:
+        try:
+            return self._socket.recv(65536)
+        except OSError:
+            return b""
+
+    def _negotiate(self, verb: int, option: int) -> None:
+        answers = AGREEMENTS if option in self._accept else REFUSALS
+        if verb in answers:
+            try:
+                self.send_bytes(bytes([IAC, answers[verb], option]))
+            except OSError:
+                pass  # closing; `_receive` tells
+
+
+class TelnetParser:
+    """Takes telnet's own bytes out of the stream, however it is cut into packets."""
+
+    def __init__(self) -> None:
+        self._state = self._plain
+        self._text = bytearray()
+        self._verb = 0
+        self._inside = bytearray()
+        self._requests: list[tuple[int, int]] = []
+        self._out_of_band: list[tuple[int, bytes]] = []
+
+    def feed(self, data: bytes) -> bytes:
+        """Take in a packet; return its text bytes."""
+        for byte in data:
+            self._state(byte)
+        text, self._text = bytes(self._text), bytearray()
+        return text
+
+    def take_requests(self) -> list[tuple[int, int]]:
+        """Return (verb, option) of the negotiations that came since the last call."""
+        requests, self._requests = self._requests, []
+        return requests
+
+    def take_out_of_band(self) -> list[tuple[int, bytes]]:
+        """Return (option, payload) of the subnegotiations that came since the last call."""
+        messages, self._out_of_band = self._out_of_band, []
+        return messages
+
+    def _plain(self, byte: int) -> None:
+        if byte == IAC:
+            self._state = self._command
+        else:
+            self._text.append(byte)
+
+    def _command(self, byte: int) -> None:
+        self._state = self._plain
+        if byte == IAC:
+            self._text.append(byte)
+        elif byte in (WILL, WONT, DO, DONT):
+            self._verb = byte
+            self._state = self._option
+        elif byte == SB:
+            self._inside.clear()
+            self._state = self._subnegotiation
+
+    def _option(self, byte: int) -> None:
+        self._requests.append((self._verb, byte))
+        self._state = self._plain
+
+    def _subnegotiation(self, byte: int) -> None:
+        if byte == IAC:
+            self._state = self._subnegotiation_command
+        else:
+            self._inside.append(byte)
+
+    def _subnegotiation_command(self, byte: int) -> None:
+        if byte == SE:
+            if self._inside:
+                self._out_of_band.append((self._inside[0], bytes(self._inside[1:])))
+            self._state = self._plain
+        else:
+            self._inside.append(byte)
+            self._state = self._subnegotiation

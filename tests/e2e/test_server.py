@@ -1,0 +1,67 @@
+"""The demo game itself, over real telnet: it can be played, reloaded, killed and started again."""
+
+from tests.e2e.harness import ADMIN, GameServer
+
+
+def test_players_hear_each_other_through_reload_and_crash(game: GameServer) -> None:
+    with game.player("Ann") as ann, game.player("Ben") as ben:
+        ann.send("say Good evening.")
+        ann.expect('You say, "Good evening."')
+        ben.expect('Ann says, "Good evening."')
+        ben.send("say And to you.")
+        ann.expect('Ben says, "And to you."')
+
+        game.reload()
+        ann.send("say Still here.")
+        ben.expect('Ann says, "Still here."')
+
+        game.kill_server()
+        game.start()
+        ann.enter()
+        ben.enter()
+        ann.send("say That was odd.")
+        ben.expect('Ann says, "That was odd."')
+
+
+def test_a_player_starts_in_the_common_room_with_mira(shared_game: GameServer) -> None:
+    with shared_game.player("Ann") as ann:
+        ann.send("look")
+        ann.expect("The Gilded Gull")
+        ann.expect("Exits: quay, yard, and cellar")
+        ann.expect("Characters: Mira\n")
+
+
+def test_every_room_can_be_walked_to_and_back(shared_game: GameServer) -> None:
+    walk = {
+        "yard": "The Yard",
+        "north": "Brannoc's Smithy",
+        "west": "Saltmarket Quay",
+        "up": "The Chapel of the Lost",
+        "down": "Saltmarket Quay",
+        "gull": "The Gilded Gull",
+        "cellar": "The Cellar of the Gull",
+    }
+    with shared_game.player("Ann") as ann:
+        for way, room in walk.items():
+            ann.send(way)
+            ann.expect(room)
+            ann.expect("Exits:")
+
+
+def test_the_superuser_may_reload_from_inside(shared_game: GameServer) -> None:
+    with shared_game.player(ADMIN) as admin:
+        admin.send("reload")
+        admin.expect("Server restarted", 60)
+        admin.send("look")
+        admin.expect("Exits:")
+
+
+def test_the_database_is_in_write_ahead_mode(shared_game: GameServer) -> None:
+    assert shared_game.sql("PRAGMA journal_mode")[0][0] == "wal"
+
+
+def test_only_this_machine_can_connect(shared_game: GameServer) -> None:
+    output = shared_game.python(
+        "from django.conf import settings; print('LOCKDOWN', settings.LOCKDOWN_MODE)"
+    )
+    assert "LOCKDOWN True" in output

@@ -1,0 +1,56 @@
+"""What happens in the demo when its server starts, for the first time and every time.
+
+Evennia restarts the server once after the very first start. `READY_FILE` tells whoever started it
+(`make demo`, the end-to-end tests) when the server that stays is up: it holds that server's pid.
+"""
+
+import os
+from pathlib import Path
+
+from django.conf import settings
+from evennia.server.models import ServerConfig
+from evennia.utils import logger
+
+from world.accounts import ensure_player, send_superuser_outside
+from world.build import build_world
+
+READY_FILE = Path(settings.GAME_DIR, "server", "ready.pid")
+BUILT = "evennia_ai_demo_built"
+
+
+class Process:
+    """What this one server process knows of itself."""
+
+    is_very_first = False
+
+
+def at_initial_setup() -> None:
+    """Build the world in the very first start; Evennia calls this before it restarts the server."""
+    Process.is_very_first = True
+    open_quarter()
+    send_superuser_outside()
+
+
+def at_server_start() -> None:
+    """Make good what the first start could not do, and say that the server is up."""
+    if Process.is_very_first:
+        return
+    open_quarter()
+    ensure_player(os.environ)
+    partial = READY_FILE.with_suffix(".new")
+    partial.write_text(str(os.getpid()))
+    partial.replace(READY_FILE)
+
+
+def at_server_stop() -> None:
+    """Take the sign down, if it is ours."""
+    if READY_FILE.exists() and READY_FILE.read_text() == str(os.getpid()):
+        READY_FILE.unlink()
+
+
+def open_quarter() -> None:
+    """Build the world, once: what a builder deleted on purpose is not put back."""
+    if ServerConfig.objects.conf(BUILT):
+        return
+    logger.log_info(f"Demo world: {build_world()} new things built.")
+    ServerConfig.objects.conf(BUILT, value=True)
