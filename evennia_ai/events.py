@@ -1,4 +1,4 @@
-"""What a character hears, as plain data."""
+"""What a character hears and sees, as plain data."""
 
 from __future__ import annotations
 
@@ -36,3 +36,15 @@ class InboxEvent:
     at: datetime
     heard: Heard
     attempts: int = 0
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What the character sees right now, in plain words."""
+
+    place: str = ""
+    description: str = ""
+    people: tuple[str, ...] = ()
+    exits: tuple[str, ...] = ()
+    things: tuple[str, ...] = ()
+    carrying: tuple[str, ...] = ()

@@ -14,6 +14,7 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.events import Audience as Audience
 from evennia_ai.events import Heard as Heard
 from evennia_ai.events import InboxEvent as InboxEvent
+from evennia_ai.events import Situation as Situation
 from evennia_ai.messages import LLMReply as LLMReply
 from evennia_ai.messages import Message, WireMessage
 from evennia_ai.messages import ToolCallRequest as ToolCallRequest
@@ -221,18 +222,6 @@ class Toolbox(Protocol):
 
     def run(self, context: ToolContext, call: ToolCallRequest) -> Deferred[ToolResult]:
         """Check rights and arguments again and run the tool. Never fails: errors are results."""
-
-
-@dataclass(frozen=True)
-class Situation:
-    """What the character sees right now, in plain words."""
-
-    place: str = ""
-    description: str = ""
-    people: tuple[str, ...] = ()
-    exits: tuple[str, ...] = ()
-    things: tuple[str, ...] = ()
-    carrying: tuple[str, ...] = ()
 
 
 class World(Protocol):

@@ -119,8 +119,9 @@ class TableTurns:
             models.Turn.objects.filter(id=turn_id).update(
                 ended_at=self.now(), outcome=outcome, detail=detail
             )
+            reason = {"reason": detail} if detail else {}
             models.Event.objects.filter(turn_id=turn_id, state=CLAIMED).update(
-                state=outcome, reason=detail
+                state=outcome, **reason
             )
         if self.current == turn_id:
             self.current = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from evennia_ai.ports import Situation
+from evennia_ai.events import Situation
 
 LoopMode = Literal["react_loop", "single_action"]
 

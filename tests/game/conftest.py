@@ -1,0 +1,168 @@
+"""A small game on a real database: rooms, players with sessions, assistants, a clock of our own."""
+
+from __future__ import annotations
+
+import time
+from itertools import count
+
+import pytest
+from twisted.internet.task import Clock
+
+from evennia_ai.testing.scripted import ScriptedLLM
+
+SESSION_IDS = count(1000)
+
+
+class Player:
+    """A connected player: a character with an account and a session, and what it was sent."""
+
+    def __init__(self, character, account, session):
+        self.character = character
+        self.account = account
+        self.session = session
+
+    @property
+    def dbref(self):
+        return self.character.dbref
+
+    def do(self, line):
+        """Type a command."""
+        self.character.execute_cmd(line, session=self.session)
+
+    def heard(self):
+        """Everything sent to the client so far, without markup, a line each."""
+        from evennia.utils.ansi import strip_ansi
+
+        return [strip_ansi(text) for text in self.session.sent]
+
+    def last(self):
+        return self.heard()[-1] if self.session.sent else ""
+
+    def forget(self):
+        self.session.sent.clear()
+
+
+class Game:
+    """What a test builds its scene with."""
+
+    def __init__(self, service, model):
+        self.service = service
+        self.clock = service.clock
+        self.model = model
+
+    def room(self, key="Tavern", desc="A warm room."):
+        from evennia.objects.objects import DefaultRoom
+        from evennia.utils.create import create_object
+
+        room = create_object(DefaultRoom, key=key)
+        room.db.desc = desc
+        return room
+
+    def exit(self, key, here, there):
+        from evennia.objects.objects import DefaultExit
+        from evennia.utils.create import create_object
+
+        return create_object(DefaultExit, key=key, location=here, destination=there)
+
+    def thing(self, key, location):
+        from evennia.objects.objects import DefaultObject
+        from evennia.utils.create import create_object
+
+        return create_object(DefaultObject, key=key, location=location)
+
+    def assistant(self, key, room, persona="You are {key}."):
+        from evennia.utils.create import create_object
+
+        from evennia_ai.assistant_character import AssistantCharacter
+
+        return create_object(
+            AssistantCharacter,
+            key=key,
+            location=room,
+            attributes=[("ai_persona", persona.format(key=key))],
+        )
+
+    def player(self, key, room, permissions=(), superuser=False, typeclass=None):
+        import evennia
+        from evennia.server.serversession import ServerSession
+        from evennia.utils.create import create_account, create_object
+        from world.characters import Character
+
+        account = create_account(
+            key, f"{key}@example.com", "x" * 12, permissions=list(permissions),
+            is_superuser=superuser,
+        )  # fmt: skip
+        character = create_object(typeclass or Character, key=key, location=room)
+        character.permissions.batch_add(*permissions)
+        character.locks.add(f"puppet:pid({account.id})")
+        account.db._last_puppet = character
+        session = ServerSession()
+        session.init_session("telnet", ("localhost", "testmode"), evennia.SESSION_HANDLER)
+        session.sessid = next(SESSION_IDS)
+        evennia.SESSION_HANDLER.portal_connect(session.get_sync_data())
+        session = evennia.SESSION_HANDLER.session_from_sessid(session.sessid)
+        session.sent = []
+        session.data_out = lambda **kwargs: keep_text(session.sent, kwargs)
+        evennia.SESSION_HANDLER.login(session, account, testmode=True)
+        account.puppet_object(session, character)
+        session.sent.clear()
+        return Player(character, account, session)
+
+    def run(self, seconds=0.0):
+        """Let the clock go on, in steps, so that what one moment causes the next one sees."""
+        for _ in range(3):
+            self.clock.advance(0)
+        if seconds:
+            self.clock.advance(seconds)
+            self.clock.advance(0)
+
+
+def keep_text(sent, kwargs):
+    """Keep the text of what a session is sent."""
+    text = kwargs.get("text")
+    if text:
+        sent.append(str(text[0] if isinstance(text, (tuple, list)) else text))
+
+
+@pytest.fixture
+def service(db, settings):
+    """The real service with a fake clock; started and stopped around the test."""
+    import evennia
+    from evennia.utils.idmapper.models import flush_cache
+    from evennia.utils.utils import class_from_module
+
+    from evennia_ai.assistant_script import AssistantScript
+    from evennia_ai.commands.cmdset import add_commands
+    from evennia_ai.services import AssistantService
+
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    clock = Clock()
+    clock.advance(time.time())
+    service = AssistantService(clock=clock, environ={})
+    service.startService()
+    add_commands(class_from_module(settings.CMDSET_CHARACTER))
+    yield service
+    service.stopService()
+    evennia.SESSION_HANDLER.clear()
+    AssistantScript.shared_services = None
+    flush_cache()
+
+
+@pytest.fixture
+def model():
+    """The scripted model that all assistants of the test think with."""
+    return ScriptedLLM()
+
+
+@pytest.fixture
+def game(service, model):
+    """A game whose assistants think with `model`."""
+    service.gateway = model
+    model.close = lambda: None
+    return Game(service, model)
+
+
+@pytest.fixture
+def offline_game(service):
+    """A game whose assistants think with the offline brain."""
+    return Game(service, None)

@@ -1,0 +1,304 @@
+"""What builders and admins type, and what they are told."""
+
+import pytest
+
+from evennia_ai.assistant_character import AssistantMixin
+from evennia_ai.errors import ProviderMisconfigured
+from evennia_ai.models import Event, Message
+from evennia_ai.testing.scripted import call
+
+
+@pytest.fixture
+def tavern(game):
+    return game.room()
+
+
+@pytest.fixture
+def admin(game, tavern):
+    return game.player("Ada", tavern, permissions=["Admin"])
+
+
+@pytest.fixture
+def guard(game, tavern):
+    from evennia.objects.objects import DefaultCharacter
+    from evennia.utils.create import create_object
+
+    return create_object(DefaultCharacter, key="Guard", location=tavern)
+
+
+def told(player, line):
+    """What a command answers, as one text."""
+    player.forget()
+    player.do(line)
+    return "\n".join(player.heard())
+
+
+def test_one_command_gives_any_character_a_mind(game, admin, guard):
+    text = told(admin, "aisetup Guard = You are a guard.")
+    assert "Guard has a mind of its own now." in text
+    assert "'default' (offline, offline)" in text
+    game.model.add(call("say", text="Halt!"))
+    admin.do("say hello")
+    game.run()
+    assert admin.last() == 'Guard says, "Halt!"'
+    assert "You are a guard." in game.model.requests[0].messages[0]["content"]
+
+
+def test_a_character_keeps_what_its_own_typeclass_can_do(game, admin, tavern):
+    from evennia.contrib.game_systems.cooldowns import CooldownHandler  # noqa: F401 - any game code
+    from evennia.utils.create import create_object
+    from world.characters import Character
+
+    npc = create_object(Character, key="Nan", location=tavern)
+    admin.do("aisetup Nan = You are Nan.")
+    assert isinstance(npc, Character)
+    assert isinstance(npc, AssistantMixin)
+    assert npc.is_typeclass("world.characters.Character", exact=False)
+
+
+def test_new_makes_a_character_here(game, admin, tavern):
+    assert "Otto has a mind" in told(admin, "aisetup/new Otto = You are Otto.")
+    assert any(obj.key == "Otto" and obj.assistant for obj in tavern.contents)
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("aisetup", "Usage: aisetup <character> = <persona>"),
+        ("aisetup Nobody = x", "There is nobody called 'Nobody'."),
+        ("aisetup/frob Guard = x", "There is no switch /frob. There are: /new, /set"),
+        ("aisetup/new/set Guard = x", "One switch at a time"),
+        ("aisetup Guard", "Guard has no assistant."),
+        ("aisetup/set Guard/tick_rate = 3", "Guard has no assistant."),
+        ("aisetup/set Guard", "Usage: aisetup/set <character>/<setting> = <value>"),
+        ("aisetup/new Otto", "Usage: aisetup/new <name> = <persona>"),
+        ("aisetup/delete", "Which character?"),
+        ("aisetup rock = You are a rock.", "rock is no character."),
+        ("aisetup Ada = You are Ada.", "Ada is being played by somebody right now."),
+        ("aihistory", "Which character?"),
+        ("aihistory Guard", "Guard has no assistant."),
+        ("aihistory/frob Guard", "There is no switch /frob. There are: /turns."),
+        ("aistatus/frob", "There is no switch /frob."),
+        ("aistatus", "There are no assistants yet."),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_a_sentence(game, admin, guard, tavern, line, answer):
+    game.thing("rock", tavern)
+    text = told(admin, line)
+    assert answer in text
+    assert "Traceback" not in text
+
+
+def test_an_ambiguous_name_lists_the_numbers(game, admin, guard, tavern):
+    from evennia.objects.objects import DefaultCharacter
+    from evennia.utils.create import create_object
+
+    second = create_object(DefaultCharacter, key="Guard", location=tavern)
+    text = told(admin, "aisetup Guard = x")
+    assert "There are several" in text
+    assert guard.dbref in text and second.dbref in text
+    assert "has a mind" in told(admin, f"aisetup {second.dbref} = You are the second.")
+
+
+def test_a_second_assistant_on_one_character_is_refused(admin, guard):
+    admin.do("aisetup Guard = You are a guard.")
+    text = told(admin, "aisetup Guard = You are another.")
+    assert "Guard has an assistant already." in text
+    assert guard.db.ai_persona == "You are a guard."
+    assert len(guard.scripts.all()) == 1
+
+
+@pytest.mark.parametrize("permission", ["Developer"])
+def test_a_character_with_high_rights_gets_no_mind(admin, guard, permission):
+    guard.permissions.add(permission)
+    assert "a model must never have that" in told(admin, "aisetup Guard = x")
+    assert not isinstance(guard, AssistantMixin)
+
+
+def test_settings_are_checked_shown_and_inherited_again(admin, guard):
+    admin.do("aisetup Guard = You are a guard.")
+    assert "max_hops is now 7." in told(admin, "aisetup/set Guard/max_hops = 7")
+    assert guard.assistant.config.max_hops == 7
+    assert "max_hops = 7" in told(admin, "aisetup Guard")
+    assert "must be a whole number" in told(admin, "aisetup/set Guard/max_hops = many")
+    assert "There is no setting 'hops'" in told(admin, "aisetup/set Guard/hops = 1")
+    assert "There is no model profile 'x'" in told(admin, "aisetup/set Guard/profile = x")
+    assert guard.assistant.config.max_hops == 7
+    assert "max_hops is now 3 (inherited)." in told(admin, "aisetup/set Guard/max_hops =")
+    assert "It inherits all" in told(admin, "aisetup Guard")
+
+
+def test_a_bad_setting_of_the_whole_game_is_named_and_the_assistant_still_answers(
+    game, admin, guard, settings
+):
+    settings.AI_ASSISTANT = {"max_hops": "many", "profile": "gone"}
+    text = told(admin, "aisetup Guard = You are a guard.")
+    assert "Not used: There is no model profile 'gone'." in text
+    assert "Not used: max_hops must be a whole number, not 'many'." in text
+    game.model.add(call("say", text="Halt!"))
+    admin.do("say hello")
+    game.run()
+    assert admin.last() == 'Guard says, "Halt!"'
+    assert "max_hops must be a whole number" in told(admin, "aistatus")
+
+
+def test_a_persona_may_be_changed_and_the_old_one_is_shown(admin, guard):
+    admin.do("aisetup Guard = You are a guard.")
+    text = told(admin, "aisetup/set Guard/persona = You are a king.")
+    assert "To undo: aisetup/set Guard/persona = You are a guard." in text
+    assert guard.assistant.persona == "You are a king."
+
+
+def test_stopped_it_neither_hears_nor_speaks_until_it_is_started(game, admin, guard):
+    admin.do("aisetup Guard = You are a guard.")
+    assert "Guard is stopped." in told(admin, "aisetup/stop Guard")
+    admin.do("say hello")
+    game.run()
+    assert not Event.objects.exists()
+    assert "stopped already" in told(admin, "aisetup/stop Guard")
+    assert "Guard is awake." in told(admin, "aisetup/start Guard")
+    game.model.add(call("say", text="Halt!"))
+    admin.do("say hello")
+    game.run()
+    assert admin.last() == 'Guard says, "Halt!"'
+
+
+def drive_delete(admin, script, answer):
+    """Run the command's dialogue as Evennia would; returns its question."""
+    from evennia_ai.commands.setup import CmdAISetup
+
+    command = CmdAISetup()
+    command.caller, command.session = admin.character, admin.session
+    dialogue = command.confirm_delete(script)
+    question = next(dialogue)
+    with pytest.raises(StopIteration):
+        dialogue.send(answer)
+        while True:
+            assert next(dialogue) < 1
+    return question
+
+
+def test_delete_asks_first(game, admin, guard):
+    admin.do("aisetup Guard = You are a guard.")
+    admin.do("aisetup/delete Guard")
+    assert "Delete it? yes/[no]" in admin.last()
+    drive_delete(admin, guard.assistant, "no")
+    assert admin.last() == "Nothing was deleted."
+    assert guard.assistant
+
+
+def test_delete_leaves_the_character_and_nothing_else(game, admin, guard):
+    admin.do("aisetup Guard = You are a guard.")
+    game.model.add(call("say", text="Halt!"))
+    admin.do("say hello")
+    game.run()
+    assert "3 messages and 1 turns" in drive_delete(admin, guard.assistant, "yes")
+    assert not Message.objects.exists()
+    assert not Event.objects.exists()
+    assert guard.pk
+    assert not isinstance(guard, AssistantMixin)
+    assert not guard.scripts.all()
+
+
+def test_status_shows_every_assistant(game, admin, guard, tavern):
+    game.assistant("Mira", tavern)
+    admin.do("aisetup Guard = You are a guard.")
+    game.model.add(call("say", text="Halt!"))
+    admin.do("say Guard, hello")
+    game.run()
+    text = told(admin, "aistatus")
+    row = next(line for line in text.splitlines() if "Guard" in line)
+    assert row.split()[:6] == ["Guard", "Tavern", "awake", "default:offline", "0%", "0"]
+    assert row.split()[6] == "1"
+    assert "Mira" in text
+
+
+def test_status_tells_the_last_error_of_a_model(game, admin, guard):
+    admin.do("aisetup Guard = You are a guard.")
+    game.model.add(ProviderMisconfigured("The profile 'x' needs OPENAI_API_KEY."))
+    admin.do("say hello")
+    game.run()
+    assert "Guard: The profile 'x' needs OPENAI_API_KEY." in told(admin, "aistatus")
+
+
+def test_history_shows_the_talk_with_speakers_audience_and_tokens(game, admin, guard):
+    admin.do("aisetup Guard = You are a guard.")
+    game.model.add(call("say", text="Halt |rnow|n!"), call("whisper", text="Aye."))
+    admin.do("say hello")
+    game.run()
+    admin.do("whisper Guard = psst")
+    game.run()
+    text = told(admin, "aihistory Guard")
+    assert "Ada says: hello" in text
+    assert "Ada > Ada, " in text and "tokens" in text
+    assert "Halt ¦rnow¦n!" in text
+    assert "(private)" in text
+    assert "Page 1 of 1" in text
+
+
+def test_history_is_paged_from_the_newest(game, admin, guard):
+    admin.do("aisetup Guard = You are a guard.")
+    for number in range(15):
+        game.model.add(call("noop"))
+        admin.do(f"say line number {number}.")
+        game.run()
+    first, last = told(admin, "aihistory Guard"), told(admin, "aihistory Guard = 99")
+    assert "line number 14." in first and "line number 0." not in first
+    assert "Page 1 of 3" in first and "Older: aihistory Guard = 2" in first
+    assert "line number 0." in last and "Page 3 of 3" in last
+    assert "'x' is no page number" in told(admin, "aihistory Guard = x")
+    assert "is no page number" in told(admin, "aihistory Guard = " + "9" * 30)
+
+
+def test_turns_tell_what_set_each_off_and_how_it_ended(game, admin, guard):
+    admin.do("aisetup Guard = You are a guard.")
+    game.model.add(call("look"), call("say", text="Nothing here."))
+    admin.do("say what do you see?")
+    game.run()
+    text = told(admin, "aihistory/turns Guard")
+    assert "heard (say, alone with the speaker) Ada: what do you see?" in text
+    assert text.count("  model default:") == 2
+    assert "done: Tavern: A warm room." in text
+    assert 'say ("text": "Nothing here.")' in text
+    assert ": answered after" in text
+
+
+def test_what_waits_is_shown_too(game, admin, guard):
+    from twisted.internet.defer import Deferred
+
+    admin.do("aisetup Guard = You are a guard.")
+    game.model.add(Deferred())
+    admin.do("say one")
+    game.run()
+    admin.do("say two")
+    text = told(admin, "aihistory Guard")
+    assert "(waiting, say) Ada: two" in text
+
+
+def test_players_may_use_none_of_it(game, tavern, admin, guard):
+    admin.do("aisetup Guard = You are a guard.")
+    ann = game.player("Ann", tavern)
+    for line in ("aisetup Guard = x", "aistatus", "aihistory Guard"):
+        assert "is not available" in told(ann, line)
+    builder = game.player("Bea", tavern, permissions=["Builder"])
+    assert "is not available" in told(builder, "aihistory Guard")
+    assert "Guard" in told(builder, "aistatus")
+
+
+def test_help_is_there(admin):
+    for name in ("aisetup", "aistatus", "aihistory"):
+        assert "Usage:" in told(admin, f"help {name}")
+
+
+def test_from_code_and_prototype_in_a_few_lines(game, tavern):
+    from evennia.prototypes.spawner import spawn
+
+    (otto,) = spawn(
+        {
+            "typeclass": "evennia_ai.assistant_character.AssistantCharacter",
+            "key": "Otto",
+            "location": tavern,
+            "ai_persona": "You are Otto.",
+        }
+    )
+    assert otto.assistant.persona == "You are Otto."

@@ -1,0 +1,172 @@
+"""The service: woken by events, quiet at reload, alive after a crash, idle at no cost."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from twisted.internet.defer import Deferred
+
+from evennia_ai.assistant_script import AssistantScript
+from evennia_ai.models import Event, Turn
+from evennia_ai.services import AssistantService
+from evennia_ai.testing.scripted import call
+
+
+@pytest.fixture
+def tavern(game):
+    return game.room()
+
+
+@pytest.fixture
+def mira(game, tavern):
+    return game.assistant("Mira", tavern)
+
+
+@pytest.fixture
+def ann(game, tavern, mira):
+    return game.player("Ann", tavern)
+
+
+def restart(game, model):
+    """A new process in all but name: a new service, nothing left in memory."""
+    from evennia.utils.idmapper.models import flush_cache
+
+    for script in AssistantScript.objects.all():
+        for name in ("conversation", "inbox", "turns", "partners", "config", "ticking", "wake_call"):
+            setattr(script.ndb, name, None)
+    flush_cache()
+    service = AssistantService(clock=game.clock, environ={})
+    service.epoch = game.service.epoch + 1
+    service.gateway = model
+    service.startService()
+    service.resume()
+    game.run(1)
+    return service
+
+
+def test_interval_is_zero_and_nothing_is_written_at_creation(mira):
+    assert mira.assistant.interval == 0
+    assert mira.assistant.own_settings() == {}
+
+
+def test_many_wakes_make_one_tick(game, mira, ann):
+    game.model.add(call("noop"))
+    ann.do("say one")
+    for _ in range(50):
+        mira.assistant.wake()
+    game.run()
+    assert Turn.objects.count() == 1
+
+
+def test_a_reload_in_mid_call_loses_nothing(game, mira, ann):
+    late = Deferred()
+    game.model.add(late)
+    ann.do("say one")
+    game.run()
+    mira.assistant.at_server_reload()
+    ann.do("say two")
+    late.callback(call("say", text="too late"))
+    game.run(1)
+    assert ann.heard() == ['You say, "one"', 'You say, "two"']
+    assert set(Event.objects.values_list("state", flat=True)) == {"claimed", "waiting"}
+
+    game.model.add(call("say", text="one and two"))
+    service = restart(game, game.model)
+    assert ann.last() == 'Mira says, "one and two"'
+    assert set(Event.objects.values_list("state", flat=True)) == {"answered"}
+    service.stopService()
+
+
+def test_no_new_turn_begins_after_the_reload_hook(game, mira, ann):
+    mira.assistant.at_server_reload()
+    ann.do("say one")
+    game.run(10)
+    assert game.model.requests == []
+    assert Event.objects.get().state == "waiting"
+
+
+def test_what_may_have_been_said_before_a_crash_is_closed_by_an_excuse(game, mira, ann):
+    ann.do("say one")
+    script = mira.assistant
+    script.ndb.wake_call.cancel()
+    turn = script.turns.begin(script.inbox.waiting(), frozenset({ann.dbref}), False, "tick_event")
+    script.turns.intend(turn.id, call("say", text="hm"), True)
+    restart(game, game.model).stopService()
+    assert "my thoughts wandered" in ann.last()
+    assert Event.objects.get().state == "excused"
+    assert game.model.requests == []
+
+
+def test_nobody_near_and_nothing_pending_costs_nothing(game, tavern):
+    for number in range(20):
+        game.assistant(f"Npc{number}", tavern)
+    game.run()
+    with CaptureQueriesContext(connection) as captured:
+        for _ in range(60):
+            game.clock.advance(1)
+    assert len(captured) == 0
+    assert game.model.requests == []
+    assert not game.clock.getDelayedCalls()
+
+
+def test_with_the_last_player_gone_the_beat_stops(game, mira, ann):
+    game.model.add(call("noop"))
+    ann.do("say hello")
+    game.run(1)
+    assert game.service.beat.running
+    ann.account.unpuppet_object(ann.session)
+    game.run(1)
+    game.run(1)
+    assert not game.service.beat.running
+
+
+def test_an_unreached_line_is_answered_when_its_speaker_comes_back(game, mira, ann):
+    game.service.accepting = False
+    ann.do("say wait")
+    ann.account.unpuppet_object(ann.session)
+    game.service.accepting = True
+    game.run(1)
+    game.model.add(call("say", text="there you are"))
+    ann.account.puppet_object(ann.session, ann.character)
+    game.run(1)
+    assert ann.last() == 'Mira says, "there you are"'
+
+
+def test_a_builders_interval_ticks_as_well(game, mira, ann):
+    game.service.accepting = False
+    ann.do("say hello")
+    game.service.accepting = True
+    game.model.add(call("say", text="Hi."))
+    assert mira.assistant.at_repeat() is None
+    assert ann.last() == 'Mira says, "Hi."'
+
+
+def test_after_sigkill_a_timed_script_is_started_again(game, mira, monkeypatch):
+    started = []
+    script = mira.assistant
+    monkeypatch.setattr(type(script), "start", lambda self, **kwargs: started.append(kwargs))
+    script.at_server_start()
+    assert started == []
+    script.db_interval, script.db_is_active = 10, True
+    script.at_server_start()
+    assert started == [{"force_restart": True}]
+
+
+def test_stopping_twice_is_quiet_and_returns_nothing(game):
+    assert game.service.stopService() is None
+    assert game.service.stopService() is None
+
+
+def test_commands_are_added_once(game, settings):
+    from evennia.utils.utils import class_from_module
+
+    from evennia_ai.commands.cmdset import add_commands
+
+    cmdset = class_from_module(settings.CMDSET_CHARACTER)
+    before = cmdset.at_cmdset_creation
+    add_commands(cmdset)
+    assert cmdset.at_cmdset_creation is before
+
+
+def test_the_app_tells_evennia_of_its_service(settings):
+    assert "evennia_ai.services" in settings.SERVER_SERVICES_PLUGIN_MODULES
+    assert "evennia_ai.services" in settings.AT_SERVER_STARTSTOP_MODULE

@@ -1,0 +1,198 @@
+"""The tables and their doubles in memory behave alike; and what only tables can do."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import IntegrityError, connection
+from django.test.utils import CaptureQueriesContext
+
+from evennia_ai.events import Heard
+from evennia_ai.messages import ToolCallRequest, make_message
+from evennia_ai.models import DailyUse, Event, Message, ModelCall, ToolCall, Turn
+from evennia_ai.ports import ModelCallRecord, Usage
+from evennia_ai.store.conversation import TableConversation
+from evennia_ai.store.erase import CHUNK, count_rows, erase_chunk
+from evennia_ai.store.inbox import TableInbox
+from evennia_ai.store.recovery import recover_open_turns
+from evennia_ai.store.turns import TableTurns
+from evennia_ai.store.usage import use_on
+from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
+
+ANN = frozenset({"#5"})
+
+
+def heard(text="hello", addressed=True, private=False, kind="say"):
+    return Heard(kind, "#5", "Ann", text, ANN, private, addressed)
+
+
+class Stores:
+    """One assistant's stores of either kind."""
+
+    def __init__(self, kind, service, assistant_id):
+        self.assistant_id = assistant_id
+        if kind == "memory":
+            self.conversation = MemoryConversation(service.now)
+            self.inbox = MemoryInbox(service.now)
+            self.turns = MemoryTurns(self.conversation, self.inbox)
+        else:
+            self.conversation = TableConversation(assistant_id, service.now)
+            self.inbox = TableInbox(assistant_id, service.now)
+            self.turns = TableTurns(assistant_id, self.conversation, service.now, 7, lambda: True)
+
+
+@pytest.fixture
+def assistant_id(game):
+    return game.assistant("Mira", game.room()).assistant.id
+
+
+@pytest.fixture(params=["memory", "tables"])
+def stores(request, service, assistant_id):
+    return Stores(request.param, service, assistant_id)
+
+
+@pytest.fixture
+def tables(service, assistant_id):
+    return Stores("tables", service, assistant_id)
+
+
+def contents(stores):
+    return [m["content"] for m in stores.conversation.view()]
+
+
+def test_messages_are_appended_in_order_with_seq_time_and_tokens(stores):
+    first = stores.conversation.append([make_message("user", "a", private=True, audience=["#5"])])
+    stores.conversation.append([make_message("user", "b"), make_message("user", "c")])
+    view = stores.conversation.view()
+    assert [m["content"] for m in view] == ["a", "b", "c"]
+    seqs = [m["metadata"]["seq"] for m in view]
+    assert seqs == sorted(set(seqs))
+    assert first[0]["metadata"]["private"] is True
+    assert all(m["metadata"]["tokens"] > 0 and m["metadata"]["at"] for m in view)
+
+
+def test_what_is_addressed_waits_and_the_rest_is_overheard(stores):
+    stores.inbox.put(heard("ambient", addressed=False))
+    stores.inbox.put(heard("for me"))
+    assert [e.heard.text for e in stores.inbox.waiting()] == ["for me"]
+
+
+def test_beginning_a_turn_claims_its_events_and_logs_all_in_the_order_they_were_heard(stores):
+    stores.inbox.put(heard("ambient", addressed=False))
+    stores.inbox.put(heard("for me"))
+    turn = stores.turns.begin(stores.inbox.waiting(), ANN, False, "tick_event")
+    assert stores.inbox.waiting() == []
+    assert contents(stores) == ["Ann says: ambient", "Ann says: for me"]
+    assert [e.heard.text for e in turn.overheard] == ["ambient"]
+    assert turn.speakers == {"#5"}
+    assert stores.turns.is_current(turn.id)
+
+
+def test_a_finished_turn_is_no_longer_current_and_closes_its_events(stores):
+    stores.inbox.put(heard())
+    turn = stores.turns.begin(stores.inbox.waiting(), ANN, False, "tick_event")
+    stores.turns.finish(turn.id, "answered")
+    assert not stores.turns.is_current(turn.id)
+    assert stores.inbox.waiting() == []
+
+
+def test_events_may_be_closed_without_a_turn(stores):
+    number = stores.inbox.put(heard())
+    stores.inbox.close([number], "expired", "too old")
+    assert stores.inbox.waiting() == []
+
+
+def test_a_message_survives_the_process(tables, service):
+    tables.conversation.append([make_message("user", "a", speaker="#5", audience=["#5"])])
+    again = TableConversation(tables.assistant_id, service.now)
+    assert list(again.view()) == list(tables.conversation.view())
+
+
+def test_a_batch_of_messages_is_stored_whole_or_not_at_all(tables):
+    tables.conversation.append([make_message("user", "good")])
+    bad = make_message("user", "bad")
+    bad["metadata"]["tokens"] = -1
+    with pytest.raises(IntegrityError):
+        tables.conversation.append([make_message("user", "first"), bad])
+    assert contents(tables) == ["good"]
+
+
+def test_why_an_event_was_addressed_stays_when_it_is_answered(tables):
+    tables.inbox.put(Heard("say", "#5", "Ann", "x", ANN, addressed=True, reason="named"))
+    turn = tables.turns.begin(tables.inbox.waiting(), ANN, False, "tick_event")
+    tables.turns.finish(turn.id, "answered")
+    assert Event.objects.get().reason == "named"
+
+
+def test_costs_are_added_up_by_day(tables, service):
+    turn = tables.turns.begin([], ANN, False, "tick_event")
+    for usage in (Usage(100, 10), None):
+        tables.turns.record_model_call(turn.id, ModelCallRecord("p", "m", "tick", 50, usage, 3))
+    failed = ModelCallRecord("p", "m", "tick", 50, None, 3, error_kind="busy", error="x")
+    tables.turns.record_model_call(turn.id, failed)
+    assert use_on(service.now().date()) == {tables.assistant_id: (3, 160)}
+    assert use_on(service.now().date() - timedelta(days=1)) == {}
+
+
+@pytest.mark.parametrize(
+    ("acts", "state", "act_state"),
+    [
+        ([], "waiting", None),
+        ([("look", "done")], "waiting", "done"),
+        ([("give", "intended")], "waiting", "unknown"),
+        ([("say", "done")], "answered", "done"),
+        ([("whisper", "intended")], "doubtful", "unknown"),
+        ([("say", "failed")], "waiting", "failed"),
+    ],
+)
+def test_after_a_crash_an_open_turn_is_closed_by_what_is_known_of_it(
+    tables, service, acts, state, act_state
+):
+    tables.inbox.put(heard())
+    turn = tables.turns.begin(tables.inbox.waiting(), ANN, False, "tick_event")
+    for name, outcome in acts:
+        act = tables.turns.intend(turn.id, ToolCallRequest("1", name, "{}"), True)
+        if outcome != "intended":
+            tables.turns.record_outcome(act, outcome, "x")
+    assert recover_open_turns(epoch=8, now=service.now()) == 1
+    assert Event.objects.get().state == state
+    assert Turn.objects.get().outcome == "interrupted"
+    assert [row.state for row in ToolCall.objects.all()] == ([act_state] if act_state else [])
+
+
+def test_a_turn_of_this_process_is_left_alone_by_recovery(tables, service):
+    tables.turns.begin([], ANN, False, "tick_event")
+    assert recover_open_turns(epoch=7, now=service.now()) == 0
+
+
+def test_hearing_costs_one_query_and_so_does_storing_messages_at_any_length(tables):
+    def queries(action):
+        with CaptureQueriesContext(connection, ) as captured:
+            action()
+        return len([q for q in captured if "SAVEPOINT" not in q["sql"]])
+
+    message = make_message("user", "x")
+    few = queries(lambda: tables.conversation.append([message]))
+    for _ in range(50):
+        tables.conversation.append([message])
+    assert queries(lambda: tables.conversation.append([message])) == few == 1
+    assert queries(lambda: tables.inbox.put(heard())) == 1
+
+
+def test_erasing_takes_every_row_of_one_assistant_and_no_other(game, service, tables):
+    other = game.assistant("Otto", game.room()).assistant
+    for assistant_id in (tables.assistant_id, other.id):
+        rows = [
+            Message(assistant_id=assistant_id, at=service.now(), role="user")
+            for _ in range(CHUNK + 3)
+        ]
+        Message.objects.bulk_create(rows)
+    turn = tables.turns.begin([], ANN, False, "tick_event")
+    tables.turns.record_model_call(turn.id, ModelCallRecord("p", "m", "tick", 5, None, 3))
+    steps = 0
+    while erased := erase_chunk(tables.assistant_id):
+        assert erased <= CHUNK
+        steps += 1
+    assert steps >= 4
+    assert set(count_rows(tables.assistant_id).values()) == {0}
+    assert Message.objects.filter(assistant=other).count() == CHUNK + 3
+    assert not ModelCall.objects.exists() and not DailyUse.objects.exists()

@@ -1,0 +1,201 @@
+"""From a line in a room to an answer in it, on the real database."""
+
+import pytest
+from twisted.internet.defer import Deferred
+
+from evennia_ai.models import Event, Message, ModelCall, ToolCall, Turn
+from evennia_ai.testing.scripted import call
+
+
+@pytest.fixture
+def tavern(game):
+    return game.room()
+
+
+@pytest.fixture
+def mira(game, tavern):
+    return game.assistant("Mira", tavern)
+
+
+@pytest.fixture
+def ann(game, tavern, mira):
+    return game.player("Ann", tavern)
+
+
+@pytest.fixture
+def bob(game, tavern, mira):
+    return game.player("Bob", tavern)
+
+
+def states():
+    return dict(Event.objects.values_list("text", "state"))
+
+
+def test_say_is_answered_in_the_room(game, ann, bob, mira):
+    game.model.add(call("say", text="Hello, Ann!"))
+    ann.do("say hello Mira")
+    game.run()
+    assert ann.last() == 'Mira says, "Hello, Ann!"'
+    assert bob.last() == 'Mira says, "Hello, Ann!"'
+    assert states() == {"hello Mira": "answered"}
+
+
+@pytest.mark.parametrize("tool", ["say", "whisper"])
+def test_a_whisper_is_answered_by_a_whisper_whatever_the_model_calls(game, ann, bob, mira, tool):
+    game.model.add(call(tool, text="Our secret."))
+    ann.do("whisper Mira = psst")
+    game.run()
+    assert ann.last() == 'Mira whispers: "Our secret."'
+    assert bob.heard() == []
+
+
+def test_plain_text_to_a_whisper_is_whispered_too(game, ann, bob, mira):
+    game.model.add("Our secret.")
+    ann.do("whisper Mira = psst")
+    game.run()
+    assert ann.last() == 'Mira whispers: "Our secret."'
+    assert bob.heard() == []
+
+
+def test_what_was_told_in_confidence_cannot_be_whispered_to_somebody_else(game, ann, bob, mira):
+    game.model.add(call("whisper", text="Ann says psst", target="Bob"), call("noop"))
+    ann.do("whisper Mira = psst")
+    game.run()
+    assert bob.heard() == []
+    assert ToolCall.objects.first().state == "failed"
+
+
+def test_an_emote_in_a_whispered_talk_is_not_for_the_room(game, ann, bob, mira):
+    game.model.add(call("emote", text="shouts psst"), call("noop"))
+    ann.do("whisper Mira = psst")
+    game.run()
+    assert bob.heard() == []
+
+
+def test_who_comes_in_while_it_thinks_does_not_hear_what_was_told_in_confidence(
+    game, ann, mira, tavern
+):
+    game.model.add(call("whisper", text="I keep it."))
+    ann.do("whisper Mira = my secret")
+    game.run()
+    late = Deferred()
+    game.model.add(late)
+    ann.do("say what did I whisper?")
+    game.run()
+    bob = game.player("Bob", tavern)
+    late.callback(call("say", text="Your secret."))
+    game.run()
+    assert ann.last() == 'Mira whispers: "Your secret."'
+    assert bob.heard() == []
+
+
+def test_an_emote_is_seen_by_all(game, ann, bob, mira):
+    game.model.add((call("emote", text="nods at {Ann} $you()."), call("say", text="Aye.")))
+    ann.do("emote bows to Mira.")
+    game.run()
+    assert bob.heard()[-2:] == ["Mira nods at (Ann) $ you().", 'Mira says, "Aye."']
+
+
+def test_the_log_holds_who_said_what_to_whom(game, ann, bob, mira):
+    game.model.add(call("say", text="Hello!"))
+    ann.do("say hello Mira")
+    game.run()
+    user, act, result = Message.objects.order_by("id")
+    assert (user.content, user.speaker) == ("Ann says: hello Mira", ann.dbref)
+    assert set(user.audience) == set(act.audience) == {ann.dbref, bob.dbref}
+    assert act.tool_calls[0]["function"]["name"] == "say"
+    assert (result.role, result.content) == ("tool", "You said it.")
+    assert all(row.tokens > 0 for row in (user, act, result))
+
+
+def test_turn_calls_and_costs_are_stored(game, ann, mira):
+    game.model.add(call("say", text="Hello!"))
+    ann.do("say hi")
+    game.run()
+    turn = Turn.objects.get()
+    assert (turn.outcome, turn.epoch) == ("answered", game.service.epoch)
+    assert ModelCall.objects.get().turn_id == turn.id
+    act = ToolCall.objects.get()
+    assert (act.name, act.state, act.world) == ("say", "done", True)
+
+
+def test_one_turn_at_a_time_and_nothing_is_lost_meanwhile(game, ann, mira):
+    late = Deferred()
+    game.model.add(late, call("say", text="two"))
+    ann.do("say one")
+    game.run()
+    ann.do("say and another")
+    game.run(3)
+    assert len(game.model.requests) == 1
+    assert states() == {"one": "claimed", "and another": "waiting"}
+    late.callback(call("say", text="one"))
+    game.run()
+    assert states() == {"one": "answered", "and another": "answered"}
+
+
+def test_a_slow_assistant_does_not_hold_up_another(game, ann, mira, tavern):
+    game.assistant("Otto", tavern)
+    game.model.add(Deferred(), call("say", text="Otto here"))
+    ann.do("say Mira?")
+    game.run()
+    ann.do("say Otto?")
+    game.run()
+    assert ann.last() == 'Otto says, "Otto here"'
+
+
+def test_two_assistants_stop_talking_to_each_other(game, ann, mira, tavern):
+    game.assistant("Otto", tavern)
+    game.model.add(*[call("say", text=t) for t in ("Otto?", "Mira?", "Otto!", "Mira!", "Otto...")])
+    ann.do("say Mira, ask Otto")
+    for _ in range(10):
+        game.run(1)
+    assert len(game.model.requests) == 4
+    assert Event.objects.filter(reason="hop limit").count() == 1
+
+
+def test_nothing_answers_while_somebody_steers_the_character(game, ann, mira):
+    account = game.player("Admin", game.room("Office"), superuser=True)
+    account.account.puppet_object(account.session, mira)
+    ann.do("say hello")
+    game.run()
+    assert game.model.requests == []
+    game.model.add(call("say", text="Back again."))
+    account.account.unpuppet_object(account.session)
+    game.run()
+    assert ann.last() == 'Mira says, "Back again."'
+
+
+def test_who_was_steered_by_a_superuser_has_no_rights_of_his_afterwards(game, ann, mira, tavern):
+    admin = game.player("Admin", game.room("Office"), superuser=True)
+    locked = game.thing("crown", tavern)
+    locked.locks.add("get:false()")
+    admin.account.puppet_object(admin.session, mira)
+    admin.account.unpuppet_object(admin.session)
+    game.model.add(call("get", item="crown"), call("say", text="I may not."))
+    ann.do("say take the crown")
+    game.run()
+    assert locked.location is tavern
+    assert ann.last() == 'Mira says, "I may not."'
+
+
+def test_deleting_the_character_while_it_thinks_is_quiet(game, ann, mira):
+    late = Deferred()
+    game.model.add(late)
+    ann.do("say hi")
+    game.run()
+    mira.delete()
+    late.callback(call("say", text="a ghost"))
+    game.run(1)
+    assert not any("ghost" in line for line in ann.heard())
+    assert not Event.objects.exists()
+
+
+def test_the_fallback_line_comes_when_no_model_answers(game, ann, mira):
+    from evennia_ai.errors import ProviderUnavailable
+
+    game.model.add(ProviderUnavailable("Nobody answers at 127.0.0.1:9."))
+    ann.do("say hi")
+    game.run()
+    assert "my thoughts wandered" in ann.last()
+    assert states() == {"hi": "excused"}
+    assert ModelCall.objects.get().error == "Nobody answers at 127.0.0.1:9."

@@ -1,0 +1,64 @@
+"""Which words a turn takes together, and which come too late."""
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evennia_ai.events import Heard, InboxEvent
+from evennia_ai.policy.inbox import GAVE_UP, TOO_OLD, next_batch, select_expired
+
+NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+ANN, BOB = "#5", "#6"
+
+
+def event(number, speaker=ANN, private=False, age_s=0.0, attempts=0, audience=None):
+    heard_by = frozenset(audience or {speaker})
+    heard = Heard("say", speaker, "x", f"line {number}", heard_by, private, addressed=True)
+    return InboxEvent(number, NOW - timedelta(seconds=age_s), heard, attempts)
+
+
+def ids(batch):
+    return [e.id for e in batch.events]
+
+
+def test_room_talk_of_several_players_is_one_turn():
+    batch = next_batch([event(1), event(2, BOB), event(3)], frozenset({ANN, BOB}))
+    assert ids(batch) == [1, 2, 3]
+    assert batch.audience == {ANN, BOB}
+    assert not batch.private
+
+
+def test_a_whisper_never_shares_a_turn_with_room_talk_or_somebody_elses_whisper():
+    events = [event(1, private=True), event(2), event(3, BOB, private=True), event(4, private=True)]
+    batch = next_batch(events, frozenset({ANN, BOB}))
+    assert ids(batch) == [1, 4]
+    assert batch.audience == {ANN}
+    assert batch.private
+
+
+def test_the_oldest_words_come_first():
+    assert ids(next_batch([event(1), event(2, private=True)], frozenset({ANN}))) == [1]
+
+
+def test_who_left_is_waited_for_and_holds_up_nobody_else():
+    events = [event(1, private=True), event(2, BOB)]
+    assert ids(next_batch(events, frozenset({BOB}))) == [2]
+    assert next_batch(events, frozenset()) is None
+
+
+def test_words_expire_just_after_their_age_and_after_three_attempts():
+    events = [event(1, age_s=300), event(2, age_s=300.5), event(3, attempts=2), event(4, attempts=3)]
+    expired = select_expired(events, NOW, 300)
+    assert [(item.event.id, item.reason) for item in expired] == [(2, TOO_OLD), (4, GAVE_UP)]
+
+
+@given(st.lists(st.tuples(st.sampled_from([ANN, BOB]), st.booleans()), min_size=1, max_size=12))
+def test_batches_one_after_the_other_take_every_event_exactly_once(lines):
+    left = [event(n, speaker, private) for n, (speaker, private) in enumerate(lines)]
+    taken = []
+    while batch := next_batch(left, frozenset({ANN, BOB})):
+        taken += ids(batch)
+        assert len({e.heard.private for e in batch.events}) == 1
+        left = [e for e in left if e.id not in taken]
+    assert sorted(taken) == list(range(len(lines)))

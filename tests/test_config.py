@@ -1,0 +1,106 @@
+"""Settings: where a value comes from, and what is said of a bad one."""
+
+import pytest
+
+from evennia_ai.config import (
+    FIELDS,
+    AssistantConfig,
+    ModelProfile,
+    default_profiles,
+    parse_value,
+    resolve_config,
+    resolve_lenient,
+    resolve_profile,
+    usable_window,
+)
+from evennia_ai.errors import ConfigError
+
+
+def test_the_last_layer_that_says_something_wins_and_none_inherits():
+    config = resolve_config([{"max_hops": 1}, {"max_hops": None}, {"max_hops": 0}, {"unknown": 1}])
+    assert config.max_hops == 0
+    assert resolve_config([{"max_hops": 1}, {"max_hops": None}]).max_hops == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("max_hops", "4", 4),
+        ("turn_deadline", "2.5", 2.5),
+        ("turn_deadline", "2", 2.0),
+        ("discretion", "trusting", "trusting"),
+        ("temperature", "none", None),
+        ("llm_model", "qwen3:8b", "qwen3:8b"),
+    ],
+)
+def test_what_a_builder_types_becomes_the_settings_type(name, text, value):
+    assert parse_value(name, text) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sentence"),
+    [
+        ("max_hops", "many", "max_hops must be a whole number, not 'many'."),
+        ("max_hops", "-1", "max_hops must be at least 0, not -1."),
+        ("turn_deadline", "0.4", "turn_deadline must be at least 0.5 s, not 0.4."),
+        ("turn_deadline", "601", "turn_deadline must be at most 600 s, not 601."),
+        ("turn_deadline", "nan", "turn_deadline must be at least 0.5 s, not nan."),
+        ("discretion", "loose", "discretion must be one of strict, trusting, not 'loose'."),
+    ],
+)
+def test_a_bad_value_is_told_in_one_sentence(name, text, sentence):
+    with pytest.raises(ConfigError) as caught:
+        parse_value(name, text)
+    assert str(caught.value) == sentence
+
+
+def test_an_unknown_setting_names_those_there_are():
+    with pytest.raises(ConfigError, match="There is no setting 'tickrate'.*tick_rate"):
+        parse_value("tickrate", "5")
+
+
+def test_a_bad_stored_value_is_passed_over_and_named():
+    config, complaints = resolve_lenient([{"max_hops": 2}, {"max_hops": "x", "tick_rate": 9}])
+    assert (config.max_hops, config.tick_rate) == (2, 9)
+    assert complaints == ["max_hops must be a whole number, not 'x'."]
+
+
+def test_every_setting_has_a_help_text():
+    assert all(item.metadata["help"] for item in FIELDS.values())
+
+
+def test_without_a_key_or_an_address_the_offline_brain_thinks():
+    assert resolve_profile("default", default_profiles({})).client == "offline"
+
+
+def test_the_environment_chooses_the_endpoint_and_the_key_is_only_named():
+    environ = {"OPENAI_BASE_URL": "http://x/v1", "OPENAI_API_KEY": "sk-1", "EVENNIA_AI_MODEL": "m"}
+    profile = resolve_profile("default", default_profiles(environ))
+    assert (profile.client, profile.base_url, profile.model) == ("openai", "http://x/v1", "m")
+    assert profile.api_key_env == "OPENAI_API_KEY"
+    assert "sk-1" not in repr(profile)
+
+
+def test_a_profile_may_bring_settings_of_its_own():
+    profile = resolve_profile("p", {"p": {"client": "offline", "turn_deadline": 60.0}})
+    assert profile.settings == {"turn_deadline": 60.0}
+
+
+@pytest.mark.parametrize(
+    ("profiles", "words"),
+    [
+        ({}, "There is no model profile 'p'. There are: none."),
+        ({"p": {"clint": "x"}}, "unknown entries: clint"),
+        ({"p": {"client": "magic"}}, "has the client 'magic'; it must be one of openai, offline"),
+    ],
+)
+def test_a_bad_profile_is_told_in_one_sentence(profiles, words):
+    with pytest.raises(ConfigError, match=words.replace("(", r"\(")):
+        resolve_profile("p", profiles)
+
+
+def test_the_window_is_the_smaller_of_setting_and_profile():
+    config = AssistantConfig(max_context_tokens=8_000)
+    assert usable_window(config, ModelProfile("p", context_window=4_000)) == 4_000
+    assert usable_window(config, ModelProfile("p", context_window=32_000)) == 8_000
+    assert usable_window(config, ModelProfile("p")) == 8_000

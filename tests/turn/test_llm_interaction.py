@@ -1,0 +1,73 @@
+"""The prompt: what stands where, and what of it stays the same from call to call."""
+
+from evennia_ai.config import AssistantConfig, ModelProfile
+from evennia_ai.errors import ProviderUnavailable
+from evennia_ai.messages import Usage
+from evennia_ai.testing.scripted import LLMReply, ScriptedLLM, call
+from evennia_ai.testing.stand_ins import StandInScript
+from evennia_ai.turn.attention import answer_events
+from evennia_ai.turn.llm_interaction import build_llm_messages
+from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
+
+ANN = frozenset({"#5"})
+
+
+def test_persona_first_then_the_talk_then_the_situation():
+    script = StandInScript(ScriptedLLM([call("say", text="hello")]))
+    script.hears("hi")
+    answer_events(script)
+    wire = build_llm_messages(script, CONTEXT_TICK_EVENT, ANN)
+    assert [m["role"] for m in wire] == ["system", "user", "assistant", "tool", "user"]
+    assert "You are Mira, a barkeep." in wire[0]["content"]
+    assert wire[1]["content"] == "Ann says: hi"
+    assert wire[-1]["content"].startswith("<situation>\nPlace: Tavern")
+    assert all(set(m) <= {"role", "content", "tool_calls", "tool_call_id"} for m in wire)
+
+
+def test_between_two_calls_only_new_messages_and_the_tail_differ():
+    script = StandInScript(ScriptedLLM([call("say", text="one"), call("say", text="two")]))
+    for words in ("first", "second"):
+        script.hears(words)
+        answer_events(script)
+        script.services.clock.advance(61)
+    before, after = (list(r.messages) for r in script.services.gateway.requests)
+    assert after[: len(before) - 1] == before[:-1]
+
+
+def test_a_persona_with_braces_is_text():
+    script = StandInScript(ScriptedLLM(), persona="You are {name} and {0} and {.")
+    assert "You are {name} and {0} and {." in build_llm_messages(
+        script, CONTEXT_TICK_EVENT, ANN
+    )[0]["content"]
+
+
+def test_the_newest_talk_is_kept_where_the_window_is_too_small_for_all():
+    lines = [call("say", text="ok")] * 60
+    script = StandInScript(ScriptedLLM(lines), AssistantConfig(max_context_tokens=2_000))
+    for number in range(60):
+        script.hears(f"line {number} " + "word " * 20)
+        answer_events(script)
+    sent = script.services.gateway.requests[-1].messages
+    text = str(sent)
+    assert "line 59" in text
+    assert "line 0 " not in text
+    assert script.turns.turns[-1].model_calls[0].estimated_tokens <= 2_000
+
+
+def test_what_a_call_cost_is_stored_also_when_it_failed():
+    good = LLMReply("hello", usage=Usage(100, 7), model="m-1")
+    script = StandInScript(ScriptedLLM([good, ProviderUnavailable("no route")]))
+    for words in ("one", "two"):
+        script.hears(words)
+        answer_events(script)
+    first, second = (turn.model_calls[0] for turn in script.turns.turns)
+    assert (first.usage, first.model, first.error) == (Usage(100, 7), "m-1", "")
+    assert (second.usage, second.error_kind, second.error) == (None, "unavailable", "no route")
+
+
+def test_an_assistants_own_model_goes_before_the_profiles():
+    script = StandInScript(ScriptedLLM(["hi"]), AssistantConfig(llm_model="own"))
+    script.profile = ModelProfile("p", model="profile's")
+    script.hears("hi")
+    answer_events(script)
+    assert script.turns.turns[0].model_calls[0].model == "own"

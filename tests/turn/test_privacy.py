@@ -1,0 +1,90 @@
+"""A whisper stays between its parties, in prompts and in what is said (P9)."""
+
+import json
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evennia_ai.config import AssistantConfig
+from evennia_ai.testing.scripted import ScriptedLLM, call
+from evennia_ai.testing.stand_ins import StandInScript
+from evennia_ai.turn.attention import answer_events
+from evennia_ai.turn.llm_interaction import build_llm_messages
+from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
+
+ANN, BOB, CEL = "#5", "#6", "#7"
+NAMES = {ANN: "Ann", BOB: "Bob", CEL: "Cel"}
+SECRET = "the gold is under the stone"
+
+
+def script_with(*lines, **config):
+    return StandInScript(ScriptedLLM(lines), AssistantConfig(**config))
+
+
+def prompt_for(script, *audience):
+    return json.dumps(build_llm_messages(script, CONTEXT_TICK_EVENT, frozenset(audience)))
+
+
+def after_a_whisper(**config):
+    script = script_with(call("whisper", text="I keep it: " + SECRET), **config)
+    script.services.world.present = frozenset({ANN, BOB})
+    script.whispered(SECRET)
+    answer_events(script)
+    return script
+
+
+def test_a_whisper_and_its_answer_are_in_view_for_the_whisperer_alone():
+    script = after_a_whisper()
+    assert SECRET in prompt_for(script, ANN)
+    assert SECRET not in prompt_for(script, BOB)
+    assert SECRET not in prompt_for(script, ANN, BOB)
+    assert SECRET not in prompt_for(script)
+
+
+def test_words_made_from_a_private_prompt_stay_private_though_they_were_said_aloud():
+    script = after_a_whisper()
+    script.services.world.present = frozenset({ANN})
+    script.services.gateway.add(call("say", text="You said: " + SECRET))
+    script.hears("what did I tell you?")
+    answer_events(script)
+    assert SECRET not in prompt_for(script, BOB)
+    assert "what did I tell you?" in prompt_for(script, BOB)
+
+
+def test_tools_are_told_that_a_prompt_held_something_private():
+    seen = []
+    script = after_a_whisper()
+    script.services.world.present = frozenset({ANN})
+    script.services.toolbox.behaviours["say"] = lambda context, a: seen.append(context.private)
+    script.services.gateway.add(call("say", text="hello"))
+    script.hears("hello again")
+    answer_events(script)
+    assert seen == [True]
+
+
+def test_a_builder_may_make_an_assistant_trusting():
+    assert SECRET in prompt_for(after_a_whisper(discretion="trusting"), BOB)
+
+
+speakers = st.sampled_from([ANN, BOB, CEL])
+lines = st.lists(st.tuples(speakers, st.booleans(), st.frozensets(speakers)), max_size=8)
+
+
+@settings(max_examples=60, deadline=None)
+@given(lines)
+def test_no_whisper_is_ever_in_a_request_that_others_hear(talk):
+    script = script_with(*[call("say", text="ok")] * len(talk))
+    for number, (speaker, private, others) in enumerate(talk):
+        script.services.world.present = others | {speaker}
+        words = f"{'secret' if private else 'open'}-{number}-of-{speaker}"
+        if private:
+            script.whispered(words, speaker, NAMES[speaker])
+        else:
+            script.hears(words, speaker, NAMES[speaker], others | {speaker})
+        answer_events(script)
+    for request, turn in zip(script.services.gateway.requests, script.turns.turns, strict=True):
+        body = json.dumps([list(request.messages), repr(request.scene)])
+        hearers = turn.record.audience
+        for number, (speaker, private, _) in enumerate(talk):
+            if private and hearers != {speaker}:
+                assert f"secret-{number}-of-{speaker}" not in body

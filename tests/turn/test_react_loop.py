@@ -1,0 +1,180 @@
+"""One turn of thought, on the real engine with a scripted model."""
+
+import pytest
+from twisted.internet.defer import Deferred
+
+from evennia_ai.config import AssistantConfig
+from evennia_ai.errors import ProviderRejected, ProviderUnavailable, ToolError
+from evennia_ai.messages import LLMReply
+from evennia_ai.testing.scripted import ScriptedLLM, call
+from evennia_ai.testing.stand_ins import StandInScript
+from evennia_ai.turn.attention import answer_events
+
+FALLBACK = AssistantConfig().fallback_line
+
+
+def assistant(*lines, **config):
+    model = ScriptedLLM(lines)
+    return StandInScript(model, AssistantConfig(**config)), model
+
+
+def run(script):
+    """Answer what waits; the turns must end by themselves."""
+    fired = []
+    answer_events(script).addBoth(fired.append)
+    assert fired, "the turn did not end"
+    if not isinstance(fired[0], int):
+        fired[0].raiseException()
+    return fired[0]
+
+
+def said(script):
+    return [text for _tool, text, _audience in script.services.toolbox.spoken]
+
+
+def test_a_tool_call_is_done_and_the_utterance_is_answered():
+    script, model = assistant(call("say", text="Hello!"))
+    script.hears("hi")
+    assert run(script) == 1
+    assert said(script) == ["Hello!"]
+    assert script.inbox.states() == {"hi": "answered"}
+    assert len(model.requests) == 1
+
+
+def test_plain_text_is_speech_for_models_without_tool_calls():
+    script, _ = assistant("<think>who is that?</think>Mira: “Good evening, Ann.”")
+    script.hears("hi")
+    run(script)
+    assert said(script) == ["Good evening, Ann."]
+    assert script.conversation.messages[-1]["content"] == "Good evening, Ann."
+
+
+def test_free_tools_chain_and_the_model_sees_their_results():
+    script, model = assistant(call("look", target="door"), call("say", text="It is shut."))
+    script.services.toolbox.behaviours["look"] = lambda context, arguments: "a shut door"
+    script.hears("is the door open?")
+    run(script)
+    results = [m for m in model.requests[1].messages if m["role"] == "tool"]
+    assert [m["content"] for m in results] == ["a shut door"]
+    assert said(script) == ["It is shut."]
+
+
+def test_several_calls_of_one_reply_run_in_their_order():
+    script, _ = assistant((call("give", item="mug", to="Ann"), call("say", text="Here.")))
+    script.hears("a beer please")
+    run(script)
+    assert [act.call.name for act in script.turns.acts] == ["give", "say"]
+
+
+def test_an_error_of_a_tool_goes_back_to_the_model_which_may_mend_it():
+    def refuse(context, arguments):
+        raise ToolError("You carry no mug.")
+
+    script, model = assistant(call("give", item="mug", to="Ann"), call("say", text="No mug left."))
+    script.services.toolbox.behaviours["give"] = refuse
+    script.hears("a beer please")
+    run(script)
+    assert model.requests[1].messages[-2]["content"] == "You carry no mug."
+    assert said(script) == ["No mug left."]
+
+
+def test_an_unknown_tool_is_an_error_result():
+    script, model = assistant(call("fly"), call("say", text="I cannot fly."))
+    script.hears("fly!")
+    run(script)
+    assert "There is no tool 'fly'" in model.requests[1].messages[-2]["content"]
+
+
+def test_the_same_call_again_and_again_stops_the_turn():
+    script, model = assistant(*[call("look", target="x")] * 10)
+    script.hears("hm")
+    run(script)
+    assert len(model.requests) == 3
+    assert script.inbox.states() == {"hm": "excused"}
+
+
+def test_a_turn_has_a_maximum_of_model_calls():
+    script, model = assistant(*[call("look", target=str(n)) for n in range(10)], max_iterations=4)
+    script.hears("hm")
+    run(script)
+    assert len(model.requests) == 4
+    assert said(script) == [FALLBACK]
+
+
+def test_silence_that_was_chosen_is_noted_with_its_reason():
+    script, _ = assistant(call("noop", reason="not for me"))
+    script.hears("hm")
+    run(script)
+    assert script.inbox.rows[0].state == "noted"
+    assert script.inbox.rows[0].reason == "it chose silence"
+    assert said(script) == []
+
+
+@pytest.mark.parametrize("empty", ["", "<think>only thoughts", LLMReply("", finish_reason="stop")])
+def test_a_reply_with_nothing_in_it_ends_in_the_fallback_line(empty):
+    script, _ = assistant(empty)
+    script.hears("hi")
+    run(script)
+    assert said(script) == [FALLBACK]
+    assert script.inbox.states() == {"hi": "excused"}
+
+
+@pytest.mark.parametrize("error", [ProviderUnavailable("down"), ProviderRejected("no")])
+def test_a_model_that_fails_is_made_good_by_the_fallback_line(error):
+    script, _ = assistant(error)
+    script.hears("hi")
+    run(script)
+    assert said(script) == [FALLBACK]
+    turn = script.turns.turns[0]
+    assert (turn.outcome, turn.detail) == ("excused", f"{error.kind}: {error}")
+    assert turn.model_calls[0].error == str(error)
+
+
+def test_a_failure_after_the_answer_leaves_the_answer_as_it_was():
+    script, _ = assistant(call("give", item="mug", to="Ann"), ProviderUnavailable("down"))
+    script.hears("a beer")
+    run(script)
+    assert script.inbox.states() == {"a beer": "answered"}
+    assert said(script) == []
+
+
+def test_an_error_of_our_own_never_leaves_the_player_without_a_line():
+    script, _ = assistant(lambda request: 1 / 0)
+    script.hears("hi")
+    run(script)
+    assert said(script) == [FALLBACK]
+    assert script.turns.turns[0].detail == "internal error: ZeroDivisionError"
+
+
+def test_every_act_has_its_intent_before_and_its_outcome_after():
+    seen = []
+    script, _ = assistant(call("say", text="Hello"))
+    script.services.toolbox.behaviours["say"] = lambda context, arguments: seen.append(
+        [act.state for act in script.turns.acts]
+    )
+    script.hears("hi")
+    run(script)
+    assert seen == [["intended"]]
+    assert [act.state for act in script.turns.acts] == ["done"]
+
+
+def test_a_reply_that_comes_after_the_lease_was_lost_does_nothing():
+    late = Deferred()
+    script, _ = assistant(late)
+    script.hears("hi")
+    failures = []
+    answer_events(script).addErrback(failures.append)
+    script.turns.lease = False
+    late.callback(call("say", text="too late"))
+    assert said(script) == []
+    assert script.turns.acts == []
+    assert script.inbox.states() == {"hi": "claimed"}
+    assert failures[0].type.__name__ == "TurnAborted"
+
+
+def test_the_whole_turn_has_one_deadline():
+    script, model = assistant(call("look"), call("say", text="x"), turn_deadline=7.0)
+    script.services.toolbox.behaviours["look"] = lambda c, a: script.services.clock.advance(3) or ""
+    script.hears("hi")
+    run(script)
+    assert model.deadlines == [7.0, 7.0]
