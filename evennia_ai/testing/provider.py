@@ -1,0 +1,225 @@
+"""A chat-completions provider on loopback, for tests and benchmarks, in a process of its own.
+
+Run ``python -m evennia_ai.testing.provider --port 0 --log requests.jsonl``; the first line it
+prints is the port. From Python, `evennia_ai.testing.stub_process.StubProvider` starts, steers and
+stops it.
+
+It is steered by ``POST /_control`` with an object of any of:
+
+- ``latency``: seconds before every answer;
+- ``queue``: replies to give to the next requests, in order;
+- ``rules``: ``[{"match": regex, "reply": {...}}]``, tried in order on what was last heard;
+- ``require_key``: the only key that is let in; a wrong one is told back, as real servers do.
+
+Each replaces what was there. A file given with ``--script`` holds the same object. The kinds of
+replies are in `stub_replies`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import sys
+import time
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from twisted.internet import stdio
+from twisted.internet.protocol import Protocol
+from twisted.web.http import Request
+from twisted.web.resource import Resource
+from twisted.web.server import NOT_DONE_YET, Site
+
+from evennia_ai.testing.stub_replies import (
+    Body,
+    Reply,
+    Response,
+    answer_politely,
+    check_reply,
+    match_rule,
+    render_reply,
+)
+
+COMPLETIONS = (b"/v1/chat/completions", b"/chat/completions")
+MODELS = (b"/v1/models", b"/models")
+CONTROL = b"/_control"
+
+
+class Orders:
+    """What the provider was told to do, and the log of what it was asked."""
+
+    def __init__(self, log: IO[str] | None = None) -> None:
+        self.latency = 0.0
+        self.queue: deque[Reply] = deque()
+        self.rules: list[dict[str, Any]] = []
+        self.require_key = ""
+        self.number = 0
+        self._log = log
+
+    def update(self, orders: dict[str, Any]) -> None:
+        """Replace the orders that are named; raises ValueError for what makes no sense."""
+        strange = set(orders) - {"latency", "queue", "rules", "require_key"}
+        if strange:
+            raise ValueError(f"There are no orders called {', '.join(sorted(strange))}.")
+        rules = list(orders.get("rules", self.rules))
+        queue = list(orders.get("queue", self.queue))
+        for reply in [*queue, *(rule["reply"] for rule in rules)]:
+            check_reply(reply)
+        self.latency = float(orders.get("latency", self.latency))
+        self.queue, self.rules = deque(queue), rules
+        self.require_key = str(orders.get("require_key", self.require_key))
+
+    def next_reply(self, body: Body) -> Reply:
+        """The queue's next reply, else the first matching rule's, else the polite one."""
+        if self.queue:
+            return self.queue.popleft()
+        return match_rule(self.rules, body) or answer_politely(body)
+
+    def write(self, record: dict[str, Any]) -> None:
+        """Append one line to the log; it is on disk for a reader before the answer goes out."""
+        if self._log is not None:
+            self._log.write(json.dumps({"at": time.time(), **record}) + "\n")
+            self._log.flush()
+
+
+class Provider(Resource):
+    """Every address of the provider."""
+
+    isLeaf = True  # noqa: N815  # Twisted's name
+
+    def __init__(self, orders: Orders, clock: Any) -> None:
+        super().__init__()
+        self._orders = orders
+        self._clock = clock
+
+    def render(self, request: Any) -> bytes | int:
+        """Route a request by method and path."""
+        method, path = request.method, request.path
+        if method == b"POST" and path in COMPLETIONS:
+            return self._complete(request)
+        if method == b"GET" and path in MODELS:
+            listed = {"object": "list", "data": [{"id": "stub", "object": "model"}]}
+            return send_now(request, 200, listed)
+        if method == b"POST" and path == CONTROL:
+            return self._control(request)
+        return send_now(request, 404, problem(f"No such address: {path.decode()}"))
+
+    def _control(self, request: Any) -> bytes:
+        try:
+            self._orders.update(json.loads(request.content.read()))
+        except (ValueError, TypeError, KeyError) as error:
+            return send_now(request, 400, problem(str(error)))
+        return send_now(request, 200, {"queue": len(self._orders.queue)})
+
+    def _complete(self, request: Any) -> bytes | int:
+        orders = self._orders
+        orders.number += 1
+        number = orders.number
+        key = (request.getHeader("authorization") or "").removeprefix("Bearer ")
+        try:
+            body = json.loads(request.content.read())
+            messages = body["messages"]
+        except (ValueError, KeyError, TypeError):
+            return send_now(request, 400, problem("The request is no chat completion."))
+        orders.write(
+            {"number": number, "path": request.path.decode(), "auth": bool(key), "body": body}
+        )
+        if orders.require_key and key != orders.require_key:
+            return send_now(request, 401, problem(f"Incorrect API key provided: {key}."))
+        if body.get("stream") or not messages:
+            return send_now(request, 400, problem("Streaming, or nothing to answer."))
+        self._send_later(request, render_reply(orders.next_reply(body), body, number), number)
+        return NOT_DONE_YET
+
+    def _send_later(self, request: Request, response: Response, number: int) -> None:
+        """Answer after the latency; a client that leaves before is noted in the log."""
+        orders = self._orders
+        latency_s = orders.latency if response.latency_s is None else response.latency_s
+        answer = self._clock.callLater(latency_s, send, request, response)
+
+        def left(_: Any) -> None:
+            if answer.active():
+                answer.cancel()
+                orders.write({"number": number, "left": True})
+
+        request.notifyFinish().addErrback(left)
+
+
+def problem(text: str) -> dict[str, Any]:
+    """An error's body in the form real providers use."""
+    return {"error": {"message": text, "type": "invalid_request_error", "code": None}}
+
+
+def send_now(request: Request, status: int, body: dict[str, Any]) -> bytes:
+    """Answer with JSON at once."""
+    request.setResponseCode(status)
+    request.setHeader("Content-Type", "application/json")
+    return json.dumps(body).encode()
+
+
+def send(request: Request, response: Response) -> None:
+    """Write a response."""
+    request.setResponseCode(response.status)
+    for name, value in response.headers.items():
+        request.setHeader(name, value)
+    request.setHeader("Content-Length", str(len(response.content)))
+    request.write(response.content)
+    request.finish()
+
+
+class QuietSite(Site):
+    """A site that keeps no access log: the JSON log has more."""
+
+    noisy = False
+
+    def log(self, request: Request) -> None:
+        """Write nothing."""
+
+
+class StopAtEnd(Protocol):
+    """Stops the reactor when standard input ends, as it does when the parent dies."""
+
+    def __init__(self, reactor: Any) -> None:
+        self._reactor = reactor
+
+    def connectionLost(self, reason: Any = None) -> None:  # noqa: N802  # Twisted's name
+        """Standard input has ended."""
+        if self._reactor.running:
+            self._reactor.stop()
+
+
+def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="evennia_ai.testing.provider", description=__doc__)
+    parser.add_argument("--port", type=int, default=0, help="0 takes any free one")
+    parser.add_argument("--log", type=Path, help="append every request to this file, as JSON lines")
+    parser.add_argument("--latency", type=float, default=0.0, help="seconds before every answer")
+    parser.add_argument("--script", type=Path, help="a JSON file with orders")
+    parser.add_argument(
+        "--until-stdin-ends", action="store_true", help="stop when the parent process is gone"
+    )
+    return parser.parse_args(argv)
+
+
+def main(argv: Sequence[str]) -> None:
+    """Serve on loopback until stopped."""
+    reactor: Any = importlib.import_module("twisted.internet.reactor")
+    arguments = parse_arguments(argv)
+    log = arguments.log.open("a", encoding="utf-8") if arguments.log else None
+    orders = Orders(log)
+    orders.update({"latency": arguments.latency})
+    if arguments.script:
+        orders.update(json.loads(arguments.script.read_text(encoding="utf-8")))
+    port = reactor.listenTCP(arguments.port, QuietSite(Provider(orders, reactor)), 512, "127.0.0.1")
+    if arguments.until_stdin_ends:
+        stdio.StandardIO(StopAtEnd(reactor))
+    sys.stdout.write(f"{port.getHost().port}\n")
+    sys.stdout.flush()
+    reactor.run()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

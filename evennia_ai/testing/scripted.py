@@ -1,0 +1,100 @@
+"""A model that says what the test told it to, as an `LLMClient` or in a gateway's place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from twisted.internet.defer import Deferred, fail, succeed
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.ports import LLMReply, LLMRequest, ToolCallRequest
+
+Answer = (
+    str
+    | LLMReply
+    | ToolCallRequest
+    | Sequence[ToolCallRequest]
+    | Mapping[str, Mapping[str, Any]]
+    | Exception
+    | Deferred[Any]
+)
+Line = Answer | Callable[[LLMRequest], Answer]
+
+
+def call(name: str, /, **arguments: Any) -> ToolCallRequest:
+    """A tool call for a script: ``call("say", text="hi")``. It gets its id when it is replied."""
+    return ToolCallRequest("", name, json.dumps(arguments, ensure_ascii=False))
+
+
+class ScriptedLLM:
+    """Replies from a list, one a call, and keeps every request.
+
+    A line of the script is text, one `call` or several in a tuple, a mapping from a tool's name to
+    its arguments (``{"say": {"text": "hi"}}``), a whole `LLMReply`, an exception (the call fails
+    with it), a Deferred (the call waits for it; it may fire with any of the others), or a
+    function from the request to any of these.
+    """
+
+    def __init__(self, script: Iterable[Line] = ()) -> None:
+        self.script: list[Line] = list(script)
+        self.requests: list[LLMRequest] = []
+        self.deadlines: list[float | None] = []
+        self._calls = 0
+
+    def add(self, *lines: Line) -> None:
+        """Append to the script."""
+        self.script.extend(lines)
+
+    def complete(
+        self, request: LLMRequest, profile: ModelProfile, deadline_at: float | None = None
+    ) -> Deferred[LLMReply]:
+        """Reply with the script's next line; fails with AssertionError where there is none."""
+        self.requests.append(request)
+        self.deadlines.append(deadline_at)
+        if not self.script:
+            return fail(AssertionError(self._exhausted()))
+        line = self.script.pop(0)
+        return self._answer(line(request) if callable(line) else line)
+
+    def _answer(self, answer: Answer) -> Deferred[LLMReply]:
+        if isinstance(answer, Exception):
+            return fail(answer)
+        if isinstance(answer, Deferred):
+            return answer.addCallback(self._answer)
+        return succeed(self._reply(answer))
+
+    def _reply(
+        self,
+        answer: str
+        | LLMReply
+        | ToolCallRequest
+        | Sequence[ToolCallRequest]
+        | Mapping[str, Mapping[str, Any]],
+    ) -> LLMReply:
+        if isinstance(answer, LLMReply):
+            return answer
+        if isinstance(answer, str):
+            return LLMReply(answer)
+        calls = [answer] if isinstance(answer, ToolCallRequest) else list_calls(answer)
+        return LLMReply("", tuple(self._numbered(item) for item in calls), "tool_calls")
+
+    def _numbered(self, item: ToolCallRequest) -> ToolCallRequest:
+        self._calls += 1
+        return item if item.id else replace(item, id=f"call_{self._calls}")
+
+    def _exhausted(self) -> str:
+        last = self.requests[-1].messages
+        words = str(last[-1].get("content", ""))[-200:] if last else ""
+        return f"The script has no reply left for request {len(self.requests)}, ending in: {words}"
+
+
+def list_calls(
+    answer: Sequence[ToolCallRequest] | Mapping[str, Mapping[str, Any]],
+) -> list[ToolCallRequest]:
+    """The calls of a script's line that is not a single one."""
+    if isinstance(answer, Mapping):
+        return [call(name, **arguments) for name, arguments in answer.items()]
+    return list(answer)

@@ -1,0 +1,111 @@
+"""Starts, steers and stops the stub provider as a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from http.client import HTTPConnection
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import evennia_ai
+
+ROOT = Path(evennia_ai.__file__).resolve().parent.parent
+STOP_WAIT_S = 5.0
+CONTROL_WAIT_S = 10.0
+
+
+class StubProvider:
+    """A running stub provider; a context manager.
+
+    `queue`, `rule` and the rest take the replies that `stub_replies` describes.
+    """
+
+    def __init__(self, log: Path, latency: float = 0.0) -> None:
+        """``log`` is the file its requests go to; ``latency`` seconds before every answer."""
+        self.log = log
+        self.latency = latency
+        self.port = 0
+        self._process: subprocess.Popen[str] | None = None
+
+    @property
+    def base_url(self) -> str:
+        """What a model profile names as its ``base_url``."""
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def start(self) -> Self:
+        """Start it; returns once it listens. Raises RuntimeError where it does not."""
+        command = [sys.executable, "-m", "evennia_ai.testing.provider", "--until-stdin-ends"]
+        path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+        self._process = subprocess.Popen(  # noqa: S603  # our own interpreter and module
+            [*command, "--log", str(self.log), "--latency", str(self.latency)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": path},
+        )
+        line = self._process.stdout.readline().strip() if self._process.stdout else ""
+        if not line.isdigit():
+            self.stop()
+            raise RuntimeError(f"The stub provider did not start: {line or 'it said nothing'}.")
+        self.port = int(line)
+        return self
+
+    def stop(self) -> None:
+        """End the process and wait for it; calling it twice is fine."""
+        if self._process is None:
+            return
+        process, self._process = self._process, None
+        process.kill()
+        process.communicate(timeout=STOP_WAIT_S)
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def control(self, **orders: Any) -> None:
+        """Give orders, each in place of what was there; raises ValueError where one is none."""
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=CONTROL_WAIT_S)
+        try:
+            connection.request("POST", "/_control", json.dumps(orders))
+            response = connection.getresponse()
+            answer = json.loads(response.read())
+        finally:
+            connection.close()
+        if response.status != 200:
+            raise ValueError(answer["error"]["message"])
+
+    def queue(self, *replies: dict[str, Any]) -> None:
+        """Answer the next requests with these replies, in order."""
+        self.control(queue=list(replies))
+
+    def say(self, *texts: str) -> None:
+        """Answer the next requests by saying these texts, in order."""
+        self.queue(*({"tool_calls": [{"name": "say", "arguments": {"text": t}}]} for t in texts))
+
+    def rules(self, rules: dict[str, dict[str, Any]]) -> None:
+        """Answer by regex, found in what was last heard; the first that fits counts."""
+        self.control(rules=[{"match": match, "reply": reply} for match, reply in rules.items()])
+
+    def clear(self) -> None:
+        """Forget all orders, answer at once and politely, and begin an empty log."""
+        self.control(latency=0.0, queue=[], rules=[], require_key="")
+        os.truncate(self.log, 0)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Every line of the log: requests, and clients that left before their answer."""
+        return [json.loads(line) for line in self.log.read_text(encoding="utf-8").splitlines()]
+
+    def requests(self) -> list[dict[str, Any]]:
+        """Every completion asked for: ``at`` (unix seconds), ``number``, ``auth``, ``body``."""
+        return [record for record in self.records() if "body" in record]
