@@ -1,0 +1,203 @@
+"""Any chat-completions endpoint, through the openai SDK on the loop thread.
+
+The SDK is imported in that thread only, since importing it takes most of a second. Messages and
+tools go through ``extra_body``: the SDK's own transform of them costs 50 ms at 400 messages, during
+which the reactor waits for the interpreter's lock.
+"""
+
+from __future__ import annotations
+
+import importlib
+import socket
+import ssl
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from twisted.internet.defer import Deferred, fail
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.errors import (
+    ProviderError,
+    ProviderMisconfigured,
+    ProviderRejected,
+    ProviderUnavailable,
+)
+from evennia_ai.llm.loop_thread import LoopThread
+from evennia_ai.llm.openai_wire import (
+    build_body,
+    check_address,
+    explain_status,
+    parse_reply,
+    shown_address,
+    tell,
+)
+from evennia_ai.ports import LLMReply, LLMRequest
+
+if TYPE_CHECKING:
+    import openai
+
+OPENAI_ADDRESS = "https://api.openai.com/v1"
+NO_KEY = "none"
+CONNECT_TIMEOUT_S = 5.0
+LOOPBACK = ("all://localhost", "all://127.0.0.1", "all://[::1]")
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where a request goes and with which key; empty where there is none."""
+
+    base_url: str
+    key: str = field(repr=False)
+
+
+class OpenAIClient:
+    """`ports.LLMClient` over ``openai.AsyncOpenAI``: one try, no redirects, no retries."""
+
+    def __init__(
+        self, loop_thread: LoopThread, environ: Mapping[str, str], read_timeout_s: float = 120.0
+    ) -> None:
+        """``read_timeout_s`` bounds the silence of a server; a turn's deadline is the gateway's."""
+        self._loop_thread = loop_thread
+        self._environ = environ
+        self._read_timeout_s = read_timeout_s
+        self._http: Any = None
+        self._sdks: dict[Endpoint, openai.AsyncOpenAI] = {}
+        loop_thread.on_stop(self._close)
+
+    def warm_up(self) -> Deferred[None]:
+        """Import the SDK in the loop thread, so that the first call need not. Fires when done."""
+        return self._loop_thread.submit(self._warm_up())
+
+    def complete(self, request: LLMRequest, profile: ModelProfile) -> Deferred[LLMReply]:
+        """Ask once.
+
+        Fires with the reply; fails with ProviderMisconfigured (key, address, model's name),
+        ProviderUnavailable (not reached, too slow, 408, 429, 5xx, no chat completion) or
+        ProviderRejected (any other 4xx). Cancelling closes the connection.
+        """
+        try:
+            endpoint = find_endpoint(profile, self._environ)
+        except ProviderMisconfigured as error:
+            return fail(error)
+        return self._loop_thread.submit(self._ask(endpoint, profile, build_body(request, profile)))
+
+    # --- in the loop thread ----------------------------------------------------------------------
+
+    async def _ask(
+        self, endpoint: Endpoint, profile: ModelProfile, body: Mapping[str, Any]
+    ) -> LLMReply:
+        try:
+            sdk = self._sdk(endpoint)
+            raw = await sdk.chat.completions.with_raw_response.create(
+                model=profile.model, messages=[], extra_body=body
+            )
+            data = raw.content
+        except Exception as error:  # noqa: BLE001  # the port promises ours for whatever is theirs
+            problem = explain(error, endpoint, profile)
+        else:
+            return read_reply(data, endpoint)
+        # Raised out here so that it does not drag the SDK's error along, whose request has the key.
+        raise problem
+
+    async def _warm_up(self) -> None:
+        self._open()
+
+    def _open(self) -> None:
+        """Import the SDK, with the parts it puts off, and open the connection pool."""
+        if self._http is None:
+            sdk = importlib.import_module("openai")
+            importlib.import_module("openai.resources.chat")
+            self._http = sdk.DefaultAsyncHttpxClient(
+                timeout=sdk.Timeout(self._read_timeout_s, connect=CONNECT_TIMEOUT_S),
+                follow_redirects=False,
+                mounts=dict.fromkeys(LOOPBACK),  # a proxy in the environment is not for these
+            )
+
+    def _sdk(self, endpoint: Endpoint) -> openai.AsyncOpenAI:
+        """The SDK's client for an endpoint, made once."""
+        self._open()
+        if endpoint not in self._sdks:
+            self._sdks[endpoint] = importlib.import_module("openai").AsyncOpenAI(
+                base_url=endpoint.base_url,
+                api_key=endpoint.key or NO_KEY,
+                http_client=self._http,
+                max_retries=0,
+            )
+        return self._sdks[endpoint]
+
+    async def _close(self) -> None:
+        if self._http is not None:
+            await self._http.aclose()
+
+
+def find_endpoint(profile: ModelProfile, environ: Mapping[str, str]) -> Endpoint:
+    """Where a profile's requests go, checked without a network; raises ProviderMisconfigured."""
+    key = environ.get(profile.api_key_env, "").strip() if profile.api_key_env else ""
+    if profile.api_key_env and not key:
+        raise ProviderMisconfigured(
+            f"The profile '{profile.name}' needs the environment variable {profile.api_key_env}."
+        )
+    if not (key.isascii() and key.isprintable()):
+        raise ProviderMisconfigured(
+            f"The environment variable {profile.api_key_env} holds characters no key can have."
+        )
+    if not profile.model:
+        raise ProviderMisconfigured(f"The profile '{profile.name}' names no model.")
+    if not profile.base_url and not key:
+        raise ProviderMisconfigured(
+            f"The profile '{profile.name}' has neither a base_url nor an api_key_env."
+        )
+    base_url = profile.base_url or OPENAI_ADDRESS
+    check_address(base_url, profile)
+    return Endpoint(base_url, key)
+
+
+def read_reply(data: bytes, endpoint: Endpoint) -> LLMReply:
+    """`parse_reply` with a sentence for what is no chat completion."""
+    try:
+        return parse_reply(data, lambda: uuid.uuid4().hex[:9])
+    except ValueError as error:
+        raise ProviderUnavailable(
+            f"{shown_address(endpoint.base_url)} did not answer with a chat completion."
+        ) from error
+
+
+def explain(error: Exception, endpoint: Endpoint, profile: ModelProfile) -> ProviderError:
+    """Turn what the SDK raised into one of our errors."""
+    sdk = importlib.import_module("openai")
+    address = shown_address(endpoint.base_url)
+    if isinstance(error, sdk.APIStatusError):
+        told = tell(error.body, endpoint.key)
+        return explain_status(
+            error.status_code, told, profile=profile, address=address, has_key=bool(endpoint.key)
+        )
+    if isinstance(error, sdk.APITimeoutError):
+        return ProviderUnavailable(f"{address} did not answer in time.")
+    if isinstance(error, sdk.APIConnectionError):
+        return ProviderUnavailable(f"{address} could not be reached: {find_cause(error)}.")
+    if isinstance(error, TypeError | ValueError):
+        return ProviderRejected(f"The request cannot be written as JSON ({type(error).__name__}).")
+    return ProviderUnavailable(f"A request to {address} failed ({type(error).__name__}).")
+
+
+def find_cause(error: BaseException) -> str:
+    """In three words, what is at the bottom of a connection error."""
+    causes = list(chain(error))
+    if any(isinstance(cause, socket.gaierror) for cause in causes):
+        return "there is no such host"
+    if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
+        return "nothing listens there"
+    if any(isinstance(cause, ssl.SSLError) for cause in causes):
+        return "its certificate or encryption is not acceptable"
+    return "the connection broke"
+
+
+def chain(error: BaseException | None) -> Iterator[BaseException]:
+    """An exception, what caused it, and the members of groups on the way."""
+    while error is not None:
+        yield error
+        for member in getattr(error, "exceptions", ()):
+            yield from chain(member)
+        error = error.__cause__ or error.__context__

@@ -1,0 +1,72 @@
+"""A reactor's thread without a reactor, and a real provider on loopback."""
+
+import time
+from queue import Queue
+
+import pytest
+
+from evennia_ai.llm.loop_thread import LoopThread
+from evennia_ai.testing.stub_process import StubProvider
+
+LONGEST_WAIT_S = 20.0
+
+
+class Pump:
+    """Stands for the reactor: runs what other threads hand over, in the test's own thread."""
+
+    def __init__(self):
+        self.jobs = Queue()
+
+    def call_from_thread(self, function, *args):
+        self.jobs.put((function, args))
+
+    def wait(self, deferred):
+        """The outcome of a Deferred: its result, or its Failure."""
+        outcome = []
+        deferred.addBoth(outcome.append)
+        while not outcome:
+            function, args = self.jobs.get(timeout=LONGEST_WAIT_S)
+            function(*args)
+        return outcome[0]
+
+    def error(self, deferred):
+        """The exception a Deferred fails with."""
+        return self.wait(deferred).value
+
+
+@pytest.fixture
+def pump():
+    return Pump()
+
+
+@pytest.fixture
+def loop_thread(pump):
+    loop_thread = LoopThread(pump.call_from_thread)
+    loop_thread.start()
+    yield loop_thread
+    loop_thread.stop()
+
+
+@pytest.fixture(scope="session")
+def provider_process(tmp_path_factory):
+    with StubProvider(tmp_path_factory.mktemp("stub") / "requests.jsonl") as provider:
+        yield provider
+
+
+@pytest.fixture
+def provider(provider_process):
+    provider_process.clear()
+    return provider_process
+
+
+@pytest.fixture
+def eventually():
+    """Waits for what another process or thread does in its own time."""
+
+    def wait(condition):
+        end = time.monotonic() + LONGEST_WAIT_S
+        while not condition():
+            assert time.monotonic() < end, "it never happened"
+            time.sleep(0.005)
+
+    return wait

@@ -1,0 +1,341 @@
+"""The gateway: one deadline per call, a cap on calls in flight, nothing lost and nothing twice."""
+
+import gc
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.task import Clock
+from twisted.logger import globalLogPublisher
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.errors import (
+    Busy,
+    DeadlineExceeded,
+    ProviderMisconfigured,
+    ProviderUnavailable,
+    TurnAborted,
+)
+from evennia_ai.llm.gateway import ModelGateway
+from evennia_ai.ports import LLMReply, LLMRequest, Scene
+from evennia_ai.testing.scripted import ScriptedLLM
+
+PROFILE = ModelProfile("tavern", "scripted", "m")
+DEADLINE = 20.0
+
+
+def request(number=0):
+    return LLMRequest([{"role": "user", "content": str(number)}], Scene("Mira", "", ()))
+
+
+class Held:
+    """A client whose every call stays open until the test ends it."""
+
+    def __init__(self):
+        self.open = {}
+        self.cancelled = []
+
+    def complete(self, request, profile):
+        number = int(request.messages[0]["content"])
+        self.open[number] = Deferred(lambda _: self.cancelled.append(number))
+        return self.open[number]
+
+    @property
+    def started(self):
+        return list(self.open)
+
+
+class Outcome:
+    """What became of a call: every outcome its Deferred had, which should be one at most."""
+
+    def __init__(self, deferred):
+        self.deferred = deferred
+        self.results = []
+        deferred.addBoth(self.results.append)
+
+    @property
+    def error(self):
+        (failure,) = self.results
+        return failure.value
+
+
+class Desk:
+    """A gateway with a fake clock and one held client."""
+
+    def __init__(self, max_in_flight=2, max_queued=2):
+        self.clock = Clock()
+        self.client = Held()
+        self.gateway = ModelGateway(
+            self.clock, {"scripted": self.client}, max_in_flight, max_queued
+        )
+
+    def ask(self, number=0, deadline_at=DEADLINE):
+        return Outcome(self.gateway.complete(request(number), PROFILE, deadline_at))
+
+    @property
+    def counts(self):
+        return self.gateway.in_flight, self.gateway.queued
+
+
+@pytest.fixture
+def desk():
+    return Desk()
+
+
+@pytest.fixture
+def logged():
+    events = []
+    globalLogPublisher.addObserver(events.append)
+    yield lambda: (gc.collect(), events)[1]
+    globalLogPublisher.removeObserver(events.append)
+
+
+def test_the_profile_chooses_the_client_and_its_reply_is_the_result():
+    one, other = ScriptedLLM(["one"]), ScriptedLLM(["other"])
+    gateway = ModelGateway(Clock(), {"one": one, "other": other})
+    asked = request()
+    outcome = Outcome(gateway.complete(asked, ModelProfile("p", "other"), DEADLINE))
+    assert outcome.results == [LLMReply("other")]
+    assert (one.requests, other.requests) == ([], [asked])
+
+
+def test_a_client_that_is_not_there_is_a_configuration_error(desk):
+    profile = ModelProfile("tavern", "openai")
+    outcome = Outcome(desk.gateway.complete(request(), profile, DEADLINE))
+    assert type(outcome.error) is ProviderMisconfigured
+    assert str(outcome.error) == (
+        "The profile 'tavern' wants the client 'openai', which is not running; there are: scripted."
+    )
+
+
+@pytest.mark.parametrize("error", [ProviderUnavailable("down"), KeyError("a mistake of ours")])
+@pytest.mark.parametrize("how", ["fails", "raises"])
+def test_what_the_client_fails_with_is_what_the_caller_gets(error, how):
+    class Broken:
+        def complete(self, request, profile):
+            raise error
+
+    client = ScriptedLLM([error]) if how == "fails" else Broken()
+    gateway = ModelGateway(Clock(), {"scripted": client})
+    outcome = Outcome(gateway.complete(request(), PROFILE, DEADLINE))
+    assert outcome.error is error
+    assert gateway.in_flight == 0
+
+
+# --- the deadline --------------------------------------------------------------------------------
+
+
+def test_at_the_deadline_the_call_is_cancelled_and_fails(desk):
+    outcome = desk.ask(1)
+    desk.clock.advance(DEADLINE - 0.01)
+    assert outcome.results == []
+    desk.clock.advance(0.01)
+    assert type(outcome.error) is DeadlineExceeded
+    assert desk.client.cancelled == [1]
+    assert desk.counts == (0, 0)
+
+
+def test_time_in_the_queue_counts(desk):
+    outcomes = [desk.ask(number) for number in range(2)] + [desk.ask(2, deadline_at=5.0)]
+    desk.clock.advance(5.0)
+    assert type(outcomes[2].error) is DeadlineExceeded
+    assert desk.client.started == [0, 1]
+    assert desk.counts == (2, 0)
+
+
+@pytest.mark.parametrize("late_by", [0.0, 1.0])
+def test_a_call_without_time_left_is_not_made(desk, late_by):
+    desk.clock.advance(30.0)
+    outcome = desk.ask(deadline_at=30.0 - late_by)
+    assert type(outcome.error) is DeadlineExceeded
+    assert desk.client.started == []
+
+
+def test_a_reply_after_the_deadline_is_dropped_in_silence(desk, logged):
+    class Deaf(Held):
+        def complete(self, request, profile):
+            self.work = Deferred(lambda work: work.callback(LLMReply("too late")))
+            return self.work
+
+    desk.client = Deaf()
+    desk.gateway = ModelGateway(desk.clock, {"scripted": desk.client})
+    outcome = desk.ask()
+    desk.clock.advance(DEADLINE)
+    assert type(outcome.error) is DeadlineExceeded
+    assert logged() == []
+
+
+def test_a_reply_in_time_leaves_no_timer_behind(desk):
+    desk.ask(1)
+    desk.client.open[1].callback(LLMReply("hi"))
+    assert desk.clock.getDelayedCalls() == []
+
+
+# --- places --------------------------------------------------------------------------------------
+
+
+def test_no_more_than_the_cap_are_in_flight_and_the_rest_start_in_order(desk):
+    for number in range(4):
+        desk.ask(number)
+    assert desk.client.started == [0, 1]
+    assert desk.counts == (2, 2)
+    desk.client.open[1].callback(LLMReply(""))
+    assert desk.client.started == [0, 1, 2]
+    desk.client.open[0].errback(ProviderUnavailable("down"))
+    assert desk.client.started == [0, 1, 2, 3]
+    assert desk.counts == (2, 0)
+
+
+def test_beyond_the_queue_a_call_fails_at_once_with_busy(desk):
+    outcomes = [desk.ask(number) for number in range(5)]
+    assert [outcome.results for outcome in outcomes[:4]] == [[], [], [], []]
+    assert type(outcomes[4].error) is Busy
+    assert str(outcomes[4].error) == (
+        "2 model calls are under way and 2 wait: there is no room for another."
+    )
+
+
+def test_without_a_queue_the_cap_itself_is_the_limit():
+    desk = Desk(max_in_flight=1, max_queued=0)
+    assert desk.ask(0).results == []
+    assert type(desk.ask(1).error) is Busy
+    desk.client.open[0].callback(LLMReply(""))
+    assert desk.ask(2).results == []
+
+
+def test_cancelling_a_call_in_flight_frees_its_place_and_cancels_its_work(desk):
+    outcomes = [desk.ask(number) for number in range(3)]
+    outcomes[0].deferred.cancel()
+    assert type(outcomes[0].error) is CancelledError
+    assert desk.client.cancelled == [0]
+    assert desk.client.started == [0, 1, 2]
+
+
+def test_cancelling_a_call_that_waits_takes_it_out_of_the_queue(desk):
+    outcomes = [desk.ask(number) for number in range(4)]
+    outcomes[2].deferred.cancel()
+    assert type(outcomes[2].error) is CancelledError
+    desk.client.open[0].callback(LLMReply(""))
+    assert desk.client.started == [0, 1, 3]
+
+
+def test_a_queue_of_calls_that_fail_at_once_is_emptied_without_deep_recursion(desk):
+    broken = ScriptedLLM(ProviderUnavailable("down") for _ in range(2_000))
+    gateway = ModelGateway(desk.clock, {"scripted": desk.client, "broken": broken}, 1, 2_000)
+    gateway.complete(request(0), PROFILE, DEADLINE)
+    profile = ModelProfile("p", "broken")
+    outcomes = [Outcome(gateway.complete(request(), profile, DEADLINE)) for _ in range(2_000)]
+    desk.client.open[0].callback(LLMReply(""))
+    assert {type(outcome.error) for outcome in outcomes} == {ProviderUnavailable}
+    assert (gateway.in_flight, gateway.queued) == (0, 0)
+
+
+def test_a_caller_may_ask_again_from_within_its_own_reply(desk):
+    desk = Desk(max_in_flight=1, max_queued=0)
+    again = []
+    desk.ask(0).deferred.addCallback(lambda _: again.append(desk.ask(1)))
+    desk.client.open[0].callback(LLMReply(""))
+    assert desk.client.started == [0, 1]
+    assert again[0].results == []
+
+
+# --- closing -------------------------------------------------------------------------------------
+
+
+def test_closing_fails_all_calls_as_aborted_starts_none_and_cancels_the_work(desk):
+    outcomes = [desk.ask(number) for number in range(4)]
+    desk.gateway.close()
+    assert {type(outcome.error) for outcome in outcomes} == {TurnAborted}
+    assert desk.client.started == [0, 1]
+    assert sorted(desk.client.cancelled) == [0, 1]
+    assert desk.counts == (0, 0)
+    assert desk.clock.getDelayedCalls() == []
+
+
+def test_a_call_cancelled_by_a_caller_that_is_told_of_the_closing_starts_no_other(desk):
+    outcomes = [desk.ask(number) for number in range(4)]
+    outcomes[2].deferred.addBoth(lambda _: outcomes[0].deferred.cancel())
+    desk.gateway.close()
+    assert desk.client.started == [0, 1]
+
+
+def test_a_closed_gateway_refuses_new_calls(desk):
+    desk.gateway.close()
+    outcome = desk.ask()
+    assert type(outcome.error) is TurnAborted
+    assert desk.client.started == []
+
+
+def test_closing_twice_changes_nothing(desk):
+    outcome = desk.ask()
+    desk.gateway.close()
+    desk.gateway.close()
+    assert len(outcome.results) == 1
+
+
+# --- any order of events -------------------------------------------------------------------------
+
+
+class AnyOrder(RuleBasedStateMachine):
+    """Calls, replies, failures, cancels and time in any order."""
+
+    def __init__(self):
+        super().__init__()
+        self.desk = Desk(max_in_flight=3, max_queued=2)
+        self.outcomes = {}
+        self.deadlines = {}
+
+    @rule(left_s=st.floats(0.1, 30.0))
+    def ask(self, left_s):
+        number = len(self.outcomes)
+        self.deadlines[number] = self.desk.clock.seconds() + left_s
+        self.outcomes[number] = self.desk.ask(number, self.deadlines[number])
+
+    @precondition(lambda self: self.live_work())
+    @rule(data=st.data(), fine=st.booleans())
+    def reply(self, data, fine):
+        work = data.draw(st.sampled_from(self.live_work()))
+        if fine:
+            work.callback(LLMReply("hi"))
+        else:
+            work.errback(ProviderUnavailable("down"))
+
+    @precondition(lambda self: self.outcomes)
+    @rule(data=st.data())
+    def cancel(self, data):
+        data.draw(st.sampled_from(list(self.outcomes.values()))).deferred.cancel()
+
+    @rule(delta_s=st.floats(0.0, 10.0))
+    def wait(self, delta_s):
+        self.desk.clock.advance(delta_s)
+
+    def live_work(self):
+        return [work for work in self.desk.client.open.values() if not work.called]
+
+    @invariant()
+    def the_cap_holds_and_no_place_stays_empty_while_somebody_waits(self):
+        in_flight, queued = self.desk.counts
+        assert in_flight == len(self.live_work()) <= 3
+        assert queued <= 2
+        assert not queued or in_flight == 3
+
+    @invariant()
+    def every_call_has_one_outcome_by_its_deadline(self):
+        now = self.desk.clock.seconds()
+        for number, outcome in self.outcomes.items():
+            assert len(outcome.results) <= 1
+            assert outcome.results or now < self.deadlines[number]
+
+    @invariant()
+    def calls_start_in_the_order_they_came(self):
+        assert self.desk.client.started == sorted(self.desk.client.started)
+
+    @invariant()
+    def only_calls_under_way_hold_a_timer(self):
+        assert len(self.desk.clock.getDelayedCalls()) == sum(self.desk.counts)
+
+
+AnyOrder.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestAnyOrder = AnyOrder.TestCase

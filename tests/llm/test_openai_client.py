@@ -1,0 +1,350 @@
+"""The openai client against a real HTTP server on loopback."""
+
+import gc
+import importlib
+import json
+import socket
+import threading
+import traceback
+
+import pytest
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.errors import ProviderMisconfigured, ProviderRejected, ProviderUnavailable
+from evennia_ai.llm.openai_client import OpenAIClient
+from evennia_ai.ports import LLMRequest, Scene, ToolCallRequest
+
+KEY = "4f1c9e77-a2b8-tavern"
+BAD_KEYS = {"EMPTY": " ", "ACCENT": "sk-\u00e9", "CONTROL": "sk-\x07x"}
+REQUEST = LLMRequest(
+    messages=[{"role": "user", "content": "Ann says: hello"}],
+    scene=Scene("Mira", "an innkeeper", ()),
+    tools=[{"type": "function", "function": {"name": "say", "parameters": {}}}],
+    max_tokens=50,
+)
+
+
+@pytest.fixture
+def client(loop_thread):
+    return OpenAIClient(loop_thread, {"STUB_KEY": KEY, **BAD_KEYS})
+
+
+@pytest.fixture
+def profile(provider):
+    return ModelProfile("tavern", "openai", "stub", provider.base_url, "STUB_KEY")
+
+
+def refusing_address():
+    """An address nothing listens at."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{probe.getsockname()[1]}/v1"
+
+
+def test_a_request_arrives_whole_and_its_reply_is_read(pump, client, provider, profile):
+    reply = pump.wait(client.complete(REQUEST, profile))
+    assert [(c.name, json.loads(c.arguments)) for c in reply.tool_calls] == [
+        ("say", {"text": "I heard: hello"})
+    ]
+    assert reply.finish_reason == "tool_calls"
+    assert reply.usage is not None
+    assert [record["body"] for record in provider.requests()] == [
+        {
+            "model": "stub",
+            "messages": REQUEST.messages,
+            "tools": REQUEST.tools,
+            "max_tokens": 50,
+        }
+    ]
+
+
+def test_the_profiles_key_is_sent(pump, client, provider, profile):
+    provider.control(require_key=KEY)
+    assert pump.wait(client.complete(REQUEST, profile)).tool_calls
+
+
+def test_where_no_key_is_named_none_of_the_environment_is_sent(pump, client, provider, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    profile = ModelProfile("local", "openai", "stub", provider.base_url)
+    provider.control(require_key="none")
+    assert pump.wait(client.complete(REQUEST, profile)).tool_calls
+
+
+def test_a_proxy_in_the_environment_is_not_asked_for_loopback(
+    pump, loop_thread, profile, monkeypatch
+):
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, refusing_address())
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    client = OpenAIClient(loop_thread, {"STUB_KEY": KEY})
+    assert pump.wait(client.complete(REQUEST, profile)).tool_calls
+
+
+def test_text_and_calls_of_a_reply_reach_the_caller(pump, client, provider, profile):
+    provider.queue({"text": "Hm.", "tool_calls": [{"id": "a", "name": "look"}]})
+    reply = pump.wait(client.complete(REQUEST, profile))
+    assert reply.content == "Hm."
+    assert reply.tool_calls == (ToolCallRequest("a", "look", "{}"),)
+
+
+def test_one_sdk_client_serves_all_calls_of_an_endpoint_and_key(pump, client, profile):
+    sdks = []
+    for _ in range(3):
+        pump.wait(client.complete(REQUEST, profile))
+        sdks.extend(client._sdks.values())
+    assert len(sdks) == 3
+    assert len(set(map(id, sdks))) == 1
+
+
+def test_warming_up_imports_the_sdk_in_the_loop_thread_and_calls_nobody(
+    pump, client, provider, monkeypatch
+):
+    imported_in = []
+    real = importlib.import_module
+
+    def watch(name):
+        imported_in.append(threading.current_thread().name)
+        return real(name)
+
+    monkeypatch.setattr(importlib, "import_module", watch)
+    pump.wait(client.warm_up())
+    assert set(imported_in) == {"evennia-ai-loop"}
+    assert provider.records() == []
+
+
+# --- errors, each with a sentence ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        (
+            {"api_key_env": "UNSET_KEY"},
+            "The profile 'tavern' needs the environment variable UNSET_KEY.",
+        ),
+        ({"api_key_env": "EMPTY"}, "The profile 'tavern' needs the environment variable EMPTY."),
+        (
+            {"api_key_env": "ACCENT"},
+            "The environment variable ACCENT holds characters no key can have.",
+        ),
+        (
+            {"api_key_env": "CONTROL"},
+            "The environment variable CONTROL holds characters no key can have.",
+        ),
+        ({"model": ""}, "The profile 'tavern' names no model."),
+        (
+            {"base_url": "", "api_key_env": ""},
+            "The profile 'tavern' has neither a base_url nor an api_key_env.",
+        ),
+        (
+            {"base_url": "localhost:11434"},
+            "The base_url of the profile 'tavern' must look like {} or {}.".format(
+                "http://localhost:11434/v1", "https://api.openai.com/v1"
+            ),
+        ),
+    ],
+)
+def test_a_profile_that_cannot_work_fails_at_once_and_without_a_call(
+    client, provider, profile, changes, sentence
+):
+    bad = ModelProfile(**{**vars(profile), **changes})
+    failures = []
+    client.complete(REQUEST, bad).addErrback(failures.append)
+    assert [(failure.type, str(failure.value)) for failure in failures] == [
+        (ProviderMisconfigured, sentence)
+    ]
+    assert provider.records() == []
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "words"),
+    [
+        (401, ProviderMisconfigured, "refused the key in STUB_KEY (HTTP 401)."),
+        (403, ProviderMisconfigured, "refused the key in STUB_KEY (HTTP 403)."),
+        (404, ProviderMisconfigured, "There is no model 'stub' at"),
+        (405, ProviderMisconfigured, "or the address is wrong (HTTP 405)."),
+        (302, ProviderMisconfigured, "sends us elsewhere"),
+        (400, ProviderRejected, "refused the request (HTTP 400): odd."),
+        (422, ProviderRejected, "refused the request (HTTP 422): odd."),
+        (408, ProviderUnavailable, "is in trouble (HTTP 408)."),
+        (429, ProviderUnavailable, "takes no more requests at the moment (HTTP 429)."),
+        (500, ProviderUnavailable, "is in trouble (HTTP 500)."),
+        (503, ProviderUnavailable, "is in trouble (HTTP 503)."),
+    ],
+)
+def test_each_status_has_its_kind_of_error_and_one_sentence(
+    pump, client, provider, profile, *, status, kind, words
+):
+    provider.queue({"raw": '{"error": {"message": "odd"}}', "status": status})
+    error = pump.error(client.complete(REQUEST, profile))
+    assert type(error) is kind
+    assert words in str(error)
+    assert provider.base_url in str(error)
+    assert len(provider.requests()) == 1, "it was tried again"
+
+
+def test_a_server_that_wants_a_key_where_none_is_named_is_told_apart(pump, client, provider):
+    provider.queue({"raw": "{}", "status": 401})
+    profile = ModelProfile("local", "openai", "stub", provider.base_url)
+    error = pump.error(client.complete(REQUEST, profile))
+    assert "wants a key, and the profile 'local' names none" in str(error)
+
+
+def test_a_redirect_is_not_followed(pump, client, provider, profile):
+    elsewhere = {"Location": f"{provider.base_url}/chat/completions"}
+    provider.queue({"raw": "", "status": 307, "headers": elsewhere})
+    assert isinstance(pump.error(client.complete(REQUEST, profile)), ProviderMisconfigured)
+    assert len(provider.requests()) == 1
+
+
+@pytest.mark.parametrize(
+    "raw", ["<html>Please log in</html>", "", "{", '{"error": {"message": "overloaded"}}']
+)
+def test_a_200_that_is_no_completion_is_unavailable(pump, client, provider, profile, raw):
+    provider.queue({"raw": raw})
+    error = pump.error(client.complete(REQUEST, profile))
+    assert type(error) is ProviderUnavailable
+    assert str(error) == f"{provider.base_url} did not answer with a chat completion."
+
+
+@pytest.mark.parametrize("completion", [{"choices": []}, {"choices": [{"message": None}]}])
+def test_a_completion_with_nothing_in_it_is_an_empty_reply(
+    pump, client, provider, profile, completion
+):
+    provider.queue({"completion": completion})
+    reply = pump.wait(client.complete(REQUEST, profile))
+    assert (reply.content, reply.tool_calls, reply.usage) == ("", (), None)
+
+
+def test_a_refused_connection_is_unavailable_and_names_the_address(pump, client):
+    address = refusing_address()
+    error = pump.error(client.complete(REQUEST, ModelProfile("local", "openai", "m", address)))
+    assert type(error) is ProviderUnavailable
+    assert str(error) == f"{address} could not be reached: nothing listens there."
+
+
+def test_a_host_with_several_addresses_that_all_refuse_is_told_like_one(pump, client, monkeypatch):
+    address = refusing_address()
+    port = int(address.split(":")[2].removesuffix("/v1"))
+    found = [
+        (socket.AF_INET, socket.SOCK_STREAM, 6, "", (host, port))
+        for host in ("127.0.0.1", "127.0.0.2")
+    ]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **options: found)
+    profile = ModelProfile("local", "openai", "m", f"http://ollama.test:{port}/v1")
+    error = pump.error(client.complete(REQUEST, profile))
+    assert str(error).endswith("could not be reached: nothing listens there.")
+
+
+def test_an_unknown_host_is_unavailable_and_names_the_address(pump, client, monkeypatch):
+    def unknown(*args, **options):
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    profile = ModelProfile("away", "openai", "m", "http://nowhere.invalid/v1")
+    error = pump.error(client.complete(REQUEST, profile))
+    assert type(error) is ProviderUnavailable
+    assert str(error) == "http://nowhere.invalid/v1 could not be reached: there is no such host."
+
+
+@pytest.mark.parametrize(
+    ("scheme", "answer", "cause"),
+    [
+        ("http", b"", "the connection broke"),
+        ("http", b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{", "the connection broke"),
+        ("http", b"SSH-2.0-OpenSSH_9.6\r\n", "the connection broke"),
+        (
+            "https",
+            b"HTTP/1.1 400 Bad Request\r\n\r\n",
+            "its certificate or encryption is not acceptable",
+        ),
+    ],
+    ids=["closed at once", "closed in mid-body", "not HTTP", "not TLS"],
+)
+def test_a_connection_that_breaks_is_unavailable_and_says_how(pump, client, scheme, answer, cause):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"{scheme}://127.0.0.1:{server.getsockname()[1]}/v1"
+        deferred = client.complete(REQUEST, ModelProfile("local", "openai", "m", address))
+        connection, _ = server.accept()
+        connection.recv(100_000)
+        connection.sendall(answer)
+        connection.close()
+        error = pump.error(deferred)
+    assert type(error) is ProviderUnavailable
+    assert str(error) == f"{address} could not be reached: {cause}."
+
+
+def test_a_silent_server_is_unavailable_after_the_read_timeout(
+    pump, loop_thread, provider, profile
+):
+    provider.control(latency=600)
+    client = OpenAIClient(loop_thread, {"STUB_KEY": KEY}, read_timeout_s=0.1)
+    error = pump.error(client.complete(REQUEST, profile))
+    assert type(error) is ProviderUnavailable
+    assert str(error) == f"{provider.base_url} did not answer in time."
+
+
+def test_a_request_that_cannot_be_written_as_json_is_an_error_of_ours(pump, client, profile):
+    request = LLMRequest([{"role": "user", "content": "\ud800"}], REQUEST.scene)
+    error = pump.error(client.complete(request, profile))
+    assert type(error) is ProviderRejected
+    assert str(error) == "The request cannot be written as JSON (UnicodeEncodeError)."
+
+
+@pytest.mark.parametrize("status", [400, 401, 500])
+def test_a_key_the_server_tells_back_is_nowhere_in_the_error(
+    pump, client, provider, profile, status
+):
+    told = json.dumps({"error": {"message": f"Incorrect API key provided: {KEY}."}})
+    provider.queue({"raw": told, "status": status})
+    failure = pump.wait(client.complete(REQUEST, profile))
+    shown = [
+        failure.getTraceback(),
+        repr(failure.value),
+        "".join(traceback.format_exception(failure.value)),
+        repr(vars(failure.value)),
+    ]
+    assert not any(KEY in text for text in shown)
+    assert failure.value.__cause__ is None
+    assert failure.value.__context__ is None
+
+
+# --- letting go ----------------------------------------------------------------------------------
+
+
+def test_cancelling_closes_the_connection(pump, client, provider, profile, eventually):
+    provider.control(latency=600)
+    deferred = client.complete(REQUEST, profile)
+    eventually(provider.requests)
+    deferred.cancel()
+    pump.wait(deferred)
+    eventually(lambda: {"number", "left"} <= set(provider.records()[-1]))
+
+
+def test_cancelled_calls_leave_no_connection_behind_in_the_pool(
+    pump, client, provider, profile, eventually
+):
+    provider.control(latency=600)
+    deferreds = [client.complete(REQUEST, profile) for _ in range(20)]
+    eventually(lambda: len(provider.requests()) == 20)
+    for deferred in deferreds:
+        deferred.cancel()
+        pump.wait(deferred)
+    provider.control(latency=0)
+    assert pump.wait(client.complete(REQUEST, profile)).tool_calls
+    assert len(client._http._transport._pool.connections) == 1
+
+
+def test_stopping_the_thread_closes_every_connection_without_a_warning(
+    pump, loop_thread, client, provider, profile, *, eventually, recwarn
+):
+    pump.wait(client.complete(REQUEST, profile))
+    provider.control(latency=600)
+    deferreds = [client.complete(REQUEST, profile) for _ in range(20)]
+    eventually(lambda: len(provider.requests()) == 21)
+    loop_thread.stop()
+    eventually(lambda: sum("left" in record for record in provider.records()) == 20)
+    del deferreds
+    gc.collect()
+    assert [str(warning.message) for warning in recwarn] == []

@@ -1,0 +1,252 @@
+"""Requests and replies of chat-completions endpoints, as plain data."""
+
+import json
+from itertools import count
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.errors import ProviderMisconfigured
+from evennia_ai.llm.openai_wire import (
+    build_body,
+    check_address,
+    parse_reply,
+    shown_address,
+    tell,
+)
+from evennia_ai.ports import LLMReply, LLMRequest, Scene, ToolCallRequest, Usage
+
+SCENE = Scene("Mira", "an innkeeper", ())
+HELLO = [{"role": "user", "content": "Ann says: hello"}]
+SAY = {"type": "function", "function": {"name": "say", "parameters": {}}}
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+
+
+def body_of(request, **extra):
+    return build_body(request, ModelProfile("p", "openai", "m", extra=extra))
+
+
+def read(payload):
+    ids = count(1)
+    return parse_reply(json.dumps(payload).encode(), lambda: f"made{next(ids)}")
+
+
+def read_message(**message):
+    return read({"choices": [{"message": message, "finish_reason": "stop"}]})
+
+
+def calls_of(*calls):
+    return read_message(tool_calls=list(calls)).tool_calls
+
+
+# --- the request ---------------------------------------------------------------------------------
+
+
+def test_only_what_is_set_is_sent():
+    assert body_of(LLMRequest(HELLO, SCENE)) == {"messages": HELLO}
+
+
+def test_tools_limit_and_temperature_are_sent_under_their_names():
+    request = LLMRequest(HELLO, SCENE, [SAY], max_tokens=50, temperature=0.0)
+    assert body_of(request) == {
+        "messages": HELLO,
+        "tools": [SAY],
+        "max_tokens": 50,
+        "temperature": 0.0,
+    }
+
+
+def test_the_profiles_extra_is_merged_and_has_the_last_word():
+    request = LLMRequest(HELLO, SCENE, temperature=0.5)
+    body = body_of(request, temperature=1.0, reasoning_effort="low")
+    assert body == {"messages": HELLO, "temperature": 1.0, "reasoning_effort": "low"}
+
+
+@pytest.mark.parametrize(
+    ("extra", "sent"),
+    [
+        ({"max_tokens": None}, {}),
+        ({"max_tokens": 9}, {"max_tokens": 9}),
+        ({"max_completion_tokens": 9}, {"max_completion_tokens": 9}),
+        ({"temperature": None}, {"max_tokens": 50}),
+    ],
+)
+def test_an_extra_can_replace_or_silence_what_a_server_does_not_take(extra, sent):
+    body = body_of(LLMRequest(HELLO, SCENE, max_tokens=50, temperature=0.5), **extra)
+    body.pop("temperature", None)
+    assert body == {"messages": HELLO, **sent}
+
+
+# --- the reply -----------------------------------------------------------------------------------
+
+
+def test_a_whole_completion_is_read():
+    payload = {
+        "model": "m-2",
+        "choices": [
+            {
+                "finish_reason": "tool_calls",
+                "message": {
+                    "content": "Hm.",
+                    "tool_calls": [
+                        {"id": "a", "function": {"name": "say", "arguments": '{"text": "hi"}'}}
+                    ],
+                },
+            }
+        ],
+        "usage": {"prompt_tokens": 10, "completion_tokens": 0},
+    }
+    assert read(payload) == LLMReply(
+        content="Hm.",
+        tool_calls=(ToolCallRequest("a", "say", '{"text": "hi"}'),),
+        finish_reason="tool_calls",
+        usage=Usage(10, 0),
+        model="m-2",
+    )
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [[], None, {}, [None], [{}], [{"message": None}], [{"message": {"content": None}}]],
+)
+def test_a_completion_with_nothing_in_it_is_an_empty_reply(choices):
+    assert read({"choices": choices}) == LLMReply("")
+
+
+def test_parts_of_text_are_joined_and_other_parts_left_out():
+    content = [
+        {"type": "thinking", "text": "I should greet."},
+        {"type": "text", "text": "Good "},
+        {"text": "day"},
+        {"type": "image_url", "image_url": {}},
+        "!",
+    ]
+    assert read_message(content=content).content == "Good day"
+
+
+def test_reasoning_is_not_content():
+    reply = read_message(content="Hello.", reasoning_content="They greet me.", reasoning="Same.")
+    assert reply.content == "Hello."
+
+
+def test_calls_without_an_id_or_with_one_that_was_there_get_one_of_their_own():
+    look = {"function": {"name": "look", "arguments": "{}"}}
+    calls = calls_of(look, {"id": "a", **look}, {"id": "a", **look}, {"id": 7, **look})
+    assert [call.id for call in calls] == ["made1", "a", "made2", "made3"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ('{"text": "hi', '{"text": "hi'),
+        ({"text": "grüß dich"}, '{"text": "grüß dich"}'),
+        (None, "{}"),
+        ("", "{}"),
+        ([1], "[1]"),
+    ],
+)
+def test_arguments_are_json_text_in_whatever_form_they_came(arguments, text):
+    assert calls_of({"id": "a", "function": {"name": "say", "arguments": arguments}}) == (
+        ToolCallRequest("a", "say", text),
+    )
+
+
+def test_what_is_no_call_is_left_out_and_a_call_without_a_function_has_no_name():
+    assert calls_of("x", None, {"id": "a"}) == (ToolCallRequest("a", "", "{}"),)
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        None,
+        {},
+        {"prompt_tokens": 10},
+        {"prompt_tokens": -1, "completion_tokens": 2},
+        {"prompt_tokens": 0, "completion_tokens": 2},
+        {"prompt_tokens": 10, "completion_tokens": -2},
+        {"prompt_tokens": "10", "completion_tokens": 2},
+        {"prompt_tokens": 10.0, "completion_tokens": 2},
+        {"prompt_tokens": True, "completion_tokens": 2},
+        {"prompt_tokens": 2**31, "completion_tokens": 2},
+    ],
+)
+def test_a_usage_that_cannot_be_true_is_none(usage):
+    assert read({"choices": [], "usage": usage}).usage is None
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"<html>Welcome</html>",
+        b"[]",
+        b'"text"',
+        b'{"error": {"message": "no"}}',
+        b'{"choices": [',
+        b"\xff\xfe",
+        b"[" * 100_000,
+    ],
+)
+def test_what_is_no_chat_completion_is_a_value_error(data):
+    with pytest.raises(ValueError):  # noqa: PT011  # which one is json's affair
+        parse_reply(data, str)
+
+
+@settings(max_examples=50)
+@given(choices=JSON, usage=JSON, model=JSON)
+def test_no_json_at_all_breaks_the_reader(choices, usage, model):
+    reply = read({"choices": choices, "usage": usage, "model": model})
+    assert isinstance(reply.content, str)
+
+
+@settings(max_examples=50)
+@given(message=st.dictionaries(st.sampled_from(["content", "tool_calls"]), JSON))
+def test_no_message_at_all_breaks_the_reader(message):
+    reply = read_message(**message)
+    assert all(isinstance(call.arguments, str) for call in reply.tool_calls)
+
+
+# --- what an admin reads -------------------------------------------------------------------------
+
+
+def test_an_address_is_shown_without_user_password_and_query():
+    assert shown_address("https://me:pw@host.example:8/v1/?key=k#x") == "https://host.example:8/v1"
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:1/v1", "https://[::1]/v1", "http://ollama"])
+def test_an_address_of_a_web_server_is_accepted(address):
+    check_address(address, ModelProfile("p"))
+
+
+@pytest.mark.parametrize(
+    "address", ["localhost:11434/v1", "ftp://host/", "http://", "http://h:99999", "http://[x"]
+)
+def test_an_address_of_no_web_server_is_refused_by_the_profiles_name(address):
+    with pytest.raises(ProviderMisconfigured, match="base_url of the profile 'p'"):
+        check_address(address, ModelProfile("p"))
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ({"message": "Too long."}, "Too long"),
+        ({"detail": "no"}, "no"),
+        ({"error": "bad"}, "bad"),
+        ("plain\n\ttext", "plain text"),
+        ("<html>big</html>", ""),
+        (None, ""),
+        ({"message": "key s3cret-key!"}, "key ***"),
+        ({"message": "key sk-proj-****abcd"}, "key ***"),
+        ({"message": "a\x1b[31m\u202eb"}, "a [31m b"),
+        ({"message": "x" * 1_000}, "x" * 300),
+        ({"message": "x" * 295 + "s3cret-key!"}, "x" * 295 + "***"),
+    ],
+)
+def test_a_servers_words_are_short_one_line_and_without_the_key(body, told):
+    assert tell(body, "s3cret-key!") == told
