@@ -107,7 +107,9 @@ def launch(known: record.Record) -> None:
     chosen = mind.choose_mind(os.environ)
     known.mind = chosen.sentence
     record.save(RECORD, known)
-    say("Building the tavern and starting the server ..." if is_first else "Starting the server ...")
+    say(
+        "Building the tavern and starting the server ..." if is_first else "Starting the server ..."
+    )
     start_server({**os.environ, **chosen.environ, **player_environ(known, player_is_new)})
     if not running.wait_until(lambda: running.answers(ports.telnet), STOP_TIMEOUT_S):
         raise DemoError(f"The server runs, but nothing answers on port {ports.telnet}.")

@@ -48,9 +48,7 @@ def fingerprint(extras: str) -> str:
 def run(command: list[str], log: Path) -> None:
     """Run a step of the installation with its output in ``log``; raises InstallError."""
     with log.open("w") as out:
-        done = subprocess.run(
-            command, stdout=out, stderr=subprocess.STDOUT, cwd=ROOT, check=False
-        )
+        done = subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, cwd=ROOT, check=False)
     if done.returncode:
         lines = log.read_text().splitlines()[-15:]
         raise InstallError("\n".join([*lines, f"The installation failed; see {log}."]))

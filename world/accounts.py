@@ -1,4 +1,4 @@
-"""The accounts of the demo, made without a prompt, and their characters until somebody plays them."""
+"""The accounts of the demo, made without a prompt, and their characters until they are played."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -78,7 +78,9 @@ def refurnish_limbo() -> None:
     spawner.batch_update_objects_with_prototype(common, objects=[limbo])
 
 
-def found_or_spawned(prototype: dict[str, Any], location: Any = None, destination: Any = None) -> Any:
+def found_or_spawned(
+    prototype: dict[str, Any], location: Any = None, destination: Any = None
+) -> Any:
     """Return the piece of this prototype, made if need be, at ``location``."""
     present = find(prototype["prototype_key"])
     if present:

@@ -1,4 +1,4 @@
-"""The quarter's rooms, people and things, as Evennia prototypes: `spawn gull_mug` makes another mug.
+"""The quarter's rooms, people and things, as Evennia prototypes: `spawn gull_mug` makes a mug.
 
 Where each of them stands is `world.build`'s business. Every prototype carries a tag of its own key
 in the category `TAG_CATEGORY`, by which the builder finds what is there already.
@@ -42,7 +42,10 @@ def fixture(
     prototype_key: str, key: str, desc: str, refusal: str, aliases: tuple[str, ...] = ()
 ) -> Prototype:
     """Describe something that stays where it is; ``refusal`` answers who would take it along."""
-    return thing(prototype_key, key, desc, aliases) | {"locks": "get:false()", "get_err_msg": refusal}
+    return thing(prototype_key, key, desc, aliases) | {
+        "locks": "get:false()",
+        "get_err_msg": refusal,
+    }
 
 
 def piece(prototype_key: str, key: str, desc: str, aliases: tuple[str, ...] = ()) -> Prototype:
@@ -64,9 +67,9 @@ ROOMS = [
         "The Gilded Gull",
         """
         The common room is low, warm and older than the harbour wall. Ship's timbers hold up the
-        ceiling, black with a hundred winters of smoke, and over the bar hangs the gull itself, whose
-        gilding has worn down to one bright eye. Benches face a broad hearth; the best seat, by the
-        window, looks out at the masts.
+        ceiling, black with a hundred winters of smoke, and over the bar hangs the gull itself,
+        whose gilding has worn down to one bright eye. Benches face a broad hearth; the best seat,
+        by the window, looks out at the masts.
 
         The front door opens on the quay, a draughty passage leads to the yard, and behind the bar a
         trap in the floor goes down to the cellar.
@@ -90,8 +93,9 @@ ROOMS = [
         "The Yard",
         """
         Cobbles, puddles, and a pump with a squeak known to the whole street. Washing hangs between
-        the Gull and the roof of the smithy, from where the ring of a hammer comes over the wall, and
-        stops, and comes again. A grey cat watches from the coal heap and will not be befriended.
+        the Gull and the roof of the smithy, from where the ring of a hammer comes over the wall,
+        and stops, and comes again. A grey cat watches from the coal heap and will not be
+        befriended.
 
         The passage back into the tavern is to the west; a gap in the wall to the north lets you
         through to the smithy.
@@ -115,10 +119,10 @@ ROOMS = [
         "gull_smithy",
         "Brannoc's Smithy",
         """
-        Heat stands in the open doorway like a person. Within: a forge, an anvil on an oak stump, and
-        along the back wall one half of a great gate for the harbour mouth, its bars twisted like
-        rope, with chalk marks where the other half will be. Everything else hangs on a nail of its
-        own, and each nail has been made for what hangs on it.
+        Heat stands in the open doorway like a person. Within: a forge, an anvil on an oak stump,
+        and along the back wall one half of a great gate for the harbour mouth, its bars twisted
+        like rope, with chalk marks where the other half will be. Everything else hangs on a nail of
+        its own, and each nail has been made for what hangs on it.
 
         The quay is to the west. At the back a gap in the wall leads south into the Gull's yard.
         """,
@@ -173,17 +177,17 @@ PEOPLE = [
         """,
         """
         You are Brannoc, the smith of Saltmarket Quay. You are slow to speak and exact when you do;
-        you dislike boasting, haste and bad iron. You judge people by their hands and by whether they
-        finish what they begin. Under it all you are kind, and it embarrasses you.
+        you dislike boasting, haste and bad iron. You judge people by their hands and by whether
+        they finish what they begin. Under it all you are kind, and it embarrasses you.
 
-        Your goal is to finish the gate for the harbour mouth before the autumn storms. Half of it is
-        done. You need charcoal, a second pair of hands, and the truth about who has been taking
+        Your goal is to finish the gate for the harbour mouth before the autumn storms. Half of it
+        is done. You need charcoal, a second pair of hands, and the truth about who has been taking
         nails from your shop, a handful every night.
 
         Your habits: you answer in few and short words, often only one sentence, and you go on
         working while you talk. You tell people what their tools say about them. If somebody offers
-        help, you give them something small to do and watch how they do it. You eat at Mira's tavern,
-        next door, and know that you owe her money.
+        help, you give them something small to do and watch how they do it. You eat at Mira's
+        tavern, next door, and know that you owe her money.
         """,
     ),
     person(
@@ -267,9 +271,7 @@ THINGS = [
         "The handle is polished by hands. It squeaks when you so much as look at it.",
         "It stays with the well.",
     ),
-    thing(
-        "gull_bucket", "bucket", "An oak bucket with an iron hoop, one of Brannoc's.", ("pail",)
-    ),
+    thing("gull_bucket", "bucket", "An oak bucket with an iron hoop, one of Brannoc's.", ("pail",)),
     fixture(
         "gull_board",
         "notice board",
@@ -290,7 +292,7 @@ THINGS = [
     fixture(
         "gull_anvil",
         "anvil",
-        "Its face is bright as a mirror and its horn worn to a shine. It was here before the house.",
+        "Its face is as bright as a mirror, its horn worn to a shine. It is older than the house.",
         "You lean on it. It does not seem to notice.",
     ),
     thing(
@@ -303,8 +305,8 @@ THINGS = [
         "gull_book",
         "book of names",
         """
-        Column after column in the same small hand: a name, a ship, a day. On the page that lies open
-        five lines have a ship, the Merry Widow, and a day, and no name.
+        Column after column in the same small hand: a name, a ship, a day. On the page that lies
+        open five lines have a ship, the Merry Widow, and a day, and no name.
         """,
         "Sister Oda need not say anything. You put your hands behind your back.",
         ("book", "names"),

@@ -166,6 +166,10 @@ class GameServer:
         finally:
             running.kill_game(self.folder)
 
+    def discard(self) -> None:
+        """Kill what runs of it, at once; for a game directory that nobody will look at again."""
+        running.kill_game(self.folder)
+
     def is_down(self) -> bool:
         """Tell whether neither portal nor server runs."""
         return not (running.server_pid(self.folder) or running.portal_pid(self.folder))
@@ -195,6 +199,14 @@ class GameServer:
             return connection.execute(query, tuple(parameters)).fetchall()
         finally:
             connection.close()
+
+    def wait_for_sql(self, query: str, rows: list[tuple[Any, ...]], timeout_s: float = 20) -> None:
+        """Wait until a query returns just these rows; raise ServerTrouble if it never does."""
+
+        def is_so() -> bool:
+            return [tuple(row) for row in self.sql(query)] == rows
+
+        self._wait_for(is_so, f"come to {rows} by {query!r}", timeout_s)
 
     def python(self, code: str) -> str:
         """Run a snippet in a process of its own under the game's settings; return its output.

@@ -8,6 +8,8 @@ import socket
 import threading
 import time
 from collections.abc import Collection
+from contextlib import suppress
+from typing import Self
 
 IAC, DONT, DO, WONT, WILL, SB, SE = 255, 254, 253, 252, 251, 250, 240
 MXP, GMCP = 91, 201
@@ -40,7 +42,7 @@ class TelnetPlayer:
         self._reader = threading.Thread(target=self._read, daemon=True, name=f"telnet {name}")
         self._reader.start()
 
-    def __enter__(self) -> TelnetPlayer:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *details: object) -> None:
@@ -101,7 +103,7 @@ class TelnetPlayer:
             self._cursor = len(self._clean_now())
             return self._cursor
 
-    def login(self, name: str, password: str, timeout: float = 20.0) -> TelnetPlayer:
+    def login(self, name: str, password: str, timeout: float = 20.0) -> Self:
         """Log in; return when the character is in the room and has seen it."""
         self.name = self.name or name
         self.expect(r"connect <", timeout)
@@ -117,10 +119,8 @@ class TelnetPlayer:
 
     def close(self) -> None:
         """Hang up."""
-        try:
+        with suppress(OSError):  # the server may have hung up first
             self._socket.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass  # the server hung up first
         self._socket.close()
         self._reader.join(5)
 
@@ -162,10 +162,8 @@ class TelnetPlayer:
     def _negotiate(self, verb: int, option: int) -> None:
         answers = AGREEMENTS if option in self._accept else REFUSALS
         if verb in answers:
-            try:
+            with suppress(OSError):  # `_receive` tells of the end
                 self.send_bytes(bytes([IAC, answers[verb], option]))
-            except OSError:
-                pass  # closing; `_receive` tells
 
 
 class TelnetParser:

@@ -65,3 +65,15 @@ def test_only_this_machine_can_connect(shared_game: GameServer) -> None:
         "from django.conf import settings; print('LOCKDOWN', settings.LOCKDOWN_MODE)"
     )
     assert "LOCKDOWN True" in output
+
+
+def test_a_stop_and_a_start_lose_nothing(game: GameServer) -> None:
+    with game.player("Ann") as ann:
+        ann.send("get mug")
+        ann.expect("You pick up")
+    game.stop()
+    assert game.is_down()
+    game.start()
+    with game.player("Ann") as ann:
+        ann.send("inventory")
+        ann.expect("pewter mug")

@@ -1,0 +1,155 @@
+"""The decisions of `make demo`: what to think with, whose account, which interpreter."""
+
+import os
+import stat
+
+import pytest
+
+from server import interpreters, mind, record, running
+from server.record import Record
+
+
+def test_the_environments_endpoint_is_taken_without_asking_anybody():
+    def never():
+        raise AssertionError
+
+    chosen = mind.choose_mind({"OPENAI_API_KEY": "sk-1", "EVENNIA_AI_MODEL": "m-1"}, never)
+    assert "m-1 at the OpenAI API" in chosen.sentence
+    assert chosen.environ == {}
+    chosen = mind.choose_mind({"OPENAI_BASE_URL": "http://here/v1"}, never)
+    assert "http://here/v1" in chosen.sentence
+
+
+def test_a_key_is_never_shown():
+    chosen = mind.choose_mind({"OPENAI_API_KEY": "sk-secret"}, list)
+    assert "sk-secret" not in chosen.sentence
+
+
+def test_a_local_ollama_is_taken_with_a_model_it_has():
+    chosen = mind.choose_mind({}, lambda: ["nomic-embed-text", "qwen3:8b"])
+    assert chosen.environ == {
+        "OPENAI_BASE_URL": mind.OLLAMA,
+        "OPENAI_API_KEY": "ollama",
+        "EVENNIA_AI_MODEL": "qwen3:8b",
+    }
+
+
+def test_the_wanted_model_is_taken_if_ollama_has_it():
+    models = ["a", "b"]
+    assert mind.choose_mind({"EVENNIA_AI_MODEL": "b"}, lambda: models).environ[
+        "EVENNIA_AI_MODEL"
+    ] == ("b")
+    assert mind.pick_model(models, "c") == "a"
+    assert mind.pick_model(["only-embed"], "") == "only-embed"
+
+
+def test_with_nothing_the_offline_brain_answers():
+    chosen = mind.choose_mind({}, list)
+    assert "offline brain" in chosen.sentence
+    assert chosen.environ == {}
+
+
+def nobody(name):
+    return False
+
+
+def everybody(name):
+    return True
+
+
+def test_accounts_are_made_up_where_nothing_is_said():
+    known = Record()
+    known.choose_admin({}, existing=None)
+    known.choose_player({}, nobody)
+    assert (known.admin, known.player) == ("admin", "Wanderer")
+    assert len(known.admin_password) == len(known.player_password) == 12
+    assert known.admin_password != known.player_password
+
+
+def test_accounts_of_the_environment_are_taken():
+    environ = {
+        "EVENNIA_SUPERUSER_USERNAME": "Zeus",
+        "EVENNIA_SUPERUSER_PASSWORD": "thunder-1",
+        "EVENNIA_PLAYER_USERNAME": "Io",
+        "EVENNIA_PLAYER_PASSWORD": "heifer-22",
+    }
+    known = Record()
+    known.choose_admin(environ, existing=None)
+    known.choose_player(environ, nobody)
+    assert (known.admin, known.admin_password) == ("Zeus", "thunder-1")
+    assert (known.player, known.player_password) == ("Io", "heifer-22")
+
+
+def test_accounts_stay_as_they_were():
+    known = Record("Zeus", "thunder-1", "Io", "heifer-22")
+    known.choose_admin({"EVENNIA_SUPERUSER_USERNAME": "Hera"}, existing="Zeus")
+    known.choose_player({}, everybody)
+    assert (known.admin, known.admin_password) == ("Zeus", "thunder-1")
+    assert (known.player, known.player_password) == ("Io", "heifer-22")
+
+
+def test_no_password_is_made_up_for_an_account_that_has_one():
+    known = Record()
+    known.choose_admin({}, existing="Zeus")
+    known.choose_player({}, everybody)
+    assert (known.admin, known.admin_password) == ("Zeus", "")
+    assert (known.player, known.player_password) == ("Wanderer", "")
+
+
+def test_another_player_may_be_named_later():
+    known = Record("Zeus", "thunder-1", "Io", "heifer-22")
+    known.choose_player(
+        {"EVENNIA_PLAYER_USERNAME": "Leda", "EVENNIA_PLAYER_PASSWORD": "swan-3333"}, nobody
+    )
+    assert (known.player, known.player_password) == ("Leda", "swan-3333")
+
+
+def test_the_record_is_for_its_owners_eyes(tmp_path):
+    file = tmp_path / "record.json"
+    record.save(file, Record(admin="Zeus"))
+    record.save(file, Record(admin="Hera"))
+    assert record.load(file) == Record(admin="Hera")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("text", ["", "no json", "[]", '{"unknown": 1}'])
+def test_a_broken_record_is_an_empty_one(tmp_path, text):
+    file = tmp_path / "record.json"
+    file.write_text(text)
+    assert record.load(file) == Record()
+    assert record.load(tmp_path / "none") == Record()
+
+
+def test_the_newest_tested_interpreter_is_best():
+    assert interpreters.best_interpreter({"3.11": "a", "3.13": "b", "3.12": "c"}) == "3.13"
+    assert interpreters.best_interpreter({"3.11": "a", "3.15": "b"}) == "3.11"
+    assert interpreters.best_interpreter({"3.15": "b"}) == "3.15"
+    assert interpreters.best_interpreter({}) is None
+
+
+def test_what_is_no_interpreter_is_passed_over(tmp_path):
+    shim = tmp_path / "python3.13"
+    shim.write_text("#!/bin/sh\nexit 127\n")
+    shim.chmod(0o755)
+    assert interpreters.probe(str(shim)) is None
+    assert interpreters.probe(str(tmp_path / "none")) is None
+
+
+def test_a_pid_file_counts_only_while_its_process_lives(tmp_path):
+    file = tmp_path / "some.pid"
+    assert running.read_pid(file) is None
+    file.write_text(str(os.getpid()))
+    assert running.read_pid(file) == os.getpid()
+    file.write_text("not a pid")
+    assert running.read_pid(file) is None
+
+
+def test_a_taken_port_is_seen():
+    import socket
+
+    with socket.socket() as listener:
+        listener.bind((running.LOOPBACK, 0))
+        listener.listen()
+        port = listener.getsockname()[1]
+        assert running.taken_ports([port]) == [port]
+    assert running.taken_ports([port]) == []
