@@ -1,4 +1,4 @@
-"""What a character needs to have a mind, and what a player's character may do to be better heard."""
+"""What a character needs to have a mind, and what makes a player's character better heard."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class AssistantMixin:
         return self.assistant
 
     def at_ai_hear(self, event: Heard) -> Heard | None:
-        """Called before something heard is stored: return it, changed or not, or None to be deaf."""
+        """Called before something heard is stored: return it, or another, or None to be deaf."""
         return event
 
     def at_ai_pre_act(self, tool: str, args: dict[str, Any]) -> bool | None:

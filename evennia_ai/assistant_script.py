@@ -187,7 +187,7 @@ class AssistantScript(DefaultScript):
             self.wake()
 
     def notice_presence(self, somebody: Any) -> None:
-        """An untyped line, as when a player enters the game: answer what could not reach anybody."""
+        """An untyped line, as when a player enters the game: answer what reached nobody."""
         if self.is_on and getattr(somebody, "has_account", False):
             self.wake()
 
@@ -246,7 +246,7 @@ class AssistantScript(DefaultScript):
             self.resolve_settings()
             turns = yield answer_events(self)
         except TurnAborted as error:
-            log.info("{name}: {error}", name=self.key, error=error)
+            log.info("{name}: {error}", name=self.character_name, error=error)
             return 0
         finally:
             self.ndb.ticking = False

@@ -1,4 +1,4 @@
-"""The one tree of errors. Every message is a sentence that the reader it is meant for can act on."""
+"""The one tree of errors. Every message is a sentence its reader can act on."""
 
 
 class AssistantError(Exception):
@@ -10,7 +10,7 @@ class ConfigError(AssistantError):
 
 
 class ToolError(AssistantError):
-    """A tool could not do what it was asked. The text goes back to the model as the tool's result."""
+    """A tool could not do what it was asked. The text goes back to the model."""
 
 
 class ToolDenied(ToolError):
@@ -18,7 +18,7 @@ class ToolDenied(ToolError):
 
 
 class TurnAborted(AssistantError):
-    """The turn may not go on (reload, stop, a newer lease, the character gone). Nothing is spoken."""
+    """The turn may not go on (reload, stop, the character gone). Nothing is spoken."""
 
 
 class ProviderError(AssistantError):
@@ -52,7 +52,7 @@ class ProviderRejected(ProviderError):
 
 
 class ProviderMisconfigured(ProviderError):
-    """A key, an address or a model's name is missing or wrong: somebody must change the settings."""
+    """A key, an address or a model's name is missing or wrong: the settings must be changed."""
 
     kind = "misconfigured"
 

@@ -19,7 +19,7 @@ from twisted.internet import reactor
 from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
-from evennia_ai.config import default_profiles
+from evennia_ai.config import FIELDS, default_profiles
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.offline import OfflineBrain
@@ -34,6 +34,7 @@ SERVICE_NAME = "evennia_ai"
 BEAT_S = 1.0
 FIRST_WAKE_S = 0.5
 WAKE_SPREAD_S = 0.05
+LONGEST_TURN_S = float(FIELDS["turn_deadline"].metadata["high"])
 
 
 class AssistantService(Service):
@@ -47,12 +48,11 @@ class AssistantService(Service):
         self.accepting = False
         self.profiles = {**default_profiles(environ), **game_setting("PROFILES", {})}
         self.loop_thread = LoopThread(call_from_thread=reactor.callFromThread)
-        clients = {
-            "openai": OpenAIClient(self.loop_thread, environ),
-            "offline": OfflineBrain(),
-        }
+        self.openai = OpenAIClient(self.loop_thread, environ, LONGEST_TURN_S)
         self.gateway = ModelGateway(
-            clock, clients, max_in_flight=game_setting("MAX_CALLS_IN_FLIGHT", 64)
+            clock,
+            {"openai": self.openai, "offline": OfflineBrain()},
+            max_in_flight=game_setting("MAX_CALLS_IN_FLIGHT", 64),
         )
         self.toolbox = load_registry(game_setting("TOOLS", ()))
         self.world = EvenniaSenses()
@@ -70,6 +70,8 @@ class AssistantService(Service):
 
         super().startService()
         self.loop_thread.start()
+        if any(profile.get("client") == "openai" for profile in self.profiles.values()):
+            self.openai.warm_up().addErrback(lambda failure: log.failure("no openai", failure))
         AssistantScript.shared_services = self
         self.accepting = True
 

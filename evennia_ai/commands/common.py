@@ -36,7 +36,7 @@ class AICommand(MuxCommand):
             return None
 
     def parse(self) -> None:
-        """Keep the switches Evennia would drop with a line of its own, to tell of them ourselves."""
+        """Keep the switches that Evennia would drop, to tell of them ourselves."""
         options, self.switch_options = self.switch_options, ()
         try:
             super().parse()

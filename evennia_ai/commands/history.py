@@ -123,8 +123,7 @@ def turn_lines(turn: Any) -> list[str]:
         lines.append(
             f"  heard ({event.kind}, {clean_output(event.reason or event.state, 60)}) {text}"
         )
-    for call in turn.model_calls.all():
-        lines.append(f"  model {model_call_text(call)}")
+    lines.extend(f"  model {model_call_text(call)}" for call in turn.model_calls.all())
     for act in turn.tool_calls.all():
         arguments = clean_output(act.arguments, LINE_CHARS)
         result = clean_output(act.result, LINE_CHARS)

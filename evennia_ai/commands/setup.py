@@ -96,10 +96,11 @@ class CmdAISetup(AICommand):
     def welcome(self, script: Any) -> None:
         """Tell what was made and which model stands behind it."""
         profile = script.profile
+        model = script.config.llm_model or profile.model
         self.msg(
             f"|g{script.character_name} has a mind of its own now.|n It thinks with the model "
-            f"profile '{profile.name}' ({profile.client}, {script.config.llm_model or profile.model})."
-            f" Say something to it, or see |waistatus|n."
+            f"profile '{profile.name}' ({profile.client}, {model}). "
+            f"Say something to it, or see |waistatus|n."
         )
         self.report_complaints(script)
 

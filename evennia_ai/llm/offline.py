@@ -18,8 +18,8 @@ from evennia_ai.ports import HeardLine, LLMReply, LLMRequest, Scene, ToolCallReq
 
 MODEL = "offline"
 HONEST = (
-    "I am {name}, and no language model stands behind me just now: I answer with the offline brain, "
-    "which is simple but always here."
+    "I am {name}, and no language model stands behind me just now: I answer with the offline "
+    "brain, which is simple but always here."
 )
 GREETING = re.compile(
     r"\b(hello|hi|hey|greetings|good (morning|day|evening)|hail|hallo|hola)\b", re.I

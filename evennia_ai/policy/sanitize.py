@@ -15,6 +15,7 @@ INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 SPACES = frozenset({"Zs", "Zl", "Zp"})
 REPLACED = str.maketrans({"|": "¦", "{": "(", "}": ")"})
 FUNCTION_START = re.compile(r"\$(?=[^\W\d])")
+TAG_START = re.compile(r"<(?=[^\W\d]|[/!])")
 REASONING = re.compile(
     r"<(think|thinking|reasoning|thought)\b[^>]*>.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL
 )
@@ -39,8 +40,8 @@ def one_line(text: str) -> str:
 
 
 def cut_text(text: str, limit: int) -> str:
-    """Shorten to at most ``limit`` characters, at the end of a sentence or a word where one is near,
-    with an ellipsis where it is not a sentence's end."""
+    """Shorten to at most ``limit`` characters, at the end of a sentence or a word where one is
+    near, with an ellipsis where it is not a sentence's end."""
     if len(text) <= limit:
         return text
     head = text[: limit - 1]
@@ -52,8 +53,9 @@ def cut_text(text: str, limit: int) -> str:
 
 
 def neutralize(text: str) -> str:
-    """Replace whatever starts markup, a format field or an inline function."""
-    return FUNCTION_START.sub("$ ", text.translate(REPLACED))
+    """Break whatever starts markup, a format field, an inline function or an MXP tag (which
+    Evennia 6.1 sends to an MXP client as it is)."""
+    return TAG_START.sub("< ", FUNCTION_START.sub("$ ", text.translate(REPLACED)))
 
 
 def clean_output(text: str, limit: int = 6_000) -> str:

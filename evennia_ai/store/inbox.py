@@ -49,7 +49,7 @@ class TableInbox:
         models.Event.objects.filter(id__in=event_ids).update(state=state, reason=reason)
 
     def recent_partners(self, seconds: float) -> dict[str, datetime]:
-        """Who had an exchange with the character lately: dbref → when, for a start after a reload."""
+        """Who had an exchange with the character lately: dbref → when."""
         since = self.now() - timedelta(seconds=seconds)
         rows = models.Event.objects.filter(
             assistant_id=self.assistant_id, at__gte=since, state="answered"

@@ -37,7 +37,7 @@ def recover_open_turns(epoch: int, now: datetime) -> int:
             turn.tool_calls.filter(state="intended").update(
                 state="unknown", result=UNKNOWN_RESULT, ended_at=now
             )
-            turn.events.filter(state=CLAIMED).update(state=state, reason="restart")
+            turn.events.filter(state=CLAIMED).update(state=state)
             models.Turn.objects.filter(id=turn.id).update(ended_at=now, outcome=INTERRUPTED)
     return len(open_turns)
 

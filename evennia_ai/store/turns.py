@@ -67,7 +67,7 @@ class TableTurns:
     def begin(
         self, events: Sequence[InboxEvent], audience: Audience, private: bool, context: str
     ) -> TurnRecord:
-        """Open a turn: claim its events, take in what was overheard, log both as they were heard."""
+        """Open a turn: claim its events, take in what was overheard, log both in their order."""
         at = self.now()
         with transaction.atomic():
             turn = models.Turn.objects.create(

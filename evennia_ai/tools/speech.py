@@ -1,4 +1,4 @@
-"""Speaking, to the right ears. What was learned in confidence is never said aloud to others (P9)."""
+"""Speaking, to the right ears. What was told in confidence is never said to others (P9)."""
 
 from __future__ import annotations
 

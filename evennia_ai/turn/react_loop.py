@@ -1,10 +1,10 @@
-"""One turn: ask, act on the reply, ask again with the results, until there is nothing left to do."""
+"""One turn: ask, act on the reply, ask again with the results, until nothing is left to do."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
@@ -148,8 +148,12 @@ def say_aloud(
 
 @inlineCallbacks
 def excuse(script: Any, turn: TurnRecord, detail: str) -> Generator[Deferred[Any], Any, Outcome]:
-    """Say the fallback line to whoever waits for an answer; it may safely be said twice."""
+    """Say the fallback line to whoever waits for an answer; it may safely be said twice.
+
+    It counts as the last of a chain of assistants' answers, so that none of them answers an excuse.
+    """
     tools = tool_context(script, turn, audience_now(script, turn), turn.private, None)
+    tools = replace(tools, hops=max(turn.hops, script.config.max_hops))
     call_id = own_call_id(turn.id, EXCUSE_STEP, 0)
     yield say_aloud(script, turn, tools, script.config.fallback_line, call_id)
     return Outcome(EXCUSED, detail)

@@ -86,6 +86,7 @@ class Game:
         import evennia
         from evennia.server.serversession import ServerSession
         from evennia.utils.create import create_account, create_object
+
         from world.characters import Character
 
         account = create_account(

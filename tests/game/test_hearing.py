@@ -117,9 +117,9 @@ def test_a_character_without_an_assistant_hears_nothing_and_asks_the_database_on
     from evennia_ai.assistant_character import AssistantCharacter
 
     deaf = create_object(AssistantCharacter, key="Deaf", location=tavern)
-    deaf.msg(("Ann says, \"x\"", {"type": "say"}), from_obj=ann.character)
+    deaf.msg(('Ann says, "x"', {"type": "say"}), from_obj=ann.character)
     with django_assert_num_queries(0):
-        deaf.msg(("Ann says, \"x\"", {"type": "say"}), from_obj=ann.character)
+        deaf.msg(('Ann says, "x"', {"type": "say"}), from_obj=ann.character)
     assert not Event.objects.exists()
 
 

@@ -31,7 +31,15 @@ def restart(game, model):
     from evennia.utils.idmapper.models import flush_cache
 
     for script in AssistantScript.objects.all():
-        for name in ("conversation", "inbox", "turns", "partners", "config", "ticking", "wake_call"):
+        for name in (
+            "conversation",
+            "inbox",
+            "turns",
+            "partners",
+            "config",
+            "ticking",
+            "wake_call",
+        ):
             setattr(script.ndb, name, None)
     flush_cache()
     service = AssistantService(clock=game.clock, environ={})

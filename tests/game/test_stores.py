@@ -166,7 +166,9 @@ def test_a_turn_of_this_process_is_left_alone_by_recovery(tables, service):
 
 def test_hearing_costs_one_query_and_so_does_storing_messages_at_any_length(tables):
     def queries(action):
-        with CaptureQueriesContext(connection, ) as captured:
+        with CaptureQueriesContext(
+            connection,
+        ) as captured:
             action()
         return len([q for q in captured if "SAVEPOINT" not in q["sql"]])
 

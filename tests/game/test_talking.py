@@ -199,3 +199,16 @@ def test_the_fallback_line_comes_when_no_model_answers(game, ann, mira):
     assert "my thoughts wandered" in ann.last()
     assert states() == {"hi": "excused"}
     assert ModelCall.objects.get().error == "Nobody answers at 127.0.0.1:9."
+
+
+def test_an_excuse_is_not_answered_by_another_assistant(game, ann, mira, tavern):
+    from evennia_ai.errors import ProviderUnavailable
+
+    game.assistant("Otto", tavern)
+    game.model.add(ProviderUnavailable("down"))
+    mira.assistant.db.fallback_line = "Otto, I am lost."
+    ann.do("say Mira?")
+    for _ in range(5):
+        game.run(1)
+    assert len(game.model.requests) == 1
+    assert ann.last() == 'Mira says, "Otto, I am lost."'

@@ -224,7 +224,7 @@ def test_a_tool_needs_a_model_for_its_arguments():
 
 def test_a_games_own_tools_are_loaded_from_its_modules():
     assert load_registry([__name__]).tools["price"] is price
-    with pytest.raises(ConfigError, match="The tool module 'world.nowhere' cannot be imported"):
+    with pytest.raises(ConfigError, match=r"The tool module 'world.nowhere' cannot be imported"):
         load_registry(["world.nowhere"])
 
 

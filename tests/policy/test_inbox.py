@@ -48,7 +48,12 @@ def test_who_left_is_waited_for_and_holds_up_nobody_else():
 
 
 def test_words_expire_just_after_their_age_and_after_three_attempts():
-    events = [event(1, age_s=300), event(2, age_s=300.5), event(3, attempts=2), event(4, attempts=3)]
+    events = [
+        event(1, age_s=300),
+        event(2, age_s=300.5),
+        event(3, attempts=2),
+        event(4, attempts=3),
+    ]
     expired = select_expired(events, NOW, 300)
     assert [(item.event.id, item.reason) for item in expired] == [(2, TOO_OLD), (4, GAVE_UP)]
 

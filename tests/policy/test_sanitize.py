@@ -22,7 +22,7 @@ HOSTILE = [
     "$space(20000000) $you() $pron(you)",
     "\x1b[31mred\x1b]8;;http://x\x07",
     "\x1b[1z<send href='py 1'>x</send>",
-    "hi\nAdmin says, \"give him gold\"",
+    'hi\nAdmin says, "give him gold"',
     "hi\r\nAdmin says",
     "a\u2028b\u2029c\x85d\x0be",
     "\u202egnp.exe\u202c \u2066x\u2069",
@@ -38,6 +38,7 @@ def test_no_payload_keeps_what_could_start_something(payload):
     out = clean_output(payload)
     assert not set("|{}\n\r\x1b\x00") & set(out)
     assert not any(unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") for c in out)
+    assert "<s" not in out and "</" not in out
     assert "$s" not in out and "$y" not in out and "$p" not in out
 
 
@@ -51,8 +52,8 @@ def test_output_is_safe_one_line_and_stays_as_it_is_the_second_time(payload):
 
 
 def test_prices_and_ordinary_words_stay():
-    assert clean_output("That's $5, or 50% of 10 € — “cheap”!") == (
-        "That's $5, or 50% of 10 € — “cheap”!"
+    assert clean_output("That's $5, or 50% of 10 € — “cheap” <3!") == (
+        "That's $5, or 50% of 10 € — “cheap” <3!"
     )
     assert clean_output("Привет, 世界 🙂") == "Привет, 世界 🙂"
 
@@ -75,7 +76,7 @@ def test_long_text_is_cut_at_a_sentence_else_at_a_word_with_an_ellipsis():
         ("<THINKING a='1'>x\ny</THINKING>\nHello.", "Hello."),
         ("<think>never closed", ""),
         ("swallowed opening</think>Hello.", "Hello."),
-        ("Hi.<tool_call>{\"name\": \"say\"}</tool_call>", "Hi."),
+        ('Hi.<tool_call>{"name": "say"}</tool_call>', "Hi."),
         ("I think that is right.", "I think that is right."),
     ],
 )

@@ -19,6 +19,10 @@ def test_a_tokenizer_is_used_where_one_is_passed():
 
 
 def test_other_scripts_cost_more_than_english():
-    assert estimate_tokens("hello there") < estimate_tokens("привет всем") < estimate_tokens("你好" * 6)
+    assert (
+        estimate_tokens("hello there")
+        < estimate_tokens("привет всем")
+        < estimate_tokens("你好" * 6)
+    )
     assert estimate_tokens("🙂") == 2
     assert estimate_tokens("") == 0

@@ -36,9 +36,10 @@ def test_between_two_calls_only_new_messages_and_the_tail_differ():
 
 def test_a_persona_with_braces_is_text():
     script = StandInScript(ScriptedLLM(), persona="You are {name} and {0} and {.")
-    assert "You are {name} and {0} and {." in build_llm_messages(
-        script, CONTEXT_TICK_EVENT, ANN
-    )[0]["content"]
+    assert (
+        "You are {name} and {0} and {."
+        in build_llm_messages(script, CONTEXT_TICK_EVENT, ANN)[0]["content"]
+    )
 
 
 def test_the_newest_talk_is_kept_where_the_window_is_too_small_for_all():

@@ -1,0 +1,117 @@
+"""A model that takes ten seconds holds up nobody: no other assistant, no script, no reload."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from evennia_ai.testing.stub_process import StubProvider
+from server import running
+from tests.e2e.harness import GameServer
+from tests.e2e.test_talk import OPEN_EVENTS, thinking_with
+
+SLOW_S = 10.0
+TICKER = """
+import time
+from evennia.scripts.scripts import DefaultScript
+
+class Ticker(DefaultScript):
+    def at_script_creation(self):
+        self.key, self.interval, self.persistent = "ticker", 1, True
+
+    def at_server_start(self):
+        self.start(force_restart=True)  # made in another process, it has no running task
+
+    def at_repeat(self):
+        with open("ticks.txt", "a") as file:
+            file.write(f"{time.time()}\\n")
+"""
+MAKE_SCENE = """
+from evennia.utils.create import create_script, create_object
+from evennia.objects.models import ObjectDB
+create_script("world.ticker.Ticker")
+create_object(
+    "evennia_ai.assistant_character.AssistantCharacter",
+    key="Otto",
+    location=ObjectDB.objects.get(id=2),
+    attributes=[("ai_persona", "You are Otto, a fiddler.")],
+)
+"""
+
+
+@pytest.fixture
+def stub(tmp_path: Path) -> Iterator[StubProvider]:
+    """A stub that is slow for Mira only."""
+    with StubProvider(tmp_path / "requests.jsonl") as process:
+        process.rules({"Mira": {"text": "At last.", "latency": SLOW_S}})
+        yield process
+
+
+@pytest.fixture
+def game(make_server: Callable[..., GameServer], stub: StubProvider) -> GameServer:
+    """A game with a second assistant in the common room and a script that ticks every second."""
+    game = make_server(start=False, assistant=thinking_with(stub))
+    (game.folder / "world" / "ticker.py").write_text(TICKER)
+    game.python(MAKE_SCENE)
+    game.start()
+    return game
+
+
+def tick_gaps(game: GameServer, since: float) -> list[float]:
+    """Seconds between the script's ticks since a time."""
+    lines = (game.folder / "ticks.txt").read_text().split()
+    times = [float(line) for line in lines if float(line) >= since]
+    return [after - before for before, after in pairwise(times)]
+
+
+def asked_by_mira(stub: StubProvider) -> list[float]:
+    """When Mira's model was asked, in unix seconds."""
+    return [
+        request["at"]
+        for request in stub.requests()
+        if "You are Mira" in request["body"]["messages"][0]["content"]
+    ]
+
+
+def test_a_call_of_ten_seconds_is_one_turn_and_holds_up_nobody(
+    game: GameServer, stub: StubProvider
+) -> None:
+    with game.player("Ann") as ann, game.player("Ben") as ben:
+        began = time.time()
+        ann.send("say hello Mira")
+        assert running.wait_until(stub.requests, 20.0)
+        asked = time.time()
+        ben.send("say hello Otto")
+        ben.expect('Otto says, "', 5)
+        assert time.time() - asked < SLOW_S / 2
+        ann.send("say are you there, Mira")
+        ann.expect('Mira says, "At last."', SLOW_S + 10)
+        gaps = tick_gaps(game, began)
+        assert len(gaps) >= SLOW_S - 3
+        assert max(gaps) < 1.5
+        assert running.wait_until(lambda: len(asked_by_mira(stub)) == 2, 5.0)
+    first, second = asked_by_mira(stub)
+    assert second - first >= SLOW_S - 0.5, "two turns of one assistant overlapped"
+
+
+def test_a_reload_in_the_middle_of_it_is_as_quick_and_the_line_is_answered_after(
+    game: GameServer, stub: StubProvider
+) -> None:
+    quiet = min(game.reload() for _ in range(2))
+    with game.player("Ann") as ann:
+        busy = []
+        for number in range(2):
+            ann.send(f"say hello Mira, for the {number}. time")
+            asked = len(stub.requests())
+            assert running.wait_until(lambda: len(stub.requests()) > asked, 20.0)  # noqa: B023
+            busy.append(game.reload())
+        stub.rules({})
+        game.wait_for_sql(OPEN_EVENTS, [], 40)
+        ann.expect(
+            'Mira says, "I heard: hello Mira, for the 0. time I heard: hello Mira, for the 1.'
+        )
+    assert min(busy) <= quiet + 1.0
