@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from django.conf import settings
 from evennia.scripts.scripts import DefaultScript
+from evennia.utils.dbserialize import deserialize
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
@@ -22,6 +23,7 @@ from evennia_ai.config import (
 from evennia_ai.errors import ConfigError, TurnAborted
 from evennia_ai.hearing import perceive
 from evennia_ai.messages import Message
+from evennia_ai.policy.persona import Persona, read_persona
 from evennia_ai.senses import can_hear
 from evennia_ai.signals import turn_finished
 from evennia_ai.store.conversation import TableConversation
@@ -78,9 +80,9 @@ class AssistantScript(DefaultScript):
         return str(self.obj.key)
 
     @property
-    def persona(self) -> str:
-        """Who the character is, in a builder's words."""
-        return str(self.obj.db.ai_persona or "")
+    def persona(self) -> Persona:
+        """Who the character is."""
+        return read_persona(deserialize(self.obj.db.ai_persona))
 
     @property
     def services(self) -> Any:

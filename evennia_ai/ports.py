@@ -19,6 +19,7 @@ from evennia_ai.messages import LLMReply as LLMReply
 from evennia_ai.messages import Message, WireMessage
 from evennia_ai.messages import ToolCallRequest as ToolCallRequest
 from evennia_ai.messages import Usage as Usage
+from evennia_ai.policy.persona import Persona
 
 # --- models ----------------------------------------------------------------------------------
 
@@ -37,14 +38,15 @@ class HeardLine:
 class Scene:
     """The same content as the prompt, structured, for a brain that is not a language model.
 
-    It is built from the items selected for the prompt's audience and nothing else.
+    It is built from the items selected for the prompt's audience and nothing else. ``lore`` holds
+    the pieces of static knowledge in this prompt; ``step`` counts the turn's model calls from 1.
     """
 
     name: str
-    persona: str
+    persona: Persona
     lines: tuple[HeardLine, ...]
-    people: tuple[str, ...] = ()
-    place: str = ""
+    situation: Situation = field(default_factory=Situation)
+    lore: tuple[str, ...] = ()
     step: int = 1
 
 
@@ -255,4 +257,4 @@ class Script(Protocol):
     conversation: Conversation
     inbox: Inbox
     turns: Turns
-    persona: str
+    persona: Persona

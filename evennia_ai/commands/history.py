@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -97,18 +98,29 @@ def names_for(dbrefs: Iterable[str]) -> str:
 
 def message_line(row: dict[str, Any], own_name: str) -> str:
     """One message: time, who, to whom, tokens, words."""
-    who = {"user": row["speaker_name"] or "?", "assistant": own_name}.get(row["role"], row["role"])
-    text = clean_output(row["content"], LINE_CHARS)
-    for call in row["tool_calls"]:
-        function = call["function"]
-        text += f" |c{clean_output(function['name'], 40)}|n "
-        text += clean_output(function["arguments"], LINE_CHARS)
+    if row["role"] == "tool":
+        return f"    |x= {clean_output(row['content'], LINE_CHARS)} ({row['tokens']} tokens)|n"
+    who = own_name if row["role"] == "assistant" else row["speaker_name"]
+    calls = [call["function"] for call in row["tool_calls"]]
+    said = [clean_output(row["content"], LINE_CHARS)] if row["content"] else []
+    text = " ".join([*said, *(call_text(call["name"], call["arguments"]) for call in calls)])
     heard_by = clean_output(names_for(row["audience"]), 120)
     private = " |r(private)|n" if row["private"] else ""
     return (
         f"|x{row['at']:%m-%d %H:%M:%S}|n |w{clean_output(who, 40)}|n"
-        f" |x> {heard_by}, {row['tokens']} tokens|n{private}\n    {text.strip()}"
+        f" |x> {heard_by}, {row['tokens']} tokens|n{private}\n    {text}"
     )
+
+
+def call_text(name: str, arguments: str) -> str:
+    """A tool call as a reader wants it: ``say: Hello`` or ``give: item mug, to Ann``."""
+    try:
+        values = json.loads(arguments or "{}")
+    except ValueError:
+        values = arguments
+    if isinstance(values, dict):
+        values = ", ".join(v if k == "text" else f"{k} {v}" for k, v in values.items())
+    return f"|c{clean_output(name, 40)}|n: {clean_output(str(values), LINE_CHARS)}".rstrip(": ")
 
 
 def turn_lines(turn: Any) -> list[str]:
@@ -125,9 +137,8 @@ def turn_lines(turn: Any) -> list[str]:
         )
     lines.extend(f"  model {model_call_text(call)}" for call in turn.model_calls.all())
     for act in turn.tool_calls.all():
-        arguments = clean_output(act.arguments, LINE_CHARS)
         result = clean_output(act.result, LINE_CHARS)
-        lines.append(f"  |c{clean_output(act.name, 40)}|n {arguments}\n    {act.state}: {result}")
+        lines.append(f"  {call_text(act.name, act.arguments)}\n    |x= {act.state}: {result}|n")
     return lines
 
 

@@ -14,6 +14,7 @@ from evennia.utils.utils import class_from_module
 from evennia_ai.assistant_character import AssistantMixin, composed_path, original_path
 from evennia_ai.commands.common import AICommand, UsageError, all_assistants
 from evennia_ai.config import FIELDS, known_setting, parse_value, resolve_profile
+from evennia_ai.policy.persona import render_persona
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.rights import excessive_rights
 from evennia_ai.store.erase import count_rows, erase_chunk
@@ -118,7 +119,7 @@ class CmdAISetup(AICommand):
         rows = [f"  {name} = {value}" for name, value in own.items()]
         lines = [
             f"|w{script.character_name}|n ({'awake' if script.is_on else 'stopped'})",
-            f"Persona: {clean_output(script.persona) or '(none)'}",
+            f"Persona: {clean_output(render_persona(script.persona))}",
             f"Model profile: {script.profile.name} ({script.profile.client})",
             "Its own settings:" if rows else "It inherits all of its settings.",
             *rows,
@@ -155,7 +156,7 @@ class CmdAISetup(AICommand):
         """Change who it is; what it remembers stays."""
         if not persona:
             raise UsageError("A persona cannot be empty: say who the character is.")
-        before = clean_output(script.persona)
+        before = clean_output(script.persona.text)
         script.character.db.ai_persona = persona
         self.msg(
             f"{script.character_name} is somebody else now, and remembers what it did. "
@@ -188,8 +189,8 @@ class CmdAISetup(AICommand):
         rows = count_rows(script.id)
         name = script.character_name
         answer = yield (
-            f"This deletes {name}'s mind with {rows['Message']} messages and {rows['Turn']} turns, "
-            f"for ever. The character stays. |waisetup/stop|n would only silence it.\n"
+            f"This deletes {name}'s mind with its {rows['Message']} messages, for ever. "
+            "The character stays. |waisetup/stop|n would only silence it.\n"
             f"Delete it? yes/[no]"
         )
         if answer.strip().lower() not in ("y", "yes"):

@@ -73,7 +73,7 @@ def reply_with_call(name: str, arguments: dict[str, str]) -> LLMReply:
 def answer_line(line: HeardLine, scene: Scene, request: LLMRequest) -> str:
     """One or two sentences for one heard line."""
     speaker, text = line.speaker, line.text
-    facts = first_person_sentences(scene.persona)
+    facts = first_person_sentences(scene.persona.text)
     if line.kind == "give":
         return f"For me, {speaker}? {text[:1].upper()}{text[1:]}: thank you."
     if NATURE.search(text):
@@ -82,8 +82,8 @@ def answer_line(line: HeardLine, scene: Scene, request: LLMRequest) -> str:
         return recall(speaker, line, request)
     if WHO.search(text):
         return f"{scene.name} is my name. " + " ".join(facts[:2])
-    if WHERE.search(text) and scene.place:
-        return f"This is {scene.place}, {speaker}."
+    if WHERE.search(text) and scene.situation.place:
+        return f"This is {scene.situation.place}, {speaker}."
     if GREETING.search(text):
         return f"Welcome, {speaker}. " + (facts[0] if facts else f"I am {scene.name}.")
     if FAREWELL.search(text):

@@ -14,6 +14,7 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ToolError
 from evennia_ai.events import Audience, Heard
 from evennia_ai.messages import ToolCallRequest
+from evennia_ai.policy.persona import read_persona
 from evennia_ai.ports import Gateway, Situation, ToolContext, ToolResult, ToolSpec
 from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 
@@ -104,12 +105,12 @@ class StandInScript:
         self,
         gateway: Gateway,
         config: AssistantConfig | None = None,
-        persona: str = "You are Mira, a barkeep.",
+        persona: str | Mapping[str, Any] = "You are Mira, a barkeep.",
     ) -> None:
         self.services = StandInServices(gateway)
         self.config = config or AssistantConfig()
         self.profile = ModelProfile("test", model="scripted")
-        self.persona = persona
+        self.persona = read_persona(persona)
         self.character_name = "Mira"
         self.character = self
         self.conversation = MemoryConversation(self.services.now)

@@ -13,6 +13,7 @@ from evennia_ai.errors import ProviderError, TurnAborted
 from evennia_ai.events import Audience
 from evennia_ai.messages import LLMReply, Message, WireMessage, is_private, to_wire
 from evennia_ai.policy.audience import select_visible
+from evennia_ai.policy.persona import render_persona
 from evennia_ai.policy.tokens import count_conversation_tokens, count_message
 from evennia_ai.ports import (
     HeardLine,
@@ -55,7 +56,7 @@ def build_prompt(
     services, config = script.services, script.config
     system = {
         "role": "system",
-        "content": system_prompt(context, script.character_name, script.persona),
+        "content": system_prompt(context, script.character_name, render_persona(script.persona)),
     }
     tail = {
         "role": "user",
@@ -92,9 +93,7 @@ def build_scene(script: Any, turn: TurnRecord, situation: Situation, step: int) 
         HeardLine(e.heard.kind, e.heard.speaker_name, e.heard.text, e.heard.private)
         for e in turn.events
     )
-    return Scene(
-        script.character_name, script.persona, lines, situation.people, situation.place, step
-    )
+    return Scene(script.character_name, script.persona, lines, situation, (), step)
 
 
 def build_request(

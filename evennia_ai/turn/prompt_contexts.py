@@ -48,7 +48,7 @@ CONTEXT_TICK_EVENT = PromptContext("tick_event", RULES)
 
 def system_prompt(context: PromptContext, name: str, persona: str) -> str:
     """The constant first part of a prompt."""
-    return context.prompt.format(name=name, persona=persona.strip() or "You have no past yet.")
+    return context.prompt.format(name=name, persona=persona)
 
 
 def situation_prompt(situation: Situation, time: str, new_lines: int) -> str:

@@ -148,7 +148,7 @@ def test_a_persona_may_be_changed_and_the_old_one_is_shown(admin, guard):
     admin.do("aisetup Guard = You are a guard.")
     text = told(admin, "aisetup/set Guard/persona = You are a king.")
     assert "To undo: aisetup/set Guard/persona = You are a guard." in text
-    assert guard.assistant.persona == "You are a king."
+    assert guard.assistant.persona.text == "You are a king."
 
 
 def test_stopped_it_neither_hears_nor_speaks_until_it_is_started(game, admin, guard):
@@ -194,7 +194,7 @@ def test_delete_leaves_the_character_and_nothing_else(game, admin, guard):
     game.model.add(call("say", text="Halt!"))
     admin.do("say hello")
     game.run()
-    assert "3 messages and 1 turns" in drive_delete(admin, guard.assistant, "yes")
+    assert "with its 3 messages" in drive_delete(admin, guard.assistant, "yes")
     assert not Message.objects.exists()
     assert not Event.objects.exists()
     assert guard.pk
@@ -261,7 +261,7 @@ def test_turns_tell_what_set_each_off_and_how_it_ended(game, admin, guard):
     assert "heard (say, alone with the speaker) Ada: what do you see?" in text
     assert text.count("  model default:") == 2
     assert "done: Tavern: A warm room." in text
-    assert 'say ("text": "Nothing here.")' in text
+    assert "say: Nothing here." in text
     assert ": answered after" in text
 
 
@@ -303,4 +303,4 @@ def test_from_code_and_prototype_in_a_few_lines(game, tavern):
             "ai_persona": "You are Otto.",
         }
     )
-    assert otto.assistant.persona == "You are Otto."
+    assert otto.assistant.persona.text == "You are Otto."

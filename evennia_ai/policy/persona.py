@@ -1,0 +1,81 @@
+"""Who a character is: free text, or fields a builder fills in one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from evennia_ai.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Persona:
+    """A persona; every field may be empty.
+
+    Attributes:
+        text: in the builder's words, in the second person: "You are Mira, who keeps the Gull."
+        voice: how it sounds: "low, dry, in short sentences".
+        manner: how it behaves: "wipes mugs while she listens".
+        knows: what it knows that others may not.
+        wants: its goals.
+        never: what it never does.
+        examples: lines it might say, one each.
+    """
+
+    text: str = ""
+    voice: str = ""
+    manner: str = ""
+    knows: tuple[str, ...] = ()
+    wants: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
+
+
+FIELD_NAMES = tuple(item.name for item in fields(Persona))
+LISTS = frozenset({"knows", "wants", "never", "examples"})
+HEADINGS = {
+    "voice": "Your voice: {}",
+    "manner": "Your manner: {}",
+    "knows": "You know:",
+    "wants": "You want:",
+    "never": "You never:",
+    "examples": "Things you might say:",
+}
+
+
+def read_persona(value: Any) -> Persona:
+    """Make a persona of text or of a mapping of its fields; raises ConfigError.
+
+    A list field may be given as one text, its entries separated by semicolons.
+    """
+    if isinstance(value, Persona):
+        return value
+    if not isinstance(value, Mapping):
+        return Persona(text=str(value or ""))
+    strange = sorted(set(value) - set(FIELD_NAMES))
+    if strange:
+        known = ", ".join(FIELD_NAMES)
+        raise ConfigError(f"A persona has no field '{strange[0]}'. There are: {known}.")
+    return Persona(**{name: _read_field(name, value[name]) for name in value})
+
+
+def _read_field(name: str, value: Any) -> Any:
+    if name not in LISTS:
+        return str(value or "")
+    entries = value.split(";") if isinstance(value, str) else value
+    return tuple(str(entry).strip() for entry in entries if str(entry).strip())
+
+
+def render_persona(persona: Persona) -> str:
+    """The persona as it stands in a prompt."""
+    parts = [persona.text.strip() or "You have no past yet."]
+    for name, heading in HEADINGS.items():
+        value = getattr(persona, name)
+        if not value:
+            continue
+        if name in LISTS:
+            parts.append("\n".join([heading, *(f"- {entry}" for entry in value)]))
+        else:
+            parts.append(heading.format(value))
+    return "\n".join(parts)
