@@ -42,7 +42,7 @@ def main(arguments: list[str]) -> int:
     try:
         steps[arguments[0]]()
     except (DemoError, environment.InstallError) as error:
-        say(f"\n{error}")
+        print(f"\n{error}", file=sys.stderr, flush=True)
         return 1
     return 0
 
@@ -55,9 +55,10 @@ def start() -> None:
         say("The demo is running already.")
         use_ports(known)
         tell(known)
+        if mind.choose_mind(os.environ).sentence != known.mind:
+            say("Your environment names another mind now: `make stop`, then `make demo`, takes it.")
         return
-    if os.environ.get("EVENNIA_AI_PORT_BASE"):
-        known.port_base = os.environ["EVENNIA_AI_PORT_BASE"]
+    known.port_base = os.environ.get("EVENNIA_AI_PORT_BASE") or known.port_base
     use_ports(known)
     launch(known)
     tell(known)
@@ -66,7 +67,7 @@ def start() -> None:
 def enter_environment() -> None:
     """Go on inside this project's environment, made first if need be. May not return."""
     python = environment.venv_python(VENV)
-    if not environment.is_current(VENV):
+    if not (environment.is_current(VENV) or running.is_ready(ROOT)):
         create_environment()
     if Path(sys.prefix).resolve() != VENV.resolve():
         os.execv(python, [str(python), "-m", "server.demo", "start"])
@@ -86,7 +87,11 @@ def create_environment() -> None:
 
 
 def use_ports(known: record.Record) -> None:
-    """Let the settings take the ports that this copy was started with."""
+    """Let the settings take the ports that this copy was started with; raises DemoError."""
+    if known.port_base and not (known.port_base.isdecimal() and int(known.port_base) < 65_530):
+        raise DemoError(
+            f"EVENNIA_AI_PORT_BASE is '{known.port_base}', which is no port: take 5000, say."
+        )
     if known.port_base:
         os.environ["EVENNIA_AI_PORT_BASE"] = known.port_base
 
@@ -123,7 +128,7 @@ def check_ports(ports: dict[str, int]) -> None:
     if taken:
         words = ", ".join(f"{port} ({name})" for name, port in ports.items() if port in taken)
         raise DemoError(
-            f"Another program uses the port {words}. Stop that one, or take other ports: "
+            f"Another program uses port {words}.\nStop that one, or take other ports: "
             "EVENNIA_AI_PORT_BASE=5000 make demo"
         )
 

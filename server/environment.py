@@ -1,4 +1,4 @@
-"""Makes a virtual environment with this project in it, or leaves a good one as it is."""
+"""Makes a virtual environment with this project in it, and brings it up to date."""
 
 from __future__ import annotations
 
@@ -30,11 +30,15 @@ def is_current(folder: Path, extras: str = "") -> bool:
 
 
 def make_environment(folder: Path, interpreter: str, extras: str = "") -> None:
-    """Create the environment anew and install the project, editable; raises InstallError."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    """Install the project, editable, into the environment; raises InstallError.
+
+    One whose installation was never finished is made anew.
+    """
     log = folder / "install.log"
-    run([interpreter, "-m", "venv", str(folder)], log)
+    if not (folder / "installed").exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        run([interpreter, "-m", "venv", str(folder)], log)
     run([str(venv_python(folder)), *PIP, "install", "--editable", f".{extras}"], log)
     (folder / "installed").write_text(fingerprint(extras))
 

@@ -31,10 +31,7 @@ def choose_mind(
     models = (list_models or ollama_models)()
     if models:
         return ollama_mind(pick_model(models, environ.get("EVENNIA_AI_MODEL", "")))
-    return Mind(
-        "the offline brain (no model is set up: see OPENAI_API_KEY, OPENAI_BASE_URL and "
-        "EVENNIA_AI_MODEL)"
-    )
+    return Mind("the offline brain (for a model, set OPENAI_API_KEY or OPENAI_BASE_URL)")
 
 
 def configured_mind(environ: Mapping[str, str]) -> Mind:

@@ -1,6 +1,10 @@
 """The demo game itself, over real telnet: it can be played, reloaded, killed and started again."""
 
-from tests.e2e.harness import ADMIN, GameServer
+import re
+from urllib.parse import urlencode
+from urllib.request import HTTPCookieProcessor, ProxyHandler, build_opener
+
+from tests.e2e.harness import ADMIN, PASSWORD, GameServer
 
 
 def test_players_hear_each_other_through_reload_and_crash(game: GameServer) -> None:
@@ -60,6 +64,13 @@ def test_the_database_is_in_write_ahead_mode(shared_game: GameServer) -> None:
     assert shared_game.sql("PRAGMA journal_mode")[0][0] == "wal"
 
 
+def test_what_the_server_writes_is_in_the_file_at_once(shared_game: GameServer) -> None:
+    # In write-ahead mode a connection carried over twistd's fork loses everything it writes.
+    query = "SELECT db_location_id FROM objects_objectdb WHERE db_key = 'Ben'"
+    with shared_game.player("Ben"):
+        assert [tuple(row) for row in shared_game.sql(query)] == [(2,)]
+
+
 def test_only_this_machine_can_connect(shared_game: GameServer) -> None:
     output = shared_game.python(
         "from django.conf import settings; print('LOCKDOWN', settings.LOCKDOWN_MODE)"
@@ -77,3 +88,17 @@ def test_a_stop_and_a_start_lose_nothing(game: GameServer) -> None:
     with game.player("Ann") as ann:
         ann.send("inventory")
         ann.expect("pewter mug")
+
+
+def test_the_web_site_works_for_staff(shared_game: GameServer) -> None:
+    # Evennia links to the admin for staff, which fails every page where the admin has no address.
+    site = f"http://127.0.0.1:{shared_game.web_port}"
+    browser = build_opener(ProxyHandler({}), HTTPCookieProcessor())
+    form = browser.open(f"{site}/auth/login/").read().decode()
+    token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', form)
+    assert token
+    login = {"username": ADMIN, "password": PASSWORD, "csrfmiddlewaretoken": token[1]}
+    page = browser.open(f"{site}/auth/login/", urlencode(login).encode()).read().decode()
+    assert ADMIN in page
+    for path in ("/", "/webclient/", "/admin/"):
+        assert browser.open(site + path).status == 200
