@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import io
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -26,8 +28,8 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.TEST_ENVIRONMENT = True
     # Evennia looks into the database here, before there is a test database: never into the demo's.
     connection.settings_dict["NAME"] = ":memory:"
-    with config.stash[blocking_manager_key].unblock():
-        evennia._init()
+    with config.stash[blocking_manager_key].unblock(), redirect_stdout(io.StringIO()):
+        evennia._init()  # says that there is no database, which we know
         connection.close()
 
 

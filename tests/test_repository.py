@@ -33,10 +33,16 @@ def tracked():
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    """The built wheel. Built from a copy, since setuptools leaves its work in the source folder."""
-    folder = tmp_path_factory.mktemp("wheel")
-    source = shutil.copytree(ROOT, folder / "source", ignore=shutil.ignore_patterns(*NO_SOURCE))
+def source(tmp_path_factory):
+    """A copy of the project, since setuptools leaves its work in the folder it builds from."""
+    folder = tmp_path_factory.mktemp("wheel") / "source"
+    return shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*NO_SOURCE))
+
+
+@pytest.fixture(scope="module")
+def wheel(source):
+    """The built wheel."""
+    folder = source.parent
     subprocess.run(
         [
             sys.executable,
@@ -80,13 +86,9 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     assert tops == {"evennia_ai", f"evennia_ai-{evennia_ai.__version__}.dist-info"}
 
 
-def test_the_wheel_holds_the_whole_package(wheel):
-    package = ROOT / "evennia_ai"
-    expected = {
-        f"evennia_ai/{file.relative_to(package).as_posix()}"
-        for file in package.rglob("*")
-        if file.is_file() and "__pycache__" not in file.parts
-    }
+def test_the_wheel_holds_the_whole_package(wheel, source):
+    files = (source / "evennia_ai").rglob("*")
+    expected = {file.relative_to(source).as_posix() for file in files if file.is_file()}
     assert expected <= set(wheel.namelist())
 
 
