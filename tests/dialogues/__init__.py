@@ -1,0 +1,1 @@
+"""Forty scripted dialogues, played on the real test database and scored."""
