@@ -7,7 +7,7 @@ from typing import Any
 from evennia.objects.objects import DefaultCharacter
 from evennia.utils.utils import class_from_module
 
-from evennia_ai.events import Heard
+from evennia_ai.events import Heard, Situation
 from evennia_ai.hearing import KINDS, MOVES, Utterance, split_message, words_of
 
 SCRIPT_KEY = "assistant"
@@ -44,6 +44,11 @@ class AssistantMixin:
 
     def at_ai_pre_act(self, tool: str, args: dict[str, Any]) -> bool | None:
         """Called before a tool runs: return False to forbid it."""
+
+    def at_ai_situation(self, situation: Situation) -> Situation:
+        """Called with what it sees: add what only your game knows, such as weather or hunger, with
+        ``dataclasses.replace(situation, notes=("It rains.",))``."""
+        return situation
 
     def at_ai_say(self, text: str) -> str:
         """Called with the words the character is about to say; returns them, changed or not."""

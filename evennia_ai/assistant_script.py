@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from django.conf import settings
@@ -21,17 +21,27 @@ from evennia_ai.config import (
     resolve_profile,
 )
 from evennia_ai.errors import ConfigError, TurnAborted
-from evennia_ai.hearing import perceive
+from evennia_ai.events import Heard
+from evennia_ai.hearing import is_chosen, perceive
 from evennia_ai.messages import Message
-from evennia_ai.policy.persona import Persona, read_persona
-from evennia_ai.senses import can_hear
+from evennia_ai.policy.addressing import SPOKEN
+from evennia_ai.policy.autonomy import HOUR_S, AutonomyLimits, AutonomyState, should_act
+from evennia_ai.policy.persona import Persona
+from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.profiles import missing_model
+from evennia_ai.senses import can_hear, is_assistant, listening_objects
 from evennia_ai.signals import turn_finished
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.turns import TableTurns
-from evennia_ai.turn.attention import TURNS_A_TICK, answer_events
+from evennia_ai.tools.company import follow_leader
+from evennia_ai.turn.attention import TURNS_A_TICK, act_unasked, answer_events
+from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_AUTONOMOUS
 
 log = Logger()
+
+URGENT = 7
+NOTEWORTHY = 4
 
 
 class AssistantScript(DefaultScript):
@@ -82,7 +92,11 @@ class AssistantScript(DefaultScript):
     @property
     def persona(self) -> Persona:
         """Who the character is."""
-        return read_persona(deserialize(self.obj.db.ai_persona))
+        try:
+            return self.services.personas.resolve(deserialize(self.obj.db.ai_persona))
+        except ConfigError as error:
+            log.warn("{name}: {error}", name=self.character_name, error=error)
+            return Persona()
 
     @property
     def services(self) -> Any:
@@ -155,6 +169,8 @@ class AssistantScript(DefaultScript):
             complaints.append(str(error))
             profile = resolve_profile("offline", profiles)
         config, all_complaints = resolve_lenient([game, profile.settings, own])
+        if profile.client == "openai" and not (config.llm_model or profile.model):
+            all_complaints.append(missing_model(profile.name))
         self.ndb.config, self.ndb.profile = config, profile
         self.ndb.complaints = list(dict.fromkeys([*complaints, *all_complaints]))
 
@@ -164,16 +180,39 @@ class AssistantScript(DefaultScript):
         """Store what was heard, then wake if it calls for an answer."""
         if not self.is_on or self.services is None:
             return
-        in_conversation = self.is_in_conversation(speaker.dbref)
-        heard = perceive(kind, words, speaker, self.character, self.config, in_conversation)
+        heard = perceive(kind, words, speaker, self.character, self.config)
         heard = self.character.at_ai_hear(heard)
         if heard is None:
             return
+        self.take_in(heard)
+        if heard.kind in SPOKEN:
+            self.ndb.last_talk_at = self.services.clock.seconds()
+        if heard.addressed:
+            self.partners[heard.speaker] = self.services.now()
+
+    def take_in(self, heard: Heard) -> None:
+        """Store an event and see to it that somebody attends to it."""
         self.inbox.put(heard)
         self.services.attend(self)
         if heard.addressed:
-            self.partners[heard.speaker] = self.services.now()
             self.wake()
+
+    def notify(self, text: str, importance: int = 5) -> None:
+        """Tell the character of something that happened in the game: a quest, the weather.
+
+        Args:
+            text: one sentence, from its point of view.
+            importance: 1 to 10. From 7 it thinks about it at once; from 4 it may react by itself;
+                below it only knows.
+        """
+        if not self.is_on or self.services is None:
+            return
+        listeners = self.services.world.listeners(self.character)
+        line = clean_heard(text, self.config.max_heard_chars)
+        urgent = importance >= URGENT
+        self.take_in(Heard("notice", "", "", line, listeners, addressed=urgent, reason="notice"))
+        if importance >= NOTEWORTHY and not urgent:
+            self.ndb.news_at = self.services.clock.seconds()
 
     def notice_move(self, mover: Any) -> None:
         """Somebody is coming or going: which of the two shows only when the move is done."""
@@ -187,10 +226,21 @@ class AssistantScript(DefaultScript):
         self.hear("arrive" if here else "leave", "", mover)
         if here:
             self.wake()
+            self.note_arrival(mover)
+        else:
+            follow_leader(self.character, mover)
+
+    def note_arrival(self, newcomer: Any) -> None:
+        """A player has come: one of the assistants present may react to it."""
+        colleagues = [obj for obj in listening_objects(self.character) if is_assistant(obj)]
+        if newcomer.has_account and is_chosen(self.character, colleagues, newcomer, ""):
+            self.ndb.news_at = self.services.clock.seconds()
 
     def notice_presence(self, somebody: Any) -> None:
         """An untyped line, as when a player enters the game: answer what reached nobody."""
-        if self.is_on and getattr(somebody, "has_account", False):
+        if self.is_on and self.services and getattr(somebody, "has_account", False):
+            self.services.attend(self)
+            self.note_arrival(somebody)
             self.wake()
 
     @property
@@ -202,9 +252,15 @@ class AssistantScript(DefaultScript):
 
     def is_in_conversation(self, dbref: str) -> bool:
         """True where the last exchange with somebody is short enough ago."""
+        return self.last_exchange_with(dbref) > 0
+
+    def last_exchange_with(self, dbref: str) -> float:
+        """When the last exchange with somebody was, in unix seconds; 0 if too long ago."""
         last = self.partners.get(dbref)
         timeout = self.config.conversation_timeout
-        return last is not None and (self.services.now() - last).total_seconds() <= timeout
+        if last is None or (self.services.now() - last).total_seconds() > timeout:
+            return 0.0
+        return last.timestamp()
 
     # --- ticking ------------------------------------------------------------------------------
 
@@ -247,6 +303,12 @@ class AssistantScript(DefaultScript):
         try:
             self.resolve_settings()
             turns = yield answer_events(self)
+            if turns:
+                self.ndb.news_at = None
+            elif self.wants_to_act():
+                self.autonomous_acts.append(self.services.clock.seconds())
+                yield act_unasked(self)
+                turns = 1
         except TurnAborted as error:
             log.info("{name}: {error}", name=self.character_name, error=error)
             return 0
@@ -257,6 +319,30 @@ class AssistantScript(DefaultScript):
         if turns == TURNS_A_TICK:
             self.wake()
         return turns
+
+    @property
+    def autonomous_acts(self) -> list[float]:
+        """When it acted unasked within the last hour, in the clock's seconds."""
+        if self.ndb.autonomous_acts is None:
+            since = self.services.now() - timedelta(seconds=HOUR_S)
+            times = self.turns.times_of(CONTEXT_TICK_AUTONOMOUS.name, since)
+            self.ndb.autonomous_acts = [at.timestamp() for at in times]
+        return self.ndb.autonomous_acts
+
+    def wants_to_act(self) -> bool:
+        """True where it is time for a little life of its own."""
+        if self.config.autonomous_calls_per_hour == 0:
+            return False
+        near = [obj for obj in listening_objects(self.character) if obj.has_account]
+        state = AutonomyState(
+            now=self.services.clock.seconds(),
+            players_near=bool(near),
+            acts=tuple(self.autonomous_acts),
+            last_talk_at=self.ndb.last_talk_at,
+            news_at=self.ndb.news_at,
+        )
+        limits = AutonomyLimits(self.config.autonomous_calls_per_hour, self.config.autonomy_quiet)
+        return should_act(state, limits)
 
     def may_think(self) -> bool:
         """False while it is stopped, the server goes down, somebody steers the character himself,

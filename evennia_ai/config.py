@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, get_args, get_type_hints
 
 from evennia_ai.errors import ConfigError
+from evennia_ai.profiles import default_profiles  # noqa: F401  # where it stood before
 
 TRUE_WORDS = ("true", "yes", "on", "1")
 FALSE_WORDS = ("false", "no", "off", "0")
@@ -76,6 +77,15 @@ class AssistantConfig:
     )
     tick_rate: float = setting(
         5.0, "Time between ticks while players are near.", unit="s", low=0.5, high=3_600.0
+    )
+    autonomous_calls_per_hour: int = setting(
+        4, "How often it may act unasked while players are near; 0 is never.", low=0, high=3_600
+    )
+    autonomy_quiet: float = setting(
+        30.0, "How long nobody must have spoken before it acts unasked.", unit="s", low=0.0
+    )
+    lore_tokens: int = setting(
+        600, "Room in a prompt for pieces of lore; 0 is none.", unit="tokens", low=0, high=20_000
     )
     discretion: str = setting(
         "strict",
@@ -225,24 +235,6 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
         )
     own = {key: value for key, value in raw.items() if key in PROFILE_FIELDS}
     return ModelProfile(name=name, settings={key: raw[key] for key in raw if key in FIELDS}, **own)
-
-
-def default_profiles(environ: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """The profiles every game has: ``offline``, and ``default`` from the environment.
-
-    ``OPENAI_BASE_URL``, ``OPENAI_API_KEY`` and ``EVENNIA_AI_MODEL`` choose the endpoint; without
-    the first two, ``default`` is the offline brain.
-    """
-    offline = {"client": "offline", "model": "offline"}
-    if not (environ.get("OPENAI_API_KEY") or environ.get("OPENAI_BASE_URL")):
-        return {"offline": offline, "default": offline}
-    online = {
-        "client": "openai",
-        "base_url": environ.get("OPENAI_BASE_URL", ""),
-        "api_key_env": "OPENAI_API_KEY" if environ.get("OPENAI_API_KEY") else "",
-        "model": environ.get("EVENNIA_AI_MODEL") or "gpt-4o-mini",
-    }
-    return {"offline": offline, "default": online}
 
 
 def usable_window(config: AssistantConfig, profile: ModelProfile) -> int:

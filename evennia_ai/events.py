@@ -40,7 +40,10 @@ class InboxEvent:
 
 @dataclass(frozen=True)
 class Situation:
-    """What the character sees right now, in plain words."""
+    """What the character sees right now, in plain words.
+
+    ``notes`` are a game's own: weather, hunger, what it is in the middle of.
+    """
 
     place: str = ""
     description: str = ""
@@ -48,3 +51,4 @@ class Situation:
     exits: tuple[str, ...] = ()
     things: tuple[str, ...] = ()
     carrying: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()

@@ -14,9 +14,11 @@ from typing import Any
 
 from evennia_ai.config import AssistantConfig
 from evennia_ai.events import Heard
-from evennia_ai.policy.addressing import Hearing, judge_address
+from evennia_ai.policy.addressing import Candidate, Hearing, choose_responder, judge_address
+from evennia_ai.policy.persona import render_persona
+from evennia_ai.policy.relevance import score_texts
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.senses import display_name, listening_objects, plain
+from evennia_ai.senses import display_name, is_assistant, listening_objects, plain
 
 KINDS = {"say": "say", "whisper": "whisper", "pose": "emote"}
 MOVES = frozenset({"move", "traverse", "teleport", "follow"})
@@ -76,26 +78,44 @@ def names_of(character: Any) -> tuple[str, ...]:
     return tuple(name for name in names if len(name) > 1)
 
 
+def is_chosen(character: Any, colleagues: Sequence[Any], speaker: Any, words: str) -> bool:
+    """True where this character answers what is meant for nobody in particular."""
+    if not colleagues:
+        return True
+    everyone = [character, *colleagues]
+    near = score_texts(words, [render_persona(obj.assistant.persona) for obj in everyone])
+    candidates = [
+        Candidate(obj.dbref, obj.assistant.last_exchange_with(speaker.dbref), score)
+        for obj, score in zip(everyone, near, strict=True)
+    ]
+    return bool(choose_responder(candidates) == character.dbref)
+
+
 def perceive(
     kind: str,
     words: str,
     speaker: Any,
     character: Any,
     config: AssistantConfig,
-    in_conversation: bool,
 ) -> Heard:
     """Make an event of something heard, and judge whether it calls for an answer."""
     hearers = hearers_of(kind, speaker, character)
     others = [obj for obj in hearers if obj is not speaker]
-    hops = (speaker.ndb.ai_hops or 0) if getattr(speaker, "assistant", None) else 0
+    colleagues = [obj for obj in others if is_assistant(obj)]
+    from_assistant = is_assistant(speaker)
+    hops = (speaker.ndb.ai_hops or 0) if from_assistant else 0
+    players = len(others) - len(colleagues)
     address = judge_address(
         Hearing(
             kind=kind,
             text=words,
             names=names_of(character),
             other_names=tuple(name for obj in others for name in names_of(obj)),
-            alone=not others,
-            in_conversation=in_conversation,
+            alone=not players,
+            in_conversation=character.assistant.is_in_conversation(speaker.dbref),
+            chosen=is_chosen(character, colleagues, speaker, words),
+            from_assistant=from_assistant,
+            players_listen=bool(players) or not from_assistant,
             hops=hops,
             max_hops=config.max_hops,
         )

@@ -161,3 +161,20 @@ class DailyUse(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["assistant", "day"], name="ai_dailyuse_once")
         ]
+
+
+class Lore(models.Model):
+    """A piece of static knowledge that builders wrote in the game."""
+
+    id = models.BigAutoField(primary_key=True)
+    title = models.CharField(max_length=200, unique=True)
+    text = models.TextField()
+    scopes = models.JSONField(default=list)
+
+
+class SharedPersona(models.Model):
+    """A persona several characters have; a character names it as ``@name``."""
+
+    id = models.BigAutoField(primary_key=True)
+    name = models.CharField(max_length=64, unique=True)
+    fields = models.JSONField(default=dict)

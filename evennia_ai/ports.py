@@ -19,6 +19,7 @@ from evennia_ai.messages import LLMReply as LLMReply
 from evennia_ai.messages import Message, WireMessage
 from evennia_ai.messages import ToolCallRequest as ToolCallRequest
 from evennia_ai.messages import Usage as Usage
+from evennia_ai.policy.lore import LoreEntry
 from evennia_ai.policy.persona import Persona
 
 # --- models ----------------------------------------------------------------------------------
@@ -107,7 +108,8 @@ class TurnRecord:
     @property
     def speakers(self) -> Audience:
         """Everybody whose new words are in this turn."""
-        return frozenset(event.heard.speaker for event in (*self.events, *self.overheard))
+        heard = (event.heard.speaker for event in (*self.events, *self.overheard))
+        return frozenset(speaker for speaker in heard if speaker)
 
 
 class Conversation(Protocol):
@@ -234,6 +236,10 @@ class World(Protocol):
 
     def situation(self, character: Any) -> Situation:
         """What it sees."""
+
+    def lore(self, character: Any, audience: Audience) -> tuple[Sequence[LoreEntry], Audience]:
+        """Every piece of lore there is, and the labels that say which of them the character knows
+        and this audience may hear."""
 
 
 class Services(Protocol):

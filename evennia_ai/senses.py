@@ -3,22 +3,31 @@ contents and Attributes come from Evennia's caches."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from evennia.objects.objects import DefaultCharacter, DefaultExit
 from evennia.utils.ansi import strip_ansi
+from evennia.utils.dbserialize import deserialize
 
 from evennia_ai.events import Audience
+from evennia_ai.policy.lore import EVERYBODY, QUEST, LoreEntry
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import Situation
+from evennia_ai.store.lore import LoreShelf, read_entry
 
 DESCRIPTION_CHARS = 600
 
 
+def is_assistant(obj: Any) -> bool:
+    """True for a character with a mind that is awake and its own."""
+    script = getattr(obj, "assistant", None)
+    return bool(script and script.is_on and not obj.has_account)
+
+
 def can_hear(obj: Any) -> bool:
     """True for whoever has ears: somebody's puppet, or a character with a mind."""
-    return bool(obj.has_account or getattr(obj, "assistant", None))
+    return bool(obj.has_account) or is_assistant(obj)
 
 
 def listening_objects(character: Any) -> list[Any]:
@@ -59,33 +68,67 @@ def known_names(obj: Any, looker: Any) -> list[str]:
 
 
 class EvenniaSenses:
-    """The `World` port over Evennia's objects."""
+    """The `World` port over Evennia's objects and a game's lore."""
+
+    def __init__(self, shelf: LoreShelf) -> None:
+        self.shelf = shelf
 
     def listeners(self, character: Any) -> Audience:
         """Dbrefs of everybody who would hear it speak aloud."""
         return frozenset(obj.dbref for obj in listening_objects(character))
 
     def situation(self, character: Any) -> Situation:
-        """What it sees around it."""
-        location = character.location
-        if location is None:
-            return Situation()
-        seen = [
-            obj
-            for obj in location.contents
-            if obj is not character and obj.access(character, "view")
-        ]
-        people = [obj for obj in seen if can_hear(obj) or isinstance(obj, DefaultCharacter)]
-        exits = [obj for obj in seen if isinstance(obj, DefaultExit)]
-        things = [obj for obj in seen if obj not in people and obj not in exits]
-        return Situation(
-            place=display_name(location, character),
-            description=plain(location.db.desc, DESCRIPTION_CHARS),
-            people=tuple(display_name(obj, character) for obj in people),
-            exits=tuple(describe_exit(obj, character) for obj in exits),
-            things=tuple(display_name(obj, character) for obj in things),
-            carrying=tuple(display_name(obj, character) for obj in character.contents),
-        )
+        """What it sees around it, as its own hook leaves it."""
+        seen: Situation = character.at_ai_situation(look_around(character))
+        return seen
+
+    def lore(self, character: Any, audience: Audience) -> tuple[Sequence[LoreEntry], Audience]:
+        """All lore, the character's own with it, and the labels of those who know and hear it."""
+        own = [read_entry(raw) for raw in deserialize(character.db.ai_lore) or ()]
+        return [*self.shelf.entries(), *own], knowledge_labels(character, audience)
+
+
+def knowledge_labels(character: Any, audience: Audience) -> frozenset[str]:
+    """The scopes a character knows by its tags and its place, and the quest flags that all of its
+    listeners have."""
+    labels = {EVERYBODY}
+    for key, category in tags_of(character):
+        labels.add(f"faction:{key}" if category == "faction" else f"tag:{key}")
+    place = character.location
+    if place is not None:
+        labels.add(f"room:{place.dbref}")
+        labels.update(f"room:{key}" for key, _category in tags_of(place))
+        present = [obj for obj in place.contents if obj.dbref in audience]
+        flags = [{key for key, category in tags_of(obj) if category == QUEST} for obj in present]
+        if flags and len(flags) == len(audience):
+            labels.update(f"{QUEST}:{flag}" for flag in set.intersection(*flags))
+    return frozenset(labels)
+
+
+def tags_of(obj: Any) -> list[tuple[str, str | None]]:
+    """An object's tags with their categories."""
+    return list(obj.tags.all(return_key_and_category=True))
+
+
+def look_around(character: Any) -> Situation:
+    """What a character sees around it."""
+    location = character.location
+    if location is None:
+        return Situation()
+    seen = [
+        obj for obj in location.contents if obj is not character and obj.access(character, "view")
+    ]
+    people = [obj for obj in seen if can_hear(obj) or isinstance(obj, DefaultCharacter)]
+    exits = [obj for obj in seen if isinstance(obj, DefaultExit)]
+    things = [obj for obj in seen if obj not in people and obj not in exits]
+    return Situation(
+        place=display_name(location, character),
+        description=plain(location.db.desc, DESCRIPTION_CHARS),
+        people=tuple(display_name(obj, character) for obj in people),
+        exits=tuple(describe_exit(obj, character) for obj in exits),
+        things=tuple(display_name(obj, character) for obj in things),
+        carrying=tuple(display_name(obj, character) for obj in character.contents),
+    )
 
 
 def describe_exit(exit_obj: Any, character: Any) -> str:

@@ -19,12 +19,15 @@ from twisted.internet import reactor
 from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
-from evennia_ai.config import FIELDS, default_profiles
+from evennia_ai.config import FIELDS
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.offline import OfflineBrain
 from evennia_ai.llm.openai_client import OpenAIClient
+from evennia_ai.llm.probe import Prober
+from evennia_ai.profiles import default_profiles, merge_profiles
 from evennia_ai.senses import EvenniaSenses, listening_objects
+from evennia_ai.store.lore import LoreShelf, PersonaShelf
 from evennia_ai.store.recovery import assistants_with_work, recover_open_turns
 from evennia_ai.tools.registry import load_registry
 
@@ -46,16 +49,19 @@ class AssistantService(Service):
         self.clock = clock
         self.epoch = time.time_ns() // 1_000_000
         self.accepting = False
-        self.profiles = {**default_profiles(environ), **game_setting("PROFILES", {})}
+        self.profiles = merge_profiles(default_profiles(environ), game_setting("PROFILES", {}))
         self.loop_thread = LoopThread(call_from_thread=reactor.callFromThread)
         self.openai = OpenAIClient(self.loop_thread, environ, LONGEST_TURN_S)
+        self.prober = Prober(clock, self.openai)
         self.gateway = ModelGateway(
             clock,
             {"openai": self.openai, "offline": OfflineBrain()},
             max_in_flight=game_setting("MAX_CALLS_IN_FLIGHT", 64),
         )
         self.toolbox = load_registry(game_setting("TOOLS", ()))
-        self.world = EvenniaSenses()
+        self.lore = LoreShelf(game_setting("LORE", ()))
+        self.personas = PersonaShelf(game_setting("PERSONAS", {}))
+        self.world = EvenniaSenses(self.lore)
         self.attended: dict[int, Any] = {}
         self.beat = LoopingCall(self.tick_attended)
         self.beat.clock = clock
@@ -70,10 +76,16 @@ class AssistantService(Service):
 
         super().startService()
         self.loop_thread.start()
-        if any(profile.get("client") == "openai" for profile in self.profiles.values()):
+        if self.wants_models():
             self.openai.warm_up().addErrback(lambda failure: log.failure("no openai", failure))
         AssistantScript.shared_services = self
         self.accepting = True
+
+    def wants_models(self) -> bool:
+        """True where a profile of the environment or of the game's own asks a model. The built-in
+        ones are there in every game and say nothing about it."""
+        named = {"default", game_setting("profile", "default"), *game_setting("PROFILES", {})}
+        return any(self.profiles.get(name, {}).get("client") == "openai" for name in named)
 
     def stopService(self) -> None:
         """Synchronous and short, and returns nothing: whatever lasts longer than a moment here
@@ -94,8 +106,10 @@ class AssistantService(Service):
     def attend(self, script: Any) -> None:
         """Something happens around an assistant: tick it while players are near."""
         if self.accepting and script.id not in self.attended:
+            now = self.clock.seconds()
             self.attended[script.id] = script
-            script.ndb.next_beat = self.clock.seconds() + script.config.tick_rate
+            script.ndb.next_beat = now + script.config.tick_rate
+            script.ndb.last_talk_at = script.ndb.last_talk_at or now
             if not self.beat.running:
                 self.beat.start(BEAT_S, now=False)
 

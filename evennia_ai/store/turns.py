@@ -126,6 +126,13 @@ class TableTurns:
         if self.current == turn_id:
             self.current = None
 
+    def times_of(self, context: str, since: datetime) -> list[datetime]:
+        """When turns of one context began, since a time, oldest first."""
+        rows = models.Turn.objects.filter(
+            assistant_id=self.assistant_id, context=context, at__gte=since
+        )
+        return list(rows.order_by("id").values_list("at", flat=True))
+
     def is_current(self, turn_id: int) -> bool:
         """True while this process holds the turn's lease."""
         return self.current == turn_id and self.may_go_on()

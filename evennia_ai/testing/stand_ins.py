@@ -14,6 +14,7 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ToolError
 from evennia_ai.events import Audience, Heard
 from evennia_ai.messages import ToolCallRequest
+from evennia_ai.policy.lore import LoreEntry
 from evennia_ai.policy.persona import read_persona
 from evennia_ai.ports import Gateway, Situation, ToolContext, ToolResult, ToolSpec
 from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
@@ -73,6 +74,7 @@ class StandInWorld:
     def __init__(self, present: Audience = frozenset({"#5"})) -> None:
         self.present = present
         self.seen = Situation(place="Tavern", people=("Ann",))
+        self.known: list[LoreEntry] = []
 
     def listeners(self, character: Any) -> Audience:
         """Who is there."""
@@ -81,6 +83,10 @@ class StandInWorld:
     def situation(self, character: Any) -> Situation:
         """What is seen."""
         return self.seen
+
+    def lore(self, character: Any, audience: Audience) -> tuple[Sequence[LoreEntry], Audience]:
+        """What is known; the character is everybody."""
+        return self.known, frozenset({"all"})
 
 
 class StandInServices:

@@ -22,7 +22,12 @@ from evennia_ai.tools.base import EVERYBODY, Tool
 
 log = Logger()
 
-BUILT_IN = ("evennia_ai.tools.speech", "evennia_ai.tools.world", "evennia_ai.tools.control")
+BUILT_IN = (
+    "evennia_ai.tools.speech",
+    "evennia_ai.tools.world",
+    "evennia_ai.tools.company",
+    "evennia_ai.tools.control",
+)
 DONE, FAILED, REFUSED = "done", "failed", "refused"
 
 

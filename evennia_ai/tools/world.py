@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from evennia_ai.errors import ToolError
 from evennia_ai.policy.react import ONCE
 from evennia_ai.ports import Situation, ToolContext
-from evennia_ai.senses import DESCRIPTION_CHARS, EvenniaSenses, display_name, find_named, plain
+from evennia_ai.senses import DESCRIPTION_CHARS, display_name, find_named, look_around, plain
 from evennia_ai.tools.base import tool
 
 
@@ -44,7 +44,7 @@ def look(context: ToolContext, arguments: LookArguments) -> str:
     """Look at a thing, a person, or the place around you."""
     character = context.character
     if not arguments.target:
-        return describe_place(EvenniaSenses().situation(character))
+        return describe_place(character.at_ai_situation(look_around(character)))
     target = find_named(arguments.target, around(character), character)
     if target is None or not target.access(character, "view"):
         raise ToolError(f"You see no '{plain(arguments.target, 60)}' here.")
@@ -52,7 +52,7 @@ def look(context: ToolContext, arguments: LookArguments) -> str:
     return f"{display_name(target, character)}: {looks}"
 
 
-@tool("move", category=ONCE)
+@tool("move")
 def move(context: ToolContext, arguments: MoveArguments) -> str:
     """Walk through an exit to the next place."""
     character = context.character
@@ -67,10 +67,10 @@ def move(context: ToolContext, arguments: MoveArguments) -> str:
     exit_obj.at_traverse(character, exit_obj.destination)
     if character.location is start:
         raise ToolError("You could not go that way.")
-    return describe_place(EvenniaSenses().situation(character))
+    return describe_place(character.at_ai_situation(look_around(character)))
 
 
-@tool("get", category=ONCE)
+@tool("get")
 def get(context: ToolContext, arguments: ItemArguments) -> str:
     """Pick up a thing that lies here."""
     character = context.character

@@ -10,13 +10,18 @@ from twisted.logger import Logger
 
 from evennia_ai.errors import ProviderError, TurnAborted
 from evennia_ai.policy.inbox import Batch, next_batch, select_expired
-from evennia_ai.ports import InboxEvent
-from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
-from evennia_ai.turn.react_loop import Outcome, excuse, run_turn
+from evennia_ai.ports import InboxEvent, TurnRecord
+from evennia_ai.turn.prompt_contexts import (
+    CONTEXT_TICK_AUTONOMOUS,
+    CONTEXT_TICK_EVENT,
+    PromptContext,
+)
+from evennia_ai.turn.react_loop import NOTED, Outcome, excuse, run_turn
 
 log = Logger()
 
 EXPIRED = "expired"
+FAILED = "failed"
 ANSWER_LOST = "the server went down while the answer was on its way"
 INTERNAL_ERROR = "internal error"
 TURNS_A_TICK = 20
@@ -56,26 +61,51 @@ def think(
 ) -> Generator[Deferred[Any], Any, None]:
     """One turn from its opening to its end, which always has an outcome.
 
-    A model that gives no answer in time is made good by the fallback line; so is an error of our
-    own, which is logged. Where an answer may have been heard before a crash (``answer_lost``), the
-    model is not asked again: a short excuse closes the matter.
+    A model that gives no answer in time is made good by the fallback line. Where an answer may have
+    been heard before a crash (``answer_lost``), the model is not asked again: a short excuse closes
+    the matter.
     """
     context = CONTEXT_TICK_EVENT
     turn = script.turns.begin(batch.events, batch.audience, batch.private, context.name)
+    outcome = Outcome(FAILED, ANSWER_LOST)
+    if not answer_lost:
+        outcome = yield try_turn(script, turn, context)
+    if outcome.state == FAILED:
+        outcome = yield excuse(script, turn, outcome.detail)
+    script.turns.finish(turn.id, outcome.state, outcome.detail)
+
+
+@inlineCallbacks
+def act_unasked(script: Any) -> Generator[Deferred[Any], Any, None]:
+    """One turn nobody set off. A model that fails leaves no trace in the room: nobody waits."""
+    context = CONTEXT_TICK_AUTONOMOUS
+    audience = script.services.world.listeners(script.character)
+    turn = script.turns.begin((), audience, False, context.name)
+    outcome: Outcome = yield try_turn(script, turn, context)
+    state = NOTED if outcome.state == FAILED else outcome.state
+    script.turns.finish(turn.id, state, outcome.detail)
+
+
+@inlineCallbacks
+def try_turn(
+    script: Any, turn: TurnRecord, context: PromptContext
+) -> Generator[Deferred[Any], Any, Outcome]:
+    """Think within the turn's deadline.
+
+    Fires with the outcome, whose state is `FAILED` where no answer came, for a reason of the
+    model's or, logged with its traceback, of our own; fails with TurnAborted alone.
+    """
     deadline_at = script.services.clock.seconds() + script.config.turn_deadline
     try:
-        if answer_lost:
-            outcome: Outcome = yield excuse(script, turn, ANSWER_LOST)
-        else:
-            outcome = yield run_turn(script, turn, context, deadline_at)
+        outcome: Outcome = yield run_turn(script, turn, context, deadline_at)
     except TurnAborted:
         raise
     except ProviderError as error:
         log.warn(
             "{name}: no answer from the model: {error}", name=script.character_name, error=error
         )
-        outcome = yield excuse(script, turn, f"{error.kind}: {error}")
-    except Exception as error:  # noqa: BLE001  # the turn's guard: the player is owed a line
+        return Outcome(FAILED, f"{error.kind}: {error}")
+    except Exception as error:  # noqa: BLE001  # the turn's guard: it must always have an outcome
         log.failure("{name}: a turn failed", name=script.character_name)
-        outcome = yield excuse(script, turn, f"{INTERNAL_ERROR}: {type(error).__name__}")
-    script.turns.finish(turn.id, outcome.state, outcome.detail)
+        return Outcome(FAILED, f"{INTERNAL_ERROR}: {type(error).__name__}")
+    return outcome

@@ -10,9 +10,10 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.config import AssistantConfig, ModelProfile, usable_window
 from evennia_ai.errors import ProviderError, TurnAborted
-from evennia_ai.events import Audience
+from evennia_ai.events import Audience, Situation
 from evennia_ai.messages import LLMReply, Message, WireMessage, is_private, to_wire
 from evennia_ai.policy.audience import select_visible
+from evennia_ai.policy.lore import LoreEntry, select_lore
 from evennia_ai.policy.persona import render_persona
 from evennia_ai.policy.tokens import count_conversation_tokens, count_message
 from evennia_ai.ports import (
@@ -20,20 +21,30 @@ from evennia_ai.ports import (
     LLMRequest,
     ModelCallRecord,
     Scene,
-    Situation,
     ToolSpec,
     TurnRecord,
 )
-from evennia_ai.turn.prompt_contexts import PromptContext, situation_prompt, system_prompt
+from evennia_ai.turn.prompt_contexts import (
+    PromptContext,
+    lore_text,
+    new_lines_prompt,
+    situation_prompt,
+    system_prompt,
+)
+
+LORE_LINES = 3
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """A built prompt. ``private`` is True where it holds anything only its audience may know."""
+    """A built prompt. ``private`` is True where it holds anything only its audience may know;
+    ``situation`` and ``lore`` are what its last part was made of."""
 
     messages: list[WireMessage]
     private: bool
     tokens: int
+    situation: Situation
+    lore: tuple[LoreEntry, ...]
 
 
 def build_llm_messages(
@@ -52,29 +63,43 @@ def build_llm_messages(
 def build_prompt(
     script: Any, context: PromptContext, audience: Audience, new_lines: int = 1
 ) -> Prompt:
-    """Rules and persona, then the conversation as this audience may know it, then the situation."""
+    """Rules and persona, then the conversation as this audience may know it, then the situation.
+
+    ``new_lines`` says how many lines have no answer yet; 0 where the turn goes on after its tools.
+    """
     services, config = script.services, script.config
-    system = {
-        "role": "system",
-        "content": system_prompt(context, script.character_name, render_persona(script.persona)),
-    }
-    tail = {
-        "role": "user",
-        "content": situation_prompt(
-            services.world.situation(script.character),
-            services.now().strftime("%A, %H:%M"),
-            new_lines,
-        ),
-    }
-    fixed = count_message(system) + count_message(tail) + config.max_reply_tokens
     visible = select_visible(script.conversation.view(), audience, config.discretion)
+    situation = services.world.situation(script.character)
+    lore = near_lore(script, audience, visible)
+    system = wire_text(
+        "system", system_prompt(script.character_name, render_persona(script.persona))
+    )
+    time = services.now().strftime("%A, %H:%M")
+    task = context.prompt if context.prompt and new_lines else new_lines_prompt(new_lines)
+    tail = wire_text("user", situation_prompt(situation, lore, time, task))
+    fixed = count_message(system) + count_message(tail) + config.max_reply_tokens
     shown = newest_that_fit(visible, usable_window(config, script.profile) - fixed)
     wire = [system, *to_wire(shown), tail]
     return Prompt(
-        wire,
-        config.discretion == "strict" and any(is_private(message) for message in shown),
-        count_conversation_tokens(wire, None),
+        messages=wire,
+        private=config.discretion == "strict" and any(is_private(m) for m in shown),
+        tokens=count_conversation_tokens(wire, None),
+        situation=situation,
+        lore=tuple(lore),
     )
+
+
+def wire_text(role: str, content: str) -> WireMessage:
+    """A message of text alone, as a provider takes it."""
+    return {"role": role, "content": content}
+
+
+def near_lore(script: Any, audience: Audience, visible: Sequence[Message]) -> list[LoreEntry]:
+    """The lore that the latest lines of this audience's talk touch upon."""
+    entries, labels = script.services.world.lore(script.character, audience)
+    heard = [message["content"] for message in visible if message["role"] == "user"]
+    talk = " ".join(heard[-LORE_LINES:])
+    return select_lore(entries, labels, talk, script.config.lore_tokens)
 
 
 def newest_that_fit(messages: Sequence[Message], budget: int) -> Sequence[Message]:
@@ -87,13 +112,14 @@ def newest_that_fit(messages: Sequence[Message], budget: int) -> Sequence[Messag
     return messages
 
 
-def build_scene(script: Any, turn: TurnRecord, situation: Situation, step: int) -> Scene:
-    """The turn's new words, structured, for the offline brain."""
+def build_scene(script: Any, turn: TurnRecord, prompt: Prompt, step: int) -> Scene:
+    """The turn's new words and what is seen and known, structured, for the offline brain."""
     lines = tuple(
         HeardLine(e.heard.kind, e.heard.speaker_name, e.heard.text, e.heard.private)
         for e in turn.events
     )
-    return Scene(script.character_name, script.persona, lines, situation, (), step)
+    lore = tuple(lore_text(entry) for entry in prompt.lore)
+    return Scene(script.character_name, script.persona, lines, prompt.situation, lore, step)
 
 
 def build_request(
@@ -101,10 +127,9 @@ def build_request(
 ) -> LLMRequest:
     """One request to a model."""
     config: AssistantConfig = script.config
-    situation = script.services.world.situation(script.character)
     return LLMRequest(
         messages=prompt.messages,
-        scene=build_scene(script, turn, situation, step),
+        scene=build_scene(script, turn, prompt, step),
         tools=[spec.schema for spec in tools],
         max_tokens=config.max_reply_tokens,
         temperature=config.temperature,

@@ -6,17 +6,22 @@ keeps them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from evennia_ai.events import Situation
+from evennia_ai.policy.lore import LoreEntry
 
 LoopMode = Literal["react_loop", "single_action"]
 
 
 @dataclass(frozen=True)
 class PromptContext:
-    """One situation. ``tools`` None offers every tool the turn may use."""
+    """One situation the model thinks in.
+
+    ``prompt`` is the task, at the prompt's end; ``tools`` None offers every tool the turn may use.
+    """
 
     name: str
     prompt: str
@@ -43,16 +48,25 @@ like `Ann says: hello`. A line `Ann whispers to you: ...` is for you alone: answ
 about what somebody else said; you may doubt them.
 - You know only what you saw, heard or were told here. If you do not know, say so."""
 
-CONTEXT_TICK_EVENT = PromptContext("tick_event", RULES)
+UNASKED = """\
+Nobody asked you anything. You may do one small thing that fits you and this moment: a gesture, \
+a remark, a step of what you are about, a word to somebody who has just come. Do not repeat \
+yourself, and do not press anybody. If nothing fits, use `noop`."""
+
+CONTEXT_TICK_EVENT = PromptContext("tick_event", "")
+CONTEXT_TICK_AUTONOMOUS = PromptContext("tick_autonomous", UNASKED, loop_mode="single_action")
 
 
-def system_prompt(context: PromptContext, name: str, persona: str) -> str:
-    """The constant first part of a prompt."""
-    return context.prompt.format(name=name, persona=persona)
+def system_prompt(name: str, persona: str) -> str:
+    """The constant first part of every prompt of one character."""
+    return RULES.format(name=name, persona=persona)
 
 
-def situation_prompt(situation: Situation, time: str, new_lines: int) -> str:
-    """The changing last part: what the character sees now. It is information, not speech."""
+def situation_prompt(situation: Situation, lore: Sequence[LoreEntry], time: str, task: str) -> str:
+    """The changing last part: what the character sees and knows now, and what is to be done.
+
+    It is information, not speech.
+    """
     rows = [
         ("Place", situation.place),
         ("You see", situation.description),
@@ -61,10 +75,16 @@ def situation_prompt(situation: Situation, time: str, new_lines: int) -> str:
         ("Exits", ", ".join(situation.exits)),
         ("You carry", ", ".join(situation.carrying)),
         ("Time", time),
+        *(("Also", note) for note in situation.notes),
+        *(("You know", lore_text(entry)) for entry in lore),
     ]
     lines = [f"{label}: {value}" for label, value in rows if value]
-    lines.append(new_lines_prompt(new_lines))
-    return "<situation>\n" + "\n".join(lines) + "\n</situation>"
+    return "\n".join(["<situation>", *lines, task, "</situation>"])
+
+
+def lore_text(entry: LoreEntry) -> str:
+    """A piece of lore on one line."""
+    return f"{entry.title}: {entry.text}" if entry.title else entry.text
 
 
 def new_lines_prompt(count: int) -> str:
@@ -85,5 +105,6 @@ def heard_line(kind: str, speaker: str, text: str) -> str:
         "give": "({speaker} gives you {text}.)",
         "arrive": "({speaker} arrives.)",
         "leave": "({speaker} leaves.)",
+        "notice": "({text})",
     }
     return forms[kind].format(speaker=speaker, text=text)

@@ -4,7 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from evennia_ai.policy.addressing import Hearing, judge_address, names_any
+from evennia_ai.policy.addressing import (
+    Candidate,
+    Hearing,
+    choose_responder,
+    judge_address,
+    names_any,
+)
 
 CROWD = Hearing("say", "nice weather", names=("Mira", "barkeep"), other_names=("Bob",))
 
@@ -44,3 +50,27 @@ def test_names_are_found_as_words_of_their_own_in_any_script():
 def test_a_name_with_signs_in_it_is_taken_literally():
     assert names_any("hello R2.D2", ["R2.D2"])
     assert not names_any("hello R2xD2", ["R2.D2"])
+
+
+@pytest.mark.parametrize(
+    ("change", "addressed"),
+    [
+        ({"alone": True, "chosen": False}, False),
+        ({"in_conversation": True, "chosen": False}, False),
+        ({"text": "does anybody know?", "chosen": True}, True),
+        ({"text": "does anybody know?", "chosen": False}, False),
+        ({"text": "Mira?", "chosen": False}, True),
+        ({"from_assistant": True, "alone": True}, False),
+        ({"from_assistant": True, "text": "Mira, more beer"}, True),
+        ({"from_assistant": True, "text": "Mira?", "players_listen": False}, False),
+    ],
+)
+def test_among_several_assistants_one_answers(change, addressed):
+    assert judge_address(replace(CROWD, **change)).addressed is addressed
+
+
+def test_the_one_who_was_talking_goes_before_the_one_whose_business_it_is():
+    mira, otto, oda = Candidate("#3"), Candidate("#4", nearness=2.0), Candidate("#5", 99.0)
+    assert choose_responder([mira, otto, oda]) == "#5"
+    assert choose_responder([mira, otto]) == "#4"
+    assert choose_responder([Candidate("#12"), Candidate("#7")]) == "#7"

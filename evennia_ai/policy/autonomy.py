@@ -1,0 +1,59 @@
+"""When a character acts though nobody spoke to it: a little, and never in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+HOUR_S = 3_600.0
+
+
+@dataclass(frozen=True)
+class AutonomyState:
+    """What the decision needs; times in seconds of one clock, None for never.
+
+    ``acts`` are the times of earlier autonomous calls, ``last_talk_at`` when anybody last spoke in
+    the room, ``news_at`` when something happened that deserves a reaction.
+    """
+
+    now: float
+    players_near: bool
+    acts: Sequence[float] = ()
+    last_talk_at: float | None = None
+    news_at: float | None = None
+
+
+@dataclass(frozen=True)
+class AutonomyLimits:
+    """How much is too much: calls in an hour, and seconds of silence before it acts."""
+
+    calls_per_hour: int
+    quiet_s: float
+
+
+def recent_acts(acts: Sequence[float], now: float) -> list[float]:
+    """The acts of the last hour."""
+    return [at for at in acts if now - at < HOUR_S]
+
+
+def should_act(state: AutonomyState, limits: AutonomyLimits) -> bool:
+    """Decide whether to think now without being asked.
+
+    Never without players near, never beyond the budget, never while people talk. News (somebody
+    came in, the game told something) is reacted to once the room is quiet for a moment; without
+    news the acts are spread evenly over the hour.
+    """
+    acts = recent_acts(state.acts, state.now)
+    if not state.players_near or len(acts) >= limits.calls_per_hour:
+        return False
+    last_act = acts[-1] if acts else None
+    if state.news_at is not None and (last_act is None or state.news_at > last_act):
+        return _silent_for(state, min(limits.quiet_s, 2.0))
+    spacing = HOUR_S / limits.calls_per_hour
+    if last_act is not None and state.now - last_act < spacing:
+        return False
+    return _silent_for(state, limits.quiet_s)
+
+
+def _silent_for(state: AutonomyState, seconds: float) -> bool:
+    return state.last_talk_at is None or state.now - state.last_talk_at >= seconds

@@ -1,0 +1,298 @@
+"""What an endpoint can, and what is wrong with it, from what it answered. Pure.
+
+The shell asks, one step after the other; each step's answer is judged here into findings, and a
+finding that is `FATAL` ends the probe.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evennia_ai.messages import LLMReply
+
+GOOD, NOTE, BAD, FATAL = "good", "note", "bad", "fatal"
+REFUSED, NO_HOST, NO_TLS, TIMEOUT, BROKEN = "refused", "no host", "tls", "timeout", "broken"
+
+MOST_MODELS = 10
+UNKNOWN_MODEL = re.compile(
+    r"model.{0,120}(not found|not exist|no such|unknown|not a valid|invalid|not available)"
+    r"|(no such|unknown|invalid|unsupported) model|model_not_found",
+    re.IGNORECASE | re.DOTALL,
+)
+OLLAMA_PORT, LLAMACPP_PORT, VLLM_PORT = 11434, 8080, 8000
+LOCAL_SERVERS = {OLLAMA_PORT: "Ollama", LLAMACPP_PORT: "llama-server", VLLM_PORT: "vLLM"}
+WINDOW_FIELDS = ("max_model_len", "context_length", "context_window", "max_context_length")
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is probed. ``address`` may be shown; ``key_env`` is empty without a key."""
+
+    profile: str
+    model: str
+    address: str
+    key_env: str = ""
+    port: int | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back to one request.
+
+    ``status`` is 0 where no HTTP answer came, and ``trouble`` says why; ``told`` is what the server
+    said of an error, fit to be shown; ``data`` is its JSON, None where it sent none; ``reply`` is
+    set where that is a chat completion.
+    """
+
+    status: int = 0
+    trouble: str = ""
+    told: str = ""
+    html: bool = False
+    data: Any = None
+    reply: LLMReply | None = None
+    duration_ms: int = 0
+
+    @property
+    def is_good(self) -> bool:
+        """True for a success that holds JSON."""
+        return 200 <= self.status < 300 and self.data is not None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing the probe found out, and what to do about it where it is not good."""
+
+    state: str
+    text: str
+    advice: str = ""
+
+
+def saying(answer: Answer) -> str:
+    """What the server said of an error, as a further sentence."""
+    return f" It says: {answer.told}." if answer.told else ""
+
+
+# --- what no answer, or a bad one, means ----------------------------------------------------------
+
+
+def judge_trouble(answer: Answer, target: Target, limit_s: float) -> Finding | None:
+    """Why no HTTP answer came, None where one did."""
+    where = target.address
+    server = LOCAL_SERVERS.get(target.port or 0, "the server")
+    found = {
+        REFUSED: (f"Nothing listens at {where}.", f"Is {server} started, and is the port right?"),
+        NO_HOST: (f"There is no such host: {where}.", "Look for a slip in the base_url."),
+        NO_TLS: (
+            f"No encrypted connection to {where}.",
+            "Its certificate is not acceptable, or it speaks http and not https.",
+        ),
+        TIMEOUT: (
+            f"{where} did not answer within {limit_s:g} s.",
+            "A model may still be loading: try again in a minute. Or it is too large here.",
+        ),
+        BROKEN: (
+            f"The connection to {where} broke.",
+            "Is that address a web server's, and does its log say more?",
+        ),
+    }.get(answer.trouble)
+    return Finding(FATAL, *found) if found else None
+
+
+def judge_status(answer: Answer, target: Target) -> Finding | None:
+    """What an HTTP error that is the same for every request means, None for any other."""
+    told = saying(answer)
+    status, where = answer.status, target.address
+    if status in (401, 403) and target.key_env:
+        return Finding(
+            FATAL,
+            f"{where} refuses the key in {target.key_env} (HTTP {status}).",
+            f"Put a valid key into {target.key_env} where the server is started, then restart it.",
+        )
+    if status in (401, 403):
+        return Finding(
+            FATAL,
+            f"{where} wants a key, and the profile '{target.profile}' names none (HTTP {status}).",
+            "Name the environment variable that holds it as the profile's api_key_env.",
+        )
+    if status == 402:
+        return Finding(FATAL, f"{where} wants to be paid (HTTP 402).{told}", "Top the account up.")
+    if status == 429:
+        return Finding(
+            FATAL,
+            f"{where} takes no more requests at the moment (HTTP 429).{told}",
+            "Wait a while, or look at the account's limits and credit.",
+        )
+    if 300 <= status < 400:
+        return Finding(
+            FATAL,
+            f"{where} sends us elsewhere (HTTP {status}), and we do not follow.",
+            "Put the final address into the base_url (https instead of http?).",
+        )
+    if status > 500:
+        return Finding(
+            FATAL,
+            f"{where} is in trouble (HTTP {status}).{told}",
+            "Its own log says more. A model that is still loading needs a minute.",
+        )
+    if answer.html or (200 <= status < 300 and answer.data is None):
+        kind = "a web page" if answer.html else "no JSON"
+        return Finding(
+            FATAL,
+            f"{where} answers with {kind}: that is not the address of a model.",
+            f"Did you forget /v1? Try the base_url {with_version(where)}.",
+        )
+    return None
+
+
+def judge_missing_version(target: Target) -> Finding:
+    """The endpoint is there, one step further."""
+    return Finding(
+        FATAL,
+        f"The models are not at {target.address} but at {with_version(target.address)}.",
+        f"Put {with_version(target.address)} into the base_url.",
+    )
+
+
+def with_version(address: str) -> str:
+    """An address as most servers want it."""
+    return address if address.endswith("/v1") else f"{address.rstrip('/')}/v1"
+
+
+# --- the models there are -------------------------------------------------------------------------
+
+
+def list_models(data: Any) -> list[Mapping[str, Any]] | None:
+    """The entries of a list of models, None where it is none."""
+    entries = data.get("data") if isinstance(data, dict) else data
+    if not isinstance(entries, list):
+        return None
+    return [item for item in entries if isinstance(item, dict) and isinstance(item.get("id"), str)]
+
+
+def judge_models(answer: Answer, target: Target) -> list[Finding]:
+    """Is the endpoint there, and does it know the model?"""
+    models = list_models(answer.data) if answer.is_good else None
+    names = [model["id"] for model in models or ()]
+    findings = (
+        [Finding(NOTE, f"{target.address} is there, but lists no models.")]
+        if models is None
+        else [Finding(GOOD, f"{target.address} is there and lists {count(names, 'model')}.")]
+    )
+    if target.key_env and models is not None:
+        findings.append(Finding(GOOD, f"The key in {target.key_env} is not refused."))
+    if not target.model:
+        advice = "Name one: 'model' in the profile, llm_model, or EVENNIA_AI_MODEL."
+        findings.append(Finding(FATAL, "No model is named.", f"{advice} {there_are(names)}"))
+    elif target.model in names:
+        findings.append(Finding(GOOD, f"The model '{target.model}' is among them."))
+    elif names:
+        findings.append(Finding(NOTE, f"The model '{target.model}' is not among them."))
+    return findings
+
+
+def there_are(names: Sequence[str]) -> str:
+    """The models there are, the first ten of them."""
+    if not names:
+        return "It lists none."
+    more = f" and {len(names) - MOST_MODELS} more" if len(names) > MOST_MODELS else ""
+    return f"There are: {', '.join(names[:MOST_MODELS])}{more}."
+
+
+def judge_unknown_model(answer: Answer, target: Target, names: Sequence[str]) -> Finding | None:
+    """A refusal that is about the model's name or the address, None for any other."""
+    unknown = answer.status in (400, 404, 422) and UNKNOWN_MODEL.search(answer.told)
+    if unknown or (answer.status == 404 and names):
+        return Finding(
+            FATAL, f"There is no model '{target.model}' (HTTP {answer.status}).", there_are(names)
+        )
+    if answer.status in (404, 405):
+        return Finding(
+            FATAL,
+            f"Nothing takes chat completions at {target.address} (HTTP {answer.status}).",
+            f"Look at the base_url: most servers want it to end in /v1, as in "
+            f"{with_version(target.address)}.",
+        )
+    return None
+
+
+# --- the window, and the sum of it ----------------------------------------------------------------
+
+
+def find_window(models: Iterable[Mapping[str, Any]], model: str) -> int | None:
+    """The context window that a list of models tells of one, in tokens."""
+    for entry in models:
+        if entry["id"] == model:
+            return next(filter(None, (as_size(entry.get(name)) for name in WINDOW_FIELDS)), None)
+    return None
+
+
+def slot_window(data: Any) -> int | None:
+    """The window that llama.cpp's ``/props`` tells."""
+    settings = data.get("default_generation_settings") if isinstance(data, dict) else None
+    return as_size(settings.get("n_ctx")) if isinstance(settings, dict) else None
+
+
+def loaded_window(data: Any, model: str) -> int | None:
+    """The window that Ollama's ``/api/ps`` tells of a model it holds."""
+    held = data.get("models") if isinstance(data, dict) else None
+    for entry in held if isinstance(held, list) else ():
+        if isinstance(entry, dict) and entry.get("name") in (model, f"{model}:latest"):
+            return as_size(entry.get("context_length"))
+    return None
+
+
+def trained_window(data: Any) -> int | None:
+    """The window a model was made for, as Ollama's ``/api/show`` tells."""
+    info = data.get("model_info") if isinstance(data, dict) else None
+    values = info.items() if isinstance(info, dict) else ()
+    return next((as_size(v) for key, v in values if key.endswith(".context_length")), None)
+
+
+def judge_window(window: int | None, trained: int | None, named: int | None) -> Finding:
+    """The context window against what the profile says of it.
+
+    Args:
+        window: what the endpoint gives, in tokens, where it tells.
+        trained: what the model could take, where only that is told.
+        named: the profile's ``context_window``.
+    """
+    if window and named and named > window:
+        problem = f"The profile names a window of {named:,} tokens, but there are {window:,}."
+        return Finding(BAD, problem, f"Put context_window = {window} into the profile.")
+    if window:
+        advice = "" if named else f"Put context_window = {window} into the profile."
+        state = GOOD if named else NOTE
+        return Finding(state, f"Its context window is {window:,} tokens.", advice)
+    if trained:
+        problem = f"The model was made for {trained:,} tokens; how many it is given is not told."
+        advice = "OLLAMA_CONTEXT_LENGTH sets it: put the same into the profile as context_window."
+        return Finding(NOTE, problem, advice)
+    if named:
+        return Finding(NOTE, f"It does not tell its context window; the profile says {named:,}.")
+    return Finding(
+        NOTE,
+        "It does not tell its context window.",
+        "Look it up and put it into the profile as context_window.",
+    )
+
+
+def as_size(value: Any) -> int | None:
+    """A number of tokens, None for what is none."""
+    return value if type(value) is int and value > 0 else None
+
+
+def count(items: Sequence[Any], noun: str) -> str:
+    """A number of things in words."""
+    return f"{len(items)} {noun}{'' if len(items) == 1 else 's'}"
+
+
+def sum_up(findings: Sequence[Finding], target: Target) -> str:
+    """The verdict, in one sentence."""
+    if any(finding.state == FATAL for finding in findings):
+        return f"The profile '{target.profile}' does not work yet."
+    if any(finding.state == BAD for finding in findings):
+        return f"The profile '{target.profile}' works, but not all of it does."
+    return f"The profile '{target.profile}' works."

@@ -1,0 +1,67 @@
+"""Keeping company: following somebody, and waiting a moment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+from twisted.internet.defer import Deferred
+from twisted.internet.task import deferLater
+
+from evennia_ai.errors import ToolError
+from evennia_ai.policy.react import ONCE
+from evennia_ai.ports import ToolContext
+from evennia_ai.senses import display_name, find_named, listening_objects, plain
+from evennia_ai.tools.base import tool
+
+LONGEST_WAIT_S = 10.0
+
+
+class FollowArguments(BaseModel):
+    """Whom to follow."""
+
+    target: str = Field(
+        default="", description="The name of a person here; empty to stop following."
+    )
+
+
+class WaitArguments(BaseModel):
+    """How long to wait."""
+
+    seconds: float = Field(
+        default=3.0, ge=0.5, le=LONGEST_WAIT_S, description="How long, in seconds."
+    )
+
+
+@tool("follow", category=ONCE, safe_to_retry=True)
+def follow(context: ToolContext, arguments: FollowArguments) -> str:
+    """Walk along with a person from now on, wherever your feet may go; or stop doing so."""
+    character = context.character
+    if not arguments.target:
+        character.db.ai_following = None
+        return "You follow nobody any more."
+    leader = find_named(arguments.target, listening_objects(character), character)
+    if leader is None:
+        raise ToolError(f"There is nobody called '{plain(arguments.target, 60)}' here.")
+    character.db.ai_following = leader.dbref
+    return f"You follow {display_name(leader, character)} from now on."
+
+
+def follow_leader(character: Any, leader: Any) -> None:
+    """Go after the one it follows, through an exit that its feet may pass.
+
+    Called when the leader has left the place; does nothing where no such exit is.
+    """
+    if character.db.ai_following != leader.dbref or character.location is None:
+        return
+    for exit_obj in character.location.exits:
+        if exit_obj.destination is leader.location and exit_obj.access(character, "traverse"):
+            exit_obj.at_traverse(character, exit_obj.destination)
+            return
+
+
+@tool("wait", world=False, safe_to_retry=True)
+def wait(context: ToolContext, arguments: WaitArguments) -> Deferred[str]:
+    """Wait a moment before you go on, for instance between two things you do."""
+    clock: Any = context.script.services.clock
+    return deferLater(clock, arguments.seconds, lambda: "The moment has passed.")

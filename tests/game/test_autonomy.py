@@ -1,0 +1,229 @@
+"""A room with several minds in it: one answers, each lives a little, none is in the way."""
+
+import pytest
+
+from evennia_ai.messages import LLMReply
+from evennia_ai.models import Event, ModelCall, Turn
+from evennia_ai.notifications import notify
+from evennia_ai.testing.scripted import call
+
+HOUR_S = 3_600
+
+
+@pytest.fixture(autouse=True)
+def lively(service, settings):
+    settings.AI_ASSISTANT = {"autonomous_calls_per_hour": 4, "autonomy_quiet": 30.0}
+
+
+@pytest.fixture
+def tavern(game):
+    return game.room()
+
+
+def talkative(request):
+    """A model that always has something to say, to whoever spoke last."""
+    if request.scene.lines:
+        return call("say", text=f"Yes, {request.scene.lines[0].speaker}?")
+    return call("emote", text="hums a tune.")
+
+
+class Endless(list):
+    """A script that never runs out."""
+
+    def __bool__(self):
+        return True
+
+    def pop(self, index=0):
+        return talkative
+
+
+def unasked():
+    return Turn.objects.filter(context="tick_autonomous").count()
+
+
+def test_with_a_player_near_and_quiet_it_does_something_by_itself(game, tavern):
+    mira = game.assistant("Mira", tavern)
+    ann = game.player("Ann", tavern)
+    game.model.add(call("emote", text="wipes a mug."))
+    game.clock.pump([1] * 60)
+    assert ann.heard() == ["Mira wipes a mug."]
+    assert unasked() == 1
+    assert mira.assistant.autonomous_acts
+
+
+def test_a_model_that_fails_then_says_nothing_at_all(game, tavern):
+    from evennia_ai.errors import ProviderUnavailable
+
+    game.assistant("Mira", tavern)
+    ann = game.player("Ann", tavern)
+    game.model.add(ProviderUnavailable("down"))
+    game.clock.pump([1] * 60)
+    assert ann.heard() == []
+    assert Turn.objects.get().outcome == "noted"
+
+
+def test_a_player_who_comes_in_may_be_greeted_soon_by_one_of_them(game, tavern):
+    for name in ("Mira", "Otto"):
+        game.assistant(name, tavern)
+    yard = game.room("Yard")
+    game.exit("in", yard, tavern)
+    ann = game.player("Ann", yard)
+    game.model.script = Endless()
+    ann.do("in")
+    game.clock.pump([1] * 10)
+    assert unasked() == 1
+
+
+def test_who_was_greeted_by_being_answered_is_not_greeted_again(game, tavern):
+    game.assistant("Mira", tavern)
+    yard = game.room("Yard")
+    game.exit("in", yard, tavern)
+    ann = game.player("Ann", yard)
+    ann.do("in")
+    game.model.add(call("say", text="Hello, Ann."))
+    ann.do("say hello")
+    game.clock.pump([1] * 20)
+    assert unasked() == 0
+
+
+@pytest.mark.parametrize(("importance", "turns"), [(3, 0), (5, 1), (8, 1)])
+def test_a_game_may_tell_what_happened(game, tavern, importance, turns):
+    mira = game.assistant("Mira", tavern)
+    game.player("Ann", tavern)
+    game.model.script = Endless()
+    mira.assistant.ndb.news_at = None
+    notify(mira, "A bell tolls\nin the harbour.", importance)
+    game.clock.pump([1] * 10)
+    assert Turn.objects.count() == turns
+    assert Event.objects.get().kind == "notice"
+    if turns:
+        heard = [m["content"] for m in game.model.requests[0].messages]
+        assert "(A bell tolls in the harbour.)" in heard
+
+
+def test_the_budget_is_kept_over_a_restart(game, tavern):
+    mira = game.assistant("Mira", tavern)
+    game.player("Ann", tavern)
+    game.model.script = Endless()
+    game.clock.pump([5] * 300)
+    before = unasked()
+    assert before == 2
+    mira.assistant.ndb.autonomous_acts = None
+    mira.assistant.ndb.last_talk_at = None
+    game.clock.pump([5] * 60)
+    assert unasked() == before
+
+
+def test_four_assistants_and_three_players_over_an_hour(game, tavern):
+    for name in ("Mira", "Otto", "Oda", "Brann"):
+        game.assistant(name, tavern)
+    players = [game.player(name, tavern) for name in ("Ann", "Ben", "Cid")]
+    game.model.script = Endless()
+    addressed = 0
+    for minute in range(60):
+        speaker = players[minute % 3]
+        if minute % 4 == 0:
+            speaker.do("say Otto, how are you?")
+            addressed += 1
+        elif minute % 4 == 1:
+            speaker.do("say does anybody have the time?")
+            addressed += 1
+        else:
+            speaker.do(f"say {players[(minute + 1) % 3].character.key}, look at that")
+        game.clock.pump([5] * 12)
+    asked = Event.objects.filter(state="answered").count()
+    assert asked == addressed
+    assert Turn.objects.exclude(context="tick_autonomous").count() == addressed
+    assert unasked() <= 4 * 4
+    assert ModelCall.objects.count() <= addressed + 4 * 4
+
+
+def test_nobody_near_costs_no_call(game, tavern):
+    for name in ("Mira", "Otto", "Oda", "Brann"):
+        game.assistant(name, tavern)
+    ann = game.player("Ann", tavern)
+    game.model.script = Endless()
+    ann.do("say hello Mira")
+    game.run(1)
+    ann.account.unpuppet_object(ann.session)
+    game.run(1)
+    before = ModelCall.objects.count()
+    game.clock.pump([10] * (HOUR_S // 10))
+    assert ModelCall.objects.count() == before
+
+
+def test_it_is_quiet_while_players_talk_among_themselves(game, tavern):
+    mira = game.assistant("Mira", tavern)
+    ann, ben = game.player("Ann", tavern), game.player("Ben", tavern)
+    game.model.script = Endless()
+    mira.assistant.ndb.news_at = None
+    for _ in range(30):
+        ann.do("say Ben, so I told her")
+        game.clock.pump([5] * 2)
+        ben.do("say and then, Ann?")
+        game.clock.pump([5] * 2)
+    assert ModelCall.objects.count() == 0
+
+
+def test_an_unnamed_line_to_several_is_answered_by_the_one_whose_business_it_is(game, tavern):
+    game.assistant("Mira", tavern, "You are Mira. You brew beer and keep the inn.")
+    game.assistant("Brann", tavern, "You are Brann. You forge iron and shoe horses.")
+    ann = game.player("Ann", tavern)
+    game.model.script = Endless()
+    ann.do("say who could shoe my horse?")
+    game.run(1)
+    assert [line for line in ann.heard() if "Yes" in line] == ['Brann says, "Yes, Ann?"']
+    ann.do("say and what does it cost?")
+    game.run(1)
+    assert ann.last() == 'Brann says, "Yes, Ann?"'
+
+
+def test_it_follows_whom_it_was_told_to_follow(game, tavern):
+    yard = game.room("Yard")
+    game.exit("out", tavern, yard)
+    mira = game.assistant("Mira", tavern)
+    ann = game.player("Ann", tavern)
+    game.model.add((call("follow", target="Ann"), call("say", text="Gladly.")))
+    ann.do("say follow me")
+    game.run(1)
+    ann.do("out")
+    game.run(1)
+    assert mira.location is yard
+    game.model.add((call("follow"), call("say", text="I stay.")))
+    game.exit("in", yard, tavern)
+    ann.do("say stay here")
+    game.run(1)
+    ann.do("in")
+    game.run(1)
+    assert mira.location is yard
+
+
+def test_it_may_wait_a_moment_between_two_things(game, tavern):
+    game.assistant("Mira", tavern)
+    ann = game.player("Ann", tavern)
+    game.model.add(call("wait", seconds=3), LLMReply("There."))
+    ann.do("say count to three")
+    game.run(2.9)
+    assert len(game.model.requests) == 1
+    game.run(0.2)
+    assert ann.last() == 'Mira says, "There."'
+
+
+def test_to_a_cellar_and_back_in_one_turn(game, tavern):
+    cellar = game.room("Cellar")
+    game.exit("down", tavern, cellar)
+    game.exit("up", cellar, tavern)
+    mira = game.assistant("Mira", tavern)
+    game.thing("bottle", cellar)
+    ann = game.player("Ann", tavern)
+    game.model.add(
+        call("move", to="cellar"),
+        call("get", item="bottle"),
+        call("move", to="tavern"),
+        (call("give", item="bottle", to="Ann"), call("say", text="Here you are.")),
+    )
+    ann.do("say a bottle, please")
+    game.run(1)
+    assert ann.last() == 'Mira says, "Here you are."'
+    assert mira.location is tavern
+    assert [obj.key for obj in ann.character.contents] == ["bottle"]
