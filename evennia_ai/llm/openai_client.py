@@ -14,6 +14,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin
 
 from twisted.internet.defer import Deferred, fail
 
@@ -34,6 +35,7 @@ from evennia_ai.llm.openai_wire import (
     tell,
 )
 from evennia_ai.ports import LLMReply, LLMRequest
+from evennia_ai.profiles import missing_model
 
 if TYPE_CHECKING:
     import openai
@@ -50,6 +52,15 @@ class Endpoint:
 
     base_url: str
     key: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class RawReply:
+    """An HTTP response as it came, but for the key."""
+
+    status: int
+    content_type: str
+    content: bytes
 
 
 class OpenAIClient:
@@ -83,7 +94,42 @@ class OpenAIClient:
             return fail(error)
         return self._loop_thread.submit(self._ask(endpoint, profile, build_body(request, profile)))
 
+    def exchange(
+        self, profile: ModelProfile, method: str, path: str, body: Mapping[str, Any] | None = None
+    ) -> Deferred[RawReply]:
+        """Send one plain request to a profile's endpoint, for a probe that wants to see it all.
+
+        Args:
+            profile: whose address and key.
+            method: ``GET`` or ``POST``.
+            path: what comes after the base_url; one that begins with ``/`` counts from the
+                server's root.
+            body: sent as JSON.
+
+        Fires with what came back, whatever its status; fails with ProviderMisconfigured where the
+        profile cannot work, and with the connection's own error. Cancelling closes the connection.
+        """
+        try:
+            endpoint = find_endpoint(profile, self._environ)
+        except ProviderMisconfigured as error:
+            return fail(error)
+        return self._loop_thread.submit(self._exchange(endpoint, method, path, body))
+
     # --- in the loop thread ----------------------------------------------------------------------
+
+    async def _exchange(
+        self, endpoint: Endpoint, method: str, path: str, body: Mapping[str, Any] | None
+    ) -> RawReply:
+        self._open()
+        base_url = endpoint.base_url.rstrip("/") + "/"
+        response = await self._http.request(
+            method,
+            urljoin(base_url, path),
+            headers={"Authorization": f"Bearer {endpoint.key or NO_KEY}"},
+            json=body,
+        )
+        content_type = response.headers.get("content-type", "")
+        return RawReply(response.status_code, content_type, without(response.content, endpoint.key))
 
     async def _ask(
         self, endpoint: Endpoint, profile: ModelProfile, body: Mapping[str, Any]
@@ -132,6 +178,11 @@ class OpenAIClient:
             await self._http.aclose()
 
 
+def without(content: bytes, key: str) -> bytes:
+    """What a server sent, with the key taken out where it told it back."""
+    return content.replace(key.encode(), b"***") if key else content
+
+
 def find_endpoint(profile: ModelProfile, environ: Mapping[str, str]) -> Endpoint:
     """Where a profile's requests go, checked without a network; raises ProviderMisconfigured."""
     key = environ.get(profile.api_key_env, "").strip() if profile.api_key_env else ""
@@ -144,7 +195,7 @@ def find_endpoint(profile: ModelProfile, environ: Mapping[str, str]) -> Endpoint
             f"The environment variable {profile.api_key_env} holds characters no key can have."
         )
     if not profile.model:
-        raise ProviderMisconfigured(f"The profile '{profile.name}' names no model.")
+        raise ProviderMisconfigured(missing_model(profile.name))
     if not profile.base_url and not key:
         raise ProviderMisconfigured(
             f"The profile '{profile.name}' has neither a base_url nor an api_key_env."

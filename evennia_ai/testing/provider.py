@@ -9,7 +9,9 @@ It is steered by ``POST /_control`` with an object of any of:
 - ``latency``: seconds before every answer;
 - ``queue``: replies to give to the next requests, in order;
 - ``rules``: ``[{"match": regex, "reply": {...}}]``, tried in order on what was last heard;
-- ``require_key``: the only key that is let in; a wrong one is told back, as real servers do.
+- ``require_key``: the only key that is let in; a wrong one is told back, as real servers do;
+- ``pages``: replies for other addresses, each under its method and path, as in
+  ``{"GET /v1/models": {"raw": "[]"}}``.
 
 Each replaces what was there. A file given with ``--script`` holds the same object. The kinds of
 replies are in `stub_replies`.
@@ -56,20 +58,22 @@ class Orders:
         self.queue: deque[Reply] = deque()
         self.rules: list[dict[str, Any]] = []
         self.require_key = ""
+        self.pages: dict[str, Reply] = {}
         self.number = 0
         self._log = log
 
     def update(self, orders: dict[str, Any]) -> None:
         """Replace the orders that are named; raises ValueError for what makes no sense."""
-        strange = set(orders) - {"latency", "queue", "rules", "require_key"}
+        strange = set(orders) - {"latency", "queue", "rules", "require_key", "pages"}
         if strange:
             raise ValueError(f"There are no orders called {', '.join(sorted(strange))}.")
         rules = list(orders.get("rules", self.rules))
         queue = list(orders.get("queue", self.queue))
-        for reply in [*queue, *(rule["reply"] for rule in rules)]:
+        pages = dict(orders.get("pages", self.pages))
+        for reply in [*queue, *(rule["reply"] for rule in rules), *pages.values()]:
             check_reply(reply)
         self.latency = float(orders.get("latency", self.latency))
-        self.queue, self.rules = deque(queue), rules
+        self.queue, self.rules, self.pages = deque(queue), rules, pages
         self.require_key = str(orders.get("require_key", self.require_key))
 
     def next_reply(self, body: Body) -> Reply:
@@ -98,6 +102,10 @@ class Provider(Resource):
     def render(self, request: Any) -> bytes | int:
         """Route a request by method and path."""
         method, path = request.method, request.path
+        page = self._orders.pages.get(f"{method.decode()} {path.decode()}")
+        if page:
+            self._send_later(request, render_reply(page, {}, 0), 0)
+            return NOT_DONE_YET
         if method == b"POST" and path in COMPLETIONS:
             return self._complete(request)
         if method == b"GET" and path in MODELS:

@@ -99,7 +99,7 @@ class StubProvider:
 
     def clear(self) -> None:
         """Forget all orders, answer at once and politely, and begin an empty log."""
-        self.control(latency=0.0, queue=[], rules=[], require_key="")
+        self.control(latency=0.0, queue=[], rules=[], require_key="", pages={})
         os.truncate(self.log, 0)
 
     def records(self) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderMisconfigured, ProviderRejected, ProviderUnavailable
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.ports import LLMRequest, Scene, ToolCallRequest
+from evennia_ai.profiles import missing_model
 
 KEY = "4f1c9e77-a2b8-tavern"
 BAD_KEYS = {"EMPTY": " ", "ACCENT": "sk-\u00e9", "CONTROL": "sk-\x07x"}
@@ -132,7 +133,7 @@ def test_warming_up_imports_the_sdk_in_the_loop_thread_and_calls_nobody(
             {"api_key_env": "CONTROL"},
             "The environment variable CONTROL holds characters no key can have.",
         ),
-        ({"model": ""}, "The profile 'tavern' names no model."),
+        ({"model": ""}, missing_model("tavern")),
         (
             {"base_url": "", "api_key_env": ""},
             "The profile 'tavern' has neither a base_url nor an api_key_env.",
