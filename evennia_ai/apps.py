@@ -4,8 +4,17 @@ from django.apps import AppConfig
 from django.conf import settings
 from django.db.backends.signals import connection_created
 
-SERVICES = "evennia_ai.services"
-WAL_PRAGMAS = ("PRAGMA journal_mode=WAL", "PRAGMA busy_timeout=10000")
+MODULES = {
+    "SERVER_SERVICES_PLUGIN_MODULES": "evennia_ai.services",
+    "AT_SERVER_STARTSTOP_MODULE": "evennia_ai.services",
+    "FILE_HELP_ENTRY_MODULES": "evennia_ai.help_entries",
+}
+# Deleted rows' bytes leave the file too: "forget me" must mean it.
+PRAGMAS = (
+    "PRAGMA journal_mode=WAL",
+    "PRAGMA busy_timeout=10000",
+    "PRAGMA secure_delete=ON",
+)
 
 
 class EvenniaAIConfig(AppConfig):
@@ -16,16 +25,16 @@ class EvenniaAIConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Add the service to the modules that Evennia's server process loads."""
-        connection_created.connect(use_write_ahead_log, dispatch_uid="evennia_ai.wal")
-        for name in ("SERVER_SERVICES_PLUGIN_MODULES", "AT_SERVER_STARTSTOP_MODULE"):
+        """Add our modules to those that Evennia's server process loads."""
+        connection_created.connect(prepare_sqlite, dispatch_uid="evennia_ai.sqlite")
+        for name, module in MODULES.items():
             listed = getattr(settings, name)
             modules = [listed] if isinstance(listed, str) else list(listed)
-            if SERVICES not in modules:
-                setattr(settings, name, [*modules, SERVICES])
+            if module not in modules:
+                setattr(settings, name, [*modules, module])
 
 
-def use_write_ahead_log(connection, **kwargs) -> None:
+def prepare_sqlite(connection, **kwargs) -> None:
     """Let web pages read while the game writes.
 
     Without it a 1.3 s read in a web thread held one insert on the reactor for 1.2 s (measured).
@@ -33,5 +42,5 @@ def use_write_ahead_log(connection, **kwargs) -> None:
     if connection.vendor != "sqlite":
         return
     with connection.cursor() as cursor:
-        for pragma in WAL_PRAGMAS:
+        for pragma in PRAGMAS:
             cursor.execute(pragma)

@@ -96,7 +96,26 @@ class AssistantCharacter(AssistantMixin, DefaultCharacter):
 
 
 class SpeakerMixin:
-    """Optional, for players' characters: assistants hear the raw words and know the receivers."""
+    """Optional, for players' characters: assistants hear the raw words and know the receivers, and
+    the player may mute one of them."""
+
+    @property
+    def muted_assistants(self) -> tuple[str, ...]:
+        """Dbrefs of the characters with minds that this player does not want to hear."""
+        return tuple(self.db.ai_muted or ())
+
+    def toggle_mute(self, dbref: str) -> bool:
+        """Mute a character or end that; returns whether it is muted now."""
+        muted = [known for known in self.muted_assistants if known != dbref]
+        is_new = len(muted) == len(self.muted_assistants)
+        self.db.ai_muted = [*muted, dbref] if is_new else muted
+        return is_new
+
+    def at_msg_receive(self, text: Any = None, from_obj: Any = None, **kwargs: Any) -> bool:
+        """Let nothing through that a muted character says or does."""
+        if from_obj and getattr(from_obj, "dbref", None) in self.muted_assistants:
+            return False
+        return super().at_msg_receive(text=text, from_obj=from_obj, **kwargs)
 
     def at_say(self, message: str, *args: Any, **kwargs: Any) -> None:
         """Leave the words where those who hear them can find them while they are spoken."""

@@ -29,19 +29,30 @@ from evennia_ai.policy.autonomy import HOUR_S, AutonomyLimits, AutonomyState, sh
 from evennia_ai.policy.persona import Persona
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.profiles import missing_model
-from evennia_ai.senses import can_hear, is_assistant, listening_objects
+from evennia_ai.senses import can_hear, display_name, is_assistant, listening_objects
 from evennia_ai.signals import turn_finished
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.turns import TableTurns
+from evennia_ai.texts import text
 from evennia_ai.tools.company import follow_leader
-from evennia_ai.turn.attention import TURNS_A_TICK, act_unasked, answer_events
+from evennia_ai.turn.attention import EXPIRED, TURNS_A_TICK, act_unasked, answer_events
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_AUTONOMOUS
 
 log = Logger()
 
 URGENT = 7
 NOTEWORTHY = 4
+
+
+def introduce(character: Any, player: Any) -> None:
+    """Tell a player, the first time he talks to any such character, what it is."""
+    if not player.has_account or player.db.ai_introduced:
+        return
+    player.db.ai_introduced = True
+    line = text("first_meeting", name=display_name(character, player))
+    if line:
+        player.msg(line)
 
 
 class AssistantScript(DefaultScript):
@@ -180,6 +191,8 @@ class AssistantScript(DefaultScript):
         """Store what was heard, then wake if it calls for an answer."""
         if not self.is_on or self.services is None:
             return
+        if self.character.dbref in getattr(speaker, "muted_assistants", ()):
+            return
         heard = perceive(kind, words, speaker, self.character, self.config)
         heard = self.character.at_ai_hear(heard)
         if heard is None:
@@ -189,6 +202,7 @@ class AssistantScript(DefaultScript):
             self.ndb.last_talk_at = self.services.clock.seconds()
         if heard.addressed:
             self.partners[heard.speaker] = self.services.now()
+            introduce(self.character, speaker)
 
     def take_in(self, heard: Heard) -> None:
         """Store an event and see to it that somebody attends to it."""
@@ -272,8 +286,17 @@ class AssistantScript(DefaultScript):
     def stop_thinking(self) -> None:
         """Hear and say nothing from now on; an answer on its way is dropped."""
         self.db.stopped = True
+        self.drop_turn("the assistant was stopped")
+
+    def drop_turn(self, reason: str) -> None:
+        """End the turn that is being thought, if any, without another word."""
         if self.ndb.turns and self.ndb.turns.current:
-            self.ndb.turns.finish(self.ndb.turns.current, "expired", "the assistant was stopped")
+            self.ndb.turns.finish(self.ndb.turns.current, EXPIRED, reason)
+
+    def forget(self, dbref: str) -> None:
+        """Drop from memory what the tables do not hold of somebody any more."""
+        self.partners.pop(dbref, None)
+        self.conversation.forget_view()
 
     def wake(self) -> None:
         """Tick soon. Any number of calls before that make one tick."""

@@ -92,9 +92,8 @@ class AssistantConfig:
         "strict: a whisper stays between its parties. trusting: it may be told on.",
         choices=("strict", "trusting"),
     )
-    fallback_line: str = setting(
-        "Forgive me, my thoughts wandered. Ask me again in a moment?",
-        "What the character says when no model answers in time.",
+    fallback_line: str | None = setting(
+        None, "What the character says when no model answers in time; None takes the game's line."
     )
 
     def __post_init__(self) -> None:

@@ -253,6 +253,9 @@ class Services(Protocol):
     def now(self) -> datetime:
         """The time, in UTC."""
 
+    def text(self, key: str) -> str:
+        """A line for players that no model wrote."""
+
 
 class Script(Protocol):
     """What the engine touches of an `AssistantScript`."""

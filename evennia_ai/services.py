@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from django.conf import settings
 from evennia.utils.utils import class_from_module
@@ -20,6 +20,7 @@ from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
 from evennia_ai.config import FIELDS
+from evennia_ai.errors import ConfigError
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.offline import OfflineBrain
@@ -29,9 +30,11 @@ from evennia_ai.profiles import default_profiles, merge_profiles
 from evennia_ai.senses import EvenniaSenses, listening_objects
 from evennia_ai.store.lore import LoreShelf, PersonaShelf
 from evennia_ai.store.recovery import assistants_with_work, recover_open_turns
+from evennia_ai.texts import check_texts, text
 from evennia_ai.tools.registry import load_registry
 
 log = Logger()
+T = TypeVar("T")
 
 SERVICE_NAME = "evennia_ai"
 BEAT_S = 1.0
@@ -58,17 +61,33 @@ class AssistantService(Service):
             {"openai": self.openai, "offline": OfflineBrain()},
             max_in_flight=game_setting("MAX_CALLS_IN_FLIGHT", 64),
         )
-        self.toolbox = load_registry(game_setting("TOOLS", ()))
-        self.lore = LoreShelf(game_setting("LORE", ()))
-        self.personas = PersonaShelf(game_setting("PERSONAS", {}))
+        self.complaints: list[str] = []
+        self.toolbox = self.configured("TOOLS", load_registry, ())
+        self.lore = self.configured("LORE", LoreShelf, ())
+        self.personas = self.configured("PERSONAS", PersonaShelf, {})
+        self.configured("TEXTS", check_texts, {})
         self.world = EvenniaSenses(self.lore)
         self.attended: dict[int, Any] = {}
         self.beat = LoopingCall(self.tick_attended)
         self.beat.clock = clock
 
+    def configured(self, name: str, make: Callable[[Any], T], default: Any) -> T:
+        """Make something of one of the game's settings, or of its default where it is wrong: a typo
+        in a setting must not take the game down, only be told."""
+        try:
+            return make(game_setting(name, default))
+        except (ConfigError, TypeError, ValueError, AttributeError) as error:
+            self.complaints.append(f"AI_ASSISTANT['{name}']: {error}")
+            log.error("evennia_ai: {complaint}", complaint=self.complaints[-1])
+            return make(default)
+
     def now(self) -> datetime:
         """The time, in UTC."""
         return datetime.fromtimestamp(self.clock.seconds(), UTC)
+
+    def text(self, key: str) -> str:
+        """A line for players that no model wrote."""
+        return text(key)
 
     def startService(self) -> None:
         """Threads start here and nowhere earlier: before, twistd has not forked yet."""

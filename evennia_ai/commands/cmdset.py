@@ -7,8 +7,12 @@ from typing import Any
 from evennia import CmdSet
 
 from evennia_ai.commands.history import CmdAIHistory
+from evennia_ai.commands.players import CmdForgetMe, CmdMute
 from evennia_ai.commands.setup import CmdAISetup
 from evennia_ai.commands.status import CmdAIStatus
+
+
+COMMANDS = (CmdAISetup, CmdAIStatus, CmdAIHistory, CmdForgetMe, CmdMute)
 
 
 class AICmdSet(CmdSet):
@@ -18,7 +22,7 @@ class AICmdSet(CmdSet):
 
     def at_cmdset_creation(self) -> None:
         """Add every command."""
-        for command in (CmdAISetup, CmdAIStatus, CmdAIHistory):
+        for command in COMMANDS:
             self.add(command())
 
 

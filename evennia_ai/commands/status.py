@@ -45,6 +45,8 @@ class CmdAIStatus(AICommand):
         for script in scripts:
             table.add_row(*status_row(script, queues, used, prompts))
         self.msg(str(table))
+        for complaint in services.complaints:
+            self.msg(f"|ySettings, not used:|n {clean_output(complaint, 300)}")
         for script in scripts:
             if script.id in errors:
                 self.msg(f"|y{script.character_name}:|n {clean_output(errors[script.id], 300)}")

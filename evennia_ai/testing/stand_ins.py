@@ -103,6 +103,10 @@ class StandInServices:
         start = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
         return datetime.fromtimestamp(start + self.clock.seconds(), UTC)
 
+    def text(self, key: str) -> str:
+        """Every line for players is its own name."""
+        return f"({key})"
+
 
 class StandInScript:
     """Plays an `AssistantScript` for the engine."""

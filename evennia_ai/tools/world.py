@@ -11,6 +11,7 @@ from evennia_ai.errors import ToolError
 from evennia_ai.policy.react import ONCE
 from evennia_ai.ports import Situation, ToolContext
 from evennia_ai.senses import DESCRIPTION_CHARS, display_name, find_named, look_around, plain
+from evennia_ai.texts import text
 from evennia_ai.tools.base import tool
 
 
@@ -82,7 +83,7 @@ def get(context: ToolContext, arguments: ItemArguments) -> str:
     if not item.move_to(character, quiet=True, move_type="get"):
         raise ToolError("That can't be picked up.")
     item.at_get(character)
-    show(character, "{actor} picks up {item}.", item=item)
+    show(character, "picks_up", item=item)
     return f"You hold {display_name(item, character)}."
 
 
@@ -96,7 +97,7 @@ def drop(context: ToolContext, arguments: ItemArguments) -> str:
     if not item.move_to(character.location, quiet=True, move_type="drop"):
         raise ToolError("That can't be dropped.")
     item.at_drop(character)
-    show(character, "{actor} drops {item}.", item=item)
+    show(character, "drops", item=item)
     return f"You dropped {display_name(item, character)}."
 
 
@@ -114,7 +115,7 @@ def give(context: ToolContext, arguments: GiveArguments) -> str:
     if not item.move_to(receiver, quiet=True, move_type="give"):
         raise ToolError(f"{display_name(receiver, character)} can't take that.")
     item.at_give(character, receiver)
-    show(character, "{actor} gives {item} to {receiver}.", item=item, receiver=receiver)
+    show(character, "gives", item=item, receiver=receiver)
     return f"You gave {display_name(item, character)} to {display_name(receiver, character)}."
 
 
@@ -139,10 +140,10 @@ def exit_to(place: str, exits: list[Any], character: Any) -> Any | None:
     return by_place[found] if found else None
 
 
-def show(character: Any, line: str, **mapping: Any) -> None:
-    """Let everybody in the place see what happened."""
+def show(character: Any, key: str, **mapping: Any) -> None:
+    """Let everybody in the place see what happened, in the words of `texts`."""
     character.location.msg_contents(
-        line, from_obj=character, mapping={"actor": character, **mapping}
+        text(key), from_obj=character, mapping={"actor": character, **mapping}
     )
 
 

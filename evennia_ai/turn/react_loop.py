@@ -155,5 +155,6 @@ def excuse(script: Any, turn: TurnRecord, detail: str) -> Generator[Deferred[Any
     tools = tool_context(script, turn, audience_now(script, turn), turn.private, None)
     tools = replace(tools, hops=max(turn.hops, script.config.max_hops))
     call_id = own_call_id(turn.id, EXCUSE_STEP, 0)
-    yield say_aloud(script, turn, tools, script.config.fallback_line, call_id)
+    words = script.config.fallback_line or script.services.text("fallback")
+    yield say_aloud(script, turn, tools, words, call_id)
     return Outcome(EXCUSED, detail)

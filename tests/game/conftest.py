@@ -137,7 +137,7 @@ def service(db, settings):
     from evennia_ai.services import AssistantService
 
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    settings.AI_ASSISTANT = {"autonomous_calls_per_hour": 0}
+    settings.AI_ASSISTANT = {"autonomous_calls_per_hour": 0, "TEXTS": {"first_meeting": ""}}
     clock = Clock()
     clock.advance(time.time())
     service = AssistantService(clock=clock, environ={})

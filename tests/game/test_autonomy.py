@@ -12,7 +12,11 @@ HOUR_S = 3_600
 
 @pytest.fixture(autouse=True)
 def lively(service, settings):
-    settings.AI_ASSISTANT = {"autonomous_calls_per_hour": 4, "autonomy_quiet": 30.0}
+    settings.AI_ASSISTANT = {
+        "autonomous_calls_per_hour": 4,
+        "autonomy_quiet": 30.0,
+        "TEXTS": {"first_meeting": ""},
+    }
 
 
 @pytest.fixture

@@ -178,3 +178,22 @@ def test_commands_are_added_once(game, settings):
 def test_the_app_tells_evennia_of_its_service(settings):
     assert "evennia_ai.services" in settings.SERVER_SERVICES_PLUGIN_MODULES
     assert "evennia_ai.services" in settings.AT_SERVER_STARTSTOP_MODULE
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("TOOLS", ["world.nowhere"]),
+        ("TOOLS", 7),
+        ("LORE", ["world.nowhere"]),
+        ("PERSONAS", {"guard": {"mood": "grim"}}),
+        ("PERSONAS", ["guard"]),
+        ("TEXTS", {"nope": "x"}),
+    ],
+)
+def test_a_wrong_setting_of_the_game_is_told_and_takes_nobody_down(game, settings, name, value):
+    settings.AI_ASSISTANT = {name: value}
+    service = AssistantService(clock=game.clock, environ={})
+    assert len(service.complaints) == 1
+    assert service.complaints[0].startswith(f"AI_ASSISTANT['{name}']: ")
+    assert "say" in service.toolbox.tools

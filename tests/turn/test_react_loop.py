@@ -10,7 +10,7 @@ from evennia_ai.testing.scripted import ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.attention import answer_events
 
-FALLBACK = AssistantConfig().fallback_line
+FALLBACK = "(fallback)"
 
 
 def assistant(*lines, **config):

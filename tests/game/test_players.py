@@ -1,0 +1,166 @@
+"""What players are told, and what they may ask for."""
+
+from contextlib import suppress
+
+import pytest
+from twisted.internet.defer import Deferred
+
+from evennia_ai.errors import ConfigError
+from evennia_ai.models import Event, Message, ToolCall
+from evennia_ai.testing.scripted import call
+from evennia_ai.texts import TEXTS, check_texts, text
+
+
+@pytest.fixture
+def tavern(game):
+    return game.room()
+
+
+@pytest.fixture
+def mira(game, tavern):
+    return game.assistant("Mira", tavern)
+
+
+@pytest.fixture
+def ann(game, tavern, mira):
+    return game.player("Ann", tavern)
+
+
+@pytest.fixture
+def ben(game, tavern, mira):
+    return game.player("Ben", tavern)
+
+
+def told(player, line):
+    player.forget()
+    player.do(line)
+    return "\n".join(player.heard())
+
+
+def talk(game, player, words, answer):
+    game.model.add(answer)
+    player.do(words)
+    game.run()
+
+
+def forget(player, answer):
+    """Run the command's dialogue as Evennia would."""
+    from evennia_ai.commands.players import CmdForgetMe
+
+    command = CmdForgetMe()
+    command.caller, command.session = player.character, player.session
+    dialogue = command.dialogue(player.dbref)
+    with suppress(StopIteration):
+        next(dialogue)
+        dialogue.send(answer)
+        for pause_s in dialogue:
+            assert pause_s < 1
+
+
+def test_at_the_first_meeting_a_player_is_told_what_it_is_and_only_then(
+    game, ann, mira, tavern, settings
+):
+    settings.AI_ASSISTANT = {"autonomous_calls_per_hour": 0}
+    game.assistant("Otto", tavern)
+    game.model.add(*[call("noop")] * 3)
+    for line in ("say Mira?", "say Mira!", "say Otto?"):
+        ann.do(line)
+        game.run()
+    notes = [line for line in ann.heard() if "computer program" in line]
+    assert len(notes) == 1
+    assert notes[0].startswith("(Mira is played by a computer program.")
+
+
+def test_an_admin_may_turn_the_note_off_or_word_it_anew(game, ann, mira, settings):
+    settings.AI_ASSISTANT = {"TEXTS": {"first_meeting": "{name} is a robot."}}
+    game.model.add(call("noop"))
+    ann.do("say Mira?")
+    assert "Mira is a robot." in ann.heard()
+
+
+def test_help_tells_players_what_minds_are(ann):
+    shown = told(ann, "help minds")
+    assert "a computer program" in shown
+    assert "aiforget" in told(ann, "help minds/forget")
+
+
+def test_who_is_muted_is_neither_heard_nor_hears(game, ann, ben, mira):
+    assert "You no longer hear Mira" in told(ann, "mute mira")
+    talk(game, ben, "say Mira, hello", call("say", text="Hello all."))
+    assert "Mira says" not in "\n".join(ann.heard())
+    ann.do("say Mira, are you there?")
+    game.run()
+    assert len(game.model.requests) == 1
+    assert "You have muted: Mira." in told(ann, "mute")
+    assert "hear each other again" in told(ann, "mute mira")
+    assert "You have muted nobody." in told(ann, "mute")
+    talk(game, ann, "say Mira?", call("say", text="Back again."))
+    assert ann.last() == 'Mira says, "Back again."'
+
+
+def test_muting_can_be_ended_from_afar(game, ann, mira):
+    ann.do("mute Mira")
+    mira.location = game.room("Far")
+    assert "hear each other again" in told(ann, "mute mira")
+
+
+def test_muting_somebody_who_is_not_there_is_told(ann):
+    assert "no character with a mind called 'Nobody'" in told(ann, "mute Nobody")
+    assert "There is no switch /x" in told(ann, "mute/x Mira")
+
+
+def test_a_character_without_the_mixin_is_told_that_it_cannot_mute(game, tavern, mira):
+    from evennia.objects.objects import DefaultCharacter
+
+    old = game.player("Old", tavern, typeclass=DefaultCharacter)
+    assert "cannot mute anybody" in told(old, "mute Mira")
+
+
+def test_forgetting_takes_the_words_and_every_answer_to_them(game, ann, ben, mira):
+    talk(game, ann, "say Mira, I am called Xanthippe", call("say", text="Hello Xanthippe!"))
+    talk(game, ann, "whisper Mira = my code is 42", call("whisper", text="42, I keep it."))
+    talk(game, ben, "say Mira, hello", call("say", text="Hello Ben."))
+    forget(ann, "yes")
+    assert ann.last() == "It is forgotten, all of it."
+    left = " ".join(Message.objects.values_list("content", flat=True))
+    acts = " ".join(ToolCall.objects.values_list("arguments", flat=True))
+    assert "Ben" in acts
+    for word in ("Xanthippe", "42"):
+        assert word not in left + acts + str(list(Message.objects.values_list("tool_calls")))
+    assert not Event.objects.filter(speaker=ann.dbref).exists()
+    talk(game, ann, "say Mira, who am I?", call("say", text="I do not know."))
+    assert "Xanthippe" not in str(game.model.requests[-1].messages)
+
+
+def test_forgetting_asks_first_and_says_when_there_is_nothing(game, ann, mira):
+    forget(ann, "no")
+    assert ann.last() == "Nothing is stored of what you said."
+    talk(game, ann, "say hello", call("say", text="Hello."))
+    assert "3 lines in all" in told(ann, "aiforget")
+    forget(ann, "no")
+    assert ann.last() == "Nothing was forgotten."
+    assert Message.objects.exists()
+
+
+def test_an_answer_on_its_way_is_dropped_when_its_words_are_forgotten(game, ann, mira):
+    late = Deferred()
+    game.model.add(late)
+    ann.do("say I am Xanthippe")
+    game.run()
+    forget(ann, "yes")
+    late.callback(call("say", text="Hello Xanthippe"))
+    game.run()
+    assert not Message.objects.exists()
+    assert "Hello Xanthippe" not in "\n".join(ann.heard())
+
+
+def test_every_line_for_players_can_be_put_in_other_words(settings):
+    settings.AI_ASSISTANT = {"TEXTS": {"mute_none": "Nobody at all."}}
+    assert text("mute_none") == "Nobody at all."
+    assert text("picks_up") == TEXTS["picks_up"]
+
+
+@pytest.mark.parametrize("own", [{"nope": "x"}, {"mute_on": "{nope}"}, {"mute_on": "{"}])
+def test_a_line_that_cannot_be_used_is_a_configuration_error(own):
+    with pytest.raises(ConfigError, match="AI_ASSISTANT"):
+        check_texts(own)
