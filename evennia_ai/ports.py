@@ -134,6 +134,9 @@ class Inbox(Protocol):
     def doubtful(self) -> Sequence[InboxEvent]:
         """Events whose answer was on its way when the server died, oldest first."""
 
+    def overheard(self) -> Sequence[InboxEvent]:
+        """Events that will be taken into the log with the next turn, oldest first."""
+
     def close(self, event_ids: Sequence[int], state: str, reason: str = "") -> None:
         """End events as answered, excused, noted or expired."""
 
@@ -153,8 +156,8 @@ class Turns(Protocol):
     def is_current(self, turn_id: int) -> bool:
         """False once the turn was closed or its lease belongs to an older process."""
 
-    def record_model_call(self, turn_id: int, call: ModelCallRecord) -> None:
-        """Store what one model call cost and how it ended."""
+    def record_model_call(self, turn_id: int | None, call: ModelCallRecord) -> None:
+        """Store what one model call cost and how it ended; None where it belongs to no turn."""
 
     def intend(self, turn_id: int, call: ToolCallRequest, world: bool) -> int:
         """Store the intent of an act before it is done; returns its id."""

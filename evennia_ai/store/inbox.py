@@ -44,6 +44,10 @@ class TableInbox:
         """Events whose answer was on its way when the server died, oldest first."""
         return self._in_state(DOUBTFUL)
 
+    def overheard(self) -> Sequence[InboxEvent]:
+        """Events that will be taken into the log with the next turn, oldest first."""
+        return self._in_state(OVERHEARD)
+
     def close(self, event_ids: Sequence[int], state: str, reason: str = "") -> None:
         """End events as answered, excused, noted or expired."""
         models.Event.objects.filter(id__in=event_ids).update(state=state, reason=reason)

@@ -137,7 +137,7 @@ class TableTurns:
         """True while this process holds the turn's lease."""
         return self.current == turn_id and self.may_go_on()
 
-    def record_model_call(self, turn_id: int, call: ModelCallRecord) -> None:
+    def record_model_call(self, turn_id: int | None, call: ModelCallRecord) -> None:
         """Store a model call and add it to the day's sums."""
         at = self.now()
         usage = call.usage

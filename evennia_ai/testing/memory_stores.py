@@ -73,6 +73,10 @@ class MemoryInbox:
         """Events whose answer may have been heard."""
         return self.in_state("doubtful")
 
+    def overheard(self) -> Sequence[InboxEvent]:
+        """Events for the next turn's log."""
+        return self.in_state("overheard")
+
     def in_state(self, state: str) -> list[InboxEvent]:
         """Events in one state, oldest first."""
         return [row.event for row in self.rows if row.state == state]
@@ -117,6 +121,7 @@ class MemoryTurns:
         self.inbox = inbox
         self.turns: list[StoredTurn] = []
         self.acts: list[Act] = []
+        self.loose_calls: list[ModelCallRecord] = []
         self.current: int | None = None
         self.lease = True
 
@@ -176,9 +181,10 @@ class MemoryTurns:
         """True while the turn may act."""
         return self.current == turn_id and self.lease
 
-    def record_model_call(self, turn_id: int, call: ModelCallRecord) -> None:
+    def record_model_call(self, turn_id: int | None, call: ModelCallRecord) -> None:
         """Store a model call."""
-        self.turns[turn_id - 1].model_calls.append(call)
+        calls = self.loose_calls if turn_id is None else self.turns[turn_id - 1].model_calls
+        calls.append(call)
 
     def intend(self, turn_id: int, call: ToolCallRequest, world: bool) -> int:
         """Store an intent."""

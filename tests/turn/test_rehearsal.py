@@ -1,0 +1,207 @@
+"""A dry turn: the real prompt, the real plan, and nothing done or stored."""
+
+import copy
+
+import pytest
+from twisted.internet.defer import Deferred, succeed
+
+from evennia_ai.config import AssistantConfig
+from evennia_ai.errors import ProviderUnavailable, TurnAborted
+from evennia_ai.events import Heard
+from evennia_ai.messages import LLMReply, Usage
+from evennia_ai.ports import ToolResult
+from evennia_ai.testing.scripted import ScriptedLLM, call
+from evennia_ai.testing.stand_ins import StandInScript
+from evennia_ai.turn.attention import answer_events
+from evennia_ai.turn.rehearsal import NOT_DONE, rehearse
+
+
+def assistant(*lines, **config):
+    model = ScriptedLLM(lines)
+    return StandInScript(model, AssistantConfig(**config)), model
+
+
+def line(text="two ales, please", private=False, speaker="#5"):
+    kind = "whisper" if private else "say"
+    return Heard(kind, speaker, "Ann", text, frozenset({speaker}), private, addressed=True)
+
+
+def allow(context, wanted):
+    """A check that lets everything pass but what it does not know."""
+    if wanted.name not in ("say", "whisper", "noop", "look", "give"):
+        return succeed(ToolResult("failed", f"There is no tool '{wanted.name}'."))
+    return succeed(ToolResult("done", "You did it."))
+
+
+def run(script, heard=None, check=allow, **options):
+    fired = []
+    rehearse(script, heard or line(), check, **options).addBoth(fired.append)
+    assert fired, "the rehearsal did not end"
+    if not hasattr(fired[0], "steps"):
+        fired[0].raiseException()
+    return fired[0]
+
+
+def state_of(script):
+    return copy.deepcopy(
+        (
+            script.conversation.messages,
+            script.inbox.rows,
+            script.turns.turns,
+            script.turns.acts,
+            script.services.toolbox.spoken,
+        )
+    )
+
+
+def wanted(step):
+    return [(item.call.name, item.would_be_tried, item.result.text) for item in step.calls]
+
+
+def test_it_shows_what_would_be_said_and_does_nothing():
+    script, model = assistant(call("say", text="Here you are."))
+    before = state_of(script)
+    result = run(script)
+    assert wanted(result.steps[0]) == [("say", True, NOT_DONE)]
+    assert result.ended
+    assert result.audience == {"#5"}
+    assert state_of(script) == before
+    assert len(model.requests) == 1
+
+
+def test_the_prompt_is_that_of_a_real_turn():
+    script, model = assistant(call("noop"), call("noop"), call("noop"))
+    script.hears("good evening")
+    answer_events(script)
+    run(script)
+    script.hears("two ales, please")
+    answer_events(script)
+    dry, real = model.requests[1], model.requests[2]
+    assert dry.messages == real.messages
+    assert dry.tools == real.tools
+    assert dry.scene == real.scene
+    assert (dry.max_tokens, dry.temperature) == (real.max_tokens, real.temperature)
+
+
+def test_what_was_overheard_stands_in_the_prompt_and_stays_for_the_real_turn():
+    script, model = assistant(call("noop"))
+    script.hears("the cellar floods", addressed=False, speaker="#6", name="Ben")
+    run(script)
+    assert "Ben says: the cellar floods" in [m["content"] for m in model.requests[0].messages]
+    assert script.inbox.states() == {"the cellar floods": "overheard"}
+
+
+def test_its_cost_is_recorded_without_a_turn():
+    reply = LLMReply("Good evening.", usage=Usage(100, 7), model="big")
+    script, _ = assistant(reply)
+    result = run(script)
+    (cost,) = script.turns.loose_calls
+    assert (cost.purpose, cost.usage, cost.model) == ("rehearsal", Usage(100, 7), "big")
+    assert cost.estimated_tokens > 50
+    assert result.steps[0].cost == cost
+    assert script.turns.turns == []
+
+
+def test_plain_text_is_shown_as_it_would_be_spoken():
+    script, _ = assistant("<think>who?</think>Mira: “Good |revening.”")
+    result = run(script)
+    assert result.steps[0].words == "Good ¦revening."
+    assert result.ended
+
+
+def test_what_is_not_done_is_fed_back_once():
+    script, model = assistant(call("look"), call("look", target="x"), call("say", text="never"))
+    result = run(script)
+    assert len(result.steps) == 2
+    assert not result.ended
+    results = [m for m in model.requests[1].messages if m["role"] == "tool"]
+    assert [m["content"] for m in results] == [NOT_DONE]
+    assert "Your turn goes on" in model.requests[1].messages[-1]["content"]
+
+
+def test_a_game_that_allows_one_model_call_gets_one():
+    script, _ = assistant(call("look"), max_iterations=1)
+    assert len(run(script).steps) == 1
+
+
+def test_what_would_be_refused_is_told_with_its_reason():
+    script, model = assistant(
+        (call("fly", to="moon"), call("give", item="a", to="b"), call("give", item="c", to="d")),
+        call("say", text="No."),
+    )
+    result = run(script)
+    first = wanted(result.steps[0])
+    assert first[0] == ("fly", False, "There is no tool 'fly'.")
+    assert first[1] == ("give", True, NOT_DONE)
+    assert first[2][:2] == ("give", False)
+    assert "already in this turn" in first[2][2]
+    fed_back = [m["content"] for m in model.requests[1].messages if m["role"] == "tool"]
+    assert fed_back[0] == "There is no tool 'fly'."
+
+
+def test_a_whisper_is_for_its_speaker_alone():
+    script, model = assistant(call("whisper", text="Hush."))
+    script.services.world.present = frozenset({"#5", "#6"})
+    seen = []
+
+    def check(context, wanted):
+        seen.append(context)
+        return allow(context, wanted)
+
+    result = run(script, line(private=True), check)
+    assert result.audience == {"#5"}
+    assert (seen[0].whispered, seen[0].audience) == (True, {"#5"})
+    assert model.requests[0].scene.lines[0].private
+
+
+def test_what_somebody_present_may_not_know_is_not_in_the_prompt():
+    script, model = assistant(call("noop"), call("noop"))
+    script.whispered("the safe is open")
+    answer_events(script)
+    script.services.world.present = frozenset({"#5", "#6"})
+    run(script)
+    assert "the safe is open" not in repr(model.requests[1].messages)
+
+
+def test_a_speaker_who_stands_elsewhere_counts_as_present():
+    script, _ = assistant(call("noop"))
+    script.services.world.present = frozenset({"#6"})
+    assert run(script).audience == {"#5", "#6"}
+
+
+def test_an_error_of_the_model_is_told_and_recorded():
+    script, _ = assistant(ProviderUnavailable("Nothing listens there."))
+    result = run(script)
+    assert (result.steps, result.problem) == ((), "Nothing listens there.")
+    assert script.turns.loose_calls[0].error_kind == "unavailable"
+
+
+def test_an_error_after_the_first_step_leaves_the_first():
+    script, _ = assistant(call("look"), ProviderUnavailable("down"))
+    result = run(script)
+    assert (len(result.steps), result.problem) == (1, "down")
+
+
+def test_a_reply_for_an_assistant_that_is_gone_is_dropped_uncounted():
+    late = Deferred()
+    script, _ = assistant(late)
+    alive = [True]
+    failures = []
+    rehearse(script, line(), allow, lambda: alive[0]).addErrback(failures.append)
+    alive[0] = False
+    late.callback("too late")
+    assert failures[0].check(TurnAborted)
+    assert script.turns.loose_calls == []
+
+
+def test_the_deadline_is_that_of_a_turn():
+    script, model = assistant(call("look"), call("noop"), turn_deadline=7.0)
+    run(script)
+    assert model.deadlines == [7.0, 7.0]
+
+
+@pytest.mark.parametrize("empty", ["", "<think>only thoughts"])
+def test_a_reply_with_nothing_in_it_is_shown_as_such(empty):
+    script, _ = assistant(empty)
+    result = run(script)
+    assert (result.steps[0].words, result.steps[0].calls) == ("", ())
