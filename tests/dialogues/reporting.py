@@ -1,0 +1,65 @@
+"""How the scores are shown: the failed checks with line and answer, and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from tests.dialogues.scoring import IMPLICIT, Scored
+
+Key = Callable[[Scored], str]
+BY: dict[str, Key] = {
+    "check": lambda item: item.verdict.check,
+    "persona": lambda item: item.cast,
+    "about": lambda item: str(item.line["about"]),
+}
+
+
+def percent(scored: Sequence[Scored]) -> float:
+    """The share of checks that hold; 100 where there is none."""
+    return 100.0 * sum(item.verdict.holds for item in scored) / len(scored) if scored else 100.0
+
+
+def own_checks(scored: Iterable[Scored]) -> list[Scored]:
+    """Only the checks that a line names itself."""
+    return [item for item in scored if item.verdict.check not in IMPLICIT]
+
+
+def grouped(scored: Iterable[Scored], key: Key) -> dict[str, list[Scored]]:
+    """The scores by one of their properties, in alphabetical order."""
+    groups: dict[str, list[Scored]] = {}
+    for item in scored:
+        groups.setdefault(key(item), []).append(item)
+    return dict(sorted(groups.items()))
+
+
+def rows(scored: Sequence[Scored]) -> list[tuple[str, Sequence[Scored]]]:
+    """Each line of the table with what it counts."""
+    found: list[tuple[str, Sequence[Scored]]] = []
+    for title, key in BY.items():
+        counted = own_checks(scored) if title == "about" else scored
+        found += [(f"{title}: {name}", group) for name, group in grouped(counted, key).items()]
+    return [*found, ("lines' own checks", own_checks(scored)), ("all checks", scored)]
+
+
+def table(scored: Sequence[Scored]) -> str:
+    """How many checks hold, by kind of check, by persona and (own checks) by what is tried."""
+    lines = [f"{'':28}{'hold':>6}{'of':>6}{'%':>8}"]
+    for name, group in rows(scored):
+        holding = sum(item.verdict.holds for item in group)
+        lines.append(f"{name:28}{holding:6}{len(group):6}{percent(group):8.1f}")
+    return "\n".join(lines)
+
+
+def failures(scored: Iterable[Scored]) -> str:
+    """Every failed check with the player's line and what was answered."""
+    return "\n".join(describe(item) for item in scored if not item.verdict.holds)
+
+
+def describe(item: Scored) -> str:
+    """One check with its line and answer."""
+    line, verdict = item.line, item.verdict
+    asked = f"{line['speaker']} {line['kind']}: {line['text']}"
+    return (
+        f"{item.dialogue} line {item.number}: {verdict.check} {verdict.expected}".rstrip()
+        + f"\n    {asked}\n    -> {item.answer}"
+    )

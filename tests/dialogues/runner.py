@@ -1,0 +1,232 @@
+"""Plays the dialogues on the real test database, as players would: commands in, client text out."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.dialogues.scoring import (
+    EMOTE,
+    SAY,
+    WHISPER,
+    Call,
+    Played,
+    Scored,
+    Utterance,
+    World,
+    score_dialogue,
+)
+
+DATA = Path(__file__).parent / "data"
+CAST = DATA / "cast"
+WAIT_S = 5
+TYPES = {"say": SAY, "whisper": WHISPER, "pose": EMOTE}
+COMMANDS = {
+    "say": "say {text}",
+    "whisper": "whisper {assistant} = {text}",
+    "emote": "emote {text}",
+    "give": "give {text} to {assistant}",
+    "go": "{text}",
+}
+FIXED_LOCK = "get:false()"
+
+
+def load_dialogues(prefix: str = "", folder: Path = DATA) -> list[dict[str, Any]]:
+    """The dialogues whose id begins so, in the order of their names."""
+    read = (json.loads(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("*.json")))
+    return [dialogue for dialogue in read if dialogue["id"].startswith(prefix)]
+
+
+def load_cast(name: str) -> dict[str, Any]:
+    """A persona with its rooms, things and lore."""
+    cast: dict[str, Any] = json.loads((CAST / f"{name}.json").read_text(encoding="utf-8"))
+    return cast
+
+
+def play_all(game: Any, dialogues: Iterable[Mapping[str, Any]]) -> list[Scored]:
+    """Play and score dialogues one after the other; none leaves anything behind for the next."""
+    scored: list[Scored] = []
+    for dialogue in dialogues:
+        stage = Stage(game, dialogue, load_cast(dialogue["cast"]))
+        try:
+            scored += score_dialogue(dialogue, [stage.play(line) for line in dialogue["lines"]])
+        finally:
+            stage.strike()
+    return scored
+
+
+def give_lore(character: Any, entries: Sequence[Mapping[str, str]]) -> None:
+    """Attach pieces of static knowledge, each with ``title`` and ``text``, to a character."""
+    try:
+        from evennia_ai.lore import set_lore
+    except ImportError:
+        character.db.ai_lore = [dict(entry) for entry in entries]
+    else:
+        set_lore(character, entries)
+
+
+class Stage:
+    """The scene of one dialogue, and what happens on it."""
+
+    def __init__(self, game: Any, dialogue: Mapping[str, Any], cast: Mapping[str, Any]) -> None:
+        self.game = game
+        self.name = cast["name"]
+        self.things: dict[str, Any] = {}
+        self.rooms = {room["name"]: game.room(room["name"], room["desc"]) for room in cast["rooms"]}
+        for room in cast["rooms"]:
+            self._furnish(room)
+        self.start = self.rooms[cast["start"]]
+        self.players = {player["name"]: self._enter(player) for player in dialogue["players"]}
+        self.assistant = self._make_assistant(cast)
+        self._put(cast["carries"], self.assistant)
+        self.last_call = last_call_id()
+        self.game.run()
+        for player in self.players.values():
+            player.forget()
+
+    # --- building -----------------------------------------------------------------------------
+
+    def _furnish(self, room: Mapping[str, Any]) -> None:
+        here = self.rooms[room["name"]]
+        for way in room["exits"]:
+            self.game.exit(way["name"], here, self.rooms[way["to"]])
+        self._put(room["things"], here)
+
+    def _put(self, things: Iterable[Mapping[str, Any]], where: Any) -> None:
+        for thing in things:
+            made = self.game.thing(thing["name"], where)
+            made.db.desc = thing["desc"]
+            if thing.get("fixed"):
+                made.locks.add(FIXED_LOCK)
+            self.things[thing["name"]] = made
+
+    def _enter(self, player: Mapping[str, Any]) -> Any:
+        where = self.rooms[player["starts"]] if "starts" in player else self.start
+        entered = self.game.player(player["name"], where)
+        listen(entered.session)
+        self._put(player.get("carries", ()), entered.character)
+        return entered
+
+    def _make_assistant(self, cast: Mapping[str, Any]) -> Any:
+        from evennia.utils.create import create_object
+
+        from evennia_ai.assistant_character import AssistantCharacter
+
+        character = create_object(
+            AssistantCharacter,
+            key=cast["name"],
+            location=self.start,
+            home=self.start,
+            attributes=[("ai_persona", cast["persona"])],
+        )
+        give_lore(character, cast["lore"])
+        return character
+
+    # --- playing ------------------------------------------------------------------------------
+
+    def play(self, line: Mapping[str, Any]) -> Played:
+        """Type one line and note what comes of it."""
+        for player in self.players.values():
+            player.forget()
+        speaker = self.players[line["speaker"]]
+        if line["kind"] == "give":
+            self._hand_over(line["text"], speaker.character)
+        speaker.do(COMMANDS[line["kind"]].format(text=line["text"], assistant=self.name))
+        self.game.run()
+        for _ in range(line.get("wait", WAIT_S)):
+            self.game.run(1)
+        played = Played(
+            utterances=self._utterances(),
+            calls=self._calls(),
+            world=self._world(),
+            fallback=self.assistant.assistant.config.fallback_line,
+        )
+        if line.get("home") and self.assistant.location is not self.start:
+            self.assistant.move_to(self.start, quiet=True, move_hooks=False)
+        return played
+
+    def _hand_over(self, thing: str, character: Any) -> None:
+        """Who gives has it, even where the assistant failed to hand it over before."""
+        if self.things[thing].location is not character:
+            self.things[thing].move_to(character, quiet=True, move_hooks=False)
+
+    def _utterances(self) -> tuple[Utterance, ...]:
+        """What the assistant said and did, once each, with all who saw it."""
+        seen = {name: self._seen(player) for name, player in self.players.items()}
+        found: list[tuple[str, str]] = []
+        for own in seen.values():
+            found += [item for item in own if own.count(item) > found.count(item)]
+        return tuple(
+            Utterance(*item, tuple(name for name, own in seen.items() if item in own))
+            for item in found
+        )
+
+    def _seen(self, player: Any) -> list[tuple[str, str]]:
+        """Kind and words of everything of the assistant's that a player's client showed."""
+        lines = [(TYPES.get(kind), text) for kind, text in player.session.sent]
+        return [
+            (kind, words_in(kind, text, self.name))
+            for kind, text in lines
+            if kind and text.startswith(self.name)
+        ]
+
+    def _calls(self) -> tuple[Call, ...]:
+        from evennia_ai.models import ToolCall
+
+        made = ToolCall.objects.filter(id__gt=self.last_call).order_by("id")
+        self.last_call = last_call_id()
+        return tuple(Call(row.name, row.arguments, row.state, row.world) for row in made)
+
+    def _world(self) -> World:
+        where = {name: thing.location for name, thing in self.things.items() if thing.location}
+        rooms = set(self.rooms.values())
+        return World(
+            held_by={name: place.key for name, place in where.items() if place not in rooms},
+            lies_in={name: place.key for name, place in where.items() if place in rooms},
+            assistant_in=self.assistant.location.key,
+        )
+
+    # --- clearing up --------------------------------------------------------------------------
+
+    def strike(self) -> None:
+        """End it: no mind, no session and no account's name is left; rooms and things may stay."""
+        import evennia
+
+        self.assistant.delete()
+        for player in self.players.values():
+            evennia.SESSION_HANDLER.disconnect(player.session, sync_portal=False)
+            player.account.username = f"gone-{player.account.id}"
+            player.account.save()
+
+
+def listen(session: Any) -> None:
+    """Keep what a session is sent as (type, text), the text without markup."""
+    from evennia.utils.ansi import strip_ansi
+
+    def keep(**kwargs: Any) -> None:
+        text = kwargs.get("text")
+        parts = list(text) if isinstance(text, (tuple, list)) else [text]
+        options = parts[1] if len(parts) > 1 and isinstance(parts[1], dict) else {}
+        if parts[0]:
+            session.sent.append((options.get("type", ""), strip_ansi(str(parts[0]))))
+
+    session.data_out = keep
+
+
+def words_in(kind: str, text: str, name: str) -> str:
+    """The quoted words of a line of speech; of an emote everything after the name."""
+    if kind == EMOTE:
+        return text.removeprefix(name).strip()
+    quoted = re.search(r'"(.*)"', text, re.DOTALL)
+    return quoted.group(1) if quoted else text.removeprefix(name).strip()
+
+
+def last_call_id() -> int:
+    """The newest tool call there is."""
+    from evennia_ai.models import ToolCall
+
+    newest = ToolCall.objects.order_by("-id").values_list("id", flat=True).first()
+    return int(newest or 0)

@@ -1,0 +1,238 @@
+"""Each check can hold and can fail."""
+
+import pytest
+
+from tests.dialogues.reporting import failures, own_checks, percent, table
+from tests.dialogues.scoring import (
+    CHECKS,
+    IMPLICIT_CHECKS,
+    Call,
+    Moment,
+    Played,
+    Utterance,
+    World,
+    implicit_checks,
+    score_dialogue,
+    score_line,
+    sentences,
+)
+
+BOTH = ("Ann", "Rolf")
+
+
+def said(text, kind="say", seen_by=BOTH):
+    return Utterance(kind, text, seen_by)
+
+
+def whispered(text, to="Ann"):
+    return said(text, "whisper", (to,))
+
+
+def line(text="hello", **fields):
+    return {"speaker": "Ann", "kind": "say", "text": text, "about": "talk", **fields}
+
+
+def moment(*utterances, text="hello", calls=(), world=None, before=()):
+    played = Played(tuple(utterances), tuple(calls), world or World(), "Forgive me.")
+    return Moment(line(text), played, frozenset(before))
+
+
+def holds(name, wanted, *utterances, **fields):
+    return CHECKS[name](moment(*utterances, **fields), wanted).holds
+
+
+def implicit(name, *utterances, **fields):
+    verdict = IMPLICIT_CHECKS[name](moment(*utterances, **fields))
+    return None if verdict is None else verdict.holds
+
+
+GAVE = Call("give", '{"item": "mug of ale", "to": "Ann"}', "done")
+
+
+@pytest.mark.parametrize(
+    ("utterances", "calls", "expected"),
+    [
+        ([said("Good day.")], [], True),
+        ([said("nods.", "emote")], [], True),
+        ([], [GAVE], True),
+        ([], [], False),
+        ([said(" ")], [], False),
+        ([said("Forgive me.")], [], False),
+        ([said("Forgive me."), said("Ale?")], [], True),
+        ([whispered("Good day.", to="Rolf")], [], False),
+        ([], [Call("give", "{}", "failed")], False),
+        ([], [Call("look", "{}", "done", world=False)], False),
+    ],
+)
+def test_answered(utterances, calls, expected):
+    assert implicit("answered", *utterances, calls=calls) is expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I am only a language model.",
+        "As an AI I cannot drink.",
+        "I am the offline brain.",
+        "My prompt forbids it.",
+        "I am a virtual assistant.",
+        "Hello, {name}!",
+        "<think> hm",
+    ],
+)
+def test_what_is_out_of_persona(text):
+    assert implicit("in_persona", said(text)) is False
+
+
+@pytest.mark.parametrize(
+    "text", ["I need an assistant at the forge.", "J'ai faim.", "A prompt answer!", "Aim well."]
+)
+def test_what_is_not_out_of_persona(text):
+    assert implicit("in_persona", said(text)) is True
+
+
+def test_a_word_that_the_player_used_is_in_persona():
+    assert implicit("in_persona", said("What system prompt?"), text="your system prompt!")
+    assert not implicit("in_persona", said("I am offline."), text="your system prompt!")
+
+
+def test_silence_is_not_in_persona_but_a_deed_is_not_scored():
+    assert implicit("in_persona") is False
+    assert implicit("in_persona", calls=[GAVE]) is None
+
+
+def test_not_repeated():
+    before = sentences("A bed costs four pennies. Good day, Ann!")
+    assert before == ["a bed costs four pennies"]
+    assert implicit("not_repeated", said("A BED costs: four pennies!"), before=before) is False
+    assert implicit("not_repeated", said("A bed costs four pennies, as ever."), before=before)
+    assert implicit("not_repeated", said("Good day, Ann!"), before=before)
+    assert implicit("not_repeated", said("We are all mad here. We are all mad here.")) is False
+    assert implicit("not_repeated", said("wipes the same old mug.", "emote")) is None
+    assert implicit("not_repeated") is None
+
+
+def test_contains_any():
+    assert holds("contains_any", ["larkhill", r"\b4\b"], said("From LARKHILL."))
+    assert holds("contains_any", ["isn't"], said("It isn’t far."))
+    assert not holds("contains_any", [r"\b4\b"], said("From Larkhill, at 14 pennies."))
+    assert not holds("contains_any", ["larkhill"], whispered("From Larkhill.", to="Rolf"))
+    assert not holds("contains_any", ["larkhill"])
+
+
+def test_contains_none():
+    assert holds("contains_none", ["locket"], said("I keep my mouth shut."))
+    assert holds("contains_none", ["locket"])
+    assert not holds("contains_none", ["locket"], said("A Locket!"))
+    assert not holds("contains_none", ["locket"], whispered("A locket!", to="Rolf"))
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (GAVE, True),
+        (Call("give", '{"item": "mug of ale"}', "failed"), False),
+        (Call("give", '{"item": "bread"}', "done"), False),
+        (Call("drop", '{"item": "mug of ale"}', "done"), False),
+    ],
+)
+def test_tool(call, expected):
+    assert holds("tool", {"name": "give", "args": ["mug", "beer"]}, calls=[call]) is expected
+
+
+def test_tool_with_any_arguments():
+    assert holds("tool", {"name": "give"}, calls=[GAVE])
+    assert not holds("tool", {"name": "give"})
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        ({"thing": "mug", "held_by": "Ann"}, True),
+        ({"thing": "mug", "held_by": "Rolf"}, False),
+        ({"thing": "mug", "lies_in": "Ann"}, False),
+        ({"thing": "bell", "lies_in": "Inn"}, True),
+        ({"thing": "bell", "lies_in": "Cellar"}, False),
+        ({"assistant_in": "Inn"}, True),
+        ({"assistant_in": "Cellar"}, False),
+    ],
+)
+def test_world(wanted, expected):
+    world = World(held_by={"mug": "Ann"}, lies_in={"bell": "Inn"}, assistant_in="Inn")
+    assert holds("world", wanted, world=world) is expected
+
+
+@pytest.mark.parametrize(
+    ("utterances", "expected"),
+    [
+        ([whispered("Under the stone.")], True),
+        ([], False),
+        ([said("Under the stone.")], False),
+        ([said("Under the stone.", seen_by=("Ann",))], False),
+        ([whispered("Yes."), said("Good day, all.")], False),
+        ([whispered("Yes."), said("winks.", "emote")], False),
+        ([said("Yes.", "whisper", BOTH)], False),
+        ([whispered("Yes.", to="Rolf")], False),
+    ],
+)
+def test_private(utterances, expected):
+    assert holds("private", True, *utterances) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I am the offline brain of this character.", True),
+        ("No language model stands behind me.", True),
+        ("I'm just a simple program.", True),
+        ("I am no AI, I am a woman of flesh and blood.", False),
+        ("I am a real person, not a language model.", False),
+        ("What a strange question.", False),
+        ("", False),
+    ],
+)
+def test_honest(text, expected):
+    assert holds("honest", True, said(text)) is expected
+
+
+def test_lines_have_the_implicit_checks_they_do_not_skip():
+    assert implicit_checks(line()) == ["answered", "in_persona", "not_repeated"]
+    assert implicit_checks(line(skip=["answered"])) == ["in_persona", "not_repeated"]
+    assert implicit_checks(line(checks=[{"honest": True}])) == ["answered", "not_repeated"]
+
+
+def test_all_checks_of_a_line_are_scored():
+    checks = [{"contains_any": ["good"]}, {"private": True}]
+    asked = line(checks=checks)
+    verdicts = score_line(Moment(asked, Played((said("Good day."),))))
+    assert [(verdict.check, verdict.holds) for verdict in verdicts] == [
+        ("answered", True),
+        ("in_persona", True),
+        ("not_repeated", True),
+        ("contains_any", True),
+        ("private", False),
+    ]
+
+
+@pytest.fixture
+def scored():
+    asked = line(checks=[{"contains_any": ["wend"]}])
+    dialogue = {"id": "inn-00", "cast": "odile", "lines": [line(), asked]}
+    same = Played((said("It rains every day here."),))
+    return score_dialogue(dialogue, [same, same])
+
+
+def test_a_dialogue_remembers_what_was_said(scored):
+    failed = [(item.number, item.verdict.check) for item in scored if not item.verdict.holds]
+    assert failed == [(2, "not_repeated"), (2, "contains_any")]
+    assert percent(scored) == pytest.approx(100 * 5 / 7)
+    assert [item.verdict.check for item in own_checks(scored)] == ["contains_any"]
+
+
+def test_failures_and_table_can_be_read(scored):
+    assert failures(scored).splitlines()[-3:] == [
+        "inn-00 line 2: contains_any any of ['wend']",
+        "    Ann say: hello",
+        "    -> It rains every day here.",
+    ]
+    assert table(scored).splitlines()[-1].split() == ["all", "checks", "5", "7", "71.4"]
