@@ -78,7 +78,7 @@ class AssistantService(Service):
             return make(game_setting(name, default))
         except (ConfigError, TypeError, ValueError, AttributeError) as error:
             self.complaints.append(f"AI_ASSISTANT['{name}']: {error}")
-            log.error("evennia_ai: {complaint}", complaint=self.complaints[-1])
+            log.warn("evennia_ai: {complaint}", complaint=self.complaints[-1])
             return make(default)
 
     def now(self) -> datetime:

@@ -29,7 +29,8 @@ TEXTS = {
     "mute_none": gettext_noop("You have muted nobody."),
     "mute_list": gettext_noop("You have muted: {names}."),
     "mute_on": gettext_noop(
-        "You no longer hear {name}, and {name} no longer hears you. |wmute {name}|n again ends that."
+        "You no longer hear {name}, and {name} no longer hears you. |wmute {name}|n again ends "
+        "that."
     ),
     "mute_off": gettext_noop("You and {name} hear each other again."),
     "mute_unknown": gettext_noop("There is no character with a mind called '{name}' here."),
@@ -57,12 +58,8 @@ def check_texts(own: dict[str, str]) -> None:
     """Raise ConfigError where a game overrides a line there is not, or with unknown fields."""
     for key, line in own.items():
         if key not in TEXTS:
-            raise ConfigError(
-                f"AI_ASSISTANT['TEXTS'] has no '{key}'. There are: {', '.join(TEXTS)}."
-            )
+            raise ConfigError(f"There is no '{key}'. There are: {', '.join(TEXTS)}.")
         try:
             line.format(name="", count=0, names="", actor="", item="", receiver="")
         except (KeyError, IndexError, ValueError, AttributeError) as error:
-            raise ConfigError(
-                f"AI_ASSISTANT['TEXTS']['{key}'] cannot be used: {error!r}."
-            ) from error
+            raise ConfigError(f"'{key}' cannot be used: {error!r}.") from error

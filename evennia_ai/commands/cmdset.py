@@ -7,12 +7,13 @@ from typing import Any
 from evennia import CmdSet
 
 from evennia_ai.commands.history import CmdAIHistory
+from evennia_ai.commands.lore import CmdAILore
 from evennia_ai.commands.players import CmdForgetMe, CmdMute
 from evennia_ai.commands.setup import CmdAISetup
 from evennia_ai.commands.status import CmdAIStatus
+from evennia_ai.commands.trial import CmdAITest
 
-
-COMMANDS = (CmdAISetup, CmdAIStatus, CmdAIHistory, CmdForgetMe, CmdMute)
+COMMANDS = (CmdAISetup, CmdAIStatus, CmdAIHistory, CmdAILore, CmdForgetMe, CmdMute)
 
 
 class AICmdSet(CmdSet):

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from typing import Any
 
 from django.conf import settings
 from evennia.objects.objects import DefaultCharacter, DefaultObject
 from evennia.utils.create import create_object
+from evennia.utils.dbserialize import deserialize
 from evennia.utils.evtable import EvTable
 from evennia.utils.utils import class_from_module
 
 from evennia_ai.assistant_character import AssistantMixin, composed_path, original_path
+from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import AICommand, UsageError, all_assistants
 from evennia_ai.config import FIELDS, known_setting, parse_value, resolve_profile
-from evennia_ai.policy.persona import render_persona
+from evennia_ai.policy.persona import Persona, read_persona, render_persona, stored_fields
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.rights import excessive_rights
 from evennia_ai.store.erase import count_rows, erase_chunk
@@ -31,31 +33,41 @@ class CmdAISetup(AICommand):
       aisetup <character> = <persona>
       aisetup/new <name> = <persona>
       aisetup <character>
+      aisetup <character> = @<shared persona>
       aisetup/set <character>/<setting> = <value>
       aisetup/set <character>/<setting> =
+      aisetup/set <character>/persona.<field> = <text>
+      aisetup/persona <name>[.<field>] = <text>
       aisetup/stop <character>
       aisetup/start <character>
       aisetup/delete <character>
       aisetup/list
 
     Switches:
-      new    - make a new character here and give it a mind
-      set    - change one setting, or the persona; without a value it is
-               inherited again
-      stop   - it hears, thinks and says nothing until it is started
-      start  - let it think again
-      delete - take the mind and everything it remembers away; the character
-               stays. Asks before it does so.
-      list   - the settings there are, with their defaults
+      new     - make a new character here and give it a mind
+      set     - change one setting, or the persona; without a value it is
+                inherited again
+      persona - write a persona that several characters share; alone, show
+                those there are
+      stop    - it hears, thinks and says nothing until it is started
+      start   - let it think again
+      delete  - take the mind and everything it remembers away; the character
+                stays. Asks before it does so.
+      list    - the settings there are, with their defaults
 
     The persona says in your own words who the character is, for example:
       aisetup Mira = You are Mira, who keeps the Gilded Gull. You are warm,
       quick and curious, and you never tell a guest's secret.
+
+    It may also be given by fields: text, voice, manner, knows, wants, never,
+    examples; the last four are lists, their entries separated by ";":
+      aisetup/set Mira/persona.wants = a new roof; to know every guest
+    Changing a persona keeps what the character remembers.
     """
 
     key = "aisetup"
     locks = "cmd:perm(Builder)"
-    switch_options = ("new", "set", "stop", "start", "delete", "list")
+    switch_options = ("new", "set", "persona", "stop", "start", "delete", "list")
 
     def run(self) -> Any:
         """Dispatch by switch."""
@@ -74,8 +86,10 @@ class CmdAISetup(AICommand):
                 f"{character.key} has an assistant already. "
                 f"|waisetup/set {character.key}/persona = ...|n changes who it is."
             )
+        persona = self.rhs.strip()
+        all_services().personas.resolve(persona)
         give_ears(character)
-        self.welcome(character.attach_assistant(self.rhs.strip()))
+        self.welcome(character.attach_assistant(persona))
 
     def do_new(self) -> None:
         """Make a character with a mind."""
@@ -83,6 +97,8 @@ class CmdAISetup(AICommand):
             raise UsageError("Usage: aisetup/new <name> = <persona>")
         if self.caller.location is None:
             raise UsageError("You are nowhere: go to where the character shall stand.")
+        persona = self.rhs.strip()
+        all_services().personas.resolve(persona)
         base = class_from_module(settings.BASE_CHARACTER_TYPECLASS)
         typeclass = base if issubclass(base, AssistantMixin) else path_with_ears(base)
         character = create_object(
@@ -92,7 +108,7 @@ class CmdAISetup(AICommand):
             home=self.caller.location,
         )
         character.locks.add(f"edit:id({self.caller.id}) or perm(Admin)")
-        self.welcome(character.attach_assistant(self.rhs.strip()))
+        self.welcome(character.attach_assistant(persona))
 
     def welcome(self, script: Any) -> None:
         """Tell what was made and which model stands behind it."""
@@ -135,8 +151,8 @@ class CmdAISetup(AICommand):
         script = self.find_assistant(target.strip())
         name = name.strip().lower()
         value = (self.rhs or "").strip()
-        if name == PERSONA:
-            self.set_persona(script, value)
+        if name.partition(".")[0] == PERSONA:
+            self.set_persona(script, name.partition(".")[2], value)
             return
         known_setting(name)
         if value:
@@ -152,16 +168,41 @@ class CmdAISetup(AICommand):
         self.msg(f"{script.character_name}: {name} is now {clean_output(str(effective))}{origin}.")
         self.report_complaints(script)
 
-    def set_persona(self, script: Any, persona: str) -> None:
-        """Change who it is; what it remembers stays."""
-        if not persona:
-            raise UsageError("A persona cannot be empty: say who the character is.")
-        before = clean_output(script.persona.text)
-        script.character.db.ai_persona = persona
+    def set_persona(self, script: Any, field: str, value: str) -> None:
+        """Change who it is, or one field of that; what it remembers stays."""
+        stored = deserialize(script.character.db.ai_persona)
+        if field and is_shared(stored):
+            raise UsageError(
+                f"{script.character_name} shares the persona {stored}. "
+                f"|waisetup/persona {stored[1:]}.{field} = ...|n changes it for all who have it."
+            )
+        before = getattr(read_persona(stored), field, "") if field else stored
+        changed = changed_persona(stored, field, value)
+        script.services.personas.resolve(changed)
+        script.character.db.ai_persona = changed
+        name = f"{script.character_name}/persona{'.' if field else ''}{field}"
         self.msg(
             f"{script.character_name} is somebody else now, and remembers what it did. "
-            f"To undo: |waisetup/set {script.character_name}/persona =|n {before}"
+            f"To undo: |waisetup/set {name} =|n {persona_as_typed(before)}"
         )
+
+    def do_persona(self) -> None:
+        """Write a persona that several characters share, or show those there are."""
+        shelf = all_services().personas
+        if not self.lhs:
+            lines = [
+                f"|w@{name}|n: {clean_output(render_persona(persona), 200)}"
+                for name, persona in sorted(shelf.all().items())
+            ]
+            self.msg("\n".join(lines) or "There are no shared personas yet.")
+            return
+        name, _, field = self.lhs.strip().lstrip("@").lower().partition(".")
+        if not self.rhs:
+            self.msg(clean_output(render_persona(shelf.resolve(f"@{name}"))))
+            return
+        known = shelf.all().get(name, Persona())
+        shelf.write(name, read_persona(changed_persona(known, field, self.rhs.strip())))
+        self.msg(f"The persona @{name} is stored. |waisetup <character> = @{name}|n gives it.")
 
     def do_stop(self) -> None:
         """Let it hear and think nothing."""
@@ -216,6 +257,35 @@ class CmdAISetup(AICommand):
         self.msg(str(table))
         names = ", ".join(script.character_name for script in all_assistants()) or "none yet"
         self.msg(f"Assistants: {names}.")
+
+
+def is_shared(stored: Any) -> bool:
+    """True where a character's persona is only the name of one that is shared."""
+    return isinstance(stored, str) and stored.startswith("@")
+
+
+def changed_persona(stored: Any, field: str, value: str) -> Any:
+    """A persona, as it is to be stored, with the whole or one field of it changed; raises
+    ConfigError for a field there is not and UsageError where nothing would be left."""
+    if not field:
+        if not value:
+            raise UsageError("A persona cannot be empty: say who the character is.")
+        return value
+    return stored_fields(read_persona({**stored_fields(read_persona(stored)), field: value}))
+
+
+def persona_as_typed(value: Any) -> str:
+    """A persona or a field of one as a builder would type it."""
+    if isinstance(value, (list, tuple)):
+        value = "; ".join(value)
+    elif isinstance(value, Mapping):
+        value = value.get("text", "")
+    return clean_output(str(value or ""))
+
+
+def all_services() -> Any:
+    """What all assistants share."""
+    return AssistantScript.shared_services
 
 
 def ensure_suitable(character: Any, caller: Any) -> None:

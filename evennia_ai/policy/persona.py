@@ -67,6 +67,12 @@ def _read_field(name: str, value: Any) -> Any:
     return tuple(str(entry).strip() for entry in entries if str(entry).strip())
 
 
+def stored_fields(persona: Persona) -> dict[str, Any]:
+    """The fields that say something, as plain data to be stored."""
+    values = {name: getattr(persona, name) for name in FIELD_NAMES}
+    return {n: list(v) if n in LISTS else v for n, v in values.items() if v}
+
+
 def render_persona(persona: Persona) -> str:
     """The persona as it stands in a prompt."""
     parts = [persona.text.strip() or "You have no past yet."]

@@ -9,7 +9,7 @@ from typing import Any
 from evennia_ai import models
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.lore import EVERYBODY, LoreEntry, check_scope
-from evennia_ai.policy.persona import FIELD_NAMES, Persona, read_persona
+from evennia_ai.policy.persona import Persona, read_persona, stored_fields
 
 
 def read_entry(raw: Any) -> LoreEntry:
@@ -96,8 +96,7 @@ class PersonaShelf:
 
     def write(self, name: str, persona: Persona) -> None:
         """Store a shared persona."""
-        fields = {key: getattr(persona, key) for key in FIELD_NAMES if getattr(persona, key)}
         models.SharedPersona.objects.update_or_create(
-            name=name.lower(), defaults={"fields": fields}
+            name=name.lower(), defaults={"fields": stored_fields(persona)}
         )
         self._written = None

@@ -1,0 +1,123 @@
+"""``ailore``: what characters know of the world."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evennia_ai.assistant_script import AssistantScript
+from evennia_ai.commands.common import AICommand, UsageError
+from evennia_ai.policy.lore import EVERYBODY, LoreEntry, check_scope, is_known, select_lore
+from evennia_ai.policy.sanitize import clean_output
+
+LINE_CHARS = 120
+
+
+class CmdAILore(AICommand):
+    """
+    write down what characters with minds know of the world
+
+    Usage:
+      ailore
+      ailore <title>
+      ailore/set <title> [: <scope>, <scope> ...] = <text>
+      ailore/delete <title>
+      ailore/for <character> [= <words>]
+
+    Switches:
+      set    - write a piece, in place of one of the same title
+      delete - take a piece away; shows how to write it again
+      for    - what a character knows; with words, what of it would come to
+               its mind if somebody said them
+
+    Scopes say who knows a piece: all (the default), tag:<tag>,
+    faction:<name> (a tag of the category "faction") and room:<tag or number>;
+    one of several is enough. quest:<flag> says who may hear it: everybody
+    present must have that tag, in the category "quest".
+
+    Example:
+      ailore/set The north gate : faction:guard, room:tower = Hanno built it.
+    """
+
+    key = "ailore"
+    locks = "cmd:perm(Builder)"
+    switch_options = ("set", "delete", "for")
+
+    @property
+    def shelf(self) -> Any:
+        """Where lore is kept."""
+        return AssistantScript.shared_services.lore
+
+    def run(self) -> None:
+        """Dispatch by switch."""
+        if len(self.switches) > 1:
+            raise UsageError("One switch at a time, please. See |whelp ailore|n.")
+        if self.switches:
+            getattr(self, f"do_{self.switches[0]}")()
+        elif self.args.strip():
+            self.show(self.args.strip())
+        else:
+            self.do_list()
+
+    def do_list(self) -> None:
+        """Every piece, a line each."""
+        lines = [entry_line(entry) for entry in self.shelf.entries()]
+        self.msg("\n".join(lines) or "There is no lore yet. |whelp ailore|n tells how to write it.")
+
+    def show(self, title: str) -> None:
+        """One piece, whole."""
+        entry = self.find(title)
+        scopes = ", ".join(entry.scopes)
+        self.msg(f"|w{clean_output(entry.title)}|n ({scopes})\n{clean_output(entry.text)}")
+
+    def find(self, title: str) -> LoreEntry:
+        """The piece of a title; raises UsageError."""
+        entry = self.shelf.find(title)
+        if entry is None:
+            raise UsageError(f"There is no lore called '{clean_output(title, 60)}'.")
+        return entry
+
+    def do_set(self) -> None:
+        """Write a piece."""
+        title, _, scopes = self.lhs.partition(":")
+        if not title.strip() or not self.rhs:
+            raise UsageError("Usage: ailore/set <title> [: <scope>, <scope> ...] = <text>")
+        checked = tuple(check_scope(scope) for scope in scopes.split(",")) if scopes.strip() else ()
+        entry = LoreEntry(title.strip(), self.rhs.strip(), checked or (EVERYBODY,))
+        before = self.shelf.find(entry.title)
+        self.shelf.write(entry)
+        self.msg(f"Written down: {entry_line(entry)}")
+        if before:
+            self.msg(f"It was: {as_typed(before)}")
+
+    def do_delete(self) -> None:
+        """Take a piece away."""
+        entry = self.find(self.args.strip())
+        if not self.shelf.remove(entry.title):
+            raise UsageError(f"'{entry.title}' stands in a module of the game: take it out there.")
+        self.msg(f"Taken away. To write it again: {as_typed(entry)}")
+
+    def do_for(self) -> None:
+        """What a character knows, or what would come to its mind."""
+        script = self.find_assistant(self.lhs)
+        audience = frozenset({self.caller.dbref})
+        entries, labels = script.services.world.lore(script.character, audience)
+        if self.rhs:
+            known = select_lore(entries, labels, self.rhs, script.config.lore_tokens)
+        else:
+            known = [entry for entry in entries if is_known(entry, labels)]
+        lines = [entry_line(entry) for entry in known]
+        self.msg("\n".join(lines) or f"Nothing would come to {script.character_name}'s mind.")
+
+
+def entry_line(entry: LoreEntry) -> str:
+    """A piece on one line."""
+    scopes = clean_output(", ".join(entry.scopes), 60)
+    return (
+        f"|w{clean_output(entry.title, 60)}|n |x({scopes})|n {clean_output(entry.text, LINE_CHARS)}"
+    )
+
+
+def as_typed(entry: LoreEntry) -> str:
+    """The command that writes a piece."""
+    scopes = ", ".join(entry.scopes)
+    return clean_output(f"ailore/set {entry.title} : {scopes} = {entry.text}")

@@ -1,0 +1,3 @@
+"""A game's own lore, for a test."""
+
+LORE = [{"title": "Harbour", "text": "It freezes in winter.", "scopes": "room:quay, tag:sailor"}]

@@ -1,0 +1,382 @@
+"""``aitest``: dry turns and probes, as builders and admins see them."""
+
+import time
+
+import pytest
+from twisted.internet.defer import Deferred
+
+from evennia_ai import models
+from evennia_ai.errors import ProviderUnavailable
+from evennia_ai.llm.probe import STEPS
+from evennia_ai.messages import LLMReply, ToolCallRequest, Usage
+from evennia_ai.policy.probe_answers import TOOL, WORD
+from evennia_ai.testing.scripted import call
+from evennia_ai.testing.stub_process import StubProvider
+
+SECRET = "4f1c9e77-a2b8-tavern"
+TWO_CALLS = {"tool_calls": [{"name": TOOL, "arguments": {"colour": c}} for c in ("red", "blue")]}
+
+
+@pytest.fixture
+def tavern(game):
+    return game.room()
+
+
+@pytest.fixture
+def builder(game, tavern):
+    return game.player("Bea", tavern, permissions=["Builder"])
+
+
+@pytest.fixture
+def admin(game, tavern):
+    return game.player("Ada", game.room("Office"), permissions=["Admin"])
+
+
+@pytest.fixture
+def mira(game, tavern):
+    return game.assistant("Mira", tavern, "You are Mira, a barkeep.")
+
+
+def told(player, line):
+    """What a command answers, as one text."""
+    player.forget()
+    player.do(line)
+    return "\n".join(player.heard())
+
+
+def rows():
+    """How many rows every log has, but for model calls and their sums."""
+    logs = (models.Event, models.Message, models.Turn, models.ToolCall)
+    return [log.objects.count() for log in logs]
+
+
+# --- a dry turn ---
+
+
+def test_a_builder_sees_what_it_would_say_and_nobody_hears_it(game, tavern, builder, mira):
+    ann = game.player("Ann", tavern)
+    game.model.add(call("say", text="Two |rales|n!"))
+    text = told(builder, "aitest Mira = Mira, two ales, please")
+    assert "Asking default:offline ..." in text
+    assert "If Bea says to Mira: Mira, two ales, please" in text
+    assert "The answer would be heard by Bea, Ann." in text
+    assert "would say: Two ¦rales¦n!" in text
+    assert "The turn would end here." in text
+    game.run(1)
+    assert ann.heard() == []
+    assert rows() == [0, 0, 0, 0]
+    prompt = game.model.requests[0].messages
+    assert prompt[1]["content"] == "Bea says: Mira, two ales, please"
+    assert "You are Mira, a barkeep." in prompt[0]["content"]
+
+
+def test_its_cost_is_counted(game, builder, mira):
+    game.model.add(LLMReply("Hm.", usage=Usage(120, 5)))
+    text = told(builder, "aitest Mira = hello")
+    assert "Step 1: prompt 120 tokens, reply 5, " in text
+    row = models.ModelCall.objects.get()
+    assert (row.purpose, row.turn_id, row.prompt_tokens) == ("rehearsal", None, 120)
+    assert models.DailyUse.objects.get().calls == 1
+    game.model.add(LLMReply("Hm."))
+    assert "prompt about " in told(builder, "aitest Mira = hello")
+
+
+def test_things_stay_where_they_are_and_errors_are_told(game, tavern, builder, mira):
+    mug = game.thing("mug", mira)
+    game.model.add(
+        (
+            call("give", item="mug", to="Bea"),
+            call("fly", to="the moon"),
+            ToolCallRequest("x", "give", '{"item": 3'),
+        ),
+        call("say", text="There."),
+    )
+    text = told(builder, "aitest Mira = a mug, please")
+    assert "would give: item mug, to Bea" in text
+    assert "would not fly: to the moon" in text
+    assert "There is no tool 'fly'. There are: " in text
+    assert "would not give: " in text
+    assert "Step 2: " in text and "would say: There." in text
+    assert mug.location is mira
+    assert "(not done: rehearsal)" in repr(game.model.requests[1].messages)
+
+
+def test_bad_arguments_are_told(game, builder, mira):
+    game.model.add(call("give", to="Bea"), call("noop"))
+    assert "The arguments do not fit: item: Field required" in told(builder, "aitest Mira = hello")
+
+
+def test_a_character_with_too_many_rights_would_do_nothing(game, builder, mira):
+    mira.permissions.add("Developer")
+    game.model.add(call("say", text="x"), call("noop"))
+    assert "a model must never have that" in told(builder, "aitest Mira = hello")
+
+
+def test_the_characters_own_hook_is_not_asked(game, builder, mira):
+    asked = []
+    mira.at_ai_pre_act = lambda tool, args: asked.append(tool)
+    game.model.add(call("say", text="x"))
+    assert "would say: x" in told(builder, "aitest Mira = hello")
+    assert asked == []
+
+
+def test_it_works_while_the_assistant_is_stopped(game, builder, mira):
+    builder.do("aisetup/stop Mira")
+    game.model.add(call("say", text="Good evening."))
+    assert "would say: Good evening." in told(builder, "aitest Mira = hello")
+    assert mira.assistant.db.stopped
+
+
+def test_a_whispered_line_is_for_the_caller_alone(game, tavern, builder, mira):
+    game.player("Ann", tavern)
+    game.model.add(call("say", text="Hush."))
+    text = told(builder, "aitest/whisper Mira = psst")
+    assert "If Bea whispers to Mira: psst" in text
+    assert "heard by Bea." in text
+    assert "would say: Hush. (whispered)" in text
+    assert "Bea whispers to you: psst" in repr(game.model.requests[0].messages)
+
+
+def test_from_afar_it_is_as_if_the_caller_stood_there(game, admin, tavern, mira):
+    game.player("Ann", tavern)
+    game.model.add(call("say", text="Good evening."))
+    text = told(admin, "aitest Mira = Mira, hello")
+    assert "heard by Ada, Ann." in text or "heard by Ann, Ada." in text
+
+
+def test_what_it_would_only_overhear_is_not_asked(game, tavern, builder, mira):
+    game.player("Ann", tavern)
+    text = told(builder, "aitest Mira = Ann, hello")
+    assert "Mira would not answer that: it is not meant for it (somebody else named)." in text
+    assert game.model.requests == []
+
+
+def test_the_offline_brain_can_be_tried_too(offline_game):
+    tavern = offline_game.room()
+    bea = offline_game.player("Bea", tavern, permissions=["Builder"])
+    offline_game.assistant("Mira", tavern, "You are Mira, who keeps the Gilded Gull.")
+    text = told(bea, "aitest Mira = Good evening!")
+    assert "would say" in text
+    assert rows() == [0, 0, 0, 0]
+
+
+def test_nothing_wanted_and_an_excuse(game, builder, mira):
+    game.model.add("")
+    text = told(builder, "aitest Mira = hello")
+    assert "no words and no call" in text
+    assert "Mira would make an excuse." in text
+
+
+def test_an_error_of_the_model_is_told(game, builder, mira):
+    game.model.add(ProviderUnavailable("Nothing listens there."))
+    text = told(builder, "aitest Mira = hello")
+    assert "The model gave no answer: Nothing listens there." in text
+    assert models.ModelCall.objects.get().error_kind == "unavailable"
+
+
+def test_an_error_of_our_own_is_told_without_its_words(game, builder, mira):
+    game.model.add(lambda request: 1 / 0)
+    text = told(builder, "aitest Mira = hello")
+    assert "for a reason of our own" in text
+    assert "ZeroDivision" not in text
+
+
+def test_one_at_a_time_and_again_after_it(game, builder, mira):
+    late = Deferred()
+    game.model.add(late)
+    builder.do("aitest Mira = hello")
+    assert "Mira is being tried already" in told(builder, "aitest Mira = hello")
+    late.callback(call("say", text="Here I am."))
+    assert "would say: Here I am." in builder.last()
+    game.model.add(call("noop"))
+    assert "would noop" in told(builder, "aitest Mira = hello")
+
+
+def test_an_assistant_deleted_meanwhile(game, builder, mira):
+    late = Deferred()
+    game.model.add(late)
+    builder.do("aitest Mira = hello")
+    mira.assistant.delete()
+    late.callback("too late")
+    assert "no longer current" in builder.last()
+    assert not models.ModelCall.objects.exists()
+
+
+# --- what cannot be done ---
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("aitest", "Usage: aitest <assistant> = <line>"),
+        ("aitest = hello", "Usage: aitest <assistant> = <line>"),
+        ("aitest Mira", "What shall Mira hear?"),
+        ("aitest Mira =", "What shall Mira hear?"),
+        ("aitest/whisper Mira", "What shall Mira hear?"),
+        ("aitest/whisper", "Usage: aitest"),
+        ("aitest Nobody = hello", "There is nobody called 'Nobody'."),
+        ("aitest rock = hello", "rock has no assistant."),
+        ("aitest/frob Mira = x", "There is no switch /frob. There are: /whisper, /provider."),
+        ("aitest/whisper/provider Mira = x", "One switch at a time"),
+        ("aitest/provider", "Only admins may do that"),
+        ("aitest/provider offline", "Only admins may do that"),
+        ("aitest Mira = " + "9" * 50_000, "would say: Much."),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_a_sentence(game, builder, mira, tavern, line, answer):
+    game.thing("rock", tavern)
+    game.model.add(call("say", text="Much."))
+    text = told(builder, line)
+    assert answer in text
+    assert "Traceback" not in text
+
+
+def test_an_ambiguous_name_lists_the_numbers(game, tavern, builder, mira):
+    second = game.assistant("Mira", tavern)
+    text = told(builder, "aitest Mira = hello")
+    assert "There are several" in text
+    assert mira.dbref in text and second.dbref in text
+    game.model.add(call("noop"))
+    assert "would noop" in told(builder, f"aitest {second.dbref} = Mira, hello")
+
+
+def test_nowhere_there_is_nobody_to_speak_to(game, admin, mira):
+    mira.location = None
+    assert "Mira is nowhere" in told(admin, f"aitest {mira.dbref} = hello")
+
+
+def test_players_may_not(game, tavern, mira):
+    ann = game.player("Ann", tavern)
+    assert "is not available" in told(ann, "aitest Mira = hello")
+    assert "is not available" in told(ann, "aitest/provider offline")
+
+
+def test_help_is_there(builder):
+    assert "aitest/provider <profile>" in told(builder, "help aitest")
+
+
+# --- a probe ---
+
+
+@pytest.fixture(scope="module")
+def provider_process(tmp_path_factory):
+    with StubProvider(tmp_path_factory.mktemp("stub") / "requests.jsonl") as provider:
+        yield provider
+
+
+@pytest.fixture
+def provider(provider_process):
+    provider_process.clear()
+    return provider_process
+
+
+@pytest.fixture
+def handed_over(service):
+    """What the loop thread hands to the reactor, which does not run here."""
+    jobs = []
+    service.loop_thread._call_from_thread = lambda *job: jobs.append(job)
+    return jobs
+
+
+@pytest.fixture
+def castle(service, provider, monkeypatch):
+    service.profiles["castle"] = {
+        "client": "openai", "model": "stub", "base_url": provider.base_url,
+    }  # fmt: skip
+    return service.profiles["castle"]
+
+
+def probe(player, line, jobs, until="The profile '"):
+    """Type the command and play the reactor until the verdict is there."""
+    player.forget()
+    player.do(line)
+    end = time.monotonic() + 20
+    while until not in player.last():
+        assert time.monotonic() < end, player.heard()
+        while jobs:
+            function, *arguments = jobs.pop(0)
+            function(*arguments)
+        time.sleep(0.005)
+    return "\n".join(player.heard())
+
+
+def test_an_admin_sees_the_steps_and_the_verdict(admin, castle, provider, handed_over):
+    provider.queue({"text": WORD}, TWO_CALLS, {"text": "Noted."})
+    text = probe(admin, "aitest/provider castle", handed_over)
+    assert text.startswith(f"Trying 'castle': {provider.base_url}, stub")
+    for number, title in enumerate(STEPS, 1):
+        assert f"{number} of 4: {title}" in text
+    assert "ok    It calls tools." in text
+    assert "note  It does not tell its context window." in text
+    assert text.endswith("The profile 'castle' works.")
+
+
+def test_what_is_wrong_comes_with_what_to_do(admin, castle, provider, handed_over):
+    castle["model"] = "nobody"
+    provider.queue({"raw": '{"error": {"message": "no"}}', "status": 404})
+    text = probe(admin, "aitest/provider castle", handed_over)
+    assert "wrong There is no model 'nobody' (HTTP 404).\n      There are: stub." in text
+    assert text.endswith("The profile 'castle' does not work yet.")
+
+
+def test_another_model_may_be_named(admin, castle, provider, handed_over):
+    provider.queue({"text": WORD}, TWO_CALLS, {"text": "Noted."})
+    probe(admin, "aitest/provider castle = big", handed_over)
+    assert {request["body"]["model"] for request in provider.requests()} == {"big"}
+
+
+def test_the_games_own_model_counts(admin, castle, provider, handed_over, settings):
+    settings.AI_ASSISTANT = {"llm_model": "huge"}
+    provider.queue({"text": WORD}, TWO_CALLS, {"text": "Noted."})
+    probe(admin, "aitest/provider castle", handed_over)
+    assert {request["body"]["model"] for request in provider.requests()} == {"huge"}
+
+
+def test_what_a_server_says_is_shown_without_its_markup(admin, castle, provider, handed_over):
+    refusal = {"raw": '{"error": {"message": "|lcquit|ltclick|le"}}', "status": 400}
+    provider.queue(refusal, refusal, refusal)
+    text = probe(admin, "aitest/provider castle", handed_over)
+    assert "¦lcquit¦ltclick¦le" in text
+
+
+def test_a_key_is_never_shown(admin, castle, provider, handed_over, service):
+    service.openai._environ["CASTLE_KEY"] = SECRET
+    castle["api_key_env"] = "CASTLE_KEY"
+    provider.control(require_key="another")
+    text = probe(admin, "aitest/provider castle", handed_over)
+    assert "refuses the key in CASTLE_KEY" in text
+    assert SECRET not in text
+
+
+def test_one_probe_at_a_time(admin, castle, provider, handed_over):
+    provider.control(pages={"GET /v1/models": {"raw": "[]", "latency": 60}})
+    admin.do("aitest/provider castle")
+    assert "Another probe is running" in told(admin, "aitest/provider castle")
+
+
+def test_a_server_that_stops_ends_the_probe_in_silence(admin, castle, provider, service):
+    provider.control(pages={"GET /v1/models": {"raw": "[]", "latency": 60}})
+    admin.do("aitest/provider castle")
+    admin.forget()
+    service.stopService()
+    assert admin.heard() == []
+
+
+def test_the_offline_brain_says_what_it_is(admin):
+    assert "asks no model: the offline brain answers" in told(admin, "aitest/provider offline")
+
+
+@pytest.mark.parametrize("line", ["aitest/provider", "aitest/provider x", "aitest/provider x = y"])
+def test_no_profile_or_an_unknown_one_names_those_there_are(admin, line):
+    text = told(admin, line)
+    for name in ("default", "llamacpp", "offline", "ollama", "openai", "openrouter", "vllm"):
+        assert name in text
+
+
+def test_a_built_in_profile_works_at_once_but_wants_a_model(game, admin, mira):
+    text = told(admin, "aisetup/set Mira/profile = ollama")
+    assert "profile is now ollama." in text
+    assert "The profile 'ollama' names no model. Say which: " in text
+    told(admin, "aisetup/set Mira/llm_model = qwen3:8b")
+    assert mira.assistant.profile.base_url == "http://localhost:11434/v1"
+    assert mira.assistant.complaints == []

@@ -1,0 +1,164 @@
+"""Lore and personas: written by builders, known by whom they say, told to whom they allow."""
+
+import pytest
+
+from evennia_ai.models import Lore
+from evennia_ai.testing.scripted import call
+
+
+@pytest.fixture
+def tavern(game):
+    return game.room()
+
+
+@pytest.fixture
+def mira(game, tavern):
+    return game.assistant("Mira", tavern)
+
+
+@pytest.fixture
+def builder(game, tavern, mira):
+    return game.player("Bea", tavern, permissions=["Builder"])
+
+
+def told(player, line):
+    player.forget()
+    player.do(line)
+    return "\n".join(player.heard())
+
+
+def known_after(game, player, line):
+    """What of the prompt's last part is lore, after somebody said something."""
+    game.model.add(call("noop"))
+    player.do(line)
+    game.run()
+    tail = game.model.requests[-1].messages[-1]["content"]
+    return [row for row in tail.splitlines() if row.startswith("You know: ")]
+
+
+def test_what_the_talk_touches_is_in_the_prompt_and_only_then(game, builder):
+    builder.do("ailore/set The old gate = Hanno built the gate.")
+    assert known_after(game, builder, "say who built the gate?") == [
+        "You know: The old gate: Hanno built the gate."
+    ]
+    assert known_after(game, builder, "say nice weather") != []
+    for _ in range(3):
+        last = known_after(game, builder, "say nice weather")
+    assert last == []
+
+
+@pytest.mark.parametrize(
+    ("scope", "give"),
+    [
+        ("tag:keeper", lambda mira: mira.tags.add("keeper")),
+        ("faction:guild", lambda mira: mira.tags.add("guild", category="faction")),
+        ("room:inn", lambda mira: mira.location.tags.add("inn")),
+    ],
+)
+def test_only_who_has_the_scope_knows_it(game, builder, mira, scope, give):
+    builder.do(f"ailore/set The gate : {scope} = Hanno built the gate.")
+    assert known_after(game, builder, "say the gate?") == []
+    give(mira)
+    assert known_after(game, builder, "say the gate!") != []
+
+
+def test_a_quest_secret_is_told_only_where_all_who_hear_have_the_flag(game, builder, tavern):
+    builder.do("ailore/set The dragon : quest:dragon = It sleeps under the gate.")
+    ann, ben = game.player("Ann", tavern), game.player("Ben", tavern)
+    for player in (builder, ann):
+        player.character.tags.add("dragon", category="quest")
+    assert known_after(game, ann, "say Mira, the dragon?") == []
+    ben.account.unpuppet_object(ben.session)
+    assert known_after(game, ann, "say Mira, the dragon!") != []
+
+
+def test_a_character_may_have_lore_of_its_own(game, builder, mira):
+    mira.db.ai_lore = ["The cask in the corner is empty.", {"title": "Cat", "text": "It is grey."}]
+    assert known_after(game, builder, "say is the cask full?") == [
+        "You know: The cask in the corner is empty."
+    ]
+
+
+def test_writing_again_replaces_and_tells_how_to_undo(builder):
+    told(builder, "ailore/set Gate : tag:a = One.")
+    text = told(builder, "ailore/set gate : tag:b = Two.")
+    assert "It was: ailore/set Gate : tag:a = One." in text
+    assert Lore.objects.count() == 1
+    assert "To write it again: ailore/set gate : tag:b = Two." in told(
+        builder, "ailore/delete GATE"
+    )
+    assert not Lore.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("ailore", "There is no lore yet."),
+        ("ailore Nothing", "There is no lore called 'Nothing'."),
+        ("ailore/delete Nothing", "There is no lore called 'Nothing'."),
+        ("ailore/set Gate", "Usage: ailore/set"),
+        ("ailore/set Gate : moon = x", "'moon' is no scope. There are: all, tag:<tag>"),
+        ("ailore/frob", "There is no switch /frob."),
+        ("ailore/for", "Which character?"),
+        ("ailore/for Mira = dragons", "Nothing would come to Mira's mind."),
+        ("aisetup/persona", "There are no shared personas yet."),
+        ("aisetup/persona guard", "There is no shared persona '@guard'. There are: none."),
+        ("aisetup/set Mira/persona.mood = x", "A persona has no field 'mood'."),
+        ("aisetup/set Mira/persona = @guard", "There is no shared persona '@guard'."),
+        ("aisetup/set Mira/persona =", "A persona cannot be empty"),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_a_sentence(builder, line, answer):
+    assert answer in told(builder, line)
+
+
+def test_what_somebody_knows_can_be_asked(builder):
+    builder.do("ailore/set Gate = Hanno built it.")
+    builder.do("ailore/set Beer = It comes from Holm.")
+    assert "Gate" in told(builder, "ailore/for Mira")
+    shown = told(builder, "ailore/for Mira = where does the beer come from?")
+    assert "Holm" in shown
+    assert "Hanno" not in shown
+
+
+def test_lore_stands_in_modules_too_and_cannot_be_deleted_there(game, settings, builder):
+    from evennia_ai.store.lore import LoreShelf
+
+    game.service.lore.fixed = LoreShelf(["tests.game.some_lore"]).fixed
+    assert "Harbour" in told(builder, "ailore")
+    assert "stands in a module of the game" in told(builder, "ailore/delete Harbour")
+
+
+def test_one_persona_for_twenty_guards(game, builder, tavern):
+    builder.do("aisetup/persona guard = You are a guard of the north gate.")
+    builder.do("aisetup/persona guard.never = sleep; take bribes")
+    for number in range(2):
+        assert "has a mind" in told(builder, f"aisetup/new Guard{number} = @guard")
+    assert "- take bribes" in told(builder, "aisetup/persona guard").replace("¦", "")
+    persona = next(o for o in tavern.contents if o.key == "Guard1").assistant.persona
+    assert persona.never == ("sleep", "take bribes")
+    builder.do("aisetup/persona guard.voice = hoarse")
+    persona = next(o for o in tavern.contents if o.key == "Guard0").assistant.persona
+    assert persona.voice == "hoarse"
+    refused = told(builder, "aisetup/set Guard0/persona.voice = soft")
+    assert "aisetup/persona guard.voice = ..." in refused
+
+
+def test_fields_of_a_persona_may_be_changed_one_by_one(game, builder, mira):
+    text = told(builder, "aisetup/set Mira/persona.wants = a roof; peace")
+    assert "To undo: aisetup/set Mira/persona.wants =" in text
+    assert mira.assistant.persona.text == "You are Mira."
+    assert mira.assistant.persona.wants == ("a roof", "peace")
+    assert "= a roof; peace" in told(builder, "aisetup/set Mira/persona.wants = a ship")
+
+
+def test_a_game_may_add_what_only_it_knows(game, builder, mira, monkeypatch):
+    from dataclasses import replace
+
+    monkeypatch.setattr(
+        type(mira), "at_ai_situation", lambda self, seen: replace(seen, notes=("It rains.",))
+    )
+    game.model.add(call("noop"))
+    builder.do("say hello")
+    game.run()
+    assert "Also: It rains." in game.model.requests[0].messages[-1]["content"]
