@@ -13,7 +13,15 @@ from evennia_ai.commands.setup import CmdAISetup
 from evennia_ai.commands.status import CmdAIStatus
 from evennia_ai.commands.trial import CmdAITest
 
-COMMANDS = (CmdAISetup, CmdAIStatus, CmdAIHistory, CmdAILore, CmdForgetMe, CmdMute)
+COMMANDS = (
+    CmdAISetup,
+    CmdAIStatus,
+    CmdAIHistory,
+    CmdAILore,
+    CmdAITest,
+    CmdForgetMe,
+    CmdMute,
+)
 
 
 class AICmdSet(CmdSet):
