@@ -32,6 +32,7 @@ COMMANDS = {
     "go": "{text}",
 }
 FIXED_LOCK = "get:false()"
+FALLBACK = "I have lost my thread."
 
 
 def load_dialogues(prefix: str = "", folder: Path = DATA) -> list[dict[str, Any]]:
@@ -60,12 +61,7 @@ def play_all(game: Any, dialogues: Iterable[Mapping[str, Any]]) -> list[Scored]:
 
 def give_lore(character: Any, entries: Sequence[Mapping[str, str]]) -> None:
     """Attach pieces of static knowledge, each with ``title`` and ``text``, to a character."""
-    try:
-        from evennia_ai.lore import set_lore
-    except ImportError:
-        character.db.ai_lore = [dict(entry) for entry in entries]
-    else:
-        set_lore(character, entries)
+    character.db.ai_lore = [dict(entry) for entry in entries]
 
 
 class Stage:
@@ -122,6 +118,7 @@ class Stage:
             home=self.start,
             attributes=[("ai_persona", cast["persona"])],
         )
+        character.assistant.db.fallback_line = FALLBACK
         give_lore(character, cast["lore"])
         return character
 
@@ -142,7 +139,7 @@ class Stage:
             utterances=self._utterances(),
             calls=self._calls(),
             world=self._world(),
-            fallback=self.assistant.assistant.config.fallback_line,
+            fallback=FALLBACK,
         )
         if line.get("home") and self.assistant.location is not self.start:
             self.assistant.move_to(self.start, quiet=True, move_hooks=False)
