@@ -1,0 +1,337 @@
+"""Answers to questions: from the persona, the lore, what it sees, and what others said."""
+
+# ruff: noqa: E501  # a pattern or a phrase is read best in one piece
+
+from __future__ import annotations
+
+import re
+
+from evennia_ai.llm.offline.actions import exit_parts, match_exit, match_name
+from evennia_ai.llm.offline.knowledge import Found
+from evennia_ai.llm.offline.mind import Mind
+from evennia_ai.llm.offline.recollection import from_others, from_statements
+from evennia_ai.llm.offline.understanding import Reading
+from evennia_ai.llm.offline.words import (
+    an,
+    capital,
+    content,
+    ended,
+    listed,
+    stem,
+    with_article,
+    words,
+)
+
+SECOND = 0.62
+LONGEST = 230
+TOPIC_LEAD = re.compile(
+    r"^(?:.*?\b(?:about|of|is|are|was|were|like|love|trust|fear|hate)\s+)?(?:the |a |an |your |this |that |my )?",
+    re.I,
+)
+TALKING = frozenset(
+    "tell speak say repeat reveal talk discuss mention betray lie share pass gossip answer".split()
+)
+EVERYDAY = frozenset(
+    "give take go let make have do be get put leave use want keep see know".split()
+)
+
+
+def from_knowledge(mind: Mind, question: str, speaker: str, *, shown: bool = True) -> str:
+    """The best of what is known, without what is merely seen where ``shown`` is False; "" where
+    nothing comes near."""
+    who = mind.called(speaker)
+    found = [
+        item
+        for item in mind.rank(question)
+        if (item.passage.source != "never" or item.cover > 0.6)
+        and (shown or item.passage.source != "seen")
+    ]
+    if not found:
+        return ""
+    first = found[0].passage.text
+    words_out = [mind.told(first, who)]
+    second = _second(mind, found)
+    if second and len(first) + len(second) <= LONGEST and mind.character.tone != "terse":
+        words_out.append(second)
+    return " ".join(words_out)
+
+
+def _second(mind: Mind, found: list[Found]) -> str:
+    """Another passage almost as near, that adds something."""
+    for item in found[1:3]:
+        text = item.passage.text
+        news = set(content(text)) - set(content(found[0].passage.text))
+        if item.score >= SECOND * found[0].score and len(news) > 1 and not mind.was_said(text):
+            overlap = set(content(found[0].passage.text)) <= set(content(text))
+            return "" if overlap else ended(text)
+    return ""
+
+
+def answer(mind: Mind, reading: Reading, speaker: str) -> str:
+    """An answer to any question, honest where there is none."""
+    about_me = re.search(
+        r"\b(?:my|mine|did i|have i|i (?:said|told|mentioned))\b", reading.text, re.I
+    )
+    if about_me and (told := from_statements(mind, reading.text, speaker)):
+        return told
+    return (
+        person_here(mind, reading)
+        or from_knowledge(mind, reading.text, speaker)
+        or (from_knowledge(mind, reading.topic, speaker) if reading.topic != reading.text else "")
+        or seen(mind, reading, speaker)
+        or from_others(mind, reading.text, speaker)
+        or from_statements(mind, reading.text, speaker)
+        or unknown(mind, reading, speaker)
+    )
+
+
+def person_here(mind: Mind, reading: Reading) -> str:
+    """Answer "Is Ben here?" where he is."""
+    found = re.search(
+        r"\b(?:is|have you seen|where is|where's) (\w[\w ]*?)(?: here| around| about| in)?\W*$",
+        reading.text,
+        re.I,
+    )
+    name = match_name(found[1], mind.scene.situation.people, loose=False) if found else ""
+    return f"{name} is right here." if name else ""
+
+
+def seen(mind: Mind, reading: Reading, speaker: str) -> str:
+    """A thing that lies here or is carried, where the question names it."""
+    situation, who = mind.scene.situation, mind.called(speaker)
+    carried = match_name(reading.topic, situation.carrying, loose=False)
+    if carried:
+        return mind.phrase("have", item=with_article(carried), who=who)
+    lying = match_name(reading.topic, situation.things, loose=False)
+    return mind.phrase("lies_here", item=with_article(lying), who=who) if lying else ""
+
+
+def topic_of(reading: Reading) -> str:
+    """What is asked about, short enough to be named in the answer; "" where it cannot be told."""
+    text = reading.slots.get("topic", "")
+    if not text:
+        found = re.search(r"\b(?:about|of)\s+((?:the |a |an )?[\w' -]{2,30})\W*$", reading.text)
+        text = found[1] if found else ""
+    text = re.sub(r"^(?:any|some|your|my)\s+", "", text.strip(" ?.!,"))
+    clear = (
+        0 < len(text.split()) <= 4
+        and content(text)
+        and not re.search(r"\b(?:you|i|me|my|we|your|it|he|she|they|is|are|to)\b", text, re.I)
+    )
+    return text if clear else ""
+
+
+def unknown(mind: Mind, reading: Reading, speaker: str) -> str:
+    """Say that it does not know, and now and then what it does know about."""
+    who, topic = mind.called(speaker), topic_of(reading)
+    words_out = (
+        mind.phrase("unknown_topic", topic=topic, who=who)
+        if topic
+        else mind.phrase("unknown", who=who)
+    )
+    offers = [offer for offer in mind.offers() if offer.lower() not in reading.text.lower()]
+    if offers and mind.character.tone != "terse" and mind.seed % 3 != 0:
+        offer = mind.phrase("offer", offer=offers[mind.seed % len(offers)])
+        if not mind.was_said(offer):
+            return f"{words_out} {offer}"
+    return words_out
+
+
+def opinion(mind: Mind, reading: Reading, speaker: str) -> str:
+    """What it holds of something: what it says of it, else no firm opinion."""
+    known = from_knowledge(mind, reading.text, speaker)
+    if known:
+        return known
+    topic = _bare_topic(reading.text)
+    if not topic:
+        return unknown(mind, reading, speaker)
+    return mind.phrase("opinion", topic=topic, who=mind.called(speaker))
+
+
+def _bare_topic(text: str) -> str:
+    found = re.search(
+        r"\b(?:of|about|on|for|like|love|trust|fear|hate|dislike|enjoy|in|respect|mind|to)\s+([\w' -]{2,40})\W*$",
+        text,
+        re.I,
+    )
+    topic = re.sub(r"^your\b", "my", found[1].strip()) if found else ""
+    return (
+        topic
+        if 0 < len(topic.split()) <= 4
+        and topic.lower() not in {"me", "it", "that", "this", "him", "her"}
+        else ""
+    )
+
+
+def never_clause(mind: Mind, text: str) -> str:
+    """The thing it never does that a request asks for; "" where it asks for none."""
+    wanted = {stem(word) for word in words(text)}
+    for clause in mind.character.nevers:
+        stems = content(re.sub(r"^I never", "", clause))
+        if not stems:
+            continue
+        verb, things = stems[0], stems[1:]
+        shared = [item for item in things if item in wanted]
+        talk = verb in {stem(word) for word in TALKING}
+        common = verb in {stem(word) for word in EVERYDAY}
+        if talk and shared and len(shared) * 3 >= len(things):
+            return clause
+        if verb in wanted and not common and (shared or not things or len(things) == 1):
+            return clause
+        if len(shared) >= 2 or (common and verb in wanted and shared):
+            return clause
+    return ""
+
+
+def self_portrait(mind: Mind, speaker: str) -> str:
+    """Who it is, and one thing more that it has not told yet."""
+    character, who = mind.character, mind.called(speaker)
+    identity = character.identity or f"I am {mind.name}."
+    if mind.name.lower() not in identity.lower():
+        identity = f"I am {mind.name}. {identity}"
+    more = [
+        fact
+        for fact in mind.untold(character.facts)
+        if fact != character.identity and fact not in character.wants
+    ]
+    tail = f" {more[0]}" if more and character.tone != "terse" and len(more[0]) < 160 else ""
+    return mind.told(identity, who) + tail
+
+
+def goals(mind: Mind, speaker: str) -> str:
+    """What it wants: what was not told yet comes first."""
+    who, wants = mind.called(speaker), mind.character.wants
+    if not wants:
+        return from_knowledge(mind, "want need goal wish", speaker) or mind.phrase(
+            "no_goals", who=who
+        )
+    fresh = mind.untold(wants)
+    if not fresh:
+        return mind.told(wants[mind.seed % len(wants)], who)
+    both = " ".join(fresh[:2])
+    return both if len(both) <= 200 and mind.character.tone != "terse" else fresh[0]
+
+
+def tale(mind: Mind, speaker: str) -> str:
+    """A piece of lore or of itself that was not told yet."""
+    who = mind.called(speaker)
+    lore = [p.text for p in mind.passages if p.source == "lore"]
+    own = [
+        p.text for p in mind.passages if p.source == "self" and p.text != mind.character.identity
+    ]
+    past = re.compile(r"\b(?:have|took|was|were|had|there is|lost|found|\w+ed|want|goal|wish)\b")
+    own = sorted([*own, *mind.character.wants], key=lambda text: not past.search(text))
+    fresh = mind.untold([*lore, *own])
+    return (
+        mind.phrase("story", fact=fresh[0], who=who) if fresh else mind.phrase("no_story", who=who)
+    )
+
+
+def people(mind: Mind, speaker: str) -> str:
+    """Who is here beside itself and whoever asks."""
+    others = [name for name in mind.scene.situation.people if name not in {speaker, mind.name}]
+    who = mind.called(speaker)
+    if not others:
+        return mind.phrase("alone", who=who)
+    return mind.phrase("here", people=listed([*others, "you"]), who=who)
+
+
+def things(mind: Mind, speaker: str) -> str:
+    """What lies here."""
+    seen_things = [an(name) for name in mind.scene.situation.things]
+    who = mind.called(speaker)
+    return (
+        mind.phrase("things", things=listed(seen_things), who=who)
+        if seen_things
+        else mind.phrase("no_things", who=who)
+    )
+
+
+def carrying(mind: Mind, speaker: str) -> str:
+    """What it has with it."""
+    held = [an(name) for name in mind.scene.situation.carrying]
+    who = mind.called(speaker)
+    return (
+        mind.phrase("carry", things=listed(held), who=who)
+        if held
+        else mind.phrase("carry_nothing", who=who)
+    )
+
+
+def having(mind: Mind, reading: Reading, speaker: str) -> str:
+    """Answer whether it has a thing."""
+    situation, who = mind.scene.situation, mind.called(speaker)
+    carried = match_name(reading.topic, situation.carrying)
+    if carried:
+        return mind.phrase("have", item=with_article(carried), who=who)
+    lying = match_name(reading.topic, situation.things)
+    known = from_knowledge(mind, reading.topic, speaker, shown=False)
+    if lying and not known:
+        return mind.phrase("lies_here", item=with_article(lying), who=who)
+    return known or answer(mind, reading, speaker)
+
+
+def place(mind: Mind, speaker: str) -> str:
+    """Where this is, with a sentence of what it looks like."""
+    situation, who = mind.scene.situation, mind.called(speaker)
+    if not situation.place:
+        return mind.phrase("unknown", who=who)
+    fresh = mind.untold(p.text for p in mind.passages if p.source == "seen")
+    here = mind.phrase("place", who=who)
+    return f"{here} {fresh[0]}" if fresh and len(fresh[0]) < 200 else here
+
+
+def exits(mind: Mind, reading: Reading, speaker: str) -> str:
+    """Where the ways lead: the one that was named, else all of them."""
+    situation, who = mind.scene.situation, mind.called(speaker)
+    topic = reading.slots.get("topic") or reading.slots.get("topic2") or ""
+    named = match_exit(topic, situation.exits) if topic else ""
+    if named:
+        name, leads = exit_parts(named)
+        return mind.phrase("exit", exit=name, place=leads or with_article(name), who=who)
+    known = from_knowledge(mind, reading.text, speaker) if topic else ""
+    if known or not situation.exits:
+        return known or mind.phrase("no_exits", who=who)
+    ways = [
+        f"{name} to {leads}" if leads else name for name, leads in map(exit_parts, situation.exits)
+    ]
+    return mind.phrase("exits", exits=listed(ways, "or"), who=who)
+
+
+def way_to(mind: Mind, reading: Reading, speaker: str) -> str:
+    """The way to a place, a thing or a person."""
+    situation, who = mind.scene.situation, mind.called(speaker)
+    here = match_name(reading.topic, situation.people, loose=False)
+    if here:
+        return f"{here} is right here."
+    named = match_exit(reading.topic, situation.exits)
+    known = from_knowledge(mind, reading.topic, speaker)
+    if named:
+        name, leads = exit_parts(named)
+        line = mind.phrase("exit", exit=name, place=leads or with_article(name), who=who)
+        return line if not known or mind.was_said(known) or len(known) > 160 else f"{line} {known}"
+    if reading.topic and match_name(reading.topic, (situation.place,), loose=False) and not known:
+        return place(mind, speaker)
+    return known or answer(mind, reading, speaker)
+
+
+def time(mind: Mind, speaker: str) -> str:
+    """The time as the prompt tells it."""
+    if not mind.past.time:
+        return mind.phrase("unknown", who=mind.called(speaker))
+    return mind.phrase("time", time=mind.past.time, who=mind.called(speaker))
+
+
+def about(mind: Mind, reading: Reading, speaker: str) -> str:
+    """As in "Tell me about X", "who is X": of itself where X is itself."""
+    if re.fullmatch(rf"(?:you|yourself|{re.escape(mind.name)})", reading.topic.strip(), re.I):
+        return self_portrait(mind, speaker)
+    return answer(mind, reading, speaker)
+
+
+def looked(mind: Mind, result: str, question: str) -> str:
+    """What a look showed, at most two sentences of it, the nearest to the question."""
+    text = result.partition(": ")[2] or result
+    parts = [ended(part) for part in re.split(r"(?<=[.!?])\s+(?=[A-Z])", text)]
+    fact = parts[0] if len(parts[0]) > 90 or len(parts) < 2 else f"{parts[0]} {parts[1]}"
+    return capital(fact)

@@ -1,0 +1,213 @@
+"""A turn's new lines, by speaker: what of them wants doing, and what wants words."""
+
+# ruff: noqa: E501  # a pattern or a phrase is read best in one piece
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from evennia_ai.llm.offline.actions import Wish, read_wish
+from evennia_ai.llm.offline.answers import never_clause
+from evennia_ai.llm.offline.gestures import answer_emote
+from evennia_ai.llm.offline.languages import foreign_lines, tongue_of
+from evennia_ai.llm.offline.mind import Mind
+from evennia_ai.llm.offline.recollection import as_told
+from evennia_ai.llm.offline.replies import follow_up, greet, related, respond
+from evennia_ai.llm.offline.understanding import Reading, read_line
+from evennia_ai.llm.offline.words import an, rotated
+from evennia_ai.ports import HeardLine, Situation
+
+NO_WISH = frozenset(
+    {"nature", "inject", "authority", "crime", "threat", "insult", "story", "greet", "secret_of"}
+)
+PROPER = frozenset(
+    {"statement", "question", "have", "opinion", "ask_about", "way_to", "yes", "tell"}
+)
+COURTESIES = ("greet", "thanks", "sorry", "yes", "no", "praise", "laugh")
+MOST = 3
+LONGEST = 330
+
+
+@dataclass(frozen=True)
+class Heard:
+    """All that is new from one speaker."""
+
+    speaker: str
+    lines: tuple[HeardLine, ...]
+    readings: tuple[Reading, ...]
+    private: bool
+
+
+def gather(mind: Mind) -> list[Heard]:
+    """The new lines by speaker and by ear, in the order they began."""
+    grouped: dict[tuple[str, bool], list[HeardLine]] = {}
+    for line in mind.scene.lines:
+        grouped.setdefault((line.speaker, line.private), []).append(line)
+    return [
+        Heard(speaker, tuple(lines), tuple(readings_of(mind, lines)), private)
+        for (speaker, private), lines in grouped.items()
+    ]
+
+
+def readings_of(mind: Mind, lines: Sequence[HeardLine]) -> list[Reading]:
+    """What was spoken, understood; words in another language are one reading."""
+    found: list[Reading] = []
+    for line in lines:
+        if line.kind not in {"say", "whisper"}:
+            continue
+        if tongue_of(line.text):
+            found.append(Reading("foreign", line.text))
+        else:
+            found.extend(read_line(line.text, mind.name))
+    return found
+
+
+def wish_of(mind: Mind, heard: Heard) -> Wish | None:
+    """What a speaker wants done in the world, if it is nothing that it never does."""
+    for reading in heard.readings:
+        if reading.intent in NO_WISH or reading.intent.startswith(("recall", "foreign")):
+            continue
+        wish = read_wish(reading.text, heard.speaker, as_it_was(mind))
+        if wish and not (never_clause(mind, reading.text) and wish.kind != "look"):
+            return wish
+    return None
+
+
+def as_it_was(mind: Mind) -> Situation:
+    """What is seen, and what this turn's own acts have changed of it: so that a request means the
+    same at every step."""
+    now, acts = mind.scene.situation, mind.past.acts
+    taken = [str(act.arguments.get("item", "")) for act in acts if act.name == "get"]
+    parted = [str(act.arguments.get("item", "")) for act in acts if act.name in {"give", "drop"}]
+    ways = [
+        f"{act.arguments.get('to', '')} (to {act.result.partition(':')[0]})"
+        for act in acts
+        if act.name == "move"
+    ]
+    return replace(
+        now,
+        exits=(*ways[:1], *now.exits),
+        things=(*now.things, *taken),
+        carrying=(*now.carrying, *parted),
+    )
+
+
+def words_for(mind: Mind, heard: Heard) -> tuple[str, str]:
+    """The gesture and the words in answer to one speaker."""
+    emote, parts = "", []
+    for line in heard.lines:
+        if line.kind == "emote":
+            emote, words = answer_emote(
+                mind, line.speaker, line.text, greet(mind, Reading("greet", ""), line.speaker)
+            )
+            parts.append(words)
+        elif line.kind == "give":
+            parts.append(thank(mind, line))
+        elif line.kind == "arrive":
+            parts.append(mind.phrase("arrive", who=mind.called(line.speaker)))
+    parts += answers_to(mind, heard)
+    return emote, shortened([part for part in parts if part])
+
+
+def thank(mind: Mind, line: HeardLine) -> str:
+    """Words for a gift, and gladness where it was wanted."""
+    item = an(line.text.strip().rstrip("."))
+    words = mind.phrase("gift", item=item, who=mind.called(line.speaker))
+    wanted = [
+        found
+        for found in mind.rank(line.text)
+        if found.passage.source == "want" and found.cover > 0.5
+    ]
+    return f"{words} It is just what I needed." if wanted else words
+
+
+def answers_to(mind: Mind, heard: Heard) -> list[str]:
+    """A line for each of the readings that call for one, the weightiest kept."""
+    chosen = weighed(heard.readings)
+    made: list[str] = []
+    for reading in chosen:
+        words = (
+            foreign(mind, reading, heard.speaker)
+            if reading.intent == "foreign"
+            else answer(mind, reading, heard.speaker)
+        )
+        if made and reading.intent == "statement":
+            words = related(mind, reading, heard.speaker)
+        if words and words not in made:
+            made.append(words)
+    telling = any(reading.intent in {"tell", "statement"} for reading in chosen)
+    if telling and not any("?" in words for words in made):
+        made.append(follow_up(mind, heard.speaker))
+    return made
+
+
+def answer(mind: Mind, reading: Reading, speaker: str) -> str:
+    """The line for one reading, a refusal where it asks for what the character never does."""
+    asked = re.match(
+        r"(?:will|would|could|can|do|tell|give|let|come|help|please|take|sell|lend|may|how about|i want|i need)\b",
+        reading.text,
+        re.I,
+    )
+    clause = (
+        never_clause(mind, reading.text)
+        if asked or reading.intent in {"crime", "statement", "story"}
+        else ""
+    )
+    if (
+        clause
+        and reading.intent not in {"nature", "inject", "ask_never", "opinion", "tell"}
+        and not reading.intent.startswith("recall")
+    ):
+        return mind.phrase("never", fact=clause, who=mind.called(speaker))
+    mended = next(
+        (new for old, new in mind.memory.mended.items() if old.endswith(reading.text)), ""
+    )
+    if mended:
+        return mind.phrase("corrected", fact=as_told(mended), who=mind.called(speaker))
+    return respond(mind, reading, speaker)
+
+
+def weighed(readings: Sequence[Reading]) -> list[Reading]:
+    """At most `MOST` readings: courtesies go where there is more than that to answer."""
+    kept = list(readings)
+    if any(reading.intent not in COURTESIES for reading in kept):
+        kept = [
+            r
+            for i, r in enumerate(kept)
+            if r.intent not in COURTESIES or (i == 0 and r.intent == "greet")
+        ]
+    return kept[:MOST]
+
+
+def foreign(mind: Mind, reading: Reading, speaker: str) -> str:
+    """A short line in the speaker's own language."""
+    tongue = tongue_of(reading.text)
+    if tongue is None:
+        return ""
+    intent, lines = foreign_lines(tongue, reading.text)
+    place = mind.scene.situation.place or mind.name
+    said = [
+        line.format(speaker=mind.called(speaker), name=mind.name, place=place)
+        for line in rotated(lines, mind.seed)
+    ]
+    said += (
+        [
+            line.format(speaker=mind.called(speaker), name=mind.name, place=place)
+            for line in tongue.lines["other"]
+        ]
+        if intent != "nature"
+        else []
+    )
+    return next((line for line in said if not mind.was_said(line)), said[0])
+
+
+def shortened(parts: Sequence[str]) -> str:
+    """The parts as one line of speech, the last left out where it grows too long."""
+    words = ""
+    for part in parts:
+        if words and len(words) + len(part) > LONGEST:
+            break
+        words = f"{words} {part}".strip()
+    return words

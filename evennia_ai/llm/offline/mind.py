@@ -1,0 +1,116 @@
+"""All a reply can draw on, read once from the request, and the choice of words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from evennia_ai.llm.offline.character import Character, read_character
+from evennia_ai.llm.offline.history import Past, read_past
+from evennia_ai.llm.offline.knowledge import Found, Passage, lore_passages, rank, seen_passages
+from evennia_ai.llm.offline.memory import Memory, read_memory
+from evennia_ai.llm.offline.phrases import PHRASES
+from evennia_ai.llm.offline.words import capital, ended, rotated, seed_of, small, words
+from evennia_ai.policy.persona import Persona
+from evennia_ai.ports import LLMRequest, Scene
+
+CAPITALISED = ("fact", "item", "topic", "value", "people", "things")
+NAMED = re.compile(
+    r"(?<![.!?:] )(?<!^)\b(?:the )?[A-ZÀ-Þ][\w'’-]+(?: (?:of the |of )?[A-ZÀ-Þ][\w'’-]+)*"
+)
+
+
+@dataclass(frozen=True)
+class Mind:
+    """One request, understood."""
+
+    scene: Scene
+    character: Character
+    past: Past
+    memory: Memory
+    passages: tuple[Passage, ...]
+    tools: frozenset[str]
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """Its own name."""
+        return self.scene.name
+
+    def called(self, speaker: str) -> str:
+        """What it calls a speaker: the name he gave, else the one it sees."""
+        return self.memory.of(speaker).get("name", speaker)
+
+    def rank(self, question: str) -> list[Found]:
+        """What it knows about a question, nearest first; its own name asks for nothing."""
+        return rank(question, self.passages, (self.name,))
+
+    def was_said(self, text: str) -> bool:
+        """True where it said this before in the conversation."""
+        plain = text.rstrip(".!?").lower()
+        return any(plain in line.lower() for line in self.past.own)
+
+    def asked_in(self, key: str) -> bool:
+        """True where it asked one of these questions before."""
+        ends = [option.split("{")[0].rstrip("?").lower() for option in PHRASES[key]]
+        return any(end in line.lower() for end in ends for line in self.past.own)
+
+    def phrase(self, key: str, **slots: str) -> str:
+        """One of the phrasings of a key, one that it has not used yet if there is any."""
+        for slot in CAPITALISED:
+            if slot in slots:
+                slots[f"{slot}_capital"] = capital(slots[slot])
+                slots[f"{slot}_small"] = small(slots[slot])
+        slots = {"name": self.name, "place": self.scene.situation.place or "here", **slots}
+        made = [option.format(**slots) for option in rotated(PHRASES[key], self.seed)]
+        return next((text for text in made if not self.was_said(text)), made[0])
+
+    def told(self, fact: str, who: str) -> str:
+        """A fact as it stands, or with "as I said" where it was said before."""
+        fact = ended(fact)
+        return self.phrase("again", fact=fact, who=who) if self.was_said(fact) else fact
+
+    def untold(self, texts: Iterable[str]) -> list[str]:
+        """Those it has not said yet."""
+        return [text for text in texts if not self.was_said(text)]
+
+    def offers(self) -> list[str]:
+        """Names it knows something about."""
+        own = {*words(self.name), "i", "you"}
+        everything = (
+            *self.character.facts,
+            *self.character.wants,
+            *(p.text for p in self.passages if p.source == "lore"),
+        )
+        found = [match[0] for text in everything for match in NAMED.finditer(text)]
+        return list(dict.fromkeys(name for name in found if not own & set(words(name))))
+
+
+def read_mind(request: LLMRequest) -> Mind:
+    """Read a request once."""
+    scene = request.scene
+    persona = scene.persona if isinstance(scene.persona, Persona) else Persona(str(scene.persona))
+    past = read_past(request)
+    character = read_character(persona, scene.name)
+    return Mind(
+        scene=scene,
+        character=character,
+        past=past,
+        memory=read_memory(past.heard),
+        passages=tuple(_passages(scene, character, past)),
+        tools=frozenset(str(tool.get("function", {}).get("name", "")) for tool in request.tools),
+        seed=seed_of(past.length, *(line.text for line in scene.lines)),
+    )
+
+
+def _passages(scene: Scene, character: Character, past: Past) -> list[Passage]:
+    found = [Passage(text, "self") for text in character.facts if text not in character.wants]
+    found += [Passage(text, "self") for text in character.asides]
+    found += [Passage(text, "want", "want goal need") for text in character.wants]
+    found += [Passage(text, "never") for text in character.nevers]
+    found += lore_passages(scene.lore)
+    found += seen_passages(scene.situation.description)
+    found += [Passage(ended(note), "seen") for note in getattr(scene.situation, "notes", ())]
+    found += [Passage(said.text, "note") for said in past.heard if said.kind == "note"]
+    return found

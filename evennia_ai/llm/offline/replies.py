@@ -1,0 +1,238 @@
+"""One reading, one fitting line: the table from intents to words."""
+
+# ruff: noqa: E501  # a pattern or a phrase is read best in one piece
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from evennia_ai.llm.offline import answers, recollection
+from evennia_ai.llm.offline.grammar import turned_round
+from evennia_ai.llm.offline.mind import Mind
+from evennia_ai.llm.offline.understanding import Reading
+from evennia_ai.llm.offline.words import capital, content, ended
+
+SAD = re.compile(r"\b(?:died|dead|lost (?:my|our|his|her)|drowned|killed|murdered|passed away|buried|grieving|mourn\w*|widowed|sad|lonely|weep\w*|"
+                 r"robbed|stolen|hurt|wounded|sick|ill|in pain|burned down|afraid|miserable|homesick|ruined|bad day|missing)\b", re.I)  # fmt: skip
+GLAD = re.compile(r"\b(?:married|engaged|won|found (?:my|it|him|her|them)|born|saved|happy|celebrat\w*|promoted|succeeded|finished|good news|great day|"
+                  r"birthday|wonderful|delighted|free at last|in love)\b", re.I)  # fmt: skip
+SELF = re.compile(r"\b(?:i|my|me|i'm|i've|we|our|mine)\b", re.I)
+FOLLOW_UPS = ("quest", "home", "trade")
+Handler = Callable[[Mind, Reading, str], str]
+
+
+def respond(mind: Mind, reading: Reading, speaker: str) -> str:
+    """The line for one reading; "" where it needs none."""
+    handler = HANDLERS.get(reading.intent)
+    if handler:
+        return handler(mind, reading, speaker)
+    if reading.intent in PLAIN:
+        return mind.phrase(PLAIN[reading.intent], who=mind.called(speaker))
+    return remark(mind, reading, speaker)
+
+
+def spoke_before(mind: Mind, speaker: str) -> bool:
+    """True where this speaker was heard before the lines that are new."""
+    new = sum(1 for line in mind.scene.lines if line.speaker == speaker)
+    return sum(1 for said in mind.past.heard if said.speaker == speaker) > new
+
+
+def greet(mind: Mind, reading: Reading, speaker: str) -> str:
+    """A welcome: to a stranger with its name, to a guest who comes back with what he told."""
+    who = mind.called(speaker)
+    if not spoke_before(mind, speaker):
+        key = (
+            "greet_place"
+            if mind.scene.situation.place and mind.character.tone == "hearty"
+            else "greet"
+        )
+        return mind.phrase(key, who=who)
+    quest = mind.memory.of(speaker).get("quest")
+    holding = [item.text for item in mind.memory.told_by(speaker) if quest and quest in item.text]
+    fact = recollection.as_told(holding[-1]) if holding else ""
+    if fact and len(fact) < 90 and not mind.was_said(fact):
+        return mind.phrase("greet_quest", fact=fact, who=who)
+    return mind.phrase("greet_again", who=who)
+
+
+def nature(mind: Mind, reading: Reading, speaker: str) -> str:
+    """The plain truth about what answers."""
+    return mind.phrase("nature", who=mind.called(speaker))
+
+
+def stay_oneself(mind: Mind, reading: Reading, speaker: str) -> str:
+    """Somebody wants it to be somebody else."""
+    line = mind.phrase("inject", who=mind.called(speaker))
+    identity = mind.character.identity
+    return f"{line} {identity}" if identity and not mind.was_said(identity) else line
+
+
+def keep_secret(mind: Mind, reading: Reading, speaker: str) -> str:
+    """Nobody's confidence is passed on."""
+    other = reading.slots.get("who") or reading.slots.get("who2") or "them"
+    return mind.phrase("secret", other=other, who=mind.called(speaker))
+
+
+def tell(mind: Mind, reading: Reading, speaker: str) -> str:
+    """Take in what somebody tells of himself, and ask on."""
+    who, facts = mind.called(speaker), reading.facts
+    if set(facts) == {"name"}:
+        line = mind.phrase("name", value=facts["name"], who=who)
+    elif (
+        len(facts) == 1
+        and next(iter(facts)) in {"trade", "home", "likes", "hates", "age"}
+        and len(reading.text.split()) <= 9
+    ):
+        slot, value = next(iter(facts.items()))
+        line = mind.phrase(slot, value=turned_round(value), who=who)
+    else:
+        line = echo(mind, reading, speaker)
+    if SAD.search(reading.text):
+        line = mind.phrase("sad", who=who) + " " + line
+    return _with(line, related(mind, reading, speaker))
+
+
+def echo(mind: Mind, reading: Reading, speaker: str) -> str:
+    """What was told, said back as understood."""
+    fact = recollection.as_told(reading.text)
+    if len(fact) > 110:
+        return mind.phrase("remark", who=mind.called(speaker))
+    return mind.phrase("echo", fact=fact, who=mind.called(speaker))
+
+
+def related(mind: Mind, reading: Reading, speaker: str) -> str:
+    """Something it knows that a statement touches closely, if it has not said it."""
+    found = [
+        item
+        for item in mind.rank(reading.text)
+        if item.cover >= 0.5 and item.passage.source in {"self", "want", "lore"}
+    ]
+    fresh = [item for item in found if not mind.was_said(item.passage.text)]
+    return fresh[0].passage.text if fresh and len(fresh[0].passage.text) < 180 else ""
+
+
+def follow_up(mind: Mind, speaker: str) -> str:
+    """A question about what the speaker has not told yet, none of them twice."""
+    if mind.character.tone == "terse" and mind.seed % 2:
+        return ""
+    known = mind.memory.of(speaker)
+    for slot in FOLLOW_UPS:
+        if slot not in known and not mind.asked_in(f"{slot}_ask"):
+            return mind.phrase(f"{slot}_ask")
+    return ""
+
+
+def remark(mind: Mind, reading: Reading, speaker: str) -> str:
+    """A word on a statement: feeling, something related, an example line, else that it heard."""
+    who = mind.called(speaker)
+    if SAD.search(reading.text):
+        tail = related(mind, reading, speaker) or (
+            echo(mind, reading, speaker) if SELF.search(reading.text) else ""
+        )
+        return _with(mind.phrase("sad", who=who), tail)
+    if GLAD.search(reading.text):
+        tail = (
+            echo(mind, reading, speaker)
+            if SELF.search(reading.text)
+            else related(mind, reading, speaker)
+        )
+        return _with(mind.phrase("glad", who=who), tail)
+    known = related(mind, reading, speaker)
+    if SELF.search(reading.text) and len(content(reading.text)) >= 2:
+        return _with(echo(mind, reading, speaker), known)
+    if known:
+        return _with(mind.phrase("remark", who=who), known)
+    example = next(iter(mind.untold(mind.character.examples)), "")
+    if example:
+        return ended(example)
+    return mind.phrase("remark", who=who)
+
+
+def insult(mind: Mind, reading: Reading, speaker: str) -> str:
+    """Parried, with an edge of its own where the persona has one."""
+    return mind.phrase("insult", who=mind.called(speaker))
+
+
+def feeling(mind: Mind, reading: Reading, speaker: str) -> str:
+    """How it is, and what it is about, if that was not told yet."""
+    line = mind.phrase("feeling", who=mind.called(speaker))
+    fresh = mind.untold(mind.character.wants)
+    short = [want for want in fresh if len(want) < 120]
+    return (
+        _with(line, short[0])
+        if short and mind.seed % 2 and mind.character.tone != "terse"
+        else line
+    )
+
+
+def own_words(mind: Mind, reading: Reading, speaker: str) -> str:
+    """What it said last."""
+    if not mind.past.own:
+        return mind.phrase("own_nothing", who=mind.called(speaker))
+    return mind.phrase(
+        "own_words", fact=mind.past.own[-1].replace('"', "'")[:220], who=mind.called(speaker)
+    )
+
+
+def likes(mind: Mind, reading: Reading, speaker: str) -> str:
+    """What it likes."""
+    return answers.from_knowledge(mind, "like love enjoy fond favourite", speaker) or mind.phrase(
+        "no_likes", who=mind.called(speaker)
+    )
+
+
+def dislikes(mind: Mind, reading: Reading, speaker: str) -> str:
+    """What it dislikes or fears."""
+    return (
+        answers.from_knowledge(mind, reading.text, speaker)
+        or answers.from_knowledge(mind, "dislike hate", speaker)
+        or next(iter(mind.untold(mind.character.nevers)), "")
+        or mind.phrase("no_dislikes", who=mind.called(speaker))
+    )
+
+
+def limits(mind: Mind, reading: Reading, speaker: str) -> str:
+    """What it would never do."""
+    clause = answers.never_clause(mind, reading.text)
+    nevers = (
+        [clause] if clause else mind.untold(mind.character.nevers) or list(mind.character.nevers)
+    )
+    if nevers and (clause or re.search(r"never|refuse|won't|not", reading.text)):
+        return mind.told(nevers[0], mind.called(speaker))
+    return answers.answer(mind, reading, speaker)
+
+
+def name(mind: Mind, reading: Reading, speaker: str) -> str:
+    """Its name."""
+    return mind.phrase("ask_name", who=mind.called(speaker))
+
+
+def _with(line: str, tail: str) -> str:
+    return f"{line} {capital(tail)}" if tail else line
+
+
+PLAIN = {
+    "authority": "authority", "crime": "crime", "threat": "threat", "farewell": "farewell", "thanks": "thanks",
+    "sorry": "sorry", "praise": "praise", "yes": "yes", "no": "no", "laugh": "laugh", "gibberish": "gibberish",
+}  # fmt: skip
+HANDLERS: dict[str, Handler] = {
+    "nature": nature, "inject": stay_oneself, "secret_of": keep_secret, "greet": greet, "tell": tell,
+    "insult": insult, "ask_feeling": feeling, "own_words": own_words, "ask_likes": likes,
+    "ask_dislikes": dislikes, "ask_never": limits, "ask_name": name, "said_by": recollection.said_by,
+    "ask_self": lambda mind, _, speaker: answers.self_portrait(mind, speaker),
+    "ask_goal": lambda mind, _, speaker: answers.goals(mind, speaker),
+    "story": lambda mind, _, speaker: answers.tale(mind, speaker),
+    "who_here": lambda mind, _, speaker: answers.people(mind, speaker),
+    "what_here": lambda mind, _, speaker: answers.things(mind, speaker),
+    "carry": lambda mind, _, speaker: answers.carrying(mind, speaker),
+    "where": lambda mind, _, speaker: answers.place(mind, speaker),
+    "time": lambda mind, _, speaker: answers.time(mind, speaker),
+    "have": answers.having, "exits": answers.exits, "way_to": answers.way_to, "opinion": answers.opinion,
+    "ask_about": answers.about, "question": answers.answer,
+    **dict.fromkeys(
+        ("recall_name", "recall_all", "recall_trade", "recall_home", "recall_age", "recall_hates",
+         "recall_likes", "recall_quest", "recall_topic"),
+        recollection.recall,
+    ),
+}  # fmt: skip

@@ -1,0 +1,138 @@
+"""What a line is: each of its sentences as an intent with its slots, by a table of patterns.
+
+The table is read from the top, the first row that fits decides; what stands lower is more general.
+"""
+
+# ruff: noqa: E501  # a pattern is read best in one piece
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from evennia_ai.llm.offline.intents import ROWS
+from evennia_ai.llm.offline.memory import facts_in, is_question
+from evennia_ai.llm.offline.words import SENTENCE_END, WORD, words
+
+NEEDS_CAPITALS = frozenset({"said_by", "secret_of"})
+TABLE = tuple(
+    (name, re.compile(pattern, 0 if name in NEEDS_CAPITALS else re.I)) for name, pattern in ROWS
+)
+COURTESY = frozenset({"greet", "farewell", "thanks", "sorry", "praise", "yes", "no", "laugh"})
+STATES = frozenset({"praise", "thanks", "sorry"})
+LEAD = re.compile(
+    r"^(?:(?:and|but|so|well|oh|ah|now|then|also|listen|look|say|please|um|er|hm+)\b[,:]?\s+)+",
+    re.I,
+)
+VOWEL = re.compile(r"[aeiouyäöüáéíóúàèìòùâêîôûåøæ]|[^\x00-\x7f]", re.I)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One sentence understood; ``slots`` are what its pattern caught, ``facts`` what it tells."""
+
+    intent: str
+    text: str
+    slots: dict[str, str] = field(default_factory=dict)
+    facts: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def topic(self) -> str:
+        """What it is about, where the pattern tells; else the whole sentence."""
+        return self.slots.get("topic") or self.slots.get("topic2") or self.text
+
+
+def read_line(text: str, own_name: str) -> list[Reading]:
+    """The sentences of a line, each understood."""
+    return [reading for part in parts_of(text, own_name) if (reading := read_part(part)).text]
+
+
+def parts_of(text: str, own_name: str) -> list[str]:
+    """The sentences of a line without the name they address, a greeting standing alone."""
+    found: list[str] = []
+    for sentence in SENTENCE_END.split(" ".join(text.replace("’", "'").split())):
+        plain = without_name(sentence.strip(), own_name)
+        greeting = dict(TABLE)["greet"].match(plain)
+        if greeting and len(plain) > greeting.end():
+            found.append(greeting[0])
+            plain = re.sub(r"^[ ,.!:;-]+", "", plain[greeting.end() :])
+            plain = without_name(plain, own_name)
+        if WORD.search(plain) or plain.strip():
+            found.append(plain)
+    return found
+
+
+@lru_cache(maxsize=256)
+def _name_patterns(own_name: str) -> tuple[re.Pattern[str], ...]:
+    parts = sorted({own_name, *own_name.split()}, key=len, reverse=True)
+    names = "|".join(re.escape(part) for part in parts if len(part) > 1) or "(?!)"
+    courtesy = r"(?:master |mistress |sister |brother |dear |good |old |my dear )?"
+    return (
+        re.compile(rf"^{courtesy}(?:{names})\b\s*[,:!.—-]+\s*", re.I),
+        re.compile(rf"[,]?\s+{courtesy}(?:{names})(?=\s*[?!.…,]*$)", re.I),
+        re.compile(rf",\s*{courtesy}(?:{names})\s*,", re.I),
+        re.compile(rf"^{courtesy}(?:{names})\s+(?=(?:who|what|where|when|why|how|do|can|could|would|will|are|give|please|i)\b)", re.I),
+    )  # fmt: skip
+
+
+def without_name(sentence: str, own_name: str) -> str:
+    """The sentence without the character's own name as address."""
+    start, end, middle, bare = _name_patterns(own_name)
+    shorter = start.sub("", sentence)
+    shorter = middle.sub(",", shorter)
+    if (
+        "," in sentence
+        or len(end.sub("", shorter).split()) != 2
+        or shorter.split()[0].lower() != "is"
+    ):
+        mentioned = re.search(r"\b(?:about|of|is|are|was|to|with|called|than|and|named|like|know|see|ask|from)$",
+                              end.sub("", shorter), re.I)  # fmt: skip
+        shorter = shorter if mentioned else end.sub("", shorter)
+    return bare.sub("", shorter).strip() or ("" if sentence else sentence)
+
+
+def read_part(sentence: str) -> Reading:
+    """One sentence understood."""
+    plain = LEAD.sub("", sentence) or sentence
+    if is_gibberish(plain):
+        return Reading("gibberish", plain)
+    facts = {} if is_question(plain) else facts_in(plain)
+    for name, pattern in TABLE:
+        match = pattern.search(plain)
+        if not match or (
+            name == "recall_topic" and not is_question(plain) and "emember" not in plain
+        ):
+            continue
+        if name.startswith("recall") and not _asks(plain):
+            continue
+        if name in {"ask_about", "way_to", "have"} and not _asks(plain):
+            continue
+        if facts and name not in {"inject", "authority", "crime", "threat", "insult", "nature"}:
+            return Reading("tell", plain, {}, facts)
+        slots = {key: value.strip(" ?.!,") for key, value in match.groupdict().items() if value}
+        return Reading(name, plain, slots)
+    if facts:
+        return Reading("tell", plain, {}, facts)
+    return Reading("question" if is_question(plain) else "statement", plain)
+
+
+def _asks(sentence: str) -> bool:
+    return is_question(sentence) or bool(
+        re.match(r"(?:tell|remind|describe|explain|i(?:'d| would) like to know|i wonder|show|say|talk|"
+                 r"speak|repeat|point|i(?:'ve| have) heard|i(?:'m| am) curious|name)\b", sentence, re.I)
+        or re.search(r"\b(?:do you (?:remember|know)|you remember|remember)\b", sentence, re.I)
+    )  # fmt: skip
+
+
+def is_gibberish(text: str) -> bool:
+    """True where nothing in it looks like a word."""
+    found = words(text)
+    if not found:
+        return True
+    strange = [w for w in found if len(w) > 3 and (not VOWEL.search(w) or re.search(r"[^aeiouy\W\d]{6,}", w)
+               or re.search(r"(.)\1{3,}", w) or re.search(r"(..+)\1{2,}", w))]  # fmt: skip
+    known = {"the", "you", "i", "a", "is", "to", "what", "me", "my", "do", "are", "of", "and"}
+    return len(strange) * 2 > len(found) or (
+        len(found) <= 3 and bool(strange) and not known & set(found)
+    )

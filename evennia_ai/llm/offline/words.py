@@ -1,0 +1,175 @@
+"""Words: stems, near meanings, and a choice among phrasings that is the same at every replay."""
+
+# ruff: noqa: E501  # a pattern or a phrase is read best in one piece
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterable, Sequence
+
+WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+SENTENCE_END = re.compile(r"(?<=[.!?…])[\"”»)]*\s+(?=\S)|(?<=[.!?])\s*\n")
+ABBREVIATION = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Capt|Sgt|Lt)\.$")
+COMMON = frozenset(
+    "a an and any are as at be been but by can could did do does doing for from get go got had has "
+    "have he her here him his how i if in into is it its it's just let like me mine my myself no not "
+    "of on or our out say says said she so some tell than that the their them then there these they "
+    "this those to too up us was we were what what's when where where's which who who's whom whose "
+    "why will with would you your yours yourself yes about am oh well please know known knew ever "
+    "much many more most very really i'm i've i'll i'd you're you've don't doesn't didn't isn't can't "
+    "won't think thought anything something everything nothing anyone someone one ones thing things "
+    "tell told ask asked make me again now today still also only even may might must shall should "
+    "ok okay ah hm hmm hey hello hi good kind sort bit lot way come came that's there's let's "
+    "remember recall called mean such because over under after before while until own other another"
+    .split()
+)  # fmt: skip
+IRREGULAR = {
+    "children": "child", "men": "man", "women": "woman", "wives": "wife", "knives": "knife",
+    "thieves": "thief", "stolen": "steal", "stole": "steal", "taken": "take", "took": "take",
+    "lost": "lose", "kept": "keep", "sold": "sell", "bought": "buy", "drank": "drink",
+    "drunk": "drink", "ate": "eat", "eaten": "eat", "wrote": "write", "written": "write",
+    "went": "go", "gone": "go", "slept": "sleep", "died": "die", "dead": "die", "death": "die",
+    "dying": "die", "built": "build", "fought": "fight", "hid": "hide", "hidden": "hide",
+    "found": "find", "made": "make", "gave": "give", "given": "give", "seen": "see", "saw": "see",
+    "broke": "break", "broken": "break", "married": "marry", "buried": "bury", "paid": "pay",
+    "taught": "teach", "caught": "catch", "sang": "sing", "sung": "sing", "feet": "foot",
+    "mice": "mouse", "heard": "hear", "sank": "sink", "sunk": "sink", "swore": "swear",
+    "led": "lead", "rode": "ride", "grew": "grow", "grown": "grow", "worn": "wear", "wore": "wear",
+}  # fmt: skip
+NEAR = (
+    "name call", "trade job work profession craft living occupation", "home town village live",
+    "husband wife spouse marry widow wed bury", "family father mother parent dad mum brother sister",
+    "brother sibling", "sister sibling", "child son daughter kid",
+    "food eat dish meal stew supper dinner hungry cook breakfast hunger serve bread menu special",
+    "drink ale beer cider wine thirsty cask mead rum brew",
+    "money coin owe debt pay gold silver price cost credit fee wage", "smith forge smithy blacksmith",
+    "church chapel pray god temple shrine prayer", "sailor ship boat sail vessel captain crew",
+    "ship boat vessel", "fear afraid scare dread frighten worry", "goal want wish hope dream need aim",
+    "help hand assist assistance", "steal thief rob missing take rogue",
+    "drown die perish kill sink wreck", "gossip rumour news tale story rumor", "secret confide hide",
+    "love fond enjoy like favourite favorite adore prefer", "hate dislike loathe despise",
+    "build make finish forge construct", "room bed lodge sleep stay inn lodging night",
+    "guard watch gate sentry patrol", "old age year", "war battle fight soldier army",
+    "horse stable mare pony mount steed", "sick ill heal cure medicine herb remedy wound hurt fever",
+    "key lock unlock", "read book write library letter scroll", "sword blade weapon dagger knife",
+    "tavern inn pub alehouse", "road path route track", "learn teach apprentice lesson pupil master",
+    "sell buy wares goods price cost shop stock trade", "storm weather rain wind",
+    "colour color red blue green black white grey brown yellow golden silver purple orange",
+    "buy purchase", "magic spell wizard witch sorcery enchant", "danger dangerous peril risk threat",
+    "open close hour",
+)  # fmt: skip
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in lower case."""
+    return WORD.findall(text.lower().replace("’", "'"))
+
+
+def stem(word: str) -> str:
+    """A word without its common English endings."""
+    word = word.removesuffix("'s").removesuffix("'")
+    if word in IRREGULAR:
+        word = IRREGULAR[word]
+    for ending, rest in (
+        ("ies", "y"),
+        ("sses", "ss"),
+        ("ing", ""),
+        ("ed", ""),
+        ("ly", ""),
+        ("s", ""),
+    ):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            if ending == "s" and word.endswith(("ss", "us", "is")):
+                break
+            word = word[: -len(ending)] + rest
+            break
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lse":
+        word = word[:-1]
+    return word.removesuffix("e") if len(word) > 3 else word
+
+
+def content(text: str) -> list[str]:
+    """The stems of the words that carry meaning, in order, each once."""
+    return list(dict.fromkeys(stem(word) for word in words(text) if word not in COMMON))
+
+
+def _near_table() -> dict[str, frozenset[str]]:
+    table: dict[str, set[str]] = {}
+    for group in NEAR:
+        stems = {stem(word) for word in group.split()}
+        for item in stems:
+            table.setdefault(item, set()).update(stems)
+    return {item: frozenset(group - {item}) for item, group in table.items()}
+
+
+NEARBY = _near_table()
+
+
+def near(item: str) -> frozenset[str]:
+    """Stems of a meaning near to this one's."""
+    return NEARBY.get(item, frozenset())
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, whitespace made even."""
+    found: list[str] = []
+    for part in SENTENCE_END.split(" ".join(text.split())):
+        if found and ABBREVIATION.search(found[-1]):
+            found[-1] += " " + part
+        elif part.strip():
+            found.append(part.strip())
+    return found
+
+
+def capital(text: str) -> str:
+    """The text with its first letter large."""
+    return text[:1].upper() + text[1:]
+
+
+def small(text: str) -> str:
+    """The text with its first letter small, where it does not start with "I" or a name."""
+    first = text.split(" ", 1)[0].rstrip(",.")
+    plain = first.lower() in COMMON and first.split("'")[0] != "I"
+    return text[:1].lower() + text[1:] if plain else text
+
+
+def ended(text: str) -> str:
+    """The text with a full stop where it has no end."""
+    text = text.rstrip(" ,;:-")
+    return text if not text or text[-1] in '.!?…”"' else text + "."
+
+
+def listed(items: Sequence[str], joint: str = "and") -> str:
+    """As in "a, b and c" of several items."""
+    if len(items) < 2:
+        return "".join(items)
+    return f"{', '.join(items[:-1])} {joint} {items[-1]}"
+
+
+def with_article(name: str, article: str = "the") -> str:
+    """A thing's name as it stands in a sentence."""
+    first = name.split(" ", 1)[0]
+    if first.lower() in {"a", "an", "the", "some", "my", "your", "his", "her", "their"}:
+        return name if first.lower() not in {"a", "an"} else f"the {name.split(' ', 1)[-1]}"
+    return name if first[:1].isupper() else f"{article} {name}"
+
+
+def an(name: str) -> str:
+    """A thing's name with an indefinite article where it has none."""
+    first = name.split(" ", 1)[0]
+    if first.lower() in {"a", "an", "the", "some"} or first[:1].isupper() or name.endswith("s"):
+        return name
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+
+
+def seed_of(*parts: object) -> int:
+    """A number that is the same for the same parts, in every process."""
+    return zlib.crc32("\x1f".join(str(part) for part in parts).encode("utf-8", "replace"))
+
+
+def rotated(options: Iterable[str], seed: int) -> list[str]:
+    """The options from the one on which the seed falls."""
+    items = list(options)
+    start = seed % len(items) if items else 0
+    return items[start:] + items[:start]
