@@ -27,6 +27,7 @@ from evennia_ai.ports import LLMRequest, Scene
 PROBE_S = 30.0
 REPLY_TOKENS = 300
 UNNAMED = "-"
+NO_LIST = (403, 404, 405)  # a key may be good for talk and not for lists, or there are no lists
 NOBODY = Scene("", Persona(), ())
 STEPS = ("Is anybody there?", "Does it answer?", "Does it use tools?", "And after that?")
 
@@ -100,7 +101,7 @@ class Run:
         """Is there an endpoint, does it take the key, which models has it?"""
         answer = yield self.ask("GET", "models")
         problem = self.problem_of(answer)
-        if answer.status == 403:  # a key may be good for talk and not for lists
+        if answer.status in NO_LIST:
             problem = None
         listed = policy.list_models(answer.data) if answer.is_good else None
         if answer.status and listed is None and "/v1" not in urlsplit(self.target.address).path:

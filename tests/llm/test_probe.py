@@ -228,6 +228,17 @@ def test_a_key_that_may_talk_but_not_list_is_good_enough(probe, provider, profil
     assert probe.of(FATAL, BAD) == []
 
 
+def test_a_web_page_in_place_of_a_list_is_no_fault_where_the_model_answers(
+    probe, provider, profile
+):
+    page = {"raw": "<html>", "status": 404, "headers": {"Content-Type": "text/html"}}
+    provider.control(pages={"GET /v1/models": page})
+    provider.queue(*GOOD_ANSWERS)
+    probe.run(profile)
+    assert probe.of(FATAL, BAD) == []
+    assert "is there, but lists no models" in probe.of(NOTE)[0][0]
+
+
 def test_an_unknown_model_lists_ten_of_those_there_are(probe, provider, profile):
     provider.control(pages={"GET /v1/models": listing(*(f"m{n}" for n in range(12)))})
     provider.queue(error(404, 'model "stub" not found, try pulling it first'))
