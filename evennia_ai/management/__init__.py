@@ -1,0 +1,1 @@
+"""Commands for the shell: ``evennia ai_uninstall``."""

@@ -1,0 +1,165 @@
+"""`evennia ai_uninstall` finds and removes whatever the package left in a game."""
+
+import io
+import re
+import socket
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from django.apps import apps
+from django.contrib.contenttypes.models import ContentType
+from django.core.management import CommandError, call_command
+from evennia.objects.models import ObjectDB
+from evennia.scripts.models import ScriptDB
+from evennia.typeclasses.attributes import Attribute
+
+import evennia_ai
+from evennia_ai import uninstall
+from evennia_ai.testing.scripted import call
+
+PACKAGE = Path(evennia_ai.__file__).parent
+WRITES = re.compile(r"""(?<!n)db\.(ai_\w+)|attributes\.\w+\(\s*["'](ai_\w+)""")
+
+
+@pytest.fixture
+def scene(game, settings, tmp_path):
+    """A game in which two assistants of different make have talked with somebody."""
+    settings.GAME_DIR = str(tmp_path)
+    settings.STATIC_ROOT = str(tmp_path / "static")
+    settings.AMP_PORT = free_port()
+    settings.AI_ASSISTANT = {"autonomous_calls_per_hour": 0}
+    tavern = game.room()
+    game.assistant("Mira", tavern)
+    ann = game.player("Ann", tavern, permissions=["Admin"])
+    ann.do("aisetup/new Otto = You are Otto.")
+    ann.do("aisetup/set Otto/max_hops = 2")
+    ann.do("ailore/set The gate = It is shut.")
+    for name in ("Mira", "Otto"):
+        game.model.add(call("say", text="Hello."))
+        ann.do(f"say Hello, {name}")
+        game.run()
+    ann.do("mute Otto")
+    return ann
+
+
+def free_port():
+    with closing(socket.socket()) as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def run(capsys, **options):
+    call_command("ai_uninstall", **options)
+    return capsys.readouterr().out
+
+
+def rows():
+    """How many rows there are in all tables of ours."""
+    models = apps.get_app_config("evennia_ai").get_models()
+    return sum(model.objects.count() for model in models)
+
+
+def test_nothing_is_left_but_the_characters_as_they_were(scene, capsys):
+    before = Attribute.objects.exclude(db_key__startswith="ai_").exclude(db_model="scriptdb")
+    kept = set(before.values_list("id", flat=True))
+    told = run(capsys, yes=True)
+    assert "2 minds deleted." in told
+    assert rows() == 0
+    assert not ScriptDB.objects.filter(db_key="assistant").exists()
+    assert set(Attribute.objects.values_list("id", flat=True)) == kept
+    assert not ContentType.objects.filter(app_label="evennia_ai").exists()
+    paths = dict(ObjectDB.objects.values_list("db_key", "db_typeclass_path"))
+    assert paths["Otto"] == "world.characters.Character"
+    assert paths["Mira"] == "world.characters.Character"
+
+
+def test_a_dry_run_tells_and_changes_nothing(scene, capsys):
+    there = rows()
+    told = run(capsys, dry_run=True)
+    assert f"Minds: 2. Rows in tables: {there}." in told
+    assert "Attribute ai_persona: on 2 characters." in told
+    assert "Attribute ai_muted: on 1 characters." in told
+    assert "become world.characters.Character again: 1" in told
+    assert rows() == there
+    assert ScriptDB.objects.filter(db_key="assistant").count() == 2
+
+
+@pytest.mark.parametrize("answer", ["", "no", "yes"])
+def test_it_asks_first(scene, capsys, monkeypatch, answer):
+    there = rows()
+    monkeypatch.setattr("builtins.input", lambda prompt: answer)
+    assert ("Nothing was changed." in run(capsys)) == (answer != "yes")
+    assert rows() == (0 if answer == "yes" else there)
+
+
+def test_without_a_terminal_the_answer_is_no(scene, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert "Nothing was changed." in run(capsys)
+
+
+def test_a_running_game_is_left_alone(scene, settings):
+    portal = socket.create_server((settings.AMP_HOST, settings.AMP_PORT))
+    with closing(portal), pytest.raises(CommandError, match="evennia stop"):
+        call_command("ai_uninstall", yes=True)
+    assert rows()
+
+
+def test_doing_it_again_does_no_harm(scene, capsys):
+    run(capsys, yes=True)
+    assert "Minds: 0. Rows in tables: 0." in run(capsys, yes=True)
+
+
+def test_the_collected_web_files_go_too(scene, capsys, tmp_path):
+    ours, theirs = tmp_path / "static" / "evennia_ai", tmp_path / "static" / "website"
+    for folder in (ours, theirs):
+        folder.mkdir(parents=True)
+        (folder / "one.js").touch()
+    run(capsys, yes=True)
+    assert not ours.exists()
+    assert theirs.exists()
+
+
+def test_the_games_own_lines_that_name_the_package_are_told(scene, capsys, tmp_path):
+    conf = tmp_path / "server" / "conf"
+    conf.mkdir(parents=True)
+    (conf / "settings.py").write_text('# mine\nINSTALLED_APPS += ["evennia_ai"]\n')
+    for hidden in (".venv", "lib/site-packages"):
+        (tmp_path / hidden).mkdir(parents=True)
+        (tmp_path / hidden / "x.py").write_text("import evennia_ai\n")
+    told = run(capsys, yes=True)
+    assert told.count("Yours to take out") == 1
+    line = 'INSTALLED_APPS += ["evennia_ai"]'
+    assert f"{Path('server/conf/settings.py')}:2: {line}" in told
+
+
+def test_a_command_set_that_was_given_for_good_is_taken_back(scene, capsys):
+    path = "evennia_ai.commands.cmdset.AICmdSet"
+    own = "evennia.commands.default.cmdset_character.CharacterCmdSet"
+    ObjectDB.objects.filter(db_key="Ann").update(db_cmdset_storage=f"{own},{path}")
+    run(capsys, yes=True)
+    stored = ObjectDB.objects.values_list("db_cmdset_storage", flat=True).get(db_key="Ann")
+    assert stored == own
+
+
+def test_large_tables_go_in_chunks_with_progress(scene, capsys, monkeypatch):
+    monkeypatch.setattr(uninstall, "CHUNK", 2)
+    monkeypatch.setattr(uninstall, "ROWS_A_PROGRESS_LINE", 2)
+    told = run(capsys, yes=True)
+    assert "evennia_ai_message: 2 rows ..." in told
+    assert rows() == 0
+
+
+def test_a_table_goes_before_those_it_refers_to(db):
+    order = [model.__name__ for model in uninstall.our_models()]
+    assert order.index("Message") < order.index("Event") < order.index("Turn")
+    assert len(order) == len(list(apps.get_app_config("evennia_ai").get_models()))
+
+
+def test_the_list_of_attributes_is_complete():
+    written = set()
+    for file in PACKAGE.rglob("*.py"):
+        for match in WRITES.finditer(file.read_text()):
+            written.add(match[1] or match[2])
+    assert written
+    assert written <= set(uninstall.ATTRIBUTES)
