@@ -134,7 +134,7 @@ def test_what_would_be_refused_is_told_with_its_reason():
     assert first[0] == ("fly", False, "There is no tool 'fly'.")
     assert first[1] == ("give", True, NOT_DONE)
     assert first[2][:2] == ("give", False)
-    assert "already in this turn" in first[2][2]
+    assert "it was not done again" in first[2][2]
     fed_back = [m["content"] for m in model.requests[1].messages if m["role"] == "tool"]
     assert fed_back[0] == "There is no tool 'fly'."
 
