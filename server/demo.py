@@ -146,28 +146,29 @@ def player_environ(known: record.Record, is_new: bool) -> dict[str, str]:
 def start_server(environ: dict[str, str]) -> None:
     """Start portal and server; return when the one that stays is up. Raises DemoError."""
     (ROOT / "server" / "ready.pid").unlink(missing_ok=True)
-    evennia("start", environ)
+    running.start_patiently(ROOT, lambda: evennia("start", environ))
     if not running.portal_pid(ROOT):
         raise DemoError(f"The server did not start.\n{last_words()}")
     if not running.wait_until(lambda: running.is_ready(ROOT), START_TIMEOUT_S):
         raise DemoError(f"The server did not start within {START_TIMEOUT_S:.0f} s.\n{last_words()}")
 
 
-def evennia(command: str, environ: dict[str, str]) -> None:
-    """Run Evennia's launcher. Its daemons inherit its output, so that goes into a file."""
+def evennia(command: str, environ: dict[str, str]) -> str:
+    """Run Evennia's launcher; return its output, which its daemons inherit: so it is a file."""
     LAUNCHER_LOG.parent.mkdir(exist_ok=True)
     python = environment.venv_python(VENV)
-    environ["PATH"] = f"{python.parent}{os.pathsep}{environ.get('PATH', '')}"
+    path = f"{python.parent}{os.pathsep}{environ.get('PATH', '')}"
     with LAUNCHER_LOG.open("w") as out:
         subprocess.run(
             [str(python), "-m", "evennia", command],
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,
-            env=environ,
+            env={**environ, "PATH": path},
             check=False,
             timeout=START_TIMEOUT_S,
         )
+    return LAUNCHER_LOG.read_text(errors="replace")
 
 
 def last_words() -> str:

@@ -14,6 +14,9 @@ from pathlib import Path
 
 LOOPBACK = "127.0.0.1"
 POLL_S = 0.05
+LAUNCHER_GAVE_UP = "Connection to Evennia timed out"
+LAUNCHES = 4
+SLOW_PORTAL_S = 30.0
 
 
 def read_pid(file: Path) -> int | None:
@@ -63,6 +66,21 @@ def wait_until(condition: Callable[[], object], timeout_s: float) -> bool:
             return False
         time.sleep(POLL_S)
     return True
+
+
+def start_patiently(game: Path, launch: Callable[[], str]) -> str:
+    """Run Evennia's ``start`` with ``launch`` until it does not give up; return its output.
+
+    The launcher waits some seconds for the portal to answer. On a busy machine it leaves a portal
+    that is only late, and no server; started again it goes on from there.
+    """
+    output = launch()
+    for _ in range(LAUNCHES - 1):
+        if LAUNCHER_GAVE_UP not in output:
+            break
+        wait_until(lambda: portal_pid(game), SLOW_PORTAL_S)
+        output = launch()
+    return output
 
 
 def kill_game(game: Path) -> None:

@@ -153,3 +153,22 @@ def test_a_taken_port_is_seen():
         port = listener.getsockname()[1]
         assert running.taken_ports([port]) == [port]
     assert running.taken_ports([port]) == []
+
+
+def test_a_launcher_that_gave_up_is_started_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(running, "SLOW_PORTAL_S", 0.0)
+    outputs = iter([running.LAUNCHER_GAVE_UP, "Evennia running."])
+    assert running.start_patiently(tmp_path, lambda: next(outputs)) == "Evennia running."
+    assert next(outputs, None) is None
+
+
+def test_a_launcher_that_always_gives_up_is_not_started_for_ever(tmp_path, monkeypatch):
+    monkeypatch.setattr(running, "SLOW_PORTAL_S", 0.0)
+    launches = []
+
+    def launch():
+        launches.append(1)
+        return running.LAUNCHER_GAVE_UP
+
+    assert running.start_patiently(tmp_path, launch) == running.LAUNCHER_GAVE_UP
+    assert len(launches) == running.LAUNCHES

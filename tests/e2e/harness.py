@@ -134,7 +134,7 @@ class GameServer:
         """Start what does not run, portal and server; return the seconds until it was up."""
         began = time.monotonic()
         self._ready_file.unlink(missing_ok=True)
-        output = self.launch("start")
+        output = running.start_patiently(self.folder, lambda: self.launch("start"))
         if not running.portal_pid(self.folder):
             raise ServerTrouble(f"It did not start:\n{output}")
         self._await_ready("start", began)
