@@ -1,7 +1,10 @@
 """The Django app: tells Evennia of our service, so that a game edits nothing but INSTALLED_APPS."""
 
+import os
+
 from django.apps import AppConfig
 from django.conf import settings
+from django.db import connections
 from django.db.backends.signals import connection_created
 
 MODULES = {
@@ -12,6 +15,7 @@ MODULES = {
 # Deleted rows' bytes leave the file too: "forget me" must mean it.
 PRAGMAS = (
     "PRAGMA journal_mode=WAL",
+    "PRAGMA synchronous=NORMAL",
     "PRAGMA busy_timeout=10000",
     "PRAGMA secure_delete=ON",
 )
@@ -26,6 +30,7 @@ class EvenniaAIConfig(AppConfig):
 
     def ready(self) -> None:
         """Add our modules to those that Evennia's server process loads."""
+        os.register_at_fork(before=close_connections)
         connection_created.connect(prepare_sqlite, dispatch_uid="evennia_ai.sqlite")
         for name, module in MODULES.items():
             listed = getattr(settings, name)
@@ -44,3 +49,15 @@ def prepare_sqlite(connection, **kwargs) -> None:
     with connection.cursor() as cursor:
         for pragma in PRAGMAS:
             cursor.execute(pragma)
+
+
+def close_connections() -> None:
+    """Let no SQLite connection live on in a forked process.
+
+    twistd forks after Evennia has asked the database something. The child's connection has lost
+    its locks; in write-ahead mode the next process that closes the file then deletes the log the
+    server still writes to, and everything since is lost. Evennia 6 reconnects, 5.0.1 does not.
+    """
+    for connection in connections.all(initialized_only=True):
+        if connection.vendor == "sqlite" and not connection.in_atomic_block:
+            connection.close()

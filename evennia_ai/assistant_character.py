@@ -9,6 +9,7 @@ from evennia.utils.utils import class_from_module
 
 from evennia_ai.events import Heard, Situation
 from evennia_ai.hearing import KINDS, MOVES, Utterance, split_message, words_of
+from evennia_ai.senses import display_name
 
 SCRIPT_KEY = "assistant"
 SCRIPT_PATH = "evennia_ai.assistant_script.AssistantScript"
@@ -71,7 +72,7 @@ class AssistantMixin:
             elif message_type in MOVES:
                 self.assistant.notice_move(from_obj)
             elif not message_type:
-                self.assistant.notice_presence(from_obj)
+                self.assistant.notice_presence()
         return passed
 
     def at_object_receive(
@@ -80,8 +81,7 @@ class AssistantMixin:
         """Something came into the character's hands: a gift is heard like words."""
         super().at_object_receive(moved_obj, source_location, move_type=move_type, **kwargs)
         if move_type == "give" and source_location and self.assistant:
-            name = moved_obj.get_display_name(looker=self)
-            self.assistant.hear("give", name, source_location)
+            self.assistant.hear("give", display_name(moved_obj, self), source_location)
 
     def at_post_unpuppet(self, account: Any = None, session: Any = None, **kwargs: Any) -> None:
         """Who steered the character left it: it stays where it is and thinks for itself again."""
@@ -117,6 +117,17 @@ class SpeakerMixin:
             return False
         return super().at_msg_receive(text=text, from_obj=from_obj, **kwargs)
 
+    def at_post_puppet(self, **kwargs: Any) -> None:
+        """A player enters the game: to those present that is an arrival."""
+        super().at_post_puppet(**kwargs)
+        tell_minds(self, "arrive")
+
+    def at_post_unpuppet(self, account: Any = None, session: Any = None, **kwargs: Any) -> None:
+        """A player leaves the game: to those present that is a departure."""
+        if not self.sessions.count():
+            tell_minds(self, "leave")
+        super().at_post_unpuppet(account, session=session, **kwargs)
+
     def at_say(self, message: str, *args: Any, **kwargs: Any) -> None:
         """Leave the words where those who hear them can find them while they are spoken."""
         receivers = kwargs.get("receivers") or ()
@@ -126,6 +137,16 @@ class SpeakerMixin:
             super().at_say(message, *args, **kwargs)
         finally:
             self.ndb.ai_utterance = None
+
+
+def tell_minds(player: Any, kind: str) -> None:
+    """Let every assistant in a player's place notice that he came or went."""
+    for obj in player.location.contents if player.location else ():
+        script = getattr(obj, "assistant", None)
+        if script is not None and obj is not player:
+            script.hear(kind, "", player)
+            if kind == "arrive":
+                script.note_arrival(player)
 
 
 def composed_path(path: str) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
-from django.conf import settings
 from evennia.scripts.scripts import DefaultScript
 from evennia.utils.dbserialize import deserialize
 from twisted.internet.defer import Deferred, inlineCallbacks
@@ -22,6 +22,7 @@ from evennia_ai.config import (
 )
 from evennia_ai.errors import ConfigError, TurnAborted
 from evennia_ai.events import Heard
+from evennia_ai.game_settings import game_settings
 from evennia_ai.hearing import is_chosen, perceive
 from evennia_ai.messages import Message
 from evennia_ai.policy.addressing import SPOKEN
@@ -69,6 +70,8 @@ class AssistantScript(DefaultScript):
         self.desc = "the mind of a character"
         self.interval = 0
         self.persistent = True
+        if self.obj is not None:
+            self.obj.ndb.ai_assistant = None
 
     def at_repeat(self, **kwargs: Any) -> None:
         """For a builder who sets an interval. Returns nothing: Evennia would drop a Deferred."""
@@ -170,7 +173,7 @@ class AssistantScript(DefaultScript):
 
     def resolve_settings(self) -> None:
         """Read the settings anew. A bad value is passed over and named; the character lives on."""
-        game = getattr(settings, "AI_ASSISTANT", {})
+        game = game_settings()
         own = self.own_settings()
         chosen, complaints = resolve_lenient([game, own])
         profiles = self.services.profiles
@@ -178,7 +181,7 @@ class AssistantScript(DefaultScript):
             profile = resolve_profile(chosen.profile, profiles)
         except ConfigError as error:
             complaints.append(str(error))
-            profile = resolve_profile("offline", profiles)
+            profile = ModelProfile("offline", model="offline")
         config, all_complaints = resolve_lenient([game, profile.settings, own])
         if profile.client == "openai" and not (config.llm_model or profile.model):
             all_complaints.append(missing_model(profile.name))
@@ -193,8 +196,12 @@ class AssistantScript(DefaultScript):
             return
         if self.character.dbref in getattr(speaker, "muted_assistants", ()):
             return
-        heard = perceive(kind, words, speaker, self.character, self.config)
-        heard = self.character.at_ai_hear(heard)
+        try:
+            heard = perceive(kind, words, speaker, self.character, self.config)
+        except Exception:  # noqa: BLE001  # a game's names and hooks; who speaks must not suffer
+            log.failure("{name} could not hear", name=self.character_name)
+            return
+        heard = self.pass_hook(heard)
         if heard is None:
             return
         self.take_in(heard)
@@ -203,6 +210,18 @@ class AssistantScript(DefaultScript):
         if heard.addressed:
             self.partners[heard.speaker] = self.services.now()
             introduce(self.character, speaker)
+
+    def pass_hook(self, heard: Heard) -> Heard | None:
+        """What the character's own hook makes of an event: the event as it was, if the hook fails,
+        since words must not be lost by it."""
+        try:
+            changed: Heard | None = self.character.at_ai_hear(heard)
+        except Exception:  # noqa: BLE001  # a builder's hook may raise anything
+            log.failure("{name}: at_ai_hear failed", name=self.character_name)
+            return heard
+        if changed is None:
+            return None
+        return replace(changed, text=clean_heard(changed.text, self.config.max_heard_chars))
 
     def take_in(self, heard: Heard) -> None:
         """Store an event and see to it that somebody attends to it."""
@@ -250,11 +269,10 @@ class AssistantScript(DefaultScript):
         if newcomer.has_account and is_chosen(self.character, colleagues, newcomer, ""):
             self.ndb.news_at = self.services.clock.seconds()
 
-    def notice_presence(self, somebody: Any) -> None:
-        """An untyped line, as when a player enters the game: answer what reached nobody."""
-        if self.is_on and self.services and getattr(somebody, "has_account", False):
-            self.services.attend(self)
-            self.note_arrival(somebody)
+    def notice_presence(self) -> None:
+        """Somebody sent an untyped line, as when a player enters the game: answer what reached
+        nobody."""
+        if self.is_on:
             self.wake()
 
     @property
@@ -320,7 +338,10 @@ class AssistantScript(DefaultScript):
 
         Fires with the number of turns taken.
         """
-        if self.ndb.ticking or not self.may_think():
+        if self.ndb.ticking:
+            self.ndb.tick_again = True
+            return 0
+        if not self.may_think():
             return 0
         self.ndb.ticking = True
         try:
@@ -333,12 +354,15 @@ class AssistantScript(DefaultScript):
                 yield act_unasked(self)
                 turns = 1
         except TurnAborted as error:
-            log.info("{name}: {error}", name=self.character_name, error=error)
+            log.info("evennia_ai: {error}", error=error)
             return 0
         finally:
             self.ndb.ticking = False
+            if self.pk and self.ndb.tick_again:
+                self.ndb.tick_again = False
+                self.wake()
         if turns:
-            turn_finished.send(sender=self, character=self.character, turns=turns)
+            turn_finished.send_robust(sender=self, character=self.character, turns=turns)
         if turns == TURNS_A_TICK:
             self.wake()
         return turns
@@ -372,7 +396,8 @@ class AssistantScript(DefaultScript):
         or the character is nowhere."""
         character = self.character
         return bool(
-            self.is_on
+            self.pk
+            and self.is_on
             and self.services
             and self.services.accepting
             and character is not None

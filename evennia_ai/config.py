@@ -123,6 +123,7 @@ HINTS = get_type_hints(AssistantConfig)
 FIELDS = {item.name: item for item in fields(AssistantConfig)}
 PROFILE_FIELDS = {item.name for item in fields(ModelProfile)} - {"name", "settings"}
 CLIENTS = ("openai", "offline")
+PROFILE_KINDS = {"context_window": (int, type(None)), "extra": (Mapping,)}
 
 
 def known_setting(name: str) -> str:
@@ -233,6 +234,9 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
             f"it must be one of {', '.join(CLIENTS)}."
         )
     own = {key: value for key, value in raw.items() if key in PROFILE_FIELDS}
+    for key, value in own.items():
+        if not isinstance(value, PROFILE_KINDS.get(key, str)):
+            raise ConfigError(f"The model profile '{name}' has {key} = {value!r}, which cannot be.")
     return ModelProfile(name=name, settings={key: raw[key] for key in raw if key in FIELDS}, **own)
 
 

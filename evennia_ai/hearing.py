@@ -18,7 +18,7 @@ from evennia_ai.policy.addressing import Candidate, Hearing, choose_responder, j
 from evennia_ai.policy.persona import render_persona
 from evennia_ai.policy.relevance import score_texts
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.senses import display_name, is_assistant, listening_objects, plain
+from evennia_ai.senses import display_name, is_assistant, listening_objects, plain, without_article
 
 KINDS = {"say": "say", "whisper": "whisper", "pose": "emote"}
 MOVES = frozenset({"move", "traverse", "teleport", "follow"})
@@ -73,9 +73,12 @@ def hearers_of(kind: str, speaker: Any, character: Any) -> list[Any]:
 
 
 def names_of(character: Any) -> tuple[str, ...]:
-    """What a character may be called by: key, its first word, aliases."""
-    names = [character.key, character.key.split()[0], *character.aliases.all()]
-    return tuple(name for name in names if len(name) > 1)
+    """What a character may be called by: its key, with or without an article, the key's first and
+    last word, its aliases."""
+    bare = without_article(character.key)
+    parts = bare.split()
+    names = [character.key, bare, *parts[:1], *parts[-1:], *character.aliases.all()]
+    return tuple(name for name in dict.fromkeys(names) if len(name) > 1)
 
 
 def is_chosen(character: Any, colleagues: Sequence[Any], speaker: Any, words: str) -> bool:

@@ -91,7 +91,8 @@ class Gateway(Protocol):
 class TurnRecord:
     """An open turn: its lease and for whom it thinks.
 
-    ``private`` is True when the words that set it off were whispered.
+    ``private`` is True when the words that set it off were whispered; ``done_before`` are world
+    acts of earlier attempts at the same events, which were done or may have been.
     """
 
     id: int
@@ -99,11 +100,17 @@ class TurnRecord:
     private: bool
     events: tuple[InboxEvent, ...]
     overheard: tuple[InboxEvent, ...] = ()
+    done_before: tuple[ToolCallRequest, ...] = ()
 
     @property
     def hops(self) -> int:
         """The longest chain of assistants' answers that led here."""
         return max((event.heard.hops for event in self.events), default=0)
+
+    @property
+    def askers(self) -> Audience:
+        """Those who wait for the answer: everybody who heard what set the turn off."""
+        return frozenset().union(*(event.heard.audience for event in self.events))
 
     @property
     def speakers(self) -> Audience:
@@ -153,6 +160,12 @@ class Turns(Protocol):
     def finish(self, turn_id: int, outcome: str, detail: str = "") -> None:
         """Close a turn with its outcome and close the events it named accordingly."""
 
+    def give_back(self, turn_id: int) -> None:
+        """Close a turn whose answer nobody could hear; its events wait again."""
+
+    def recover(self) -> None:
+        """Close the turn that an error left open, if any, by what is known of its acts."""
+
     def is_current(self, turn_id: int) -> bool:
         """False once the turn was closed or its lease belongs to an older process."""
 
@@ -189,7 +202,8 @@ class ToolContext:
     """For whom and on whose words a tool runs.
 
     ``private`` is True when the prompt held anything only ``audience`` may know, ``whispered``
-    when the words that set the turn off were whispered; ``allowed`` narrows the tools to a
+    when the words that set the turn off were whispered; ``askers`` wait for an answer;
+    ``allowed`` narrows the tools to a
     prompt context's own.
     """
 
@@ -199,16 +213,21 @@ class ToolContext:
     private: bool
     speakers: Audience
     whispered: bool = False
+    askers: Audience = frozenset()
     hops: int = 0
     allowed: frozenset[str] | None = None
 
 
 @dataclass(frozen=True)
 class ToolResult:
-    """How a call ended: ``state`` is done, failed or refused; ``text`` goes back to the model."""
+    """How a call ended: ``state`` is done, failed or refused; ``text`` goes back to the model.
+
+    ``heard_by`` are those an act reached where it reached only some of the turn's audience.
+    """
 
     state: str
     text: str
+    heard_by: Audience | None = None
 
 
 @dataclass(frozen=True)
@@ -218,6 +237,7 @@ class ToolSpec:
     name: str
     category: str
     world: bool
+    safe_to_retry: bool
     schema: Mapping[str, Any] = field(repr=False)
 
 

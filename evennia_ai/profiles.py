@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from evennia_ai.errors import ConfigError
+
 Profiles = dict[str, dict[str, Any]]
 
 MODEL_VARIABLE = "EVENNIA_AI_MODEL"
@@ -74,9 +76,11 @@ def merge_profiles(
     """A game's own profiles over the built-in ones of the same name, entry by entry.
 
     ``extra`` is merged likewise. A profile with another client than the built-in one of its name
-    shares nothing with it.
+    shares nothing with it. Raises ConfigError for what is no profile at all.
     """
     merged: Profiles = {name: dict(entries) for name, entries in built_in.items()}
+    if not isinstance(own, Mapping) or not all(isinstance(e, Mapping) for e in own.values()):
+        raise ConfigError("it must be a dictionary of dictionaries, one for each profile.")
     for name, entries in own.items():
         base = merged.get(name, {})
         if entries.get("client", base.get("client")) != base.get("client"):

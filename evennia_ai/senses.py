@@ -3,6 +3,7 @@ contents and Attributes come from Evennia's caches."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from evennia_ai.ports import Situation
 from evennia_ai.store.lore import LoreShelf, read_entry
 
 DESCRIPTION_CHARS = 600
+ARTICLE = re.compile(r"\A(?:an?|the|some|der|die|das|ein|eine|le|la|el)\s+", re.IGNORECASE)
 
 
 def is_assistant(obj: Any) -> bool:
@@ -44,8 +46,9 @@ def plain(text: Any, limit: int = 200) -> str:
 
 
 def display_name(obj: Any, looker: Any) -> str:
-    """What the looker calls it, without markup."""
-    return plain(obj.get_display_name(looker=looker)) or obj.key
+    """What the looker calls it, without markup, and without a colon, after which a prompt would
+    take the rest of a name for words."""
+    return plain(obj.get_display_name(looker=looker)).replace(":", " ").strip() or obj.key
 
 
 def find_named(name: str, candidates: Iterable[Any], looker: Any) -> Any | None:
@@ -64,7 +67,12 @@ def known_names(obj: Any, looker: Any) -> list[str]:
     """All the names of a thing, in lower case, without a leading article."""
     names = [obj.key, display_name(obj, looker), *obj.aliases.all()]
     lowered = [name.lower() for name in names]
-    return lowered + [name.split(" ", 1)[1] for name in lowered if name.startswith(("a ", "the "))]
+    return [*lowered, *map(without_article, lowered)]
+
+
+def without_article(name: str) -> str:
+    """A name without the article it begins with: "the old guard" → "old guard"."""
+    return ARTICLE.sub("", name).strip() or name
 
 
 class EvenniaSenses:

@@ -10,8 +10,10 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, TypeVar
 
+import evennia
 from django.conf import settings
 from evennia.utils.utils import class_from_module
 from twisted.application.service import MultiService, Service
@@ -21,13 +23,14 @@ from twisted.logger import Logger
 
 from evennia_ai.config import FIELDS
 from evennia_ai.errors import ConfigError
+from evennia_ai.game_settings import game_setting, settings_complaints
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.offline import OfflineBrain
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.llm.probe import Prober
 from evennia_ai.profiles import default_profiles, merge_profiles
-from evennia_ai.senses import EvenniaSenses, listening_objects
+from evennia_ai.senses import EvenniaSenses, is_assistant, listening_objects
 from evennia_ai.store.lore import LoreShelf, PersonaShelf
 from evennia_ai.store.recovery import assistants_with_work, recover_open_turns
 from evennia_ai.texts import check_texts, text
@@ -40,6 +43,7 @@ SERVICE_NAME = "evennia_ai"
 BEAT_S = 1.0
 FIRST_WAKE_S = 0.5
 WAKE_SPREAD_S = 0.05
+MAX_CALLS_IN_FLIGHT = 64
 LONGEST_TURN_S = float(FIELDS["turn_deadline"].metadata["high"])
 
 
@@ -52,16 +56,17 @@ class AssistantService(Service):
         self.clock = clock
         self.epoch = time.time_ns() // 1_000_000
         self.accepting = False
-        self.profiles = merge_profiles(default_profiles(environ), game_setting("PROFILES", {}))
+        self.complaints: list[str] = settings_complaints()
+        built_in = default_profiles(environ)
+        self.profiles = self.configured("PROFILES", partial(merge_profiles, built_in), {})
         self.loop_thread = LoopThread(call_from_thread=reactor.callFromThread)
         self.openai = OpenAIClient(self.loop_thread, environ, LONGEST_TURN_S)
         self.prober = Prober(clock, self.openai)
         self.gateway = ModelGateway(
             clock,
             {"openai": self.openai, "offline": OfflineBrain()},
-            max_in_flight=game_setting("MAX_CALLS_IN_FLIGHT", 64),
+            max_in_flight=self.configured("MAX_CALLS_IN_FLIGHT", int, MAX_CALLS_IN_FLIGHT),
         )
-        self.complaints: list[str] = []
         self.toolbox = self.configured("TOOLS", load_registry, ())
         self.lore = self.configured("LORE", LoreShelf, ())
         self.personas = self.configured("PERSONAS", PersonaShelf, {})
@@ -103,7 +108,7 @@ class AssistantService(Service):
     def wants_models(self) -> bool:
         """True where a profile of the environment or of the game's own asks a model. The built-in
         ones are there in every game and say nothing about it."""
-        named = {"default", game_setting("profile", "default"), *game_setting("PROFILES", {})}
+        named = {"default", str(game_setting("profile", "default")), *game_setting("PROFILES", ())}
         return any(self.profiles.get(name, {}).get("client") == "openai" for name in named)
 
     def stopService(self) -> None:
@@ -130,13 +135,15 @@ class AssistantService(Service):
             script.ndb.next_beat = now + script.config.tick_rate
             script.ndb.last_talk_at = script.ndb.last_talk_at or now
             if not self.beat.running:
-                self.beat.start(BEAT_S, now=False)
+                self.beat.start(BEAT_S, now=False).addErrback(
+                    lambda failure: log.failure("the beat stopped", failure)
+                )
 
     def tick_attended(self) -> None:
         """Wake who is due; forget who is alone. With nobody to attend, the beat stops."""
         now = self.clock.seconds()
         for script_id, script in list(self.attended.items()):
-            if not script.pk or not script.obj or not listening_objects(script.obj):
+            if not script.pk or not script.obj or not players_near(script.obj):
                 del self.attended[script_id]
             elif script.ndb.next_beat <= now:
                 script.ndb.next_beat = now + script.config.tick_rate
@@ -150,7 +157,7 @@ class AssistantService(Service):
         from evennia_ai.assistant_script import AssistantScript
 
         recovered = recover_open_turns(self.epoch, self.now())
-        owing = AssistantScript.objects.filter(id__in=assistants_with_work())
+        owing = AssistantScript.objects.filter_family(id__in=assistants_with_work())
         if recovered or owing:
             log.info(
                 "evennia_ai: {turns} interrupted turns, {owing} assistants owe an answer",
@@ -159,11 +166,20 @@ class AssistantService(Service):
             )
         for number, script in enumerate(owing):
             self.clock.callLater(FIRST_WAKE_S + number * WAKE_SPREAD_S, script.wake)
+        self.clock.callLater(FIRST_WAKE_S, self.attend_present)
+
+    def attend_present(self) -> None:
+        """Tick the assistants that have players near, such as after a reload."""
+        puppets = (session.puppet for session in evennia.SESSION_HANDLER.get_sessions())
+        for place in {puppet.location for puppet in puppets if puppet and puppet.location}:
+            for obj in place.contents:
+                if is_assistant(obj):
+                    self.attend(obj.assistant)
 
 
-def game_setting(name: str, default: Any) -> Any:
-    """One of the upper-case entries of ``AI_ASSISTANT``, which are for the whole game."""
-    return getattr(settings, "AI_ASSISTANT", {}).get(name, default)
+def players_near(character: Any) -> bool:
+    """True where a player, not only another assistant, hears the character."""
+    return any(obj.has_account for obj in listening_objects(character))
 
 
 def start_plugin_services(server: MultiService) -> None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.conf import settings
 from django.utils.translation import gettext, gettext_noop
 
 from evennia_ai.errors import ConfigError
+from evennia_ai.game_settings import game_setting
 
 TEXTS = {
     "fallback": gettext_noop("Forgive me, my thoughts wandered. Ask me again in a moment?"),
@@ -48,10 +48,10 @@ FILLER_KEYS = ("filler_1", "filler_2", "filler_3")
 
 def text(key: str, **values: Any) -> str:
     """A line for players, in the game's own words or translated, with its values filled in."""
-    own = getattr(settings, "AI_ASSISTANT", {}).get("TEXTS") or {}
+    own = game_setting("TEXTS", {})
     line = own.get(key) if isinstance(own, dict) else None
-    line = gettext(TEXTS[key]) if line is None else line
-    return line.format(**values) if values else line
+    words = gettext(TEXTS[key]) if line is None else str(line)
+    return words.format(**values) if values else words
 
 
 def check_texts(own: dict[str, str]) -> None:

@@ -18,12 +18,12 @@ from evennia_ai.events import Audience
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.senses import display_name, listening_objects
 from evennia_ai.signals import thinking_finished, thinking_started
-from evennia_ai.texts import FILLER_KEYS, text
 
 log = Logger()
 
 # The type of the line, which `hearing.KINDS` does not have: no assistant takes it for an emote.
 FILLER = "ai_filler"
+FILLERS = ("ponders this for a moment.", "takes a moment to think.", "weighs the words.")
 # Clients forget who is not named again; Evennia 6.1 after 5 s.
 REPEAT_S = 2.0
 STAFF_NUMBER = re.compile(r"\(#\d+\)\Z")
@@ -35,13 +35,17 @@ UNSAFE = re.compile(r"[^\w-]", re.ASCII)
 
 @dataclass
 class Thought:
-    """A character that is thinking at this moment, and who was told so: session → name shown."""
+    """A character that is thinking at this moment, and who was told so.
+
+    ``told`` goes by the session's number (sessions of one address are equal): the session and the
+    name it was shown.
+    """
 
     script: Any
     character: Any
     audience: Audience
     private: bool
-    told: dict[Any, str] = field(default_factory=dict)
+    told: dict[int, tuple[Any, str]] = field(default_factory=dict)
     calls: dict[str, Any] = field(default_factory=dict)
 
     def witnesses(self) -> list[Any]:
@@ -53,8 +57,10 @@ class Thought:
 class ThinkingSigns:
     """Shows that characters think, from `connect` to `disconnect`."""
 
-    def __init__(self, clock: Any) -> None:
+    def __init__(self, clock: Any, typing: bool = True) -> None:
+        """``typing`` False leaves the line and shows nobody typing."""
         self.clock = clock
+        self.typing = typing
         self.thoughts: dict[int, Thought] = {}
 
     def connect(self) -> None:
@@ -80,7 +86,8 @@ class ThinkingSigns:
         self.end(sender)
         thought = Thought(sender, character, audience, private)
         self.thoughts[id(sender)] = thought
-        self.show(thought)
+        if self.typing:
+            self.show(thought)
         delay_s = sender.config.filler_after
         if delay_s:
             thought.calls["filler"] = self.clock.callLater(delay_s, self.fill, thought, delay_s)
@@ -93,16 +100,17 @@ class ThinkingSigns:
         for call in thought.calls.values():
             if call.active():
                 call.cancel()
-        for session, name in thought.told.items():
+        for session, name in thought.told.values():
             tell_typing(session, name, state=False)
 
     def show(self, thought: Thought) -> None:
         """Tell everybody who may notice, who has come meanwhile too, and again in a while."""
         for witness in thought.witnesses():
             for session in witness.sessions.all():
-                name = thought.told.get(session) or shown_name(thought.character, witness)
+                known = thought.told.get(session.sessid)
+                name = known[1] if known else shown_name(thought.character, witness)
                 if tell_typing(session, name, state=True):
-                    thought.told[session] = name
+                    thought.told[session.sessid] = (session, name)
         thought.calls["show"] = self.clock.callLater(REPEAT_S, self.show, thought)
 
     def fill(self, thought: Thought, seconds: float) -> None:
@@ -178,9 +186,11 @@ def tell_by_evennia(session: Any, name: str, state: bool) -> None:
     session.msg(is_typing={"type": "typing", "payload": {"name": name, "state": state}})
 
 
-def choose_filler(lines: Sequence[Any] | None, number: int) -> str | None:
-    """The builder's lines in turn, or ours where there are none; None for an empty list."""
-    usable = [text(key) for key in FILLER_KEYS] if lines is None else [str(line) for line in lines if str(line).strip()]
+def choose_filler(lines: Any, number: int) -> str | None:
+    """The builder's lines (one text, or a list) in turn, or ours where there are none at all; None
+    for an empty list."""
+    listed = [lines] if isinstance(lines, str) else FILLERS if lines is None else list(lines)
+    usable = [str(line) for line in listed if str(line).strip()]
     return usable[number % len(usable)] if usable else None
 
 

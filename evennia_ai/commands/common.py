@@ -6,7 +6,7 @@ from typing import Any
 
 from evennia.commands.default.muxcommand import MuxCommand
 
-from evennia_ai.assistant_character import SCRIPT_KEY
+from evennia_ai.assistant_character import SCRIPT_KEY, composed_path
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import AssistantError
 from evennia_ai.policy.sanitize import clean_output
@@ -68,6 +68,12 @@ class AICommand(MuxCommand):
         """The assistant of a character; raises UsageError where it has none."""
         character = self.find_character(name)
         script = getattr(character, "assistant", None)
+        if script is None and character.scripts.has(SCRIPT_KEY):
+            raise UsageError(
+                f"{character.key} has a mind but no ears: its typeclass was changed. "
+                f"|wtypeclass/force {character.key} = {composed_path(type(character).path)}|n "
+                "gives them back."
+            )
         if script is None:
             raise UsageError(
                 f"{character.key} has no assistant. |waisetup {character.key} = <persona>|n gives "
@@ -78,5 +84,5 @@ class AICommand(MuxCommand):
 
 def all_assistants() -> list[AssistantScript]:
     """Every assistant of the game, by the character's name."""
-    scripts = AssistantScript.objects.filter(db_key=SCRIPT_KEY).exclude(db_obj=None)
+    scripts = AssistantScript.objects.filter_family(db_key=SCRIPT_KEY).exclude(db_obj=None)
     return sorted(scripts, key=lambda script: script.obj.key.lower())

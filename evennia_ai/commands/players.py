@@ -46,7 +46,7 @@ class CmdForgetMe(AICommand):
         if answer.strip().lower() not in ("y", "yes", "j", "ja"):
             self.msg(text("forget_kept"))
             return
-        scripts = AssistantScript.objects.filter(id__in=assistants_who_know(dbref))
+        scripts = AssistantScript.objects.filter_family(id__in=assistants_who_know(dbref))
         for script in scripts:
             script.drop_turn("the speaker wants to be forgotten")
         while forget_chunk(dbref):

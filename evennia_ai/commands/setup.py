@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Mapping
 from typing import Any
 
 from django.conf import settings
+from evennia.accounts.models import AccountDB
 from evennia.objects.objects import DefaultCharacter, DefaultObject
 from evennia.utils.create import create_object
 from evennia.utils.dbserialize import deserialize
@@ -91,6 +93,12 @@ class CmdAISetup(AICommand):
         give_ears(character)
         self.welcome(character.attach_assistant(persona))
 
+    def find_own(self, name: str) -> Any:
+        """The assistant of a character that the caller may change; raises UsageError."""
+        script = self.find_assistant(name)
+        ensure_may_edit(script.character, self.caller)
+        return script
+
     def do_new(self) -> None:
         """Make a character with a mind."""
         if not self.lhs or not self.rhs:
@@ -107,7 +115,7 @@ class CmdAISetup(AICommand):
             location=self.caller.location,
             home=self.caller.location,
         )
-        character.locks.add(f"edit:id({self.caller.id}) or perm(Admin)")
+        character.locks.add(f"edit:id({self.caller.id}) or perm(Admin);get:false()")
         self.welcome(character.attach_assistant(persona))
 
     def welcome(self, script: Any) -> None:
@@ -132,7 +140,7 @@ class CmdAISetup(AICommand):
             raise UsageError("Usage: aisetup <character> = <persona>. See |whelp aisetup|n.")
         script = self.find_assistant(self.lhs)
         own = script.own_settings()
-        rows = [f"  {name} = {value}" for name, value in own.items()]
+        rows = [f"  {name} = {clean_output(str(value), 200)}" for name, value in own.items()]
         lines = [
             f"|w{script.character_name}|n ({'awake' if script.is_on else 'stopped'})",
             f"Persona: {clean_output(render_persona(script.persona))}",
@@ -148,7 +156,7 @@ class CmdAISetup(AICommand):
         target, _, name = self.lhs.partition("/")
         if not name.strip():
             raise UsageError("Usage: aisetup/set <character>/<setting> = <value>")
-        script = self.find_assistant(target.strip())
+        script = self.find_own(target.strip())
         name = name.strip().lower()
         value = (self.rhs or "").strip()
         if name.partition(".")[0] == PERSONA:
@@ -206,7 +214,7 @@ class CmdAISetup(AICommand):
 
     def do_stop(self) -> None:
         """Let it hear and think nothing."""
-        script = self.find_assistant(self.lhs)
+        script = self.find_own(self.lhs)
         if not script.is_on:
             raise UsageError(f"{script.character_name} is stopped already.")
         script.stop_thinking()
@@ -214,7 +222,7 @@ class CmdAISetup(AICommand):
 
     def do_start(self) -> None:
         """Let it think again."""
-        script = self.find_assistant(self.lhs)
+        script = self.find_own(self.lhs)
         if script.is_on:
             raise UsageError(f"{script.character_name} is awake already.")
         script.db.stopped = None
@@ -223,7 +231,7 @@ class CmdAISetup(AICommand):
 
     def do_delete(self) -> Generator[str, str, None]:
         """Take the mind away, after a question."""
-        return self.confirm_delete(self.find_assistant(self.lhs))
+        return self.confirm_delete(self.find_own(self.lhs))
 
     def confirm_delete(self, script: Any) -> Generator[str, str, None]:
         """Ask, then delete chunk by chunk, so that nobody notices."""
@@ -236,6 +244,9 @@ class CmdAISetup(AICommand):
         )
         if answer.strip().lower() not in ("y", "yes"):
             self.msg("Nothing was deleted.")
+            return
+        if not script.pk:
+            self.msg(f"{name}'s mind is gone already.")
             return
         character = script.character
         script.stop_thinking()
@@ -295,11 +306,26 @@ def ensure_suitable(character: Any, caller: Any) -> None:
             f"{character.get_display_name(caller)} is no character. "
             "|waisetup/new <name> = <persona>|n makes one."
         )
+    ensure_may_edit(character, caller)
     if character.has_account:
         raise UsageError(f"{character.key} is being played by somebody right now.")
+    if is_somebodys(character):
+        raise UsageError(f"{character.key} belongs to a player, who may come back to it.")
     too_much = excessive_rights(character)
     if too_much:
         raise UsageError(f"No: {too_much}")
+
+
+def ensure_may_edit(character: Any, caller: Any) -> None:
+    """Raise UsageError where the caller may not change a character, by Evennia's own locks."""
+    if not (character.access(caller, "edit") or character.access(caller, "control")):
+        raise UsageError(f"You may not change {character.get_display_name(caller)}.")
+
+
+def is_somebodys(character: Any) -> bool:
+    """True where an account may play the character: its puppet lock names one that exists."""
+    named = re.findall(r"\bpid\((\d+)\)", character.locks.get("puppet"))
+    return AccountDB.objects.filter(id__in=named).exists()
 
 
 def path_with_ears(base: type) -> str:

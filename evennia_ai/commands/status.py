@@ -79,6 +79,8 @@ def status_row(
 
 def mode_of(script: Any) -> str:
     """What it is doing, in a word."""
+    if getattr(script.character, "assistant", None) is None:
+        return "deaf"
     if not script.is_on:
         return "stopped"
     if script.character.has_account:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.conf import settings
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.logger import Logger
 from twisted.python.failure import Failure
@@ -17,6 +16,7 @@ from evennia_ai.commands.history import call_text, names_for
 from evennia_ai.config import ModelProfile, resolve_lenient, resolve_profile
 from evennia_ai.errors import AssistantError
 from evennia_ai.events import Heard
+from evennia_ai.game_settings import game_settings
 from evennia_ai.hearing import perceive
 from evennia_ai.llm.probe import target_of
 from evennia_ai.messages import ToolCallRequest
@@ -193,7 +193,7 @@ def pretend(context: ToolContext, arguments: Any) -> str:
 
 def probed_profile(profile: ModelProfile, model: str) -> ModelProfile:
     """The profile with the model an assistant would get by it, or with the one that was named."""
-    config, _ = resolve_lenient([getattr(settings, "AI_ASSISTANT", {}), profile.settings])
+    config, _ = resolve_lenient([game_settings(), profile.settings])
     return replace(profile, model=model or config.llm_model or profile.model)
 
 

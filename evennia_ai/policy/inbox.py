@@ -57,7 +57,7 @@ def select_expired(events: Iterable[InboxEvent], now: datetime, max_age_s: float
 
 def is_reachable(event: InboxEvent, present: Audience) -> bool:
     """True where somebody who should hear the answer is there. Who left may come back in time."""
-    return bool(present & event.heard.audience if event.heard.private else present)
+    return bool(present & event.heard.audience)
 
 
 def next_batch(events: Sequence[InboxEvent], present: Audience) -> Batch | None:

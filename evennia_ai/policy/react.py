@@ -1,14 +1,16 @@
 """The ReAct loop's decisions: which of a reply's calls to run, and whether to go on.
 
-Tool categories: ``free`` tools may be chained, ``once`` tools run once in a turn, and a ``final``
-tool that succeeded ends the turn when the reply it stands in has been worked off.
+Tool categories: ``free`` tools may be chained, ``once`` tools succeed once in a turn, and a
+``final`` tool that succeeded ends the turn when the reply it stands in has been worked off.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from evennia_ai.messages import LLMReply, ToolCallRequest
 
@@ -16,10 +18,13 @@ ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 FREE, ONCE, FINAL = "free", "once", "final"
 REPEATS_REFUSED = 2
 REPEATS_FATAL = 3
+NAME_CHARS = 64
+ARGUMENT_CHARS = 20_000
+NO_NAME_CHAR = re.compile(r"[^A-Za-z0-9_-]")
 
 CUT_OFF = "Your reply was cut off before its end, so this was not done. Be shorter."
-TOO_MANY = "Too many calls in one reply: this one was not done."
-ALREADY_DONE = "You did that already in this turn: it was not done again."
+TOO_MANY = "Too many calls in one reply: this one and all after it were not done."
+ALREADY_DONE = "You did that already: it was not done again."
 SAME_AGAIN = "You asked for exactly this before; see the result above. Do something else or end."
 
 
@@ -27,32 +32,43 @@ SAME_AGAIN = "You asked for exactly this before; see the result above. Do someth
 class LoopState:
     """What the turn has done so far.
 
-    ``done_once`` names the once and final tools that succeeded; ``seen`` is every call asked for,
-    by `fingerprint`, one entry for each time.
+    ``limited`` holds the keys of once and final tools that succeeded; ``seen`` every call asked
+    for, by `fingerprint`, one entry for each time.
     """
 
     turn_id: int
     step: int = 0
-    done_once: frozenset[str] = frozenset()
+    limited: frozenset[str] = frozenset()
     seen: tuple[str, ...] = ()
     ended: bool = False
 
 
-@dataclass(frozen=True)
-class PlannedCall:
-    """A call to run, or, where ``refusal`` is set, to answer with that text and not run."""
-
-    call: ToolCallRequest
-    refusal: str = ""
+def read_arguments(call: ToolCallRequest) -> dict[str, Any] | None:
+    """A call's arguments, None where they are no JSON object."""
+    try:
+        arguments = json.loads(call.arguments or "{}")
+    except ValueError:
+        return None
+    return arguments if isinstance(arguments, dict) else None
 
 
 def fingerprint(call: ToolCallRequest) -> str:
     """The call by name and arguments, however the JSON was spelled."""
-    try:
-        arguments = json.dumps(json.loads(call.arguments or "{}"), sort_keys=True)
-    except ValueError:
-        arguments = call.arguments
-    return f"{call.name}({arguments})"
+    arguments = read_arguments(call)
+    spelled = call.arguments if arguments is None else json.dumps(arguments, sort_keys=True)
+    return f"{call.name}({spelled})"
+
+
+def limit_key(call: ToolCallRequest) -> str:
+    """What a once or final tool may do once: itself, or itself towards one person."""
+    target = (read_arguments(call) or {}).get("target")
+    return f"{call.name} {str(target).lower()}" if target else call.name
+
+
+def wire_arguments(call: ToolCallRequest) -> str:
+    """A call's arguments as the log gives them back to a model: servers that parse them answer an
+    error for ever to what one reply spelled wrong."""
+    return call.arguments if call.arguments and read_arguments(call) is not None else "{}"
 
 
 def base36(number: int, width: int) -> str:
@@ -73,53 +89,77 @@ def own_call_id(turn_id: int, step: int, number: int) -> str:
     return base36(turn_id, 5) + base36(step, 2) + base36(number, 2)
 
 
-def plan_step(
-    reply: LLMReply, categories: Mapping[str, str], state: LoopState, max_calls: int
-) -> tuple[PlannedCall, ...]:
-    """Decide, call by call in their order, what of one reply to run.
+def storable(text: str) -> str:
+    """Text that any database and any encoder takes: no lone surrogate, no NUL."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "")
+
+
+def take_calls(reply: LLMReply, state: LoopState, max_calls: int) -> tuple[ToolCallRequest, ...]:
+    """A reply's calls as they are worked off: cleaned, with ids of our own, and no more than one
+    beyond the limit, which stands for all that are refused."""
+    return tuple(
+        ToolCallRequest(
+            own_call_id(state.turn_id, state.step, number),
+            NO_NAME_CHAR.sub("_", asked.name)[:NAME_CHARS] or "_",
+            storable(asked.arguments)[:ARGUMENT_CHARS],
+        )
+        for number, asked in enumerate(reply.tool_calls[: max_calls + 1])
+    )
+
+
+def begin_step(state: LoopState) -> LoopState:
+    """The loop at its next model call."""
+    return replace(state, step=state.step + 1)
+
+
+def with_earlier_acts(
+    state: LoopState, calls: Iterable[ToolCallRequest], categories: Mapping[str, str]
+) -> LoopState:
+    """The loop of a turn that is tried again after a crash: what was done, or may have been done,
+    counts as asked for and succeeded, so that it is not done twice (P2)."""
+    for call in calls:
+        state = replace(apply_call(state, call, True, categories), ended=False)
+    return state
+
+
+def refusal_for(
+    call: ToolCallRequest,
+    number: int,
+    state: LoopState,
+    categories: Mapping[str, str],
+    finish_reason: str,
+    max_calls: int,
+) -> str:
+    """Why a call is not run, empty where it is.
 
     Args:
-        reply: the model's reply.
-        categories: category by tool name; an unknown tool counts as free, and its error is the
-            toolbox's to tell.
-        state: the loop before this reply.
-        max_calls: calls taken from one reply; the rest is refused.
+        call: the call, as `take_calls` gave it.
+        number: its place in the reply, from 0.
+        state: the loop before this call.
+        categories: category by tool name; an unknown tool's error is the toolbox's to tell.
+        finish_reason: of the reply; calls of one that was cut off are not run.
+        max_calls: how many calls of one reply are run.
     """
-    seen = list(state.seen)
-    limited = set(state.done_once)
-    planned = []
-    for number, asked in enumerate(reply.tool_calls):
-        call = replace(asked, id=own_call_id(state.turn_id, state.step + 1, number))
-        seen.append(fingerprint(call))
-        refusal = ""
-        if reply.finish_reason == "length":
-            refusal = CUT_OFF
-        elif number >= max_calls:
-            refusal = TOO_MANY
-        elif call.name in limited:
-            refusal = ALREADY_DONE
-        elif seen.count(seen[-1]) >= REPEATS_REFUSED:
-            refusal = SAME_AGAIN
-        elif categories.get(call.name, FREE) != FREE:
-            limited.add(call.name)
-        planned.append(PlannedCall(call, refusal))
-    return tuple(planned)
+    if finish_reason == "length":
+        return CUT_OFF
+    if number >= max_calls:
+        return TOO_MANY
+    if categories.get(call.name, FREE) != FREE and limit_key(call) in state.limited:
+        return ALREADY_DONE
+    if state.seen.count(fingerprint(call)) + 1 >= REPEATS_REFUSED:
+        return SAME_AGAIN
+    return ""
 
 
-def apply_step(
-    state: LoopState,
-    planned: Sequence[PlannedCall],
-    succeeded: Sequence[bool],
-    categories: Mapping[str, str],
+def apply_call(
+    state: LoopState, call: ToolCallRequest, good: bool, categories: Mapping[str, str]
 ) -> LoopState:
-    """The loop after a reply's calls: ended by a final tool that succeeded, or by a call that was
-    asked for `REPEATS_FATAL` times."""
-    seen = state.seen + tuple(fingerprint(item.call) for item in planned)
-    done = {
-        item.call.name
-        for item, good in zip(planned, succeeded, strict=True)
-        if good and categories.get(item.call.name, FREE) != FREE
-    }
-    ended = any(categories[name] == FINAL for name in done)
-    stuck = any(seen.count(mark) >= REPEATS_FATAL for mark in set(seen))
-    return LoopState(state.turn_id, state.step + 1, state.done_once | done, seen, ended or stuck)
+    """The loop after a call: ended by a final tool that succeeded, or by a call that was asked for
+    `REPEATS_FATAL` times."""
+    seen = (*state.seen, fingerprint(call))
+    category = categories.get(call.name, FREE)
+    limited = state.limited
+    if good and category != FREE:
+        limited |= {limit_key(call)}
+    ended = state.ended or (good and category == FINAL) or seen.count(seen[-1]) >= REPEATS_FATAL
+    return replace(state, seen=seen, limited=limited, ended=ended)

@@ -2,43 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import datetime
 
 from django.db import transaction
 
 from evennia_ai import models
+from evennia_ai.policy.recovery import state_after_loss
 from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, WAITING
 
 INTERRUPTED = "interrupted"
-SPEECH = frozenset({"say", "whisper"})
-UNKNOWN_RESULT = "outcome unknown: the server went down meanwhile"
+UNKNOWN_RESULT = "outcome unknown: it was interrupted"
 
 
-def state_after_crash(acts: Iterable[tuple[str, str]]) -> str:
-    """What becomes of a claimed event, from its turn's acts as (name, state).
-
-    Words that were certainly said answered it; words that may have been said leave it doubtful,
-    to be closed by an excuse; otherwise it waits for a new turn.
-    """
-    speech = {state for name, state in acts if name in SPEECH}
-    if "done" in speech:
-        return "answered"
-    return DOUBTFUL if "intended" in speech else WAITING
+def recover_turn(turn: models.Turn, now: datetime) -> None:
+    """Close a turn that came to no end, in one transaction: its intents without an outcome are
+    unknown, its events are answered, doubtful or wait again."""
+    with transaction.atomic():
+        acts = turn.tool_calls.values_list("name", "state")
+        state = state_after_loss(acts)
+        turn.tool_calls.filter(state="intended").update(
+            state="unknown", result=UNKNOWN_RESULT, ended_at=now
+        )
+        turn.events.filter(state=CLAIMED).update(state=state)
+        models.Turn.objects.filter(id=turn.id).update(ended_at=now, outcome=INTERRUPTED)
 
 
 def recover_open_turns(epoch: int, now: datetime) -> int:
     """Close turns whose process is gone and give their events back; returns their number."""
     open_turns = models.Turn.objects.filter(ended_at=None).exclude(epoch=epoch)
     for turn in open_turns:
-        with transaction.atomic():
-            acts = turn.tool_calls.values_list("name", "state")
-            state = state_after_crash(acts)
-            turn.tool_calls.filter(state="intended").update(
-                state="unknown", result=UNKNOWN_RESULT, ended_at=now
-            )
-            turn.events.filter(state=CLAIMED).update(state=state)
-            models.Turn.objects.filter(id=turn.id).update(ended_at=now, outcome=INTERRUPTED)
+        recover_turn(turn, now)
     return len(open_turns)
 
 

@@ -43,9 +43,7 @@ def turn_page(assistant_id: int, number: int, size: int) -> Page:
 
 def waiting_events(assistant_id: int) -> list[dict[str, Any]]:
     """What was heard and has no answer yet."""
-    rows = models.Event.objects.filter(
-        assistant_id=assistant_id, state__in=(WAITING, CLAIMED, DOUBTFUL)
-    )
+    rows = models.Event.objects.filter(assistant_id=assistant_id, state__in=(WAITING, DOUBTFUL))
     return list(rows.order_by("id").values())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from django.db import transaction
@@ -13,13 +13,15 @@ from evennia_ai.messages import Message, ToolCallRequest, make_message
 from evennia_ai.policy.audience import visible
 from evennia_ai.ports import ModelCallRecord, TurnRecord
 from evennia_ai.store.conversation import TableConversation
-from evennia_ai.store.inbox import CLAIMED, OVERHEARD
+from evennia_ai.store.inbox import CLAIMED, OVERHEARD, WAITING
+from evennia_ai.store.recovery import INTERRUPTED, recover_turn
 from evennia_ai.store.rows import event_from_row, message_to_row
 from evennia_ai.store.usage import add_use
 from evennia_ai.turn.prompt_contexts import heard_line
 
 NOTED = "noted"
 INTENDED = "intended"
+UNHEARD = "unheard"
 
 
 def heard_message(event: InboxEvent, turn_id: int) -> Message:
@@ -79,12 +81,41 @@ class TableTurns:
                 private=private,
             )
             overheard = self._take_overheard(turn.id)
+            again = [event for event in events if event.attempts]
+            first_turns = self._first_turns(again)
             self._claim(events, turn.id)
-            rows = self._log_heard([*events, *overheard], turn.id, at)
+            rows = self._log_heard([*events, *overheard], first_turns, turn.id, at)
         self.conversation.extend_view(rows)
         self.current = turn.id
+        overheard += self._overheard_in(set(first_turns.values()))
         known = tuple(e for e in overheard if visible(audience_of_event(e.heard), audience))
-        return TurnRecord(turn.id, audience, private, tuple(events), known)
+        acts = self._acts_since(min(e.at for e in again)) if again else ()
+        return TurnRecord(turn.id, audience, private, tuple(events), known, acts)
+
+    def _first_turns(self, events: Sequence[InboxEvent]) -> dict[int, int]:
+        """The turn that logged each event which is taken up again, by event id."""
+        if not events:
+            return {}
+        rows = models.Message.objects.filter(event_id__in=[event.id for event in events])
+        return dict(rows.values_list("event_id", "turn_id"))
+
+    def _overheard_in(self, turn_ids: set[int]) -> list[InboxEvent]:
+        """What an earlier attempt took in beside its events: its words are new to this one too."""
+        if not turn_ids:
+            return []
+        rows = models.Event.objects.filter(turn_id__in=turn_ids, state=NOTED)
+        return [event_from_row(row) for row in rows]
+
+    def _acts_since(self, since: datetime) -> tuple[ToolCallRequest, ...]:
+        """World acts of interrupted turns that were done or may have been."""
+        rows = models.ToolCall.objects.filter(
+            assistant_id=self.assistant_id,
+            at__gte=since,
+            world=True,
+            state__in=("done", "unknown"),
+            turn__outcome=INTERRUPTED,
+        )
+        return tuple(ToolCallRequest(r.call_id, r.name, r.arguments) for r in rows.order_by("id"))
 
     def _take_overheard(self, turn_id: int) -> list[InboxEvent]:
         rows = models.Event.objects.filter(assistant_id=self.assistant_id, state=OVERHEARD)
@@ -100,15 +131,13 @@ class TableTurns:
             )
 
     def _log_heard(
-        self, events: Sequence[InboxEvent], turn_id: int, at: datetime
+        self,
+        events: Sequence[InboxEvent],
+        logged: Mapping[int, int],
+        turn_id: int,
+        at: datetime,
     ) -> list[models.Message]:
         """Messages for events that have none yet: a second attempt finds its words in the log."""
-        again = [event.id for event in events if event.attempts]
-        logged = set(
-            models.Message.objects.filter(event_id__in=again).values_list("event_id", flat=True)
-            if again
-            else ()
-        )
         new = sorted((e for e in events if e.id not in logged), key=lambda event: event.id)
         rows = [message_to_row(self.assistant_id, heard_message(e, turn_id), at) for e in new]
         return models.Message.objects.bulk_create(rows)
@@ -124,6 +153,20 @@ class TableTurns:
                 state=outcome, **reason
             )
         if self.current == turn_id:
+            self.current = None
+
+    def give_back(self, turn_id: int) -> None:
+        """Close a turn whose answer nobody could hear; its events wait again."""
+        with transaction.atomic():
+            models.Turn.objects.filter(id=turn_id).update(ended_at=self.now(), outcome=UNHEARD)
+            models.Event.objects.filter(turn_id=turn_id, state=CLAIMED).update(state=WAITING)
+        self.current = None
+
+    def recover(self) -> None:
+        """Close the turn that an error left open, if any, by what is known of its acts."""
+        if self.current is not None:
+            for turn in models.Turn.objects.filter(id=self.current, ended_at=None):
+                recover_turn(turn, self.now())
             self.current = None
 
     def times_of(self, context: str, since: datetime) -> list[datetime]:

@@ -9,6 +9,7 @@ from datetime import datetime
 from evennia_ai.events import Audience, Heard, InboxEvent
 from evennia_ai.messages import Message, ToolCallRequest, make_message
 from evennia_ai.policy.audience import visible
+from evennia_ai.policy.recovery import state_after_loss
 from evennia_ai.policy.tokens import count_message
 from evennia_ai.ports import ModelCallRecord, TurnRecord
 from evennia_ai.turn.prompt_contexts import heard_line
@@ -142,10 +143,12 @@ class MemoryTurns:
             row.turn_id, row.logged = turn_id, True
             if claimed:
                 row.event = replace(row.event, attempts=row.event.attempts + 1)
+        again = any(event.attempts for event in events)
+        acts = tuple(a.call for a in self.acts if a.world and a.state in ("done", "unknown"))
         known = tuple(
             e for e in overheard if visible(e.heard.audience if e.heard.private else None, audience)
         )
-        record = TurnRecord(turn_id, audience, private, tuple(events), known)
+        record = TurnRecord(turn_id, audience, private, tuple(events), known, acts if again else ())
         self.turns.append(StoredTurn(record))
         self.current = turn_id
         return record
@@ -175,6 +178,27 @@ class MemoryTurns:
         for row in self.inbox.rows:
             if row.turn_id == turn_id and row.state == "claimed":
                 row.state, row.reason = outcome, detail
+        self.current = None
+
+    def give_back(self, turn_id: int) -> None:
+        """Close a turn whose answer nobody could hear."""
+        self._close(turn_id, "unheard", "waiting")
+
+    def recover(self) -> None:
+        """Close the turn that an error left open."""
+        if self.current is None:
+            return
+        acts = [act for act in self.acts if act.turn_id == self.current]
+        state = state_after_loss((act.call.name, act.state) for act in acts)
+        for act in acts:
+            act.state = "unknown" if act.state == "intended" else act.state
+        self._close(self.current, "interrupted", state)
+
+    def _close(self, turn_id: int, outcome: str, event_state: str) -> None:
+        self.turns[turn_id - 1].outcome = outcome
+        for row in self.inbox.rows:
+            if row.turn_id == turn_id and row.state == "claimed":
+                row.state = event_state
         self.current = None
 
     def is_current(self, turn_id: int) -> bool:

@@ -40,7 +40,9 @@ class StandInToolbox:
     def offered(self, context: ToolContext) -> Sequence[ToolSpec]:
         """Every tool the context allows."""
         return [
-            ToolSpec(name, category, name not in SILENT, {"function": {"name": name}})
+            ToolSpec(
+                name, category, name not in SILENT, name in SILENT, {"function": {"name": name}}
+            )
             for name, category in self.categories.items()
             if context.allowed is None or name in context.allowed
         ]

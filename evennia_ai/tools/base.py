@@ -9,11 +9,20 @@ from typing import Any, get_type_hints
 
 from pydantic import BaseModel
 
+from evennia_ai.events import Audience
 from evennia_ai.policy.react import FINAL, FREE, ONCE
 from evennia_ai.ports import ToolContext, ToolSpec
 
 CATEGORIES = (FREE, ONCE, FINAL)
 EVERYBODY = "all()"
+
+
+@dataclass(frozen=True)
+class Reached:
+    """What a tool returns whose act only some of those present could perceive."""
+
+    text: str
+    heard_by: Audience
 
 
 @dataclass(frozen=True)
@@ -23,7 +32,8 @@ class Tool:
     Attributes:
         name: its name on the wire.
         run: called with the `ToolContext` and the checked arguments; returns the text the model
-            gets back, or a Deferred of it; raises `ToolError` with a sentence where it cannot.
+            gets back, or `Reached`, or a Deferred of either; raises `ToolError` with a sentence
+            where it cannot.
         arguments: the pydantic model of its arguments.
         category: ``free`` (may be chained), ``once`` (once in a turn) or ``final`` (ends the turn).
         lock: who may have it used on his words: lock functions, checked against every speaker.
@@ -56,7 +66,7 @@ class Tool:
             "parameters": parameters,
         }
         schema = {"type": "function", "function": function}
-        return ToolSpec(self.name, self.category, self.world, schema)
+        return ToolSpec(self.name, self.category, self.world, self.safe_to_retry, schema)
 
 
 def tool(

@@ -18,7 +18,7 @@ from evennia_ai.messages import ToolCallRequest
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext, ToolResult, ToolSpec
 from evennia_ai.rights import excessive_rights
-from evennia_ai.tools.base import EVERYBODY, Tool
+from evennia_ai.tools.base import EVERYBODY, Reached, Tool
 
 log = Logger()
 
@@ -61,7 +61,9 @@ class ToolRegistry:
             item = self._find(context, call.name)
             arguments = read_arguments(item.arguments, call.arguments)
             ensure_may_act(item, context, arguments)
-            text = yield maybeDeferred(item.run, context, arguments)
+            if item.world:
+                note_hops(context)
+            came = yield maybeDeferred(item.run, context, arguments)
         except ToolDenied as error:
             return ToolResult(REFUSED, str(error))
         except ToolError as error:
@@ -69,7 +71,9 @@ class ToolRegistry:
         except Exception:  # noqa: BLE001  # the tool boundary: a game's tool may raise anything
             log.failure("the tool {name} failed", name=call.name)
             return ToolResult(FAILED, "That went wrong for a reason outside your control.")
-        return ToolResult(DONE, str(text))
+        if isinstance(came, Reached):
+            return ToolResult(DONE, came.text, came.heard_by)
+        return ToolResult(DONE, str(came))
 
     def _find(self, context: ToolContext, name: str) -> Tool:
         item = self.tools.get(name)
@@ -77,6 +81,12 @@ class ToolRegistry:
             known = ", ".join(spec.name for spec in self.offered(context))
             raise ToolError(f"There is no tool '{clean_heard(name, 60)}'. There are: {known}.")
         return item
+
+
+def note_hops(context: ToolContext) -> None:
+    """Leave on the character how many assistants' answers in a row this is, for those who perceive
+    what it does: else two of them could pass a thing back and forth for ever."""
+    context.character.ndb.ai_hops = context.hops + 1
 
 
 def is_permitted(item: Tool, context: ToolContext) -> bool:

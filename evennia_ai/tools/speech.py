@@ -12,8 +12,8 @@ from evennia_ai.policy.audience import may_be_said
 from evennia_ai.policy.react import FINAL, ONCE
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import ToolContext
-from evennia_ai.senses import find_named, listening_objects
-from evennia_ai.tools.base import tool
+from evennia_ai.senses import display_name, find_named, listening_objects
+from evennia_ai.tools.base import Reached, tool
 
 
 class SayArguments(BaseModel):
@@ -36,42 +36,37 @@ class EmoteArguments(BaseModel):
 
 
 @tool("say", category=FINAL)
-def say(context: ToolContext, arguments: SayArguments) -> str:
+def say(context: ToolContext, arguments: SayArguments) -> str | Reached:
     """Say something aloud to everybody here. This ends your turn."""
-    words = own_words(context, arguments.text)
-    present = listening_objects(context.character)
+    present = those_present(context)
     if context.whispered or not may_be_heard_by(context, present):
-        return deliver_whisper(context, words, confidants(context, present))
-    note_hops(context)
-    context.character.at_say(words)
+        return deliver_whisper(context, arguments.text, confidants(context, present))
+    context.character.at_say(own_words(context, arguments.text))
     return "You said it."
 
 
 @tool("whisper", category=FINAL)
-def whisper(context: ToolContext, arguments: WhisperArguments) -> str:
+def whisper(context: ToolContext, arguments: WhisperArguments) -> Reached:
     """Whisper something to one person here; nobody else hears it. This ends your turn."""
-    words = own_words(context, arguments.text)
-    present = listening_objects(context.character)
+    present = those_present(context)
+    receivers = confidants(context, present)
     if arguments.target:
         target = find_named(arguments.target, present, context.character)
         receivers = [target] if target else []
-    else:
-        receivers = confidants(context, present)
     if not receivers:
         raise ToolError(f"Nobody of that name is here to hear you. {people_here(context, present)}")
     if not may_be_heard_by(context, receivers):
         raise ToolError("What was told you in confidence is not for that person.")
-    return deliver_whisper(context, words, receivers)
+    return deliver_whisper(context, arguments.text, receivers)
 
 
 @tool("emote", category=ONCE)
 def emote(context: ToolContext, arguments: EmoteArguments) -> str:
     """Do something that everybody here sees, such as nodding or wiping a mug."""
-    words = own_words(context, arguments.text)
-    present = listening_objects(context.character)
+    present = those_present(context)
     if not may_be_heard_by(context, present):
         raise ToolError("Others would see that, and this talk is private: whisper instead.")
-    note_hops(context)
+    words = clean_words(context, arguments.text)
     context.character.location.msg_contents(
         ("{actor} {deed}", {"type": "pose"}),
         from_obj=context.character,
@@ -80,7 +75,17 @@ def emote(context: ToolContext, arguments: EmoteArguments) -> str:
     return "You did it."
 
 
-def own_words(context: ToolContext, text: str) -> str:
+def those_present(context: ToolContext) -> list[Any]:
+    """Everybody who would hear; raises ToolError where that is nobody of those who wait for an
+    answer, because they left or the character did."""
+    present = listening_objects(context.character)
+    here = frozenset(listener.dbref for listener in present)
+    if context.askers and not context.askers & here:
+        raise ToolError("Those you would answer are not here any more.")
+    return present
+
+
+def clean_words(context: ToolContext, text: str) -> str:
     """The model's text as the character's words: cleaned, cut, and through its own hook."""
     character = context.character
     if character.location is None:
@@ -91,6 +96,14 @@ def own_words(context: ToolContext, text: str) -> str:
     if not words:
         raise ToolError("There were no words in that.")
     return words
+
+
+def own_words(context: ToolContext, text: str, **manner: Any) -> str:
+    """Words to be spoken: the game's own hook for speech may change them, or forbid them."""
+    words = context.character.at_pre_say(clean_words(context, text), **manner)
+    if not words:
+        raise ToolError("You cannot speak.")
+    return str(words)
 
 
 def may_be_heard_by(context: ToolContext, listeners: Iterable[Any]) -> bool:
@@ -104,21 +117,16 @@ def confidants(context: ToolContext, present: Iterable[Any]) -> list[Any]:
     return [listener for listener in present if listener.dbref in context.audience]
 
 
-def deliver_whisper(context: ToolContext, words: str, receivers: list[Any]) -> str:
+def deliver_whisper(context: ToolContext, text: str, receivers: list[Any]) -> Reached:
     """Whisper to some people; raises ToolError where none of them is here any more."""
     if not receivers:
         raise ToolError("Nobody who may hear this is here any more.")
-    note_hops(context)
+    words = own_words(context, text, whisper=True, receivers=receivers)
     context.character.at_say(words, receivers=receivers, whisper=True)
-    return "You whispered it."
-
-
-def note_hops(context: ToolContext) -> None:
-    """Leave on the character how many assistants' answers in a row this is, for those who hear."""
-    context.character.ndb.ai_hops = context.hops + 1
+    return Reached("You whispered it.", frozenset(receiver.dbref for receiver in receivers))
 
 
 def people_here(context: ToolContext, present: Iterable[Any]) -> str:
     """Who is here, as a sentence for the model."""
-    names = ", ".join(person.get_display_name(context.character) for person in present)
+    names = ", ".join(display_name(person, context.character) for person in present)
     return f"Here are: {names}." if names else "Nobody is here."

@@ -47,7 +47,7 @@ def look(context: ToolContext, arguments: LookArguments) -> str:
     if not arguments.target:
         return describe_place(character.at_ai_situation(look_around(character)))
     target = find_named(arguments.target, around(character), character)
-    if target is None or not target.access(character, "view"):
+    if target is None:
         raise ToolError(f"You see no '{plain(arguments.target, 60)}' here.")
     looks = plain(target.db.desc, DESCRIPTION_CHARS) or "You see nothing special."
     return f"{display_name(target, character)}: {looks}"
@@ -75,8 +75,8 @@ def move(context: ToolContext, arguments: MoveArguments) -> str:
 def get(context: ToolContext, arguments: ItemArguments) -> str:
     """Pick up a thing that lies here."""
     character = context.character
-    item = find_named(arguments.item, character.location.contents, character)
-    if item is None:
+    item = find_named(arguments.item, around(character), character)
+    if item is None or item.location is character:
         raise ToolError(f"There is no '{plain(arguments.item, 60)}' here.")
     if not item.access(character, "get") or not item.at_pre_get(character):
         raise ToolError(plain(item.db.get_err_msg) or "You can't get that.")
@@ -106,8 +106,7 @@ def give(context: ToolContext, arguments: GiveArguments) -> str:
     """Give a thing you carry to a person here."""
     character = context.character
     item = carried(character, arguments.item)
-    others = [obj for obj in character.location.contents if obj is not character]
-    receiver = find_named(arguments.to, others, character)
+    receiver = find_named(arguments.to, around(character), character)
     if receiver is None:
         raise ToolError(f"There is nobody called '{plain(arguments.to, 60)}' here.")
     if not item.at_pre_give(character, receiver):
@@ -120,9 +119,11 @@ def give(context: ToolContext, arguments: GiveArguments) -> str:
 
 
 def around(character: Any) -> list[Any]:
-    """Everything within reach of the eyes: the place's contents and what it carries."""
+    """Everything within reach of the eyes: the place's contents and what it carries, as far as it
+    may be seen."""
     here = character.location.contents if character.location else []
-    return [*here, *character.contents]
+    seen = [*here, *character.contents]
+    return [obj for obj in seen if obj is not character and obj.access(character, "view")]
 
 
 def carried(character: Any, name: str) -> Any:

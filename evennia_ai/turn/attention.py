@@ -16,11 +16,10 @@ from evennia_ai.turn.prompt_contexts import (
     CONTEXT_TICK_EVENT,
     PromptContext,
 )
-from evennia_ai.turn.react_loop import NOTED, Outcome, excuse, run_turn
+from evennia_ai.turn.react_loop import ANSWERED, EXPIRED, NOTED, Outcome, excuse, run_turn
 
 log = Logger()
 
-EXPIRED = "expired"
 FAILED = "failed"
 ANSWER_LOST = "the server went down while the answer was on its way"
 INTERNAL_ERROR = "internal error"
@@ -31,10 +30,12 @@ TURNS_A_TICK = 20
 def answer_events(script: Any) -> Generator[Deferred[Any], Any, int]:
     """Answer everything that waits, one turn after the other.
 
-    Fires with the number of turns, at most `TURNS_A_TICK`; fails with TurnAborted where the lease
-    was lost.
+    A turn that an error or a lost lease left open is closed first, and its events are taken up
+    again. Fires with the number of turns, at most `TURNS_A_TICK`; fails with TurnAborted where the
+    lease was lost.
     """
     turns = 0
+    script.turns.recover()
     while turns < TURNS_A_TICK:
         doubtful = take_batch(script, script.inbox.doubtful())
         batch = doubtful or take_batch(script, script.inbox.waiting())
@@ -70,9 +71,17 @@ def think(
     outcome = Outcome(FAILED, ANSWER_LOST)
     if not answer_lost:
         outcome = yield try_turn(script, turn, context)
+    if outcome.state != ANSWERED and not askers_present(script, turn):
+        script.turns.give_back(turn.id)
+        return
     if outcome.state == FAILED:
         outcome = yield excuse(script, turn, outcome.detail)
     script.turns.finish(turn.id, outcome.state, outcome.detail)
+
+
+def askers_present(script: Any, turn: TurnRecord) -> bool:
+    """True where at least one of those who wait for the answer would hear it now."""
+    return bool(turn.askers & script.services.world.listeners(script.character))
 
 
 @inlineCallbacks

@@ -18,6 +18,7 @@ from evennia_ai.policy.persona import render_persona
 from evennia_ai.policy.tokens import count_conversation_tokens, count_message
 from evennia_ai.ports import (
     HeardLine,
+    InboxEvent,
     LLMRequest,
     ModelCallRecord,
     Scene,
@@ -26,6 +27,7 @@ from evennia_ai.ports import (
 )
 from evennia_ai.turn.prompt_contexts import (
     PromptContext,
+    heard_line,
     lore_text,
     new_lines_prompt,
     situation_prompt,
@@ -61,11 +63,11 @@ def build_llm_messages(
 
 
 def build_prompt(
-    script: Any, context: PromptContext, audience: Audience, new_lines: int = 1
+    script: Any, context: PromptContext, audience: Audience, events: Sequence[InboxEvent] = ()
 ) -> Prompt:
     """Rules and persona, then the conversation as this audience may know it, then the situation.
 
-    ``new_lines`` says how many lines have no answer yet; 0 where the turn goes on after its tools.
+    ``events`` have no answer yet; none where nobody asked or the turn goes on after its tools.
     """
     services, config = script.services, script.config
     visible = select_visible(script.conversation.view(), audience, config.discretion)
@@ -75,7 +77,8 @@ def build_prompt(
         "system", system_prompt(script.character_name, render_persona(script.persona))
     )
     time = services.now().strftime("%A, %H:%M")
-    task = context.prompt if context.prompt and new_lines else new_lines_prompt(new_lines)
+    lines = [heard_line(e.heard.kind, e.heard.speaker_name, e.heard.text) for e in events]
+    task = context.prompt or new_lines_prompt(lines)
     tail = wire_text("user", situation_prompt(situation, lore, time, task))
     fixed = count_message(system) + count_message(tail) + config.max_reply_tokens
     shown = newest_that_fit(visible, usable_window(config, script.profile) - fixed)

@@ -87,13 +87,11 @@ def lore_text(entry: LoreEntry) -> str:
     return f"{entry.title}: {entry.text}" if entry.title else entry.text
 
 
-def new_lines_prompt(count: int) -> str:
-    """Tell what of the above has no answer yet; 0 where the turn goes on after its tools."""
-    if count == 0:
+def new_lines_prompt(lines: Sequence[str]) -> str:
+    """Name the lines that have no answer yet; none where the turn goes on after its tools."""
+    if not lines:
         return "Your turn goes on: see the results above."
-    if count == 1:
-        return "The last line above is new and not answered yet."
-    return f"The last {count} lines above are new and not answered yet."
+    return "\n".join(["Not answered yet:", *(f"- {line}" for line in lines)])
 
 
 def heard_line(kind: str, speaker: str, text: str) -> str:
@@ -107,4 +105,4 @@ def heard_line(kind: str, speaker: str, text: str) -> str:
         "leave": "({speaker} leaves.)",
         "notice": "({text})",
     }
-    return forms[kind].format(speaker=speaker, text=text)
+    return forms.get(kind, "({text})").format(speaker=speaker, text=text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,21 +12,22 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from evennia_ai.errors import ProviderError, ProviderUnavailable
 from evennia_ai.events import Audience
 from evennia_ai.messages import LLMReply, ToolCallRequest, make_message
-from evennia_ai.policy.react import LoopState, apply_step, own_call_id, plan_step
+from evennia_ai.policy.react import LoopState, begin_step, own_call_id, with_earlier_acts
 from evennia_ai.policy.sanitize import spoken_words
-from evennia_ai.ports import ToolContext, ToolResult, TurnRecord
+from evennia_ai.ports import ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.turn.llm_interaction import build_prompt, build_request, call_model
 from evennia_ai.turn.prompt_contexts import PromptContext
-from evennia_ai.turn.tool_execution import DONE, execute_calls, perform
+from evennia_ai.turn.tool_execution import DONE, Worked, audience_metadata, execute_calls, perform
 
-ANSWERED, NOTED, EXCUSED = "answered", "noted", "excused"
+ANSWERED, NOTED, EXCUSED, EXPIRED = "answered", "noted", "excused", "expired"
 SILENCE = "noop"
 EXCUSE_STEP = 0
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a turn ended: answered, noted (it chose silence) or excused (the fallback line)."""
+    """How a turn ended: answered, noted (it chose silence), excused (by the fallback line), or
+    expired, where not even that could be said."""
 
     state: str
     detail: str = ""
@@ -52,6 +53,7 @@ def tool_context(
         private=private or turn.private,
         speakers=turn.speakers,
         whispered=turn.private,
+        askers=turn.askers,
         hops=turn.hops,
         allowed=allowed,
     )
@@ -73,13 +75,14 @@ def run_turn(
     """
     config = script.config
     state = LoopState(turn.id)
-    done: set[str] = set()
+    done: frozenset[str] = frozenset()
     acted = False
     for step in range(1, (context.max_iterations or config.max_iterations) + 1):
         audience = audience_now(script, turn)
-        prompt = build_prompt(script, context, audience, len(turn.events) if step == 1 else 0)
+        prompt = build_prompt(script, context, audience, turn.events if step == 1 else ())
         tools = tool_context(script, turn, audience, prompt.private, context.tools)
         specs = {spec.name: spec for spec in script.services.toolbox.offered(tools)}
+        state = begin_step(remember_earlier(turn, specs) if step == 1 else state)
         request = build_request(script, turn, prompt, tuple(specs.values()), step)
         try:
             reply: LLMReply = yield call_model(
@@ -92,14 +95,9 @@ def run_turn(
         if not reply.tool_calls:
             acted = (yield speak_text(script, turn, tools, reply, step)) or acted
             break
-        categories = {spec.name: spec.category for spec in specs.values()}
-        planned = plan_step(reply, categories, state, config.max_tool_calls)
-        results: list[ToolResult] = yield execute_calls(script, turn, tools, planned, specs)
-        good = [result.state == DONE for result in results]
-        succeeded = {item.call.name for item, fine in zip(planned, good, strict=True) if fine}
-        acted = acted or any(specs[name].world for name in succeeded)
-        done |= succeeded
-        state = apply_step(state, planned, good, categories)
+        worked: Worked = yield execute_calls(script, turn, tools, reply, specs, state)
+        state, done = worked.state, done | worked.done
+        acted = acted or any(name not in specs or specs[name].world for name in worked.done)
         if state.ended or context.loop_mode == "single_action":
             break
     if acted:
@@ -107,6 +105,17 @@ def run_turn(
     if SILENCE in done:
         return Outcome(NOTED, "it chose silence")
     raise ProviderUnavailable("The model's replies held nothing to say and nothing to do.")
+
+
+def remember_earlier(turn: TurnRecord, specs: Mapping[str, ToolSpec]) -> LoopState:
+    """The loop at its beginning, with what an earlier attempt at the same events did."""
+    categories = {spec.name: spec.category for spec in specs.values()}
+    binding = [
+        call
+        for call in turn.done_before
+        if not (call.name in specs and specs[call.name].safe_to_retry)
+    ]
+    return with_earlier_acts(LoopState(turn.id), binding, categories)
 
 
 @inlineCallbacks
@@ -132,17 +141,8 @@ def say_aloud(
     call = ToolCallRequest(call_id, "say", json.dumps({"text": words}))
     result: ToolResult = yield perform(script, turn, tools, call, world=True)
     if result.state == DONE:
-        script.conversation.append(
-            [
-                make_message(
-                    "assistant",
-                    words,
-                    turn_id=turn.id,
-                    audience=sorted(tools.audience),
-                    private=tools.private,
-                )
-            ]
-        )
+        metadata = audience_metadata(turn, tools, result)
+        script.conversation.append([make_message("assistant", words, **metadata)])
     return result
 
 
@@ -156,5 +156,7 @@ def excuse(script: Any, turn: TurnRecord, detail: str) -> Generator[Deferred[Any
     tools = replace(tools, hops=max(turn.hops, script.config.max_hops))
     call_id = own_call_id(turn.id, EXCUSE_STEP, 0)
     words = script.config.fallback_line or script.services.text("fallback")
-    yield say_aloud(script, turn, tools, words, call_id)
+    result: ToolResult = yield say_aloud(script, turn, tools, words, call_id)
+    if result.state != DONE:
+        return Outcome(EXPIRED, f"{detail}; and no excuse could be made: {result.text}")
     return Outcome(EXCUSED, detail)

@@ -16,7 +16,14 @@ from evennia_ai.errors import ProviderError
 from evennia_ai.events import Audience, Heard, InboxEvent
 from evennia_ai.messages import LLMReply, Message, ToolCallRequest, make_message, wire_call
 from evennia_ai.policy.audience import visible
-from evennia_ai.policy.react import LoopState, PlannedCall, apply_step, plan_step
+from evennia_ai.policy.react import (
+    LoopState,
+    apply_call,
+    begin_step,
+    refusal_for,
+    take_calls,
+    wire_arguments,
+)
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import ModelCallRecord, ToolContext, ToolResult, TurnRecord
 from evennia_ai.turn.llm_interaction import build_prompt, build_request, call_model
@@ -182,44 +189,45 @@ def take_step(
 ) -> Generator[Deferred[Any], Any, tuple[RehearsedStep, LoopState]]:
     """Ask once and look at the reply. Fires with the step and the loop after it."""
     context, config = CONTEXT_TICK_EVENT, script.config
-    number = state.step + 1
-    prompt = build_prompt(script, context, turn.audience, len(turn.events) if number == 1 else 0)
+    first = state.step == 0
+    prompt = build_prompt(script, context, turn.audience, turn.events if first else ())
     tools = tool_context(script, turn, turn.audience, prompt.private, context.tools)
     specs = script.services.toolbox.offered(tools)
     offered = tuple(spec.name for spec in specs)
-    request = build_request(script, turn, prompt, specs, number)
+    request = build_request(script, turn, prompt, specs, state.step + 1)
     reply: LLMReply = yield call_model(script, turn, request, prompt.tokens, PURPOSE, deadline_at)
     cost = script.turns.costs[-1]
     if not reply.tool_calls:
         words = spoken_words(reply.content, script.character_name, config.max_speech_chars)
         return RehearsedStep(cost, offered, words), replace(state, ended=True)
+    state = begin_step(state)
     categories = {spec.name: spec.category for spec in specs}
-    planned = plan_step(reply, categories, state, config.max_tool_calls)
+    limit = config.max_tool_calls
     calls: list[RehearsedCall] = []
-    for item in planned:
-        result = yield check_call(tools, item, check)
-        calls.append(RehearsedCall(item.call, result))
+    for number, call in enumerate(take_calls(reply, state, limit)):
+        refusal = refusal_for(call, number, state, categories, reply.finish_reason, limit)
+        result = ToolResult(REFUSED, refusal)
+        if not refusal:
+            result = yield check_call(tools, call, check)
+        calls.append(RehearsedCall(call, result))
+        state = apply_call(state, call, calls[-1].would_be_tried, categories)
     log_calls(script, tools, calls)
-    succeeded = [item.would_be_tried for item in calls]
-    step = RehearsedStep(cost, offered, calls=tuple(calls))
-    return step, apply_step(state, planned, succeeded, categories)
+    return RehearsedStep(cost, offered, calls=tuple(calls)), state
 
 
 @inlineCallbacks
 def check_call(
-    tools: ToolContext, item: PlannedCall, check: Check
+    tools: ToolContext, call: ToolCallRequest, check: Check
 ) -> Generator[Deferred[Any], Any, ToolResult]:
     """What would stand before a call. Fires with a result that says it was not done."""
-    if item.refusal:
-        return ToolResult(REFUSED, item.refusal)
-    result: ToolResult = yield check(tools, item.call)
+    result: ToolResult = yield check(tools, call)
     return ToolResult(DONE, NOT_DONE) if result.state == DONE else result
 
 
 def log_calls(script: Any, tools: ToolContext, calls: Sequence[RehearsedCall]) -> None:
     """Let the next step see the calls and that they were not done."""
     known: dict[str, Any] = {"audience": sorted(tools.audience), "private": tools.private}
-    wire = [wire_call(item.call.id, item.call.name, item.call.arguments) for item in calls]
+    wire = [wire_call(item.call.id, item.call.name, wire_arguments(item.call)) for item in calls]
     script.conversation.append([make_message("assistant", "", tool_calls=wire, **known)])
     for item in calls:
         script.conversation.append(

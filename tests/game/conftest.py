@@ -93,7 +93,8 @@ class Game:
             key, f"{key}@example.com", "x" * 12, permissions=list(permissions),
             is_superuser=superuser,
         )  # fmt: skip
-        character = create_object(typeclass or Character, key=key, location=room)
+        lobby = self.room("Lobby")  # where logging in is no arrival for those in the room
+        character = create_object(typeclass or Character, key=key, location=lobby)
         character.permissions.batch_add(*permissions)
         character.locks.add(f"puppet:pid({account.id})")
         account.db._last_puppet = character
@@ -106,6 +107,7 @@ class Game:
         session.data_out = lambda **kwargs: keep_text(session.sent, kwargs)
         evennia.SESSION_HANDLER.login(session, account, testmode=True)
         account.puppet_object(session, character)
+        character.location = room
         session.sent.clear()
         return Player(character, account, session)
 

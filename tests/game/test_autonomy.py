@@ -49,6 +49,7 @@ def test_with_a_player_near_and_quiet_it_does_something_by_itself(game, tavern):
     mira = game.assistant("Mira", tavern)
     ann = game.player("Ann", tavern)
     game.model.add(call("emote", text="wipes a mug."))
+    game.service.attend_present()
     game.clock.pump([1] * 60)
     assert ann.heard() == ["Mira wipes a mug."]
     assert unasked() == 1
@@ -61,6 +62,7 @@ def test_a_model_that_fails_then_says_nothing_at_all(game, tavern):
     game.assistant("Mira", tavern)
     ann = game.player("Ann", tavern)
     game.model.add(ProviderUnavailable("down"))
+    game.service.attend_present()
     game.clock.pump([1] * 60)
     assert ann.heard() == []
     assert Turn.objects.get().outcome == "noted"
@@ -109,6 +111,7 @@ def test_the_budget_is_kept_over_a_restart(game, tavern):
     mira = game.assistant("Mira", tavern)
     game.player("Ann", tavern)
     game.model.script = Endless()
+    game.service.attend_present()
     game.clock.pump([5] * 300)
     before = unasked()
     assert before == 2
@@ -231,3 +234,13 @@ def test_to_a_cellar_and_back_in_one_turn(game, tavern):
     assert ann.last() == 'Mira says, "Here you are."'
     assert mira.location is tavern
     assert [obj.key for obj in ann.character.contents] == ["bottle"]
+
+
+def test_a_player_who_logs_in_is_noticed(game, tavern):
+    mira = game.assistant("Mira", tavern)
+    ann = game.player("Ann", tavern)
+    ann.account.unpuppet_object(ann.session)
+    ann.account.puppet_object(ann.session, ann.character)
+    kinds = Event.objects.filter(assistant_id=mira.assistant.id).values_list("kind", flat=True)
+    assert list(kinds) == ["leave", "arrive"]
+    assert mira.assistant.ndb.news_at

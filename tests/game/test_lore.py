@@ -13,7 +13,9 @@ def tavern(game):
 
 @pytest.fixture
 def mira(game, tavern):
-    return game.assistant("Mira", tavern)
+    mira = game.assistant("Mira", tavern)
+    mira.locks.add("edit:perm(Builder)")
+    return mira
 
 
 @pytest.fixture
