@@ -28,10 +28,10 @@ ASK = (
     r"i want you to|i'd like you to|i would like you to|let's|why don't you|maybe|perhaps|if you (?:can|would|please))[ ,]+)*"
 )
 GIVE = re.compile(ASK + r"(?:give|hand|pass|pour|bring|fetch|get|serve|lend|sell|find|draw|toss|throw|offer|slide|show me to|spare|loan)(?:ing)? "
-                  r"(?:(?P<to>me|us|him|her|them|[A-Z][\w']*(?: [A-Z][\w']*)?) )?(?P<item>.+)", re.I)  # fmt: skip
+                  r"(?:(?P<to>me|us|him|her|them|(?-i:[A-Z][\w']*(?: [A-Z][\w']*)?)) )?(?P<item>.+)", re.I)  # fmt: skip
 WISH = re.compile(
     r"\b(?:(?:can|could|may|might) i (?:please )?(?:have|get|borrow|take|buy|see|trouble you for|ask for)|i(?:'d| would| will|'ll)"
-    r" (?:like|love|have|take|fancy|want|buy)|i(?:'m| am) (?:dying|longing|parched) for|i (?:want|need|could use|could do with)|"
+    r" (?:like|love|have|take|fancy|want|buy)|i(?:'m| am) (?:dying|longing|parched) for|i could (?:murder|kill for|do with)|i (?:want|need|could use|could do with)|"
     r"how about|let me (?:have|get|buy|borrow)|make (?:it|that|mine))(?: to (?:have|buy|drink|borrow))? (?P<item>(?!to\b|you\b|your help).+)",
     re.I,
 )
@@ -53,7 +53,7 @@ LOOK = re.compile(ASK + r"(?:look (?:closely )?(?:at|over|into)|examine|inspect|
                   r"what does (?:the |that |this )?(?=.+ (?:say|look|read))|what(?:'s| is) (?:written |carved |scratched )?(?:on|in)|"
                   r"what do you (?:think of|see (?:on|in))|tell me about|what about|what(?:'s| is)|what is it with) (?P<item>.+)", re.I)  # fmt: skip
 GESTURE = re.compile(ASK + r"(?P<deed>wave|nod|bow|smile|dance|laugh|clap|curtsy|salute|jump|wink|kneel|shrug|sigh|grin|frown|"
-                     r"stretch|cheer|spin|stand up|sit down|blink|whistle|hum|yawn)(?P<rest>(?: (?:for|at|to|with|your|his|her|the)\b.*)?)\W*$", re.I)  # fmt: skip
+                     r"stretch|cheer|spin|stand up|sit down|blink|whistle|hum|yawn)(?: too| again| once more| please| now)*(?P<rest>(?: (?:for|at|to|with|your|his|her|the)\b.*?)?)(?: too| again| once more| please| now)*\W*$", re.I)  # fmt: skip
 FOLLOW = re.compile(ASK + r"(?:follow me|come with me|come along|walk with me|join me)\b", re.I)
 BACK = re.compile(
     r"\b(?:come|be|hurry|walk|go|get|run)(?: right| straight)? back\b|\breturn\b|\band back\b|\btell (?:me|us) what\b|\breport\b",
@@ -65,7 +65,7 @@ FROM = re.compile(
 TO_WHOM = re.compile(r"\b(?:to|for) (?P<to>me|us|him|her|[A-Z][\w']*(?: [A-Z][\w']*)?)\b\W*$")
 IDIOM = re.compile(r"^(?:me )?(?:a (?:hand|break|moment|minute|chance|hint|reason|try|story|tale|joke|song|second|kiss|hug|smile|wave)|up|off|out|advice|"
                    r"some (?:advice|peace|time)|(?:your|his|her|my) (?:name|word|opinion|regards|best|thanks|greetings)|the (?:way|truth|time|news|story)|directions|"
-                   r"information|help|to|in|lost|what|how|why|more about|know|a look|your attention|mind|it|that|this|him|her|them|you|me|us)\b", re.I)  # fmt: skip
+                   r"information|help|to|in|lost|what|how|why|more about|know|a look|your attention|mind)\b|^(?:him|her|you|me|us)\W*$", re.I)  # fmt: skip
 KINDS = {
     "drink": "ale beer cider wine mead rum brandy tea water milk drink mug tankard cup flask bottle jug pint brew stout goblet glass round whisky cordial broth",
     "food": "bread stew pie cheese apple fish soup meat loaf food meal supper dinner bite cake biscuit pasty ham sausage egg breakfast",
@@ -179,7 +179,8 @@ def _read_give(text: str, speaker: str, situation: Situation) -> Wish | None:
         return None
     groups = found.groupdict()
     item = re.sub(
-        r"[?.!]+$|,? (?:please|now|if you (?:please|would|can|have (?:it|one|any)))\b.*$",
+        r"[?.!]+$|,? (?:please|now|would you|will you|could you|if you (?:please|would|can|have (?:it|one|any)))\b.*$"
+        r"|(?: over)? there\b.*$",
         "",
         groups["item"],
         flags=re.I,

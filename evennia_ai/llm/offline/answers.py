@@ -7,9 +7,14 @@ from __future__ import annotations
 import re
 
 from evennia_ai.llm.offline.actions import exit_parts, match_exit, match_name
-from evennia_ai.llm.offline.knowledge import Found
-from evennia_ai.llm.offline.mind import Mind
-from evennia_ai.llm.offline.recollection import from_others, from_statements
+from evennia_ai.llm.offline.knowledge import Found, Passage
+from evennia_ai.llm.offline.mind import Mind, seen_parts
+from evennia_ai.llm.offline.recollection import (
+    from_others,
+    from_statements,
+    speaker_named,
+    who_gave,
+)
 from evennia_ai.llm.offline.understanding import Reading
 from evennia_ai.llm.offline.words import (
     an,
@@ -17,13 +22,19 @@ from evennia_ai.llm.offline.words import (
     content,
     ended,
     listed,
+    sentences,
     stem,
     with_article,
     words,
 )
 
 SECOND = 0.62
+FRESH = 0.45
+LEANING = re.compile(
+    r"\b(?:he|she|it|they|him|her|them|his|their|its|that|there|this|those|these|then)\b", re.I
+)
 LONGEST = 230
+DESCRIBED_PLACE = re.compile(r"\bExits: ")
 TOPIC_LEAD = re.compile(
     r"^(?:.*?\b(?:about|of|is|are|was|were|like|love|trust|fear|hate)\s+)?(?:the |a |an |your |this |that |my )?",
     re.I,
@@ -38,61 +49,98 @@ EVERYDAY = frozenset(
 
 def from_knowledge(mind: Mind, question: str, speaker: str, *, shown: bool = True) -> str:
     """The best of what is known, without what is merely seen where ``shown`` is False; "" where
-    nothing comes near."""
-    who = mind.called(speaker)
-    found = [
-        item
-        for item in mind.rank(question)
-        if (item.passage.source != "never" or item.cover > 0.6)
-        and (shown or item.passage.source != "seen")
-    ]
+    nothing comes near. What was said before gives way to what is nearly as near."""
+    found = [item for item in mind.rank(question) if is_sayable(item, shown)]
     if not found:
         return ""
-    first = found[0].passage.text
-    words_out = [mind.told(first, who)]
-    second = _second(mind, found)
-    if second and len(first) + len(second) <= LONGEST and mind.character.tone != "terse":
+    fresh = [
+        i for i in found if i.score >= FRESH * found[0].score and not mind.was_said(i.passage.text)
+    ]
+    if not fresh:
+        following = sequel(mind, found[0].passage)
+        return following or mind.told(found[0].passage.text, mind.called(speaker))
+    words_out = [ended(fresh[0].passage.text)]
+    second = _second(mind, fresh)
+    if second and len(words_out[0]) + len(second) <= LONGEST and mind.character.tone != "terse":
         words_out.append(second)
     return " ".join(words_out)
 
 
+def is_sayable(item: Found, shown: bool) -> bool:
+    """False for what it never does, unless just that is asked, and for sights not wanted."""
+    if item.passage.source == "never":
+        return item.cover > 0.6
+    return shown or item.passage.source not in {"seen", "saw"}
+
+
+def sequel(mind: Mind, passage: Passage) -> str:
+    """The next piece of the same lore that was not told yet; "" where there is none."""
+    if passage not in mind.passages or not passage.title:
+        return ""
+    after = mind.passages[mind.passages.index(passage) + 1 :]
+    same = [item for item in after if item.title == passage.title and not mind.was_said(item.text)]
+    return ended(same[0].text) if same else ""
+
+
 def _second(mind: Mind, found: list[Found]) -> str:
     """Another passage almost as near, that adds something."""
+    first = set(content(found[0].passage.text))
     for item in found[1:3]:
         text = item.passage.text
-        news = set(content(text)) - set(content(found[0].passage.text))
-        if item.score >= SECOND * found[0].score and len(news) > 1 and not mind.was_said(text):
-            overlap = set(content(found[0].passage.text)) <= set(content(text))
-            return "" if overlap else ended(text)
+        news = set(content(text)) - first
+        if (
+            item.score >= SECOND * found[0].score
+            and len(news) > 1
+            and not first <= set(content(text))
+        ):
+            return ended(text)
     return ""
 
 
 def answer(mind: Mind, reading: Reading, speaker: str) -> str:
     """An answer to any question, honest where there is none."""
-    about_me = re.search(
-        r"\b(?:my|mine|did i|have i|i (?:said|told|mentioned))\b", reading.text, re.I
-    )
-    if about_me and (told := from_statements(mind, reading.text, speaker)):
+    text = reading.text
+    mine = re.search(r"\b(?:my|mine|did i|have i|i (?:said|told|mentioned))\b", text, re.I)
+    if mine and (told := from_statements(mind, text, speaker)):
+        return told
+    other = speaker_named(mind, text)
+    if other and other not in {speaker, mind.name} and (told := from_others(mind, text, speaker)):
         return told
     return (
-        person_here(mind, reading)
-        or from_knowledge(mind, reading.text, speaker)
-        or (from_knowledge(mind, reading.topic, speaker) if reading.topic != reading.text else "")
+        who_gave(mind, text)
+        or person_here(mind, reading)
+        or from_knowledge(mind, text, speaker)
+        or (from_knowledge(mind, reading.topic, speaker) if reading.topic != text else "")
         or seen(mind, reading, speaker)
-        or from_others(mind, reading.text, speaker)
-        or from_statements(mind, reading.text, speaker)
+        or from_others(mind, text, speaker)
+        or from_statements(mind, text, speaker)
+        or in_context(mind, reading, speaker)
         or unknown(mind, reading, speaker)
     )
+
+
+def in_context(mind: Mind, reading: Reading, speaker: str) -> str:
+    """A question that leans on what was said just before ("Is she strict?"): something more about
+    that; "" where it does not lean or nothing more is known."""
+    if not LEANING.search(reading.text) or not mind.past.own:
+        return ""
+    earlier = mind.past.own[-1]
+    found = [
+        i for i in mind.rank(earlier) if is_sayable(i, True) and not mind.was_said(i.passage.text)
+    ]
+    return ended(found[0].passage.text) if found else ""
 
 
 def person_here(mind: Mind, reading: Reading) -> str:
     """Answer "Is Ben here?" where he is."""
     found = re.search(
-        r"\b(?:is|have you seen|where is|where's) (\w[\w ]*?)(?: here| around| about| in)?\W*$",
+        r"^(?:and )?(?:(?:is|have you seen) (\w[\w ]*?)(?: here| around| about| in)|(?:where is|where's) (\w[\w ]*?))\W*$",
         reading.text,
         re.I,
     )
-    name = match_name(found[1], mind.scene.situation.people, loose=False) if found else ""
+    name = (
+        match_name(found[1] or found[2], mind.scene.situation.people, loose=False) if found else ""
+    )
     return f"{name} is right here." if name else ""
 
 
@@ -330,8 +378,49 @@ def about(mind: Mind, reading: Reading, speaker: str) -> str:
 
 
 def looked(mind: Mind, result: str, question: str) -> str:
-    """What a look showed, at most two sentences of it, the nearest to the question."""
+    """What a look showed, as many of its sentences as may be said at once."""
     text = result.partition(": ")[2] or result
-    parts = [ended(part) for part in re.split(r"(?<=[.!?])\s+(?=[A-Z])", text)]
-    fact = parts[0] if len(parts[0]) > 90 or len(parts) < 2 else f"{parts[0]} {parts[1]}"
+    fact = ""
+    for part in sentences(text):
+        if fact and len(fact) + len(part) > LONGEST:
+            break
+        fact = f"{fact} {ended(part)}".strip()
     return capital(fact)
+
+
+def saw(mind: Mind, reading: Reading, speaker: str) -> str:
+    """What it saw where it went last."""
+    who, here = mind.called(speaker), mind.scene.situation.place
+    elsewhere = [
+        s for s in mind.past.sights if DESCRIBED_PLACE.search(s) and s.partition(": ")[0] != here
+    ]
+    topic = reading.slots.get("topic", "")
+    if not elsewhere:
+        return answer(mind, reading, speaker)
+    parts = seen_parts(elsewhere[-1].partition(": ")[2])
+    if topic and not re.match(r"(?:any|some)?(?:thing|body|one)\b", topic):
+        wanted = set(content(topic))
+        near_by = [part for part in parts if wanted & set(content(part))]
+        return (
+            mind.phrase("there_is", fact=near_by[0], who=who)
+            if near_by
+            else mind.phrase("saw_not", who=who)
+        )
+    fresh = mind.untold(parts) or parts
+    return (
+        mind.phrase("saw", fact=" ".join(fresh[-2:]), who=who)
+        if fresh
+        else mind.phrase("saw_not", who=who)
+    )
+
+
+def is_there(mind: Mind, reading: Reading, speaker: str) -> str:
+    """Answer whether there is such a thing: a way, a thing, a person, or something known."""
+    situation, who = mind.scene.situation, mind.called(speaker)
+    way = match_exit(reading.topic, situation.exits)
+    if way:
+        name, leads = exit_parts(way)
+        return mind.phrase("exit", exit=name, place=leads or with_article(name), who=who)
+    here = seen(mind, reading, speaker)
+    known = from_knowledge(mind, reading.topic, speaker)
+    return here or known or answer(mind, reading, speaker)

@@ -34,6 +34,10 @@ ABOUT_TALK = re.compile(
 )
 TERSE = re.compile(r"\b(?:few words|short words|terse|laconic|curt|clipped|one sentence|gruff|taciturn|"
                    r"slow to speak|few and short|short sentences|brief)\b", re.I)  # fmt: skip
+OF_YOU = re.compile(r"\byour?\b(?! (?:turn|lift|push|pull|must first))", re.I)
+ARTICLES = frozenset(
+    "to a an the more my some peace no nothing revenge that news work help money gold rest food".split()
+)
 NAME = r"[A-Z][\w'’-]+(?: (?:of the |of )?[A-Z][\w'’-]+)*"
 WHO = re.compile(rf"\b(?P<n>{NAME})(?P<a>, [^,;]{{3,40}}| [a-z][^,;]{{3,30}})?, who (?P<c>[^,;.]+)")
 WHOM = re.compile(
@@ -73,7 +77,7 @@ def read_character(persona: Persona, name: str) -> Character:
     traits = [said for clause, said in own if said and ABOUT_TALK.search(clause)]
     plain = [said for _, said in own if said and said not in {*traits, *nevers}]
     identity = next((s for c, s in own if s and IDENTITY.search(c)), plain[0] if plain else "")
-    knows = [known(entry) for entry in persona.knows]
+    knows = [known(entry, name) for entry in persona.knows]
     everything = f"{persona.text} {persona.voice} {persona.manner}"
     return Character(
         identity=identity,
@@ -108,7 +112,8 @@ def split_clauses(sentence: str) -> list[str]:
 def spoken(clause: str, name: str) -> str:
     """A clause of the persona as the character says it."""
     if re.search(r"\byou", clause, re.I):
-        return ended(grammar.to_first_person(clause))
+        own = grammar.own_possessives(clause) if IDENTITY.search(clause) else clause
+        return ended(grammar.to_first_person(own))
     return ended(grammar.from_third_person(clause, name) or capital(clause))
 
 
@@ -127,42 +132,40 @@ def asides(sentence: str, name: str) -> list[str]:
     ]
 
 
-def known(entry: str) -> str:
-    """A thing it knows, as a sentence."""
+def known(entry: str, name: str) -> str:
+    """A thing it knows, as a sentence; a leading "he" or "her" is the character itself."""
     text = re.sub(r"^(?:that|you know that|you know)\s+(?=\S)", "", entry.strip(), flags=re.I)
-    return ended(grammar.to_first_person(text))
+    if re.match(r"(?:he|she|they)\b", text, re.I):
+        return ended(grammar.from_third_person(text, name) or capital(text))
+    if re.match(r"(?:his|her|their)\b", text, re.I):
+        first, _, rest = text.partition(" ")
+        return ended(f"{capital(grammar.own_possessives(first.lower()))} {rest}")
+    return ended(grammar.to_first_person(text) if OF_YOU.search(text) else capital(text))
 
 
 def wanted(entry: str) -> str:
     """A goal, as a sentence: "to find the thief" → "I want to find the thief"."""
     text = re.sub(r"^you (?:want|wish|hope) ", "", entry.strip(), flags=re.I)
-    text = grammar.own_possessives(text)
-    first = text.split(" ", 1)[0].lower()
+    text = grammar.own_clauses(grammar.own_possessives(text))
     if re.match(r"(?:I|you|your)\b", text, re.I):
         return ended(grammar.to_first_person(text))
-    nouns = {
-        "to",
-        "a",
-        "an",
-        "the",
-        "more",
-        "my",
-        "some",
-        "peace",
-        "no",
-        "nothing",
-        "revenge",
-        "that",
-    }
-    joint = "" if first in nouns or first.endswith("ing") or first.isdigit() else "to "
+    joint = "" if is_noun_phrase(text) else "to "
     return ended(grammar.to_first_person(f"I want {joint}{small(text)}"))
+
+
+def is_noun_phrase(text: str) -> bool:
+    """True where a goal names a thing and not a deed."""
+    first, _, rest = text.partition(" ")
+    if first.lower() in ARTICLES or first.isdigit() or first.endswith("ing"):
+        return True
+    return rest.split(" ", 1)[0].lower() in {"of", "and", ""} or first[:1].isupper()
 
 
 def refused(entry: str) -> str:
     """A thing it never does, as a sentence: "waters the ale" → "I never water the ale"."""
     text = re.sub(r"^(?:you )?(?:never|to) ", "", entry.strip(), flags=re.I)
-    text = re.sub(r"^you ", "", grammar.own_possessives(text), flags=re.I)
-    verb, _, rest = text.partition(" ")
+    text = grammar.own_clauses(grammar.own_possessives(text))
+    verb, _, rest = re.sub(r"^you ", "", text, flags=re.I).partition(" ")
     return ended(grammar.to_first_person(f"I never {grammar.base_form(verb)} {rest}".strip()))
 
 

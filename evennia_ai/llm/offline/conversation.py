@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from evennia_ai.llm.offline.actions import Wish, read_wish
+from evennia_ai.llm.offline.actions import Wish, match_name, read_wish
 from evennia_ai.llm.offline.answers import never_clause
 from evennia_ai.llm.offline.gestures import answer_emote
 from evennia_ai.llm.offline.languages import foreign_lines, tongue_of
@@ -16,9 +16,10 @@ from evennia_ai.llm.offline.mind import Mind
 from evennia_ai.llm.offline.recollection import as_told
 from evennia_ai.llm.offline.replies import follow_up, greet, related, respond
 from evennia_ai.llm.offline.understanding import Reading, read_line
-from evennia_ai.llm.offline.words import an, rotated
+from evennia_ai.llm.offline.words import an, content, rotated, with_article
 from evennia_ai.ports import HeardLine, Situation
 
+HOSTILE = frozenset({"inject", "authority", "crime", "threat", "insult"})
 NO_WISH = frozenset(
     {"nature", "inject", "authority", "crime", "threat", "insult", "story", "greet", "secret_of"}
 )
@@ -26,6 +27,19 @@ PROPER = frozenset(
     {"statement", "question", "have", "opinion", "ask_about", "way_to", "yes", "tell"}
 )
 COURTESIES = ("greet", "thanks", "sorry", "yes", "no", "praise", "laugh")
+PRONOUN = re.compile(
+    r"\b(?:give|hand|pass|bring|take|get|pick|drop|put|fetch|lend|read|look at|examine|keep|grab)\b"
+    r".{0,20}?\b(it|them|that|this|that one|this one)\b",
+    re.I,
+)
+PARTING = re.compile(
+    r"I never (?:give|hand|lend|let|sell|part|lose|leave|pass|share|surrender|drop)\b"
+)
+ASKING = re.compile(
+    r"(?:will|would|could|can|do|tell|give|let|come|help|please|take|sell|lend|may|how about|i want|i need)\b",
+    re.I,
+)
+ASKS_NOTHING = frozenset({"nature", "inject", "ask_never", "opinion", "tell", "greet", "thanks"})
 MOST = 3
 LONGEST = 330
 
@@ -66,13 +80,42 @@ def readings_of(mind: Mind, lines: Sequence[HeardLine]) -> list[Reading]:
 
 def wish_of(mind: Mind, heard: Heard) -> Wish | None:
     """What a speaker wants done in the world, if it is nothing that it never does."""
+    if any(reading.intent in HOSTILE for reading in heard.readings):
+        return None
     for reading in heard.readings:
         if reading.intent in NO_WISH or reading.intent.startswith(("recall", "foreign")):
             continue
-        wish = read_wish(reading.text, heard.speaker, as_it_was(mind))
-        if wish and not (never_clause(mind, reading.text) and wish.kind != "look"):
+        text = resolved(mind, reading.text)
+        wish = read_wish(text, heard.speaker, as_it_was(mind))
+        if wish and not (forbidden(mind, wish, text) and wish.kind != "look"):
             return wish
     return None
+
+
+def resolved(mind: Mind, text: str) -> str:
+    """A request with "it" put as the thing that was spoken of last."""
+    found = PRONOUN.search(text)
+    if not found:
+        return text
+    seen = as_it_was(mind)
+    names = (*seen.things, *seen.carrying)
+    if match_name(text, names, loose=False):
+        return text
+    for earlier in reversed(mind.past.talk):
+        named = match_name(earlier, names, loose=False) if earlier.strip() not in text else ""
+        if named:
+            return text[: found.start(1)] + with_article(named) + text[found.end(1) :]
+    return text
+
+
+def forbidden(mind: Mind, wish: Wish, text: str) -> str:
+    """The thing it never does that a wish would make it do; "" where there is none."""
+    clause = never_clause(mind, f"{text} {wish.item}")
+    if clause or wish.kind not in {"give", "fetch", "drop"}:
+        return clause
+    wanted = set(content(wish.item)[-1:])
+    kept = [item for item in mind.character.nevers if PARTING.match(item)]
+    return next((item for item in kept if wanted & set(content(item))), "")
 
 
 def as_it_was(mind: Mind) -> Situation:
@@ -145,28 +188,28 @@ def answers_to(mind: Mind, heard: Heard) -> list[str]:
 
 def answer(mind: Mind, reading: Reading, speaker: str) -> str:
     """The line for one reading, a refusal where it asks for what the character never does."""
-    asked = re.match(
-        r"(?:will|would|could|can|do|tell|give|let|come|help|please|take|sell|lend|may|how about|i want|i need)\b",
-        reading.text,
-        re.I,
-    )
-    clause = (
-        never_clause(mind, reading.text)
-        if asked or reading.intent in {"crime", "statement", "story"}
-        else ""
-    )
-    if (
-        clause
-        and reading.intent not in {"nature", "inject", "ask_never", "opinion", "tell"}
-        and not reading.intent.startswith("recall")
-    ):
+    clause = refusal(mind, reading, speaker)
+    if clause:
         return mind.phrase("never", fact=clause, who=mind.called(speaker))
-    mended = next(
-        (new for old, new in mind.memory.mended.items() if old.endswith(reading.text)), ""
-    )
+    mended = next((n for o, n in mind.memory.mended.items() if o.endswith(reading.text)), "")
     if mended:
         return mind.phrase("corrected", fact=as_told(mended), who=mind.called(speaker))
     return respond(mind, reading, speaker)
+
+
+def refusal(mind: Mind, reading: Reading, speaker: str) -> str:
+    """The thing it never does that a reading asks for; "" where it asks for none."""
+    if reading.intent in ASKS_NOTHING or reading.intent.startswith("recall"):
+        return ""
+    if reading.intent == "order":
+        whole = " ".join(line.text for line in mind.scene.lines if line.speaker == speaker)
+        return never_clause(mind, whole)
+    text = resolved(mind, reading.text)
+    wish = read_wish(text, speaker, as_it_was(mind))
+    if wish and wish.kind != "look" and (clause := forbidden(mind, wish, text)):
+        return clause
+    asked = ASKING.match(reading.text) or reading.intent in {"crime", "statement", "story"}
+    return never_clause(mind, reading.text) if asked else ""
 
 
 def weighed(readings: Sequence[Reading]) -> list[Reading]:

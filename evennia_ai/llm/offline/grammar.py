@@ -163,6 +163,12 @@ def own_possessives(text: str) -> str:
     return "".join(HIS.get(token.lower(), token) for token in tokens)
 
 
+def own_clauses(text: str) -> str:
+    """A field's "for he works alone" is of the character itself: "for I work alone"."""
+    found = re.compile(r"\b(?:he|she|they) (\w+)\b")
+    return found.sub(lambda m: f"I {THIRD.get(m[1].lower(), base_form(m[1]))}", text)
+
+
 def from_third_person(sentence: str, name: str) -> str:
     """As in "Mira keeps the inn." or "She keeps it." as "I keep the inn."; "" where it is of others."""
     names = "|".join(re.escape(part) for part in {name, *name.split()} if part)

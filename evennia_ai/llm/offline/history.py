@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evennia_ai.ports import LLMRequest
 
 SAID = re.compile(r"(.{1,80}?) (says|whispers to you): (.*)", re.DOTALL)
+CAME = re.compile(r"\((.{1,80}?) (arrives|leaves)\.\)")
 GAVE = re.compile(r"\((.{1,80}?) gives you (.*)\.\)", re.DOTALL)
 SPEECH = frozenset({"say", "whisper"})
 FAILED = re.compile(
@@ -25,11 +26,13 @@ MACHINERY = re.compile(r"\b(?:do not fit|nothing was done|refused)\b", re.I)
 
 @dataclass(frozen=True)
 class Said:
-    """One heard line of the past; ``kind`` is say, whisper, give or note."""
+    """One heard line of the past; ``kind`` is say, whisper, give, arrives, leaves or note; ``after``
+    is what the character had said last before it."""
 
     kind: str
     speaker: str
     text: str
+    after: str = ""
 
 
 @dataclass(frozen=True)
@@ -50,11 +53,16 @@ class Act:
 
 @dataclass(frozen=True)
 class Past:
-    """The conversation in the prompt. ``own`` are its own spoken lines, oldest first."""
+    """The conversation in the prompt, oldest first: ``own`` are its own spoken lines, ``talk`` all
+    that was said by anybody, ``sights`` what looking and walking showed, ``gifts`` what it gave to
+    whom."""
 
     heard: tuple[Said, ...] = ()
     own: tuple[str, ...] = ()
     emotes: tuple[str, ...] = ()
+    talk: tuple[str, ...] = ()
+    sights: tuple[str, ...] = ()
+    gifts: tuple[tuple[str, str], ...] = ()
     acts: tuple[Act, ...] = ()
     time: str = ""
     length: int = 0
@@ -62,26 +70,72 @@ class Past:
 
 def read_past(request: LLMRequest) -> Past:
     """Read the messages once; anything that is not understood is passed over."""
-    heard: list[Said] = []
-    own: list[str] = []
-    emotes: list[str] = []
-    time = ""
+    notes = _Notes()
     for message in request.messages:
-        role, text = message.get("role"), message.get("content")
-        text = text if isinstance(text, str) else ""
+        role, content = message.get("role"), message.get("content")
+        text = content if isinstance(content, str) else ""
         if role == "user" and text.startswith("<situation>"):
-            time = _row(text, "Time: ")
+            notes.time = _row(text, "Time: ")
         elif role == "user":
-            heard.extend(_read_heard(text))
+            notes.hear(text)
         elif role == "assistant":
-            own.extend([text] if text else [])
-            for name, arguments in _calls(message):
-                if name in SPEECH and arguments.get("text"):
-                    own.append(str(arguments["text"]))
-                elif name == "emote":
-                    emotes.append(str(arguments.get("text") or ""))
-    acts = _acts_of_turn(request.messages, request.scene.step)
-    return Past(tuple(heard), tuple(own), tuple(emotes), acts, time, len(request.messages))
+            notes.recall_own(text, _calls(message))
+        elif role == "tool":
+            notes.take_result(text)
+    return Past(
+        heard=tuple(notes.heard),
+        own=tuple(notes.own),
+        emotes=tuple(notes.emotes),
+        talk=tuple(notes.talk),
+        sights=tuple(notes.sights),
+        gifts=tuple(notes.gifts),
+        acts=_acts_of_turn(request.messages, request.scene.step),
+        time=notes.time,
+        length=len(request.messages),
+    )
+
+
+class _Notes:
+    """What is gathered while the messages are read from first to last."""
+
+    def __init__(self) -> None:
+        self.heard: list[Said] = []
+        self.own: list[str] = []
+        self.emotes: list[str] = []
+        self.talk: list[str] = []
+        self.sights: list[str] = []
+        self.gifts: list[tuple[str, str]] = []
+        self.time = ""
+        self._pending: list[tuple[str, dict[str, Any]]] = []
+
+    def hear(self, text: str) -> None:
+        """A line of somebody else's."""
+        after = self.own[-1] if self.own else ""
+        for said in _read_heard(text):
+            self.heard.append(replace(said, after=after))
+            self.talk.append(said.text)
+
+    def recall_own(self, text: str, calls: list[tuple[str, dict[str, Any]]]) -> None:
+        """A reply of its own."""
+        spoken = [text] if text else []
+        spoken += [str(a["text"]) for name, a in calls if name in SPEECH and a.get("text")]
+        self.own += spoken
+        self.talk += spoken
+        self.emotes += [str(a.get("text") or "") for name, a in calls if name == "emote"]
+        self._pending = list(calls)
+
+    def take_result(self, text: str) -> None:
+        """What came back from the call next in line."""
+        if not self._pending:
+            return
+        name, arguments = self._pending.pop(0)
+        if name in {"look", "move"} and DESCRIBED.match(text) and not MACHINERY.search(text):
+            self.sights.append(text)
+        act = Act(name, arguments, text)
+        if name == "give" and not act.failed:
+            self.gifts.append((str(arguments.get("item", "")), str(arguments.get("to", ""))))
+        if name in {"give", "get", "drop"}:
+            self.talk.append(str(arguments.get("item", "")))
 
 
 def _row(text: str, label: str) -> str:
@@ -91,7 +145,9 @@ def _row(text: str, label: str) -> str:
 
 def _read_heard(text: str) -> list[Said]:
     if text.startswith("("):
-        gift = GAVE.fullmatch(text)
+        gift, came = GAVE.fullmatch(text), CAME.fullmatch(text)
+        if came:
+            return [Said(came[2], came[1], "")]
         return [Said("give", gift[1], gift[2])] if gift else []
     said = SAID.fullmatch(text)
     if said:

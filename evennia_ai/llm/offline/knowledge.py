@@ -19,20 +19,38 @@ from evennia_ai.llm.offline.words import content, near, sentences, stem, words
 K1, B = 1.2, 0.75
 NEAR_WEIGHT = 0.5
 FLOOR = 0.34
+NUMBERS = (
+    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|half|few|"
+    "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|first|second|third|fourth|fifth|ninth|once|twice"
+)
+DAYS = (
+    "monday|tuesday|wednesday|thursday|friday|saturday|sunday|tomorrow|today|tonight|yesterday|market day|"
+    "midsummer|midwinter|new moon|full moon"
+)
+COLOURS = "red|blue|green|black|white|gr[ea]y|brown|yellow|golden|gold|silver|purple|orange|pink|violet|crimson|scarlet"
+# What a question asks for, what an answer must hold, and whether that alone tells an answer.
 WANTED_TYPES = (
-    (re.compile(r"\b(?:how many|how much|how old|how long|number)\b", re.I),
-     re.compile(r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty|hundred|"
-                r"dozen|half|few|many|no)\b", re.I)),
-    (re.compile(r"\bwhen\b|what (?:time|day)", re.I),
-     re.compile(r"\b(?:at|before|after|on|since|until|ago|dawn|dusk|night|noon|morning|evening|autumn|spring|"
-                r"summer|winter|day|week|month|year|bell)s?\b", re.I)),
-    (re.compile(r"\bwhere\b", re.I),
-     re.compile(r"\b(?:in|at|on|under|behind|near|by|beside|above|below|north|south|east|west|to|from|next|inside)\b", re.I)),
-    (re.compile(r"\bwho(?:se|m)?\b", re.I), re.compile(r"\b[A-Z]\w+", 0)),
-    (re.compile(r"\bwhy\b", re.I), re.compile(r"\b(?:because|since|so that|for|to|after)\b", re.I)),
-    (re.compile(r"\bcolou?r\b", re.I),
-     re.compile(r"\b(?:red|blue|green|black|white|grey|gray|brown|yellow|gold(?:en)?|silver|purple|orange|pink)\b", re.I)),
+    (r"\bwhich day\b|\bwhat day\b", DAYS, True),
+    (r"\bcolou?r\b", COLOURS, True),
+    (r"\b(?:how many|how much|how old|how long|how heavy|how far|how big|number)\b",
+     rf"\d|\b(?:{NUMBERS}|\w+teen|\w+ty)\b", False),
+    (r"\bwhen\b|\bwhat (?:time|hour)\b",
+     rf"\b(?:{DAYS}|at|before|after|since|until|ago|dawn|dusk|night|noon|morning|evening|autumn|spring|"
+     r"summer|winter|days?|weeks?|months?|years?|bells?)\b", False),
+    (r"\b(?:called|named|name of|'s name|name)\b", r"\b(?:called|named|name)\b|(?-i:\b[A-Z][a-z]+)", False),
+    (r"\bwhere\b", r"\b(?:in|at|on|under|behind|near|by|beside|above|below|north|south|east|west|to|from|next|inside)\b", False),
+    (r"\bwho(?:se|m)?\b", r"(?-i:\b[A-Z][a-z]+)", False),
+    (r"\bwhy\b", r"\b(?:because|since|so that|for|to|after)\b", False),
 )  # fmt: skip
+TYPES = tuple(
+    (re.compile(asked, re.I), re.compile(holds, re.I), sure) for asked, holds, sure in WANTED_TYPES
+)
+
+
+def fitting(question: str, *, certain: bool = False) -> re.Pattern[str] | None:
+    """What an answer to this question must hold, None where it asks for no kind of thing."""
+    found = ((holds, sure) for asked, holds, sure in TYPES if asked.search(question))
+    return next((holds for holds, sure in found if sure or not certain), None)
 
 
 @dataclass(frozen=True)
@@ -43,6 +61,7 @@ class Passage:
     text: str
     source: str
     extra: str = ""
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -94,10 +113,10 @@ def _score(
 
 def _type_fit(question: str, text: str) -> float:
     """Above 1 where the passage holds the kind of thing that is asked for."""
-    for asked, answer in WANTED_TYPES:
-        if asked.search(question):
-            return 1.35 if answer.search(text[1:]) else 0.8
-    return 1.0
+    holds = fitting(question)
+    if holds is None:
+        return 1.0
+    return 1.35 if holds.search(text[1:]) else 0.8
 
 
 def lore_passages(lore: Iterable[str]) -> list[Passage]:
@@ -109,7 +128,9 @@ def lore_passages(lore: Iterable[str]) -> list[Passage]:
             title, text = "", entry
         parts = sentences(text)
         for index, part in enumerate(parts):
-            found.append(Passage(_with_next(parts, index), "lore", f"{title} {part}"))
+            found.append(
+                Passage(_with_next(parts, index), "lore", f"{title} {part}", title or entry[:40])
+            )
     return found
 
 

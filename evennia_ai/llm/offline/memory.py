@@ -8,11 +8,11 @@ It is read anew from each request's messages, so it holds nothing the prompt's a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from evennia_ai.llm.offline.history import Said
-from evennia_ai.llm.offline.words import sentences
+from evennia_ai.llm.offline.words import plain_spelling, sentences, with_article
 
 END = r"(?=\s*(?:[,.;:!?—]|$|\s-\s|\b(?:and|but|who|which|so|because|though|looking|on my|here|now|these days)\b))"
 CAPS = r"[A-ZÀ-ÖØ-ÞА-ЯЁ][\w'’-]*"
@@ -65,6 +65,15 @@ CORRECTION = re.compile(
     r"scratch that|i was wrong|i lied|to be honest)\b[,.;:!—\s-]*)+|\b(?:i meant|i mean|actually|rather|instead)\b",
     re.I,
 )  # fmt: skip
+BARE_NO = re.compile(
+    r"^(?:yes|no|nothing|none|hello|hi|why|maybe|perhaps|never|thanks?|ok|okay|well)\b", re.I
+)
+ANSWERS = (
+    (re.compile(r"\b(?:come from|your home)\b", re.I), "I come from {}."),
+    (re.compile(r"\b(?:your trade|for a living)\b", re.I), "My trade is {}."),
+    (re.compile(r"\b(?:your name)\b", re.I), "My name is {}."),
+    (re.compile(r"\bbrings you\b", re.I), "What brings me is {}."),
+)
 NOT_THIS = re.compile(
     r"\b(?P<new>[\w'-]+(?: [\w'-]+){0,3}?),? (?:and )?not (?:the |an? )?(?P<old>[\w'-]+(?: [\w'-]+)?)",
     re.I,
@@ -87,11 +96,16 @@ NAMED = re.compile(rf"(?<!^)(?<![.!?] )\b(?!I\b){CAPS}(?: {CAPS})*")
 
 @dataclass(frozen=True)
 class Statement:
-    """Something a speaker told, one sentence; ``order`` counts up."""
+    """One sentence of a speaker's; ``order`` counts up, ``line`` is the heard line it stood in.
+
+    ``kind`` is told, asked (a question, a wish, an order) or did (a gift, an arrival).
+    """
 
     speaker: str
     text: str
     order: int
+    line: int = 0
+    kind: str = "told"
 
 
 @dataclass
@@ -106,31 +120,55 @@ class Memory:
         """The named facts a speaker told."""
         return self.facts.get(speaker, {})
 
-    def told_by(self, speaker: str) -> list[Statement]:
-        """A speaker's statements, oldest first."""
-        return [item for item in self.statements if item.speaker == speaker]
+    def told_by(self, speaker: str, *kinds: str) -> list[Statement]:
+        """A speaker's statements of these kinds, of what was told where none is named."""
+        wanted = kinds or ("told",)
+        return [i for i in self.statements if i.speaker == speaker and i.kind in wanted]
+
+    def add(self, speaker: str, text: str, line: int, kind: str = "told") -> None:
+        """Add a statement at the end."""
+        self.statements.append(Statement(speaker, text, len(self.statements), line, kind))
 
 
-def read_memory(heard: Iterable[Said]) -> Memory:
-    """Read the facts out of what was heard, in its order."""
+def read_memory(heard: Sequence[Said]) -> Memory:
+    """Read what was told out of what was heard, in its order."""
     memory = Memory()
-    for said in heard:
+    for number, said in enumerate(heard):
         if said.kind in {"say", "whisper"}:
-            for sentence in sentences(said.text):
-                remember(memory, said.speaker, sentence)
+            for sentence in sentences(plain_spelling(said.text)):
+                remember(memory, said.speaker, completed(sentence, said.after), number)
+        elif said.kind == "give":
+            memory.add(said.speaker, f"I gave you {with_article(said.text)}.", number, "did")
+        elif said.kind == "arrives":
+            memory.add(said.speaker, "I came in.", number, "came")
     return memory
 
 
-def remember(memory: Memory, speaker: str, sentence: str) -> None:
-    """Add one sentence of a speaker, where it states something."""
-    if is_question(sentence) or (IMPERATIVE.match(sentence) and not facts_in(sentence)):
-        return
+def completed(sentence: str, after: str) -> str:
+    """A bare answer to the character's own question as a whole sentence: "Karlholm." → "I come
+    from Karlholm."."""
+    words_in = sentence.rstrip(".!").split()
+    if not after.rstrip().endswith("?") or not 0 < len(words_in) <= 5 or "?" in sentence:
+        return sentence
+    if ABOUT_SELF.search(sentence) or BARE_NO.match(sentence):
+        return sentence
+    bare = re.sub(r"^(?:from|in|to|as|for) ", "", " ".join(words_in), flags=re.I)
+    for asked, form in ANSWERS:
+        if asked.search(after.rsplit(". ", 1)[-1]):
+            return form.format(bare)
+    return sentence
+
+
+def remember(memory: Memory, speaker: str, sentence: str, line: int) -> None:
+    """Add one sentence of a speaker: as told where it states something, else as asked."""
     if CORRECTION.search(sentence) and _correct(memory, speaker, sentence):
         return
     text = CORRECTION.sub("", sentence).strip(" ,") if CORRECTION.match(sentence) else sentence
-    memory.statements.append(Statement(speaker, text or sentence, len(memory.statements)))
-    if ABOUT_SELF.search(sentence):
-        memory.facts.setdefault(speaker, {}).update(facts_in(text))
+    facts = {} if is_question(sentence) else facts_in(text)
+    asks = is_question(sentence) or (IMPERATIVE.match(sentence) and not facts)
+    memory.add(speaker, text or sentence, line, "asked" if asks else "told")
+    if facts and ABOUT_SELF.search(sentence):
+        memory.facts.setdefault(speaker, {}).update(facts)
 
 
 def is_question(sentence: str) -> bool:
@@ -209,7 +247,7 @@ def _mend(memory: Memory, speaker: str, earlier: list[Statement], new: str) -> s
 def _replace(memory: Memory, speaker: str, statement: Statement, old: str, new: str) -> str:
     text = re.sub(rf"\b{re.escape(old)}\b", lambda _: new, statement.text, flags=re.I)
     memory.statements.remove(statement)
-    memory.statements.append(Statement(speaker, text, statement.order))
+    memory.statements.append(replace(statement, text=text))
     facts = memory.facts.setdefault(speaker, {})
     for slot, value in facts.items():
         facts[slot] = re.sub(rf"\b{re.escape(old)}\b", lambda _: new, value, flags=re.I)

@@ -11,7 +11,18 @@ from evennia_ai.llm.offline.history import Past, read_past
 from evennia_ai.llm.offline.knowledge import Found, Passage, lore_passages, rank, seen_passages
 from evennia_ai.llm.offline.memory import Memory, read_memory
 from evennia_ai.llm.offline.phrases import PHRASES
-from evennia_ai.llm.offline.words import capital, ended, rotated, seed_of, small, words
+from evennia_ai.llm.offline.words import (
+    an,
+    capital,
+    ended,
+    listed,
+    rotated,
+    seed_of,
+    sentences,
+    small,
+    with_article,
+    words,
+)
 from evennia_ai.policy.persona import Persona
 from evennia_ai.ports import LLMRequest, Scene
 
@@ -31,6 +42,7 @@ class Mind:
     memory: Memory
     passages: tuple[Passage, ...]
     tools: frozenset[str]
+    spoken: frozenset[str]
     seed: int
 
     @property
@@ -64,7 +76,11 @@ class Mind:
                 slots[f"{slot}_small"] = small(slots[slot])
         slots = {"name": self.name, "place": self.scene.situation.place or "here", **slots}
         made = [option.format(**slots) for option in rotated(PHRASES[key], self.seed)]
-        return next((text for text in made if not self.was_said(text)), made[0])
+        return next((text for text in made if not self.repeats(text)), made[0])
+
+    def repeats(self, text: str) -> bool:
+        """True where a sentence of some length in it was spoken before, word for word."""
+        return any(part in self.spoken for part in long_sentences(text))
 
     def told(self, fact: str, who: str) -> str:
         """A fact as it stands, or with "as I said" where it was said before."""
@@ -87,6 +103,20 @@ class Mind:
         return list(dict.fromkeys(name for name in found if not own & set(words(name))))
 
 
+def long_sentences(text: str) -> list[str]:
+    """The sentences of four words and more, without case and marks."""
+    parts = (words(part) for part in re.split(r"[.!?…]+", text))
+    return [" ".join(part) for part in parts if len(part) > 3]
+
+
+def seen_parts(text: str) -> list[str]:
+    """What a look or a walk showed, in sentences that can be said."""
+    lists = re.compile(r"(People|Things|Exits): ([^.]*)\.")
+    plain = [ended(part) for part in sentences(lists.sub("", text)) if len(part) > 3]
+    things = next((m[2].split(", ") for m in lists.finditer(text) if m[1] == "Things"), [])
+    return [*plain, f"There I saw {listed([an(name) for name in things])}."] if things else plain
+
+
 def read_mind(request: LLMRequest) -> Mind:
     """Read a request once."""
     scene = request.scene
@@ -100,6 +130,7 @@ def read_mind(request: LLMRequest) -> Mind:
         memory=read_memory(past.heard),
         passages=tuple(_passages(scene, character, past)),
         tools=frozenset(str(tool.get("function", {}).get("name", "")) for tool in request.tools),
+        spoken=frozenset(part for line in past.own for part in long_sentences(line)),
         seed=seed_of(past.length, *(line.text for line in scene.lines)),
     )
 
@@ -112,5 +143,11 @@ def _passages(scene: Scene, character: Character, past: Past) -> list[Passage]:
     found += lore_passages(scene.lore)
     found += seen_passages(scene.situation.description)
     found += [Passage(ended(note), "seen") for note in getattr(scene.situation, "notes", ())]
+    for item, to in past.gifts:
+        found.append(Passage(f"I gave {with_article(item)} to {to}.", "self", "hand have who"))
+    for sight in dict.fromkeys(past.sights):
+        title, _, text = sight.partition(": ")
+        if title != scene.situation.place:
+            found += [Passage(part, "saw", title) for part in seen_parts(text)]
     found += [Passage(said.text, "note") for said in past.heard if said.kind == "note"]
     return found

@@ -139,8 +139,11 @@ PHRASES: dict[str, tuple[str, ...]] = {
         "As I said, {who}: {fact_small}",
         "I told you, {who}: {fact_small}",
         "Once more, {who}: {fact_small}",
-        "It is as I said before, {who}. {fact}",
         "The same as before, {who}: {fact_small}",
+        "It still holds, {who}: {fact_small}",
+        "You have it from me already, {who}: {fact_small}",
+        "Nothing has changed, {who}: {fact_small}",
+        "Mark it well this time, {who}: {fact_small}",
     ),
     "remark": (
         "So I hear, {who}.",
@@ -153,10 +156,13 @@ PHRASES: dict[str, tuple[str, ...]] = {
         "That is worth knowing, {who}.",
     ),
     "echo": (
-        "So {fact}. I will remember that, {who}.",
+        "So {fact}: I will remember that, {who}.",
         "{fact_capital}: I will keep it in mind, {who}.",
         "I hear you, {who}: {fact}.",
-        "{fact_capital}, you say? I will not forget it, {who}.",
+        "So {fact}, {who}.",
+        "{fact_capital}, {who}? That I will not forget.",
+        "Is that so, {who}: {fact}?",
+        "You say {fact}, {who}. I have noted it.",
     ),
     "corrected": (
         "My mistake, {who}: {fact}. I have it right now.",
@@ -200,7 +206,9 @@ PHRASES: dict[str, tuple[str, ...]] = {
     "trade_ask": ("What is your trade?", "And what do you do for a living?"),
     "told": (
         "You told me that {fact}, {who}.",
-        "You said that {fact}, {who}. I have not forgotten.",
+        "You said that {fact}, {who}.",
+        "If I have it right, {who}, {fact}.",
+        "From your own mouth, {who}: {fact}.",
         "As you told me, {who}: {fact}.",
         "I remember it well, {who}: {fact}.",
     ),
@@ -211,8 +219,9 @@ PHRASES: dict[str, tuple[str, ...]] = {
     ),
     "told_nothing": (
         "You have not told me that, {who}.",
+        "No, {who}, that you never told me.",
         "I do not recall that you told me, {who}.",
-        "That you have kept to yourself so far, {who}.",
+        "That you have not told me so far, {who}.",
     ),
     "know_you": (
         "I know you by name, {who}, and little else. Tell me more.",
@@ -223,6 +232,17 @@ PHRASES: dict[str, tuple[str, ...]] = {
         "From {other} I heard: \"{fact}\"",
         "{other}'s words were: \"{fact}\"",
     ),
+    "asked": (
+        "Your words were, {who}: \"{fact}\"",
+        "You said to me, {who}: \"{fact}\"",
+        "What I heard from you, {who}, was: \"{fact}\"",
+    ),
+    "did": ("{other} {fact}.", "It was so: {other} {fact}.", "I remember it: {other} {fact}."),
+    "came": ("That was {other}, {who}.", "{other} came in, {who}.", "{other} it was, {who}."),
+    "nobody_came": ("Nobody has come in that I saw, {who}.",),
+    "saw": ("{fact}", "This is what I saw, {who}: {fact_small}", "Let me think, {who}: {fact_small}"),
+    "saw_not": ("I saw nothing of the kind, {who}.", "Not that I saw, {who}."),
+    "there_is": ("Yes, {who}: {fact_small}", "There is, {who}. {fact}"),
     "said_nothing": (
         "Nothing of that reached my ears from {other}, {who}.",
         "{other} has told me nothing that I could tell you, {who}.",

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from evennia_ai.llm.offline.grammar import turned_round
-from evennia_ai.llm.offline.knowledge import Passage, rank
-from evennia_ai.llm.offline.memory import Statement, facts_in
+from evennia_ai.llm.offline.knowledge import Passage, fitting, rank
+from evennia_ai.llm.offline.memory import ABOUT_SELF, Statement, facts_in
 from evennia_ai.llm.offline.mind import Mind
 from evennia_ai.llm.offline.understanding import COURTESY, Reading, read_part
-from evennia_ai.llm.offline.words import content, listed, small
+from evennia_ai.llm.offline.words import content, listed, plain_spelling, small
 
 SLOT_FACTS = {
-    "trade": "you are {v}", "home": "you come from {v}", "age": "you are {v} years old",
-    "likes": "you like {v}", "hates": "you dislike {v}", "fears": "you are afraid of {v}",
-}  # fmt: skip
+    "trade": "you are {v}",
+    "home": "you come from {v}",
+    "age": "you are {v} years old",
+    "likes": "you like {v}",
+    "hates": "you dislike {v}",
+    "fears": "you are afraid of {v}",
+}
 SLOT_OF = {
-    "recall_trade": "trade", "recall_home": "home", "recall_age": "age", "recall_likes": "likes",
-    "recall_hates": "hates", "recall_quest": "quest",
-}  # fmt: skip
+    "recall_trade": "trade",
+    "recall_home": "home",
+    "recall_age": "age",
+    "recall_likes": "likes",
+    "recall_hates": "hates",
+    "recall_quest": "quest",
+}
+ABOUT_RECALL = re.compile(r"\b(?:remember|recall|tell you|told you|say|said|remind)\b", re.I)
 LONGEST = 220
+AS_NEAR = 0.93
 
 
 def recall(mind: Mind, reading: Reading, speaker: str) -> str:
@@ -53,96 +66,169 @@ def as_told(text: str) -> str:
 
 
 def from_statements(mind: Mind, question: str, speaker: str) -> str:
-    """The speaker's statement nearest to the question; the latest where several are near."""
-    found = nearest(mind, question, mind.memory.told_by(speaker))
-    if not found:
-        return ""
-    return mind.phrase("told", fact=as_told(found.text)[:LONGEST], who=mind.called(speaker))
+    """What the speaker told, did or asked that answers a question; "" for nothing."""
+    told = mind.memory.told_by(speaker, "told", "did")
+    found = nearest(mind, question, told) or of_kind(question, told)
+    if found:
+        return back_to(mind, found, question, speaker)
+    asked = nearest(mind, question, earlier_questions(mind, speaker))
+    if asked:
+        fact = asked.text[:LONGEST].replace('"', "'")
+        return mind.phrase("asked", fact=fact, who=mind.called(speaker))
+    return ""
 
 
-def nearest(mind: Mind, question: str, statements: list[Statement]) -> Statement | None:
-    """The statement that answers a question, None where none comes near."""
-    telling = [
-        item
-        for item in statements
-        if read_part(item.text).intent not in COURTESY or facts_in(item.text)
-    ]
-    found = rank(question, [Passage(item.text, str(item.order)) for item in telling], (mind.name,))
+def earlier_questions(mind: Mind, speaker: str) -> list[Statement]:
+    """What the speaker asked or ordered before the lines that are new, but for asking back."""
+    new = " ".join(_new_text(mind))
+    asked = mind.memory.told_by(speaker, "asked")
+    return [i for i in asked if i.text not in new and not ABOUT_RECALL.search(i.text)]
+
+
+def _new_text(mind: Mind) -> list[str]:
+    return [plain_spelling(line.text) for line in mind.scene.lines]
+
+
+def back_to(mind: Mind, found: Statement, question: str, speaker: str) -> str:
+    """A statement told back to the one who made it, with its neighbour where that has the kind of
+    thing that was asked for."""
+    fact = as_told(found.text)
+    holds = fitting(question)
+    if holds and not holds.search(found.text[1:]):
+        near_by = [
+            item
+            for item in mind.memory.told_by(speaker)
+            if item.line == found.line and item is not found and holds.search(item.text[1:])
+        ]
+        fact = "; ".join([fact, *(as_told(item.text) for item in near_by[:1])])
+    return mind.phrase("told", fact=fact[:LONGEST], who=mind.called(speaker))
+
+
+def nearest(mind: Mind, question: str, statements: Sequence[Statement]) -> Statement | None:
+    """The statement that answers a question, None where none comes near; of several as near as
+    each other the latest."""
+    telling = [item for item in statements if is_telling(item)]
+    passages = [Passage(item.text, str(item.order)) for item in telling]
+    found = rank(question, passages, (mind.name,))
     if not found:
         return None
-    best = [item for item in found if item.score >= 0.8 * found[0].score]
+    best = [item for item in found if item.score >= AS_NEAR * found[0].score]
     order = max(int(item.passage.source) for item in best)
     return next(item for item in telling if item.order == order)
+
+
+def is_telling(statement: Statement) -> bool:
+    """False for a greeting, a thank you and the like."""
+    if statement.kind != "told" or len(statement.text.split()) > 6:
+        return True
+    return read_part(statement.text).intent not in COURTESY or bool(facts_in(statement.text))
+
+
+def of_kind(question: str, statements: Sequence[Statement]) -> Statement | None:
+    """The latest statement that names a day or a colour, where the question asks for one."""
+    holds = fitting(question, certain=True)
+    if not holds or len(content(question)) > 2:
+        return None
+    return next((item for item in reversed(statements) if holds.search(item.text)), None)
 
 
 def everything_about(mind: Mind, speaker: str) -> str:
     """What is known of the speaker, in one sentence."""
     who, facts = mind.called(speaker), mind.memory.of(speaker)
     parts = [f"your name is {facts['name']}"] if "name" in facts else []
-    parts += [
-        form.format(v=turned_round(facts[slot]))
-        for slot, form in SLOT_FACTS.items()
-        if slot in facts
-    ]
-    used = " ".join(parts)
-    for item in mind.memory.told_by(speaker)[::-1]:
-        told = as_told(item.text)
-        fresh = [word for word in content(told) if word not in content(used)]
-        if (
-            len(parts) >= 4
-            or len(told) > 120
-            or len(fresh) < 2
-            or read_part(item.text).intent not in {"tell", "statement"}
-        ):
-            continue
-        parts.append(told)
-        used += " " + told
+    forms = [(slot, form) for slot, form in SLOT_FACTS.items() if slot in facts]
+    parts += [form.format(v=turned_round(facts[slot])) for slot, form in forms]
+    told = [i for i in mind.memory.told_by(speaker) if i.text not in " ".join(_new_text(mind))]
+    for item in sorted(told[::-1], key=lambda item: not ABOUT_SELF.search(item.text)):
+        if len(parts) < 4 and adds_to(parts, item):
+            parts.append(as_told(item.text))
     if not parts:
         return mind.phrase("know_you", who=who)
     return mind.phrase("told", fact=listed(parts), who=who)
 
 
+def adds_to(parts: Sequence[str], statement: Statement) -> bool:
+    """True where a statement says something that the parts do not."""
+    known = set(content(" ".join(parts)))
+    fresh = [word for word in content(as_told(statement.text)) if word not in known]
+    wanted = 1 if ABOUT_SELF.search(statement.text) else 2
+    short = len(statement.text) <= 120 and read_part(statement.text).intent in {"tell", "statement"}
+    return short and len(fresh) >= wanted
+
+
 def said_by(mind: Mind, reading: Reading, speaker: str) -> str:
     """What somebody else said, as far as this prompt's audience may know it."""
     wanted = reading.slots.get("who", "").lower()
-    names = {item.speaker for item in mind.memory.statements}
-    other = next(
-        (name for name in sorted(names) if wanted in {name.lower(), *name.lower().split()}), ""
-    )
     if wanted in {"i", "we"}:
-        return from_statements(mind, reading.text, speaker) or everything_about(mind, speaker)
-    told = mind.memory.told_by(other)
-    if not told:
-        name = reading.slots.get("who", "")
-        return mind.phrase("said_nothing", other=name, who=mind.called(speaker))
-    topic = reading.slots.get("topic", "")
-    found = nearest(mind, topic, told) if topic else told[-1]
-    if not found:
-        return mind.phrase("said_nothing", other=other, who=mind.called(speaker))
-    return quoted(mind, found)
+        found = from_statements(mind, reading.text, speaker)
+        return found or everything_about(mind, speaker)
+    other = speaker_named(mind, wanted)
+    found = of_speaker(mind, reading.text, other) if other else ""
+    told = mind.memory.told_by(other) if other and not reading.slots.get("topic") else []
+    if found or told:
+        return found or quoted(mind, told[-1])
+    name = other or reading.slots.get("who", "")
+    return mind.phrase("said_nothing", other=name, who=mind.called(speaker))
+
+
+def speaker_named(mind: Mind, text: str) -> str:
+    """The speaker whom a text names; "" for none."""
+    found = set(re.findall(r"[^\W_]+", text.lower()))
+    names = {item.speaker for item in mind.memory.statements}
+    return next(
+        (n for n in sorted(names) if n and set(re.findall(r"[^\W_]+", n.lower())) & found), ""
+    )
+
+
+def of_speaker(mind: Mind, question: str, other: str) -> str:
+    """What a speaker told, did or asked that answers a question about him; "" for nothing."""
+    about = re.sub(rf"\b{re.escape(other)}\b", "", question, flags=re.I)
+    every = mind.memory.told_by(other, "told", "did")
+    found = nearest(mind, about, every) or nearest(mind, about, mind.memory.told_by(other, "asked"))
+    return quoted(mind, found) if found else ""
 
 
 def quoted(mind: Mind, statement: Statement) -> str:
-    """A statement in its speaker's own words."""
-    return mind.phrase(
-        "said_by", other=statement.speaker, fact=statement.text[:LONGEST].replace('"', "'")
-    )
+    """A statement in its speaker's own words; a deed in the character's."""
+    if statement.kind == "did":
+        return deed(mind, statement)
+    fact = statement.text[:LONGEST].replace('"', "'")
+    return mind.phrase("said_by", other=statement.speaker, fact=fact)
+
+
+def deed(mind: Mind, statement: Statement) -> str:
+    """A gift as it is told to others: "Bela gave me the apple"."""
+    fact = statement.text.removeprefix("I ").replace(" you ", " me ").rstrip(".")
+    return mind.phrase("did", other=statement.speaker, fact=fact)
 
 
 def from_others(mind: Mind, question: str, speaker: str) -> str:
-    """What another speaker said that answers a question; "" for nothing."""
-    others = [item for item in mind.memory.statements if item.speaker != speaker]
-    found = nearest(mind, question, others)
-    if found:
-        return quoted(mind, found)
-    names = {item.speaker for item in others}
-    for name in sorted(names):
-        if name.lower() in question.lower() and (facts := mind.memory.of(name)):
-            return mind.phrase("said_by", other=name, fact=_own_statement(mind, name, facts))
-    return ""
+    """What another speaker said or did that answers a question; "" for nothing."""
+    other = speaker_named(mind, question)
+    if other and other != speaker and (found := of_speaker(mind, question, other)):
+        return found
+    others = [
+        i for i in mind.memory.statements if i.speaker != speaker and i.kind in {"told", "did"}
+    ]
+    near_by = nearest(mind, question, others)
+    return quoted(mind, near_by) if near_by else ""
 
 
-def _own_statement(mind: Mind, name: str, facts: dict[str, str]) -> str:
-    value = next(iter(facts.values()))
-    holding = [item.text for item in mind.memory.told_by(name) if value in item.text]
-    return (holding[-1] if holding else value)[:LONGEST].replace('"', "'")
+def who_came(mind: Mind, speaker: str) -> str:
+    """Who came in last."""
+    came = [item.speaker for item in mind.memory.statements if item.kind == "came"]
+    who = mind.called(speaker)
+    return (
+        mind.phrase("came", other=came[-1], who=who)
+        if came
+        else mind.phrase("nobody_came", who=who)
+    )
+
+
+def who_gave(mind: Mind, question: str) -> str:
+    """Answer who gave a thing, from the gifts; "" where the question is another."""
+    if not re.search(r"\bwho\b.*\b(?:gave|brought|handed|give|bring)\b", question, re.I):
+        return ""
+    gifts = [item for item in mind.memory.statements if item.kind == "did"]
+    found = nearest(mind, question, gifts) or (gifts[-1] if gifts else None)
+    return deed(mind, found) if found else ""

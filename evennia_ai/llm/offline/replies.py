@@ -213,7 +213,7 @@ def _with(line: str, tail: str) -> str:
 
 
 PLAIN = {
-    "authority": "authority", "crime": "crime", "threat": "threat", "farewell": "farewell", "thanks": "thanks",
+    "authority": "authority", "order": "authority", "crime": "crime", "threat": "threat", "farewell": "farewell", "thanks": "thanks",
     "sorry": "sorry", "praise": "praise", "yes": "yes", "no": "no", "laugh": "laugh", "gibberish": "gibberish",
 }  # fmt: skip
 HANDLERS: dict[str, Handler] = {
@@ -222,6 +222,8 @@ HANDLERS: dict[str, Handler] = {
     "ask_dislikes": dislikes, "ask_never": limits, "ask_name": name, "said_by": recollection.said_by,
     "ask_self": lambda mind, _, speaker: answers.self_portrait(mind, speaker),
     "ask_goal": lambda mind, _, speaker: answers.goals(mind, speaker),
+    "who_came": lambda mind, _, speaker: recollection.who_came(mind, speaker),
+    "saw": answers.saw, "is_there": answers.is_there,
     "story": lambda mind, _, speaker: answers.tale(mind, speaker),
     "who_here": lambda mind, _, speaker: answers.people(mind, speaker),
     "what_here": lambda mind, _, speaker: answers.things(mind, speaker),

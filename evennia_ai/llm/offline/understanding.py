@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from evennia_ai.llm.offline.intents import ROWS
 from evennia_ai.llm.offline.memory import facts_in, is_question
-from evennia_ai.llm.offline.words import SENTENCE_END, WORD, words
+from evennia_ai.llm.offline.words import SENTENCE_END, WORD, content, plain_spelling, words
 
 NEEDS_CAPITALS = frozenset({"said_by", "secret_of"})
 TABLE = tuple(
@@ -22,7 +22,7 @@ TABLE = tuple(
 COURTESY = frozenset({"greet", "farewell", "thanks", "sorry", "praise", "yes", "no", "laugh"})
 STATES = frozenset({"praise", "thanks", "sorry"})
 LEAD = re.compile(
-    r"^(?:(?:and|but|so|well|oh|ah|now|then|also|listen|look|say|please|um|er|hm+)\b[,:]?\s+)+",
+    r"^(?:(?:and|but|so|well|oh|ah|now|then|also|please|um|er|hm+|ok|okay|haha|hey)\b[,:]?\s+|(?:listen|look|say|wait)[,:]\s+)+",
     re.I,
 )
 VOWEL = re.compile(r"[aeiouyäöüáéíóúàèìòùâêîôûåøæ]|[^\x00-\x7f]", re.I)
@@ -45,13 +45,21 @@ class Reading:
 
 def read_line(text: str, own_name: str) -> list[Reading]:
     """The sentences of a line, each understood."""
-    return [reading for part in parts_of(text, own_name) if (reading := read_part(part)).text]
+    found = [reading for part in parts_of(text, own_name) if (reading := read_part(part)).text]
+    full = [reading for reading in found if not is_scrap(reading)]
+    return full or found
+
+
+def is_scrap(reading: Reading) -> bool:
+    """True for a few words that ask and tell nothing: "and me?", "so,"."""
+    vague = reading.intent in {"question", "statement"} and len(reading.text.split()) <= 3
+    return vague and not content(reading.text)
 
 
 def parts_of(text: str, own_name: str) -> list[str]:
     """The sentences of a line without the name they address, a greeting standing alone."""
     found: list[str] = []
-    for sentence in SENTENCE_END.split(" ".join(text.replace("’", "'").split())):
+    for sentence in SENTENCE_END.split(plain_spelling(text)):
         plain = without_name(sentence.strip(), own_name)
         greeting = dict(TABLE)["greet"].match(plain)
         if greeting and len(plain) > greeting.end():

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 SENTENCE_END = re.compile(r"(?<=[.!?…])[\"”»)]*\s+(?=\S)|(?<=[.!?])\s*\n")
-ABBREVIATION = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Capt|Sgt|Lt)\.$")
+ABBREVIATION = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Capt|Sgt|Lt|[A-Z])\.$")
 COMMON = frozenset(
     "a an and any are as at be been but by can could did do does doing for from get go got had has "
     "have he her here him his how i if in into is it its it's just let like me mine my myself no not "
@@ -51,14 +51,41 @@ NEAR = (
     "love fond enjoy like favourite favorite adore prefer", "hate dislike loathe despise",
     "build make finish forge construct", "room bed lodge sleep stay inn lodging night",
     "guard watch gate sentry patrol", "old age year", "war battle fight soldier army",
-    "horse stable mare pony mount steed", "sick ill heal cure medicine herb remedy wound hurt fever",
+    "trouble problem lose worry wrong", "heavy weigh weight pound", "law reeve judge magistrate fine sheriff rule court",
+    "river cross ferry bridge ford", "danger wolf bandit robber outlaw", "special peculiar odd strange unusual",
+    "offer give pay promise price", "order want need make buy", "alone nobody company lonely", "cure remedy help heal break bring",
+    "inside contain hold full", "bring give gift", "horse stable mare pony mount steed", "sick ill heal cure medicine herb remedy wound hurt fever",
     "key lock unlock", "read book write library letter scroll", "sword blade weapon dagger knife",
-    "tavern inn pub alehouse", "road path route track", "learn teach apprentice lesson pupil master",
+    "tavern inn pub alehouse", "road path route track way", "learn teach apprentice lesson pupil master",
     "sell buy wares goods price cost shop stock trade", "storm weather rain wind",
     "colour color red blue green black white grey brown yellow golden silver purple orange",
     "buy purchase", "magic spell wizard witch sorcery enchant", "danger dangerous peril risk threat",
     "open close hour",
 )  # fmt: skip
+
+
+SPELLINGS = {
+    "whats": "what's", "wheres": "where's", "whos": "who's", "hows": "how's", "whens": "when's",
+    "thats": "that's", "theres": "there's", "dont": "don't", "doesnt": "doesn't", "didnt": "didn't",
+    "isnt": "isn't", "arent": "aren't", "wasnt": "wasn't", "cant": "can't", "wont": "won't",
+    "couldnt": "couldn't", "wouldnt": "wouldn't", "havent": "haven't", "youre": "you're",
+    "youve": "you've", "im": "I'm", "ive": "I've", "i": "I", "u": "you", "ur": "your", "r": "are",
+    "ya": "you", "pls": "please", "plz": "please", "thx": "thanks", "ty": "thanks", "wat": "what",
+    "wot": "what", "rember": "remember", "remeber": "remember", "gimme": "give me",
+    "lemme": "let me", "wanna": "want to", "gonna": "going to", "cuz": "because", "coz": "because",
+    "abt": "about", "ppl": "people", "tho": "though", "teh": "the", "yr": "your", "wich": "which",
+}  # fmt: skip
+SPELLED = re.compile(rf"(?<![\w'’-])(?:{'|'.join(SPELLINGS)})(?![\w'’-])", re.I)
+
+
+def plain_spelling(text: str) -> str:
+    """A line on one row, with the short spellings of chat written out."""
+    even = " ".join(text.replace("’", "'").split())
+    return SPELLED.sub(lambda found: _like(SPELLINGS[found[0].lower()], found[0]), even)
+
+
+def _like(word: str, pattern: str) -> str:
+    return capital(word) if pattern[:1].isupper() else word
 
 
 def words(text: str) -> list[str]:
