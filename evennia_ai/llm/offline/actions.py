@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from evennia_ai.llm.offline.grammar import third_form
 from evennia_ai.llm.offline.history import Act
-from evennia_ai.llm.offline.words import near, stem, with_article, words
+from evennia_ai.llm.offline.words import content, near, stem, with_article, words
 from evennia_ai.ports import Situation
 
 OPPOSITE = {
@@ -52,6 +52,11 @@ DROP = re.compile(
 LOOK = re.compile(ASK + r"(?:look (?:closely )?(?:at|over|into)|examine|inspect|study|read|describe|take a look at|have a look at|"
                   r"what does (?:the |that |this )?(?=.+ (?:say|look|read))|what(?:'s| is) (?:written |carved |scratched )?(?:on|in)|"
                   r"what do you (?:think of|see (?:on|in))|tell me about|what about|what(?:'s| is)|what is it with) (?P<item>.+)", re.I)  # fmt: skip
+VAGUE_LOOK = re.compile(
+    ASK
+    + r"(?:what(?:'s| is) (?!on\b|in\b|inside\b|written|carved|that\b|this\b)|tell me|what about)",
+    re.I,
+)
 GESTURE = re.compile(ASK + r"(?P<deed>wave|nod|bow|smile|dance|laugh|clap|curtsy|salute|jump|wink|kneel|shrug|sigh|grin|frown|"
                      r"stretch|cheer|spin|stand up|sit down|blink|whistle|hum|yawn)(?: too| again| once more| please| now)*(?P<rest>(?: (?:for|at|to|with|your|his|her|the)\b.*?)?)(?: too| again| once more| please| now)*\W*$", re.I)  # fmt: skip
 FOLLOW = re.compile(ASK + r"(?:follow me|come with me|come along|walk with me|join me)\b", re.I)
@@ -180,7 +185,7 @@ def _read_give(text: str, speaker: str, situation: Situation) -> Wish | None:
     groups = found.groupdict()
     item = re.sub(
         r"[?.!]+$|,? (?:please|now|would you|will you|could you|if you (?:please|would|can|have (?:it|one|any)))\b.*$"
-        r"|(?: over)? there\b.*$",
+        r"|(?: over)? there\b.*$|,? as well\b.*$|, .*$",
         "",
         groups["item"],
         flags=re.I,
@@ -231,6 +236,8 @@ def _read_look(text: str, speaker: str, situation: Situation) -> Wish | None:
     if not found:
         return None
     item = match_name(found["item"], (*situation.things, *situation.carrying), loose=False)
+    if item and VAGUE_LOOK.match(text) and not set(content(found["item"])) <= set(content(item)):
+        return None
     return Wish("look", speaker, item, text=text) if item else None
 
 

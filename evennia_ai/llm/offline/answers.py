@@ -10,8 +10,10 @@ from evennia_ai.llm.offline.actions import exit_parts, match_exit, match_name
 from evennia_ai.llm.offline.knowledge import Found, Passage
 from evennia_ai.llm.offline.mind import Mind, seen_parts
 from evennia_ai.llm.offline.recollection import (
+    back_to,
     from_others,
     from_statements,
+    nearest,
     speaker_named,
     who_gave,
 )
@@ -29,7 +31,11 @@ from evennia_ai.llm.offline.words import (
 )
 
 SECOND = 0.62
-FRESH = 0.45
+FRESH = 0.75
+VERBAL = re.compile(
+    r"\b(?:is|are|was|were|do|does|did|can|could|will|would|have|has|had|am|what|who|where|when|why|how)\b",
+    re.I,
+)
 LEANING = re.compile(
     r"\b(?:he|she|it|they|him|her|them|his|their|its|that|there|this|those|these|then)\b", re.I
 )
@@ -100,7 +106,9 @@ def _second(mind: Mind, found: list[Found]) -> str:
 def answer(mind: Mind, reading: Reading, speaker: str) -> str:
     """An answer to any question, honest where there is none."""
     text = reading.text
-    mine = re.search(r"\b(?:my|mine|did i|have i|i (?:said|told|mentioned))\b", text, re.I)
+    text = whole_question(mind, text, speaker)
+    past = re.search(r"\b(?:was|were|did)\b", text, re.I) and not re.search(r"\byou\b", text, re.I)
+    mine = past or re.search(r"\b(?:my|mine|did i|have i|i (?:said|told|mentioned))\b", text, re.I)
     if mine and (told := from_statements(mind, text, speaker)):
         return told
     other = speaker_named(mind, text)
@@ -112,19 +120,34 @@ def answer(mind: Mind, reading: Reading, speaker: str) -> str:
         or from_knowledge(mind, text, speaker)
         or (from_knowledge(mind, reading.topic, speaker) if reading.topic != text else "")
         or seen(mind, reading, speaker)
+        or in_context(mind, reading, speaker)
         or from_others(mind, text, speaker)
         or from_statements(mind, text, speaker)
-        or in_context(mind, reading, speaker)
         or unknown(mind, reading, speaker)
     )
+
+
+def whole_question(mind: Mind, text: str, speaker: str) -> str:
+    """A question of few words ("And a bowl of stew?") with the frame of the one before it."""
+    if len(text.split()) > 5 or VERBAL.search(text) or not text.endswith("?"):
+        return text
+    asked = [item.text for item in mind.memory.told_by(speaker, "asked") if item.text not in text]
+    earlier = [item for item in asked if text not in item]
+    return f"{' '.join(earlier[-1].split()[:3])} {text}" if earlier else text
 
 
 def in_context(mind: Mind, reading: Reading, speaker: str) -> str:
     """A question that leans on what was said just before ("Is she strict?"): something more about
     that; "" where it does not lean or nothing more is known."""
-    if not LEANING.search(reading.text) or not mind.past.own:
+    if not LEANING.search(reading.text) or len(content(reading.text)) > 2 or not mind.past.own:
         return ""
     earlier = mind.past.own[-1]
+    told = [item for item in mind.memory.told_by(speaker) if item.text not in reading.text]
+    if told and not content(reading.text):
+        return back_to(mind, told[-1], reading.text, speaker)
+    asked = nearest(mind, f"{reading.text} {earlier}", told)
+    if asked and "you" in words(earlier):
+        return back_to(mind, asked, reading.text, speaker)
     found = [
         i for i in mind.rank(earlier) if is_sayable(i, True) and not mind.was_said(i.passage.text)
     ]
@@ -164,7 +187,9 @@ def topic_of(reading: Reading) -> str:
     clear = (
         0 < len(text.split()) <= 4
         and content(text)
-        and not re.search(r"\b(?:you|i|me|my|we|your|it|he|she|they|is|are|to)\b", text, re.I)
+        and not re.search(
+            r"\b(?:you|i|me|my|we|your|it|he|she|they|him|her|them|is|are|to)\b", text, re.I
+        )
     )
     return text if clear else ""
 
@@ -229,6 +254,14 @@ def never_clause(mind: Mind, text: str) -> str:
         if len(shared) >= 2 or (common and verb in wanted and shared):
             return clause
     return ""
+
+
+def doing(mind: Mind, speaker: str) -> str:
+    """What it is at work on: a thing it says it is doing, else a goal that is a deed."""
+    busy = re.compile(r"^I am (?:\w+ )?\w+ing\b|\b(?:finish|done|complete|build|make)\b")
+    found = [text for text in (*mind.character.facts, *mind.character.wants) if busy.search(text)]
+    fresh = mind.untold(found)
+    return " ".join(fresh[:2]) if fresh else goals(mind, speaker)
 
 
 def self_portrait(mind: Mind, speaker: str) -> str:

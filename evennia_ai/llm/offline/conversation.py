@@ -113,9 +113,11 @@ def forbidden(mind: Mind, wish: Wish, text: str) -> str:
     clause = never_clause(mind, f"{text} {wish.item}")
     if clause or wish.kind not in {"give", "fetch", "drop"}:
         return clause
-    wanted = set(content(wish.item)[-1:])
+    seen = mind.scene.situation
+    named = match_name(wish.item, (*seen.carrying, *seen.things)) or wish.item
+    wanted = set(content(named)[-1:])
     kept = [item for item in mind.character.nevers if PARTING.match(item)]
-    return next((item for item in kept if wanted & set(content(item))), "")
+    return next((item for item in kept if wanted & set(content(item)[1:])), "")
 
 
 def as_it_was(mind: Mind) -> Situation:
@@ -178,7 +180,7 @@ def answers_to(mind: Mind, heard: Heard) -> list[str]:
         )
         if made and reading.intent == "statement":
             words = related(mind, reading, heard.speaker)
-        if words and words not in made:
+        if words and words not in " ".join(made):
             made.append(words)
     telling = any(reading.intent in {"tell", "statement"} for reading in chosen)
     if telling and not any("?" in words for words in made):
@@ -221,7 +223,8 @@ def weighed(readings: Sequence[Reading]) -> list[Reading]:
             for i, r in enumerate(kept)
             if r.intent not in COURTESIES or (i == 0 and r.intent == "greet")
         ]
-    return kept[:MOST]
+    full = [r for r in kept if r.intent != "statement" or len(content(r.text)) > 1]
+    return (full or kept)[:MOST]
 
 
 def foreign(mind: Mind, reading: Reading, speaker: str) -> str:

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from evennia_ai.llm.offline.words import content, near, sentences, stem, words
 
 K1, B = 1.2, 0.75
-NEAR_WEIGHT = 0.5
-FLOOR = 0.34
+NEAR_WEIGHT = 0.6
+FLOOR = 0.3
+TITLE_WEIGHT = 1.25
 NUMBERS = (
     "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|half|few|"
     "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|first|second|third|fourth|fifth|ninth|once|twice"
@@ -38,6 +39,7 @@ WANTED_TYPES = (
      rf"\b(?:{DAYS}|at|before|after|since|until|ago|dawn|dusk|night|noon|morning|evening|autumn|spring|"
      r"summer|winter|days?|weeks?|months?|years?|bells?)\b", False),
     (r"\b(?:called|named|name of|'s name|name)\b", r"\b(?:called|named|name)\b|(?-i:\b[A-Z][a-z]+)", False),
+    (r"\bwhich way\b", r"\b(?:north|south|east|west|left|right|up|down|back|over|along|across)\w*\b", False),
     (r"\bwhere\b", r"\b(?:in|at|on|under|behind|near|by|beside|above|below|north|south|east|west|to|from|next|inside)\b", False),
     (r"\bwho(?:se|m)?\b", r"(?-i:\b[A-Z][a-z]+)", False),
     (r"\bwhy\b", r"\b(?:because|since|so that|for|to|after)\b", False),
@@ -73,27 +75,42 @@ class Found:
     cover: float
 
 
-def rank(question: str, passages: Sequence[Passage], drop: Iterable[str] = ()) -> list[Found]:
-    """The passages above the floor, nearest first; stable where two are equally near."""
+def rank(
+    question: str, passages: Sequence[Passage], drop: Iterable[str] = (), *, lenient: bool = False
+) -> list[Found]:
+    """The passages above the floor, nearest first; stable where two are equally near.
+
+    ``drop`` are names that ask for nothing. ``lenient`` lowers the floor, for few passages of which
+    one is likely meant: a word that stands in none of them weighs no more than one that does.
+    """
     dropped = {stem(word) for text in drop for word in words(text)}
-    wanted = [item for item in content(question) if item not in dropped]
+    wanted = [item for item in content(expanded(question)) if item not in dropped]
     bags = [Counter(stem(w) for w in words(f"{p.text} {p.extra}")) for p in passages]
     if not wanted or not bags:
         return []
     average = sum(bag.total() for bag in bags) / len(bags) or 1.0
-    rarity = {item: _idf(item, bags) for item in wanted}
+    rarity = {item: _idf(item, bags, 1 if lenient else 0) for item in wanted}
     whole = sum(rarity.values())
     found = []
     for passage, bag in zip(passages, bags, strict=True):
         score, cover = _score(wanted, bag, average, rarity)
         if score > 0 and cover / whole >= FLOOR:
             fit = _type_fit(question, passage.text)
+            if passage.title and set(wanted) & {stem(word) for word in words(passage.title)}:
+                fit *= TITLE_WEIGHT
             found.append(Found(passage, score * fit, cover / whole))
     return sorted(found, key=lambda item: -item.score)
 
 
-def _idf(item: str, bags: Sequence[Counter[str]]) -> float:
-    holding = sum(1 for bag in bags if item in bag)
+def expanded(question: str) -> str:
+    """The question with the words that it means and does not say."""
+    if re.search(r"\bhow much (?:is|are|for|do|does|would|will)\b", question, re.I):
+        return f"{question} price cost"
+    return question
+
+
+def _idf(item: str, bags: Sequence[Counter[str]], least: int) -> float:
+    holding = max(least, sum(1 for bag in bags if item in bag))
     return math.log(1 + (len(bags) - holding + 0.5) / (holding + 0.5))
 
 
@@ -116,7 +133,7 @@ def _type_fit(question: str, text: str) -> float:
     holds = fitting(question)
     if holds is None:
         return 1.0
-    return 1.35 if holds.search(text[1:]) else 0.8
+    return 1.6 if holds.search(text[1:]) else 0.65
 
 
 def lore_passages(lore: Iterable[str]) -> list[Passage]:

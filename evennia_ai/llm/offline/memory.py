@@ -32,6 +32,8 @@ SLOTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("trade", re.compile(r"\b[Mm]y (?:trade|profession|craft|job|work|calling) is (?P<v>[\w' -]+)")),
     ("trade", re.compile(r"\bI(?:'m| am| was| used to be)(?: just| only| but| also| actually| now)? (?P<v>an? (?:[\w'-]+ ){0,3}?[\w'-]+?)(?=\s*(?:[,.;:!?—]|$|\b(?:and|but|who|which|from|by|in|at|of|for|looking|on|here|with|passing|to|come|so|then|myself|too|now)\b))")),
     ("trade", re.compile(rf"(?:{CAPS},|,) (?P<v>(?:an?|the) [\w' -]*?(?:er|or|smith|man|woman|wright|ist|ian|maid|herd|ant|ard|monk|nun|bard|scribe|cook|thief|knight|priest|wife|nurse|guard|spy))(?=[\s,.;!?]|$)(?= from|[,.;!?]|$| by| of| and)")),
+    ("does", re.compile(rf"\bI (?P<v>(?:keep|make|sell|weave|mend|build|bake|brew|farm|fish|hunt|grow|herd|tend|teach|carve|catch|trade|raise|forge|paint|sew|cut|play|heal|guard|drive|sail|row|tan|spin|dig|mine|haul|run) (?!you|it|into|on|for\b)[\w' -]+?){END}")),
+    ("home", re.compile(rf"\bI (?:keep|have|run|own|work|farm|teach|serve|sell|make|build|fish|grow|herd|tend|weave|bake|brew)\b[\w' -]*? (?:in|at|near|outside) (?P<v>{CAPS}(?: {CAPS})*)")),
     ("likes", re.compile(r"\b[Mm]y favou?rite (?:[\w ]+? )?(?:is|are) (?P<v>[\w' -]+)")),
     ("likes", re.compile(rf"\bI (?:really |do |also |quite |only |always )*(?:like|love|adore|prefer|enjoy|drink|am fond of|can't resist) (?P<v>(?!to see|it|that|you|this|your)[\w' -]+?){END}")),
     ("hates", re.compile(rf"\bI (?:really )?(?:hate|dislike|can't stand|cannot stand|can't abide|loathe|detest|don't like|do not like|never drink|never eat) (?P<v>[\w' -]+?){END}")),
@@ -78,6 +80,10 @@ NOT_THIS = re.compile(
     r"\b(?P<new>[\w'-]+(?: [\w'-]+){0,3}?),? (?:and )?not (?:the |an? )?(?P<old>[\w'-]+(?: [\w'-]+)?)",
     re.I,
 )
+NEGATED = re.compile(r",? not \w|\bmake (?:it|that)\b", re.I)
+APOLOGY = re.compile(
+    r"\b(?:no|sorry|wait|oh|ah|hm|well|pardon|correction|my mistake)\b[,.!;: ]*", re.I
+)
 NOT_FIRST = re.compile(
     r"\bnot (?:the |an? )?(?P<old>[\w'-]+(?: [\w'-]+)?),? (?:but|it's|it is|rather) (?P<new>[\w' -]+)",
     re.I,
@@ -93,12 +99,18 @@ NUMBERS = (
 NUMBER = re.compile(rf"\b(?:\d[\d.,]*|(?:{'|'.join(NUMBERS.split())})(?:-[a-z]+)?)\b", re.I)
 NAMED = re.compile(rf"(?<!^)(?<![.!?] )\b(?!I\b){CAPS}(?: {CAPS})*")
 
+LEANING = re.compile(
+    r"\b(?:he|she|it|they|him|his|her|hers|its|their|them|that|this|there|we)\b", re.I
+)
+BARE = re.compile(rf"^(?:{NUMBER.pattern}|{CAPS})[.!]*$", re.I)
+
 
 @dataclass(frozen=True)
 class Statement:
     """One sentence of a speaker's; ``order`` counts up, ``line`` is the heard line it stood in.
 
-    ``kind`` is told, asked (a question, a wish, an order) or did (a gift, an arrival).
+    ``kind`` is told, asked (a question, a wish, an order), did (a gift) or came (an arrival); ``context`` is
+    what the speaker had told before it, where the sentence leans on that ("He has one ear.").
     """
 
     speaker: str
@@ -106,6 +118,7 @@ class Statement:
     order: int
     line: int = 0
     kind: str = "told"
+    context: str = ""
 
 
 @dataclass
@@ -127,7 +140,10 @@ class Memory:
 
     def add(self, speaker: str, text: str, line: int, kind: str = "told") -> None:
         """Add a statement at the end."""
-        self.statements.append(Statement(speaker, text, len(self.statements), line, kind))
+        before = self.told_by(speaker)[-1:] if LEANING.search(text) else []
+        context = f"{before[0].text} {before[0].context}"[:200] if before else ""
+        order = len(self.statements)
+        self.statements.append(Statement(speaker, text, order, line, kind, context))
 
 
 def read_memory(heard: Sequence[Said]) -> Memory:
@@ -161,7 +177,9 @@ def completed(sentence: str, after: str) -> str:
 
 def remember(memory: Memory, speaker: str, sentence: str, line: int) -> None:
     """Add one sentence of a speaker: as told where it states something, else as asked."""
-    if CORRECTION.search(sentence) and _correct(memory, speaker, sentence):
+    if (CORRECTION.search(sentence) or NEGATED.search(sentence)) and _correct(
+        memory, speaker, sentence
+    ):
         return
     text = CORRECTION.sub("", sentence).strip(" ,") if CORRECTION.match(sentence) else sentence
     facts = {} if is_question(sentence) else facts_in(text)
@@ -203,21 +221,30 @@ def _fits(slot: str, value: str) -> bool:
 def _correct(memory: Memory, speaker: str, sentence: str) -> bool:
     """Put a correction into the statement it mends, as the newest; False where none fits."""
     earlier = memory.told_by(speaker)[::-1][:12]
-    pair = NOT_FIRST.search(sentence) or NOT_THIS.search(sentence)
+    plain = APOLOGY.sub("", sentence)
+    pair = NOT_FIRST.search(plain) or NOT_THIS.search(plain)
     if pair:
         old = pair["old"]
         for statement in earlier:
             if re.search(rf"\b{re.escape(old)}\b", statement.text, re.I):
-                new = _last_words(pair["new"])
+                new = _same_kind(pair["new"], old)
                 memory.mended[sentence] = _replace(memory, speaker, statement, old, new)
                 return True
     if facts_in(CORRECTION.sub("", sentence).strip(" ,")):
         return False
-    meant = MEANT.search(sentence)
-    mended = _mend(memory, speaker, earlier, meant["new"]) if meant and earlier else ""
+    meant = MEANT.search(plain)
+    new = meant["new"] if meant else plain.strip(" ,.!") if BARE.match(plain.strip(" ,")) else ""
+    mended = _mend(memory, speaker, earlier, new) if new and earlier else ""
     if mended:
         memory.mended[sentence] = mended
     return bool(mended)
+
+
+def _same_kind(new: str, old: str) -> str:
+    """The part of a correction that stands for the old word: a number for a number."""
+    if NUMBER.fullmatch(old) and (number := NUMBER.search(new)):
+        return number[0]
+    return _last_words(new)
 
 
 def _last_words(text: str) -> str:

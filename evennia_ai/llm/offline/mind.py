@@ -84,8 +84,12 @@ class Mind:
 
     def told(self, fact: str, who: str) -> str:
         """A fact as it stands, or with "as I said" where it was said before."""
-        fact = ended(fact)
-        return self.phrase("again", fact=fact, who=who) if self.was_said(fact) else fact
+        fact = re.sub(r"\. (?=[A-Z])", "; ", ended(fact))
+        return (
+            self.phrase("again", fact=fact, who=who)
+            if self.repeats(fact) or self.was_said(fact)
+            else fact
+        )
 
     def untold(self, texts: Iterable[str]) -> list[str]:
         """Those it has not said yet."""

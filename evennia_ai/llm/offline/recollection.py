@@ -10,10 +10,11 @@ from evennia_ai.llm.offline.knowledge import Passage, fitting, rank
 from evennia_ai.llm.offline.memory import ABOUT_SELF, Statement, facts_in
 from evennia_ai.llm.offline.mind import Mind
 from evennia_ai.llm.offline.understanding import COURTESY, Reading, read_part
-from evennia_ai.llm.offline.words import content, listed, plain_spelling, small
+from evennia_ai.llm.offline.words import content, listed, plain_spelling, small, stem, words
 
 SLOT_FACTS = {
     "trade": "you are {v}",
+    "does": "you {v}",
     "home": "you come from {v}",
     "age": "you are {v} years old",
     "likes": "you like {v}",
@@ -40,6 +41,10 @@ def recall(mind: Mind, reading: Reading, speaker: str) -> str:
         return mind.phrase("told_name", value=who, who=who)
     if reading.intent == "recall_all":
         return everything_about(mind, speaker)
+    if not content(reading.text):
+        return from_slot(mind, SLOT_OF.get(reading.intent, ""), speaker) or latest(
+            mind, reading.text, speaker
+        )
     return (
         from_statements(mind, reading.text, speaker)
         or from_slot(mind, SLOT_OF.get(reading.intent, ""), speaker)
@@ -47,8 +52,43 @@ def recall(mind: Mind, reading: Reading, speaker: str) -> str:
     )
 
 
+def latest(mind: Mind, question: str, speaker: str) -> str:
+    """An answer to a question that names nothing ("What was I asking?"): what was asked or told
+    last, or nearest to the question by its small words."""
+    asks = re.search(r"\b(?:ask|asked|asking|wonder\w*|want|wanted|order\w*)\b", question, re.I)
+    told = [
+        i
+        for i in mind.memory.told_by(speaker)
+        if i.text not in " ".join(_new_text(mind)) and is_telling(i)
+    ]
+    found = earlier_questions(mind, speaker) if asks else told
+    if not found:
+        return mind.phrase("told_nothing", who=mind.called(speaker))
+    wanted = {stem(word) for word in words(question)} - {
+        "i",
+        "you",
+        "me",
+        "what",
+        "did",
+        "the",
+        "a",
+        "to",
+    }
+    best = max(
+        found,
+        key=lambda i: (len(wanted & {stem(w) for w in words(i.text)}) if asks else 0, i.order),
+    )
+    if best.kind == "told":
+        return back_to(mind, best, question, speaker)
+    return mind.phrase(
+        "asked", fact=best.text[:LONGEST].replace('"', "'"), who=mind.called(speaker)
+    )
+
+
 def from_slot(mind: Mind, slot: str, speaker: str) -> str:
     """A named fact, in the words of the statement that told it."""
+    if slot == "trade" and slot not in mind.memory.of(speaker):
+        slot = "does"
     if slot not in mind.memory.of(speaker):
         return ""
     value = mind.memory.of(speaker)[slot]
@@ -108,8 +148,8 @@ def nearest(mind: Mind, question: str, statements: Sequence[Statement]) -> State
     """The statement that answers a question, None where none comes near; of several as near as
     each other the latest."""
     telling = [item for item in statements if is_telling(item)]
-    passages = [Passage(item.text, str(item.order)) for item in telling]
-    found = rank(question, passages, (mind.name,))
+    passages = [Passage(item.text, str(item.order), item.context) for item in telling]
+    found = rank(question, passages, (mind.name,), lenient=True)
     if not found:
         return None
     best = [item for item in found if item.score >= AS_NEAR * found[0].score]
@@ -185,7 +225,19 @@ def of_speaker(mind: Mind, question: str, other: str) -> str:
     about = re.sub(rf"\b{re.escape(other)}\b", "", question, flags=re.I)
     every = mind.memory.told_by(other, "told", "did")
     found = nearest(mind, about, every) or nearest(mind, about, mind.memory.told_by(other, "asked"))
-    return quoted(mind, found) if found else ""
+    return quoted(mind, found) if found else slot_of_other(mind, question, other)
+
+
+def slot_of_other(mind: Mind, question: str, other: str) -> str:
+    """A named fact of another speaker, where the question would ask for it of oneself."""
+    name = re.escape(other)
+    asked = re.sub(rf"\b{name}'s\b", "my", question, flags=re.I)
+    asked = re.sub(rf"\b(do|is)(?:es)? {name}\b|\b{name} (?:is|does)\b", "do I", asked, flags=re.I)
+    slot = SLOT_OF.get(read_part(asked).intent, "")
+    facts = mind.memory.of(other)
+    value = facts.get(slot) or (facts.get("does") if slot == "trade" else None)
+    holding = [item for item in mind.memory.told_by(other) if value and value in item.text]
+    return quoted(mind, holding[-1]) if holding else ""
 
 
 def quoted(mind: Mind, statement: Statement) -> str:

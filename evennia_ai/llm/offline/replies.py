@@ -224,6 +224,7 @@ HANDLERS: dict[str, Handler] = {
     "ask_goal": lambda mind, _, speaker: answers.goals(mind, speaker),
     "who_came": lambda mind, _, speaker: recollection.who_came(mind, speaker),
     "saw": answers.saw, "is_there": answers.is_there,
+    "ask_doing": lambda mind, _, speaker: answers.doing(mind, speaker),
     "story": lambda mind, _, speaker: answers.tale(mind, speaker),
     "who_here": lambda mind, _, speaker: answers.people(mind, speaker),
     "what_here": lambda mind, _, speaker: answers.things(mind, speaker),

@@ -118,6 +118,8 @@ def read_part(sentence: str) -> Reading:
             continue
         if facts and name not in {"inject", "authority", "crime", "threat", "insult", "nature"}:
             return Reading("tell", plain, {}, facts)
+        if name == "recall_all" and len(content(plain[: match.start()])) > 0:
+            name = "recall_topic"
         slots = {key: value.strip(" ?.!,") for key, value in match.groupdict().items() if value}
         return Reading(name, plain, slots)
     if facts:

@@ -21,7 +21,8 @@ COMMON = frozenset(
     "won't think thought anything something everything nothing anyone someone one ones thing things "
     "tell told ask asked make me again now today still also only even may might must shall should "
     "ok okay ah hm hmm hey hello hi good kind sort bit lot way come came that's there's let's "
-    "remember recall called mean such because over under after before while until own other another"
+    "name named make makes made happen happened happens people folk around still again moment ago before earlier "
+    "fair enough wonder wondering wondered matter remember recall called mean such because over under after before while until own other another"
     .split()
 )  # fmt: skip
 IRREGULAR = {
@@ -34,7 +35,7 @@ IRREGULAR = {
     "found": "find", "made": "make", "gave": "give", "given": "give", "seen": "see", "saw": "see",
     "broke": "break", "broken": "break", "married": "marry", "buried": "bury", "paid": "pay",
     "taught": "teach", "caught": "catch", "sang": "sing", "sung": "sing", "feet": "foot",
-    "mice": "mouse", "heard": "hear", "sank": "sink", "sunk": "sink", "swore": "swear",
+    "wolves": "wolf", "loaves": "loaf", "shelves": "shelf", "mice": "mouse", "heard": "hear", "sank": "sink", "sunk": "sink", "swore": "swear",
     "led": "lead", "rode": "ride", "grew": "grow", "grown": "grow", "worn": "wear", "wore": "wear",
 }  # fmt: skip
 NEAR = (
@@ -54,10 +55,10 @@ NEAR = (
     "trouble problem lose worry wrong", "heavy weigh weight pound", "law reeve judge magistrate fine sheriff rule court",
     "river cross ferry bridge ford", "danger wolf bandit robber outlaw", "special peculiar odd strange unusual",
     "offer give pay promise price", "order want need make buy", "alone nobody company lonely", "cure remedy help heal break bring",
-    "inside contain hold full", "bring give gift", "horse stable mare pony mount steed", "sick ill heal cure medicine herb remedy wound hurt fever",
+    "inside contain hold full", "break split crack smash tear snap burst", "bring give gift", "horse stable mare pony mount steed", "sick ill heal cure medicine herb remedy wound hurt fever",
     "key lock unlock", "read book write library letter scroll", "sword blade weapon dagger knife",
     "tavern inn pub alehouse", "road path route track way", "learn teach apprentice lesson pupil master",
-    "sell buy wares goods price cost shop stock trade", "storm weather rain wind",
+    "sell buy wares price cost shop stock trade", "storm weather rain wind",
     "colour color red blue green black white grey brown yellow golden silver purple orange",
     "buy purchase", "magic spell wizard witch sorcery enchant", "danger dangerous peril risk threat",
     "open close hour",
