@@ -1,16 +1,23 @@
 """The Django app: tells Evennia of our service, so that a game edits nothing but INSTALLED_APPS."""
 
 import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
 
 from django.apps import AppConfig
 from django.conf import settings
 from django.db import connections
 from django.db.backends.signals import connection_created
 
+from evennia_ai.game_settings import game_settings
+
 MODULES = {
     "SERVER_SERVICES_PLUGIN_MODULES": "evennia_ai.services",
     "AT_SERVER_STARTSTOP_MODULE": "evennia_ai.services",
     "FILE_HELP_ENTRY_MODULES": "evennia_ai.help_entries",
+    "INPUT_FUNC_MODULES": "evennia_ai.web.inputfuncs",
+    "STATICFILES_DIRS": str(Path(__file__).parent / "web" / "static"),
 }
 # Deleted rows' bytes leave the file too: "forget me" must mean it.
 PRAGMAS = (
@@ -18,6 +25,17 @@ PRAGMAS = (
     "PRAGMA synchronous=NORMAL",
     "PRAGMA busy_timeout=10000",
     "PRAGMA secure_delete=ON",
+)
+# Each with the entry of AI_ASSISTANT that turns it off.
+MIDDLEWARE = {
+    "LOCAL_LIBRARIES": "evennia_ai.web.middleware.LocalLibraries",
+    "TYPING_INDICATOR": "evennia_ai.web.middleware.ClientPlugin",
+}
+# What must see the pages after us, as it compresses, stores or digests them.
+LATER = (
+    "django.middleware.cache.UpdateCacheMiddleware",
+    "django.middleware.gzip.GZipMiddleware",
+    "django.middleware.http.ConditionalGetMiddleware",
 )
 
 
@@ -29,7 +47,7 @@ class EvenniaAIConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Add our modules to those that Evennia's server process loads."""
+        """Add our modules to those that Evennia's server process loads, and our middleware."""
         os.register_at_fork(before=close_connections)
         connection_created.connect(prepare_sqlite, dispatch_uid="evennia_ai.sqlite")
         for name, module in MODULES.items():
@@ -37,6 +55,16 @@ class EvenniaAIConfig(AppConfig):
             modules = [listed] if isinstance(listed, str) else list(listed)
             if module not in modules:
                 setattr(settings, name, [*modules, module])
+        settings.MIDDLEWARE = with_our_middleware(settings.MIDDLEWARE, game_settings())
+
+
+def with_our_middleware(installed: Iterable[str], game: Mapping[str, Any]) -> list[str]:
+    """The middleware of a game with ours among it: before all that makes pages (flat pages are
+    made on the way out), after what packs them up."""
+    ours = [path for name, path in MIDDLEWARE.items() if game.get(name, True)]
+    others = [path for path in installed if path not in MIDDLEWARE.values()]
+    first = 1 + max((i for i, path in enumerate(others) if path in LATER), default=-1)
+    return [*others[:first], *ours, *others[first:]]
 
 
 def prepare_sqlite(connection, **kwargs) -> None:

@@ -10,6 +10,7 @@ from evennia.utils.utils import class_from_module
 from evennia_ai.events import Heard, Situation
 from evennia_ai.hearing import KINDS, MOVES, Utterance, split_message, words_of
 from evennia_ai.senses import display_name
+from evennia_ai.thinking import choose_filler
 
 SCRIPT_KEY = "assistant"
 SCRIPT_PATH = "evennia_ai.assistant_script.AssistantScript"
@@ -54,6 +55,14 @@ class AssistantMixin:
     def at_ai_say(self, text: str) -> str:
         """Called with the words the character is about to say; returns them, changed or not."""
         return text
+
+    def at_ai_thinking(self, seconds: float) -> str | None:
+        """Called once where an answer takes long: return what the character does meanwhile, such
+        as "rubs her chin.", or None for nothing. Takes the lines of the Attribute ``ai_fillers``
+        in turn, or some of ours where there is none; an empty list is for nothing."""
+        number = self.ndb.ai_fillers_shown or 0
+        self.ndb.ai_fillers_shown = number + 1
+        return choose_filler(self.db.ai_fillers, number)
 
     def at_object_post_creation(self) -> None:
         """A character made with a persona, by code or prototype, gets its mind at once."""

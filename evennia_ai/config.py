@@ -87,6 +87,14 @@ class AssistantConfig:
     lore_tokens: int = setting(
         600, "Room in a prompt for pieces of lore; 0 is none.", unit="tokens", low=0, high=20_000
     )
+    filler_after: float = setting(
+        2.0,
+        "How long it thinks before it does something meanwhile, such as rubbing its chin; 0 is "
+        "never.",
+        unit="s",
+        low=0.0,
+        high=600.0,
+    )
     discretion: str = setting(
         "strict",
         "strict: a whisper stays between its parties. trusting: it may be told on.",

@@ -279,6 +279,11 @@ class Services(Protocol):
     def text(self, key: str) -> str:
         """A line for players that no model wrote."""
 
+    def thinking(self, script: Any, turn: TurnRecord, begins: bool) -> None:
+        """A turn's thought begins, or ends however it did: those present may be shown it.
+
+        Never raises."""
+
 
 class Script(Protocol):
     """What the engine touches of an `AssistantScript`."""

@@ -29,11 +29,14 @@ from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.offline import OfflineBrain
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.llm.probe import Prober
+from evennia_ai.ports import TurnRecord
 from evennia_ai.profiles import default_profiles, merge_profiles
 from evennia_ai.senses import EvenniaSenses, is_assistant, listening_objects
+from evennia_ai.signals import thinking_finished, thinking_started
 from evennia_ai.store.lore import LoreShelf, PersonaShelf
 from evennia_ai.store.recovery import assistants_with_work, recover_open_turns
 from evennia_ai.texts import check_texts, text
+from evennia_ai.thinking import ThinkingSigns
 from evennia_ai.tools.registry import load_registry
 
 log = Logger()
@@ -72,6 +75,7 @@ class AssistantService(Service):
         self.personas = self.configured("PERSONAS", PersonaShelf, {})
         self.configured("TEXTS", check_texts, {})
         self.world = EvenniaSenses(self.lore)
+        self.signs = ThinkingSigns(clock, game_setting("TYPING_INDICATOR", True))
         self.attended: dict[int, Any] = {}
         self.beat = LoopingCall(self.tick_attended)
         self.beat.clock = clock
@@ -103,6 +107,7 @@ class AssistantService(Service):
         if self.wants_models():
             self.openai.warm_up().addErrback(lambda failure: log.failure("no openai", failure))
         AssistantScript.shared_services = self
+        self.signs.connect()
         self.accepting = True
 
     def wants_models(self) -> bool:
@@ -126,6 +131,22 @@ class AssistantService(Service):
         if self.beat.running:
             self.beat.stop()
         self.gateway.close()
+        self.signs.disconnect()
+
+    def thinking(self, script: Any, turn: TurnRecord, begins: bool) -> None:
+        """Send the signal that a turn's thought begins or ends, whatever its receivers make of
+        it. Without its key a deleted script cannot be the sender of one."""
+        if not script.pk:
+            return
+        character = script.character
+        listeners = self.world.listeners(character) if character else frozenset()
+        audience = turn.audience if turn.private else listeners
+        if begins:
+            thinking_started.send_robust(
+                script, character=character, audience=audience, private=turn.private
+            )
+        else:
+            thinking_finished.send_robust(script, character=character, audience=audience)
 
     def attend(self, script: Any) -> None:
         """Something happens around an assistant: tick it while players are near."""

@@ -1,8 +1,15 @@
 """Django signals for a game's own code.
 
-``turn_finished``: sender the AssistantScript; ``character``, ``turns`` (how many in this tick).
+The sender is the AssistantScript; each carries ``character``.
+
+``turn_finished``: ``turns`` (how many in this tick).
+``thinking_started``: ``audience`` (frozenset of the dbrefs who will hear the answer), ``private``.
+``thinking_finished``: ``audience``. It comes for every start, unless the server goes down or
+    the assistant is deleted first.
 """
 
 from django.dispatch import Signal
 
 turn_finished = Signal()
+thinking_started = Signal()
+thinking_finished = Signal()

@@ -18,18 +18,18 @@ from evennia_ai.events import Audience
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.senses import display_name, listening_objects
 from evennia_ai.signals import thinking_finished, thinking_started
+from evennia_ai.texts import FILLER_KEYS, text
 
 log = Logger()
 
 # The type of the line, which `hearing.KINDS` does not have: no assistant takes it for an emote.
 FILLER = "ai_filler"
-FILLERS = ("ponders this for a moment.", "takes a moment to think.", "weighs the words.")
 # Clients forget who is not named again; Evennia 6.1 after 5 s.
 REPEAT_S = 2.0
 STAFF_NUMBER = re.compile(r"\(#\d+\)\Z")
 # Evennia 6.1 puts the name into HTML and into a CSS selector as it is. Nothing in ASCII but words
 # is safe in both, so the rest is shown by characters that look alike.
-LOOK_ALIKES = {" ": "\u2005", "'": "\u02bc", '"': "\u201d", "<": "\u2039", ">": "\u203a"}
+LOOK_ALIKES = {" ": "\u2002", "'": "\u02bc", '"': "\u201d", "<": "\u2039", ">": "\u203a"}
 UNSAFE = re.compile(r"[^\w-]", re.ASCII)
 
 
@@ -49,9 +49,12 @@ class Thought:
     calls: dict[str, Any] = field(default_factory=dict)
 
     def witnesses(self) -> list[Any]:
-        """Who may notice it now: of a whisper its parties, else everybody present."""
-        present = listening_objects(self.character) if self.character.pk else []
-        return [obj for obj in present if not self.private or obj.dbref in self.audience]
+        """Who may notice it now: of a whisper its parties, else everybody present, but for those
+        who want to hear nothing of the character."""
+        me = self.character
+        present = listening_objects(me) if me.pk else []
+        meant = [obj for obj in present if not self.private or obj.dbref in self.audience]
+        return [obj for obj in meant if me.dbref not in getattr(obj, "muted_assistants", ())]
 
 
 class ThinkingSigns:
@@ -104,7 +107,13 @@ class ThinkingSigns:
             tell_typing(session, name, state=False)
 
     def show(self, thought: Thought) -> None:
-        """Tell everybody who may notice, who has come meanwhile too, and again in a while."""
+        """Tell everybody who may notice, who has come meanwhile too, and again in a while.
+
+        A deleted assistant sends no signal any more: this is where its thinking ends.
+        """
+        if not thought.script.pk:
+            self.end(thought.script)
+            return
         for witness in thought.witnesses():
             for session in witness.sessions.all():
                 known = thought.told.get(session.sessid)
@@ -189,7 +198,9 @@ def tell_by_evennia(session: Any, name: str, state: bool) -> None:
 def choose_filler(lines: Any, number: int) -> str | None:
     """The builder's lines (one text, or a list) in turn, or ours where there are none at all; None
     for an empty list."""
-    listed = [lines] if isinstance(lines, str) else FILLERS if lines is None else list(lines)
+    if lines is None:
+        lines = [text(key) for key in FILLER_KEYS]
+    listed = [lines] if isinstance(lines, str) else list(lines)
     usable = [str(line) for line in listed if str(line).strip()]
     return usable[number % len(usable)] if usable else None
 

@@ -16,7 +16,7 @@ from evennia_ai.events import Audience, Heard
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.policy.lore import LoreEntry
 from evennia_ai.policy.persona import read_persona
-from evennia_ai.ports import Gateway, Situation, ToolContext, ToolResult, ToolSpec
+from evennia_ai.ports import Gateway, Situation, ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 
 TOOLS = {"say": "final", "whisper": "final", "noop": "final", "look": "free", "give": "once"}
@@ -99,6 +99,11 @@ class StandInServices:
         self.gateway = gateway
         self.toolbox = StandInToolbox()
         self.world = StandInWorld()
+        self.thoughts: list[tuple[int, bool]] = []
+
+    def thinking(self, script: Any, turn: TurnRecord, begins: bool) -> None:
+        """Write down that a turn's thought begins or ends."""
+        self.thoughts.append((turn.id, begins))
 
     def now(self) -> datetime:
         """The fake clock's time, counted from the beginning of 2026."""

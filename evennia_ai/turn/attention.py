@@ -70,7 +70,7 @@ def think(
     turn = script.turns.begin(batch.events, batch.audience, batch.private, context.name)
     outcome = Outcome(FAILED, ANSWER_LOST)
     if not answer_lost:
-        outcome = yield try_turn(script, turn, context)
+        outcome = yield try_visibly(script, turn, context)
     if outcome.state != ANSWERED and not askers_present(script, turn):
         script.turns.give_back(turn.id)
         return
@@ -93,6 +93,20 @@ def act_unasked(script: Any) -> Generator[Deferred[Any], Any, None]:
     outcome: Outcome = yield try_turn(script, turn, context)
     state = NOTED if outcome.state == FAILED else outcome.state
     script.turns.finish(turn.id, state, outcome.detail)
+
+
+@inlineCallbacks
+def try_visibly(
+    script: Any, turn: TurnRecord, context: PromptContext
+) -> Generator[Deferred[Any], Any, Outcome]:
+    """`try_turn`, while those who wait for the answer are shown that one is on its way."""
+    services = script.services
+    services.thinking(script, turn, True)
+    try:
+        outcome: Outcome = yield try_turn(script, turn, context)
+    finally:
+        services.thinking(script, turn, False)
+    return outcome
 
 
 @inlineCallbacks

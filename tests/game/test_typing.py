@@ -1,0 +1,267 @@
+"""Those who will hear an answer are shown that somebody thinks about it."""
+
+import importlib.util
+import re
+
+import pytest
+from twisted.internet.defer import Deferred
+
+from evennia_ai.errors import ProviderUnavailable
+from evennia_ai.testing.scripted import call
+from evennia_ai.thinking import REPEAT_S, harmless_name
+from evennia_ai.turn.attention import act_unasked
+
+HAS_CORE = importlib.util.find_spec("evennia.server.is_typing") is not None
+WEB = {"key": "webclient/websocket", "CLIENTNAME": "Evennia Webclient (websocket)", "OOB": True}
+GMCP = {"OOB": True}
+
+
+@pytest.fixture
+def tavern(game):
+    return game.room()
+
+
+@pytest.fixture
+def mira(game, tavern):
+    return game.assistant("Mira", tavern)
+
+
+@pytest.fixture
+def ann(game, tavern, mira):
+    return game.player("Ann", tavern)
+
+
+@pytest.fixture
+def bob(game, tavern, mira):
+    return game.player("Bob", tavern)
+
+
+@pytest.fixture
+def late(game):
+    """An answer on its way; the next line said sets it off."""
+    answer = Deferred()
+    game.model.add(answer)
+    return answer
+
+
+def signs_for(player, key="telnet", **flags):
+    """Give the player's client these abilities; returns the list of the messages it will get that
+    are no text, as (name, content)."""
+    seen = []
+    player.session.protocol_key = key
+    player.session.protocol_flags.update(flags)
+    player.session.data_out = lambda **message: seen.extend(
+        (name, content) for name, content in message.items() if name not in ("text", "options")
+    )
+    return seen
+
+
+def typing(state, name="Mira"):
+    return ("ai_typing", {"name": name, "state": state})
+
+
+def test_it_is_shown_from_the_line_to_the_answer(game, ann, mira, late):
+    seen = signs_for(ann, **GMCP)
+    ann.do("say hello Mira")
+    game.run()
+    assert seen == [typing(True)]
+    late.callback(call("say", text="Hello!"))
+    assert seen == [typing(True), typing(False)]
+
+
+def test_bystanders_of_a_talk_in_the_room_see_it_too(game, ann, bob, late):
+    seen = signs_for(bob, **GMCP)
+    ann.do("say hello Mira")
+    game.run()
+    assert seen == [typing(True)]
+
+
+def test_of_a_whisper_only_its_parties_see_it(game, ann, bob, late):
+    seen, nothing = signs_for(ann, **GMCP), signs_for(bob, **GMCP)
+    ann.do("whisper Mira = psst")
+    game.run(3 * REPEAT_S)
+    late.callback(call("whisper", text="Yes?"))
+    assert typing(True) in seen and seen[-1] == typing(False)
+    assert nothing == []
+
+
+def test_who_muted_the_character_sees_nothing(game, ann, bob, mira, late):
+    bob.character.toggle_mute(mira.dbref)
+    nothing = signs_for(bob, **GMCP)
+    ann.do("say hello Mira")
+    game.run(REPEAT_S)
+    assert nothing == []
+
+
+@pytest.mark.parametrize(
+    ("client", "why"),
+    [
+        ({}, "plain telnet knows no such messages"),
+        (WEB, "an unknown message is an error on the screen of a web client"),
+        ({**GMCP, "ISTYPING": False}, "the player has turned it off"),
+    ],
+)
+def test_clients_that_cannot_show_it_are_sent_nothing(game, ann, late, client, why):
+    nothing = signs_for(ann, **client)
+    ann.do("say hello Mira")
+    game.run(REPEAT_S)
+    late.callback(call("say", text="Hello!"))
+    assert nothing == [], why
+
+
+@pytest.mark.parametrize(
+    "client",
+    [
+        {**WEB, "AI_TYPING": "ai_typing"},
+        {**WEB, "CLIENTNAME": "Evennia Webclient (websocket [gmcp.mudstandards.org])"},
+    ],
+)
+def test_web_clients_that_can_are(game, ann, late, client):
+    seen = signs_for(ann, **client)
+    ann.do("say hello Mira")
+    game.run()
+    assert seen == [typing(True)]
+
+
+def test_it_is_repeated_and_who_comes_meanwhile_sees_it(game, ann, late, tavern):
+    seen = signs_for(ann, **GMCP)
+    ann.do("say hello Mira")
+    game.run()
+    bob = game.player("Bob", tavern)
+    also = signs_for(bob, **GMCP)
+    game.run(REPEAT_S)
+    assert seen == [typing(True)] * 2
+    assert also == [typing(True)]
+
+
+def test_who_has_left_meanwhile_is_told_of_the_end(game, ann, late):
+    seen = signs_for(ann, **GMCP)
+    ann.do("say hello Mira")
+    game.run()
+    ann.character.move_to(game.room("Street"), quiet=True)
+    late.callback(call("noop"))
+    assert seen == [typing(True), typing(False)]
+
+
+def test_it_ends_when_no_answer_comes(game, ann, late):
+    seen = signs_for(ann, **GMCP)
+    ann.do("say hello Mira")
+    game.run()
+    late.errback(ProviderUnavailable("down"))
+    assert seen == [typing(True), typing(False)]
+
+
+def test_it_ends_when_the_character_is_gone(game, ann, mira, late):
+    seen = signs_for(ann, **GMCP)
+    ann.do("say hello Mira")
+    game.run()
+    mira.delete()
+    game.run(REPEAT_S)
+    late.callback(call("say", text="a ghost"))
+    assert seen[-1] == typing(False)
+
+
+def test_it_ends_when_the_server_goes_down(game, ann, late):
+    seen = signs_for(ann, **GMCP)
+    ann.do("say hello Mira")
+    game.run()
+    game.service.quiesce()
+    assert seen == [typing(True), typing(False)]
+    game.run(5 * REPEAT_S)
+    assert len(seen) == 2
+
+
+def test_what_it_does_unasked_is_not_announced(game, ann, mira, late):
+    nothing = signs_for(ann, **GMCP)
+    act_unasked(mira.assistant)
+    game.run(REPEAT_S)
+    assert len(game.model.requests) == 1
+    assert nothing == []
+
+
+def test_a_game_can_turn_it_off(game, ann, late):
+    game.service.signs.typing = False
+    nothing = signs_for(ann, **GMCP)
+    ann.do("say hello Mira")
+    game.run(REPEAT_S)
+    assert nothing == []
+
+
+def test_a_game_hears_of_it_by_signals(game, ann, bob, mira, late):
+    from evennia_ai.signals import thinking_finished, thinking_started
+
+    told = []
+
+    def begun(sender, character, audience, private, **kwargs):
+        told.append((sender, character, audience, private))
+        raise RuntimeError("a game's own mistake")
+
+    def ended(sender, character, audience, **kwargs):
+        told.append((sender, character, audience))
+
+    thinking_started.connect(begun)
+    thinking_finished.connect(ended)
+    try:
+        ann.do("whisper Mira = psst")
+        game.run()
+        late.callback(call("whisper", text="Yes?"))
+    finally:
+        thinking_started.disconnect(begun)
+        thinking_finished.disconnect(ended)
+    who = (mira.assistant, mira, frozenset({ann.dbref}))
+    assert told == [(*who, True), who]
+    assert ann.last() == 'Mira whispers: "Yes?"'
+
+
+def test_a_client_says_by_itself_what_it_can_show(game, ann):
+    from evennia.server.sessionhandler import _INPUT_FUNCS
+
+    synced = []
+    ann.session.update_flags = lambda **flags: synced.append(flags)
+    for shows in ("is_typing", "<script>", None):
+        _INPUT_FUNCS["ai_typing_setup"](ann.session, shows=shows, cmdid=1)
+    assert [flags["AI_TYPING"] for flags in synced] == ["is_typing", "ai_typing", "ai_typing"]
+
+
+@pytest.mark.skipif(not HAS_CORE, reason="Evennia has it from 6.1 on")
+class TestThroughEvennia:
+    """Evennia's own plugin draws it."""
+
+    client = {**WEB, "AI_TYPING": "is_typing"}
+
+    def test_it_is_set_up_once_and_then_told(self, game, ann, late):
+        seen = signs_for(ann, **self.client)
+        ann.do("say hello Mira")
+        game.run()
+        late.callback(call("say", text="Hello!"))
+        assert {name for name, _ in seen} == {"is_typing"}
+        setup, begun, ended = [content for _, content in seen]
+        assert setup["type"] == "setup" and setup["payload"]["typing_timeout"] > REPEAT_S * 1000
+        assert begun == {"type": "typing", "payload": {"name": "Mira", "state": True}}
+        assert ended == {"type": "typing", "payload": {"name": "Mira", "state": False}}
+
+    def test_a_name_reaches_it_harmless(self, game, ann, mira, late):
+        mira.key = 'Mira <img src="x"> & Co.'
+        seen = signs_for(ann, **self.client)
+        ann.do("say hello Mira")
+        game.run()
+        assert not re.search(r"[<>&\"' .]", seen[-1][1]["payload"]["name"])
+
+    def test_a_game_that_turned_it_off_is_obeyed(self, game, ann, late, settings):
+        settings.WEBCLIENT_TYPING_ENABLED = False
+        nothing = signs_for(ann, **self.client)
+        ann.do("say hello Mira")
+        game.run()
+        assert nothing == []
+
+
+@pytest.mark.parametrize("name", ["Mira", "Jean-Luc", "Åsa_2", "Дед", "老王"])
+def test_plain_names_are_shown_as_they_are(name):
+    assert harmless_name(name) == name
+
+
+def test_a_harmless_name_has_no_ascii_but_words():
+    name = "".join(map(chr, range(32, 127)))
+    harmless = harmless_name(name)
+    assert len(harmless) == len(name)
+    assert all(char.isalnum() or char in "-_" for char in harmless if char.isascii())
