@@ -52,6 +52,7 @@ DROP = re.compile(
 LOOK = re.compile(ASK + r"(?:look (?:closely )?(?:at|over|into)|examine|inspect|study|read|describe|take a look at|have a look at|"
                   r"what does (?:the |that |this )?(?=.+ (?:say|look|read))|what(?:'s| is) (?:written |carved |scratched )?(?:on|in)|"
                   r"what do you (?:think of|see (?:on|in))|tell me about|what about|what(?:'s| is)|what is it with) (?P<item>.+)", re.I)  # fmt: skip
+USE = re.compile(r"\b(?:good for|used? for|for\W*$|cost|worth|mean|made of|come from)", re.I)
 VAGUE_LOOK = re.compile(
     ASK
     + r"(?:what(?:'s| is) (?!on\b|in\b|inside\b|written|carved|that\b|this\b)|tell me|what about)",
@@ -236,6 +237,8 @@ def _read_look(text: str, speaker: str, situation: Situation) -> Wish | None:
     if not found:
         return None
     item = match_name(found["item"], (*situation.things, *situation.carrying), loose=False)
+    if item and USE.search(text):
+        return None
     if item and VAGUE_LOOK.match(text) and not set(content(found["item"])) <= set(content(item)):
         return None
     return Wish("look", speaker, item, text=text) if item else None

@@ -7,7 +7,8 @@ from __future__ import annotations
 import re
 
 from evennia_ai.llm.offline.actions import exit_parts, match_exit, match_name
-from evennia_ai.llm.offline.knowledge import Found, Passage
+from evennia_ai.llm.offline.knowledge import Found, Passage, fitting
+from evennia_ai.llm.offline.memory import Statement
 from evennia_ai.llm.offline.mind import Mind, seen_parts
 from evennia_ai.llm.offline.recollection import (
     back_to,
@@ -31,7 +32,15 @@ from evennia_ai.llm.offline.words import (
 )
 
 SECOND = 0.62
+SHORT = 110
+BRIEF = 125
+WANTING = frozenset(content("want wish goal need like"))
 FRESH = 0.75
+PAST = re.compile(r"\b(?:was|were|did|happen\w*)\b", re.I)
+PRONOUNS = tuple(
+    re.compile(rf"\b(?:{group})\b", re.I)
+    for group in ("he|him|his", "she|her|hers", "they|them|their|theirs")
+)
 VERBAL = re.compile(
     r"\b(?:is|are|was|were|do|does|did|can|could|will|would|have|has|had|am|what|who|where|when|why|how)\b",
     re.I,
@@ -63,13 +72,21 @@ def from_knowledge(mind: Mind, question: str, speaker: str, *, shown: bool = Tru
         i for i in found if i.score >= FRESH * found[0].score and not mind.was_said(i.passage.text)
     ]
     if not fresh:
-        following = sequel(mind, found[0].passage)
+        following = "" if fitting(question) else sequel(mind, found[0].passage)
         return following or mind.told(found[0].passage.text, mind.called(speaker))
-    words_out = [ended(fresh[0].passage.text)]
-    second = _second(mind, fresh)
-    if second and len(words_out[0]) + len(second) <= LONGEST and mind.character.tone != "terse":
+    if fitting(question) and fresh[0] is not found[0]:
+        return mind.told(found[0].passage.text, mind.called(speaker))
+    words_out = [unsaid_part(mind, fresh[0].passage.text)]
+    second = next_part(mind, fresh[0].passage) or _second(mind, fresh)
+    second = " ".join(part for part in sentences(second) if part not in words_out[0])
+    if second and len(words_out[0]) + len(second) <= room_for(mind):
         words_out.append(second)
     return " ".join(words_out)
+
+
+def room_for(mind: Mind) -> int:
+    """How many characters it says at once; one of few words says less."""
+    return BRIEF if mind.character.tone == "terse" else LONGEST
 
 
 def is_sayable(item: Found, shown: bool) -> bool:
@@ -77,6 +94,17 @@ def is_sayable(item: Found, shown: bool) -> bool:
     if item.passage.source == "never":
         return item.cover > 0.6
     return shown or item.passage.source not in {"seen", "saw"}
+
+
+def unsaid_part(mind: Mind, text: str) -> str:
+    """A passage without those of its sentences that were spoken before, if any are left."""
+    fresh = [part for part in sentences(text) if not mind.repeats(part)]
+    return ended(" ".join(fresh) or text)
+
+
+def next_part(mind: Mind, passage: Passage) -> str:
+    """The next piece of lore where this one alone says little."""
+    return sequel(mind, passage) if passage.source == "lore" and len(passage.text) < SHORT else ""
 
 
 def sequel(mind: Mind, passage: Passage) -> str:
@@ -143,15 +171,25 @@ def in_context(mind: Mind, reading: Reading, speaker: str) -> str:
         return ""
     earlier = mind.past.own[-1]
     told = [item for item in mind.memory.told_by(speaker) if item.text not in reading.text]
-    if told and not content(reading.text):
+    about = of_the_same(reading.text, told)
+    if about and "you" in words(earlier):
+        return back_to(mind, about, reading.text, speaker)
+    if told and not content(reading.text) and PAST.search(reading.text):
         return back_to(mind, told[-1], reading.text, speaker)
-    asked = nearest(mind, f"{reading.text} {earlier}", told)
-    if asked and "you" in words(earlier):
-        return back_to(mind, asked, reading.text, speaker)
-    found = [
-        i for i in mind.rank(earlier) if is_sayable(i, True) and not mind.was_said(i.passage.text)
-    ]
-    return ended(found[0].passage.text) if found else ""
+    subject = " ".join(word for word in words(earlier) if stem(word) not in WANTING)
+    found = [item for item in mind.rank(subject) if is_sayable(item, True)]
+    fresh = [item for item in found if not mind.was_said(item.passage.text)]
+    if fresh:
+        return unsaid_part(mind, fresh[0].passage.text)
+    return mind.told(found[0].passage.text, mind.called(speaker)) if found else ""
+
+
+def of_the_same(question: str, told: list[Statement]) -> Statement | None:
+    """The latest statement about the "he", "she" or "it" of a question."""
+    for group in PRONOUNS:
+        if group.search(question):
+            return next((item for item in reversed(told) if group.search(item.text)), None)
+    return None
 
 
 def person_here(mind: Mind, reading: Reading) -> str:
@@ -161,6 +199,8 @@ def person_here(mind: Mind, reading: Reading) -> str:
         reading.text,
         re.I,
     )
+    if found and "'s" in (found[1] or found[2]):
+        return ""
     name = (
         match_name(found[1] or found[2], mind.scene.situation.people, loose=False) if found else ""
     )
@@ -197,6 +237,8 @@ def topic_of(reading: Reading) -> str:
 def unknown(mind: Mind, reading: Reading, speaker: str) -> str:
     """Say that it does not know, and now and then what it does know about."""
     who, topic = mind.called(speaker), topic_of(reading)
+    if re.search(r"\byou(?:r|rs|rself)?\b", reading.text, re.I) and not topic:
+        return mind.phrase("personal", who=who)
     words_out = (
         mind.phrase("unknown_topic", topic=topic, who=who)
         if topic
@@ -264,12 +306,25 @@ def doing(mind: Mind, speaker: str) -> str:
     return " ".join(fresh[:2]) if fresh else goals(mind, speaker)
 
 
+def asked_for(mind: Mind, reading: Reading, speaker: str) -> str:
+    """A request for which there is no tool: what it never does in this, what it knows of it, or a
+    plain no."""
+    who, wanted = mind.called(speaker), set(content(reading.text))
+    for clause in mind.character.nevers:
+        if wanted & set(content(clause)[1:]):
+            return mind.phrase("never", fact=clause, who=who)
+    known = from_knowledge(mind, reading.text, speaker, shown=False)
+    return known or mind.phrase("request_not", who=who)
+
+
 def self_portrait(mind: Mind, speaker: str) -> str:
     """Who it is, and one thing more that it has not told yet."""
     character, who = mind.character, mind.called(speaker)
     identity = character.identity or f"I am {mind.name}."
     if mind.name.lower() not in identity.lower():
-        identity = f"I am {mind.name}. {identity}"
+        described = re.match(r"I am (?=an? |the )", identity)
+        rest = f", {identity[described.end() :]}" if described else f"; {identity}"
+        identity = f"I am {mind.name}{rest}"
     more = [
         fact
         for fact in mind.untold(character.facts)
@@ -383,7 +438,7 @@ def way_to(mind: Mind, reading: Reading, speaker: str) -> str:
     """The way to a place, a thing or a person."""
     situation, who = mind.scene.situation, mind.called(speaker)
     here = match_name(reading.topic, situation.people, loose=False)
-    if here:
+    if here and "'s" not in reading.topic:
         return f"{here} is right here."
     named = match_exit(reading.topic, situation.exits)
     known = from_knowledge(mind, reading.topic, speaker)

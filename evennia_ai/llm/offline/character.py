@@ -36,7 +36,7 @@ TERSE = re.compile(r"\b(?:few words|short words|terse|laconic|curt|clipped|one s
                    r"slow to speak|few and short|short sentences|brief)\b", re.I)  # fmt: skip
 OF_YOU = re.compile(r"\byour?\b(?! (?:turn|lift|push|pull|must first))", re.I)
 ARTICLES = frozenset(
-    "to a an the more my some peace no nothing revenge that news work help money gold rest food".split()
+    "to a an the more my some peace no nothing revenge that news work help money gold rest food someone somebody one another less enough time justice quiet".split()
 )
 NAME = r"[A-Z][\w'’-]+(?: (?:of the |of )?[A-Z][\w'’-]+)*"
 WHO = re.compile(rf"\b(?P<n>{NAME})(?P<a>, [^,;]{{3,40}}| [a-z][^,;]{{3,30}})?, who (?P<c>[^,;.]+)")
@@ -114,6 +114,8 @@ def spoken(clause: str, name: str) -> str:
     if re.search(r"\byou", clause, re.I):
         own = grammar.own_possessives(clause) if IDENTITY.search(clause) else clause
         return ended(grammar.to_first_person(own))
+    if re.match(r"(?:his|her|their)\b", clause, re.I):
+        return ended(capital(grammar.own_clauses(grammar.own_possessives(clause))))
     return ended(grammar.from_third_person(clause, name) or capital(clause))
 
 

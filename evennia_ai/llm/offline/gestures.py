@@ -12,7 +12,8 @@ from evennia_ai.llm.offline.mind import Mind
 TABLE: tuple[tuple[str, str, str], ...] = (
     (r"punch|slap|kick|hits?\b|stab|attack|shove|push|spits?\b|bites?\b|strikes?\b|throws? .* at|draws? (?:a|his|her|their) (?:sword|knife|dagger)", "takes a step back.", "struck"),
     (r"\bwav(?:es?|ing)\b", "waves back at {speaker}.", "greet"),
-    (r"\b(?:bows?|curtsies|curtseys|curtsy|kneels?|salutes?)\b", "bows to {speaker} in turn.", "greet"),
+    (r"\b(?:bows?|curtsies|curtseys|curtsy|kneels?)\b", "bows to {speaker} in turn.", "greet"),
+    (r"\bsalutes?\b", "returns the salute of {speaker}.", "greet"),
     (r"\bnods?\b", "nods to {speaker}.", ""),
     (r"\b(?:smiles?|grins?|beams?)\b", "smiles at {speaker}.", ""),
     (r"\bwinks?\b", "raises an eyebrow at {speaker}.", ""),

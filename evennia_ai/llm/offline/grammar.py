@@ -46,7 +46,7 @@ TURN_ROUND = {
 BE_AFTER_I = {"are": "am", "were": "was", "aren't": "am not", "weren't": "wasn't"}
 BE_AFTER_YOU = {"am": "are", "was": "were", "wasn't": "weren't"}
 THIRD = {"is": "am", "has": "have", "does": "do", "goes": "go", "was": "was", "isn't": "am not"}
-HIS = {"his": "my", "her": "my", "their": "my", "himself": "myself", "herself": "myself",
+HIS = {"his": "my", "her": "my", "their": "my", "him": "me", "himself": "myself", "herself": "myself",
        "themselves": "myself", "hers": "mine", "theirs": "mine"}  # fmt: skip
 NOT_VERBS = frozenset("this his its perhaps always as thus bus less us".split())
 
@@ -179,4 +179,4 @@ def from_third_person(sentence: str, name: str) -> str:
         return ""
     verb = found[2].lower()
     verb = THIRD.get(verb, base_form(verb))
-    return f"I {found[1] or ''}{verb}{own_possessives(sentence[found.end() :])}"
+    return f"I {found[1] or ''}{verb}{own_clauses(own_possessives(sentence[found.end() :]))}"

@@ -20,6 +20,7 @@ K1, B = 1.2, 0.75
 NEAR_WEIGHT = 0.6
 FLOOR = 0.3
 TITLE_WEIGHT = 1.25
+SOURCE_WEIGHT = {"want": 0.8, "never": 0.6, "seen": 0.85, "deed": 0.9}
 NUMBERS = (
     "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|half|few|"
     "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|first|second|third|fourth|fifth|ninth|once|twice"
@@ -76,12 +77,18 @@ class Found:
 
 
 def rank(
-    question: str, passages: Sequence[Passage], drop: Iterable[str] = (), *, lenient: bool = False
+    question: str,
+    passages: Sequence[Passage],
+    drop: Iterable[str] = (),
+    *,
+    lenient: bool = False,
+    exact: bool = False,
 ) -> list[Found]:
     """The passages above the floor, nearest first; stable where two are equally near.
 
     ``drop`` are names that ask for nothing. ``lenient`` lowers the floor, for few passages of which
     one is likely meant: a word that stands in none of them weighs no more than one that does.
+    ``exact`` lets no near meanings count.
     """
     dropped = {stem(word) for text in drop for word in words(text)}
     wanted = [item for item in content(expanded(question)) if item not in dropped]
@@ -93,9 +100,9 @@ def rank(
     whole = sum(rarity.values())
     found = []
     for passage, bag in zip(passages, bags, strict=True):
-        score, cover = _score(wanted, bag, average, rarity)
+        score, cover = _score(wanted, bag, average, rarity, 0.0 if exact else NEAR_WEIGHT)
         if score > 0 and cover / whole >= FLOOR:
-            fit = _type_fit(question, passage.text)
+            fit = _type_fit(question, passage.text) * SOURCE_WEIGHT.get(passage.source, 1.0)
             if passage.title and set(wanted) & {stem(word) for word in words(passage.title)}:
                 fit *= TITLE_WEIGHT
             found.append(Found(passage, score * fit, cover / whole))
@@ -115,12 +122,16 @@ def _idf(item: str, bags: Sequence[Counter[str]], least: int) -> float:
 
 
 def _score(
-    wanted: Sequence[str], bag: Counter[str], average: float, rarity: dict[str, float]
+    wanted: Sequence[str],
+    bag: Counter[str],
+    average: float,
+    rarity: dict[str, float],
+    near_weight: float,
 ) -> tuple[float, float]:
-    length = bag.total()
+    length = min(bag.total(), 2 * average)
     score = cover = 0.0
     for item in wanted:
-        weight = 1.0 if item in bag else NEAR_WEIGHT if near(item) & bag.keys() else 0.0
+        weight = 1.0 if item in bag else near_weight if near(item) & bag.keys() else 0.0
         count = bag[item] or 1
         part = count * (K1 + 1) / (count + K1 * (1 - B + B * length / average))
         score += weight * part * rarity[item]

@@ -38,7 +38,7 @@ SLOTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("likes", re.compile(rf"\bI (?:really |do |also |quite |only |always )*(?:like|love|adore|prefer|enjoy|drink|am fond of|can't resist) (?P<v>(?!to see|it|that|you|this|your)[\w' -]+?){END}")),
     ("hates", re.compile(rf"\bI (?:really )?(?:hate|dislike|can't stand|cannot stand|can't abide|loathe|detest|don't like|do not like|never drink|never eat) (?P<v>[\w' -]+?){END}")),
     ("fears", re.compile(rf"\bI(?:'m| am) (?:a little |very |so |terribly )?(?:afraid|scared|terrified) of (?P<v>[\w' -]+?){END}")),
-    ("quest", re.compile(r"\bI(?:'m| am|'ve been| have been| was|'ve come| came| come| have come)?(?: here)?(?: still| now| really)? ?(?:looking for|searching for|hunting(?: for)?|seeking|seek|in search of|trying to (?:find|reach|get to|learn)|(?:need|want|have|came|come|hope|wish|mean|must|am here|'m here)(?: here)? to) (?P<v>[\w' -]+?)(?=\s*(?:[,.;:!?—]|$|\bbut\b))")),
+    ("quest", re.compile(r"\bI(?:'m| am|'ve been| have been| was|'ve come| came| come| have come)?(?: here)?(?: still| now| really)? ?(?:looking for|searching for|hunting(?: for)?|seeking|seek|in search of|trying to (?:find|reach|get to|learn)|(?:need|want|have|came|come|hope|wish|mean|must|am here|'m here)(?: here)? to|(?:have |'ve )?(?:come|came|am here|'m here) (?:for|about|because of)) (?P<v>[\w' -]+?)(?=\s*(?:[,.;:!?—]|$|\bbut\b))")),
     ("quest", re.compile(r"\b[Mm]y (?:quest|task|errand|mission|aim|goal) is (?:to )?(?P<v>[\w' -]+)")),
 )  # fmt: skip
 IMPERATIVE = re.compile(
@@ -177,9 +177,8 @@ def completed(sentence: str, after: str) -> str:
 
 def remember(memory: Memory, speaker: str, sentence: str, line: int) -> None:
     """Add one sentence of a speaker: as told where it states something, else as asked."""
-    if (CORRECTION.search(sentence) or NEGATED.search(sentence)) and _correct(
-        memory, speaker, sentence
-    ):
+    corrects = CORRECTION.search(sentence) or NEGATED.search(sentence)
+    if corrects and not is_question(sentence) and _correct(memory, speaker, sentence):
         return
     text = CORRECTION.sub("", sentence).strip(" ,") if CORRECTION.match(sentence) else sentence
     facts = {} if is_question(sentence) else facts_in(text)
@@ -233,7 +232,9 @@ def _correct(memory: Memory, speaker: str, sentence: str) -> bool:
     if facts_in(CORRECTION.sub("", sentence).strip(" ,")):
         return False
     meant = MEANT.search(plain)
-    new = meant["new"] if meant else plain.strip(" ,.!") if BARE.match(plain.strip(" ,")) else ""
+    bare = plain.strip(" ,.!")
+    short = len(bare.split()) <= 4 and plain != sentence and not ABOUT_SELF.search(bare)
+    new = meant["new"] if meant else bare if BARE.match(bare) or short else ""
     mended = _mend(memory, speaker, earlier, new) if new and earlier else ""
     if mended:
         memory.mended[sentence] = mended

@@ -148,7 +148,7 @@ def _passages(scene: Scene, character: Character, past: Past) -> list[Passage]:
     found += seen_passages(scene.situation.description)
     found += [Passage(ended(note), "seen") for note in getattr(scene.situation, "notes", ())]
     for item, to in past.gifts:
-        found.append(Passage(f"I gave {with_article(item)} to {to}.", "self", "hand have who"))
+        found.append(Passage(f"I gave {with_article(item)} to {to}.", "deed", "hand have who"))
     for sight in dict.fromkeys(past.sights):
         title, _, text = sight.partition(": ")
         if title != scene.situation.place:

@@ -31,7 +31,7 @@ SLOT_OF = {
 }
 ABOUT_RECALL = re.compile(r"\b(?:remember|recall|tell you|told you|say|said|remind)\b", re.I)
 LONGEST = 220
-AS_NEAR = 0.93
+AS_NEAR = 0.87
 
 
 def recall(mind: Mind, reading: Reading, speaker: str) -> str:
@@ -111,7 +111,7 @@ def from_statements(mind: Mind, question: str, speaker: str) -> str:
     found = nearest(mind, question, told) or of_kind(question, told)
     if found:
         return back_to(mind, found, question, speaker)
-    asked = nearest(mind, question, earlier_questions(mind, speaker))
+    asked = nearest(mind, question, earlier_questions(mind, speaker), exact=True)
     if asked:
         fact = asked.text[:LONGEST].replace('"', "'")
         return mind.phrase("asked", fact=fact, who=mind.called(speaker))
@@ -144,12 +144,14 @@ def back_to(mind: Mind, found: Statement, question: str, speaker: str) -> str:
     return mind.phrase("told", fact=fact[:LONGEST], who=mind.called(speaker))
 
 
-def nearest(mind: Mind, question: str, statements: Sequence[Statement]) -> Statement | None:
+def nearest(
+    mind: Mind, question: str, statements: Sequence[Statement], *, exact: bool = False
+) -> Statement | None:
     """The statement that answers a question, None where none comes near; of several as near as
     each other the latest."""
     telling = [item for item in statements if is_telling(item)]
     passages = [Passage(item.text, str(item.order), item.context) for item in telling]
-    found = rank(question, passages, (mind.name,), lenient=True)
+    found = rank(question, passages, (mind.name,), lenient=True, exact=exact)
     if not found:
         return None
     best = [item for item in found if item.score >= AS_NEAR * found[0].score]
@@ -161,7 +163,8 @@ def is_telling(statement: Statement) -> bool:
     """False for a greeting, a thank you and the like."""
     if statement.kind != "told" or len(statement.text.split()) > 6:
         return True
-    return read_part(statement.text).intent not in COURTESY or bool(facts_in(statement.text))
+    dull = read_part(statement.text).intent in COURTESY | {"insult", "threat", "gibberish"}
+    return not dull or bool(facts_in(statement.text))
 
 
 def of_kind(question: str, statements: Sequence[Statement]) -> Statement | None:

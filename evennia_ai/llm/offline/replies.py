@@ -166,6 +166,12 @@ def feeling(mind: Mind, reading: Reading, speaker: str) -> str:
     )
 
 
+def offer_help(mind: Mind, reading: Reading, speaker: str) -> str:
+    """An offer of help: welcome, with what is wanted."""
+    fresh = mind.untold(mind.character.wants) or [""]
+    return _with(mind.phrase("help", who=mind.called(speaker)), fresh[0])
+
+
 def own_words(mind: Mind, reading: Reading, speaker: str) -> str:
     """What it said last."""
     if not mind.past.own:
@@ -224,6 +230,7 @@ HANDLERS: dict[str, Handler] = {
     "ask_goal": lambda mind, _, speaker: answers.goals(mind, speaker),
     "who_came": lambda mind, _, speaker: recollection.who_came(mind, speaker),
     "saw": answers.saw, "is_there": answers.is_there,
+    "request": answers.asked_for, "offer_help": offer_help,
     "ask_doing": lambda mind, _, speaker: answers.doing(mind, speaker),
     "story": lambda mind, _, speaker: answers.tale(mind, speaker),
     "who_here": lambda mind, _, speaker: answers.people(mind, speaker),

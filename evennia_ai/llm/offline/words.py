@@ -58,7 +58,7 @@ NEAR = (
     "inside contain hold full", "break split crack smash tear snap burst", "bring give gift", "horse stable mare pony mount steed", "sick ill heal cure medicine herb remedy wound hurt fever",
     "key lock unlock", "read book write library letter scroll", "sword blade weapon dagger knife",
     "tavern inn pub alehouse", "road path route track way", "learn teach apprentice lesson pupil master",
-    "sell buy wares price cost shop stock trade", "storm weather rain wind",
+    "sell buy wares price cost shop stock trade peddle hawk", "storm weather rain wind",
     "colour color red blue green black white grey brown yellow golden silver purple orange",
     "buy purchase", "magic spell wizard witch sorcery enchant", "danger dangerous peril risk threat",
     "open close hour",
@@ -101,6 +101,7 @@ def stem(word: str) -> str:
         word = IRREGULAR[word]
     for ending, rest in (
         ("ies", "y"),
+        ("ied", "y"),
         ("sses", "ss"),
         ("ing", ""),
         ("ed", ""),
@@ -186,7 +187,11 @@ def with_article(name: str, article: str = "the") -> str:
 def an(name: str) -> str:
     """A thing's name with an indefinite article where it has none."""
     first = name.split(" ", 1)[0]
-    if first.lower() in {"a", "an", "the", "some"} or first[:1].isupper() or name.endswith("s"):
+    if (
+        first.lower() in {"a", "an", "the", "some"}
+        or first[:1].isupper()
+        or (name.endswith("s") and " of " not in name)
+    ):
         return name
     return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
 
