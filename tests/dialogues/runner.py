@@ -21,7 +21,7 @@ from tests.dialogues.scoring import (
 )
 
 DATA = Path(__file__).parent / "data"
-CAST = DATA / "cast"
+LATER = Path(__file__).parent / "later"
 WAIT_S = 5
 TYPES = {"say": SAY, "whisper": WHISPER, "pose": EMOTE}
 COMMANDS = {
@@ -43,7 +43,9 @@ def load_dialogues(prefix: str = "", folder: Path = DATA) -> list[dict[str, Any]
 
 def load_cast(name: str) -> dict[str, Any]:
     """A persona with its rooms, things and lore."""
-    cast: dict[str, Any] = json.loads((CAST / f"{name}.json").read_text(encoding="utf-8"))
+    files = [folder / "cast" / f"{name}.json" for folder in (DATA, LATER)]
+    found = next(file for file in files if file.exists())
+    cast: dict[str, Any] = json.loads(found.read_text(encoding="utf-8"))
     return cast
 
 

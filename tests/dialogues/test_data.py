@@ -5,15 +5,29 @@ import re
 import pytest
 
 from evennia_ai.policy.persona import FIELD_NAMES, read_persona
-from tests.dialogues.runner import COMMANDS, load_cast, load_dialogues
+from tests.dialogues.runner import COMMANDS, LATER, load_cast, load_dialogues
 from tests.dialogues.scoring import CHECKS, IMPLICIT
 
-DIALOGUES = load_dialogues()
+FIRST = load_dialogues()
+HELD_OUT = load_dialogues(folder=LATER)
+DIALOGUES = [*FIRST, *HELD_OUT]
 CASTS = sorted({dialogue["cast"] for dialogue in DIALOGUES})
 LINES = [(dialogue["id"], line) for dialogue in DIALOGUES for line in dialogue["lines"]]
-CHECKED = [(name, kind, wanted) for name, line in LINES for check in line.get("checks", ())
-           for kind, wanted in check.items()]  # fmt: skip
 LINE_FIELDS = {"speaker", "kind", "text", "about", "wait", "home", "skip", "checks"}
+
+
+def checks_of(dialogues):
+    return [
+        (dialogue["id"], kind, wanted)
+        for dialogue in dialogues
+        for line in dialogue["lines"]
+        for check in line.get("checks", ())
+        for kind, wanted in check.items()
+    ]
+
+
+def casts_of(dialogues):
+    return {dialogue["cast"] for dialogue in dialogues}
 
 
 def patterns_of(kind, wanted):
@@ -30,8 +44,36 @@ def things_of(dialogue):
 
 
 def test_there_are_forty_over_three_personas():
-    assert len(DIALOGUES) == len({dialogue["id"] for dialogue in DIALOGUES}) == 40
-    assert len(CASTS) == 3
+    assert len(FIRST) == len({dialogue["id"] for dialogue in FIRST}) == 40
+    assert len(casts_of(FIRST)) == 3
+
+
+def test_there_are_twenty_held_out_over_three_other_personas():
+    assert len(HELD_OUT) == 20
+    assert len({dialogue["id"] for dialogue in DIALOGUES}) == 60
+    assert len(casts_of(HELD_OUT)) == 3
+    assert not casts_of(HELD_OUT) & casts_of(FIRST)
+
+
+@pytest.mark.parametrize("dialogue", HELD_OUT, ids=lambda dialogue: dialogue["id"])
+def test_a_held_out_dialogue_has_six_to_nine_checks_of_its_own(dialogue):
+    assert 6 <= len(checks_of([dialogue])) <= 9
+
+
+def test_nothing_is_asked_twice_over_in_the_two_sets():
+    texts = {line["text"].lower() for dialogue in FIRST for line in dialogue["lines"]}
+    again = {line["text"] for dialogue in HELD_OUT for line in dialogue["lines"]
+             if line.get("checks") and line["text"].lower() in texts}  # fmt: skip
+    assert not again
+
+
+@pytest.mark.parametrize("dialogue", DIALOGUES, ids=lambda dialogue: dialogue["id"])
+def test_players_stand_in_rooms_and_go_through_exits_that_exist(dialogue):
+    rooms = load_cast(dialogue["cast"])["rooms"]
+    exits = {way["name"] for room in rooms for way in room["exits"]}
+    assert {line["text"] for line in dialogue["lines"] if line["kind"] == "go"} <= exits
+    starts = {player["starts"] for player in dialogue["players"] if "starts" in player}
+    assert starts <= {room["name"] for room in rooms}
 
 
 @pytest.mark.parametrize("dialogue", DIALOGUES, ids=lambda dialogue: dialogue["id"])
@@ -50,7 +92,7 @@ def test_lines_hold_nothing_unknown():
 
 
 def test_checks_are_known_and_their_patterns_compile_in_lower_case():
-    for name, kind, wanted in CHECKED:
+    for name, kind, wanted in checks_of(DIALOGUES):
         assert kind in CHECKS, name
         for pattern in patterns_of(kind, wanted):
             re.compile(pattern)
@@ -86,5 +128,6 @@ def test_a_cast_is_whole(name):
 
 
 def test_most_lines_that_matter_have_checks_of_their_own():
-    assert len(CHECKED) >= 250
-    assert {kind for _, kind, _ in CHECKED} == set(CHECKS)
+    assert len(checks_of(FIRST)) >= 250
+    for dialogues in (FIRST, HELD_OUT):
+        assert {kind for _, kind, _ in checks_of(dialogues)} == set(CHECKS)

@@ -1,0 +1,17 @@
+"""Twenty held-out dialogues, other personas and other words than those the brain was tuned with."""
+
+import pytest
+
+from tests.dialogues import reporting
+from tests.dialogues.runner import LATER, load_dialogues, play_all
+
+pytestmark = [pytest.mark.game, pytest.mark.timeout(120)]
+
+BAR = 75.0
+
+
+def test_the_offline_brain_holds_up_in_dialogues_it_was_not_tuned_with(offline_game):
+    scored = play_all(offline_game, load_dialogues(folder=LATER))
+    shares = [reporting.percent(scored), reporting.percent(reporting.own_checks(scored))]
+    if min(shares) < BAR:
+        pytest.fail(f"{reporting.failures(scored)}\n\n{reporting.table(scored)}", pytrace=False)
