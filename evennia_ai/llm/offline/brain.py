@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.llm.offline.actions import Step, Wish, done, next_step
+from evennia_ai.llm.offline.actions import Step, done, next_step
 from evennia_ai.llm.offline.conversation import Heard, gather, wish_of, words_for
 from evennia_ai.llm.offline.mind import Mind, read_mind
 from evennia_ai.llm.offline.outcomes import words_for_step
+from evennia_ai.llm.offline.wishes import Wish
 from evennia_ai.ports import LLMReply, LLMRequest, ToolCallRequest
 
 MODEL = "offline"

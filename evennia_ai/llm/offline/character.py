@@ -84,7 +84,7 @@ def read_character(persona: Persona, name: str) -> Character:
         facts=(*plain, *knows),
         asides=tuple(part for text in (*plain, *knows) for part in asides(text, name)),
         wants=(*wants, *(wanted(entry) for entry in persona.wants)),
-        nevers=(*nevers, *(refused(entry) for entry in persona.never)),
+        nevers=(*(refused(entry) for entry in persona.never), *nevers),
         traits=tuple(traits),
         examples=tuple(entry.strip("\"“”' ") for entry in persona.examples),
         habits=habits_of(persona.manner),

@@ -8,15 +8,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from evennia_ai.llm.offline.actions import Wish, match_name, read_wish
-from evennia_ai.llm.offline.answers import never_clause
 from evennia_ai.llm.offline.gestures import answer_emote
 from evennia_ai.llm.offline.languages import foreign_lines, tongue_of
 from evennia_ai.llm.offline.mind import Mind
+from evennia_ai.llm.offline.naming import KIND_OF, match_name
+from evennia_ai.llm.offline.outcomes import bare
+from evennia_ai.llm.offline.portrait import never_clause
 from evennia_ai.llm.offline.recollection import as_told
 from evennia_ai.llm.offline.replies import follow_up, greet, related, respond
 from evennia_ai.llm.offline.understanding import Reading, read_line
-from evennia_ai.llm.offline.words import an, content, rotated, with_article
+from evennia_ai.llm.offline.wishes import Wish, read_wish
+from evennia_ai.llm.offline.words import an, content, rotated, stem, with_article, words
 from evennia_ai.ports import HeardLine, Situation
 
 HOSTILE = frozenset({"inject", "authority", "crime", "threat", "insult"})
@@ -108,12 +110,20 @@ def resolved(mind: Mind, text: str) -> str:
     return text
 
 
+def is_treat(item: str) -> bool:
+    """True for what is there to be given: food, drink, remedies."""
+    return bool({KIND_OF.get(stem(word)) for word in words(item)} & {"drink", "food", "remedy"})
+
+
 def forbidden(mind: Mind, wish: Wish, text: str) -> str:
     """The thing it never does that a wish would make it do; "" where there is none."""
     clause = never_clause(mind, f"{text} {wish.item}")
     if clause or wish.kind not in {"give", "fetch", "drop"}:
         return clause
     seen = mind.scene.situation
+    own = match_name(wish.item, seen.carrying, loose=False)
+    if own and re.search(r"\byour\b", text, re.I) and not is_treat(own):
+        return f"My {bare(own)} stays with me."
     named = match_name(wish.item, (*seen.carrying, *seen.things)) or wish.item
     wanted = set(content(named)[-1:])
     kept = [item for item in mind.character.nevers if PARTING.match(item)]

@@ -26,8 +26,11 @@ MACHINERY = re.compile(r"\b(?:do not fit|nothing was done|refused)\b", re.I)
 
 @dataclass(frozen=True)
 class Said:
-    """One heard line of the past; ``kind`` is say, whisper, give, arrives, leaves or note; ``after``
-    is what the character had said last before it."""
+    """One heard line of the past.
+
+    ``kind`` is say, whisper, give, arrives, leaves or note; ``after`` is what the character had
+    said last before it.
+    """
 
     kind: str
     speaker: str

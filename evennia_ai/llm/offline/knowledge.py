@@ -37,8 +37,8 @@ WANTED_TYPES = (
     (r"\b(?:how many|how much|how old|how long|how heavy|how far|how big|number)\b",
      rf"\d|\b(?:{NUMBERS}|\w+teen|\w+ty)\b", False),
     (r"\bwhen\b|\bwhat (?:time|hour)\b",
-     rf"\b(?:{DAYS}|at|before|after|since|until|ago|dawn|dusk|night|noon|morning|evening|autumn|spring|"
-     r"summer|winter|days?|weeks?|months?|years?|bells?)\b", False),
+     (rf"\b(?:{DAYS}|at|before|after|since|until|ago|dawn|dusk|night|noon|morning|evening|autumn|spring|"
+     r"summer|winter|days?|weeks?|months?|years?|bells?)\b"), False),
     (r"\b(?:called|named|name of|'s name|name)\b", r"\b(?:called|named|name)\b|(?-i:\b[A-Z][a-z]+)", False),
     (r"\bwhich way\b", r"\b(?:north|south|east|west|left|right|up|down|back|over|along|across)\w*\b", False),
     (r"\bwhere\b", r"\b(?:in|at|on|under|behind|near|by|beside|above|below|north|south|east|west|to|from|next|inside)\b", False),

@@ -3,7 +3,7 @@
 It is read anew from each request's messages, so it holds nothing the prompt's audience may not know.
 """
 
-# ruff: noqa: E501  # a pattern or a phrase is read best in one piece
+# ruff: noqa: E501  # a pattern is read best in one piece
 
 from __future__ import annotations
 
@@ -12,56 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from evennia_ai.llm.offline.history import Said
-from evennia_ai.llm.offline.words import plain_spelling, sentences, with_article
+from evennia_ai.llm.offline.telling import ABOUT_SELF, CAPS, facts_in, is_question
+from evennia_ai.llm.offline.words import WORD, plain_spelling, sentences, with_article
 
-END = r"(?=\s*(?:[,.;:!?—]|$|\s-\s|\b(?:and|but|who|which|so|because|though|looking|on my|here|now|these days)\b))"
-CAPS = r"[A-ZÀ-ÖØ-ÞА-ЯЁ][\w'’-]*"
-# Upper case is meant: most of these need a name.
-SLOTS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("name", re.compile(rf"\b(?:[Mm]y (?:full |real |true )?name(?:'s| is)(?: actually| really)?|[Tt]he name(?:'s| is)"
-                        rf"|(?:[Pp]lease |[Jj]ust )?[Cc]all me|I(?:'m| am) (?:called|named|known as)|[Tt]hey call me"
-                        rf"|(?:[Ff]olk|[Ff]riends|[Pp]eople|[Ee]veryone) calls? me|I go by)"
-                        rf" (?:the name (?:of )?)?(?P<v>{CAPS}(?: (?:of |the |von |van |de |du )?{CAPS}){{0,2}}|[a-z]\w+(?=\W*$))")),
-    ("name", re.compile(rf"\bI(?:'m| am) (?P<v>{CAPS}(?: {CAPS}){{0,2}})(?=\s*(?:[,.;!]|$|and\b|from\b|of\b|the\b|by\b|son\b|daughter\b))")),
-    ("age", re.compile(r"\bI(?:'m| am) (?P<v>(?:\d{1,3}|[a-z]+(?:-[a-z]+)?))(?= (?:years old|winters|summers)\b)")),
-    ("home", re.compile(rf"\b(?:I(?:'m| am| was)|I|I've|I have|,|and)\s?(?: originally)?(?:come|came|hail|travelled|travel|walked|sailed|journeyed)?(?: all the way| here| down| up)*"
-                        rf" from (?P<v>(?:the (?:town|village|city|isle|island|port) of )?(?:the )?\w[\w' -]*?){END}")),
-    ("home", re.compile(rf"\b(?:I (?:live|dwell|grew up|was born(?: and raised)?|was raised) (?:in|at|on|near|by)|[Mm]y (?:home|hometown|village|town|home town|homeland) is) (?P<v>\w[\w' -]*?){END}")),
-    ("home", re.compile(rf"\bI(?:'m| am)\b[^.;!?]{{0,60}}? from (?P<v>(?:the )?\w[\w' -]*?){END}")),
-    ("trade", re.compile(rf"\bI (?:work|earn my (?:bread|living|keep)|serve|sail|make my living) as (?P<v>an? [\w' -]+?){END}")),
-    ("trade", re.compile(r"\b[Mm]y (?:trade|profession|craft|job|work|calling) is (?P<v>[\w' -]+)")),
-    ("trade", re.compile(r"\bI(?:'m| am| was| used to be)(?: just| only| but| also| actually| now)? (?P<v>an? (?:[\w'-]+ ){0,3}?[\w'-]+?)(?=\s*(?:[,.;:!?—]|$|\b(?:and|but|who|which|from|by|in|at|of|for|looking|on|here|with|passing|to|come|so|then|myself|too|now)\b))")),
-    ("trade", re.compile(rf"(?:{CAPS},|,) (?P<v>(?:an?|the) [\w' -]*?(?:er|or|smith|man|woman|wright|ist|ian|maid|herd|ant|ard|monk|nun|bard|scribe|cook|thief|knight|priest|wife|nurse|guard|spy))(?=[\s,.;!?]|$)(?= from|[,.;!?]|$| by| of| and)")),
-    ("does", re.compile(rf"\bI (?P<v>(?:keep|make|sell|weave|mend|build|bake|brew|farm|fish|hunt|grow|herd|tend|teach|carve|catch|trade|raise|forge|paint|sew|cut|play|heal|guard|drive|sail|row|tan|spin|dig|mine|haul|run) (?!you|it|into|on|for\b)[\w' -]+?){END}")),
-    ("home", re.compile(rf"\bI (?:keep|have|run|own|work|farm|teach|serve|sell|make|build|fish|grow|herd|tend|weave|bake|brew)\b[\w' -]*? (?:in|at|near|outside) (?P<v>{CAPS}(?: {CAPS})*)")),
-    ("likes", re.compile(r"\b[Mm]y favou?rite (?:[\w ]+? )?(?:is|are) (?P<v>[\w' -]+)")),
-    ("likes", re.compile(rf"\bI (?:really |do |also |quite |only |always )*(?:like|love|adore|prefer|enjoy|drink|am fond of|can't resist) (?P<v>(?!to see|it|that|you|this|your)[\w' -]+?){END}")),
-    ("hates", re.compile(rf"\bI (?:really )?(?:hate|dislike|can't stand|cannot stand|can't abide|loathe|detest|don't like|do not like|never drink|never eat) (?P<v>[\w' -]+?){END}")),
-    ("fears", re.compile(rf"\bI(?:'m| am) (?:a little |very |so |terribly )?(?:afraid|scared|terrified) of (?P<v>[\w' -]+?){END}")),
-    ("quest", re.compile(r"\bI(?:'m| am|'ve been| have been| was|'ve come| came| come| have come)?(?: here)?(?: still| now| really)? ?(?:looking for|searching for|hunting(?: for)?|seeking|seek|in search of|trying to (?:find|reach|get to|learn)|(?:need|want|have|came|come|hope|wish|mean|must|am here|'m here)(?: here)? to|(?:have |'ve )?(?:come|came|am here|'m here) (?:for|about|because of)) (?P<v>[\w' -]+?)(?=\s*(?:[,.;:!?—]|$|\bbut\b))")),
-    ("quest", re.compile(r"\b[Mm]y (?:quest|task|errand|mission|aim|goal) is (?:to )?(?P<v>[\w' -]+)")),
-)  # fmt: skip
 IMPERATIVE = re.compile(
     r"^(?:(?:please|now|then|and|so|well|oh|just|kindly|hey)[, ]+)*(?:go|give|fetch|bring|tell|show|take|get|hand|"
     r"pour|come|look|wave|follow|let|ask|say|repeat|remember (?:me|to)|wait|stop|help|pass|serve|drop|put|sing|"
-    r"dance|bow|ignore|forget|make|kill|steal|remind|describe|explain|find|check|listen|hello|hi|good)\b", re.I
+    r"dance|bow|ignore|forget|make|kill|steal|remind|describe|explain|find|check|listen)\b", re.I
 )  # fmt: skip
-NOT_A_NAME = frozenset(
-    "I Not So Very Just Here Sorry Sure Glad Fine Well Tired Looking Afraid Back English German French "
-    "Spanish Russian Happy Sad Hungry Thirsty Lost Late Ready Done Good Bad Your The From In At Only A An"
-    .split()
-)  # fmt: skip
-NOT_A_TRADE = re.compile(
-    r"^an? (?:bit|little|lot|few|friend|stranger|fan|man|woman|person|while|fool|guest|traveller here|"
-    r"mess|moment|very|long|big fan|newcomer|day|week|month|year|good|bad|better|great|long way|huge)\b"
-)
-NO_HOME = re.compile(r"^(?:here|there|now|far|you|it|him|her|them|that|this|what|the start|work|away|"
-                     r"nowhere|afar|everywhere|time|my|a |an |where|one|under|behind)\b", re.I)  # fmt: skip
-QUESTION = re.compile(
-    r"^(?:and |but |so |well,? |tell me,? |then |now,? |oh,? |please,? )*(?:who|what|where|when|why|how|"
-    r"which|whose|do|does|did|is|are|was|were|can|could|would|will|have|has|may|shall|should|am)\b.*", re.I
-)  # fmt: skip
-ABOUT_SELF = re.compile(r"\b(?:i|my|me|mine|we|our|us|i'm|i've|i'd|i'll|we're|we've|call)\b", re.I)
 CORRECTION = re.compile(
     r"^(?:(?:no|sorry|wait|oh|ah|hm|well|actually|correction|forgive me|pardon|my mistake|i misspoke|"
     r"scratch that|i was wrong|i lied|to be honest)\b[,.;:!—\s-]*)+|\b(?:i meant|i mean|actually|rather|instead)\b",
@@ -79,6 +37,9 @@ ANSWERS = (
 NOT_THIS = re.compile(
     r"\b(?P<new>[\w'-]+(?: [\w'-]+){0,3}?),? (?:and )?not (?:the |an? )?(?P<old>[\w'-]+(?: [\w'-]+)?)",
     re.I,
+)
+GREETING = re.compile(
+    r"^(?:hello|hi|hey|good (?:day|morning|evening|afternoon))\b[\w ]{0,20}?(?:[,.!;-]+\s*|$)", re.I
 )
 NEGATED = re.compile(r",? not \w|\bmake (?:it|that)\b", re.I)
 APOLOGY = re.compile(
@@ -98,10 +59,7 @@ NUMBERS = (
 )
 NUMBER = re.compile(rf"\b(?:\d[\d.,]*|(?:{'|'.join(NUMBERS.split())})(?:-[a-z]+)?)\b", re.I)
 NAMED = re.compile(rf"(?<!^)(?<![.!?] )\b(?!I\b){CAPS}(?: {CAPS})*")
-
-LEANING = re.compile(
-    r"\b(?:he|she|it|they|him|his|her|hers|its|their|them|that|this|there|we)\b", re.I
-)
+LEANING = re.compile(r"\b(?:he|she|it|they|him|his|her|hers|its|their|them|we)\b", re.I)
 BARE = re.compile(rf"^(?:{NUMBER.pattern}|{CAPS})[.!]*$", re.I)
 
 
@@ -140,7 +98,9 @@ class Memory:
 
     def add(self, speaker: str, text: str, line: int, kind: str = "told") -> None:
         """Add a statement at the end."""
-        before = self.told_by(speaker)[-1:] if LEANING.search(text) else []
+        before = [
+            i for i in self.told_by(speaker)[-1:] if LEANING.search(text) and line - i.line < 4
+        ]
         context = f"{before[0].text} {before[0].context}"[:200] if before else ""
         order = len(self.statements)
         self.statements.append(Statement(speaker, text, order, line, kind, context))
@@ -177,44 +137,18 @@ def completed(sentence: str, after: str) -> str:
 
 def remember(memory: Memory, speaker: str, sentence: str, line: int) -> None:
     """Add one sentence of a speaker: as told where it states something, else as asked."""
+    sentence = GREETING.sub("", sentence)
     corrects = CORRECTION.search(sentence) or NEGATED.search(sentence)
     if corrects and not is_question(sentence) and _correct(memory, speaker, sentence):
         return
     text = CORRECTION.sub("", sentence).strip(" ,") if CORRECTION.match(sentence) else sentence
+    if not WORD.search(text) or re.fullmatch(r"not \w+\W*", text):
+        return
     facts = {} if is_question(sentence) else facts_in(text)
     asks = is_question(sentence) or (IMPERATIVE.match(sentence) and not facts)
     memory.add(speaker, text or sentence, line, "asked" if asks else "told")
     if facts and ABOUT_SELF.search(sentence):
         memory.facts.setdefault(speaker, {}).update(facts)
-
-
-def is_question(sentence: str) -> bool:
-    """True for what asks and tells nothing."""
-    return sentence.rstrip(' "”').endswith("?") or bool(QUESTION.match(sentence))
-
-
-def facts_in(sentence: str) -> dict[str, str]:
-    """The named facts in one sentence: name, trade, home, age, likes, hates, fears, quest."""
-    found: dict[str, str] = {}
-    text = sentence.replace("’", "'")
-    for slot, pattern in SLOTS:
-        match = None if slot in found else pattern.search(text)
-        if match and (value := match["v"].strip(" '-")) and _fits(slot, value):
-            found[slot] = value
-    return found
-
-
-def _fits(slot: str, value: str) -> bool:
-    if slot == "name":
-        return value.split(maxsplit=1)[0] not in NOT_A_NAME and value.split(maxsplit=1)[0] not in {
-            "from",
-            "not",
-        }
-    if slot == "trade":
-        return not NOT_A_TRADE.match(value)
-    if slot == "home":
-        return not NO_HOME.match(value) and len(value.split()) <= 6
-    return len(value.split()) <= 14
 
 
 def _correct(memory: Memory, speaker: str, sentence: str) -> bool:

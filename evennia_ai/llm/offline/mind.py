@@ -151,7 +151,7 @@ def _passages(scene: Scene, character: Character, past: Past) -> list[Passage]:
         found.append(Passage(f"I gave {with_article(item)} to {to}.", "deed", "hand have who"))
     for sight in dict.fromkeys(past.sights):
         title, _, text = sight.partition(": ")
-        if title != scene.situation.place:
+        if title != scene.situation.place and "nothing special" not in text:
             found += [Passage(part, "saw", title) for part in seen_parts(text)]
     found += [Passage(said.text, "note") for said in past.heard if said.kind == "note"]
     return found

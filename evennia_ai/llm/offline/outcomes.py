@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import re
 
-from evennia_ai.llm.offline.actions import Step, Wish
-from evennia_ai.llm.offline.answers import from_knowledge, looked
+from evennia_ai.llm.offline.actions import Step
+from evennia_ai.llm.offline.answers import from_knowledge
 from evennia_ai.llm.offline.mind import Mind
+from evennia_ai.llm.offline.sights import looked
+from evennia_ai.llm.offline.wishes import Wish
 from evennia_ai.llm.offline.words import an, ended, listed, sentences
 
 

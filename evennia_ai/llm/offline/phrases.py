@@ -5,7 +5,9 @@ or a mark that a client could take for markup. ``{who}`` is what it calls the sp
 
 from __future__ import annotations
 
-PHRASES: dict[str, tuple[str, ...]] = {
+from evennia_ai.llm.offline.phrases_of_deeds import DEEDS
+
+TALK: dict[str, tuple[str, ...]] = {
     "nature": (
         "Plainly, {who}: no language model is behind me just now, only the offline brain, simple but always here.",
         "You ask plainly, so plainly: I am not a real person. The offline brain answers for {name}; no language model stands behind it just now.",
@@ -249,90 +251,5 @@ PHRASES: dict[str, tuple[str, ...]] = {
     ),
     "own_words": ("I said: \"{fact}\"", "My words were: \"{fact}\"", "What I said was: \"{fact}\""),
     "own_nothing": ("I have said nothing yet, {who}.",),
-    "ask_name": ("I am {name}, {who}.", "{name} is my name, {who}.", "They call me {name}."),
-    "alone": ("Nobody but you and me, {who}.", "Only you, {who}."),
-    "here": ("I see {people} here, {who}.", "Here are {people}, and I.", "{people_capital}, and myself."),
-    "things": ("I see {things} here, {who}.", "There is {things} here.", "Here I see {things}."),
-    "no_things": ("Nothing much lies about here, {who}.", "I see nothing of note here, {who}."),
-    "carry": ("I have {things} with me, {who}.", "I carry {things}, {who}.", "{things_capital}, that is all I carry."),
-    "carry_nothing": ("My hands are empty, {who}.", "I carry nothing just now, {who}."),
-    "have": ("I have {item} here, {who}. Ask and it is yours.", "{item_capital}? I have it by me, {who}."),
-    "lies_here": ("{item_capital} is right here, {who}.", "There is {item} here, {who}."),
-    "place": ("This is {place}, {who}.", "You are at {place}, {who}.", "{place} is where you stand, {who}."),
-    "exit": ("The way called {exit} leads to {place}, {who}.", "By {exit} you come to {place}, {who}."),
-    "exits": ("From here you can go {exits}, {who}.", "The ways from here, {who}: {exits}."),
-    "no_exits": ("I see no way out of here, {who}.",),
-    "time": ("By my reckoning it is {time}, {who}.", "It is {time}, {who}, or near enough."),
-    "gift": (
-        "For me, {who}? {item_capital}! I thank you.",
-        "{item_capital}, from you, {who}? Thank you.",
-        "That is kind, {who}. I will take good care of {item}.",
-    ),
-    "give_done": (
-        "There you are, {who}: {item}.",
-        "Here is {item}, {who}. Mind you look after it.",
-        "{item_capital} for you, {who}.",
-    ),
-    "give_other": ("{item_capital} is with {to} now, {who}.", "There, {to}: {item}, because {who} asks."),
-    "give_not": ("I cannot give you {item}, {who}.", "{item_capital} I cannot hand over, {who}."),
-    "give_mine": ("{item_capital} is mine, {who}, and stays with me.", "No, {who}: {item} I keep."),
-    "get_done": ("I have {item} now, {who}.", "There: I have taken up {item}."),
-    "get_not": ("I cannot take {item}, {who}.", "{item_capital} stays where it is, {who}."),
-    "have_not": (
-        "I have no {thing} at hand, {who}.",
-        "There is no {thing} here that I could give you, {who}.",
-        "No {thing} just now, {who}; I am sorry.",
-    ),
-    "instead": ("What I could give you is {things}.", "There would be {things}, if that helps."),
-    "fetch_not": (
-        "I looked, {who}, but found no {thing} in {place}.",
-        "There was no {thing} to be had in {place}, {who}.",
-    ),
-    "drop_done": ("There: I have put {item} down.", "{item_capital} lies here now, {who}."),
-    "drop_not": ("I cannot put {item} down, {who}.",),
-    "look_done": ("{fact}", "Let me see, {who}. {fact}", "Well, {who}: {fact}"),
-    "look_not": ("I cannot make out more of {item}, {who}.",),
-    "go_done": ("Here I am, then.", "So, this is where you wanted me."),
-    "go_back": (
-        "There and back, {who}: I have been to {place}. {fact}",
-        "I am back from {place}, {who}. {fact}",
-    ),
-    "go_not": ("I cannot go to {place}, {who}.", "The way to {place} is closed to me just now, {who}."),
-    "go_stuck": ("It seems I must stay here a while.",),
-    "go_refuse": ("My place is here, {who}.", "I stay where I am needed, {who}."),
-    "follow_done": ("Lead on, {who}.", "I am with you, {who}."),
-    "follow_not": ("My place is here, {who}; but come back and tell me of it.", "I cannot leave with you, {who}. I am needed here."),
-    "deed_done": ("There you are, {who}.", "Like that, {who}?", "As you wish, {who}."),
-    "deed_not": ("Not just now, {who}.",),
-    "personal": (
-        "That I keep to myself, {who}.",
-        "I would rather not say, {who}.",
-        "There is not much to tell about that, {who}.",
-        "That is a long story, {who}, and not for today.",
-        "I do not talk about that, {who}.",
-    ),
-    "request_not": (
-        "That I cannot do for you just now, {who}.",
-        "I am afraid that is not in my hands, {who}.",
-        "Not now, {who}; ask me another time.",
-        "I would if I could, {who}, but I cannot.",
-    ),
-    "help": (
-        "I will not say no to that, {who}.",
-        "A pair of hands is always welcome, {who}.",
-        "You could indeed help me, {who}.",
-    ),
-    "story": ("Have you heard this, {who}? {fact}", "Well, {who}, there is this: {fact}", "This much I can tell you, {who}: {fact}"),
-    "no_story": ("I have told you all I have, {who}. It is your turn.", "No more tales from me today, {who}. Tell me one of yours."),
-    "seen": ("I see you, {who}. Is there something you want to say?", "What is it, {who}?", "I saw that, {who}."),
-    "struck": ("Keep your hands to yourself, {who}.", "Try that again, {who}, and you will be sorry.", "That was foolish, {who}."),
-    "comfort": ("What is it, {who}? You can tell me.", "Sit down, {who}, and tell me what weighs on you."),
-    "health": ("Your health, {who}.", "And yours, {who}."),
-    "seat": ("Make yourself at home, {who}.", "Rest your legs, {who}."),
-    "hug": ("Well now, {who}. I am not used to that.", "You have a warm heart, {who}."),
-    "busy": ("One thing at a time, {who}.",),
-    "goals": ("{fact}",),
-    "no_goals": ("I want for nothing, {who}, but good company.", "What I want I keep to myself, {who}."),
-    "no_likes": ("Good company and a quiet evening, {who}.", "Honest folk, {who}. There are few enough."),
-    "no_dislikes": ("Liars, {who}, and draughts.", "I try to dislike nobody, {who}. Some make it hard."),
 }  # fmt: skip
+PHRASES = TALK | DEEDS

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from evennia_ai.llm.offline.grammar import turned_round
 from evennia_ai.llm.offline.knowledge import Passage, fitting, rank
-from evennia_ai.llm.offline.memory import ABOUT_SELF, Statement, facts_in
+from evennia_ai.llm.offline.memory import Statement
 from evennia_ai.llm.offline.mind import Mind
+from evennia_ai.llm.offline.telling import ABOUT_SELF, facts_in
 from evennia_ai.llm.offline.understanding import COURTESY, Reading, read_part
 from evennia_ai.llm.offline.words import content, listed, plain_spelling, small, stem, words
 
@@ -182,7 +183,7 @@ def everything_about(mind: Mind, speaker: str) -> str:
     forms = [(slot, form) for slot, form in SLOT_FACTS.items() if slot in facts]
     parts += [form.format(v=turned_round(facts[slot])) for slot, form in forms]
     told = [i for i in mind.memory.told_by(speaker) if i.text not in " ".join(_new_text(mind))]
-    for item in sorted(told[::-1], key=lambda item: not ABOUT_SELF.search(item.text)):
+    for item in sorted(told, key=lambda item: (not ABOUT_SELF.search(item.text), -item.order)):
         if len(parts) < 4 and adds_to(parts, item):
             parts.append(as_told(item.text))
     if not parts:

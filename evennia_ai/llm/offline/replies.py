@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from evennia_ai.llm.offline import answers, recollection
+from evennia_ai.llm.offline import answers, portrait, recollection, sights
 from evennia_ai.llm.offline.grammar import turned_round
 from evennia_ai.llm.offline.mind import Mind
 from evennia_ai.llm.offline.understanding import Reading
@@ -200,7 +200,7 @@ def dislikes(mind: Mind, reading: Reading, speaker: str) -> str:
 
 def limits(mind: Mind, reading: Reading, speaker: str) -> str:
     """What it would never do."""
-    clause = answers.never_clause(mind, reading.text)
+    clause = portrait.never_clause(mind, reading.text)
     nevers = (
         [clause] if clause else mind.untold(mind.character.nevers) or list(mind.character.nevers)
     )
@@ -226,20 +226,20 @@ HANDLERS: dict[str, Handler] = {
     "nature": nature, "inject": stay_oneself, "secret_of": keep_secret, "greet": greet, "tell": tell,
     "insult": insult, "ask_feeling": feeling, "own_words": own_words, "ask_likes": likes,
     "ask_dislikes": dislikes, "ask_never": limits, "ask_name": name, "said_by": recollection.said_by,
-    "ask_self": lambda mind, _, speaker: answers.self_portrait(mind, speaker),
-    "ask_goal": lambda mind, _, speaker: answers.goals(mind, speaker),
+    "ask_self": lambda mind, _, speaker: portrait.self_portrait(mind, speaker),
+    "ask_goal": lambda mind, _, speaker: portrait.goals(mind, speaker),
     "who_came": lambda mind, _, speaker: recollection.who_came(mind, speaker),
-    "saw": answers.saw, "is_there": answers.is_there,
-    "request": answers.asked_for, "offer_help": offer_help,
-    "ask_doing": lambda mind, _, speaker: answers.doing(mind, speaker),
-    "story": lambda mind, _, speaker: answers.tale(mind, speaker),
-    "who_here": lambda mind, _, speaker: answers.people(mind, speaker),
-    "what_here": lambda mind, _, speaker: answers.things(mind, speaker),
-    "carry": lambda mind, _, speaker: answers.carrying(mind, speaker),
-    "where": lambda mind, _, speaker: answers.place(mind, speaker),
-    "time": lambda mind, _, speaker: answers.time(mind, speaker),
-    "have": answers.having, "exits": answers.exits, "way_to": answers.way_to, "opinion": answers.opinion,
-    "ask_about": answers.about, "question": answers.answer,
+    "saw": sights.saw, "is_there": sights.is_there,
+    "request": portrait.asked_for, "offer_help": offer_help,
+    "ask_doing": lambda mind, _, speaker: portrait.doing(mind, speaker),
+    "story": lambda mind, _, speaker: portrait.tale(mind, speaker),
+    "who_here": lambda mind, _, speaker: sights.people(mind, speaker),
+    "what_here": lambda mind, _, speaker: sights.things(mind, speaker),
+    "carry": lambda mind, _, speaker: sights.carrying(mind, speaker),
+    "where": lambda mind, _, speaker: sights.place(mind, speaker),
+    "time": lambda mind, _, speaker: sights.time(mind, speaker),
+    "have": sights.having, "exits": sights.exits, "way_to": sights.way_to, "opinion": answers.opinion,
+    "ask_about": portrait.about, "question": answers.answer,
     **dict.fromkeys(
         ("recall_name", "recall_all", "recall_trade", "recall_home", "recall_age", "recall_hates",
          "recall_likes", "recall_quest", "recall_topic"),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from evennia_ai.llm.offline.intents import ROWS
-from evennia_ai.llm.offline.memory import facts_in, is_question
+from evennia_ai.llm.offline.telling import facts_in, is_question
 from evennia_ai.llm.offline.words import SENTENCE_END, WORD, content, plain_spelling, words
 
 NEEDS_CAPITALS = frozenset({"said_by", "secret_of"})
@@ -119,7 +119,7 @@ def read_part(sentence: str) -> Reading:
         if facts and name not in {"inject", "authority", "crime", "threat", "insult", "nature"}:
             return Reading("tell", plain, {}, facts)
         if name == "recall_all" and len(content(plain[: match.start()])) > 0:
-            name = "recall_topic"
+            return Reading("recall_topic", plain)
         slots = {key: value.strip(" ?.!,") for key, value in match.groupdict().items() if value}
         return Reading(name, plain, slots)
     if facts:

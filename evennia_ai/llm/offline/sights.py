@@ -1,0 +1,167 @@
+"""Answers about what is seen: people, things, ways, the place, and what a walk showed."""
+
+# a pattern is read best in one piece
+
+from __future__ import annotations
+
+import re
+
+from evennia_ai.llm.offline.answers import LONGEST, answer, from_knowledge, seen
+from evennia_ai.llm.offline.mind import Mind, seen_parts
+from evennia_ai.llm.offline.naming import exit_parts, match_exit, match_name
+from evennia_ai.llm.offline.understanding import Reading
+from evennia_ai.llm.offline.words import (
+    an,
+    capital,
+    content,
+    ended,
+    listed,
+    sentences,
+    with_article,
+)
+
+DESCRIBED_PLACE = re.compile(r"\bExits: ")
+
+
+def people(mind: Mind, speaker: str) -> str:
+    """Who is here beside itself and whoever asks."""
+    others = [name for name in mind.scene.situation.people if name not in {speaker, mind.name}]
+    who = mind.called(speaker)
+    if not others:
+        return mind.phrase("alone", who=who)
+    return mind.phrase("here", people=listed([*others, "you"]), who=who)
+
+
+def things(mind: Mind, speaker: str) -> str:
+    """What lies here."""
+    seen_things = [an(name) for name in mind.scene.situation.things]
+    who = mind.called(speaker)
+    return (
+        mind.phrase("things", things=listed(seen_things), who=who)
+        if seen_things
+        else mind.phrase("no_things", who=who)
+    )
+
+
+def carrying(mind: Mind, speaker: str) -> str:
+    """What it has with it."""
+    held = [an(name) for name in mind.scene.situation.carrying]
+    who = mind.called(speaker)
+    return (
+        mind.phrase("carry", things=listed(held), who=who)
+        if held
+        else mind.phrase("carry_nothing", who=who)
+    )
+
+
+def having(mind: Mind, reading: Reading, speaker: str) -> str:
+    """Answer whether it has a thing."""
+    situation, who = mind.scene.situation, mind.called(speaker)
+    carried = match_name(reading.topic, situation.carrying)
+    if carried:
+        return mind.phrase("have", item=with_article(carried), who=who)
+    lying = match_name(reading.topic, situation.things)
+    known = from_knowledge(mind, reading.topic, speaker, shown=False)
+    if lying and not known:
+        return mind.phrase("lies_here", item=with_article(lying), who=who)
+    return known or answer(mind, reading, speaker)
+
+
+def place(mind: Mind, speaker: str) -> str:
+    """Where this is, with a sentence of what it looks like."""
+    situation, who = mind.scene.situation, mind.called(speaker)
+    if not situation.place:
+        return mind.phrase("unknown", who=who)
+    fresh = mind.untold(p.text for p in mind.passages if p.source == "seen")
+    here = mind.phrase("place", who=who)
+    return f"{here} {fresh[0]}" if fresh and len(fresh[0]) < 200 else here
+
+
+def exits(mind: Mind, reading: Reading, speaker: str) -> str:
+    """Where the ways lead: the one that was named, else all of them."""
+    situation, who = mind.scene.situation, mind.called(speaker)
+    topic = reading.slots.get("topic") or reading.slots.get("topic2") or ""
+    named = match_exit(topic, situation.exits) if topic else ""
+    if named:
+        name, leads = exit_parts(named)
+        return mind.phrase("exit", exit=name, place=leads or with_article(name), who=who)
+    known = from_knowledge(mind, reading.text, speaker) if topic else ""
+    if known or not situation.exits:
+        return known or mind.phrase("no_exits", who=who)
+    ways = [
+        f"{name} to {leads}" if leads else name for name, leads in map(exit_parts, situation.exits)
+    ]
+    return mind.phrase("exits", exits=listed(ways, "or"), who=who)
+
+
+def way_to(mind: Mind, reading: Reading, speaker: str) -> str:
+    """The way to a place, a thing or a person."""
+    situation, who = mind.scene.situation, mind.called(speaker)
+    here = match_name(reading.topic, situation.people, loose=False)
+    if here and "'s" not in reading.topic:
+        return f"{here} is right here."
+    named = match_exit(reading.topic, situation.exits)
+    known = from_knowledge(mind, reading.topic, speaker)
+    if named:
+        name, leads = exit_parts(named)
+        line = mind.phrase("exit", exit=name, place=leads or with_article(name), who=who)
+        return line if not known or mind.was_said(known) or len(known) > 160 else f"{line} {known}"
+    if reading.topic and match_name(reading.topic, (situation.place,), loose=False) and not known:
+        return place(mind, speaker)
+    return known or answer(mind, reading, speaker)
+
+
+def time(mind: Mind, speaker: str) -> str:
+    """The time as the prompt tells it."""
+    if not mind.past.time:
+        return mind.phrase("unknown", who=mind.called(speaker))
+    return mind.phrase("time", time=mind.past.time, who=mind.called(speaker))
+
+
+def looked(mind: Mind, result: str, question: str) -> str:
+    """What a look showed, as many of its sentences as may be said at once."""
+    text = result.partition(": ")[2] or result
+    fact = ""
+    for part in sentences(text):
+        if fact and len(fact) + len(part) > LONGEST:
+            break
+        fact = f"{fact} {ended(part)}".strip()
+    return capital(fact)
+
+
+def saw(mind: Mind, reading: Reading, speaker: str) -> str:
+    """What it saw where it went last."""
+    who, here = mind.called(speaker), mind.scene.situation.place
+    elsewhere = [
+        s for s in mind.past.sights if DESCRIBED_PLACE.search(s) and s.partition(": ")[0] != here
+    ]
+    topic = reading.slots.get("topic", "")
+    if not elsewhere:
+        return answer(mind, reading, speaker)
+    parts = seen_parts(elsewhere[-1].partition(": ")[2])
+    if topic and not re.match(r"(?:any|some)?(?:thing|body|one)\b", topic):
+        wanted = set(content(topic))
+        near_by = [part for part in parts if wanted & set(content(part))]
+        return (
+            mind.phrase("there_is", fact=near_by[0], who=who)
+            if near_by
+            else mind.phrase("saw_not", who=who)
+        )
+    fresh = mind.untold(parts) or parts
+    return (
+        mind.phrase("saw", fact=" ".join(fresh[-2:]), who=who)
+        if fresh
+        else mind.phrase("saw_not", who=who)
+    )
+
+
+def is_there(mind: Mind, reading: Reading, speaker: str) -> str:
+    """Answer whether there is such a thing: a way, a thing, a person, or something known."""
+    situation, who = mind.scene.situation, mind.called(speaker)
+    way = match_exit(reading.topic, situation.exits)
+    if way:
+        name, leads = exit_parts(way)
+        return mind.phrase("exit", exit=name, place=leads or with_article(name), who=who)
+    here = seen(mind, reading, speaker)
+    known = from_knowledge(mind, reading.topic, speaker)
+    return here or known or answer(mind, reading, speaker)
