@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import evennia
 import pytest
 from django.contrib.staticfiles import finders
+from django.core.management import call_command
 from django.http import HttpResponse, JsonResponse, StreamingHttpResponse
 from django.middleware.gzip import GZipMiddleware
 from django.test import RequestFactory
@@ -89,6 +90,19 @@ def test_the_list_beside_the_files_is_true():
         found = hashlib.sha384((VENDOR / name).read_bytes()).digest()
         assert base64.b64encode(found).decode() == digest, name
         assert list((VENDOR / name).parent.glob("LICENSE*")), name
+
+
+@pytest.mark.parametrize("storage", ["StaticFilesStorage", "ManifestStaticFilesStorage"])
+def test_they_are_collected_unchanged_whatever_the_storage(settings, tmp_path, storage):
+    backend = {"BACKEND": f"django.contrib.staticfiles.storage.{storage}"}
+    settings.STORAGES = {**settings.STORAGES, "staticfiles": backend}
+    settings.STATIC_ROOT = str(tmp_path)
+    settings.STATICFILES_DIRS = [str(VENDOR.parent.parent)]
+    settings.STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder"]
+    call_command("collectstatic", interactive=False, verbosity=0)
+    for path in LIBRARIES.values():
+        collected = tmp_path / "evennia_ai" / path
+        assert collected.read_bytes() == (VENDOR.parent / path).read_bytes()
 
 
 def test_nothing_is_kept_that_no_page_asks_for():

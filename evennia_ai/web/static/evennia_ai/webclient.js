@@ -19,6 +19,7 @@
         position: "fixed",
         right: "1.7rem",
         bottom: "4.5rem",
+        marginBottom: "-1.7rem",
         zIndex: 5,
         maxWidth: "40%",
         maxHeight: "30vh",
@@ -33,12 +34,12 @@
         display: "none",
     });
 
-    // Just above the input field, wherever the player has dragged it.
+    // In the upper corner of the input field, wherever the player has dragged it: as in Evennia 6.1.
     function place() {
         const input = $(".inputfieldwrapper:visible, .inputfield:visible, #inputfield:visible");
         if (input.length) {
             const top = input.last()[0].getBoundingClientRect().top;
-            box.css("bottom", Math.round(window.innerHeight - top + 8) + "px");
+            box.css("bottom", Math.round(window.innerHeight - top) + "px");
         }
     }
 
