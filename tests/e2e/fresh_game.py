@@ -1,0 +1,252 @@
+"""Follows a guide of the documentation in a newly initialised game, word for word.
+
+    game = FreshGame(tmp_path)
+    game.follow("quick-start.md")            # or only some of its sections, by their headings
+
+What is done with a fenced block stands in its first line:
+
+    ```sh                          run, where the block before left off
+    ```sh install                  not run: the environment of the tests has the package already
+    ```python <path>               written into that file of the game, at its end if it is there
+    ```python remove <path>        these lines are taken out of that file
+    ```text output                 was printed by the commands before; "…" is anything
+    ```text game                   typed by the superuser after "> "; other lines are what comes
+    ```text game as <name>         the same by a player of that name, who is made if need be
+
+What the guide leaves to the reader and a test cannot (free ports, the superuser's name, nothing
+but this machine) goes into ``secret_settings.py`` and the environment.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from server import running
+from tests.e2e.harness import ADMIN, COMMAND_TIMEOUT_S, PASSWORD, ROOT, GameServer, ServerTrouble
+from tests.e2e.telnet import TelnetPlayer
+
+DOCS = ROOT / "docs"
+FENCE = re.compile(r"^```(\S*)[ ]?(.*)\n((?:.*\n)*?)^```$|^#+ (.+)$", re.M)
+ANYTHING = "…"
+GAME = "mygame"
+DISTRIBUTION = "evennia-ai"
+NO_COMMAND = "synchronise-4711"
+LAST_STARTED = "starting up."
+IS_UP = "Evennia Server successfully"
+NOT_FOR_LONG = ("Restarting Server once", "Server Shut Down", "Main loop terminated")
+ANSWER_TIMEOUT_S = 20.0
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: what it is in, how it is marked, what it holds and under which heading."""
+
+    language: str
+    marks: str
+    body: str
+    heading: str
+
+
+def read_blocks(text: str) -> Iterator[Block]:
+    """The fenced blocks of a page, in order."""
+    heading = ""
+    for match in FENCE.finditer(text):
+        if match[4]:
+            heading = match[4].strip()
+        else:
+            yield Block(match[1], match[2].strip(), match[3], heading)
+
+
+def as_pattern(line: str) -> str:
+    """A shown line as a regex."""
+    return "[^\n]*".join(re.escape(part) for part in line.strip().split(ANYTHING))
+
+
+class FreshGame(GameServer):
+    """A game as ``evennia --init`` makes it, in a folder of its own.
+
+    Args:
+        folder: Where its first command is run.
+        env: Environment variables of every command.
+    """
+
+    def __init__(self, folder: Path, env: Mapping[str, str] | None = None) -> None:
+        super().__init__(folder / GAME, env=env)
+        self.cwd = folder.resolve()
+        self.output = ""
+        self.people: dict[str, TelnetPlayer] = {}
+        self._commands = folder.resolve() / "commands.log"
+        self._accounts = {ADMIN}
+        self._is_set_up = False
+
+    # --- the guide ----------------------------------------------------------------------------
+
+    def follow(
+        self,
+        page: str,
+        *headings: str,
+        instead: Mapping[str, Callable[[Block], object]] | None = None,
+    ) -> None:
+        """Do what a page of the documentation says.
+
+        Args:
+            page: Its file.
+            headings: Only the blocks under these.
+            instead: Mark → what is done with blocks of that mark.
+        """
+        text = (DOCS / page).read_text(encoding="utf-8")
+        blocks = [b for b in read_blocks(text) if not headings or b.heading in headings]
+        assert blocks, f"{page} has nothing to follow under {headings}"
+        for block in blocks:
+            special = (instead or {}).get(f"{block.language} {block.marks}")
+            (special or self.do)(block)
+
+    def do(self, block: Block) -> None:
+        """Do what one block says."""
+        what, _, rest = block.marks.partition(" ")
+        if block.language == "sh" and not what:
+            self.shell(block.body)
+        elif block.language == "sh" and what == "install":
+            assert importlib.metadata.version(DISTRIBUTION)
+        elif block.language == "python" and what == "remove":
+            self.take_out(rest, block.body)
+        elif block.language == "python" and what:
+            self.write(block.marks, block.body)
+        elif (block.language, what) == ("text", "output"):
+            self.check_output(block.body)
+        elif (block.language, what) == ("text", "game"):
+            self.play(rest.removeprefix("as ") or ADMIN, block.body)
+        else:
+            raise AssertionError(f"What is to be done with this block?\n{block}")
+
+    def shell(self, script: str) -> str:
+        """Run commands and wait until the server is up, or down, for good."""
+        self.leave()
+        after = self._commands.with_suffix(".cwd")
+        self.output = self._run(["sh", "-c", f"set -e\n{script}\npwd > '{after}'"])
+        if running.LAUNCHER_GAVE_UP in self.output:
+            running.start_patiently(self.folder, lambda: self.launch("start"))
+        self.cwd = Path(after.read_text().strip())
+        if self.folder.exists() and not self._is_set_up:
+            self._is_set_up = True
+            self._keep_to_ourselves()
+        self._wait_for(lambda: self.is_down() or self.is_up(), "come to rest")
+        return self.output
+
+    def write(self, path: str, text: str) -> None:
+        """Write a file of the game, or add to it."""
+        file = self.folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("a", encoding="utf-8") as out:
+            out.write(text)
+
+    def take_out(self, path: str, text: str) -> None:
+        """Take lines out of a file of the game."""
+        file = self.folder / path
+        before = file.read_text(encoding="utf-8")
+        assert text in before, f"{path} does not hold {text!r}"
+        file.write_text(before.replace(text, ""), encoding="utf-8")
+
+    def check_output(self, shown: str) -> None:
+        """What was shown came, in this order, from the commands before."""
+        at = 0
+        for line in shown.splitlines():
+            match = re.compile(as_pattern(line)).search(self.output, at)
+            assert match, f"never printed: {line!r}\n{self.output}"
+            at = match.end()
+
+    def play(self, name: str, script: str) -> None:
+        """Type what stands after "> " and wait for each of the other lines."""
+        person = self.enter(name)
+        for line in script.splitlines():
+            if line.startswith("> "):
+                person.send(line[2:])
+            else:
+                person.expect(as_pattern(line), ANSWER_TIMEOUT_S)
+
+    # --- people -------------------------------------------------------------------------------
+
+    def enter(self, name: str) -> TelnetPlayer:
+        """The connection of somebody who is in the game; made if there is none."""
+        if name not in self.people:
+            person = self.people[name] = self.connect(name)
+            person.expect("connect <", ANSWER_TIMEOUT_S)
+            if name not in self._accounts:
+                self._accounts.add(name)
+                person.send(f"create {name} {PASSWORD}")
+                person.expect(r"Is this what you intended\?", ANSWER_TIMEOUT_S)
+                person.send("yes")
+                person.expect("account '.*' was created", ANSWER_TIMEOUT_S)
+            person.send(f"connect {name} {PASSWORD}")
+            person.expect(f"You become {name}", ANSWER_TIMEOUT_S)
+            person.send(NO_COMMAND)
+            person.expect(f"'{NO_COMMAND}'.*\n", ANSWER_TIMEOUT_S)
+        return self.people[name]
+
+    def leave(self) -> None:
+        """Let everybody hang up."""
+        for person in self.people.values():
+            person.close()
+        self.people.clear()
+
+    # --- the server ---------------------------------------------------------------------------
+
+    def is_up(self) -> bool:
+        """True when the server takes commands; right after its first start it restarts once."""
+        log = self.folder / "server" / "logs" / "server.log"
+        if not running.portal_pid(self.folder) or not log.exists():
+            return False
+        latest = log.read_text(errors="replace").rpartition(LAST_STARTED)[2]
+        is_done = IS_UP in latest and not any(words in latest for words in NOT_FOR_LONG)
+        return is_done and running.server_pid(self.folder) is not None
+
+    def stop(self) -> None:
+        """Stop what runs, by force where need be."""
+        self.leave()
+        if self.folder.exists():
+            super().stop()
+
+    def discard(self) -> None:
+        """Kill what runs, at once."""
+        self.leave()
+        super().discard()
+
+    def environ(self) -> dict[str, str]:
+        """The environment of the commands; the launcher finds the settings by itself."""
+        return {k: v for k, v in super().environ().items() if k != "DJANGO_SETTINGS_MODULE"}
+
+    def _keep_to_ourselves(self) -> None:
+        web_inner, amp = self._inner_ports
+        lines = [
+            "LOCKDOWN_MODE = True",
+            f"TELNET_PORTS = [{self.telnet_port}]",
+            f"WEBSERVER_PORTS = [({self.web_port}, {web_inner})]",
+            f"WEBSOCKET_CLIENT_PORT = {self.websocket_port}",
+            f"AMP_PORT = {amp}",
+        ]
+        with (self.folder / "server" / "conf" / "secret_settings.py").open("a") as file:
+            file.write("\n".join(["", *lines, ""]))
+
+    def _run(self, command: list[str]) -> str:
+        # Evennia's daemons inherit the output: a pipe would stay open as long as they live.
+        with self._commands.open("w+", errors="replace") as out:
+            done = subprocess.run(
+                command,
+                cwd=self.cwd,
+                env=self.environ(),
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                timeout=COMMAND_TIMEOUT_S,
+                check=False,
+            )
+            out.seek(0)
+            output = out.read()
+        if done.returncode:
+            raise ServerTrouble(f"{command} ended with {done.returncode}:\n{output}")
+        return output

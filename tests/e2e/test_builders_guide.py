@@ -1,0 +1,60 @@
+"""The builders' guide, done word for word over telnet in a newly initialised game.
+
+One block is not run as it stands, since it names a language model that a test does not have: the
+stub provider takes its place, with a rule that likes the polite. All else is as on the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evennia_ai.testing.stub_process import StubProvider
+from tests.e2e.fresh_game import DOCS, Block, FreshGame, read_blocks
+
+PAGE = "builders-guide.md"
+TOOL_FILES = ("world/ai_tools.py", "world/test_ai_tools.py")
+POLITE = {
+    "tool_calls": [
+        {"name": "open_gate", "arguments": {"visitor": "Ann"}},
+        {"name": "say", "arguments": {"text": "Since you ask so nicely. In with you."}},
+    ]
+}
+RUDE = {"tool_calls": [{"name": "say", "arguments": {"text": "You stay where you are."}}]}
+
+
+@pytest.fixture(scope="module")
+def game(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FreshGame]:
+    """A game as the quick start leaves it."""
+    game = FreshGame(tmp_path_factory.mktemp("builders"))
+    try:
+        game.follow("quick-start.md", "Put it in")
+        yield game
+    finally:
+        game.discard()
+
+
+def test_the_builders_guide_does_what_it_says(game: FreshGame, tmp_path: Path) -> None:
+    with StubProvider(tmp_path / "requests.jsonl") as stub:
+        stub.rules({"(?i)please": POLITE, "(?i)goat": RUDE})
+
+        def start_with_model(block: Block) -> None:
+            first, _, last = block.body.splitlines()
+            game.env.update(OPENAI_BASE_URL=stub.base_url, EVENNIA_AI_MODEL="stub-1")
+            game.shell(f"{first}\n{last}")
+
+        game.follow(PAGE, instead={"sh model": start_with_model})
+        offered = [str(request["body"].get("tools")) for request in stub.requests()]
+    assert "Open the gate to one person here whom you like." in offered[0]
+    assert "open_gate" not in offered[-1]
+    assert "Traceback" not in game.log()
+
+
+def test_a_tool_with_its_test_takes_25_lines() -> None:
+    blocks = read_blocks((DOCS / PAGE).read_text(encoding="utf-8"))
+    code = [block.body for block in blocks if block.marks in TOOL_FILES]
+    lines = [line for line in "".join(code).splitlines() if line.strip()]
+    assert len(code) == len(TOOL_FILES)
+    assert len(lines) <= 25

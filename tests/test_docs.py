@@ -1,0 +1,147 @@
+"""What the documentation says is so, as far as that can be checked without a game.
+
+The tables of docs/configuration.md come from the code; after a change of that:
+
+    DJANGO_SETTINGS_MODULE=server.conf.settings python -m tests.test_docs --write
+"""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import evennia_ai
+from evennia_ai.config import FIELDS, HINTS
+from tests.e2e.fresh_game import DOCS, read_blocks
+from tests.e2e.harness import ROOT
+
+PACKAGE = Path(evennia_ai.__file__).parent
+TABLES_PAGE = DOCS / "configuration.md"
+SETTINGS_TABLE = re.compile(r"(<!-- begin -->\n).*?(<!-- end -->)", re.S)
+TEXTS_TABLE = re.compile(r"(<!-- begin texts -->\n).*?(<!-- end texts -->)", re.S)
+ENTRY = re.compile(
+    r"""(?:game_setting|configured)\(\s*["']([A-Z_]+)["']|AI_ASSISTANT[^\n]{0,9}["']([A-Z_]+)["']"""
+)
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)(?:#([^)]*))?\)")
+WORDS = {int: "whole number", float: "number", str: "text", bool: "true or false"}
+
+
+def settings_table():
+    """A row for each setting: name, kind, limits, default, help."""
+    rows = ["| setting | value | default | what it does |", "|---|---|---|---|"]
+    for name, item in FIELDS.items():
+        value = " ".join(filter(None, (kind_of(name), limits_of(item.metadata))))
+        value += ", or none" if type(None) in kinds_of(name) else ""
+        default = default_of(item.default, item.metadata["unit"])
+        rows.append(f"| `{name}` | {value} | {default} | {item.metadata['help']} |")
+    return "\n".join(rows) + "\n"
+
+
+def default_of(value, unit):
+    """A setting's default with its unit."""
+    if value is None:
+        return "none"
+    return f"{value:g} {unit}".strip() if isinstance(value, float) else f"{value} {unit}".strip()
+
+
+def kind_of(name):
+    """A setting's type in words, or the words it may be."""
+    choices = FIELDS[name].metadata["choices"]
+    if choices:
+        return " or ".join(f"`{choice}`" for choice in choices)
+    return " or ".join(WORDS[kind] for kind in kinds_of(name) if kind in WORDS)
+
+
+def kinds_of(name):
+    return getattr(HINTS[name], "__args__", (HINTS[name],))
+
+
+def limits_of(meta):
+    """A setting's limits in words."""
+    low, high, unit = meta["low"], meta["high"], meta["unit"]
+    spaced = f" {unit}" if unit else ""
+    if low is not None and high is not None:
+        return f"from {low:g} to {high:g}{spaced}"
+    return "" if low is None else f"from {low:g}{spaced}"
+
+
+def texts_table():
+    """A row for each line for players."""
+    from evennia_ai.texts import TEXTS
+
+    rows = ["| key | line |", "|---|---|"]
+    lines = {key: line.replace("|", r"\|") for key, line in TEXTS.items()}
+    rows += [f"| `{key}` | `{line}` |" for key, line in lines.items()]
+    return "\n".join(rows) + "\n"
+
+
+def fresh_page():
+    """docs/configuration.md with its tables as the code has them."""
+    page = TABLES_PAGE.read_text(encoding="utf-8")
+    page = SETTINGS_TABLE.sub(lambda m: m[1] + settings_table() + m[2], page)
+    return TEXTS_TABLE.sub(lambda m: m[1] + texts_table() + m[2], page)
+
+
+def pages():
+    return sorted([ROOT / "README.md", *DOCS.glob("*.md")])
+
+
+def anchors(page):
+    """The anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_the_tables_of_settings_and_lines_are_those_of_the_code():
+    assert TABLES_PAGE.read_text(encoding="utf-8") == fresh_page(), __doc__
+
+
+def test_every_entry_for_the_whole_game_is_documented():
+    read = set()
+    for file in PACKAGE.rglob("*.py"):
+        found = ENTRY.findall(file.read_text(encoding="utf-8"))
+        read |= {first or second for first, second in found}
+    page = TABLES_PAGE.read_text(encoding="utf-8")
+    documented = set(re.findall(r"^\| `([A-Z_]+)` \|", page, re.M))
+    assert {"TOOLS", "PROFILES"} <= read
+    assert read == documented
+
+
+def test_every_command_is_in_the_guides():
+    from evennia_ai.commands.cmdset import COMMANDS
+
+    text = "".join(page.read_text(encoding="utf-8") for page in DOCS.glob("*guide.md"))
+    for command in COMMANDS:
+        assert f"`{command.key}" in text or f"> {command.key}" in text, command.key
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for path, anchor in LINK.findall(page.read_text(encoding="utf-8")):
+        target = (page.parent / path).resolve()
+        assert target.exists(), path
+        if anchor:
+            assert anchor in anchors(target), f"{path}#{anchor}"
+
+
+def test_every_page_can_be_found_from_the_readme():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    missing = [page.name for page in DOCS.glob("*.md") if f"docs/{page.name}" not in readme]
+    assert missing == []
+
+
+def test_the_readme_shows_what_the_quick_start_does():
+    def shown(page, *headings):
+        blocks = read_blocks(page.read_text(encoding="utf-8"))
+        return [(b.language, b.marks, b.body) for b in blocks if b.marks and b.heading in headings]
+
+    readme = shown(ROOT / "README.md", "In your own game")
+    guide = shown(DOCS / "quick-start.md", "Put it in", "Talk")
+    assert len(readme) >= 3
+    for language, marks, body in readme:
+        assert any((language, marks) == b[:2] and b[2].startswith(body) for b in guide), body
+
+
+if __name__ == "__main__" and sys.argv[1:] == ["--write"]:
+    TABLES_PAGE.write_text(fresh_page(), encoding="utf-8")
