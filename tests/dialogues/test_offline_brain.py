@@ -1,0 +1,28 @@
+"""The offline brain holds at least 90 % of the checks of the forty dialogues."""
+
+import pytest
+
+from tests.dialogues import reporting
+from tests.dialogues.runner import load_dialogues, play_all
+
+pytestmark = [pytest.mark.game, pytest.mark.timeout(180)]
+
+BAR = 90.0
+
+
+@pytest.fixture
+def scored(offline_game):
+    return play_all(offline_game, load_dialogues())
+
+
+def test_the_offline_brain_holds_the_bar(scored):
+    groups = {"all checks": scored, "the lines' own checks": reporting.own_checks(scored)}
+    low = {name: reporting.percent(group) for name, group in groups.items()}
+    low = {name: share for name, share in low.items() if share < BAR}
+    summary = ", ".join(f"{share:.1f} % of {name}" for name, share in low.items())
+    if low:
+        pytest.fail(
+            f"Only {summary} hold, and {BAR:g} % should.\n\n"
+            f"{reporting.failures(scored)}\n\n{reporting.table(scored)}",
+            pytrace=False,
+        )
