@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from evennia_ai.llm.offline.gestures import answer_emote
+from evennia_ai.llm.offline.history import READ_CHARS
 from evennia_ai.llm.offline.languages import foreign_lines, tongue_of
 from evennia_ai.llm.offline.mind import Mind
 from evennia_ai.llm.offline.naming import KIND_OF, match_name
 from evennia_ai.llm.offline.outcomes import bare
 from evennia_ai.llm.offline.portrait import never_clause
 from evennia_ai.llm.offline.recollection import as_told
-from evennia_ai.llm.offline.replies import follow_up, greet, related, respond
+from evennia_ai.llm.offline.replies import follow_up, greet, related, respond, spoke_before
 from evennia_ai.llm.offline.understanding import Reading, read_line
 from evennia_ai.llm.offline.wishes import Wish, read_wish
 from evennia_ai.llm.offline.words import an, content, rotated, stem, with_article, words
@@ -73,10 +74,10 @@ def readings_of(mind: Mind, lines: Sequence[HeardLine]) -> list[Reading]:
     for line in lines:
         if line.kind not in {"say", "whisper"}:
             continue
-        if tongue_of(line.text):
-            found.append(Reading("foreign", line.text))
+        if tongue_of(line.text[:READ_CHARS]):
+            found.append(Reading("foreign", line.text[:READ_CHARS]))
         else:
-            found.extend(read_line(line.text, mind.name))
+            found.extend(read_line(line.text[:READ_CHARS], mind.name))
     return found
 
 
@@ -163,7 +164,14 @@ def words_for(mind: Mind, heard: Heard) -> tuple[str, str]:
         elif line.kind == "arrive":
             parts.append(mind.phrase("arrive", who=mind.called(line.speaker)))
     parts += answers_to(mind, heard)
-    return emote, shortened([part for part in parts if part])
+    return emote or habit(mind, heard), shortened([part for part in parts if part])
+
+
+def habit(mind: Mind, heard: Heard) -> str:
+    """At a first greeting, something that it does anyway; "" later."""
+    first = any(reading.intent == "greet" for reading in heard.readings) and not mind.past.emotes
+    shown = mind.character.habits if first and not spoke_before(mind, heard.speaker) else ()
+    return f"{shown[0]}." if shown else ""
 
 
 def thank(mind: Mind, line: HeardLine) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from evennia_ai.ports import LLMRequest
@@ -13,6 +13,8 @@ from evennia_ai.ports import LLMRequest
 SAID = re.compile(r"(.{1,80}?) (says|whispers to you): (.*)", re.DOTALL)
 CAME = re.compile(r"\((.{1,80}?) (arrives|leaves)\.\)")
 GAVE = re.compile(r"\((.{1,80}?) gives you (.*)\.\)", re.DOTALL)
+# A line longer than this is read no further, so that nobody can hold the reactor with one.
+READ_CHARS = 600
 SPEECH = frozenset({"say", "whisper"})
 FAILED = re.compile(
     r"\b(no|not|nobody|never|can't|cannot|won't|couldn't|already|refus\w+|locked|closed|blocked|"
@@ -114,8 +116,8 @@ class _Notes:
     def hear(self, text: str) -> None:
         """A line of somebody else's."""
         after = self.own[-1] if self.own else ""
-        for said in _read_heard(text):
-            self.heard.append(replace(said, after=after))
+        for said in _read_heard(text[:READ_CHARS], after):
+            self.heard.append(said)
             self.talk.append(said.text)
 
     def recall_own(self, text: str, calls: list[tuple[str, dict[str, Any]]]) -> None:
@@ -146,7 +148,7 @@ def _row(text: str, label: str) -> str:
     return rows[0].removeprefix(label) if rows else ""
 
 
-def _read_heard(text: str) -> list[Said]:
+def _read_heard(text: str, after: str) -> list[Said]:
     if text.startswith("("):
         gift, came = GAVE.fullmatch(text), CAME.fullmatch(text)
         if came:
@@ -154,7 +156,7 @@ def _read_heard(text: str) -> list[Said]:
         return [Said("give", gift[1], gift[2])] if gift else []
     said = SAID.fullmatch(text)
     if said:
-        return [Said("say" if said[2] == "says" else "whisper", said[1], said[3])]
+        return [Said("say" if said[2] == "says" else "whisper", said[1], said[3], after)]
     return [Said("note", "", row) for row in text.splitlines() if len(row.split()) > 3]
 
 

@@ -20,7 +20,7 @@ K1, B = 1.2, 0.75
 NEAR_WEIGHT = 0.6
 FLOOR = 0.3
 TITLE_WEIGHT = 1.25
-SOURCE_WEIGHT = {"want": 0.8, "never": 0.6, "seen": 0.85, "deed": 0.9}
+SOURCE_WEIGHT = {"want": 0.8, "never": 0.6, "seen": 0.85, "deed": 0.9, "aside": 0.92}
 NUMBERS = (
     "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|half|few|"
     "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|first|second|third|fourth|fifth|ninth|once|twice"
@@ -39,7 +39,7 @@ WANTED_TYPES = (
     (r"\bwhen\b|\bwhat (?:time|hour)\b",
      (rf"\b(?:{DAYS}|at|before|after|since|until|ago|dawn|dusk|night|noon|morning|evening|autumn|spring|"
      r"summer|winter|days?|weeks?|months?|years?|bells?)\b"), False),
-    (r"\b(?:called|named|name of|'s name|name)\b", r"\b(?:called|named|name)\b|(?-i:\b[A-Z][a-z]+)", False),
+    (r"\b(?:called|named|name of|'s name|name)\b", r"\b(?:called|named|names?)\b", False),
     (r"\bwhich way\b", r"\b(?:north|south|east|west|left|right|up|down|back|over|along|across)\w*\b", False),
     (r"\bwhere\b", r"\b(?:in|at|on|under|behind|near|by|beside|above|below|north|south|east|west|to|from|next|inside)\b", False),
     (r"\bwho(?:se|m)?\b", r"(?-i:\b[A-Z][a-z]+)", False),

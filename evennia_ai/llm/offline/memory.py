@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from evennia_ai.llm.offline.history import Said
 from evennia_ai.llm.offline.telling import ABOUT_SELF, CAPS, facts_in, is_question
@@ -63,7 +64,7 @@ LEANING = re.compile(r"\b(?:he|she|it|they|him|his|her|hers|its|their|them|we)\b
 BARE = re.compile(rf"^(?:{NUMBER.pattern}|{CAPS})[.!]*$", re.I)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Statement:
     """One sentence of a speaker's; ``order`` counts up, ``line`` is the heard line it stood in.
 
@@ -86,6 +87,7 @@ class Memory:
     statements: list[Statement] = field(default_factory=list)
     facts: dict[str, dict[str, str]] = field(default_factory=dict)
     mended: dict[str, str] = field(default_factory=dict)
+    last: dict[str, Statement] = field(default_factory=dict)
 
     def of(self, speaker: str) -> dict[str, str]:
         """The named facts a speaker told."""
@@ -98,12 +100,14 @@ class Memory:
 
     def add(self, speaker: str, text: str, line: int, kind: str = "told") -> None:
         """Add a statement at the end."""
-        before = [
-            i for i in self.told_by(speaker)[-1:] if LEANING.search(text) and line - i.line < 4
-        ]
-        context = f"{before[0].text} {before[0].context}"[:200] if before else ""
+        last = self.last.get(speaker)
+        leans = last and line - last.line < 4 and LEANING.search(text)
+        context = f"{last.text} {last.context}"[:200] if last and leans else ""
         order = len(self.statements)
-        self.statements.append(Statement(speaker, text, order, line, kind, context))
+        made = Statement(speaker, text, order, line, kind, context)
+        self.statements.append(made)
+        if kind == "told":
+            self.last[speaker] = made
 
 
 def read_memory(heard: Sequence[Said]) -> Memory:
@@ -144,16 +148,18 @@ def remember(memory: Memory, speaker: str, sentence: str, line: int) -> None:
     text = CORRECTION.sub("", sentence).strip(" ,") if CORRECTION.match(sentence) else sentence
     if not WORD.search(text) or re.fullmatch(r"not \w+\W*", text):
         return
-    facts = {} if is_question(sentence) else facts_in(text)
-    asks = is_question(sentence) or (IMPERATIVE.match(sentence) and not facts)
+    asking = is_question(sentence)
+    facts = facts_in(text) if not asking and ABOUT_SELF.search(text) else {}
+    asks = asking or (IMPERATIVE.match(sentence) and not facts)
     memory.add(speaker, text or sentence, line, "asked" if asks else "told")
-    if facts and ABOUT_SELF.search(sentence):
+    if facts:
         memory.facts.setdefault(speaker, {}).update(facts)
 
 
 def _correct(memory: Memory, speaker: str, sentence: str) -> bool:
     """Put a correction into the statement it mends, as the newest; False where none fits."""
-    earlier = memory.told_by(speaker)[::-1][:12]
+    newest = (i for i in reversed(memory.statements) if i.speaker == speaker and i.kind == "told")
+    earlier = list(islice(newest, 12))
     plain = APOLOGY.sub("", sentence)
     pair = NOT_FIRST.search(plain) or NOT_THIS.search(plain)
     if pair:

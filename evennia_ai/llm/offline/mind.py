@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 from evennia_ai.llm.offline.character import Character, read_character
 from evennia_ai.llm.offline.history import Past, read_past
@@ -42,7 +43,6 @@ class Mind:
     memory: Memory
     passages: tuple[Passage, ...]
     tools: frozenset[str]
-    spoken: frozenset[str]
     seed: int
 
     @property
@@ -60,13 +60,22 @@ class Mind:
 
     def was_said(self, text: str) -> bool:
         """True where it said this before in the conversation."""
-        plain = text.rstrip(".!?").lower()
-        return any(plain in line.lower() for line in self.past.own)
+        return text.rstrip(".!?").lower() in self.own_talk
 
     def asked_in(self, key: str) -> bool:
         """True where it asked one of these questions before."""
         ends = [option.split("{")[0].rstrip("?").lower() for option in PHRASES[key]]
-        return any(end in line.lower() for end in ends for line in self.past.own)
+        return any(end in self.own_talk for end in ends)
+
+    @cached_property
+    def own_talk(self) -> str:
+        """Everything it said, in lower case."""
+        return "\n".join(self.past.own).lower()
+
+    @cached_property
+    def spoken(self) -> frozenset[str]:
+        """The longer sentences it spoke."""
+        return frozenset(part for line in self.past.own for part in long_sentences(line))
 
     def phrase(self, key: str, **slots: str) -> str:
         """One of the phrasings of a key, one that it has not used yet if there is any."""
@@ -134,14 +143,13 @@ def read_mind(request: LLMRequest) -> Mind:
         memory=read_memory(past.heard),
         passages=tuple(_passages(scene, character, past)),
         tools=frozenset(str(tool.get("function", {}).get("name", "")) for tool in request.tools),
-        spoken=frozenset(part for line in past.own for part in long_sentences(line)),
         seed=seed_of(past.length, *(line.text for line in scene.lines)),
     )
 
 
 def _passages(scene: Scene, character: Character, past: Past) -> list[Passage]:
     found = [Passage(text, "self") for text in character.facts if text not in character.wants]
-    found += [Passage(text, "self") for text in character.asides]
+    found += [Passage(text, "aside") for text in character.asides]
     found += [Passage(text, "want", "want goal need") for text in character.wants]
     found += [Passage(text, "never") for text in character.nevers]
     found += lore_passages(scene.lore)

@@ -17,6 +17,10 @@ DEEDS: dict[str, tuple[str, ...]] = {
     "place": ("This is {place}, {who}.", "You are at {place}, {who}.", "{place} is where you stand, {who}."),
     "exit": ("The way called {exit} leads to {place}, {who}.", "By {exit} you come to {place}, {who}."),
     "exits": ("From here you can go {exits}, {who}.", "The ways from here, {who}: {exits}."),
+    "way_unknown": (
+        "Further than this I cannot tell you, {who}: from here you can go {exits}.",
+        "The whole way I do not know, {who}. From here one goes {exits}.",
+    ),
     "no_exits": ("I see no way out of here, {who}.",),
     "time": ("By my reckoning it is {time}, {who}.", "It is {time}, {who}, or near enough."),
     "gift": (

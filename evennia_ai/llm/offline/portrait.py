@@ -15,6 +15,7 @@ from evennia_ai.llm.offline.words import (
     words,
 )
 
+WORKING = re.compile(r"^I am (?:\w+ )?\w+ing\b")
 TALKING = frozenset(
     "tell speak say repeat reveal talk discuss mention betray lie share pass gossip answer".split()
 )
@@ -46,7 +47,10 @@ def never_clause(mind: Mind, text: str) -> str:
 def doing(mind: Mind, speaker: str) -> str:
     """What it is at work on: a thing it says it is doing, else a goal that is a deed."""
     busy = re.compile(r"^I am (?:\w+ )?\w+ing\b|\b(?:finish|done|complete|build|make)\b")
-    found = [text for text in (*mind.character.facts, *mind.character.wants) if busy.search(text)]
+    facts = [text for text in mind.character.facts if WORKING.search(text)]
+    found = list(
+        dict.fromkeys([*facts, *(want for want in mind.character.wants if busy.search(want))])
+    )
     fresh = mind.untold(found)
     return " ".join(fresh[:2]) if fresh else goals(mind, speaker)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 
 from evennia_ai.llm.offline.grammar import turned_round
 from evennia_ai.llm.offline.knowledge import Passage, fitting, rank
@@ -150,14 +151,14 @@ def nearest(
 ) -> Statement | None:
     """The statement that answers a question, None where none comes near; of several as near as
     each other the latest."""
-    telling = [item for item in statements if is_telling(item)]
-    passages = [Passage(item.text, str(item.order), item.context) for item in telling]
+    passages = [Passage(item.text, str(item.order), item.context) for item in statements]
     found = rank(question, passages, (mind.name,), lenient=True, exact=exact)
-    if not found:
-        return None
-    best = [item for item in found if item.score >= AS_NEAR * found[0].score]
-    order = max(int(item.passage.source) for item in best)
-    return next(item for item in telling if item.order == order)
+    by_order = {str(item.order): item for item in statements}
+    ranked = ((item.score, by_order[item.passage.source]) for item in found)
+    telling = ((score, item) for score, item in ranked if is_telling(item))
+    top, first = next(telling, (0.0, None))
+    as_near = [item for score, item in takewhile(lambda pair: pair[0] >= AS_NEAR * top, telling)]
+    return max((first, *as_near), key=lambda item: item.order) if first else None
 
 
 def is_telling(statement: Statement) -> bool:

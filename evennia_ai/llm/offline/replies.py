@@ -18,6 +18,7 @@ SAD = re.compile(r"\b(?:died|dead|lost (?:my|our|his|her)|drowned|killed|murdere
 GLAD = re.compile(r"\b(?:married|engaged|won|found (?:my|it|him|her|them)|born|saved|happy|celebrat\w*|promoted|succeeded|finished|good news|great day|"
                   r"birthday|wonderful|delighted|free at last|in love)\b", re.I)  # fmt: skip
 SELF = re.compile(r"\b(?:i|my|me|i'm|i've|we|our|mine)\b", re.I)
+TALK = frozenset({"say", "whisper", "give"})
 FOLLOW_UPS = ("quest", "home", "trade")
 Handler = Callable[[Mind, Reading, str], str]
 
@@ -34,8 +35,9 @@ def respond(mind: Mind, reading: Reading, speaker: str) -> str:
 
 def spoke_before(mind: Mind, speaker: str) -> bool:
     """True where this speaker was heard before the lines that are new."""
-    new = sum(1 for line in mind.scene.lines if line.speaker == speaker)
-    return sum(1 for said in mind.past.heard if said.speaker == speaker) > new
+    new = sum(line.speaker == speaker and line.kind in TALK for line in mind.scene.lines)
+    heard = sum(said.speaker == speaker and said.kind in TALK for said in mind.past.heard)
+    return heard > new
 
 
 def greet(mind: Mind, reading: Reading, speaker: str) -> str:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from evennia_ai.llm.offline.answers import LONGEST, answer, from_knowledge, seen
 from evennia_ai.llm.offline.mind import Mind, seen_parts
@@ -88,10 +89,7 @@ def exits(mind: Mind, reading: Reading, speaker: str) -> str:
     known = from_knowledge(mind, reading.text, speaker) if topic else ""
     if known or not situation.exits:
         return known or mind.phrase("no_exits", who=who)
-    ways = [
-        f"{name} to {leads}" if leads else name for name, leads in map(exit_parts, situation.exits)
-    ]
-    return mind.phrase("exits", exits=listed(ways, "or"), who=who)
+    return mind.phrase("exits", exits=listed(ways_of(situation.exits), "or"), who=who)
 
 
 def way_to(mind: Mind, reading: Reading, speaker: str) -> str:
@@ -108,7 +106,17 @@ def way_to(mind: Mind, reading: Reading, speaker: str) -> str:
         return line if not known or mind.was_said(known) or len(known) > 160 else f"{line} {known}"
     if reading.topic and match_name(reading.topic, (situation.place,), loose=False) and not known:
         return place(mind, speaker)
-    return known or answer(mind, reading, speaker)
+    if known or not situation.exits:
+        return known or answer(mind, reading, speaker)
+    return mind.phrase(
+        "way_unknown", exits=listed(ways_of(situation.exits), "or"), who=mind.called(speaker)
+    )
+
+
+def ways_of(exits_seen: Sequence[str]) -> list[str]:
+    """The exits as they are said: "down to Saltmarket Quay"."""
+    parts = map(exit_parts, exits_seen)
+    return [f"{name} to {leads}" if leads else name for name, leads in parts]
 
 
 def time(mind: Mind, speaker: str) -> str:

@@ -25,6 +25,10 @@ LEAD = re.compile(
     r"^(?:(?:and|but|so|well|oh|ah|now|then|also|please|um|er|hm+|ok|okay|haha|hey)\b[,:]?\s+|(?:listen|look|say|wait)[,:]\s+)+",
     re.I,
 )
+MENTION = re.compile(
+    r"\b(?:about|of|is|are|was|to|with|called|than|and|named|like|know|see|ask|from|for|at|by)$",
+    re.I,
+)
 VOWEL = re.compile(r"[aeiouyäöüáéíóúàèìòùâêîôûåøæ]|[^\x00-\x7f]", re.I)
 
 
@@ -89,15 +93,9 @@ def without_name(sentence: str, own_name: str) -> str:
     start, end, middle, bare = _name_patterns(own_name)
     shorter = start.sub("", sentence)
     shorter = middle.sub(",", shorter)
-    if (
-        "," in sentence
-        or len(end.sub("", shorter).split()) != 2
-        or shorter.split()[0].lower() != "is"
-    ):
-        mentioned = re.search(r"\b(?:about|of|is|are|was|to|with|called|than|and|named|like|know|see|ask|from)$",
-                              end.sub("", shorter), re.I)  # fmt: skip
-        shorter = shorter if mentioned else end.sub("", shorter)
-    return bare.sub("", shorter).strip() or ("" if sentence else sentence)
+    without = end.sub("", shorter)
+    mentioned = MENTION.search(without.rstrip("?!. …"))
+    return bare.sub("", shorter if mentioned else without).strip()
 
 
 def read_part(sentence: str) -> Reading:

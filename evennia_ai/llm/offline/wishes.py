@@ -162,7 +162,7 @@ def _read_hands(text: str, speaker: str, situation: Situation) -> Wish | None:
     ):
         found = pattern.match(text)
         item = match_name(found["item"], names) if found else ""
-        if item and not found["item"].lower().startswith(("care", "a look", "a seat")):
+        if found and item and not found["item"].lower().startswith(("care", "a look", "a seat")):
             return Wish(kind, speaker, item, text=text)
     return None
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-SENTENCE_END = re.compile(r"(?<=[.!?…])[\"”»)]*\s+(?=\S)|(?<=[.!?])\s*\n")
+SENTENCE_END = re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"”»)'’]))\s+(?=\S)")
 ABBREVIATION = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Capt|Sgt|Lt|[A-Z])\.$")
 COMMON = frozenset(
     "a an and any are as at be been but by can could did do does doing for from get go got had has "
@@ -94,6 +95,7 @@ def words(text: str) -> list[str]:
     return WORD.findall(text.lower().replace("’", "'"))
 
 
+@lru_cache(maxsize=8192)
 def stem(word: str) -> str:
     """A word without its common English endings."""
     word = word.removesuffix("'s").removesuffix("'")
