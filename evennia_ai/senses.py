@@ -53,13 +53,13 @@ def display_name(obj: Any, looker: Any) -> str:
 
 def find_named(name: str, candidates: Iterable[Any], looker: Any) -> Any | None:
     """The one candidate that goes by a name: key, alias or display name, in any case; else one
-    whose name begins with it, where that is only one."""
+    with a word in its name that begins so, where that is only one."""
     wanted = name.strip().lower().lstrip("@#")
     named = [(obj, known_names(obj, looker)) for obj in candidates]
     exact = [obj for obj, names in named if wanted in names]
     if exact:
         return exact[0]
-    begun = [obj for obj, names in named if any(known.startswith(wanted) for known in names)]
+    begun = [obj for obj, names in named if f" {wanted}" in "".join(f" {name}" for name in names)]
     return begun[0] if wanted and len(begun) == 1 else None
 
 

@@ -204,17 +204,19 @@ def players_near(character: Any) -> bool:
 
 
 def start_plugin_services(server: MultiService) -> None:
-    """Evennia's plugin hook."""
+    """Evennia's plugin hook, called before any character is loaded: one that is has its commands
+    already, and would not get ours."""
+    from evennia_ai.commands.cmdset import add_commands
+
+    if game_setting("ADD_COMMANDS", True):
+        add_commands(class_from_module(settings.CMDSET_CHARACTER))
     AssistantService().setServiceParent(server)
 
 
 def at_server_start() -> None:
     """Evennia's start hook, after cold start, reload and crash alike."""
     from evennia_ai.assistant_script import AssistantScript
-    from evennia_ai.commands.cmdset import add_commands
 
-    if game_setting("ADD_COMMANDS", True):
-        add_commands(class_from_module(settings.CMDSET_CHARACTER))
     AssistantScript.shared_services.resume()
 
 

@@ -8,6 +8,11 @@ from dataclasses import dataclass
 
 SPOKEN = frozenset({"say", "whisper", "emote"})
 DIRECT = frozenset({"whisper", "give"})
+GREETING = re.compile(
+    r"(hello|hi|hey|hail|greetings|good (morning|day|evening)|hallo|guten (morgen|tag|abend)|hola|"
+    r"bonjour|salut|привет)\b(\W+\w+){0,2}\W*",
+    re.IGNORECASE,
+)
 EVERYBODY = ("anybody", "anyone", "everybody", "everyone", "all of you", "jemand", "alle")
 
 
@@ -50,6 +55,11 @@ def names_any(text: str, names: Iterable[str]) -> bool:
     )
 
 
+def is_for_everybody(text: str) -> bool:
+    """True for words to whoever is there: a bare greeting, or a question to anybody."""
+    return bool(GREETING.fullmatch(text.strip())) or names_any(text, EVERYBODY)
+
+
 def judge_address(hearing: Hearing) -> Address:
     """Decide whether something heard is meant for the character.
 
@@ -74,7 +84,7 @@ def judge_address(hearing: Hearing) -> Address:
     if hearing.from_assistant:
         return Address(False, "ambient")
     for applies, reason in (
-        (hearing.kind == "say" and names_any(hearing.text, EVERYBODY), "everybody was asked"),
+        (hearing.kind == "say" and is_for_everybody(hearing.text), "everybody was meant"),
         (hearing.alone, "alone with the speaker"),
         (hearing.in_conversation, "in conversation"),
     ):

@@ -98,6 +98,11 @@ def test_who_is_muted_is_neither_heard_nor_hears(game, ann, ben, mira):
     assert ann.last() == 'Mira says, "Back again."'
 
 
+def test_any_word_of_a_name_will_do(game, ann, tavern):
+    game.assistant("Sister Oda", tavern)
+    assert "You no longer hear Sister Oda" in told(ann, "mute oda")
+
+
 def test_muting_can_be_ended_from_afar(game, ann, mira):
     ann.do("mute Mira")
     mira.location = game.room("Far")
