@@ -1,0 +1,1 @@
+"""Measurements on real servers, each with its bar: `make bench`."""

@@ -1,0 +1,69 @@
+"""Game directories to measure in, made once; the table and the JSON file at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.bench import figures, worlds
+from tests.bench.figures import Figure, Sheet
+from tests.e2e.harness import GameServer
+
+BOOK = pytest.StashKey[list[Figure]]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Open the book that all benchmarks write into."""
+    config.stash[BOOK] = []
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Show the figures and write them to the results folder."""
+    book = terminalreporter.config.stash[BOOK]
+    if book:
+        figures.write_json(book)
+        terminalreporter.section("figures")
+        terminalreporter.write_line(figures.table(book))
+        terminalreporter.write_line(
+            f"\nAlso in {figures.LATEST.relative_to(terminalreporter.config.rootpath)}"
+        )
+
+
+@pytest.fixture
+def sheet(request: pytest.FixtureRequest) -> Callable[[str], Sheet]:
+    """Return a function that opens the sheet of a benchmark by its name."""
+    book = request.config.stash[BOOK]
+    return lambda benchmark: Sheet(benchmark, book)
+
+
+@pytest.fixture(scope="session")
+def demo_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo, stopped, after its first start."""
+    return GameServer.first_start(tmp_path_factory.mktemp("demo") / "game").folder
+
+
+@pytest.fixture(scope="session")
+def empty_template(demo_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo without any assistant."""
+    return furnished(demo_template, tmp_path_factory.mktemp("empty"), worlds.EMPTY)
+
+
+@pytest.fixture(scope="session")
+def mindless_template(empty_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A thousand characters more, without minds."""
+    return furnished(empty_template, tmp_path_factory.mktemp("plain"), worlds.crowd(minds=False))
+
+
+@pytest.fixture(scope="session")
+def crowd_template(empty_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A thousand assistants, in rooms of ten, and nobody else."""
+    return furnished(empty_template, tmp_path_factory.mktemp("crowd"), worlds.crowd(minds=True))
+
+
+def furnished(template: Path, folder: Path, snippet: str) -> Path:
+    """A copy of a game directory in which a snippet has run."""
+    game = GameServer.copy_of(template, folder / "game")
+    print(game.python(snippet))
+    return game.folder

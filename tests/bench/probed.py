@@ -1,0 +1,106 @@
+"""A game server with the probe in it, and what the probe says."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import shutil
+import signal
+from pathlib import Path
+from typing import Any, Self
+
+from server import running
+from tests.e2e.harness import GameServer, ServerTrouble
+
+HERE = Path(__file__).parent
+COPIED = {"probe.py": "bench_probe.py", "inserts.py": "bench_inserts.py"}
+MODULE = "world.bench_probe"
+SETTINGS = (
+    f"SERVER_SERVICES_PLUGIN_MODULES = [{MODULE!r}]",
+    f"AT_SERVER_STARTSTOP_MODULE = ['world.hooks', {MODULE!r}]",
+)
+ORDER_TIMEOUT_S = 180.0
+
+Record = dict[str, Any]
+
+
+class ProbedServer:
+    """A `GameServer` that is measured from inside; a context manager that ends it by force.
+
+    Args:
+        template: A stopped game directory.
+        folder: Where to put the copy.
+        measure: ``queries``, ``beat``, or both.
+        settings: Further lines for its settings.
+        options: As `GameServer`'s.
+    """
+
+    def __init__(
+        self, template: Path, folder: Path, measure: str, settings: Any = (), **options: Any
+    ) -> None:
+        env = {"BENCH_PROBE": measure}
+        lines = [*SETTINGS, *settings]
+        self.game = GameServer.copy_of(template, folder, settings=lines, env=env, **options)
+        for name, copy in COPIED.items():
+            shutil.copy(HERE / name, folder / "world" / copy)
+        self._numbers = itertools.count()
+
+    def __enter__(self) -> Self:
+        try:
+            self.game.start()
+        except BaseException:
+            self.game.discard()
+            raise
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        self.game.discard()
+
+    @property
+    def pid(self) -> int:
+        """The server process now."""
+        pid = running.server_pid(self.game.folder)
+        if pid is None:
+            raise ServerTrouble(f"There is no server to measure.\n{self.game.last_words()}")
+        return pid
+
+    def records(self) -> list[Record]:
+        """Everything the probe has written."""
+        file = self.game.folder / "bench.jsonl"
+        lines = file.read_text().splitlines(keepends=True) if file.exists() else []
+        return [json.loads(line) for line in lines if line.endswith("\n")]
+
+    def find(self, what: str, **fields: Any) -> Record | None:
+        """The latest record of a kind with these fields, None if there is none."""
+        wanted = {"what": what, **fields}.items()
+        return next((r for r in reversed(self.records()) if wanted <= flat(r).items()), None)
+
+    def await_record(self, what: str, **fields: Any) -> Record:
+        """Wait for a record."""
+        if not running.wait_until(lambda: self.find(what, **fields), ORDER_TIMEOUT_S):
+            raise ServerTrouble(f"The probe never wrote {what} {fields}.\n{self.game.last_words()}")
+        found = self.find(what, **fields)
+        assert found is not None
+        return found
+
+    def order(self, do: str) -> Record:
+        """Let the probe do something; return what came of it."""
+        number = next(self._numbers)
+        (self.game.folder / "bench.order").write_text(json.dumps({"do": do, "number": number}))
+        os.kill(self.pid, signal.SIGUSR2)
+        return self.await_record("obeyed", order=number)
+
+    def started_at(self) -> float:
+        """When the server that runs now was up, in unix seconds."""
+        return float(self.await_record("server started", pid=self.pid)["at"])
+
+
+def flat(record: Record) -> Record:
+    """A record's fields that can be compared as a set."""
+    return {key: value for key, value in record.items() if not isinstance(value, (list, dict))}
+
+
+def longest_gap(record: Record, since: float = 0.0) -> float:
+    """Milliseconds of the reactor's longest stretch that ended after a unix time."""
+    return max((ms for at, ms in record["gaps"] if at >= since), default=0.0)

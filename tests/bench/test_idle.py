@@ -1,0 +1,129 @@
+"""P7: a thousand assistants with nobody near cost nothing."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.bench.figures import Sheet
+from tests.bench.probed import ProbedServer, Record
+from tests.bench.worlds import ASSISTANTS
+
+pytestmark = pytest.mark.timeout(600)
+
+WINDOW_S = 60.0
+# Evennia's maintenance runs every 60 s from the start: a window from here holds it just once.
+WINDOW_FROM_S = 25.0
+VISIT_AT_S = 3.0
+MOST_OF_A_CORE = 1.0
+
+
+def until(moment: float) -> None:
+    """Sleep until a unix time."""
+    time.sleep(max(0.0, moment - time.time()))
+
+
+def take_window(server: ProbedServer, visited: bool) -> tuple[Record, Record]:
+    """What the probe says at the beginning and at the end of the window."""
+    started = server.started_at()
+    if visited:
+        until(started + VISIT_AT_S)
+        assert server.order("visit")["attended"] == ASSISTANTS
+    until(started + WINDOW_FROM_S)
+    before = server.order("snapshot")
+    until(before["at"] + WINDOW_S)
+    return before, server.order("snapshot")
+
+
+def core_percent(window: tuple[Record, Record]) -> float:
+    """CPU time of the window in per cent of one core."""
+    before, after = window
+    return 100 * (after["cpu_s"] - before["cpu_s"]) / (after["at"] - before["at"])
+
+
+def queries(window: tuple[Record, Record]) -> Counter[str]:
+    """The window's queries, by who asked, verb and table."""
+    before, after = window
+    return Counter(after["queries"]) - Counter(before["queries"])
+
+
+@dataclass(frozen=True)
+class Idle:
+    """What a server did in the window."""
+
+    core_percent: float
+    queries: Counter[str]
+    model_calls: int
+    still_ticked: int
+
+    @property
+    def queries_of_ours(self) -> int:
+        """How many queries had evennia_ai on the stack."""
+        return sum(n for kind, n in self.queries.items() if kind.startswith("evennia_ai "))
+
+
+def watch(server: ProbedServer, visited: bool) -> Idle:
+    """Watch one server through its window."""
+    window = take_window(server, visited)
+    calls = server.game.sql("SELECT COUNT(*) FROM evennia_ai_modelcall")[0][0]
+    still = server.order("attended")["attended"]
+    return Idle(core_percent(window), queries(window), calls, still)
+
+
+@pytest.fixture(scope="module")
+def idle(
+    empty_template: Path, crowd_template: Path, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Idle]:
+    """Three servers side by side: with none, with a thousand never visited, once visited."""
+    folder = tmp_path_factory.mktemp("idle")
+    templates = {"none": empty_template, "never": crowd_template, "once": crowd_template}
+    with ExitStack() as stack:
+        servers = {
+            name: stack.enter_context(ProbedServer(template, folder / name, "queries"))
+            for name, template in templates.items()
+        }
+        pool = stack.enter_context(ThreadPoolExecutor())
+        watched = {
+            name: pool.submit(watch, server, name == "once") for name, server in servers.items()
+        }
+        return {name: future.result() for name, future in watched.items()}
+
+
+def test_a_thousand_assistants_that_nobody_visited_cost_nothing(
+    idle: dict[str, Idle], sheet: Callable[[str], Sheet]
+) -> None:
+    paper = sheet(f"idle, {WINDOW_S:.0f} s, none")
+    paper.add("CPU", idle["none"].core_percent, "% of a core")
+    paper.add("queries (Evennia's own)", idle["none"].queries.total())
+    compare(sheet(f"idle, {WINDOW_S:.0f} s, {ASSISTANTS:,}"), idle["never"], idle["none"])
+
+
+def test_a_thousand_assistants_that_were_visited_and_left_cost_nothing(
+    idle: dict[str, Idle], sheet: Callable[[str], Sheet]
+) -> None:
+    """They stand in rooms of ten: the company of other assistants is nobody."""
+    compare(sheet(f"idle, {WINDOW_S:.0f} s, once visited"), idle["once"], idle["none"])
+
+
+def compare(paper: Sheet, crowd: Idle, none: Idle) -> None:
+    """Write down what a crowd costs more than nobody, and hold it against the bars."""
+    more = crowd.core_percent - none.core_percent
+    paper.add("CPU", crowd.core_percent, "% of a core")
+    paper.add("  more than with none", more, "% of a core", MOST_OF_A_CORE)
+    paper.add("queries more or less than with none", difference(crowd, none), "", 0)
+    paper.add("queries asked by evennia_ai", crowd.queries_of_ours, "", 0)
+    paper.add("model calls", crowd.model_calls, "", 0)
+    paper.add("assistants still ticked", crowd.still_ticked, "", 0)
+    paper.check()
+
+
+def difference(one: Idle, other: Idle) -> int:
+    """How many queries of any kind are in one and not in the other, either way."""
+    return ((one.queries - other.queries) + (other.queries - one.queries)).total()

@@ -1,0 +1,145 @@
+"""A reload with a thousand assistants, and one in the middle of a model call."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+from evennia_ai.testing.stub_process import StubProvider
+from server import running
+from tests.bench.figures import Sheet
+from tests.bench.probed import ProbedServer, Record, longest_gap
+from tests.bench.worlds import ASSISTANTS
+from tests.e2e.harness import GameServer
+from tests.e2e.telnet import TelnetPlayer
+from tests.e2e.test_talk import OPEN_EVENTS, thinking_with
+
+pytestmark = pytest.mark.timeout(600)
+
+RELOADS = 3
+SETTLE_S = 2.0
+MOST_HELD_MS = 200.0
+RELOAD_HOOK = "scripts' at_server_reload"
+START_HOOK = "scripts' at_server_start"
+
+SLOW_S = 10.0
+PAIRS = 5
+MOST_LONGER_S = 1.0
+
+
+class Reload:
+    """One reload of a probed server whose characters and assistants are all in memory."""
+
+    def __init__(self, server: ProbedServer) -> None:
+        server.order("live_in")
+        old = server.pid
+        time.sleep(0.5)
+        began = time.time()
+        self.seconds = server.game.reload()
+        time.sleep(SETTLE_S)
+        before = server.await_record("stopped", pid=old)
+        after = server.order("snapshot")
+        self.stop_ms = longest_gap(before, began)
+        self.start_ms = longest_gap(after)
+        self.hooks_ms = hooks_of(before, after)
+        self.told = before["hook_calls"].get(RELOAD_HOOK, 0)
+        self.woken = after["hook_calls"].get(START_HOOK, 0)
+
+
+def hooks_of(before: Record, after: Record) -> dict[str, float]:
+    """Milliseconds in each hook: those of the stop from one process, of the start from the next."""
+    stopping = {name: ms for name, ms in before["hooks_ms"].items() if is_of_the_stop(name)}
+    starting = {name: ms for name, ms in after["hooks_ms"].items() if not is_of_the_stop(name)}
+    return stopping | starting
+
+
+def is_of_the_stop(hook: str) -> bool:
+    """Tell whether a hook runs in the process that ends."""
+    return "stop" in hook or "reload" in hook
+
+
+def reloads(template: Path, folder: Path) -> list[Reload]:
+    """Reload a copy of a game a few times."""
+    with ProbedServer(template, folder, "beat") as server:
+        return [Reload(server) for _ in range(RELOADS)]
+
+
+def test_a_reload_with_a_thousand_assistants_holds_the_reactor_no_longer(
+    empty_template: Path,
+    mindless_template: Path,
+    crowd_template: Path,
+    tmp_path: Path,
+    sheet: Callable[[str], Sheet],
+) -> None:
+    none = reloads(empty_template, tmp_path / "none")
+    mindless = reloads(mindless_template, tmp_path / "mindless")
+    crowd = reloads(crowd_template, tmp_path / "crowd")
+    assert {(one.told, one.woken) for one in crowd} == {(ASSISTANTS, ASSISTANTS)}
+    paper = sheet(f"reload, {ASSISTANTS:,} assistants")
+    for what, side in (("stop", "stop_ms"), ("start", "start_ms")):
+        held = [median(getattr(one, side) for one in runs) for runs in (none, mindless, crowd)]
+        paper.add(f"longest stretch at the {what}, none", held[0], "ms")
+        paper.add(f"  {ASSISTANTS:,} characters without minds", held[1], "ms")
+        paper.add(f"  {ASSISTANTS:,} assistants", held[2], "ms")
+        paper.add("  assistants less none", held[2] - held[0], "ms", MOST_HELD_MS)
+    for name in sorted(crowd[0].hooks_ms):
+        paper.add(f"in {name}", median(one.hooks_ms.get(name, 0.0) for one in crowd), "ms")
+    wall = [median(one.seconds for one in runs) for runs in (none, mindless, crowd)]
+    paper.add("wall clock, none", wall[0], "s")
+    paper.add(f"  {ASSISTANTS:,} characters without minds", wall[1], "s")
+    paper.add(f"  {ASSISTANTS:,} assistants", wall[2], "s")
+    paper.check()
+
+
+@pytest.fixture
+def stub(tmp_path: Path) -> Iterator[StubProvider]:
+    """A provider whose answers are at once, unless told otherwise."""
+    with StubProvider(tmp_path / "requests.jsonl") as process:
+        yield process
+
+
+@pytest.fixture
+def game(demo_template: Path, tmp_path: Path, stub: StubProvider) -> Iterator[GameServer]:
+    """The demo, thinking with the stub."""
+    server = GameServer.copy_of(demo_template, tmp_path / "game", assistant=thinking_with(stub))
+    try:
+        server.start()
+        yield server
+    finally:
+        server.discard()
+
+
+def reload_in_flight(game: GameServer, stub: StubProvider, ann: TelnetPlayer, line: str) -> float:
+    """Reload while a call of ten seconds is on its way; return the seconds it took.
+
+    The line is answered afterwards, by a call of its own that is not slow.
+    """
+    stub.control(latency=SLOW_S)
+    asked = len(stub.requests())
+    ann.send(f"say {line}")
+    assert running.wait_until(lambda: len(stub.requests()) > asked, 20.0)
+    stub.control(latency=0.0)
+    seconds = game.reload()
+    game.wait_for_sql(OPEN_EVENTS, [], 40)
+    return seconds
+
+
+def test_a_reload_in_the_middle_of_a_model_call_is_no_longer(
+    game: GameServer, stub: StubProvider, sheet: Callable[[str], Sheet]
+) -> None:
+    quiet, busy = [], []
+    with game.player("Ann") as ann:
+        for number in range(PAIRS):
+            quiet.append(game.reload())
+            busy.append(reload_in_flight(game, stub, ann, f"hello Mira, number {number}"))
+    interrupted = game.sql("SELECT COUNT(*) FROM evennia_ai_turn WHERE outcome = 'interrupted'")
+    assert interrupted[0][0] == PAIRS, "not every reload was in the middle of a call"
+    paper = sheet(f"reload in a call of {SLOW_S:.0f} s")
+    paper.add(f"nothing in flight, median of {PAIRS}", median(quiet), "s")
+    paper.add(f"a call in flight, median of {PAIRS}", median(busy), "s")
+    paper.add("  longer by", median(busy) - median(quiet), "s", MOST_LONGER_S)
+    paper.check()

@@ -1,0 +1,95 @@
+"""Snippets that fill a game directory's database, for `GameServer.python`."""
+
+from __future__ import annotations
+
+ASSISTANTS = 1_000
+A_ROOM = 10
+
+EMPTY = """
+from evennia.scripts.models import ScriptDB
+for script in ScriptDB.objects.filter(db_key="assistant"):
+    script.delete()
+"""
+
+CROWD = """
+import time
+from django.db import transaction
+from evennia.utils.create import create_object
+began = time.monotonic()
+persona = {persona!r}
+with transaction.atomic():
+    for number in range({count}):
+        if number % {a_room} == 0:
+            room = create_object(
+                "evennia.objects.objects.DefaultRoom", key=f"Chamber {{number}}", nohome=True
+            )
+        create_object(
+            "evennia_ai.assistant_character.AssistantCharacter",
+            key=f"Npc{{number:04}}",
+            location=room,
+            home=room,
+            attributes=[("ai_persona", persona)] if persona else [],
+        )
+from evennia.scripts.models import ScriptDB
+minds = ScriptDB.objects.filter(db_key="assistant").count()
+print(f"MADE {{minds}} {{time.monotonic() - began:.2f}}")
+"""
+
+# A room for each pair of a player and an assistant that know each other since many lines.
+PAIRS = """
+import datetime
+from django.db import transaction
+from evennia.accounts.accounts import DefaultAccount
+from evennia.utils.create import create_object
+from evennia_ai import models
+from evennia_ai.messages import make_message
+from evennia_ai.store.rows import message_to_row
+
+at = datetime.datetime.now(datetime.UTC) - datetime.timedelta(hours=1)
+LINE = "I came in by the north road, and the toll at the bridge is up to {{number}} pennies again."
+
+def history(npc, player):
+    rows = []
+    for number in range({history} // 2):
+        public = {{"audience": [player.dbref], "private": False}}
+        for role, meta in (
+            ("user", {{"speaker": player.dbref, "speaker_name": player.key}}),
+            ("assistant", {{}}),
+        ):
+            text = LINE.format(number=number)
+            content = f"{{player.key}} says: {{text}}" if role == "user" else text
+            message = make_message(role, content, **public, **meta)
+            rows.append(message_to_row(npc.assistant.id, message, at))
+    models.Message.objects.bulk_create(rows)
+
+with transaction.atomic():
+    for number in range({count}):
+        room = create_object(
+            "evennia.objects.objects.DefaultRoom", key=f"Chamber {{number}}", nohome=True
+        )
+        npc = create_object(
+            "evennia_ai.assistant_character.AssistantCharacter",
+            key=f"Npc{{number:04}}", location=room, home=room,
+            attributes=[("ai_persona", "You keep this chamber and like a talk.")],
+        )
+        name = f"Guest{{number:04}}"
+        account, errors = DefaultAccount.create(username=name, password={password!r})
+        assert not errors, errors
+        player = list(account.characters)[0]
+        player.home = room
+        player.db.prelogout_location = room
+        player.location = None
+        history(npc, player)
+print("MADE", {count})
+"""
+
+
+def crowd(minds: bool, count: int = ASSISTANTS, a_room: int = A_ROOM) -> str:
+    """A snippet for many characters in rooms of their own, with or without minds."""
+    persona = "You are one of the crowd." if minds else ""
+    return CROWD.format(count=count, a_room=a_room, persona=persona)
+
+
+def pairs(count: int, history: int, password: str) -> str:
+    """A snippet for players and assistants, two by two, with a past of ``history`` messages."""
+    return PAIRS.format(count=count, history=history, password=password)
