@@ -27,6 +27,7 @@ from evennia_ai.llm.offline.words import (
     words,
 )
 
+OF_ITSELF = re.compile(r"^(?=.*\byour?\b)(?!.*\b(?:i|my|me|we)\b)", re.I)
 SECOND = 0.62
 SHORT = 110
 BRIEF = 125
@@ -135,7 +136,7 @@ def answer(mind: Mind, reading: Reading, speaker: str) -> str:
         or seen(mind, reading, speaker)
         or in_context(mind, reading, speaker)
         or from_others(mind, text, speaker)
-        or from_statements(mind, text, speaker)
+        or ("" if OF_ITSELF.search(text) else from_statements(mind, text, speaker))
         or unknown(mind, reading, speaker)
     )
 

@@ -39,7 +39,7 @@ PARTING = re.compile(
     r"I never (?:give|hand|lend|let|sell|part|lose|leave|pass|share|surrender|drop)\b"
 )
 ASKING = re.compile(
-    r"(?:will|would|could|can|do|tell|give|let|come|help|please|take|sell|lend|may|how about|i want|i need)\b",
+    r"(?:will|would|could|can|do|tell|give|let|come|help|please|take|sell|lend|may|have (?:a|an|some)\b|how about|i want|i need)\b",
     re.I,
 )
 ASKS_NOTHING = frozenset({"nature", "inject", "ask_never", "opinion", "tell", "greet", "thanks"})

@@ -159,6 +159,10 @@ def third_form(verb: str) -> str:
 
 def own_possessives(text: str) -> str:
     """A field's "his" or "her" is the character's own."""
+    others = re.search(r"\b(?:anybody|anyone|others|people|somebody|someone|guests|they)\b", text)
+    if others:
+        text, rest = text[: others.start()], text[others.start() :]
+        return own_possessives(text) + re.sub(r"\b(?:his|her)\b", "my", rest)
     tokens = TOKEN.findall(text)
     return "".join(HIS.get(token.lower(), token) for token in tokens)
 

@@ -18,7 +18,7 @@ from evennia_ai.llm.offline.words import content, near, sentences, stem, words
 
 K1, B = 1.2, 0.75
 NEAR_WEIGHT = 0.6
-FLOOR = 0.3
+FLOOR = 0.34
 TITLE_WEIGHT = 1.25
 SOURCE_WEIGHT = {"want": 0.8, "never": 0.6, "seen": 0.85, "deed": 0.9, "aside": 0.92}
 NUMBERS = (

@@ -234,6 +234,11 @@ TALK: dict[str, tuple[str, ...]] = {
         "From {other} I heard: \"{fact}\"",
         "{other}'s words were: \"{fact}\"",
     ),
+    "you_did": (
+        "You {fact}, {who}.",
+        "It was you, {who}, who {fact}.",
+        "I have not forgotten that you {fact}, {who}.",
+    ),
     "asked": (
         "Your words were, {who}: \"{fact}\"",
         "You said to me, {who}: \"{fact}\"",

@@ -15,7 +15,7 @@ DEEDS: dict[str, tuple[str, ...]] = {
     "have": ("I have {item} here, {who}. Ask and it is yours.", "{item_capital}? I have it by me, {who}."),
     "lies_here": ("{item_capital} is right here, {who}.", "There is {item} here, {who}."),
     "place": ("This is {place}, {who}.", "You are at {place}, {who}.", "{place} is where you stand, {who}."),
-    "exit": ("The way called {exit} leads to {place}, {who}.", "By {exit} you come to {place}, {who}."),
+    "exit": ("That way lies {place}, {who}.", "By {exit} you come to {place}, {who}."),
     "exits": ("From here you can go {exits}, {who}.", "The ways from here, {who}: {exits}."),
     "way_unknown": (
         "Further than this I cannot tell you, {who}: from here you can go {exits}.",
@@ -60,6 +60,16 @@ DEEDS: dict[str, tuple[str, ...]] = {
     "go_not": ("I cannot go to {place}, {who}.", "The way to {place} is closed to me just now, {who}."),
     "go_stuck": ("It seems I must stay here a while.",),
     "go_refuse": ("My place is here, {who}.", "I stay where I am needed, {who}."),
+    "help_me": (
+        "Tell me what you need, {who}.",
+        "What is it that you need, {who}?",
+        "If I can, {who}. What is the matter?",
+    ),
+    "weary": (
+        "Then rest a while, {who}.",
+        "Sit down and catch your breath, {who}.",
+        "You look it, {who}. There is no hurry here.",
+    ),
     "follow_done": ("Lead on, {who}.", "I am with you, {who}."),
     "follow_not": ("My place is here, {who}; but come back and tell me of it.", "I cannot leave with you, {who}. I am needed here."),
     "deed_done": ("There you are, {who}.", "Like that, {who}?", "As you wish, {who}."),

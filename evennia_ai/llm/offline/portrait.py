@@ -11,6 +11,7 @@ from evennia_ai.llm.offline.mind import Mind
 from evennia_ai.llm.offline.understanding import Reading
 from evennia_ai.llm.offline.words import (
     content,
+    near,
     stem,
     words,
 )
@@ -37,7 +38,8 @@ def never_clause(mind: Mind, text: str) -> str:
         common = verb in {stem(word) for word in EVERYDAY}
         if talk and shared and len(shared) * 3 >= len(things):
             return clause
-        if verb in wanted and not common and (shared or not things or len(things) == 1):
+        asked = verb in wanted or bool(near(verb) & wanted)
+        if asked and not common and (shared or not things or len(things) == 1):
             return clause
         if len(shared) >= 2 or (common and verb in wanted and shared):
             return clause

@@ -134,6 +134,9 @@ def _new_text(mind: Mind) -> list[str]:
 def back_to(mind: Mind, found: Statement, question: str, speaker: str) -> str:
     """A statement told back to the one who made it, with its neighbour where that has the kind of
     thing that was asked for."""
+    if found.kind == "did":
+        fact = as_told(found.text).removeprefix("you ")
+        return mind.phrase("you_did", fact=fact, who=mind.called(speaker))
     fact = as_told(found.text)
     holds = fitting(question)
     if holds and not holds.search(found.text[1:]):

@@ -222,7 +222,7 @@ def _with(line: str, tail: str) -> str:
 
 PLAIN = {
     "authority": "authority", "order": "authority", "crime": "crime", "threat": "threat", "farewell": "farewell", "thanks": "thanks",
-    "sorry": "sorry", "praise": "praise", "yes": "yes", "no": "no", "laugh": "laugh", "gibberish": "gibberish",
+    "sorry": "sorry", "praise": "praise", "yes": "yes", "no": "no", "dismiss": "go_refuse", "help_me": "help_me", "weary": "weary", "laugh": "laugh", "gibberish": "gibberish",
 }  # fmt: skip
 HANDLERS: dict[str, Handler] = {
     "nature": nature, "inject": stay_oneself, "secret_of": keep_secret, "greet": greet, "tell": tell,

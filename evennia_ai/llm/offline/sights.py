@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from evennia_ai.llm.offline.actions import OPPOSITES
 from evennia_ai.llm.offline.answers import LONGEST, answer, from_knowledge, seen
 from evennia_ai.llm.offline.mind import Mind, seen_parts
 from evennia_ai.llm.offline.naming import exit_parts, match_exit, match_name
@@ -106,7 +107,8 @@ def way_to(mind: Mind, reading: Reading, speaker: str) -> str:
         return line if not known or mind.was_said(known) or len(known) > 160 else f"{line} {known}"
     if reading.topic and match_name(reading.topic, (situation.place,), loose=False) and not known:
         return place(mind, speaker)
-    if known or not situation.exits:
+    asks_way = re.search(r"\b(?:how (?:do|can|would)|which|way|directions?)\b", reading.text, re.I)
+    if known or not situation.exits or not asks_way:
         return known or answer(mind, reading, speaker)
     return mind.phrase(
         "way_unknown", exits=listed(ways_of(situation.exits), "or"), who=mind.called(speaker)
@@ -114,9 +116,17 @@ def way_to(mind: Mind, reading: Reading, speaker: str) -> str:
 
 
 def ways_of(exits_seen: Sequence[str]) -> list[str]:
-    """The exits as they are said: "down to Saltmarket Quay"."""
-    parts = map(exit_parts, exits_seen)
-    return [f"{name} to {leads}" if leads else name for name, leads in parts]
+    """The exits as they are said: "down to Saltmarket Quay", "by the front door to Ferry Road"."""
+    return [way_of(*exit_parts(seen_exit)) for seen_exit in exits_seen]
+
+
+def way_of(name: str, leads: str) -> str:
+    """One exit as it is said."""
+    if not leads:
+        return name
+    if set(content(name)) <= set(content(leads)):
+        return f"to {leads}"
+    return f"{name} to {leads}" if name.lower() in OPPOSITES else f"by the {name} to {leads}"
 
 
 def time(mind: Mind, speaker: str) -> str:

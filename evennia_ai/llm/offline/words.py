@@ -40,11 +40,11 @@ IRREGULAR = {
     "led": "lead", "rode": "ride", "grew": "grow", "grown": "grow", "worn": "wear", "wore": "wear",
 }  # fmt: skip
 NEAR = (
-    "name call", "trade job work profession craft living occupation", "home town village live",
+    "name call", "trade job work profession craft living occupation", "home live dwell", "town village city",
     "husband wife spouse marry widow wed bury", "family father mother parent dad mum brother sister",
     "brother sibling", "sister sibling", "child son daughter kid",
     "food eat dish meal stew supper dinner hungry cook breakfast hunger serve bread menu special",
-    "drink ale beer cider wine thirsty cask mead rum brew",
+    "drink ale beer cider wine thirsty cask mead rum brew brandy",
     "money coin owe debt pay gold silver price cost credit fee wage", "smith forge smithy blacksmith",
     "church chapel pray god temple shrine prayer", "sailor ship boat sail vessel captain crew",
     "ship boat vessel", "fear afraid scare dread frighten worry", "goal want wish hope dream need aim",
@@ -59,7 +59,7 @@ NEAR = (
     "inside contain hold full", "break split crack smash tear snap burst", "bring give gift", "horse stable mare pony mount steed", "sick ill heal cure medicine herb remedy wound hurt fever",
     "key lock unlock", "read book write library letter scroll", "sword blade weapon dagger knife",
     "tavern inn pub alehouse", "road path route track way", "learn teach apprentice lesson pupil master",
-    "sell buy wares price cost shop stock trade peddle hawk", "storm weather rain wind",
+    "sell buy price cost shop stock trade peddle hawk", "storm weather rain wind",
     "colour color red blue green black white grey brown yellow golden silver purple orange",
     "buy purchase", "magic spell wizard witch sorcery enchant", "danger dangerous peril risk threat",
     "open close hour",
