@@ -1,7 +1,6 @@
 """Taking the package out of a game: what it left where, and its removal.
 
-Runs in a process of its own while the game is down (``evennia ai_uninstall``); the tables
-themselves go with ``evennia migrate evennia_ai zero``.
+Runs in a process of its own while the game is down (``evennia ai_uninstall``).
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from typing import Any
 from django.apps import apps
 from django.conf import settings
 from django.contrib.contenttypes.models import ContentType
+from django.core.management import call_command
 from django.db import connection
 from django.db.models import Model, QuerySet
 from evennia.accounts.models import AccountDB
@@ -88,7 +88,7 @@ def find_traces() -> Traces:
 
 
 def remove_traces(say: Say) -> None:
-    """Remove everything but the empty tables, with a line for each step."""
+    """Remove everything but the tables, which are empty then, with a line for each step."""
     for model in our_models():
         erase_table(model, say)
     scripts = list(our_scripts().values_list("id", flat=True))
@@ -101,9 +101,27 @@ def remove_traces(say: Say) -> None:
         count = ObjectDB.objects.filter(db_typeclass_path=path).update(db_typeclass_path=before)
         say(f"{count} characters are {before} again.")
     take_command_sets()
-    ContentType.objects.filter(app_label=PACKAGE).delete()
     if settings.STATIC_ROOT:
         shutil.rmtree(Path(settings.STATIC_ROOT) / PACKAGE, ignore_errors=True)
+
+
+def remove_tables() -> None:
+    """Undo our migrations, and what Django keeps of an app's tables beside them."""
+    call_command("migrate", PACKAGE, "zero")
+    ContentType.objects.filter(app_label=PACKAGE).delete()
+
+
+def leave_write_ahead_mode() -> bool:
+    """Give an SQLite file back the journal it had; False where somebody else has it open.
+
+    Not for looks: an Evennia 5.0.1 without our `close_connections` loses what it writes in
+    write-ahead mode as soon as another process closes the file (measured).
+    """
+    if connection.vendor != "sqlite":
+        return True
+    with connection.cursor() as cursor:
+        mode = cursor.execute("PRAGMA journal_mode=DELETE").fetchone()[0]
+    return str(mode) != "wal"
 
 
 def our_scripts() -> QuerySet[Any]:

@@ -8,20 +8,21 @@ import evennia
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 NEXT_STEPS = """
-What is left to do:
-
-  1. evennia migrate evennia_ai zero
-  2. take evennia_ai out of your own lines that were named above
-  3. evennia start
+Everything is gone. Now, before anything else is run in this game, take evennia_ai out of your own
+lines that were named above, INSTALLED_APPS first. Then: evennia start
 """
+STILL_WRITE_AHEAD = (
+    "The database could not leave its write-ahead mode, since another process has it open. End "
+    "that process and run this command again, before the game is started."
+)
 
 
 class Command(BaseCommand):
     """Asks first; the game has to be down."""
 
     help = (
-        "Take everything of evennia_ai out of the game: minds, logs, lore, what it wrote onto "
-        "characters. The characters stay. Stop the game before, and make a copy of its database."
+        "Take everything of evennia_ai out of the game: minds, logs, lore, its tables, what it "
+        "wrote onto characters. The characters stay. Stop the game before, and copy its database."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -48,6 +49,9 @@ class Command(BaseCommand):
             self.stdout.write("Nothing was changed.")
             return
         uninstall.remove_traces(self.stdout.write)
+        uninstall.remove_tables()
+        if not uninstall.leave_write_ahead_mode():
+            raise CommandError(STILL_WRITE_AHEAD)
         self.stdout.write(NEXT_STEPS)
 
     def tell(self, traces: Any) -> None:
