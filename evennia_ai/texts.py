@@ -1,7 +1,8 @@
 """Every line a player may see that no model wrote, in one place.
 
 A game overrides any of them with ``AI_ASSISTANT["TEXTS"] = {"fallback": "…"}``; an empty text turns
-``first_meeting`` off. They are translated by gettext in the server's ``LANGUAGE_CODE``.
+``first_meeting`` off. They are translated by gettext in the server's ``LANGUAGE_CODE``, where
+``USE_I18N`` is on (Evennia's default is off).
 """
 
 from __future__ import annotations

@@ -323,9 +323,11 @@ def ensure_may_edit(character: Any, caller: Any) -> None:
 
 
 def is_somebodys(character: Any) -> bool:
-    """True where an account may play the character: its puppet lock names one that exists."""
+    """True where an account has the character among its own. Its puppet lock names the accounts to
+    ask, but builders put themselves there too when they make one."""
     named = re.findall(r"\bpid\((\d+)\)", character.locks.get("puppet"))
-    return AccountDB.objects.filter(id__in=named).exists()
+    accounts = AccountDB.objects.filter(id__in=named)
+    return any(character in account.characters for account in accounts)
 
 
 def path_with_ears(base: type) -> str:

@@ -304,3 +304,23 @@ def test_from_code_and_prototype_in_a_few_lines(game, tavern):
         }
     )
     assert otto.assistant.persona.text == "You are Otto."
+
+
+def test_what_a_builder_made_may_have_a_mind_though_its_lock_names_him(admin, guard):
+    guard.locks.add(f"puppet:pid({admin.account.id})")
+    assert "has a mind" in told(admin, "aisetup Guard = You are a guard.")
+
+
+def test_a_players_own_character_may_not(game, admin, tavern):
+    ann = game.player("Ann", tavern)
+    ann.account.characters.add(ann.character)
+    ann.account.unpuppet_object(ann.session)
+    ann.character.location = tavern
+    assert "Ann belongs to a player" in told(admin, "aisetup Ann = You are Ann.")
+
+
+def test_builders_change_only_what_they_may_edit(game, tavern, guard):
+    builder = game.player("Bea", tavern, permissions=["Builder"])
+    assert "You may not change Guard" in told(builder, "aisetup Guard = x")
+    assert "has a mind" in told(builder, "aisetup/new Otto = You are Otto.")
+    assert "Otto is stopped." in told(builder, "aisetup/stop Otto")
