@@ -58,7 +58,7 @@ class AssistantService(Service):
     def __init__(self, clock: Any = reactor, environ: Mapping[str, str] = os.environ) -> None:
         self.clock = clock
         self.epoch = time.time_ns() // 1_000_000
-        self.accepting = False
+        self.accepting = self.quiet = False
         self.complaints: list[str] = settings_complaints()
         built_in = default_profiles(environ)
         self.profiles = self.configured("PROFILES", partial(merge_profiles, built_in), {})
@@ -125,9 +125,9 @@ class AssistantService(Service):
 
     def quiesce(self) -> None:
         """Begin no turn any more and drop those in flight; their events wait for the next start."""
-        if not self.accepting:
+        if self.quiet:
             return
-        self.accepting = False
+        self.quiet, self.accepting = True, False
         if self.beat.running:
             self.beat.stop()
         self.gateway.close()

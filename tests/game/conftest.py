@@ -170,3 +170,23 @@ def game(service, model):
 def offline_game(service):
     """A game whose assistants think with the offline brain."""
     return Game(service, None)
+
+
+@pytest.fixture
+def tavern(game):
+    return game.room()
+
+
+@pytest.fixture
+def mira(game, tavern):
+    return game.assistant("Mira", tavern)
+
+
+@pytest.fixture
+def ann(game, tavern, mira):
+    return game.player("Ann", tavern)
+
+
+@pytest.fixture
+def bob(game, tavern, mira):
+    return game.player("Bob", tavern)

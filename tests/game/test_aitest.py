@@ -18,11 +18,6 @@ TWO_CALLS = {"tool_calls": [{"name": TOOL, "arguments": {"colour": c}} for c in 
 
 
 @pytest.fixture
-def tavern(game):
-    return game.room()
-
-
-@pytest.fixture
 def builder(game, tavern):
     return game.player("Bea", tavern, permissions=["Builder"])
 

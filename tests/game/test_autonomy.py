@@ -19,11 +19,6 @@ def lively(service, settings):
     }
 
 
-@pytest.fixture
-def tavern(game):
-    return game.room()
-
-
 def talkative(request):
     """A model that always has something to say, to whoever spoke last."""
     if request.scene.lines:

@@ -11,11 +11,6 @@ from evennia_ai.testing.scripted import call
 
 
 @pytest.fixture
-def tavern(game):
-    return game.room()
-
-
-@pytest.fixture
 def admin(game, tavern):
     return game.player("Ada", tavern, permissions=["Admin"])
 

@@ -11,26 +11,6 @@ def events(character):
     return [(row.kind, row.text, row.speaker_name, row.private) for row in rows]
 
 
-@pytest.fixture
-def tavern(game):
-    return game.room()
-
-
-@pytest.fixture
-def mira(game, tavern):
-    return game.assistant("Mira", tavern)
-
-
-@pytest.fixture
-def ann(game, tavern, mira):
-    return game.player("Ann", tavern)
-
-
-@pytest.fixture
-def bob(game, tavern, mira):
-    return game.player("Bob", tavern)
-
-
 def stopped(game):
     game.service.accepting = False
 

@@ -7,11 +7,6 @@ from evennia_ai.testing.scripted import call
 
 
 @pytest.fixture
-def tavern(game):
-    return game.room()
-
-
-@pytest.fixture
 def mira(game, tavern):
     mira = game.assistant("Mira", tavern)
     mira.locks.add("edit:perm(Builder)")

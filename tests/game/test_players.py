@@ -12,21 +12,6 @@ from evennia_ai.texts import TEXTS, check_texts, text
 
 
 @pytest.fixture
-def tavern(game):
-    return game.room()
-
-
-@pytest.fixture
-def mira(game, tavern):
-    return game.assistant("Mira", tavern)
-
-
-@pytest.fixture
-def ann(game, tavern, mira):
-    return game.player("Ann", tavern)
-
-
-@pytest.fixture
 def ben(game, tavern, mira):
     return game.player("Ben", tavern)
 

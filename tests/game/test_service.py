@@ -11,21 +11,6 @@ from evennia_ai.services import AssistantService
 from evennia_ai.testing.scripted import call
 
 
-@pytest.fixture
-def tavern(game):
-    return game.room()
-
-
-@pytest.fixture
-def mira(game, tavern):
-    return game.assistant("Mira", tavern)
-
-
-@pytest.fixture
-def ann(game, tavern, mira):
-    return game.player("Ann", tavern)
-
-
 def restart(game, model):
     """A new process in all but name: a new service, nothing left in memory."""
     from evennia.utils.idmapper.models import flush_cache

@@ -7,26 +7,6 @@ from evennia_ai.models import Event, Message, ModelCall, ToolCall, Turn
 from evennia_ai.testing.scripted import call
 
 
-@pytest.fixture
-def tavern(game):
-    return game.room()
-
-
-@pytest.fixture
-def mira(game, tavern):
-    return game.assistant("Mira", tavern)
-
-
-@pytest.fixture
-def ann(game, tavern, mira):
-    return game.player("Ann", tavern)
-
-
-@pytest.fixture
-def bob(game, tavern, mira):
-    return game.player("Bob", tavern)
-
-
 def states():
     return dict(Event.objects.values_list("text", "state"))
 

@@ -26,21 +26,6 @@ def price(context, arguments: PriceArguments) -> str:
 
 
 @pytest.fixture
-def tavern(game):
-    return game.room()
-
-
-@pytest.fixture
-def mira(game, tavern):
-    return game.assistant("Mira", tavern)
-
-
-@pytest.fixture
-def ann(game, tavern, mira):
-    return game.player("Ann", tavern)
-
-
-@pytest.fixture
 def run(game, mira, ann):
     """Run one tool for Ann; returns the result."""
 

@@ -17,26 +17,6 @@ GMCP = {"OOB": True}
 
 
 @pytest.fixture
-def tavern(game):
-    return game.room()
-
-
-@pytest.fixture
-def mira(game, tavern):
-    return game.assistant("Mira", tavern)
-
-
-@pytest.fixture
-def ann(game, tavern, mira):
-    return game.player("Ann", tavern)
-
-
-@pytest.fixture
-def bob(game, tavern, mira):
-    return game.player("Bob", tavern)
-
-
-@pytest.fixture
 def late(game):
     """An answer on its way; the next line said sets it off."""
     answer = Deferred()

@@ -8,25 +8,10 @@ from evennia_ai.testing.scripted import call
 
 
 @pytest.fixture
-def tavern(game):
-    return game.room()
-
-
-@pytest.fixture
 def mira(game, tavern):
     mira = game.assistant("Mira", tavern)
     mira.db.ai_fillers = ["rubs her chin."]
     return mira
-
-
-@pytest.fixture
-def ann(game, tavern, mira):
-    return game.player("Ann", tavern)
-
-
-@pytest.fixture
-def bob(game, tavern, mira):
-    return game.player("Bob", tavern)
 
 
 @pytest.fixture
