@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from evennia_ai.llm.offline.knowledge import Found, Passage, fitting
+from evennia_ai.llm.offline.knowledge import Found, Passage, fitting, rank
 from evennia_ai.llm.offline.memory import Statement
 from evennia_ai.llm.offline.mind import Mind
 from evennia_ai.llm.offline.naming import match_name
@@ -121,9 +121,13 @@ def answer(mind: Mind, reading: Reading, speaker: str) -> str:
     """An answer to any question, honest where there is none."""
     text = reading.text
     text = whole_question(mind, text, speaker)
-    past = re.search(r"\b(?:was|were|did)\b", text, re.I) and not re.search(r"\byou\b", text, re.I)
+    past = re.search(r"\b(?:was|were|did|who \w+ed)\b", text, re.I) and not re.search(
+        r"\byou\b", text, re.I
+    )
     mine = past or re.search(r"\b(?:my|mine|did i|have i|i (?:said|told|mentioned))\b", text, re.I)
     if mine and (told := from_statements(mind, text, speaker)):
+        return told
+    if past and told_better(mind, text) and (told := from_others(mind, text, speaker)):
         return told
     other = speaker_named(mind, text)
     if other and other not in {speaker, mind.name} and (told := from_others(mind, text, speaker)):
@@ -139,6 +143,14 @@ def answer(mind: Mind, reading: Reading, speaker: str) -> str:
         or ("" if OF_ITSELF.search(text) else from_statements(mind, text, speaker))
         or unknown(mind, reading, speaker)
     )
+
+
+def told_better(mind: Mind, text: str) -> bool:
+    """True where what somebody said covers a question better than what is known."""
+    known = [item.cover for item in mind.rank(text) if item.passage.source != "want"]
+    told = [Passage(i.text, "told", i.context) for i in mind.memory.statements if i.kind == "told"]
+    heard = [item.cover for item in rank(text, told, (mind.name,))]
+    return max(heard, default=0.0) > max(known, default=0.0)
 
 
 def whole_question(mind: Mind, text: str, speaker: str) -> str:
@@ -183,16 +195,22 @@ def of_the_same(question: str, told: list[Statement]) -> Statement | None:
 def person_here(mind: Mind, reading: Reading) -> str:
     """Answer "Is Ben here?" where he is."""
     found = re.search(
-        r"^(?:and )?(?:(?:is|have you seen) (\w[\w ]*?)(?: here| around| about| in)|(?:where is|where's) (\w[\w ]*?))\W*$",
+        r"^(?:and )?(?:(?:is|have you seen) (\w[\w ]*?)(?: here| around| about| in| with us| with you| present| nearby)|(?:where is|where's) (\w[\w ]*?))\W*$",
         reading.text,
         re.I,
     )
     if found and "'s" in (found[1] or found[2]):
         return ""
-    name = (
-        match_name(found[1] or found[2], mind.scene.situation.people, loose=False) if found else ""
+    asked = (found[1] or found[2]).strip() if found else ""
+    name = match_name(asked, mind.scene.situation.people, loose=False)
+    if name:
+        return f"{name} is right here."
+    stranger = found and found[1] and asked[:1].isupper() and not mind.rank(asked)
+    return (
+        mind.phrase("not_here", other=asked, who=mind.called(mind.scene.lines[-1].speaker))
+        if stranger
+        else ""
     )
-    return f"{name} is right here." if name else ""
 
 
 def seen(mind: Mind, reading: Reading, speaker: str) -> str:
@@ -246,6 +264,8 @@ def opinion(mind: Mind, reading: Reading, speaker: str) -> str:
     if known:
         return known
     topic = _bare_topic(reading.text)
+    if topic.startswith("my "):
+        return mind.phrase("own_thing", who=mind.called(speaker))
     if not topic:
         return unknown(mind, reading, speaker)
     return mind.phrase("opinion", topic=topic, who=mind.called(speaker))

@@ -13,13 +13,12 @@ from evennia_ai.llm.offline.history import READ_CHARS
 from evennia_ai.llm.offline.languages import foreign_lines, tongue_of
 from evennia_ai.llm.offline.mind import Mind
 from evennia_ai.llm.offline.naming import KIND_OF, match_name
-from evennia_ai.llm.offline.outcomes import bare
 from evennia_ai.llm.offline.portrait import never_clause
 from evennia_ai.llm.offline.recollection import as_told
 from evennia_ai.llm.offline.replies import follow_up, greet, related, respond, spoke_before
 from evennia_ai.llm.offline.understanding import Reading, read_line
 from evennia_ai.llm.offline.wishes import Wish, read_wish
-from evennia_ai.llm.offline.words import an, content, rotated, stem, with_article, words
+from evennia_ai.llm.offline.words import an, bare, content, rotated, stem, with_article, words
 from evennia_ai.ports import HeardLine, Situation
 
 HOSTILE = frozenset({"inject", "authority", "crime", "threat", "insult"})

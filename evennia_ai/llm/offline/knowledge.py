@@ -96,7 +96,7 @@ def rank(
     if not wanted or not bags:
         return []
     average = sum(bag.total() for bag in bags) / len(bags) or 1.0
-    rarity = {item: _idf(item, bags, 1 if lenient else 0) for item in wanted}
+    rarity = {item: _idf(item, bags, 1.0 if lenient else 0.4) for item in wanted}
     whole = sum(rarity.values())
     found = []
     for passage, bag in zip(passages, bags, strict=True):
@@ -116,7 +116,7 @@ def expanded(question: str) -> str:
     return question
 
 
-def _idf(item: str, bags: Sequence[Counter[str]], least: int) -> float:
+def _idf(item: str, bags: Sequence[Counter[str]], least: float) -> float:
     holding = max(least, sum(1 for bag in bags if item in bag))
     return math.log(1 + (len(bags) - holding + 0.5) / (holding + 0.5))
 

@@ -19,7 +19,7 @@ from evennia_ai.llm.offline.words import WORD, plain_spelling, sentences, with_a
 IMPERATIVE = re.compile(
     r"^(?:(?:please|now|then|and|so|well|oh|just|kindly|hey)[, ]+)*(?:go|give|fetch|bring|tell|show|take|get|hand|"
     r"pour|come|look|wave|follow|let|ask|say|repeat|remember (?:me|to)|wait|stop|help|pass|serve|drop|put|sing|"
-    r"dance|bow|ignore|forget|make|kill|steal|remind|describe|explain|find|check|listen)\b", re.I
+    r"dance|bow|ignore|forget|make|kill|steal|remind|describe|explain|find|check|listen|run|walk|head|climb|pop|nip|hurry|open|close|shut|teach|play|stay|sit|stand|try|hold|lend|loan|spare|offer|sell|buy|wake|send|call|mend|fix|repair|leave (?:me|us|it))\b", re.I
 )  # fmt: skip
 CORRECTION = re.compile(
     r"^(?:(?:no|sorry|wait|oh|ah|hm|well|actually|correction|forgive me|pardon|my mistake|i misspoke|"

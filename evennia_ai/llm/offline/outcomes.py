@@ -11,7 +11,7 @@ from evennia_ai.llm.offline.answers import from_knowledge
 from evennia_ai.llm.offline.mind import Mind
 from evennia_ai.llm.offline.sights import looked
 from evennia_ai.llm.offline.wishes import Wish
-from evennia_ai.llm.offline.words import an, ended, listed, sentences
+from evennia_ai.llm.offline.words import an, bare, ended, listed, sentences
 
 
 def words_for_step(mind: Mind, wish: Wish, step: Step) -> str:
@@ -52,19 +52,6 @@ def words_for_lack(mind: Mind, wish: Wish, key: str, slots: dict[str, str]) -> s
     if not held:
         return line
     return f"{line} {mind.phrase('instead', things=listed([an(name) for name in held[:3]]))}"
-
-
-def bare(item: str) -> str:
-    """A thing's name without article or count."""
-    return (
-        re.sub(
-            r"^(?:a|an|the|some|one|another|any|your|my|more|of)\s+(?:of (?:your|the) )?",
-            "",
-            item.strip(),
-            flags=re.I,
-        )
-        or "such thing"
-    )
 
 
 def reason(result: str) -> str:

@@ -120,7 +120,7 @@ TALK: dict[str, tuple[str, ...]] = {
         "There you ask the wrong one, {who}: I do not know.",
         "That is more than I can tell you, {who}.",
         "I have no answer to that, {who}.",
-        "I wish I knew, {who}.",
+        "I wish I knew, {who}, but I do not.",
     ),
     "unknown_topic": (
         "Of {topic} I know nothing, {who}.",
@@ -136,6 +136,11 @@ TALK: dict[str, tuple[str, ...]] = {
         "I have no firm opinion of {topic}, {who}. What is yours?",
         "{topic_capital}? I have not made up my mind, {who}.",
         "I would have to think longer about {topic}, {who}. What do you say?",
+    ),
+    "own_thing": (
+        "It is what I have, {who}, and I would not change it.",
+        "I would miss it if it were gone, {who}.",
+        "On most days I do, {who}.",
     ),
     "again": (
         "As I said, {who}: {fact_small}",

@@ -14,8 +14,17 @@ DEEDS: dict[str, tuple[str, ...]] = {
     "carry_nothing": ("My hands are empty, {who}.", "I carry nothing just now, {who}."),
     "have": ("I have {item} here, {who}. Ask and it is yours.", "{item_capital}? I have it by me, {who}."),
     "lies_here": ("{item_capital} is right here, {who}.", "There is {item} here, {who}."),
+    "see_none": (
+        "I see no {thing} here, {who}.",
+        "There is no {thing} here, {who}, not that I can see.",
+        "No {thing}, {who}, as far as I can tell.",
+    ),
+    "not_here": (
+        "I do not see {other} here, {who}.",
+        "{other} is not here, {who}.",
+    ),
     "place": ("This is {place}, {who}.", "You are at {place}, {who}.", "{place} is where you stand, {who}."),
-    "exit": ("That way lies {place}, {who}.", "By {exit} you come to {place}, {who}."),
+    "exit": ("{exit_capital} leads to {place}, {who}.", "By {exit} you come to {place}, {who}."),
     "exits": ("From here you can go {exits}, {who}.", "The ways from here, {who}: {exits}."),
     "way_unknown": (
         "Further than this I cannot tell you, {who}: from here you can go {exits}.",

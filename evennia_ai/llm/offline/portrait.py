@@ -8,15 +8,16 @@ import re
 
 from evennia_ai.llm.offline.answers import answer, from_knowledge
 from evennia_ai.llm.offline.mind import Mind
+from evennia_ai.llm.offline.naming import KIND_OF
 from evennia_ai.llm.offline.understanding import Reading
 from evennia_ai.llm.offline.words import (
     content,
-    near,
     stem,
     words,
 )
 
 WORKING = re.compile(r"^I am (?:\w+ )?\w+ing\b")
+CONSUMED = {"drink": "drink", "eat": "food"}
 TALKING = frozenset(
     "tell speak say repeat reveal talk discuss mention betray lie share pass gossip answer".split()
 )
@@ -28,22 +29,46 @@ EVERYDAY = frozenset(
 def never_clause(mind: Mind, text: str) -> str:
     """The thing it never does that a request asks for; "" where it asks for none."""
     wanted = {stem(word) for word in words(text)}
+    kinds = {KIND_OF.get(item) for item in wanted}
+    leave = re.match(r"(?:can|may|could|might|shall) (?:i|we)\b|let (?:me|us)\b", text, re.I)
     for clause in mind.character.nevers:
         stems = content(re.sub(r"^I never", "", clause))
         if not stems:
             continue
-        verb, things = stems[0], stems[1:]
+        verb = stem(words(clause)[2])
+        things = [item for item in stems if item != verb]
         shared = [item for item in things if item in wanted]
         talk = verb in {stem(word) for word in TALKING}
         common = verb in {stem(word) for word in EVERYDAY}
+        if leave and verb == "let" and shared:
+            return clause
         if talk and shared and len(shared) * 3 >= len(things):
             return clause
-        asked = verb in wanted or bool(near(verb) & wanted)
+        asked = verb in wanted or CONSUMED.get(verb, "-") in kinds
         if asked and not common and (shared or not things or len(things) == 1):
             return clause
         if len(shared) >= 2 or (common and verb in wanted and shared):
             return clause
     return ""
+
+
+def nearest_never(mind: Mind, text: str) -> str:
+    """The thing it never does that shares most with a text; "" where none shares a word."""
+    wanted = set(content(text))
+    best = max(mind.character.nevers, key=lambda c: len(wanted & set(content(c))), default="")
+    return best if wanted & set(content(best)[1:]) else ""
+
+
+def past(mind: Mind, speaker: str) -> str:
+    """What it was or did before, as far as the persona tells."""
+    was = re.compile(
+        r"\b(?:was|were|had|used to|until|before|once|lost|took|left|came|have \w+ed|years?)\b"
+    )
+    found = [text for text in mind.character.facts if was.search(text)]
+    fresh = mind.untold(found)
+    if not found:
+        return self_portrait(mind, speaker)
+    return " ".join(fresh[:2]) if fresh else mind.told(found[0], mind.called(speaker))
 
 
 def doing(mind: Mind, speaker: str) -> str:
@@ -60,10 +85,10 @@ def doing(mind: Mind, speaker: str) -> str:
 def asked_for(mind: Mind, reading: Reading, speaker: str) -> str:
     """A request for which there is no tool: what it never does in this, what it knows of it, or a
     plain no."""
-    who, wanted = mind.called(speaker), set(content(reading.text))
-    for clause in mind.character.nevers:
-        if wanted & set(content(clause)[1:]):
-            return mind.phrase("never", fact=clause, who=who)
+    who = mind.called(speaker)
+    clause = nearest_never(mind, reading.text)
+    if clause:
+        return mind.phrase("never", fact=clause, who=who)
     known = from_knowledge(mind, reading.text, speaker, shown=False)
     return known or mind.phrase("request_not", who=who)
 

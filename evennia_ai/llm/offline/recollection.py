@@ -41,6 +41,8 @@ def recall(mind: Mind, reading: Reading, speaker: str) -> str:
     who = mind.called(speaker)
     if reading.intent == "recall_name":
         return mind.phrase("told_name", value=who, who=who)
+    if reading.intent in {"recall_last", "recall_first"}:
+        return at_an_end(mind, reading, speaker)
     if reading.intent == "recall_all":
         return everything_about(mind, speaker)
     if not content(reading.text):
@@ -52,6 +54,19 @@ def recall(mind: Mind, reading: Reading, speaker: str) -> str:
         or from_slot(mind, SLOT_OF.get(reading.intent, ""), speaker)
         or mind.phrase("told_nothing", who=who)
     )
+
+
+def at_an_end(mind: Mind, reading: Reading, speaker: str) -> str:
+    """The first or the last that the speaker said before now."""
+    new = " ".join(_new_text(mind))
+    every = [i for i in mind.memory.told_by(speaker, "told", "asked") if i.text not in new]
+    if not every:
+        return mind.phrase("told_nothing", who=mind.called(speaker))
+    found = every[0] if reading.intent == "recall_first" else every[-1]
+    if found.kind == "told":
+        return mind.phrase("told", fact=as_told(found.text)[:LONGEST], who=mind.called(speaker))
+    fact = found.text[:LONGEST].replace('"', "'")
+    return mind.phrase("asked", fact=fact, who=mind.called(speaker))
 
 
 def latest(mind: Mind, question: str, speaker: str) -> str:
@@ -222,6 +237,9 @@ def said_by(mind: Mind, reading: Reading, speaker: str) -> str:
 def speaker_named(mind: Mind, text: str) -> str:
     """The speaker whom a text names; "" for none."""
     found = set(re.findall(r"[^\W_]+", text.lower()))
+    for speaker, facts in mind.memory.facts.items():
+        if words(facts.get("name", ""))[:1] and words(facts["name"])[0] in found:
+            return speaker
     names = {item.speaker for item in mind.memory.statements}
     return next(
         (n for n in sorted(names) if n and set(re.findall(r"[^\W_]+", n.lower())) & found), ""
@@ -230,7 +248,9 @@ def speaker_named(mind: Mind, text: str) -> str:
 
 def of_speaker(mind: Mind, question: str, other: str) -> str:
     """What a speaker told, did or asked that answers a question about him; "" for nothing."""
-    about = re.sub(rf"\b{re.escape(other)}\b", "", question, flags=re.I)
+    called = {other, *words(mind.called(other))}
+    names = "|".join(re.escape(name) for name in called)
+    about = re.sub(rf"\b(?:{names})\b", "", question, flags=re.I)
     every = mind.memory.told_by(other, "told", "did")
     found = nearest(mind, about, every) or nearest(mind, about, mind.memory.told_by(other, "asked"))
     return quoted(mind, found) if found else slot_of_other(mind, question, other)

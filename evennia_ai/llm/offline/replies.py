@@ -15,8 +15,9 @@ from evennia_ai.llm.offline.words import capital, content, ended
 
 SAD = re.compile(r"\b(?:died|dead|lost (?:my|our|his|her)|drowned|killed|murdered|passed away|buried|grieving|mourn\w*|widowed|sad|lonely|weep\w*|"
                  r"robbed|stolen|hurt|wounded|sick|ill|in pain|burned down|afraid|miserable|homesick|ruined|bad day|missing)\b", re.I)  # fmt: skip
-GLAD = re.compile(r"\b(?:married|engaged|won|found (?:my|it|him|her|them)|born|saved|happy|celebrat\w*|promoted|succeeded|finished|good news|great day|"
+GLAD = re.compile(r"\b(?:married|engaged|won|found (?:my|it|him|her|them)|saved|happy|celebrat\w*|promoted|succeeded|finished|good news|great day|"
                   r"birthday|wonderful|delighted|free at last|in love)\b", re.I)  # fmt: skip
+CORRECTING = re.compile(r"^(?:(?:actually|no|well|sorry|wait|oh)\b[, ]*)+", re.I)
 SELF = re.compile(r"\b(?:i|my|me|i'm|i've|we|our|mine)\b", re.I)
 TALK = frozenset({"say", "whisper", "give"})
 FOLLOW_UPS = ("quest", "home", "trade")
@@ -97,7 +98,7 @@ def tell(mind: Mind, reading: Reading, speaker: str) -> str:
 
 def echo(mind: Mind, reading: Reading, speaker: str) -> str:
     """What was told, said back as understood."""
-    fact = recollection.as_told(reading.text)
+    fact = recollection.as_told(CORRECTING.sub("", reading.text))
     if len(fact) > 110:
         return mind.phrase("remark", who=mind.called(speaker))
     return mind.phrase("echo", fact=fact, who=mind.called(speaker))
@@ -202,7 +203,7 @@ def dislikes(mind: Mind, reading: Reading, speaker: str) -> str:
 
 def limits(mind: Mind, reading: Reading, speaker: str) -> str:
     """What it would never do."""
-    clause = portrait.never_clause(mind, reading.text)
+    clause = portrait.never_clause(mind, reading.text) or portrait.nearest_never(mind, reading.text)
     nevers = (
         [clause] if clause else mind.untold(mind.character.nevers) or list(mind.character.nevers)
     )
@@ -234,16 +235,17 @@ HANDLERS: dict[str, Handler] = {
     "saw": sights.saw, "is_there": sights.is_there,
     "request": portrait.asked_for, "offer_help": offer_help,
     "ask_doing": lambda mind, _, speaker: portrait.doing(mind, speaker),
+    "ask_past": lambda mind, _, speaker: portrait.past(mind, speaker),
     "story": lambda mind, _, speaker: portrait.tale(mind, speaker),
     "who_here": lambda mind, _, speaker: sights.people(mind, speaker),
     "what_here": lambda mind, _, speaker: sights.things(mind, speaker),
     "carry": lambda mind, _, speaker: sights.carrying(mind, speaker),
-    "where": lambda mind, _, speaker: sights.place(mind, speaker),
+    "where": sights.place,
     "time": lambda mind, _, speaker: sights.time(mind, speaker),
     "have": sights.having, "exits": sights.exits, "way_to": sights.way_to, "opinion": answers.opinion,
     "ask_about": portrait.about, "question": answers.answer,
     **dict.fromkeys(
-        ("recall_name", "recall_all", "recall_trade", "recall_home", "recall_age", "recall_hates",
+        ("recall_name", "recall_last", "recall_first", "recall_all", "recall_trade", "recall_home", "recall_age", "recall_hates",
          "recall_likes", "recall_quest", "recall_topic"),
         recollection.recall,
     ),

@@ -8,12 +8,13 @@ import re
 from collections.abc import Sequence
 
 from evennia_ai.llm.offline.actions import OPPOSITES
-from evennia_ai.llm.offline.answers import LONGEST, answer, from_knowledge, seen
+from evennia_ai.llm.offline.answers import LONGEST, answer, from_knowledge, person_here, seen
 from evennia_ai.llm.offline.mind import Mind, seen_parts
 from evennia_ai.llm.offline.naming import exit_parts, match_exit, match_name
 from evennia_ai.llm.offline.understanding import Reading
 from evennia_ai.llm.offline.words import (
     an,
+    bare,
     capital,
     content,
     ended,
@@ -22,6 +23,7 @@ from evennia_ai.llm.offline.words import (
     with_article,
 )
 
+LOOKING = re.compile(r"\b(?:see|look|around|describe)\b", re.I)
 DESCRIBED_PLACE = re.compile(r"\bExits: ")
 
 
@@ -69,24 +71,27 @@ def having(mind: Mind, reading: Reading, speaker: str) -> str:
     return known or answer(mind, reading, speaker)
 
 
-def place(mind: Mind, speaker: str) -> str:
-    """Where this is, with a sentence of what it looks like."""
+def place(mind: Mind, reading: Reading, speaker: str) -> str:
+    """Where this is and what it looks like; what lies here too, where that is asked."""
     situation, who = mind.scene.situation, mind.called(speaker)
     if not situation.place:
         return mind.phrase("unknown", who=who)
     fresh = mind.untold(p.text for p in mind.passages if p.source == "seen")
     here = mind.phrase("place", who=who)
-    return f"{here} {fresh[0]}" if fresh and len(fresh[0]) < 200 else here
+    parts = [here, *fresh[:1]] if fresh and len(fresh[0]) < 200 else [here]
+    if LOOKING.search(reading.text) and situation.things:
+        parts.append(things(mind, speaker))
+    return " ".join(parts)
 
 
 def exits(mind: Mind, reading: Reading, speaker: str) -> str:
     """Where the ways lead: the one that was named, else all of them."""
     situation, who = mind.scene.situation, mind.called(speaker)
-    topic = reading.slots.get("topic") or reading.slots.get("topic2") or ""
+    topic = "" if reading.topic == reading.text else reading.topic
     named = match_exit(topic, situation.exits) if topic else ""
     if named:
         name, leads = exit_parts(named)
-        return mind.phrase("exit", exit=name, place=leads or with_article(name), who=who)
+        return mind.phrase("exit", exit=said_exit(name), place=leads or with_article(name), who=who)
     known = from_knowledge(mind, reading.text, speaker) if topic else ""
     if known or not situation.exits:
         return known or mind.phrase("no_exits", who=who)
@@ -103,16 +108,21 @@ def way_to(mind: Mind, reading: Reading, speaker: str) -> str:
     known = from_knowledge(mind, reading.topic, speaker)
     if named:
         name, leads = exit_parts(named)
-        line = mind.phrase("exit", exit=name, place=leads or with_article(name), who=who)
+        line = mind.phrase("exit", exit=said_exit(name), place=leads or with_article(name), who=who)
         return line if not known or mind.was_said(known) or len(known) > 160 else f"{line} {known}"
     if reading.topic and match_name(reading.topic, (situation.place,), loose=False) and not known:
-        return place(mind, speaker)
+        return place(mind, reading, speaker)
     asks_way = re.search(r"\b(?:how (?:do|can|would)|which|way|directions?)\b", reading.text, re.I)
     if known or not situation.exits or not asks_way:
         return known or answer(mind, reading, speaker)
     return mind.phrase(
         "way_unknown", exits=listed(ways_of(situation.exits), "or"), who=mind.called(speaker)
     )
+
+
+def said_exit(name: str) -> str:
+    """An exit's name in a sentence: "the stairs", but "up"."""
+    return name if name.lower() in OPPOSITES else with_article(name)
 
 
 def ways_of(exits_seen: Sequence[str]) -> list[str]:
@@ -179,7 +189,12 @@ def is_there(mind: Mind, reading: Reading, speaker: str) -> str:
     way = match_exit(reading.topic, situation.exits)
     if way:
         name, leads = exit_parts(way)
-        return mind.phrase("exit", exit=name, place=leads or with_article(name), who=who)
-    here = seen(mind, reading, speaker)
+        return mind.phrase("exit", exit=said_exit(name), place=leads or with_article(name), who=who)
+    here = seen(mind, reading, speaker) or person_here(mind, reading)
     known = from_knowledge(mind, reading.topic, speaker)
-    return here or known or answer(mind, reading, speaker)
+    if here or known:
+        return here or known
+    topic = bare(re.sub(r"\b(?:in )?here\b.*|\?", "", reading.topic)).strip()
+    if not content(topic) or len(topic.split()) > 4:
+        return answer(mind, reading, speaker)
+    return mind.phrase("see_none", thing=topic, who=who)

@@ -44,7 +44,7 @@ class Reading:
     @property
     def topic(self) -> str:
         """What it is about, where the pattern tells; else the whole sentence."""
-        return self.slots.get("topic") or self.slots.get("topic2") or self.text
+        return next((v for k, v in self.slots.items() if k.startswith("topic")), self.text)
 
 
 def read_line(text: str, own_name: str) -> list[Reading]:
@@ -106,9 +106,7 @@ def read_part(sentence: str) -> Reading:
     facts = {} if is_question(plain) else facts_in(plain)
     for name, pattern in TABLE:
         match = pattern.search(plain)
-        if not match or (
-            name == "recall_topic" and not is_question(plain) and "emember" not in plain
-        ):
+        if not match or (name == "recall_topic" and not _asks(plain)):
             continue
         if name.startswith("recall") and not _asks(plain):
             continue

@@ -40,7 +40,7 @@ DROP = re.compile(
     re.I,
 )
 LOOK = re.compile(ASK + r"(?:look (?:closely )?(?:at|over|into)|examine|inspect|study|read|describe|take a look at|have a look at|"
-                  r"what does (?:the |that |this )?(?=.+ (?:say|look|read))|what(?:'s| is) (?:written |carved |scratched )?(?:on|in)|"
+                  r"what does(?= .+ (?:say|look|read|show))|what(?:'s| is) (?:written |carved |scratched )?(?:on|in)|"
                   r"what do you (?:think of|see (?:on|in))|tell me about|what about|what(?:'s| is)|what is it with) (?P<item>.+)", re.I)  # fmt: skip
 USE = re.compile(r"\b(?:good for|used? for|for\W*$|cost|worth|mean|made of|come from)", re.I)
 VAGUE_LOOK = re.compile(
@@ -52,7 +52,7 @@ GESTURE = re.compile(ASK + r"(?P<deed>wave|nod|bow|smile|dance|laugh|clap|curtsy
                      r"stretch|cheer|spin|stand up|sit down|blink|whistle|hum|yawn)(?: too| again| once more| please| now)*(?P<rest>(?: (?:for|at|to|with|your|his|her|the)\b.*?)?)(?: too| again| once more| please| now)*\W*$", re.I)  # fmt: skip
 FOLLOW = re.compile(ASK + r"(?:follow me|come with me|come along|walk with me|join me)\b", re.I)
 BACK = re.compile(
-    r"\b(?:come|be|hurry|walk|go|get|run)(?: right| straight)? back\b|\breturn\b|\band back\b|\btell (?:me|us) what\b|\breport\b",
+    r"\b(?:come|be|hurry|walk|go|get|run)(?: right| straight)? back\b|\breturn\b|\band back\b|\btell (?:me|us) what\b|\breport\b|\blet me know\b|\btell (?:me|us) (?:if|whether|how|about)\b",
     re.I,
 )
 FROM = re.compile(

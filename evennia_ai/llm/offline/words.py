@@ -23,7 +23,7 @@ COMMON = frozenset(
     "tell told ask asked make me again now today still also only even may might must shall should "
     "ok okay ah hm hmm hey hello hi good kind sort bit lot way come came that's there's let's "
     "name named make makes made happen happened happens people folk around still again moment ago before earlier "
-    "fair enough wonder wondering wondered matter remember recall called mean such because over under after before while until own other another"
+    "always fair enough wonder wondering wondered matter remember recall called mean remind wrong such because over under after before while until own other another"
     .split()
 )  # fmt: skip
 IRREGULAR = {
@@ -41,7 +41,7 @@ IRREGULAR = {
 }  # fmt: skip
 NEAR = (
     "name call", "trade job work profession craft living occupation", "home live dwell", "town village city",
-    "husband wife spouse marry widow wed bury", "family father mother parent dad mum brother sister",
+    "husband wife spouse marry widow wed bury", "family father mother parent dad mum brother sister uncle aunt cousin grandfather grandmother relative",
     "brother sibling", "sister sibling", "child son daughter kid",
     "food eat dish meal stew supper dinner hungry cook breakfast hunger serve bread menu special",
     "drink ale beer cider wine thirsty cask mead rum brew brandy",
@@ -51,7 +51,7 @@ NEAR = (
     "help hand assist assistance", "steal thief rob missing take rogue",
     "drown die perish kill sink wreck", "gossip rumour news tale story rumor", "secret confide hide",
     "love fond enjoy like favourite favorite adore prefer", "hate dislike loathe despise",
-    "build make finish forge construct", "room bed lodge sleep stay inn lodging night",
+    "keep tend run own", "build make finish forge construct", "room bed lodge sleep stay inn lodging night",
     "guard watch gate sentry patrol", "old age year", "war battle fight soldier army",
     "trouble problem lose worry wrong", "heavy weigh weight pound", "law reeve judge magistrate fine sheriff rule court",
     "river cross ferry bridge ford", "danger wolf bandit robber outlaw", "special peculiar odd strange unusual",
@@ -208,3 +208,16 @@ def rotated(options: Iterable[str], seed: int) -> list[str]:
     items = list(options)
     start = seed % len(items) if items else 0
     return items[start:] + items[:start]
+
+
+def bare(item: str) -> str:
+    """A thing's name without article or count."""
+    return (
+        re.sub(
+            r"^(?:a|an|the|some|one|another|any|your|my|more|of)\s+(?:of (?:your|the) )?",
+            "",
+            item.strip(),
+            flags=re.I,
+        )
+        or "such thing"
+    )
