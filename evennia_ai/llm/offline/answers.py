@@ -6,17 +6,12 @@ from __future__ import annotations
 
 import re
 
+from evennia_ai.llm.offline.hearsay import from_others, speaker_named, who_gave
 from evennia_ai.llm.offline.knowledge import Found, Passage, fitting, rank
 from evennia_ai.llm.offline.memory import Statement
 from evennia_ai.llm.offline.mind import Mind
 from evennia_ai.llm.offline.naming import match_name
-from evennia_ai.llm.offline.recollection import (
-    back_to,
-    from_others,
-    from_statements,
-    speaker_named,
-    who_gave,
-)
+from evennia_ai.llm.offline.recollection import back_to, from_statements
 from evennia_ai.llm.offline.understanding import Reading
 from evennia_ai.llm.offline.words import (
     content,

@@ -187,7 +187,7 @@ def thank(mind: Mind, line: HeardLine) -> str:
 
 def answers_to(mind: Mind, heard: Heard) -> list[str]:
     """A line for each of the readings that call for one, the weightiest kept."""
-    chosen = weighed(heard.readings)
+    chosen = [brief_greeting(reading, heard.readings) for reading in weighed(heard.readings)]
     made: list[str] = []
     for reading in chosen:
         words = (
@@ -229,6 +229,14 @@ def refusal(mind: Mind, reading: Reading, speaker: str) -> str:
         return clause
     asked = ASKING.match(reading.text) or reading.intent in {"crime", "statement", "story"}
     return never_clause(mind, reading.text) if asked else ""
+
+
+def brief_greeting(reading: Reading, readings: Sequence[Reading]) -> Reading:
+    """A greeting without its own name, where that is asked for in the same breath."""
+    asked = any(other.intent in {"ask_self", "ask_name"} for other in readings)
+    return (
+        replace(reading, intent="greet_brief") if reading.intent == "greet" and asked else reading
+    )
 
 
 def weighed(readings: Sequence[Reading]) -> list[Reading]:

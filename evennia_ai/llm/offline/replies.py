@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from evennia_ai.llm.offline import answers, portrait, recollection, sights
+from evennia_ai.llm.offline import answers, hearsay, portrait, recollection, sights
 from evennia_ai.llm.offline.grammar import turned_round
 from evennia_ai.llm.offline.mind import Mind
 from evennia_ai.llm.offline.understanding import Reading
@@ -223,15 +223,15 @@ def _with(line: str, tail: str) -> str:
 
 PLAIN = {
     "authority": "authority", "order": "authority", "crime": "crime", "threat": "threat", "farewell": "farewell", "thanks": "thanks",
-    "sorry": "sorry", "praise": "praise", "yes": "yes", "no": "no", "dismiss": "go_refuse", "help_me": "help_me", "weary": "weary", "laugh": "laugh", "gibberish": "gibberish",
+    "sorry": "sorry", "praise": "praise", "yes": "yes", "no": "no", "greet_brief": "arrive", "dismiss": "go_refuse", "help_me": "help_me", "weary": "weary", "laugh": "laugh", "gibberish": "gibberish",
 }  # fmt: skip
 HANDLERS: dict[str, Handler] = {
     "nature": nature, "inject": stay_oneself, "secret_of": keep_secret, "greet": greet, "tell": tell,
     "insult": insult, "ask_feeling": feeling, "own_words": own_words, "ask_likes": likes,
-    "ask_dislikes": dislikes, "ask_never": limits, "ask_name": name, "said_by": recollection.said_by,
+    "ask_dislikes": dislikes, "ask_never": limits, "ask_name": name, "said_by": hearsay.said_by,
     "ask_self": lambda mind, _, speaker: portrait.self_portrait(mind, speaker),
     "ask_goal": lambda mind, _, speaker: portrait.goals(mind, speaker),
-    "who_came": lambda mind, _, speaker: recollection.who_came(mind, speaker),
+    "who_came": lambda mind, _, speaker: hearsay.who_came(mind, speaker),
     "saw": sights.saw, "is_there": sights.is_there,
     "request": portrait.asked_for, "offer_help": offer_help,
     "ask_doing": lambda mind, _, speaker: portrait.doing(mind, speaker),
