@@ -127,11 +127,24 @@ def keep_text(sent, kwargs):
         sent.append(str(text[0] if isinstance(text, (tuple, list)) else text))
 
 
+def forget_everything():
+    """Empty Evennia's caches: of instances, those with ndb data too, which `flush_cache` keeps, since
+    the next test's objects have the same numbers; and of merged command sets, which goes by `id()`
+    and would find the exits of an earlier test."""
+    from evennia.accounts.models import AccountDB
+    from evennia.commands import cmdhandler
+    from evennia.objects.models import ObjectDB
+    from evennia.scripts.models import ScriptDB
+
+    cmdhandler._CMDSET_MERGE_CACHE.clear()
+    for model in (ObjectDB, ScriptDB, AccountDB):
+        model.flush_instance_cache(force=True)
+
+
 @pytest.fixture
 def service(db, settings):
     """The real service with a fake clock; started and stopped around the test."""
     import evennia
-    from evennia.utils.idmapper.models import flush_cache
     from evennia.utils.utils import class_from_module
 
     from evennia_ai.assistant_script import AssistantScript
@@ -149,7 +162,7 @@ def service(db, settings):
     service.stopService()
     evennia.SESSION_HANDLER.clear()
     AssistantScript.shared_services = None
-    flush_cache()
+    forget_everything()
 
 
 @pytest.fixture
