@@ -25,13 +25,15 @@ from django.db import connections
 from django.db.backends.signals import connection_created
 from twisted.internet import reactor
 
+import evennia_ai
+
 GAME = Path(settings.GAME_DIR)
 RECORDS = GAME / "bench.jsonl"
 ORDER = GAME / "bench.order"
 MODES = os.environ.get("BENCH_PROBE", "")
 BEAT_S = 0.005
 TABLE = re.compile(r'(?:FROM|INTO|UPDATE|JOIN)\s+"?(\w+)"?', re.IGNORECASE)
-OURS = f"{os.sep}evennia_ai{os.sep}"
+OURS = f"{Path(evennia_ai.__file__).parent}{os.sep}"
 CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -77,7 +79,7 @@ def asked_by_us() -> bool:
     """Tell whether any function of evennia_ai is on the stack."""
     frame = sys._getframe(2)
     while frame is not None:
-        if OURS in frame.f_code.co_filename:
+        if frame.f_code.co_filename.startswith(OURS):
             return True
         frame = frame.f_back
     return False

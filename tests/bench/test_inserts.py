@@ -23,6 +23,8 @@ def measured(demo_template: Path, tmp_path_factory: pytest.TempPathFactory) -> R
     """What `inserts` measured in a running server."""
     with ProbedServer(demo_template, tmp_path_factory.mktemp("inserts") / "game", "") as server:
         figures = server.order("inserts")
+        outside = server.game.sql("SELECT COUNT(*) FROM evennia_ai_message")[0][0]
+    assert outside == inserts.ROWS, "other processes do not see what the server writes"
     assert figures["journal_mode"] == "wal"
     return figures
 
