@@ -128,17 +128,20 @@ def keep_text(sent, kwargs):
 
 
 def forget_everything():
-    """Empty Evennia's caches: of instances, those with ndb data too, which `flush_cache` keeps, since
-    the next test's objects have the same numbers; and of merged command sets, which goes by `id()`
-    and would find the exits of an earlier test."""
+    """Empty Evennia's caches: of instances, which are kept while they hold ndb data, since the next
+    test's rows have the same numbers; and of merged command sets, which goes by `id()` and would
+    find the exits of an earlier test."""
     from evennia.accounts.models import AccountDB
     from evennia.commands import cmdhandler
     from evennia.objects.models import ObjectDB
     from evennia.scripts.models import ScriptDB
+    from evennia.utils.idmapper.models import flush_cache
 
     cmdhandler._CMDSET_MERGE_CACHE.clear()
     for model in (ObjectDB, ScriptDB, AccountDB):
-        model.flush_instance_cache(force=True)
+        for instance in model.get_all_cached_instances():
+            instance.nattributes.clear()
+    flush_cache()
 
 
 @pytest.fixture
