@@ -211,3 +211,7 @@ def test_what_stands_in_no_message_of_the_request_is_never_uttered(messages, que
     untold = request(("say", "Ann", question), messages=messages)
     ask(told)
     assert secret not in spoken(ask(untold))
+
+
+def test_a_letter_that_grows_when_it_is_made_small_is_read_as_it_is():
+    assert spoken(ask(request(("say", "Ann", "hello"), messages=[said("Ann", "İ")])))

@@ -83,7 +83,10 @@ SPELLED = re.compile(rf"(?<![\w'’-])(?:{'|'.join(SPELLINGS)})(?![\w'’-])", r
 def plain_spelling(text: str) -> str:
     """A line on one row, with the short spellings of chat written out."""
     even = " ".join(text.replace("’", "'").split())
-    return SPELLED.sub(lambda found: _like(SPELLINGS[found[0].lower()], found[0]), even)
+    # Case folds further than `lower`: "İ" meets the pattern of "i" and is no key.
+    return SPELLED.sub(
+        lambda found: _like(SPELLINGS.get(found[0].lower(), found[0]), found[0]), even
+    )
 
 
 def _like(word: str, pattern: str) -> str:
