@@ -27,6 +27,11 @@ class Heard:
     hops: int = 0
     reason: str = ""
 
+    @property
+    def confidants(self) -> Audience | None:
+        """Who alone may know of it, None for room talk: what `policy.audience.visible` compares."""
+        return self.audience if self.private else None
+
 
 @dataclass(frozen=True)
 class InboxEvent:

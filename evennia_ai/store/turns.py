@@ -8,7 +8,7 @@ from datetime import datetime
 from django.db import transaction
 
 from evennia_ai import models
-from evennia_ai.events import Audience, Heard, InboxEvent
+from evennia_ai.events import Audience, InboxEvent
 from evennia_ai.messages import Message, ToolCallRequest, make_message
 from evennia_ai.policy.audience import visible
 from evennia_ai.ports import ModelCallRecord, TurnRecord
@@ -37,11 +37,6 @@ def heard_message(event: InboxEvent, turn_id: int) -> Message:
         event_id=event.id,
         turn_id=turn_id,
     )
-
-
-def audience_of_event(heard: Heard) -> Audience | None:
-    """The audience to compare with, None for room talk."""
-    return heard.audience if heard.private else None
 
 
 class TableTurns:
@@ -88,7 +83,7 @@ class TableTurns:
         self.conversation.extend_view(rows)
         self.current = turn.id
         overheard += self._overheard_in(set(first_turns.values()))
-        known = tuple(e for e in overheard if visible(audience_of_event(e.heard), audience))
+        known = tuple(e for e in overheard if visible(e.heard.confidants, audience))
         acts = self._acts_since(min(e.at for e in again)) if again else ()
         return TurnRecord(turn.id, audience, private, tuple(events), known, acts)
 

@@ -145,9 +145,7 @@ class MemoryTurns:
                 row.event = replace(row.event, attempts=row.event.attempts + 1)
         again = any(event.attempts for event in events)
         acts = tuple(a.call for a in self.acts if a.world and a.state in ("done", "unknown"))
-        known = tuple(
-            e for e in overheard if visible(e.heard.audience if e.heard.private else None, audience)
-        )
+        known = tuple(e for e in overheard if visible(e.heard.confidants, audience))
         record = TurnRecord(turn_id, audience, private, tuple(events), known, acts if again else ())
         self.turns.append(StoredTurn(record))
         self.current = turn_id

@@ -159,9 +159,7 @@ def dry_turn(script: Any, heard: Heard) -> TurnRecord:
     listeners: Audience = script.services.world.listeners(script.character)
     audience = heard.audience if heard.private else listeners | {heard.speaker}
     overheard = tuple(
-        event
-        for event in script.inbox.overheard()
-        if visible(event.heard.audience if event.heard.private else None, audience)
+        event for event in script.inbox.overheard() if visible(event.heard.confidants, audience)
     )
     event = InboxEvent(NO_TURN, script.services.now(), heard)
     return TurnRecord(NO_TURN, audience, heard.private, (event,), overheard)

@@ -282,21 +282,31 @@ def test_a_name_cannot_forge_a_line(game, tavern, mira):
     assert "Bob says:" not in str(game.model.requests[0].messages[1:])
 
 
-def test_after_a_crash_a_speaker_who_was_overheard_still_counts(game, ann, bob, mira):
+def test_after_a_crash_a_speaker_who_was_overheard_still_counts(game, tavern, mira, bob):
+    from pydantic import BaseModel
+
+    from evennia_ai.tools import tool
+
+    class NoArguments(BaseModel):
+        pass
+
+    @tool("open_vault", lock="perm(Builder)")
+    def open_vault(context, arguments: NoArguments):
+        """Open the vault."""
+
+    game.service.toolbox.add(open_vault)
+    bea = game.player("Bea", tavern, permissions=["Builder"])
     bob.do("say nice weather")
-    ann.do("say Mira, hello")
+    bea.do("say Mira, hello")
     script = mira.assistant
     script.ndb.wake_call.cancel()
-    script.turns.begin(
-        script.inbox.waiting(), frozenset({ann.dbref, bob.dbref}), False, "tick_event"
-    )
-    seen = []
-    game.model.add(lambda request: seen.append(1) or call("noop"))
+    everybody = frozenset({bea.dbref, bob.dbref})
+    script.turns.begin(script.inbox.waiting(), everybody, False, "tick_event")
+    game.model.add(call("noop"))
     crash(game, script).stopService()
-    assert seen
-    assert script.turns.begin is not None
-    turn = Turn.objects.last()
-    assert turn.outcome == "noted"
+    offered = [schema["function"]["name"] for schema in game.model.requests[0].tools]
+    assert "say" in offered
+    assert "open_vault" not in offered
 
 
 @pytest.mark.parametrize(
