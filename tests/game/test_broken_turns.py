@@ -24,7 +24,7 @@ def crash(game, script):
         setattr(script.ndb, name, None)
     service = AssistantService(clock=game.clock, environ={})
     service.epoch = game.service.epoch + 1
-    service.gateway = game.model
+    service.gateway, service.toolbox = game.model, game.service.toolbox
     service.startService()
     service.resume()
     game.run(1)
@@ -299,6 +299,7 @@ def test_after_a_crash_a_speaker_who_was_overheard_still_counts(game, tavern, mi
     bob.do("say nice weather")
     bea.do("say Mira, hello")
     script = mira.assistant
+    assert [event.heard.text for event in script.inbox.waiting()] == ["Mira, hello"]
     script.ndb.wake_call.cancel()
     everybody = frozenset({bea.dbref, bob.dbref})
     script.turns.begin(script.inbox.waiting(), everybody, False, "tick_event")
