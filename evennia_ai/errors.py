@@ -22,9 +22,28 @@ class TurnAborted(AssistantError):
 
 
 class ProviderError(AssistantError):
-    """A model endpoint did not give a usable reply. The text never holds a key."""
+    """A model endpoint did not give a usable reply. The text never holds a key.
+
+    Args:
+        status: the HTTP status, where there was one.
+        code: the provider's own name for the error.
+        retry_after_s: seconds after which it asks to be tried again.
+    """
 
     kind = "error"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        code: str = "",
+        retry_after_s: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.retry_after_s = retry_after_s
 
 
 class ProviderUnavailable(ProviderError):
@@ -39,10 +58,34 @@ class DeadlineExceeded(ProviderUnavailable):
     kind = "deadline"
 
 
+class CircuitOpen(ProviderUnavailable):
+    """The endpoint failed so often lately that it is left alone for a while: no call was made."""
+
+    kind = "circuit"
+
+
 class Busy(ProviderUnavailable):
     """The cap on calls in flight is reached and the queue is full: no call was made."""
 
     kind = "busy"
+
+
+class QuotaExhausted(ProviderError):
+    """The account at the provider is used up, or its limit lasts longer than any turn."""
+
+    kind = "quota"
+
+
+class BudgetExhausted(ProviderError):
+    """The game's own budget of tokens is used up for today: no call was made."""
+
+    kind = "budget"
+
+
+class SwitchedOff(ProviderError):
+    """An admin stopped all calls to models."""
+
+    kind = "stopped"
 
 
 class ProviderRejected(ProviderError):
