@@ -1,4 +1,8 @@
-"""The stores in memory, for tests of the engine without a database. Same behaviour, same names."""
+"""The stores in memory, for tests of the engine without a database. Same behaviour, same names.
+
+Lists of rows play the database. What a store keeps beside them plays a process's memory: see
+`after_restart`. An operation is a transaction: it is done as a whole or not at all.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +22,11 @@ Now = Callable[[], datetime]
 
 
 class MemoryConversation:
-    """An append-only list."""
+    """An append-only list; ``messages`` are those that are stored already."""
 
-    def __init__(self, now: Now) -> None:
+    def __init__(self, now: Now, messages: list[Message] | None = None) -> None:
         self.now = now
-        self.messages: list[Message] = []
+        self.messages: list[Message] = [] if messages is None else messages
 
     def append(self, messages: Sequence[Message]) -> list[Message]:
         """Store messages with ``seq``, ``at`` and ``tokens`` filled in."""
@@ -43,21 +47,21 @@ class MemoryConversation:
 
 @dataclass
 class StoredEvent:
-    """One event with its state."""
+    """One event with its state; ``logged_by`` is the turn that put it into the conversation."""
 
     event: InboxEvent
     state: str
     reason: str = ""
     turn_id: int | None = None
-    logged: bool = False
+    logged_by: int | None = None
 
 
 class MemoryInbox:
-    """A list of events."""
+    """A list of events; ``rows`` are those that are stored already."""
 
-    def __init__(self, now: Now) -> None:
+    def __init__(self, now: Now, rows: list[StoredEvent] | None = None) -> None:
         self.now = now
-        self.rows: list[StoredEvent] = []
+        self.rows: list[StoredEvent] = [] if rows is None else rows
 
     def put(self, heard: Heard) -> int:
         """Store an event."""
@@ -100,15 +104,17 @@ class Act:
     turn_id: int
     call: ToolCallRequest
     world: bool
+    at: datetime
     state: str = "intended"
     result: str = ""
 
 
 @dataclass
 class StoredTurn:
-    """One turn."""
+    """One turn, open until it has an outcome; ``epoch`` is the process that began it."""
 
     record: TurnRecord
+    epoch: int = 0
     outcome: str = ""
     detail: str = ""
     model_calls: list[ModelCallRecord] = field(default_factory=list)
@@ -117,9 +123,12 @@ class StoredTurn:
 class MemoryTurns:
     """Lists of turns and acts; ``lease`` False plays a server that goes down."""
 
-    def __init__(self, conversation: MemoryConversation, inbox: MemoryInbox) -> None:
+    def __init__(
+        self, conversation: MemoryConversation, inbox: MemoryInbox, epoch: int = 0
+    ) -> None:
         self.conversation = conversation
         self.inbox = inbox
+        self.epoch = epoch
         self.turns: list[StoredTurn] = []
         self.acts: list[Act] = []
         self.loose_calls: list[ModelCallRecord] = []
@@ -136,20 +145,36 @@ class MemoryTurns:
             row for row in self.inbox.rows if row.event.id in wanted or row.state == "overheard"
         ]
         overheard = [row.event for row in taken if row.event.id not in wanted]
-        self._log([row for row in taken if not row.logged], turn_id)
+        overheard += self._overheard_in({row.logged_by for row in taken if row.logged_by})
+        again = [event for event in events if event.attempts]
+        self._log([row for row in taken if row.logged_by is None], turn_id)
         for row in taken:
             claimed = row.event.id in wanted
             row.state = "claimed" if claimed else "noted"
-            row.turn_id, row.logged = turn_id, True
+            row.turn_id = turn_id
+            row.logged_by = row.logged_by or turn_id
             if claimed:
                 row.event = replace(row.event, attempts=row.event.attempts + 1)
-        again = any(event.attempts for event in events)
-        acts = tuple(a.call for a in self.acts if a.world and a.state in ("done", "unknown"))
         known = tuple(e for e in overheard if visible(e.heard.confidants, audience))
-        record = TurnRecord(turn_id, audience, private, tuple(events), known, acts if again else ())
-        self.turns.append(StoredTurn(record))
+        acts = self._acts_since(min(event.at for event in again)) if again else ()
+        record = TurnRecord(turn_id, audience, private, tuple(events), known, acts)
+        self.turns.append(StoredTurn(record, self.epoch))
         self.current = turn_id
         return record
+
+    def _overheard_in(self, turn_ids: set[int]) -> list[InboxEvent]:
+        return [r.event for r in self.inbox.rows if r.state == "noted" and r.turn_id in turn_ids]
+
+    def _acts_since(self, since: datetime) -> tuple[ToolCallRequest, ...]:
+        """World acts of interrupted turns that were done or may have been."""
+        return tuple(
+            act.call
+            for act in self.acts
+            if act.world
+            and act.at >= since
+            and act.state in ("done", "unknown")
+            and self.turns[act.turn_id - 1].outcome == "interrupted"
+        )
 
     def _log(self, rows: Sequence[StoredEvent], turn_id: int) -> None:
         self.conversation.append(
@@ -175,8 +200,9 @@ class MemoryTurns:
         self.turns[turn_id - 1].detail = detail
         for row in self.inbox.rows:
             if row.turn_id == turn_id and row.state == "claimed":
-                row.state, row.reason = outcome, detail
-        self.current = None
+                row.state, row.reason = outcome, detail or row.reason
+        if self.current == turn_id:
+            self.current = None
 
     def give_back(self, turn_id: int) -> None:
         """Close a turn whose answer nobody could hear."""
@@ -184,13 +210,28 @@ class MemoryTurns:
 
     def recover(self) -> None:
         """Close the turn that an error left open."""
-        if self.current is None:
-            return
-        acts = [act for act in self.acts if act.turn_id == self.current]
+        if self.current is not None and not self.turns[self.current - 1].outcome:
+            self.recover_turn(self.current)
+        self.current = None
+
+    def recover_open_turns(self) -> int:
+        """Close the turns of processes that are gone; returns their number."""
+        gone = [
+            number
+            for number, turn in enumerate(self.turns, 1)
+            if not turn.outcome and turn.epoch != self.epoch
+        ]
+        for turn_id in gone:
+            self.recover_turn(turn_id)
+        return len(gone)
+
+    def recover_turn(self, turn_id: int) -> None:
+        """Close a turn that came to no end, by what is known of its acts."""
+        acts = [act for act in self.acts if act.turn_id == turn_id]
         state = state_after_loss((act.call.name, act.state) for act in acts)
         for act in acts:
             act.state = "unknown" if act.state == "intended" else act.state
-        self._close(self.current, "interrupted", state)
+        self._close(turn_id, "interrupted", state)
 
     def _close(self, turn_id: int, outcome: str, event_state: str) -> None:
         self.turns[turn_id - 1].outcome = outcome
@@ -210,10 +251,21 @@ class MemoryTurns:
 
     def intend(self, turn_id: int, call: ToolCallRequest, world: bool) -> int:
         """Store an intent."""
-        self.acts.append(Act(turn_id, call, world))
+        self.acts.append(Act(turn_id, call, world, self.conversation.now()))
         return len(self.acts)
 
     def record_outcome(self, act_id: int, state: str, result: str) -> None:
         """Store an outcome."""
         self.acts[act_id - 1].state = state
         self.acts[act_id - 1].result = result
+
+
+def after_restart(turns: MemoryTurns, now: Now, epoch: int) -> MemoryTurns:
+    """The same rows as the next process finds them: nothing in memory, no turn its own.
+
+    The new inbox and conversation are the result's ``inbox`` and ``conversation``.
+    """
+    conversation = MemoryConversation(now, turns.conversation.messages)
+    again = MemoryTurns(conversation, MemoryInbox(now, turns.inbox.rows), epoch)
+    again.turns, again.acts, again.loose_calls = turns.turns, turns.acts, turns.loose_calls
+    return again
