@@ -1,43 +1,24 @@
-"""What players read with ``help minds``."""
+"""What players read with ``help minds``: in the game's own words or translated, as all `texts`."""
 
-HELP_ENTRY_DICTS = [
-    {
+from __future__ import annotations
+
+from typing import Any
+
+from evennia_ai.texts import text
+
+SUBTOPICS = ("privacy", "forget", "mute")
+
+
+def minds_entry() -> dict[str, Any]:
+    """The entry, in the form of Evennia's help files."""
+    subtopics = [f"## {text(f'topic_{name}')}\n\n{text(f'help_{name}')}" for name in SUBTOPICS]
+    return {
         "key": "minds",
         "aliases": ["ai", "assistants", "characters with minds"],
         "category": "AI",
-        "text": """
-            Some characters here have a mind of their own: a computer program, often a language
-            model, thinks for them. Talk to them as to anybody:
-
-              say Good evening, Mira.
-              whisper Mira = May I ask you something?
-              emote nods at Mira.
-              give coin to Mira
-
-            Use the name where several people are present. Once you are talking you need not
-            repeat it.
-
-            # subtopics
-
-            ## privacy
-
-            What you say near such a character is stored, so that it can remember it; the game's
-            staff can read it. A whisper stays between you and the character: it is never shown to
-            other players, nor used in what the character says to them.
-
-            Never tell a character anything you would not tell the staff of a game.
-
-            ## forget
-
-              aiforget
-
-            makes all of them forget what you said to them and what they answered, for ever.
-
-            ## mute
-
-              mute <name>
-
-            You no longer hear that character, and it no longer hears you. The same again ends it.
-        """,
+        "text": "\n\n".join([text("help_minds"), "# subtopics", *subtopics]),
     }
-]
+
+
+# Evennia reads this once, when the server starts.
+HELP_ENTRY_DICTS = [minds_entry()]

@@ -67,12 +67,13 @@ def limits_of(meta):
 
 
 def texts_table():
-    """A row for each line for players."""
+    """A row for each line for players; of a text of several lines, the first."""
     from evennia_ai.texts import TEXTS
 
     rows = ["| key | line |", "|---|---|"]
-    lines = {key: line.replace("|", r"\|") for key, line in TEXTS.items()}
-    rows += [f"| `{key}` | `{line}` |" for key, line in lines.items()]
+    for key, text in TEXTS.items():
+        first, *more = text.replace("|", r"\|").splitlines()
+        rows.append(f"| `{key}` | `{first}`{' …' if more else ''} |")
     return "\n".join(rows) + "\n"
 
 

@@ -10,6 +10,7 @@ from evennia_ai.assistant_character import SCRIPT_KEY, composed_path
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import AssistantError
 from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.texts import text
 
 HELP_CATEGORY = "AI"
 
@@ -28,8 +29,9 @@ class AICommand(MuxCommand):
         try:
             unknown = [s for s in self.switches if s not in self.switch_options]
             if unknown:
-                known = ", ".join(f"/{s}" for s in self.switch_options)
-                raise UsageError(f"There is no switch /{unknown[0]}. There are: {known}.")
+                raise UsageError(self.explain_switch(clean_output(unknown[0], 40)))
+            if AssistantScript.shared_services is None:
+                raise UsageError(self.explain_silence())
             return self.run()
         except AssistantError as error:
             self.msg(str(error))
@@ -43,6 +45,19 @@ class AICommand(MuxCommand):
         finally:
             self.switch_options = options
         self.switches = [switch.lower() for switch in self.switches]
+
+    def explain_switch(self, unknown: str) -> str:
+        """What to tell whoever typed a switch that there is not."""
+        known = ", ".join(f"/{switch}" for switch in self.switch_options)
+        if not known:
+            return text("switch_none", switch=unknown, command=self.key)
+        return text("switch_unknown", switch=unknown, known=known)
+
+    def explain_silence(self) -> str:
+        """What to tell where the service could not be started."""
+        if not self.caller.check_permstring("Builder"):
+            return text("minds_off")
+        return f"{text('minds_off')} The server's log says what, and what to do: |wevennia -l|n."
 
     def run(self) -> Any:
         """Do what was asked; raises `AssistantError`."""

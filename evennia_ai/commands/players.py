@@ -2,50 +2,86 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator
+from dataclasses import dataclass
 from typing import Any
 
+from evennia.accounts.models import AccountDB
 from evennia.objects.models import ObjectDB
+from evennia.utils import logger
 
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.senses import find_named
 from evennia_ai.store.forget import assistants_who_know, count_traces, forget_chunk
-from evennia_ai.texts import text
+from evennia_ai.store.speakers import last_name_of, speakers_among, speakers_named
+from evennia_ai.texts import TEXTS, text
 
 PAUSE_S = 0.01
+NUMBER = re.compile(r"#\d{1,18}")
+FOR_ADMINS = """
+For admins:
+  aiforget <name or #number>
+
+The same for somebody else, who may be offline or deleted: the logs know
+everybody by the name he had and by his number."""
 
 
-class CmdForgetMe(AICommand):
-    """
-    make the characters with minds forget you
+class PlayersCommand(AICommand):
+    """A command whose help, too, stands in `texts`."""
 
-    Usage:
-      aiforget
+    switch_options = ()
+    help_text = ""
 
-    Everything you said to them, and everything they answered, is deleted for
-    ever, after a question. What you told other players stays with them.
-    """
+    def get_help(self, caller: Any, cmdset: Any) -> str:
+        """The help in the game's own words or translated."""
+        return text(self.help_text)
+
+
+@dataclass(frozen=True)
+class Speaker:
+    """Who is to be forgotten: whoever typed the command, unless there is a name."""
+
+    dbref: str
+    name: str = ""
+
+    def line(self, key: str, **values: Any) -> str:
+        """A line about him, or to him."""
+        return text(f"{key}_of", name=self.name, **values) if self.name else text(key, **values)
+
+
+class CmdForgetMe(PlayersCommand):
+    __doc__ = TEXTS["help_forget"]
 
     key = "aiforget"
-    locks = "cmd:all()"
-    switch_options = ()
+    locks = "cmd:all();others:perm(Admin)"
+    help_text = "help_forget"
 
-    def run(self) -> Generator[str, str, None]:
+    def get_help(self, caller: Any, cmdset: Any) -> str:
+        """Admins can do more."""
+        more = FOR_ADMINS if self.access(caller, "others") else ""
+        return super().get_help(caller, cmdset) + "\n" + more
+
+    def run(self) -> Generator[Any, str, None]:
         """Ask, then delete."""
-        return self.dialogue(self.caller.dbref)
+        who = self.args.strip()
+        return self.dialogue(self.find_speaker(who) if who else Speaker(self.caller.dbref))
 
-    def dialogue(self, dbref: str) -> Generator[Any, str, None]:
+    def dialogue(self, speaker: Speaker) -> Generator[Any, str, None]:
         """Ask, then delete chunk by chunk, so that nobody notices."""
+        dbref = speaker.dbref
         count = count_traces(dbref)
         if not count and not assistants_who_know(dbref):
-            self.msg(text("forget_nothing"))
+            self.msg(speaker.line("forget_nothing"))
             return
-        answer = yield text("forget_ask", count=count)
-        if answer.strip().lower() not in ("y", "yes", "j", "ja"):
+        answer = yield speaker.line("forget_ask", count=count)
+        if not is_yes(answer):
             self.msg(text("forget_kept"))
             return
+        if speaker.name:
+            logger.log_sec(f"aiforget: {self.caller} has {speaker.name} ({dbref}) forgotten")
         scripts = AssistantScript.objects.filter_family(id__in=assistants_who_know(dbref))
         for script in scripts:
             script.drop_turn("the speaker wants to be forgotten")
@@ -55,23 +91,66 @@ class CmdForgetMe(AICommand):
             script.forget(dbref)
         self.msg(text("forget_done"))
 
+    def find_speaker(self, who: str) -> Speaker:
+        """Whom an admin means; raises UsageError."""
+        if not self.access(self.caller, "others"):
+            raise UsageError(text("forget_only_own"))
+        shown = clean_output(who, 60)
+        if NUMBER.fullmatch(who):
+            if not name_of(who):
+                raise UsageError(f"There is nothing {shown}, and nobody ever heard it speak.")
+            return Speaker(who, name_of(who))
+        found = objects_called(who) | speakers_named(who)
+        # Of several of one name, those who never spoke near a mind are not meant.
+        candidates = sorted(speakers_among(found) or found, key=number_of)
+        if not candidates:
+            raise UsageError(
+                f"There is nobody called '{shown}', and no character with a mind ever heard of "
+                "one. A number will do, too: |waiforget #12|n."
+            )
+        if len(candidates) > 1:
+            options = ", ".join(f"{name_of(dbref)} ({about(dbref)})" for dbref in candidates)
+            raise UsageError(f"There are several: {options}. Use the number.")
+        return Speaker(candidates[0], name_of(candidates[0]))
 
-class CmdMute(AICommand):
-    """
-    no longer hear a character with a mind
 
-    Usage:
-      mute <name>
-      mute
+def is_yes(answer: str) -> bool:
+    """True for a yes, in the player's language or in English."""
+    return answer.strip().lower() in f"{text('forget_yes')} {TEXTS['forget_yes']}".lower().split()
 
-    You no longer hear that character, and it no longer hears you. Muting it
-    a second time ends that. Without a name: shows whom you muted.
-    """
+
+def objects_called(name: str) -> frozenset[str]:
+    """Dbrefs of the objects of a name, and of the characters of a player of that name."""
+    found = list(ObjectDB.objects.filter(db_key__iexact=name))
+    for account in AccountDB.objects.filter(username__iexact=name):
+        found += [character for character in account.characters if character]
+    return frozenset(obj.dbref for obj in found)
+
+
+def name_of(dbref: str) -> str:
+    """The name of somebody, or the one he was last heard under; empty where there is neither."""
+    living = ObjectDB.objects.filter(id=number_of(dbref)).first()
+    return clean_output(living.key if living else last_name_of(dbref), 60)
+
+
+def about(dbref: str) -> str:
+    """What tells one from another of the same name."""
+    gone = "" if ObjectDB.objects.filter(id=number_of(dbref)).exists() else ", deleted"
+    return f"{dbref}{gone}, {count_traces(dbref)} lines"
+
+
+def number_of(dbref: str) -> int:
+    """The number in a dbref."""
+    return int(dbref.lstrip("#"))
+
+
+class CmdMute(PlayersCommand):
+    __doc__ = TEXTS["help_mute"]
 
     key = "mute"
     aliases = ["aimute"]
     locks = "cmd:all()"
-    switch_options = ()
+    help_text = "help_mute"
 
     def run(self) -> None:
         """Mute, or end it."""
@@ -92,7 +171,7 @@ class CmdMute(AICommand):
 
     def muted_characters(self) -> list[Any]:
         """The characters the caller muted, as far as they still exist."""
-        ids = [int(dbref.lstrip("#")) for dbref in self.caller.muted_assistants]
+        ids = [number_of(dbref) for dbref in self.caller.muted_assistants]
         return list(ObjectDB.objects.filter(id__in=ids))
 
     def find_target(self, name: str) -> Any:

@@ -6,6 +6,7 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from evennia_ai.errors import ConfigError
+from evennia_ai.help_entries import minds_entry
 from evennia_ai.models import Event, Message, ToolCall
 from evennia_ai.testing.scripted import call
 from evennia_ai.texts import TEXTS, check_texts, text
@@ -14,6 +15,11 @@ from evennia_ai.texts import TEXTS, check_texts, text
 @pytest.fixture
 def ben(game, tavern, mira):
     return game.player("Ben", tavern)
+
+
+@pytest.fixture
+def admin(game, tavern, mira):
+    return game.player("Ada", tavern, permissions=["Admin"])
 
 
 def told(player, line):
@@ -28,13 +34,13 @@ def talk(game, player, words, answer):
     game.run()
 
 
-def forget(player, answer):
+def forget(player, answer, who=""):
     """Run the command's dialogue as Evennia would."""
     from evennia_ai.commands.players import CmdForgetMe
 
     command = CmdForgetMe()
-    command.caller, command.session = player.character, player.session
-    dialogue = command.dialogue(player.dbref)
+    command.caller, command.session, command.args = player.character, player.session, who
+    dialogue = command.run()
     with suppress(StopIteration):
         next(dialogue)
         dialogue.send(answer)
@@ -69,6 +75,20 @@ def test_help_tells_players_what_minds_are(ann):
     assert "aiforget" in told(ann, "help minds/forget")
 
 
+def test_help_comes_in_the_games_own_words(ann, settings):
+    settings.AI_ASSISTANT = {"TEXTS": {"help_mute": "Hush!", "help_privacy": "We read it all."}}
+    assert "Hush!" in told(ann, "help mute")
+    entry = minds_entry()
+    assert "## privacy\n\nWe read it all." in entry["text"]
+    assert entry["key"] == "minds"
+
+
+def test_only_admins_are_told_of_what_only_they_can_do(ann, admin):
+    assert "For admins" not in told(ann, "help aiforget")
+    assert "make the characters with minds forget you" in told(ann, "help aiforget")
+    assert "For admins:\n  aiforget <name or #number>" in told(admin, "help aiforget")
+
+
 def test_who_is_muted_is_neither_heard_nor_hears(game, ann, ben, mira):
     assert "You no longer hear Mira" in told(ann, "mute mira")
     talk(game, ben, "say Mira, hello", call("say", text="Hello all."))
@@ -96,7 +116,7 @@ def test_muting_can_be_ended_from_afar(game, ann, mira):
 
 def test_muting_somebody_who_is_not_there_is_told(ann):
     assert "no character with a mind called 'Nobody'" in told(ann, "mute Nobody")
-    assert "There is no switch /x" in told(ann, "mute/x Mira")
+    assert "There is no switch /x: mute has none." in told(ann, "mute/x Mira")
 
 
 def test_a_character_without_the_mixin_is_told_that_it_cannot_mute(game, tavern, mira):
@@ -132,6 +152,75 @@ def test_forgetting_asks_first_and_says_when_there_is_nothing(game, ann, mira):
     assert Message.objects.exists()
 
 
+@pytest.mark.parametrize("answer", ["yes", "Y", " yes "])
+def test_yes_is_yes_however_it_is_typed(game, ann, mira, answer):
+    talk(game, ann, "say hello", call("say", text="Hello."))
+    forget(ann, answer)
+    assert not Message.objects.exists()
+
+
+def test_an_admin_has_somebody_forgotten_and_nobody_else(game, ann, ben, admin, mira):
+    talk(game, ann, "say Mira, I am Xanthippe", call("say", text="Hello Xanthippe!"))
+    talk(game, ben, "say Mira, hello", call("say", text="Hello Ben."))
+    assert "forget what Ann said to it" in told(admin, "aiforget ann")
+    admin.do("no")
+    assert Message.objects.filter(speaker=ann.dbref).exists()
+    forget(admin, "yes", "ann")
+    assert admin.last() == "It is forgotten, all of it."
+    assert not Message.objects.filter(speaker=ann.dbref).exists()
+    assert not Message.objects.filter(content__contains="Xanthippe").exists()
+    assert Message.objects.filter(speaker=ben.dbref).exists()
+    assert "Nothing is stored of what Ann said." in told(admin, "aiforget ann")
+
+
+@pytest.mark.parametrize("find", ["Ann", "{dbref}"])
+def test_somebody_deleted_can_be_forgotten_by_name_and_by_number(game, ann, admin, mira, find):
+    talk(game, ann, "say hello", call("say", text="Hello."))
+    dbref = ann.dbref
+    ann.account.unpuppet_object(ann.session)
+    ann.character.delete()
+    forget(admin, "yes", find.format(dbref=dbref))
+    assert admin.last() == "It is forgotten, all of it."
+    assert not Event.objects.filter(speaker=dbref).exists()
+
+
+def test_somebody_is_found_by_his_accounts_name_and_by_an_earlier_one(game, ann, admin, mira):
+    talk(game, ann, "say hello", call("say", text="Hello."))
+    ann.account.characters.add(ann.character)
+    ann.account.username = "grete"
+    ann.account.save()
+    ann.character.key = "Bella"
+    for name in ("Grete", "Ann", "bella"):
+        assert "forget what Bella said to it" in told(admin, f"aiforget {name}")
+        admin.do("no")
+
+
+def test_of_several_of_a_name_the_numbers_are_told(game, ann, admin, tavern, mira):
+    second = game.player("Ann2", tavern)
+    second.character.key = "Ann"
+    talk(game, ann, "say hello", call("say", text="Hello."))
+    assert "forget what Ann said to it" in told(admin, "aiforget Ann")
+    admin.do("no")
+    talk(game, second, "say hello", call("say", text="Hello."))
+    text = told(admin, "aiforget Ann")
+    assert f"There are several: Ann ({ann.dbref}, " in text
+    assert f"Ann ({second.dbref}, " in text
+    assert "Use the number." in text
+
+
+@pytest.mark.parametrize("who", ["Nobody", "#987654", "$eval(1) |lcquit|ltx|le"])
+def test_who_is_unknown_is_told_to_the_admin(admin, who):
+    text = told(admin, f"aiforget {who}")
+    assert "There is nobody called" in text or "There is nothing #987654" in text
+    assert "|lc" not in str(admin.session.sent)
+
+
+def test_a_player_can_have_nobody_else_forgotten(game, ann, ben, mira):
+    talk(game, ben, "say Mira, hello", call("say", text="Hello Ben."))
+    for who in ("Ben", ben.dbref, "Nobody"):
+        assert "only your own words forgotten: aiforget" in told(ann, f"aiforget {who}")
+
+
 def test_an_answer_on_its_way_is_dropped_when_its_words_are_forgotten(game, ann, mira):
     late = Deferred()
     game.model.add(late)
@@ -150,7 +239,24 @@ def test_every_line_for_players_can_be_put_in_other_words(settings):
     assert text("picks_up") == TEXTS["picks_up"]
 
 
-@pytest.mark.parametrize("own", [{"nope": "x"}, {"mute_on": "{nope}"}, {"mute_on": "{"}])
+def test_a_line_that_cannot_be_filled_in_is_not_used(settings):
+    settings.AI_ASSISTANT = {"TEXTS": {"mute_on": "{nope}", "mute_off": "{"}}
+    assert text("mute_on", name="Mira").startswith("You no longer hear Mira")
+    assert text("mute_off", name="Mira") == "You and Mira hear each other again."
+
+
+@pytest.mark.parametrize(
+    "own", [{"nope": "x"}, {"mute_on": "{nope}"}, {"mute_on": "{"}, {"mute_on": "{count}"}]
+)
 def test_a_line_that_cannot_be_used_is_a_configuration_error(own):
     with pytest.raises(ConfigError, match=r"There is no 'nope'|cannot be used"):
         check_texts(own)
+
+
+def test_without_its_service_a_command_says_so_and_to_builders_where_to_look(game, ann, admin):
+    from evennia_ai.assistant_script import AssistantScript
+
+    AssistantScript.shared_services = None
+    assert told(ann, "mute Mira").endswith("no minds just now: something went wrong.")
+    for line in ("aistatus", "aisetup/new Otto = You are Otto."):
+        assert "The server's log says what, and what to do" in told(admin, line)

@@ -12,15 +12,15 @@ import re
 import struct
 import sys
 from pathlib import Path
-from string import Formatter
 
 import pytest
 from django.utils import translation
 
 import evennia_ai
 from evennia_ai.errors import ProviderError
+from evennia_ai.help_entries import minds_entry
 from evennia_ai.testing.scripted import call
-from evennia_ai.texts import TEXTS, text
+from evennia_ai.texts import TEXTS, fields_of, text
 
 FOLDER = Path(evennia_ai.__file__).parent / "locale" / "de" / "LC_MESSAGES"
 ENTRY = re.compile(r'^msgid ((?:".*"\n)+)msgstr ((?:".*"\n?)+)', re.M)
@@ -50,10 +50,6 @@ def compile_catalogue(catalogue):
             data += pair[column] + b"\0"
     header = struct.pack("<7I", MAGIC, 0, count, originals, translations, 0, start)
     return header + b"".join(struct.pack("<2I", *entry) for entry in tables) + data
-
-
-def fields_of(line):
-    return sorted(name for _, name, _, _ in Formatter().parse(line) if name)
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +114,23 @@ def test_what_the_room_sees_and_players_are_told_comes_in_german(game, german):
     assert "Mira nimmt Krug an sich." in heard
     german.do("mute Mira")
     assert "Du hörst Mira nicht mehr" in german.last()
+
+
+def test_help_comes_in_german(game, german):
+    german.forget()
+    german.do("help mute")
+    assert "eine Figur, die selbst denkt, nicht mehr hören" in "\n".join(german.heard())
+    entry = minds_entry()["text"]
+    assert entry.startswith("Manche Figuren hier denken selbst")
+    assert re.findall("^#+ (.*)$", entry, re.M)[1:] == ["datenschutz", "vergessen", "stumm"]
+
+
+@pytest.mark.parametrize("answer", ["ja", "j", "yes"])
+def test_yes_may_be_said_in_german(german, answer):
+    from evennia_ai.commands.players import is_yes
+
+    assert is_yes(answer)
+    assert not is_yes("nein")
 
 
 def test_in_another_language_the_lines_are_the_original_ones(settings, translated):
