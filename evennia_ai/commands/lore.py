@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
+
+from evennia.objects.models import ObjectDB
 
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import AICommand, UsageError
@@ -10,6 +13,8 @@ from evennia_ai.policy.lore import EVERYBODY, LoreEntry, check_scope, is_known, 
 from evennia_ai.policy.sanitize import clean_output
 
 LINE_CHARS = 120
+HERE = "room:here"
+ROOM_NUMBER = re.compile(r"room:#?(\d{1,18})")
 
 
 class CmdAILore(AICommand):
@@ -30,12 +35,13 @@ class CmdAILore(AICommand):
                its mind if somebody said them
 
     Scopes say who knows a piece: all (the default), tag:<tag>,
-    faction:<name> (a tag of the category "faction") and room:<tag or number>;
-    one of several is enough. quest:<flag> says who may hear it: everybody
-    present must have that tag, in the category "quest".
+    faction:<name> (a tag of the category "faction") and room:<tag>, room:#12
+    or room:here; one of several is enough. quest:<flag> says who may hear it:
+    everybody present must have that tag, in the category "quest".
 
-    Example:
+    Examples:
       ailore/set The north gate : faction:guard, room:tower = Hanno built it.
+      ailore/set The draught : room:here = The window does not close.
     """
 
     key = "ailore"
@@ -81,13 +87,28 @@ class CmdAILore(AICommand):
         title, _, scopes = self.lhs.partition(":")
         if not title.strip() or not self.rhs:
             raise UsageError("Usage: ailore/set <title> [: <scope>, <scope> ...] = <text>")
-        checked = tuple(check_scope(scope) for scope in scopes.split(",")) if scopes.strip() else ()
-        entry = LoreEntry(title.strip(), self.rhs.strip(), checked or (EVERYBODY,))
+        written = scopes.split(",") if scopes.strip() else [EVERYBODY]
+        checked = tuple(self.check_scope(scope) for scope in written)
+        entry = LoreEntry(title.strip(), self.rhs.strip(), checked)
         before = self.shelf.find(entry.title)
         self.shelf.write(entry)
         self.msg(f"Written down: {entry_line(entry)}")
         if before:
             self.msg(f"It was: {as_typed(before)}")
+
+    def check_scope(self, written: str) -> str:
+        """A scope in its normal form, a room as its tag or number; raises AssistantError."""
+        scope = check_scope(written)
+        if scope == HERE:
+            if self.caller.location is None:
+                raise UsageError("You are nowhere: name the room by its number or a tag.")
+            return f"room:{self.caller.location.dbref}"
+        number = ROOM_NUMBER.fullmatch(scope)
+        if number is None:
+            return scope
+        if not ObjectDB.objects.filter(id=number[1], db_location=None).exists():
+            raise UsageError(f"There is no room #{number[1]}. |wroom:here|n is where you are.")
+        return f"room:#{number[1]}"
 
     def do_delete(self) -> None:
         """Take a piece away."""

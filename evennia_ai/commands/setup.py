@@ -190,7 +190,7 @@ class CmdAISetup(AICommand):
         script.character.db.ai_persona = changed
         name = f"{script.character_name}/persona{'.' if field else ''}{field}"
         self.msg(
-            f"{script.character_name} is somebody else now, and remembers what it did. "
+            f"The persona of {script.character_name} is changed; what it remembers stays. "
             f"To undo: |waisetup/set {name} =|n {persona_as_typed(before)}"
         )
 
@@ -205,7 +205,7 @@ class CmdAISetup(AICommand):
             self.msg("\n".join(lines) or "There are no shared personas yet.")
             return
         name, _, field = self.lhs.strip().lstrip("@").lower().partition(".")
-        if not self.rhs:
+        if self.rhs is None:
             self.msg(clean_output(render_persona(shelf.resolve(f"@{name}"))))
             return
         known = shelf.all().get(name, Persona())

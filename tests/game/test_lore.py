@@ -59,6 +59,25 @@ def test_only_who_has_the_scope_knows_it(game, builder, mira, scope, give):
     assert known_after(game, builder, "say the gate!") != []
 
 
+@pytest.mark.parametrize("scope", ["room:here", "room:{number}", "room:#{number}", "Room:HERE"])
+def test_a_piece_may_be_for_the_room_one_stands_in(game, builder, mira, tavern, scope):
+    scope = scope.format(number=tavern.id)
+    assert f"(room:{tavern.dbref})" in told(builder, f"ailore/set Gate : {scope} = Hanno built it.")
+    assert "Gate" in told(builder, "ailore/for Mira")
+    mira.location = game.room("Far")
+    assert "Gate" not in told(builder, "ailore/for Mira")
+
+
+def test_a_character_is_no_room(builder, mira):
+    assert "There is no room" in told(builder, f"ailore/set Gate : room:{mira.dbref} = x")
+    assert not Lore.objects.exists()
+
+
+def test_nowhere_there_is_no_here(builder):
+    builder.character.location = None
+    assert "You are nowhere" in told(builder, "ailore/set Gate : room:here = x")
+
+
 def test_a_quest_secret_is_told_only_where_all_who_hear_have_the_flag(game, builder, tavern):
     builder.do("ailore/set The dragon : quest:dragon = It sleeps under the gate.")
     ann, ben = game.player("Ann", tavern), game.player("Ben", tavern)
@@ -95,6 +114,8 @@ def test_writing_again_replaces_and_tells_how_to_undo(builder):
         ("ailore/delete Nothing", "There is no lore called 'Nothing'."),
         ("ailore/set Gate", "Usage: ailore/set"),
         ("ailore/set Gate : moon = x", "'moon' is no scope. There are: all, tag:<tag>"),
+        ("ailore/set Gate : room: = x", "'room:' is no scope. There are: all, tag:<tag>"),
+        ("ailore/set Gate : room:#987654 = x", "There is no room #987654. room:here is where"),
         ("ailore/frob", "There is no switch /frob."),
         ("ailore/for", "Which character?"),
         ("ailore/for Mira = dragons", "Nothing would come to Mira's mind."),
@@ -103,6 +124,7 @@ def test_writing_again_replaces_and_tells_how_to_undo(builder):
         ("aisetup/set Mira/persona.mood = x", "A persona has no field 'mood'."),
         ("aisetup/set Mira/persona = @guard", "There is no shared persona '@guard'."),
         ("aisetup/set Mira/persona =", "A persona cannot be empty"),
+        ("aisetup/persona guard =", "A persona cannot be empty"),
     ],
 )
 def test_what_cannot_be_done_is_told_in_a_sentence(builder, line, answer):
@@ -147,6 +169,33 @@ def test_fields_of_a_persona_may_be_changed_one_by_one(game, builder, mira):
     assert mira.assistant.persona.text == "You are Mira."
     assert mira.assistant.persona.wants == ("a roof", "peace")
     assert "= a roof; peace" in told(builder, "aisetup/set Mira/persona.wants = a ship")
+
+
+@pytest.mark.parametrize("field", ["text", "voice", "wants"])
+def test_a_field_of_a_persona_can_be_emptied_and_that_undone(builder, mira, field):
+    builder.do(f"aisetup/set Mira/persona.{field} = a roof; peace")
+    filled = mira.assistant.persona
+    undo = told(builder, f"aisetup/set Mira/persona.{field} =").partition("To undo: ")[2]
+    assert not getattr(mira.assistant.persona, field)
+    assert "roof" not in str(mira.db.ai_persona)
+    assert undo == f"aisetup/set Mira/persona.{field} = a roof; peace"
+    builder.do(undo)
+    assert mira.assistant.persona == filled
+
+
+def test_what_was_empty_before_is_empty_after_the_undo(builder, mira):
+    before = mira.assistant.persona
+    undo = told(builder, "aisetup/set Mira/persona.voice = low").partition("To undo: ")[2]
+    builder.do(undo)
+    assert mira.assistant.persona == before
+
+
+def test_a_field_of_a_shared_persona_can_be_emptied(game, builder):
+    builder.do("aisetup/persona guard = You are a guard.")
+    builder.do("aisetup/persona guard.voice = hoarse")
+    builder.do("aisetup/persona guard.voice =")
+    assert game.service.personas.all()["guard"].voice == ""
+    assert game.service.personas.all()["guard"].text == "You are a guard."
 
 
 def test_a_game_may_add_what_only_it_knows(game, builder, mira, monkeypatch):
