@@ -14,8 +14,8 @@ from django.db.models.signals import post_migrate
 from evennia_ai.game_settings import game_settings
 
 MODULES = {
-    "SERVER_SERVICES_PLUGIN_MODULES": "evennia_ai.services",
-    "AT_SERVER_STARTSTOP_MODULE": "evennia_ai.services",
+    "SERVER_SERVICES_PLUGIN_MODULES": "evennia_ai.plugin",
+    "AT_SERVER_STARTSTOP_MODULE": "evennia_ai.plugin",
     "FILE_HELP_ENTRY_MODULES": "evennia_ai.help_entries",
     "INPUT_FUNC_MODULES": "evennia_ai.web.inputfuncs",
     "STATICFILES_DIRS": str(Path(__file__).parent / "web" / "static"),

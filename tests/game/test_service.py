@@ -161,8 +161,8 @@ def test_commands_are_added_once(game, settings):
 
 
 def test_the_app_tells_evennia_of_its_service(settings):
-    assert "evennia_ai.services" in settings.SERVER_SERVICES_PLUGIN_MODULES
-    assert "evennia_ai.services" in settings.AT_SERVER_STARTSTOP_MODULE
+    assert "evennia_ai.plugin" in settings.SERVER_SERVICES_PLUGIN_MODULES
+    assert "evennia_ai.plugin" in settings.AT_SERVER_STARTSTOP_MODULE
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,68 @@
+"""A game's own tool is tried in a test by one line, as it would run in the game."""
+
+import pytest
+from pydantic import BaseModel, Field
+from twisted.internet.defer import Deferred, succeed
+
+from evennia_ai.assistant_character import AssistantMixin
+from evennia_ai.testing.tools import try_tool
+from evennia_ai.tools import ToolError, tool
+
+
+class RingArguments(BaseModel):
+    times: int = Field(ge=1, le=12)
+
+
+@tool("ring", lock="not tag(banned)")
+def ring(context, arguments: RingArguments) -> str:
+    """Ring the bell."""
+    if arguments.times > 3:
+        raise ToolError("The rope is too short for that.")
+    context.character.location.msg_contents("The bell rings.")
+    return f"It rang for {context.character.key}."
+
+
+@tool("later")
+def later(context, arguments: RingArguments) -> str:
+    """Ring it later."""
+    return Deferred() if arguments.times > 1 else succeed("It rang.")
+
+
+@pytest.fixture
+def guard(game, tavern):
+    from evennia.objects.objects import DefaultCharacter
+    from evennia.utils.create import create_object
+
+    return create_object(DefaultCharacter, key="Guard", location=tavern)
+
+
+def test_it_is_really_run_by_a_character_of_any_kind(ann, guard):
+    result = try_tool(ring, guard, ann.character, times=2)
+    assert (result.state, result.text) == ("done", "It rang for Guard.")
+    assert ann.last() == "The bell rings."
+    assert isinstance(guard, AssistantMixin)
+
+
+def test_what_the_tool_cannot_do_has_failed(ann, guard):
+    assert try_tool(ring, guard, ann.character, times=4).text == "The rope is too short for that."
+    assert try_tool(ring, guard, ann.character, times=13).state == "failed"
+    assert "The arguments do not fit" in try_tool(ring, guard, ann.character).text
+
+
+def test_its_lock_is_checked_against_the_speaker(ann, bob, guard):
+    ann.character.tags.add("banned")
+    assert try_tool(ring, guard, ann.character, times=2).state == "refused"
+    assert try_tool(ring, guard, bob.character, times=2).state == "done"
+    assert ann.heard().count("The bell rings.") == 1
+
+
+def test_the_characters_own_hook_is_asked(ann, mira, monkeypatch):
+    monkeypatch.setattr(type(mira), "at_ai_pre_act", lambda self, tool, args: args["times"] < 2)
+    assert try_tool(ring, mira, ann.character, times=1).state == "done"
+    assert try_tool(ring, mira, ann.character, times=2).state == "refused"
+
+
+def test_a_tool_may_answer_by_a_deferred_that_has_fired(ann, guard):
+    assert try_tool(later, guard, ann.character, times=1).text == "It rang."
+    with pytest.raises(AssertionError, match="later still waits"):
+        try_tool(later, guard, ann.character, times=2)
