@@ -1,0 +1,202 @@
+"""Models for the simulation: they answer, dawdle, fail, write garbage and tell everything on."""
+
+from __future__ import annotations
+
+import json
+import re
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from twisted.internet.defer import Deferred, fail, succeed
+from twisted.internet.task import Clock
+from twisted.python.failure import Failure
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.errors import (
+    DeadlineExceeded,
+    ProviderRejected,
+    ProviderUnavailable,
+)
+from evennia_ai.llm.gateway import ModelGateway
+from evennia_ai.messages import LLMReply, ToolCallRequest
+from evennia_ai.ports import LLMRequest
+
+if TYPE_CHECKING:
+    from tests.simulation.schedule import Simulation
+
+TOKEN = re.compile(r"\b[ps]\d{4}x\b")
+NEVER_S = 1e6
+PATTERNS = {
+    "say": 30,
+    "text": 10,
+    "whisper": 6,
+    "whisper to one": 5,
+    "act and say": 8,
+    "act": 14,
+    "say twice": 2,
+    "noop": 5,
+    "broken arguments": 2,
+    "unknown tool": 2,
+    "empty": 3,
+    "cut off": 2,
+    "too many": 1,
+    "unavailable": 5,
+    "rejected": 2,
+    "bug": 2,
+}
+ACTS = ("give", "knock", "emote", "look", "glow")
+NAMES, WEIGHTS = tuple(PATTERNS), tuple(PATTERNS.values())
+
+
+class SimModel:
+    """`ports.LLMClient`: replies from chance, at times from chance."""
+
+    def __init__(self, sim: Simulation, clock: Clock) -> None:
+        self.sim = sim
+        self.clock = clock
+
+    def complete(self, request: LLMRequest, profile: ModelProfile) -> Deferred[LLMReply]:
+        """Answer some time. Whoever cancels hears nothing more."""
+        plan = self.plan_spare if profile.client == "offline" else self.plan
+        delay, answer = plan(request)
+        if delay == 0:
+            return fail(answer) if isinstance(answer, Exception) else succeed(answer)
+        result: Deferred[LLMReply] = Deferred()
+        self.clock.callLater(delay, fire, result, answer)
+        return result
+
+    def plan(self, request: LLMRequest) -> tuple[float, LLMReply | Exception]:
+        """When to answer, in seconds, and what."""
+        if self.sim.calm:
+            return 0, calls_reply(said(self.sim.calm, answer_text(request)))
+        rng = self.sim.rng
+        return think_time(rng), write_reply(rng, request)
+
+    def plan_spare(self, request: LLMRequest) -> tuple[float, LLMReply | Exception]:
+        """As `plan`, for the brain that stands in where a model failed."""
+        rng = self.sim.rng
+        words = rng.choice((answer_text(request), gossip(rng, request), ""))
+        return rng.choice((0, 0, 0, 0.2, 4.0)), LLMReply(words)
+
+
+class StubbornGateway:
+    """A gateway that knows no deadline and cannot be closed: replies come late, to turns that have
+    been dropped meanwhile, and to servers that are going down."""
+
+    def __init__(self, sim: Simulation, clock: Clock) -> None:
+        self.model = SimModel(sim, clock)
+
+    def complete(
+        self, request: LLMRequest, profile: ModelProfile, deadline_at: float
+    ) -> Deferred[LLMReply]:
+        """Ask, and wait however long it takes."""
+        return self.model.complete(request, profile)
+
+    def close(self) -> None:
+        """Does nothing."""
+
+
+class RecordingGateway:
+    """Writes down for whom a request was made before it hands it on."""
+
+    def __init__(self, sim: Simulation, gateway: Any) -> None:
+        self.sim = sim
+        self.gateway = gateway
+        self.close = gateway.close
+
+    def complete(
+        self, request: LLMRequest, profile: ModelProfile, deadline_at: float
+    ) -> Deferred[LLMReply]:
+        """Hand it on."""
+        self.sim.note_request(request)
+        asked: Deferred[LLMReply] = self.gateway.complete(request, profile, deadline_at)
+        return asked
+
+
+def make_gateway(sim: Simulation, clock: Clock) -> RecordingGateway:
+    """The real gateway, or one that lets replies come late."""
+    if sim.stubborn:
+        return RecordingGateway(sim, StubbornGateway(sim, clock))
+    model = SimModel(sim, clock)
+    clients = {"sim": model, "offline": model}
+    return RecordingGateway(sim, ModelGateway(clock, clients, jitter=sim.rng.random))
+
+
+def fire(result: Deferred[LLMReply], answer: LLMReply | Exception) -> None:
+    """Give an answer to whoever still waits for it."""
+    if not result.called:
+        result.callback(Failure(answer) if isinstance(answer, Exception) else answer)
+
+
+def think_time(rng: Random) -> float:
+    """Seconds until a reply: at once, soon, late, too late."""
+    draw = rng.random()
+    if draw < 0.35:
+        return 0
+    if draw < 0.8:
+        return rng.choice((0.1, 0.5, 1.0, 3.0))
+    return rng.choice((8.0, 15.0, 19.9, 25.0, 60.0))
+
+
+def write_reply(rng: Random, request: LLMRequest) -> LLMReply | Exception:
+    """What a model makes of a request; the answer to the same lines is mostly the same."""
+    pattern = rng.choices(NAMES, WEIGHTS)[0]
+    if pattern == "unavailable":
+        return rng.choice((ProviderUnavailable("down"), DeadlineExceeded("slow")))
+    if pattern == "rejected":
+        return ProviderRejected("no")
+    if pattern == "bug":
+        return RuntimeError("a bug in a client")
+    text = answer_text(request) if rng.random() < 0.6 else gossip(rng, request)
+    return compose(rng, pattern, text, request)
+
+
+def compose(rng: Random, pattern: str, text: str, request: LLMRequest) -> LLMReply:
+    """A reply of one pattern."""
+    if pattern == "text":
+        return LLMReply(text)
+    if pattern == "empty":
+        return LLMReply("<think>well</think>")
+    if pattern == "cut off":
+        return LLMReply("", (said("say", text),), "length")
+    if pattern == "too many":
+        return calls_reply(*(said("knock", f"{text} {number}") for number in range(12)))
+    calls = {
+        "say": (said("say", text),),
+        "whisper": (said("whisper", text),),
+        "whisper to one": (said("whisper", text, target=somebody(rng, request)),),
+        "act and say": (said(rng.choice(ACTS), text), said("say", text)),
+        "act": (said(rng.choice(ACTS), text),),
+        "say twice": (said("say", text), said("say", text + " again")),
+        "noop": (ToolCallRequest("x", "noop", "{}"),),
+        "broken arguments": (ToolCallRequest("x", "say", '{"text": "'),),
+        "unknown tool": (said("fly", text),),
+    }
+    return calls_reply(*calls[pattern])
+
+
+def said(name: str, text: str, **more: str) -> ToolCallRequest:
+    """A call with words."""
+    return ToolCallRequest("x", name, json.dumps({"text": text, **more}))
+
+
+def calls_reply(*calls: ToolCallRequest) -> LLMReply:
+    """A reply of calls."""
+    return LLMReply("", calls, "tool_calls")
+
+
+def answer_text(request: LLMRequest) -> str:
+    """Words that depend on the new lines only, so that another try at them says the same."""
+    tokens = [token for line in request.scene.lines for token in TOKEN.findall(line.text)]
+    return " ".join(["re", *tokens])
+
+
+def gossip(rng: Random, request: LLMRequest) -> str:
+    """Words that tell on whatever stands in the prompt."""
+    tokens = TOKEN.findall(" ".join(str(message["content"]) for message in request.messages))
+    return " ".join(["ah", *rng.sample(tokens, min(3, len(tokens)))])
+
+
+def somebody(rng: Random, request: LLMRequest) -> str:
+    """One of those the character sees."""
+    return rng.choice(request.scene.situation.people or ("#99",))

@@ -1,0 +1,270 @@
+"""One life of the simulated server: its memory, its minds, and the moments at which it can die.
+
+Everything here is dropped when the process dies. What outlives it are the rows in the stores, the
+rooms, and what was noticed in the world.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from twisted.internet.defer import Deferred, inlineCallbacks, succeed
+from twisted.internet.task import Clock
+
+from evennia_ai.config import AssistantConfig, ModelProfile
+from evennia_ai.errors import StoreUnavailable, TurnAborted
+from evennia_ai.events import Audience, Heard
+from evennia_ai.messages import ToolCallRequest
+from evennia_ai.policy.react import own_call_id
+from evennia_ai.ports import ToolContext
+from evennia_ai.testing.memory_stores import MemoryTurns, after_restart
+from evennia_ai.testing.stand_ins import StandInScript, StandInServices
+from evennia_ai.turn.attention import EXPIRED, TURNS_A_TICK, act_unasked, answer_events
+from evennia_ai.turn.fallback import EXCUSE_STEP
+from tests.invariants import Deed
+from tests.simulation.model import make_gateway
+from tests.simulation.world import TOOLS, Act, Hands, Senses
+
+if TYPE_CHECKING:
+    from tests.simulation.schedule import Simulation
+
+CONFIG = AssistantConfig(max_iterations=4)
+IN_MEMORY = frozenset({"is_current"})
+READS = frozenset({"log.view", "inbox.open_events", "inbox.overheard"})
+EXCUSE_ID = own_call_id(0, EXCUSE_STEP, 0)[-4:]
+
+
+class Died(BaseException):
+    """The process was killed here. No handler for ordinary errors may catch it."""
+
+
+class Watched:
+    """A store each of whose operations is a moment at which the process may die, or be refused."""
+
+    def __init__(self, name: str, store: Any, process: Process) -> None:
+        self._name = name
+        self._store = store
+        self._process = process
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._store, name)
+        if not callable(value) or name in IN_MEMORY:
+            return value
+
+        def operation(*args: Any, **kwargs: Any) -> Any:
+            return self._process.operate(f"{self._name}.{name}", value, args, kwargs)
+
+        setattr(self, name, operation)
+        return operation
+
+
+class Mind:
+    """One assistant in one process: what `AssistantScript` is in the game."""
+
+    def __init__(self, dbref: str, name: str, stores: MemoryTurns, process: Process) -> None:
+        self.dbref = dbref
+        self.name = name
+        self.process = process
+        self.stores = stores
+        self.stopped = False
+        self.steered = False
+        self.ticking = False
+        self.tick_again = False
+        self.restless = False
+        self.wake_call: Any = None
+        self.script = StandInScript(process.services.gateway, CONFIG)
+        self.script.services = process.services
+        self.script.profile = ModelProfile(dbref, client="sim", model="sim")
+        self.script.character = dbref
+        self.script.character_name = name
+        self.script.conversation = Watched("log", stores.conversation, process)
+        self.script.inbox = Watched("inbox", stores.inbox, process)
+        self.script.turns = Watched("turns", stores, process)
+
+    def may_think(self) -> bool:
+        """As `AssistantScript.may_think`."""
+        nowhere = self.process.rooms.place[self.dbref] is None
+        return self.process.accepting and not (self.stopped or self.steered or nowhere)
+
+    def hear(self, heard: Heard) -> None:
+        """Store it first, then wake. What the database refuses was never promised."""
+        try:
+            event_id = self.script.inbox.put(heard)
+        except StoreUnavailable:
+            return
+        self.process.sim.note_put(self.dbref, event_id, heard)
+        if heard.addressed:
+            self.wake()
+
+    def wake(self) -> None:
+        """Tick soon, once."""
+        if self.process.accepting and self.wake_call is None:
+            self.wake_call = self.process.clock.callLater(0, self._woken)
+
+    def _woken(self) -> None:
+        self.wake_call = None
+        self.tick()
+
+    def tick(self) -> None:
+        """A tick, with its errors written down."""
+        self.at_tick().addErrback(
+            lambda failure: self.process.sim.tell(f"{self.name}: a tick failed: {failure.type}")
+        )
+
+    @inlineCallbacks
+    def at_tick(self) -> Generator[Deferred[Any], Any, int]:
+        """As `AssistantScript.at_tick`: never overlaps with itself."""
+        if self.ticking:
+            self.tick_again = True
+            return 0
+        if not self.may_think():
+            return 0
+        self.ticking = True
+        try:
+            turns: int = yield answer_events(self.script)
+            if not turns and self.restless:
+                self.restless = False
+                yield act_unasked(self.script)
+        except TurnAborted as error:
+            self.process.sim.tell(f"{self.name}: {error}")
+            return 0
+        finally:
+            self.ticking = False
+            if self.tick_again:
+                self.tick_again = False
+                self.wake()
+        if turns == TURNS_A_TICK:
+            self.wake()
+        return turns
+
+    def drop_turn(self) -> None:
+        """As `AssistantScript.stop_thinking`."""
+        if self.script.turns.current:
+            self.script.turns.finish(self.script.turns.current, EXPIRED, "it was stopped")
+
+
+class Process:
+    """A server from its start to its end."""
+
+    def __init__(self, sim: Simulation, epoch: int) -> None:
+        self.sim = sim
+        self.rooms = sim.rooms
+        self.epoch = epoch
+        self.alive = True
+        self.started = False
+        self.accepting = True
+        self.clock = Clock()
+        self.clock.rightNow = sim.time
+        self.gateway = make_gateway(sim, self.clock)
+        self.services = StandInServices(self.gateway)
+        self.services.clock = self.clock
+        self.services.toolbox = Hands(self)
+        self.services.world = Senses(self.rooms)
+        self.minds: dict[str, Mind] = {}
+        for dbref, name in sim.assistants.items():
+            stores = after_restart(sim.stores[dbref], self.services.now, epoch)
+            sim.stores[dbref] = stores
+            self.minds[dbref] = Mind(dbref, name, stores, self)
+
+    # --- the moments at which it can die -------------------------------------------------------
+
+    def operate(self, name: str, operation: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """One operation of a store: a transaction, done as a whole or not at all."""
+        if not self.alive:
+            raise Died
+        fate = self.sim.next_fate(name)
+        if fate == "dies before":
+            self.die(f"before {name}")
+        if fate == "is refused" and self.started and name not in READS:
+            self.sim.tell(f"{name} is refused")
+            raise StoreUnavailable(name)
+        result = operation(*args, **kwargs)
+        self.sim.note_stored(name)
+        if fate == "dies after":
+            self.die(f"after {name}")
+        return result
+
+    def moment(self, name: str) -> None:
+        """A moment outside the stores; the world is not refused."""
+        if not self.alive:
+            raise Died
+        if self.sim.next_fate(name) in ("dies before", "dies after"):
+            self.die(name)
+
+    def die(self, where: str) -> None:
+        """kill -9."""
+        self.alive = self.accepting = False
+        self.sim.tell(f"KILLED {where}")
+        raise Died
+
+    # --- start and end -------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Close what an older process left open and wake who owes an answer."""
+        for mind in self.minds.values():
+            mind.script.turns.recover_open_turns()
+        for mind in self.minds.values():
+            if any(row.state in ("waiting", "doubtful") for row in mind.stores.inbox.rows):
+                mind.wake()
+        self.started = True
+
+    def quiesce(self) -> None:
+        """Begin no turn any more and let those in flight go."""
+        self.accepting = False
+        self.refresh_leases()
+        self.gateway.close()
+
+    def refresh_leases(self) -> None:
+        """A lease is good as long as its mind may think."""
+        for mind in self.minds.values():
+            mind.stores.lease = mind.may_think()
+
+    # --- what its minds do ---------------------------------------------------------------------
+
+    def do(self, context: ToolContext, call: ToolCallRequest, act: Act) -> None:
+        """Something happens: it is noticed for good, and other minds hear it."""
+        mind = self.minds[context.character]
+        turn = self.sim.turn_of_call(mind.dbref, call.id)
+        self.sim.deeds.append(
+            Deed(
+                assistant=mind.dbref,
+                name=call.name,
+                arguments=call.arguments,
+                call_id=call.id,
+                turn_id=turn.id,
+                events=tuple(event.id for event in turn.events),
+                text=act.text,
+                heard_by=act.heard_by,
+                excuse=call.id.endswith(EXCUSE_ID),
+                safe_to_retry=TOOLS[call.name].safe_to_retry,
+                lease_held=mind.may_think() and mind.stores.is_current(turn.id),
+                moment=self.sim.next_moment(),
+            )
+        )
+        ears = ",".join(sorted(act.heard_by))
+        self.sim.tell(f"{mind.name} DOES {call.name} {act.text!r} ({ears})")
+        kind = call.name if call.name in ("say", "whisper", "emote") else "emote"
+        private = act.private_to is not None
+        heard = Heard(kind, mind.dbref, mind.name, act.text, frozenset(), private)
+        hops = context.hops + 1
+        self.spread(replace(heard, hops=hops), act.heard_by, CONFIG.max_hops)
+
+    def spread(self, heard: Heard, ears: Audience, max_hops: int) -> None:
+        """Let every mind among ``ears`` hear it; whether it feels addressed is up to chance."""
+        for dbref, mind in self.minds.items():
+            if dbref in ears and dbref != heard.speaker:
+                audience = (ears | {heard.speaker}) - {dbref}
+                addressed = heard.hops <= max_hops and self.sim.is_addressed(heard)
+                mind.hear(replace(heard, audience=audience, addressed=addressed))
+
+    def tool_pause(self) -> Deferred[None]:
+        """How long a tool's result takes: nothing mostly, sometimes for ever."""
+        delay = self.sim.tool_delay()
+        if delay == 0:
+            return succeed(None)
+        pause: Deferred[None] = Deferred()
+        if delay is not None:
+            self.clock.callLater(delay, lambda: pause.called or pause.callback(None))
+        return pause

@@ -1,0 +1,178 @@
+"""The world of a simulated game: rooms, who is where, what is done there and who notices."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from twisted.internet.defer import Deferred, inlineCallbacks
+
+from evennia_ai.errors import ToolError
+from evennia_ai.events import Audience, Situation
+from evennia_ai.messages import ToolCallRequest
+from evennia_ai.policy.audience import may_be_said
+from evennia_ai.policy.react import FINAL, FREE, ONCE
+from evennia_ai.ports import ToolContext, ToolResult, ToolSpec
+
+if TYPE_CHECKING:
+    from tests.simulation.process import Process
+
+ROOMS = ("tavern", "yard")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What the engine knows of a tool here."""
+
+    category: str
+    world: bool = True
+    safe_to_retry: bool = False
+
+
+TOOLS = {
+    "say": Kind(FINAL),
+    "whisper": Kind(FINAL),
+    "emote": Kind(ONCE),
+    "give": Kind(ONCE),
+    "knock": Kind(FREE),
+    "glow": Kind(FREE, safe_to_retry=True),
+    "look": Kind(FREE, world=False, safe_to_retry=True),
+    "noop": Kind(FINAL, world=False, safe_to_retry=True),
+}
+SCHEMAS = {name: {"type": "function", "function": {"name": name}} for name in TOOLS}
+
+
+class Rooms:
+    """Who is where; it outlives every process. None is nowhere."""
+
+    def __init__(self) -> None:
+        self.place: dict[str, str | None] = {}
+
+    def listeners(self, character: str) -> Audience:
+        """Everybody else in the same room."""
+        here = self.place[character]
+        if here is None:
+            return frozenset()
+        return frozenset(
+            who for who, place in self.place.items() if place == here and who != character
+        )
+
+
+class Senses:
+    """`ports.World` over the rooms; characters are their dbrefs."""
+
+    def __init__(self, rooms: Rooms) -> None:
+        self.rooms = rooms
+
+    def listeners(self, character: str) -> Audience:
+        """Who would hear it."""
+        return self.rooms.listeners(character)
+
+    def situation(self, character: str) -> Situation:
+        """What it sees."""
+        people = tuple(sorted(self.rooms.listeners(character)))
+        return Situation(place=self.rooms.place[character] or "", people=people)
+
+    def lore(self, character: str, audience: Audience) -> tuple[Sequence[Any], Audience]:
+        """Nothing is known here."""
+        return (), frozenset()
+
+
+@dataclass(frozen=True)
+class Act:
+    """What a tool is about to do: to whom it is noticeable, and who alone heard it, if so."""
+
+    text: str
+    heard_by: Audience
+    private_to: Audience | None = None
+
+
+class Hands:
+    """`ports.Toolbox`: tools whose deeds are written into the simulation's memory.
+
+    They keep confidences as the shipped ones do (see `evennia_ai.tools.speech`), by what the engine
+    tells them of the turn, so that an engine that tells them wrong is found out.
+    """
+
+    def __init__(self, process: Process) -> None:
+        self.process = process
+
+    def offered(self, context: ToolContext) -> Sequence[ToolSpec]:
+        """Every tool the context allows."""
+        return [
+            ToolSpec(name, kind.category, kind.world, kind.safe_to_retry, SCHEMAS[name])
+            for name, kind in TOOLS.items()
+            if context.allowed is None or name in context.allowed
+        ]
+
+    @inlineCallbacks
+    def run(
+        self, context: ToolContext, call: ToolCallRequest
+    ) -> Generator[Deferred[Any], Any, ToolResult]:
+        """Do it at once; the result may come later, or never."""
+        kind = TOOLS.get(call.name)
+        try:
+            arguments = json.loads(call.arguments or "{}")
+            if kind is None or not isinstance(arguments, dict):
+                return ToolResult("failed", "There is no such thing to do.")
+            act = ACTS[call.name](self, context, arguments) if call.name in ACTS else None
+            if act is not None:
+                self.process.moment("before a deed")
+                self.process.do(context, call, act)
+                self.process.moment("after a deed")
+            yield self.process.tool_pause()
+        except (ToolError, ValueError) as error:
+            return ToolResult("failed", str(error))
+        if act is None:
+            return ToolResult("done", "You see a room.")
+        return ToolResult("done", "Done.", act.private_to)
+
+    def say(self, context: ToolContext, arguments: Mapping[str, Any]) -> Act:
+        """Aloud, or to the confidants alone where others must not hear."""
+        present = self.those_present(context)
+        text = str(arguments.get("text", ""))
+        if context.whispered or not may_be_said(present, context.audience, context.private):
+            return self.to_some(text, present & context.audience)
+        return Act(text, present)
+
+    def whisper(self, context: ToolContext, arguments: Mapping[str, Any]) -> Act:
+        """To one person, or to all confidants where none is named."""
+        present = self.those_present(context)
+        receivers = present & context.audience
+        if arguments.get("target"):
+            receivers = present & {str(arguments["target"])}
+        if not may_be_said(receivers, context.audience, context.private):
+            raise ToolError("What was told you in confidence is not for that person.")
+        return self.to_some(str(arguments.get("text", "")), receivers)
+
+    def show(self, context: ToolContext, arguments: Mapping[str, Any]) -> Act:
+        """For everybody to see."""
+        present = self.those_present(context)
+        if not may_be_said(present, context.audience, context.private):
+            raise ToolError("Others would see that, and this talk is private: whisper instead.")
+        return Act(str(arguments.get("text", "")), present)
+
+    def those_present(self, context: ToolContext) -> Audience:
+        """Everybody who would hear."""
+        present = self.process.rooms.listeners(context.character)
+        if context.askers and not context.askers & present:
+            raise ToolError("Those you would answer are not here any more.")
+        return present
+
+    def to_some(self, text: str, receivers: Audience) -> Act:
+        """A whisper, as `evennia_ai.tools.speech.deliver_whisper`."""
+        if not receivers:
+            raise ToolError("Nobody who may hear this is here any more.")
+        return Act(text, receivers, receivers)
+
+
+ACTS: dict[str, Callable[[Hands, ToolContext, Mapping[str, Any]], Act]] = {
+    "say": Hands.say,
+    "whisper": Hands.whisper,
+    "emote": Hands.show,
+    "give": Hands.show,
+    "knock": Hands.show,
+    "glow": Hands.show,
+}
