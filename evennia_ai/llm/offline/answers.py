@@ -14,6 +14,7 @@ from evennia_ai.llm.offline.naming import match_name
 from evennia_ai.llm.offline.recollection import back_to, from_statements
 from evennia_ai.llm.offline.understanding import Reading
 from evennia_ai.llm.offline.words import (
+    being,
     content,
     ended,
     sentences,
@@ -41,12 +42,16 @@ LEANING = re.compile(
     r"\b(?:he|she|it|they|him|her|them|his|their|its|that|there|this|those|these|then)\b", re.I
 )
 LONGEST = 230
+OF_SPEAKER = re.compile(
+    r"\b(?:my|mine|did i|have i|i (?:said|told|mentioned|must|need|can't|cannot|don't|am|have to))\b",
+    re.I,
+)
 
 
 def from_knowledge(mind: Mind, question: str, speaker: str, *, shown: bool = True) -> str:
     """The best of what is known, without what is merely seen where ``shown`` is False; "" where
     nothing comes near. What was said before gives way to what is nearly as near."""
-    found = [item for item in mind.rank(question) if is_sayable(item, shown)]
+    found = [item for item in mind.rank(question) if is_sayable(item, shown, question)]
     if not found:
         return ""
     fresh = [
@@ -70,10 +75,11 @@ def room_for(mind: Mind) -> int:
     return BRIEF if mind.character.tone == "terse" else LONGEST
 
 
-def is_sayable(item: Found, shown: bool) -> bool:
+def is_sayable(item: Found, shown: bool, question: str) -> bool:
     """False for what it never does, unless just that is asked, and for sights not wanted."""
     if item.passage.source == "never":
-        return item.cover > 0.6
+        things = content(item.passage.text)[2:]
+        return item.cover > 0.6 and (not things or bool(set(things) & set(content(question))))
     return shown or item.passage.source not in {"seen", "saw"}
 
 
@@ -119,7 +125,7 @@ def answer(mind: Mind, reading: Reading, speaker: str) -> str:
     past = re.search(r"\b(?:was|were|did|who \w+ed)\b", text, re.I) and not re.search(
         r"\byou\b", text, re.I
     )
-    mine = past or re.search(r"\b(?:my|mine|did i|have i|i (?:said|told|mentioned))\b", text, re.I)
+    mine = past or OF_SPEAKER.search(text)
     if mine and (told := from_statements(mind, text, speaker)):
         return told
     if past and told_better(mind, text) and (told := from_others(mind, text, speaker)):
@@ -215,7 +221,12 @@ def seen(mind: Mind, reading: Reading, speaker: str) -> str:
     if carried:
         return mind.phrase("have", item=with_article(carried), who=who)
     lying = match_name(reading.topic, situation.things, loose=False)
-    return mind.phrase("lies_here", item=with_article(lying), who=who) if lying else ""
+    return lies_here(mind, lying, who) if lying else ""
+
+
+def lies_here(mind: Mind, name: str, who: str) -> str:
+    """Say that a thing is here."""
+    return mind.phrase("lies_here", item=with_article(name), be=being(name), who=who)
 
 
 def topic_of(reading: Reading) -> str:

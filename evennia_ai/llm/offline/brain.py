@@ -14,6 +14,7 @@ from evennia_ai.llm.offline.actions import Step, done, next_step
 from evennia_ai.llm.offline.conversation import Heard, gather, wish_of, words_for
 from evennia_ai.llm.offline.mind import Mind, read_mind
 from evennia_ai.llm.offline.outcomes import words_for_step
+from evennia_ai.llm.offline.unasked import act_unasked
 from evennia_ai.llm.offline.wishes import Wish
 from evennia_ai.ports import LLMReply, LLMRequest, ToolCallRequest
 
@@ -40,9 +41,9 @@ class OfflineBrain:
 
 def think(request: LLMRequest) -> LLMReply:
     """The reply to a request; the same for the same request, always."""
-    if not request.scene.lines:
-        return with_calls((("noop", {"reason": "nobody spoke to me"}),))
     mind = read_mind(request)
+    if not request.scene.lines:
+        return with_calls(act_unasked(mind))
     if spoke_this_turn(mind):
         return with_calls((("noop", {"reason": "I have said what I could"}),))
     heard = gather(mind)

@@ -25,6 +25,7 @@ GOAL = re.compile(
     r"your (?:\w+ )?(?:goals?|aims?|wish|dream|purpose|hope|quest|task)s? (?:is|are))\b",
     re.I,
 )
+OWN_GOAL = re.compile(r"I (?:\w+ )?(?:want|wish|hope|dream|long|seek|plan|intend)\b")
 NEVER = re.compile(r"\byou (?:\w+ )?(?:never|refuse|won't|will not|do not|don't)\b", re.I)
 ABOUT_TALK = re.compile(
     r"\b(?:you (?:\w+ )?(?:speak|talk|answer|tease|reply)|your (?:speech|voice|sentences|answers)|"
@@ -40,6 +41,7 @@ ARTICLES = frozenset(
 )
 NAME = r"[A-Z][\w'’-]+(?: (?:of the |of )?[A-Z][\w'’-]+)*"
 WHO = re.compile(rf"\b(?P<n>{NAME})(?P<a>, [^,;]{{3,40}}| [a-z][^,;]{{3,30}})?, who (?P<c>[^,;.]+)")
+SEVERAL = re.compile(r"(?:both|all|each|are|were|have)\b")
 WHOM = re.compile(
     rf"\b(?P<n>{NAME})(?:, [^,;]{{3,40}}| [a-z][^,;]{{3,30}})?, (?P<p>of|with|to|from|for) whom (?P<c>[^,;.]+)"
 )
@@ -72,7 +74,7 @@ def read_character(persona: Persona, name: str) -> Character:
     """Take a persona apart."""
     clauses = [part for sentence in sentences(persona.text) for part in split_clauses(sentence)]
     own = [(clause, spoken(clause, name)) for clause in clauses]
-    wants = [said for clause, said in own if said and GOAL.search(clause)]
+    wants = [said for clause, said in own if said and (GOAL.search(clause) or OWN_GOAL.match(said))]
     nevers = [said for clause, said in own if said and NEVER.search(clause)]
     traits = [said for clause, said in own if said and ABOUT_TALK.search(clause)]
     plain = [said for _, said in own if said and said not in {*traits, *nevers}]
@@ -124,7 +126,7 @@ def asides(sentence: str, name: str) -> list[str]:
     who owes me money" → "Brannoc is the smith.", "Brannoc owes me money".
     """
     found = [f"{m['n']} is {m['a']}." for m in APPOSED.finditer(sentence)]
-    found += [f"{m['n']} {m['c']}." for m in WHO.finditer(sentence)]
+    found += [f"{m['n']} {m['c']}." for m in WHO.finditer(sentence) if not SEVERAL.match(m["c"])]
     found += [f"{capital(m['c'])} {m['p']} {m['n']}." for m in WHOM.finditer(sentence)]
     own = {"I", *name.split(), name}
     return [

@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 
 from evennia_ai.llm.offline.gestures import answer_emote
 from evennia_ai.llm.offline.history import READ_CHARS
-from evennia_ai.llm.offline.languages import foreign_lines, tongue_of
+from evennia_ai.llm.offline.languages import foreign_intent, native_lines, tongue_of
 from evennia_ai.llm.offline.mind import Mind
 from evennia_ai.llm.offline.naming import KIND_OF, match_name
 from evennia_ai.llm.offline.portrait import never_clause
 from evennia_ai.llm.offline.recollection import as_told
-from evennia_ai.llm.offline.replies import follow_up, greet, related, respond, spoke_before
+from evennia_ai.llm.offline.replies import follow_up, greet, related, respond
 from evennia_ai.llm.offline.understanding import Reading, read_line
 from evennia_ai.llm.offline.wishes import Wish, read_wish
 from evennia_ai.llm.offline.words import an, bare, content, rotated, stem, with_article, words
@@ -169,7 +169,7 @@ def words_for(mind: Mind, heard: Heard) -> tuple[str, str]:
 def habit(mind: Mind, heard: Heard) -> str:
     """At a first greeting, something that it does anyway; "" later."""
     first = any(reading.intent == "greet" for reading in heard.readings) and not mind.past.emotes
-    shown = mind.character.habits if first and not spoke_before(mind, heard.speaker) else ()
+    shown = mind.character.habits if first and not mind.past.met(heard.speaker) else ()
     return f"{shown[0]}." if shown else ""
 
 
@@ -257,20 +257,12 @@ def foreign(mind: Mind, reading: Reading, speaker: str) -> str:
     tongue = tongue_of(reading.text)
     if tongue is None:
         return ""
-    intent, lines = foreign_lines(tongue, reading.text)
+    intent, persona = foreign_intent(tongue, reading.text), mind.scene.persona.text
+    lines = rotated(native_lines(tongue, intent, persona), mind.seed)
+    lines += native_lines(tongue, "other", persona) if intent != "nature" else []
     place = mind.scene.situation.place or mind.name
-    said = [
-        line.format(speaker=mind.called(speaker), name=mind.name, place=place)
-        for line in rotated(lines, mind.seed)
-    ]
-    said += (
-        [
-            line.format(speaker=mind.called(speaker), name=mind.name, place=place)
-            for line in tongue.lines["other"]
-        ]
-        if intent != "nature"
-        else []
-    )
+    who = mind.called(speaker)
+    said = [line.format(speaker=who, name=mind.name, place=place) for line in lines]
     return next((line for line in said if not mind.was_said(line)), said[0])
 
 

@@ -48,6 +48,12 @@ BE_AFTER_YOU = {"am": "are", "was": "were", "wasn't": "weren't"}
 THIRD = {"is": "am", "has": "have", "does": "do", "goes": "go", "was": "was", "isn't": "am not"}
 HIS = {"his": "my", "her": "my", "their": "my", "him": "me", "himself": "myself", "herself": "myself",
        "themselves": "myself", "hers": "mine", "theirs": "mine"}  # fmt: skip
+# Verbs that go on telling of the same person: "hates camels and loves chess".
+JOINED = re.compile(
+    r"\b(and|but|or) ((?:also|never|often|always|still) )?(is|has|does|goes|loves|likes|hates|keeps|knows|wants|sells|"
+    r"makes|lives|works|speaks|plays|fears|trusts|owns|runs|serves|dreams|hopes|collects|reads|sings|drinks|eats|"
+    r"sleeps|guards|leads|teaches|buys|tells|remembers|enjoys|dislikes|looks|wears|carries|walks|writes|thinks)\b"
+)
 NOT_VERBS = frozenset("this his its perhaps always as thus bus less us".split())
 
 
@@ -183,4 +189,7 @@ def from_third_person(sentence: str, name: str) -> str:
         return ""
     verb = found[2].lower()
     verb = THIRD.get(verb, base_form(verb))
-    return f"I {found[1] or ''}{verb}{own_clauses(own_possessives(sentence[found.end() :]))}"
+    rest = JOINED.sub(
+        lambda m: f"{m[1]} {m[2] or ''}{THIRD.get(m[3], base_form(m[3]))}", sentence[found.end() :]
+    )
+    return f"I {found[1] or ''}{verb}{own_clauses(own_possessives(rest))}"

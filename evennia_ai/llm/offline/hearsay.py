@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 
+from evennia_ai.llm.offline.history import SPEECH
 from evennia_ai.llm.offline.memory import Statement
 from evennia_ai.llm.offline.mind import Mind
 from evennia_ai.llm.offline.recollection import (
@@ -16,18 +17,20 @@ from evennia_ai.llm.offline.recollection import (
     nearest,
 )
 from evennia_ai.llm.offline.understanding import Reading, read_part
-from evennia_ai.llm.offline.words import words
+from evennia_ai.llm.offline.words import listed, words
 
 
 def said_by(mind: Mind, reading: Reading, speaker: str) -> str:
     """What somebody else said, as far as this prompt's audience may know it."""
-    wanted = reading.slots.get("who", "").lower()
+    wanted = (reading.slots.get("who") or reading.slots.get("who2") or "").lower()
     if wanted in {"i", "we"}:
         found = from_statements(mind, reading.text, speaker)
         return found or everything_about(mind, speaker)
     other = speaker_named(mind, wanted)
     found = of_speaker(mind, reading.text, other) if other else ""
     told = mind.memory.told_by(other) if other and not reading.slots.get("topic") else []
+    if told and reading.slots.get("who2"):
+        return quoted(mind, told[0 if "first" in words(reading.text) else -1])
     if found or told:
         return found or quoted(mind, told[-1])
     name = other or reading.slots.get("who", "")
@@ -103,6 +106,16 @@ def who_came(mind: Mind, speaker: str) -> str:
         if came
         else mind.phrase("nobody_came", who=who)
     )
+
+
+def talked_to(mind: Mind, speaker: str) -> str:
+    """Who else spoke to it, as far as this prompt's audience may know."""
+    spoke = [said.speaker for said in reversed(mind.past.heard) if said.kind in SPEECH]
+    others = [name for name in dict.fromkeys(spoke) if name and name != speaker]
+    who = mind.called(speaker)
+    if not others:
+        return mind.phrase("talked_to_none", who=who)
+    return mind.phrase("talked_to", people=listed(others[:4]), who=who)
 
 
 def who_gave(mind: Mind, question: str) -> str:

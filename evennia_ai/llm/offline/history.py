@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evennia_ai.ports import LLMRequest
@@ -16,6 +16,8 @@ GAVE = re.compile(r"\((.{1,80}?) gives you (.*)\.\)", re.DOTALL)
 # A line longer than this is read no further, so that nobody can hold the reactor with one.
 READ_CHARS = 600
 SPEECH = frozenset({"say", "whisper"})
+TALK = SPEECH | {"give"}
+SHOWN = SPEECH | {"emote", "noop"}
 FAILED = re.compile(
     r"\b(no|not|nobody|never|can't|cannot|won't|couldn't|already|refus\w+|locked|closed|blocked|"
     r"wrong|holds you back|unknown|do not fit|fail\w*|bars? your)\b",
@@ -30,14 +32,15 @@ MACHINERY = re.compile(r"\b(?:do not fit|nothing was done|refused)\b", re.I)
 class Said:
     """One heard line of the past.
 
-    ``kind`` is say, whisper, give, arrives, leaves or note; ``after`` is what the character had
-    said last before it.
+    ``kind`` is say, whisper, give, arrives, leaves, seen (an emote or an event) or note; ``after``
+    is what the character had said last before it, ``answers`` how many lines it had said by then.
     """
 
     kind: str
     speaker: str
     text: str
     after: str = ""
+    answers: int = 0
 
 
 @dataclass(frozen=True)
@@ -59,18 +62,36 @@ class Act:
 @dataclass(frozen=True)
 class Past:
     """The conversation in the prompt, oldest first: ``own`` are its own spoken lines, ``talk`` all
-    that was said by anybody, ``sights`` what looking and walking showed, ``gifts`` what it gave to
-    whom."""
+    that was said by anybody, ``deeds`` everything it said, showed or left undone, ``since`` what
+    was heard after that, ``sights`` what looking and walking showed, ``gifts`` what it gave to
+    whom.
+    """
 
     heard: tuple[Said, ...] = ()
     own: tuple[str, ...] = ()
     emotes: tuple[str, ...] = ()
     talk: tuple[str, ...] = ()
+    deeds: tuple[tuple[str, str], ...] = ()
+    since: tuple[Said, ...] = ()
     sights: tuple[str, ...] = ()
     gifts: tuple[tuple[str, str], ...] = ()
     acts: tuple[Act, ...] = ()
     time: str = ""
     length: int = 0
+
+    def met(self, speaker: str) -> bool:
+        """True where it answered this speaker before."""
+        return any(
+            said.speaker == speaker and said.kind in TALK and said.answers < len(self.own)
+            for said in self.heard
+        )
+
+    def came_back(self, speaker: str) -> bool:
+        """True where this speaker came in after they had talked, and nothing was said since."""
+        own = [said for said in self.heard if said.speaker == speaker]
+        last = max((i for i, said in enumerate(own) if said.kind == "arrives"), default=0)
+        talked = any(said.kind in TALK for said in own[:last])
+        return talked and own[last].answers == len(self.own)
 
 
 def read_past(request: LLMRequest) -> Past:
@@ -92,6 +113,8 @@ def read_past(request: LLMRequest) -> Past:
         own=tuple(notes.own),
         emotes=tuple(notes.emotes),
         talk=tuple(notes.talk),
+        deeds=tuple(notes.deeds),
+        since=tuple(notes.since),
         sights=tuple(notes.sights),
         gifts=tuple(notes.gifts),
         acts=_acts_of_turn(request.messages, request.scene.step),
@@ -108,6 +131,8 @@ class _Notes:
         self.own: list[str] = []
         self.emotes: list[str] = []
         self.talk: list[str] = []
+        self.deeds: list[tuple[str, str]] = []
+        self.since: list[Said] = []
         self.sights: list[str] = []
         self.gifts: list[tuple[str, str]] = []
         self.time = ""
@@ -117,7 +142,8 @@ class _Notes:
         """A line of somebody else's."""
         after = self.own[-1] if self.own else ""
         for said in _read_heard(text[:READ_CHARS], after):
-            self.heard.append(said)
+            self.heard.append(replace(said, answers=len(self.own)))
+            self.since.append(said)
             self.talk.append(said.text)
 
     def recall_own(self, text: str, calls: list[tuple[str, dict[str, Any]]]) -> None:
@@ -127,6 +153,11 @@ class _Notes:
         self.own += spoken
         self.talk += spoken
         self.emotes += [str(a.get("text") or "") for name, a in calls if name == "emote"]
+        deeds = [(name, str(a.get("text") or "")) for name, a in calls if name in SHOWN]
+        self.deeds += [("say", text)] if text else []
+        self.deeds += deeds
+        if text or any(name != "noop" for name, _ in deeds):
+            self.since = []
         self._pending = list(calls)
 
     def take_result(self, text: str) -> None:
@@ -153,7 +184,7 @@ def _read_heard(text: str, after: str) -> list[Said]:
         gift, came = GAVE.fullmatch(text), CAME.fullmatch(text)
         if came:
             return [Said(came[2], came[1], "")]
-        return [Said("give", gift[1], gift[2])] if gift else []
+        return [Said("give", gift[1], gift[2]) if gift else Said("seen", "", text.strip("()"))]
     said = SAID.fullmatch(text)
     if said:
         return [Said("say" if said[2] == "says" else "whisper", said[1], said[3], after)]

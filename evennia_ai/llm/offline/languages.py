@@ -65,6 +65,8 @@ GERMAN = _tongue(
         "nature": ("Ehrlich gesagt, {speaker}: hinter mir steht gerade kein Sprachmodell, nur das Offline-Gehirn (offline brain), einfach, aber immer da.",),
         "speak": ("Ein wenig, {speaker}: ich spreche nur wenig Deutsch. Besser verstehe ich Englisch.",),
         "other": ("Verzeih, {speaker}, ich spreche nur wenig Deutsch. Magst du es auf Englisch versuchen?", "Das habe ich nicht ganz verstanden, {speaker}; mein Deutsch ist schwach.", "So viel Deutsch kann ich nicht, {speaker}. Sag es mir einfacher, oder auf Englisch."),
+        "native": ("Das weiß ich leider nicht, {speaker}.", "Da fragst du mich zu viel, {speaker}.", "Hm. Darüber muss ich erst nachdenken, {speaker}.", "Ich höre dir zu, {speaker}. Erzähl weiter."),
+        "idle": ("sieht sich um.", "summt leise vor sich hin.", "hält einen Augenblick inne.", "streckt sich kurz.", "blickt auf und lauscht."),
     },
 )  # fmt: skip
 SPANISH = _tongue(
@@ -94,6 +96,8 @@ SPANISH = _tongue(
         "nature": ("La verdad, {speaker}: ahora mismo no hay ningún modelo de lenguaje detrás de mí, solo el cerebro sin conexión (offline brain).",),
         "speak": ("Un poco, {speaker}: hablo poco español. Entiendo mejor el inglés.",),
         "other": ("Perdona, {speaker}, hablo poco español. ¿Puedes decirlo en inglés?", "No lo he entendido bien, {speaker}; mi español es pobre.", "Para tanto no me llega el español, {speaker}. Dilo más sencillo, o en inglés."),
+        "native": ("Eso no lo sé, {speaker}.", "Me preguntas demasiado, {speaker}.", "Hm. Tengo que pensarlo, {speaker}.", "Te escucho, {speaker}. Sigue contando."),
+        "idle": ("mira a su alrededor.", "tararea en voz baja.", "se queda un momento en silencio.", "se estira un poco.", "levanta la vista y escucha."),
     },
 )  # fmt: skip
 FRENCH = _tongue(
@@ -123,6 +127,8 @@ FRENCH = _tongue(
         "nature": ("Franchement, {speaker} : aucun modèle de langage n'est derrière moi en ce moment, seulement le cerveau hors ligne (offline brain).",),
         "speak": ("Un peu, {speaker} : je parle peu français. Je comprends mieux l'anglais.",),
         "other": ("Pardon, {speaker}, je parle peu français. Pouvez-vous le dire en anglais ?", "Je n'ai pas bien compris, {speaker} ; mon français est maigre.", "Mon français ne va pas si loin, {speaker}. Plus simplement, ou en anglais ?"),
+        "native": ("Cela, je ne le sais pas, {speaker}.", "Vous m'en demandez trop, {speaker}.", "Hm. Il faut que j'y pense, {speaker}.", "Je vous écoute, {speaker}. Continuez."),
+        "idle": ("jette un regard alentour.", "fredonne à mi-voix.", "reste un instant en silence.", "s'étire un peu.", "lève les yeux et tend l'oreille."),
     },
 )  # fmt: skip
 RUSSIAN = _tongue(
@@ -149,6 +155,8 @@ RUSSIAN = _tongue(
         "nature": ("Честно говоря, {speaker}: сейчас за мной нет языковой модели, только автономный мозг (offline brain).",),
         "speak": ("Немного, {speaker}: я мало говорю по-русски. Английский понимаю лучше.",),
         "other": ("Прости, {speaker}, я мало говорю по-русски. Можешь сказать по-английски?", "Не совсем понимаю, {speaker}; мой русский слаб.", "Настолько по-русски я не умею, {speaker}. Скажи проще или по-английски."),
+        "native": ("Этого я не знаю, {speaker}.", "Ты слишком много спрашиваешь, {speaker}.", "Хм. Над этим надо подумать, {speaker}.", "Я слушаю тебя, {speaker}. Рассказывай."),
+        "idle": ("оглядывается по сторонам.", "тихо напевает.", "на мгновение задумывается.", "слегка потягивается.", "поднимает глаза и прислушивается."),
     },
 )  # fmt: skip
 ITALIAN = _tongue(
@@ -177,8 +185,16 @@ ITALIAN = _tongue(
         "nature": ("A dire il vero, {speaker}: adesso dietro di me non c'è un modello linguistico, solo il cervello offline (offline brain).",),
         "speak": ("Un poco, {speaker}: parlo poco italiano. Capisco meglio l'inglese.",),
         "other": ("Scusa, {speaker}, parlo poco italiano. Puoi dirlo in inglese?", "Non ho capito bene, {speaker}; il mio italiano è povero."),
+        "native": ("Questo non lo so, {speaker}.", "Mi chiedi troppo, {speaker}.", "Hm. Devo pensarci, {speaker}.", "Ti ascolto, {speaker}. Continua."),
+        "idle": ("si guarda intorno.", "canticchia a mezza voce.", "resta un momento in silenzio.", "si stira un poco.", "alza gli occhi e ascolta."),
     },
 )  # fmt: skip
+# What only somebody says who has learned the language.
+LEARNER = re.compile(
+    r"wenig|Englisch|schwach|Mehr kann ich|So viel Deutsch|poco español|Poco más|inglés|pobre|no me llega"
+    r"|parle peu|ne sais guère|anglais|maigre|ne va pas si loin|мало|английск|слаб|Больше по-русски|по-русски я не"
+    r"|poco italiano|inglese|povero"
+)
 TONGUES = (RUSSIAN, GERMAN, SPANISH, FRENCH, ITALIAN)
 
 
@@ -194,9 +210,18 @@ def tongue_of(text: str) -> Tongue | None:
     return best if points > english and points >= max(1.0, len(found) * 0.3) else None
 
 
-def foreign_lines(tongue: Tongue, text: str) -> tuple[str, tuple[str, ...]]:
-    """What a line in another language is, and what may be answered."""
+def foreign_intent(tongue: Tongue, text: str) -> str:
+    """What a line in another language is."""
     for intent, pattern in tongue.intents:
         if pattern.search(text):
-            return intent, tongue.lines[intent]
-    return "other", tongue.lines["other"]
+            return intent
+    return "other"
+
+
+def native_lines(tongue: Tongue, intent: str, persona: str) -> list[str]:
+    """The lines for an intent, in the mouth of one whose own language it is where the persona is
+    written in it."""
+    if tongue_of(persona) is not tongue:
+        return list(tongue.lines[intent])
+    fluent = [line for line in tongue.lines[intent] if not LEARNER.search(line)]
+    return fluent or list(tongue.lines["native"])

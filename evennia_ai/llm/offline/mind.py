@@ -27,7 +27,7 @@ from evennia_ai.llm.offline.words import (
 from evennia_ai.policy.persona import Persona
 from evennia_ai.ports import LLMRequest, Scene
 
-CAPITALISED = ("fact", "exit", "item", "topic", "value", "people", "things")
+CAPITALISED = ("fact", "exit", "item", "topic", "value", "people", "things", "number")
 NAMED = re.compile(
     r"(?<![.!?:] )(?<!^)\b(?:the )?[A-ZÀ-Þ][\w'’-]+(?: (?:of the |of )?[A-ZÀ-Þ][\w'’-]+)*"
 )

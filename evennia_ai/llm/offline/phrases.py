@@ -6,6 +6,7 @@ or a mark that a client could take for markup. ``{who}`` is what it calls the sp
 from __future__ import annotations
 
 from evennia_ai.llm.offline.phrases_of_deeds import DEEDS
+from evennia_ai.llm.offline.phrases_of_self import SELF
 
 TALK: dict[str, tuple[str, ...]] = {
     "nature": (
@@ -53,11 +54,17 @@ TALK: dict[str, tuple[str, ...]] = {
         "A new face! Welcome, {who}. {name} is my name.",
     ),
     "greet_again": (
-        "Hello again, {who}.",
         "There you are again, {who}.",
         "Good to see you again, {who}.",
         "Back so soon, {who}? You are welcome.",
         "Welcome back, {who}.",
+    ),
+    "greet_more": (
+        "Hello again, {who}. What is it?",
+        "Yes, {who}? I am listening.",
+        "And a good day to you once more, {who}.",
+        "Still here, {who}, as you see.",
+        "You are a polite one, {who}. What can I do for you?",
     ),
     "greet_quest": (
         "Good to see you again, {who}. Last time you told me {fact}; how does it go?",
@@ -146,11 +153,11 @@ TALK: dict[str, tuple[str, ...]] = {
         "As I said, {who}: {fact_small}",
         "I told you, {who}: {fact_small}",
         "Once more, {who}: {fact_small}",
-        "The same as before, {who}: {fact_small}",
-        "It still holds, {who}: {fact_small}",
+        "I can only say it again, {who}: {fact_small}",
         "You have it from me already, {who}: {fact_small}",
-        "Nothing has changed, {who}: {fact_small}",
-        "Mark it well this time, {who}: {fact_small}",
+        "You ask that again, {who}? {fact}",
+        "Like I said, {who}: {fact_small}",
+        "It is as I told you, {who}: {fact_small}",
     ),
     "remark": (
         "So I hear, {who}.",
@@ -169,7 +176,8 @@ TALK: dict[str, tuple[str, ...]] = {
         "So {fact}, {who}.",
         "{fact_capital}, {who}? That I will not forget.",
         "Is that so, {who}: {fact}?",
-        "You say {fact}, {who}. I have noted it.",
+        "You do not say, {who}! So {fact}.",
+        "{fact_capital}? Well now, {who}.",
     ),
     "corrected": (
         "My mistake, {who}: {fact}. I have it right now.",
@@ -201,7 +209,7 @@ TALK: dict[str, tuple[str, ...]] = {
     ),
     "likes": (
         "{value_capital}: I will keep that in mind, {who}.",
-        "So it is {value} for you, {who}. Noted.",
+        "So it is {value} for you, {who}. I like a guest who knows what is good.",
     ),
     "hates": (
         "No {value} for you, then, {who}. I will remember.",
@@ -260,6 +268,7 @@ TALK: dict[str, tuple[str, ...]] = {
         "{other} has told me nothing that I could tell you, {who}.",
     ),
     "own_words": ("I said: \"{fact}\"", "My words were: \"{fact}\"", "What I said was: \"{fact}\""),
+    "own_not": ("I said nothing of {topic}, {who}, that I remember.",),
     "own_nothing": ("I have said nothing yet, {who}.",),
 }  # fmt: skip
-PHRASES = TALK | DEEDS
+PHRASES = TALK | DEEDS | SELF

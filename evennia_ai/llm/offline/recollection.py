@@ -1,6 +1,6 @@
 """What the speaker told, told back: out of statements, facts with a name, questions and gifts."""
 
-# a pattern is read best in one piece
+# ruff: noqa: E501  # a pattern is read best in one piece
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from itertools import takewhile
 
+from evennia_ai.llm.offline.aspects import aspects_of, fitting_of
 from evennia_ai.llm.offline.grammar import turned_round
 from evennia_ai.llm.offline.knowledge import Passage, fitting, rank
 from evennia_ai.llm.offline.memory import Statement
@@ -34,6 +35,10 @@ SLOT_OF = {
     "recall_quest": "quest",
 }
 ABOUT_RECALL = re.compile(r"\b(?:remember|recall|tell you|told you|say|said|remind)\b", re.I)
+OF_ASKING = re.compile(
+    r"\b(?:ask\w*|questions?|want(?:ed)? to know|wonder\w*|order\w*|request\w*|say|said|tell|told|talk\w*|mention\w*)\b",
+    re.I,
+)
 LONGEST = 220
 AS_NEAR = 0.87
 
@@ -52,16 +57,26 @@ def recall(mind: Mind, reading: Reading, speaker: str) -> str:
             mind, reading.text, speaker
         )
     return (
-        from_statements(mind, reading.text, speaker)
+        by_aspect(mind, reading.text, speaker)
+        or from_statements(mind, reading.text, speaker)
         or from_slot(mind, SLOT_OF.get(reading.intent, ""), speaker)
         or mind.phrase("told_nothing", who=who)
     )
 
 
+def by_aspect(mind: Mind, question: str, speaker: str) -> str:
+    """What the speaker told of that side of his life which the question is after; "" for nothing.
+    Of several the one that shares most words with the question, the latest of those."""
+    told = [i for i in reversed(mind.memory.told_by(speaker)) if is_telling(i)]
+    found = fitting_of(question, told, lambda item: item.text, aspects_of(question))
+    return back_to(mind, found[0], question, speaker) if found else ""
+
+
 def at_an_end(mind: Mind, reading: Reading, speaker: str) -> str:
     """The first or the last that the speaker said before now."""
     new = " ".join(_new_text(mind))
-    every = [i for i in mind.memory.told_by(speaker, "told", "asked") if i.text not in new]
+    kinds = ("asked",) if re.search(r"\bask", reading.text) else ("told", "asked")
+    every = [i for i in mind.memory.told_by(speaker, *kinds) if i.text not in new]
     if not every:
         return mind.phrase("told_nothing", who=mind.called(speaker))
     found = every[0] if reading.intent == "recall_first" else every[-1]
@@ -130,7 +145,8 @@ def from_statements(mind: Mind, question: str, speaker: str) -> str:
     found = nearest(mind, question, told) or of_kind(question, told)
     if found:
         return back_to(mind, found, question, speaker)
-    asked = nearest(mind, question, earlier_questions(mind, speaker), exact=True)
+    earlier = earlier_questions(mind, speaker) if OF_ASKING.search(question) else []
+    asked = nearest(mind, question, earlier, exact=True)
     if asked:
         fact = asked.text[:LONGEST].replace('"', "'")
         return mind.phrase("asked", fact=fact, who=mind.called(speaker))

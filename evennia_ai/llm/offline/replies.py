@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from evennia_ai.llm.offline import answers, hearsay, portrait, recollection, sights
+from evennia_ai.llm.offline import about_self, answers, hearsay, portrait, recollection, sights
 from evennia_ai.llm.offline.grammar import turned_round
 from evennia_ai.llm.offline.mind import Mind
 from evennia_ai.llm.offline.understanding import Reading
@@ -19,13 +19,19 @@ GLAD = re.compile(r"\b(?:married|engaged|won|found (?:my|it|him|her|them)|saved|
                   r"birthday|wonderful|delighted|free at last|in love)\b", re.I)  # fmt: skip
 CORRECTING = re.compile(r"^(?:(?:actually|no|well|sorry|wait|oh)\b[, ]*)+", re.I)
 SELF = re.compile(r"\b(?:i|my|me|i'm|i've|we|our|mine)\b", re.I)
-TALK = frozenset({"say", "whisper", "give"})
+# Readings that may turn out to be questions about its own life.
+OPEN = frozenset(
+    {"question", "ask_about", "opinion", "have", "ask_likes", "ask_dislikes", "ask_never", "way_to", "is_there",
+     "count", "statement", "identity", "ask_feeling", "exits", "invite"}
+)  # fmt: skip
 FOLLOW_UPS = ("quest", "home", "trade")
 Handler = Callable[[Mind, Reading, str], str]
 
 
 def respond(mind: Mind, reading: Reading, speaker: str) -> str:
     """The line for one reading; "" where it needs none."""
+    if reading.intent in OPEN and (line := about_self.of_itself(mind, reading, speaker)):
+        return line
     handler = HANDLERS.get(reading.intent)
     if handler:
         return handler(mind, reading, speaker)
@@ -34,17 +40,10 @@ def respond(mind: Mind, reading: Reading, speaker: str) -> str:
     return remark(mind, reading, speaker)
 
 
-def spoke_before(mind: Mind, speaker: str) -> bool:
-    """True where this speaker was heard before the lines that are new."""
-    new = sum(line.speaker == speaker and line.kind in TALK for line in mind.scene.lines)
-    heard = sum(said.speaker == speaker and said.kind in TALK for said in mind.past.heard)
-    return heard > new
-
-
 def greet(mind: Mind, reading: Reading, speaker: str) -> str:
     """A welcome: to a stranger with its name, to a guest who comes back with what he told."""
     who = mind.called(speaker)
-    if not spoke_before(mind, speaker):
+    if not mind.past.met(speaker):
         key = (
             "greet_place"
             if mind.scene.situation.place and mind.character.tone == "hearty"
@@ -54,6 +53,8 @@ def greet(mind: Mind, reading: Reading, speaker: str) -> str:
     quest = mind.memory.of(speaker).get("quest")
     holding = [item.text for item in mind.memory.told_by(speaker) if quest and quest in item.text]
     fact = recollection.as_told(holding[-1]) if holding else ""
+    if not mind.past.came_back(speaker):
+        return mind.phrase("greet_more", who=who)
     if fact and len(fact) < 90 and not mind.was_said(fact):
         return mind.phrase("greet_quest", fact=fact, who=who)
     return mind.phrase("greet_again", who=who)
@@ -176,29 +177,20 @@ def offer_help(mind: Mind, reading: Reading, speaker: str) -> str:
 
 
 def own_words(mind: Mind, reading: Reading, speaker: str) -> str:
-    """What it said last."""
+    """What it said last, or what it said about something."""
     if not mind.past.own:
         return mind.phrase("own_nothing", who=mind.called(speaker))
-    return mind.phrase(
-        "own_words", fact=mind.past.own[-1].replace('"', "'")[:220], who=mind.called(speaker)
-    )
-
-
-def likes(mind: Mind, reading: Reading, speaker: str) -> str:
-    """What it likes."""
-    return answers.from_knowledge(mind, "like love enjoy fond favourite", speaker) or mind.phrase(
-        "no_likes", who=mind.called(speaker)
-    )
-
-
-def dislikes(mind: Mind, reading: Reading, speaker: str) -> str:
-    """What it dislikes or fears."""
-    return (
-        answers.from_knowledge(mind, reading.text, speaker)
-        or answers.from_knowledge(mind, "dislike hate", speaker)
-        or next(iter(mind.untold(mind.character.nevers)), "")
-        or mind.phrase("no_dislikes", who=mind.called(speaker))
-    )
+    about = re.search(r"\b(?:about|of|regarding) (.+)", reading.text)
+    wanted = set(content(about[1])) if about else set()
+    fitting = [line for line in mind.past.own if wanted & set(content(line))]
+    if wanted and not fitting:
+        return (
+            mind.phrase("own_not", topic=about[1].rstrip("?!. "), who=mind.called(speaker))
+            if about
+            else ""
+        )
+    line = (fitting or mind.past.own)[-1].replace('"', "'")
+    return mind.phrase("own_words", fact=line[:220], who=mind.called(speaker))
 
 
 def limits(mind: Mind, reading: Reading, speaker: str) -> str:
@@ -223,12 +215,16 @@ def _with(line: str, tail: str) -> str:
 
 PLAIN = {
     "authority": "authority", "order": "authority", "crime": "crime", "threat": "threat", "farewell": "farewell", "thanks": "thanks",
-    "sorry": "sorry", "praise": "praise", "yes": "yes", "no": "no", "greet_brief": "arrive", "dismiss": "go_refuse", "help_me": "help_me", "weary": "weary", "laugh": "laugh", "gibberish": "gibberish",
+    "sorry": "sorry", "praise": "praise", "yes": "yes", "no": "no", "greet_brief": "arrive", "dismiss": "go_refuse", "help_me": "help_me", "weary": "weary", "laugh": "laugh", "gibberish": "gibberish", "see_me": "see_you", "spare_time": "spare_time",
 }  # fmt: skip
 HANDLERS: dict[str, Handler] = {
     "nature": nature, "inject": stay_oneself, "secret_of": keep_secret, "greet": greet, "tell": tell,
-    "insult": insult, "ask_feeling": feeling, "own_words": own_words, "ask_likes": likes,
-    "ask_dislikes": dislikes, "ask_never": limits, "ask_name": name, "said_by": hearsay.said_by,
+    "insult": insult, "ask_feeling": feeling, "own_words": own_words, "ask_likes": answers.answer,
+    "ask_dislikes": answers.answer, "ask_never": limits, "ask_name": name, "said_by": hearsay.said_by,
+    "identity": lambda mind, reading, speaker: about_self.who_it_is(mind, reading, speaker) or answers.answer(mind, reading, speaker),
+    "who_runs": lambda mind, _, speaker: portrait.self_portrait(mind, speaker),
+    "invite": about_self.invited, "count": sights.count, "my_looks": sights.looks_of_speaker,
+    "talked_to": lambda mind, _, speaker: hearsay.talked_to(mind, speaker),
     "ask_self": lambda mind, _, speaker: portrait.self_portrait(mind, speaker),
     "ask_goal": lambda mind, _, speaker: portrait.goals(mind, speaker),
     "who_came": lambda mind, _, speaker: hearsay.who_came(mind, speaker),

@@ -8,22 +8,49 @@ import re
 from collections.abc import Sequence
 
 from evennia_ai.llm.offline.actions import OPPOSITES
-from evennia_ai.llm.offline.answers import LONGEST, answer, from_knowledge, person_here, seen
+from evennia_ai.llm.offline.answers import (
+    LONGEST,
+    answer,
+    from_knowledge,
+    lies_here,
+    person_here,
+    seen,
+)
 from evennia_ai.llm.offline.mind import Mind, seen_parts
 from evennia_ai.llm.offline.naming import exit_parts, match_exit, match_name
+from evennia_ai.llm.offline.recollection import from_statements
 from evennia_ai.llm.offline.understanding import Reading
 from evennia_ai.llm.offline.words import (
     an,
     bare,
+    being,
     capital,
     content,
     ended,
+    is_plural,
     listed,
     sentences,
+    stem,
     with_article,
+    words,
 )
 
-LOOKING = re.compile(r"\b(?:see|look|around|describe)\b", re.I)
+LOOKING = re.compile(r"\b(?:see|look|around|describe|interest\w*)\b", re.I)
+PEOPLE = re.compile(
+    r"\b(?:people|persons?|guests?|folks?|of (?:us|them|you)|souls|customers|men|others)\b", re.I
+)
+WAYS = re.compile(r"\b(?:exits?|ways?(?: out)?|doors?|paths?|roads?)\b", re.I)
+THINGS = re.compile(r"^(?:\w+ )?(?:things?|objects?|items?)\b", re.I)
+YOU = re.compile(r"\byou\b", re.I)
+SMALL_NUMBERS = "none one two three four five six seven eight nine ten eleven twelve".split()
+OF_SPEAKER = re.compile(
+    r"\bI (?:can't|cannot|don't|must|should|need|have|said|told|like|may not)\b", re.I
+)
+# Short, and neither a person nor something between people.
+THINGLIKE = re.compile(
+    r"(?!.*\b(?:you|your|me|my|i|to|that|who|what|how|idea|clue|about)\b)[\w'-]+(?: [\w'-]+){0,2}",
+    re.I,
+)
 DESCRIBED_PLACE = re.compile(r"\bExits: ")
 
 
@@ -47,6 +74,49 @@ def things(mind: Mind, speaker: str) -> str:
     )
 
 
+def count(mind: Mind, reading: Reading, speaker: str) -> str:
+    """How many people, ways or things there are, where that is what is asked; else any answer."""
+    situation, who = mind.scene.situation, mind.called(speaker)
+    topic, text = reading.topic, reading.text
+    if PEOPLE.search(topic):
+        others = [name for name in situation.people if name not in {speaker, mind.name}]
+        if not others:
+            return mind.phrase("count_two", who=who)
+        people_here = listed([*others, "you", "I"])
+        return counted(mind, "people", len(others) + 2, people_here, who)
+    if WAYS.search(topic):
+        ways = listed(ways_of(situation.exits))
+        return counted(mind, "things", len(situation.exits), ways, who)
+    if THINGS.search(topic):
+        seen_things = situation.carrying if YOU.search(text) else situation.things
+        return counted(mind, "things", len(seen_things), listed([an(n) for n in seen_things]), who)
+    found = [name for name in (*situation.things, *situation.carrying) if of_kind(topic, name)]
+    if found and not YOU.search(text.replace("do you see", "").replace("can you see", "")):
+        if len(found) == 1 and is_plural(found[0]):
+            return mind.phrase("lies_here", item=found[0], be="are", who=who)
+        return counted(mind, "things", len(found), listed([an(name) for name in found]), who)
+    return answer(mind, reading, speaker)
+
+
+def of_kind(topic: str, name: str) -> bool:
+    """True where a thing's name is of what is counted: "saddles" of "three saddles"."""
+    return stem(words(topic)[-1]) in {stem(word) for word in words(name)} if words(topic) else False
+
+
+def counted(mind: Mind, key: str, number: int, what: str, who: str) -> str:
+    """A number with what it counts."""
+    if number == 0:
+        return mind.phrase("count_none", who=who)
+    said = SMALL_NUMBERS[number] if number < len(SMALL_NUMBERS) else str(number)
+    return mind.phrase(f"count_{key}", number=said, who=who, **{key: what})
+
+
+def looks_of_speaker(mind: Mind, reading: Reading, speaker: str) -> str:
+    """What the speaker looks like: as far as he told, else it cannot describe anybody."""
+    told = from_statements(mind, reading.text, speaker)
+    return told or mind.phrase("looks_of_you", who=mind.called(speaker))
+
+
 def carrying(mind: Mind, speaker: str) -> str:
     """What it has with it."""
     held = [an(name) for name in mind.scene.situation.carrying]
@@ -67,8 +137,11 @@ def having(mind: Mind, reading: Reading, speaker: str) -> str:
     lying = match_name(reading.topic, situation.things)
     known = from_knowledge(mind, reading.topic, speaker, shown=False)
     if lying and not known:
-        return mind.phrase("lies_here", item=with_article(lying), who=who)
-    return known or answer(mind, reading, speaker)
+        return lies_here(mind, lying, who)
+    thing = bare(reading.topic)
+    if known or not THINGLIKE.fullmatch(thing):
+        return known or answer(mind, reading, speaker)
+    return mind.phrase("have_none", thing=thing, who=who)
 
 
 def place(mind: Mind, reading: Reading, speaker: str) -> str:
@@ -105,7 +178,7 @@ def way_to(mind: Mind, reading: Reading, speaker: str) -> str:
     if here and "'s" not in reading.topic:
         return f"{here} is right here."
     named = match_exit(reading.topic, situation.exits)
-    known = from_knowledge(mind, reading.topic, speaker)
+    known = from_knowledge(mind, f"where {reading.topic}", speaker)
     if named:
         name, leads = exit_parts(named)
         line = mind.phrase("exit", exit=said_exit(name), place=leads or with_article(name), who=who)
@@ -121,8 +194,8 @@ def way_to(mind: Mind, reading: Reading, speaker: str) -> str:
 
 
 def said_exit(name: str) -> str:
-    """An exit's name in a sentence: "the stairs", but "up"."""
-    return name if name.lower() in OPPOSITES else with_article(name)
+    """An exit's name in a sentence: "the stairs", but "the way up"."""
+    return f"the way {name}" if name.lower() in OPPOSITES else with_article(name)
 
 
 def ways_of(exits_seen: Sequence[str]) -> list[str]:
@@ -185,6 +258,8 @@ def saw(mind: Mind, reading: Reading, speaker: str) -> str:
 
 def is_there(mind: Mind, reading: Reading, speaker: str) -> str:
     """Answer whether there is such a thing: a way, a thing, a person, or something known."""
+    if OF_SPEAKER.search(reading.text):
+        return answer(mind, reading, speaker)
     situation, who = mind.scene.situation, mind.called(speaker)
     way = match_exit(reading.topic, situation.exits)
     if way:
@@ -197,4 +272,4 @@ def is_there(mind: Mind, reading: Reading, speaker: str) -> str:
     topic = bare(re.sub(r"\b(?:in )?here\b.*|\?", "", reading.topic)).strip()
     if not content(topic) or len(topic.split()) > 4:
         return answer(mind, reading, speaker)
-    return mind.phrase("see_none", thing=topic, who=who)
+    return mind.phrase("see_none", thing=topic, be=being(topic), who=who)

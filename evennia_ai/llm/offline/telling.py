@@ -22,7 +22,7 @@ SLOTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("home", re.compile(rf"\bI(?:'m| am)\b[^.;!?]{{0,60}}? from (?P<v>(?:the )?\w[\w' -]*?){END}")),
     ("trade", re.compile(rf"\bI (?:work|earn my (?:bread|living|keep)|serve|sail|make my living) as (?P<v>an? [\w' -]+?){END}")),
     ("trade", re.compile(r"\b[Mm]y (?:trade|profession|craft|job|work|calling) is (?P<v>[\w' -]+)")),
-    ("trade", re.compile(r"\bI(?:'m| am| was| used to be)(?: just| only| but| also| actually| now)? (?P<v>an? (?:[\w'-]+ ){0,3}?[\w'-]+?)(?=\s*(?:[,.;:!?—]|$|\b(?:and|but|who|which|from|by|in|at|of|for|looking|on|here|with|passing|to|come|so|then|myself|too|now)\b))")),
+    ("trade", re.compile(r"\bI(?:'m| am)(?: just| only| but| also| actually| now)? (?P<v>an? (?:[\w'-]+ ){0,3}?[\w'-]+?)(?=\s*(?:[,.;:!?—]|$|\b(?:and|but|who|which|from|by|in|at|of|for|looking|on|here|with|passing|to|come|so|then|myself|too|now)\b))")),
     ("trade", re.compile(rf"(?:{CAPS},|,) (?P<v>(?:an?|the) [\w' -]*?(?:er|or|smith|man|woman|wright|ist|ian|maid|herd|ant|ard|monk|nun|bard|scribe|cook|thief|knight|priest|wife|nurse|guard|spy))(?=[\s,.;!?]|$)(?= from|[,.;!?]|$| by| of| and)")),
     ("does", re.compile(rf"\bI (?P<v>(?:keep|make|sell|weave|mend|build|bake|brew|farm|fish|hunt|grow|herd|tend|teach|carve|catch|trade|raise|forge|paint|sew|cut|play|heal|guard|drive|sail|row|tan|spin|dig|mine|haul|run) (?!you|it|into|on|for\b)[\w' -]+?){END}")),
     ("home", re.compile(rf"\bI (?:keep|have|run|own|work|farm|teach|serve|sell|make|build|fish|grow|herd|tend|weave|bake|brew)\b[\w' -]*? (?:in|at|near|outside) (?P<v>{CAPS}(?: {CAPS})*)")),

@@ -110,7 +110,7 @@ def read_part(sentence: str) -> Reading:
             continue
         if name.startswith("recall") and not _asks(plain):
             continue
-        if name in {"ask_about", "way_to", "have"} and not _asks(plain):
+        if name in {"ask_about", "way_to", "have", "count", "identity"} and not _asks(plain):
             continue
         if facts and name not in {"inject", "authority", "crime", "threat", "insult", "nature"}:
             return Reading("tell", plain, {}, facts)

@@ -23,7 +23,7 @@ COMMON = frozenset(
     "tell told ask asked make me again now today still also only even may might must shall should "
     "ok okay ah hm hmm hey hello hi good kind sort bit lot way come came that's there's let's "
     "name named make makes made happen happened happens people folk around still again moment ago before earlier "
-    "always fair enough wonder wondering wondered matter remember recall called mean remind wrong such because over under after before while until own other another"
+    "always fair enough wonder wondering wondered matter remember recall called mean remind wrong mention mentioned such because over under after before while until own other another"
     .split()
 )  # fmt: skip
 IRREGULAR = {
@@ -192,13 +192,20 @@ def with_article(name: str, article: str = "the") -> str:
 def an(name: str) -> str:
     """A thing's name with an indefinite article where it has none."""
     first = name.split(" ", 1)[0]
-    if (
-        first.lower() in {"a", "an", "the", "some"}
-        or first[:1].isupper()
-        or (name.endswith("s") and " of " not in name)
-    ):
+    if first.lower() in {"a", "an", "the", "some"} or first[:1].isupper() or is_plural(name):
         return name
     return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+
+
+def is_plural(name: str) -> bool:
+    """True for a name that takes "are": "three saddles", "brass scales", but "ring of keys" not."""
+    head = name.partition(" of ")[0].rstrip()
+    return head.lower().endswith("s") and not head.lower().endswith(("ss", "us", "is"))
+
+
+def being(name: str) -> str:
+    """The form of "be" that goes with a thing's name."""
+    return "are" if is_plural(name) else "is"
 
 
 def seed_of(*parts: object) -> int:
