@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
+from evennia.objects.models import ObjectDB
 from evennia.scripts.scripts import DefaultScript
 from evennia.utils.dbserialize import deserialize
 from twisted.internet.defer import Deferred, inlineCallbacks
@@ -20,7 +21,7 @@ from evennia_ai.config import (
     resolve_lenient,
     resolve_profile,
 )
-from evennia_ai.errors import ConfigError, TurnAborted
+from evennia_ai.errors import ConfigError, StoreUnavailable, TurnAborted
 from evennia_ai.events import Heard
 from evennia_ai.game_settings import game_settings
 from evennia_ai.hearing import is_chosen, perceive
@@ -32,6 +33,7 @@ from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.profiles import missing_model
 from evennia_ai.senses import can_hear, display_name, is_assistant, listening_objects
 from evennia_ai.signals import turn_finished
+from evennia_ai.store.backlog import Backlog
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.turns import TableTurns
@@ -42,6 +44,7 @@ from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_AUTONOMOUS
 
 log = Logger()
 
+STORE_PAUSE_S = 5.0
 URGENT = 7
 NOTEWORTHY = 4
 
@@ -225,10 +228,38 @@ class AssistantScript(DefaultScript):
 
     def take_in(self, heard: Heard) -> None:
         """Store an event and see to it that somebody attends to it."""
-        self.inbox.put(heard)
+        self.backlog.put(heard)
+
+    def attend_to(self, heard: Heard, event_id: int) -> None:
+        """An event is stored: answer it soon, if it calls for that."""
+        if self.services.switched_off and heard.addressed:
+            self.inbox.close([event_id], EXPIRED, self.services.switched_off)
+            self.tell("switched_off", [heard.speaker])
+            return
         self.services.attend(self)
         if heard.addressed:
             self.wake()
+
+    def give_up(self, heard: Heard) -> None:
+        """An event could not be stored: whoever spoke must know that it was not heard."""
+        log.error("{name} did not hear a line: it could not be stored", name=self.character_name)
+        if heard.addressed:
+            self.tell("unheard", [heard.speaker])
+
+    def tell(self, key: str, dbrefs: Iterable[str]) -> None:
+        """Tell some people a line about the character that is not in its own voice."""
+        for dbref in dbrefs:
+            for person in ObjectDB.objects.dbref_search(dbref):
+                person.msg(text(key, name=display_name(self.character, person)))
+
+    @property
+    def backlog(self) -> Backlog:
+        """What the database could not take yet."""
+        if self.ndb.backlog is None:
+            self.ndb.backlog = Backlog(
+                self.services.clock, self.inbox.put, self.attend_to, self.give_up
+            )
+        return self.ndb.backlog
 
     def notify(self, text: str, importance: int = 5) -> None:
         """Tell the character of something that happened in the game: a quest, the weather.
@@ -298,7 +329,7 @@ class AssistantScript(DefaultScript):
 
     @property
     def is_on(self) -> bool:
-        """False after ``aisetup/stop``."""
+        """False after ``aistop``."""
         return not self.db.stopped
 
     def stop_thinking(self) -> None:
@@ -306,10 +337,17 @@ class AssistantScript(DefaultScript):
         self.db.stopped = True
         self.drop_turn("the assistant was stopped")
 
-    def drop_turn(self, reason: str) -> None:
-        """End the turn that is being thought, if any, without another word."""
-        if self.ndb.turns and self.ndb.turns.current:
-            self.ndb.turns.finish(self.ndb.turns.current, EXPIRED, reason)
+    def drop_turn(self, reason: str) -> list[str]:
+        """End the turn that is being thought, if any, without another word.
+
+        Returns the dbrefs of those who wait for its answer.
+        """
+        turns = self.ndb.turns
+        if not turns or not turns.current:
+            return []
+        waiting = turns.waiting_speakers()
+        turns.finish(turns.current, EXPIRED, reason)
+        return waiting
 
     def forget(self, dbref: str) -> None:
         """Drop from memory what the tables do not hold of somebody any more."""
@@ -319,12 +357,13 @@ class AssistantScript(DefaultScript):
     def wake(self) -> None:
         """Tick soon. Any number of calls before that make one tick."""
         services = self.services
-        if services is None or not services.accepting or self.ndb.wake_call is not None:
+        if services is None or not services.accepting or self.ndb.woken:
             return
-        self.ndb.wake_call = services.clock.callLater(0, self._woken)
+        self.ndb.woken = True
+        services.slices.put(self._woken)
 
     def _woken(self) -> None:
-        self.ndb.wake_call = None
+        self.ndb.woken = False
         self.tick()
 
     def tick(self) -> None:
@@ -355,6 +394,10 @@ class AssistantScript(DefaultScript):
                 turns = 1
         except TurnAborted as error:
             log.info("evennia_ai: {error}", error=error)
+            return 0
+        except StoreUnavailable as error:
+            log.warn("{name} waits: {error}", name=self.character_name, error=error)
+            self.services.clock.callLater(STORE_PAUSE_S, self.wake)
             return 0
         finally:
             self.ndb.ticking = False
@@ -400,6 +443,7 @@ class AssistantScript(DefaultScript):
             and self.is_on
             and self.services
             and self.services.accepting
+            and not self.services.switched_off
             and character is not None
             and character.pk
             and character.location

@@ -56,6 +56,9 @@ class AssistantConfig:
     )
     max_iterations: int = setting(6, "Model calls in one turn.", low=1, high=50)
     max_tool_calls: int = setting(8, "Tool calls taken from one reply.", low=1, high=50)
+    tokens_per_day: int | None = setting(
+        None, "Budget of tokens for one day (UTC); None is no limit.", unit="tokens", low=0
+    )
     max_hops: int = setting(
         3, "How many answers in a row assistants may give one another.", low=0, high=50
     )
@@ -114,7 +117,7 @@ class ModelProfile:
     """An endpoint and how to use it. Keys are named by environment variable, never held here.
 
     ``settings`` are overrides of `AssistantConfig` that come with the profile; ``extra`` goes into
-    every request's body as it is.
+    every request's body as it is; ``max_in_flight`` caps the calls its endpoint gets at a time.
     """
 
     name: str
@@ -125,13 +128,18 @@ class ModelProfile:
     context_window: int | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
+    max_in_flight: int | None = None
 
 
 HINTS = get_type_hints(AssistantConfig)
 FIELDS = {item.name: item for item in fields(AssistantConfig)}
 PROFILE_FIELDS = {item.name for item in fields(ModelProfile)} - {"name", "settings"}
 CLIENTS = ("openai", "offline")
-PROFILE_KINDS = {"context_window": (int, type(None)), "extra": (Mapping,)}
+PROFILE_KINDS = {
+    "context_window": (int, type(None)),
+    "max_in_flight": (int, type(None)),
+    "extra": (Mapping,),
+}
 
 
 def known_setting(name: str) -> str:

@@ -21,6 +21,10 @@ class TurnAborted(AssistantError):
     """The turn may not go on (reload, stop, the character gone). Nothing is spoken."""
 
 
+class StoreUnavailable(AssistantError):
+    """The database cannot be written now. Nothing of what was to be written is there."""
+
+
 class ProviderError(AssistantError):
     """A model endpoint did not give a usable reply. The text never holds a key.
 

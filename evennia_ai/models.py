@@ -163,6 +163,20 @@ class DailyUse(models.Model):
         ]
 
 
+class SpeakerUse(models.Model):
+    """Tokens that one speaker's words cost on one UTC day."""
+
+    id = models.BigAutoField(primary_key=True)
+    speaker = models.CharField(max_length=24)
+    day = models.DateField()
+    tokens = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["day", "speaker"], name="ai_speakeruse_once")
+        ]
+
+
 class Lore(models.Model):
     """A piece of static knowledge that builders wrote in the game."""
 

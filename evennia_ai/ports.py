@@ -52,14 +52,32 @@ class Scene:
 
 
 @dataclass(frozen=True)
+class Caller:
+    """On whose behalf a model is asked.
+
+    ``speakers`` are the dbrefs whose words set the call off, and who pay for it; ``background`` is
+    True where nobody waits for the reply; ``tokens_per_day`` is the assistant's own budget, None
+    for no limit.
+    """
+
+    assistant: str = ""
+    speakers: Audience = frozenset()
+    background: bool = False
+    tokens_per_day: int | None = None
+
+
+@dataclass(frozen=True)
 class LLMRequest:
-    """One call of a model. ``messages`` and ``tools`` are in chat-completions form."""
+    """One call of a model. ``messages`` and ``tools`` are in chat-completions form; ``tokens`` is
+    the estimated length of both."""
 
     messages: Sequence[WireMessage]
     scene: Scene
     tools: Sequence[Mapping[str, Any]] = ()
     max_tokens: int | None = None
     temperature: float | None = None
+    tokens: int = 0
+    caller: Caller = Caller()
 
 
 class LLMClient(Protocol):
@@ -73,18 +91,21 @@ class LLMClient(Protocol):
 
 
 class Gateway(Protocol):
-    """The only way to a model: deadlines, caps and choice of client."""
+    """The only way to a model: deadlines, retries, caps, budgets and choice of client."""
 
     def complete(
         self, request: LLMRequest, profile: ModelProfile, deadline_at: float
     ) -> Deferred[LLMReply]:
-        """Ask before ``deadline_at`` (the clock's seconds).
+        """Ask before ``deadline_at`` (the clock's seconds), as often as it takes and may help.
 
         Fires with the reply; fails with a `ProviderError` (`DeadlineExceeded` when time is up).
         """
 
 
 # --- the inbox, the log, turns -----------------------------------------------------------------
+#
+# Every method that writes does so in one transaction, and fails with `StoreUnavailable` where the
+# database cannot be written now; then nothing has changed, neither there nor in memory.
 
 
 @dataclass(frozen=True)
@@ -119,6 +140,15 @@ class TurnRecord:
         return frozenset(speaker for speaker in heard if speaker)
 
 
+@dataclass(frozen=True)
+class OpenEvents:
+    """What calls for an answer, oldest first: ``waiting`` has no turn yet; the answer to what is
+    ``doubtful`` was on its way when the server died."""
+
+    waiting: tuple[InboxEvent, ...] = ()
+    doubtful: tuple[InboxEvent, ...] = ()
+
+
 class Conversation(Protocol):
     """One assistant's log: append-only, with the view of it that a model may see."""
 
@@ -135,11 +165,8 @@ class Inbox(Protocol):
     def put(self, heard: Heard) -> int:
         """Store before anything else happens; returns the event's id."""
 
-    def waiting(self) -> Sequence[InboxEvent]:
-        """Events that call for a turn and have none yet, oldest first."""
-
-    def doubtful(self) -> Sequence[InboxEvent]:
-        """Events whose answer was on its way when the server died, oldest first."""
+    def open_events(self) -> OpenEvents:
+        """Everything that calls for an answer and has none."""
 
     def overheard(self) -> Sequence[InboxEvent]:
         """Events that will be taken into the log with the next turn, oldest first."""
@@ -175,13 +202,17 @@ class Turns(Protocol):
     def intend(self, turn_id: int, call: ToolCallRequest, world: bool) -> int:
         """Store the intent of an act before it is done; returns its id."""
 
-    def record_outcome(self, act_id: int, state: str, result: str) -> None:
-        """Store how an act ended: done, failed or refused."""
+    def record_outcome(
+        self, act_id: int, state: str, result: str, messages: Sequence[Message] = ()
+    ) -> None:
+        """Store how an act ended, done, failed or refused, and append what the conversation holds
+        of it, in one transaction: a crash leaves both or neither."""
 
 
 @dataclass(frozen=True)
 class ModelCallRecord:
-    """What one model call was and cost; ``error`` is empty when it went well."""
+    """What one model call was and cost; ``error`` is empty when it went well; ``speakers`` are
+    those whose words set it off."""
 
     profile: str
     model: str
@@ -192,6 +223,7 @@ class ModelCallRecord:
     finish_reason: str = ""
     error_kind: str = ""
     error: str = ""
+    speakers: Audience = frozenset()
 
 
 # --- tools and the world --------------------------------------------------------------------------
@@ -204,7 +236,7 @@ class ToolContext:
     ``private`` is True when the prompt held anything only ``audience`` may know, ``whispered``
     when the words that set the turn off were whispered; ``askers`` wait for an answer;
     ``allowed`` narrows the tools to a
-    prompt context's own.
+    prompt context's own; ``deadline_at`` is the clock's second at which a tool is given up.
     """
 
     script: Any
@@ -216,6 +248,7 @@ class ToolContext:
     askers: Audience = frozenset()
     hops: int = 0
     allowed: frozenset[str] | None = None
+    deadline_at: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import evennia
 from django.conf import settings
+from evennia.server.models import ServerConfig
 from evennia.utils.utils import class_from_module
 from twisted.application.service import MultiService, Service
 from twisted.internet import reactor
@@ -22,9 +23,9 @@ from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
 from evennia_ai.config import FIELDS
-from evennia_ai.errors import ConfigError
+from evennia_ai.errors import ConfigError, StoreUnavailable
 from evennia_ai.game_settings import game_setting, settings_complaints
-from evennia_ai.llm.gateway import ModelGateway
+from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.offline import OfflineBrain
 from evennia_ai.llm.openai_client import OpenAIClient
@@ -33,8 +34,10 @@ from evennia_ai.ports import TurnRecord
 from evennia_ai.profiles import default_profiles, merge_profiles
 from evennia_ai.senses import EvenniaSenses, is_assistant, listening_objects
 from evennia_ai.signals import thinking_finished, thinking_started
+from evennia_ai.slices import TimeSlices
 from evennia_ai.store.lore import LoreShelf, PersonaShelf
 from evennia_ai.store.recovery import assistants_with_work, recover_open_turns
+from evennia_ai.store.usage import spent_on
 from evennia_ai.texts import check_texts, text
 from evennia_ai.thinking import ThinkingSigns
 from evennia_ai.tools.registry import load_registry
@@ -46,7 +49,9 @@ SERVICE_NAME = "evennia_ai"
 BEAT_S = 1.0
 FIRST_WAKE_S = 0.5
 WAKE_SPREAD_S = 0.05
-MAX_CALLS_IN_FLIGHT = 64
+REVIVAL_S = 15.0
+RECOVERY_PAUSE_S = 2.0
+SWITCH = "evennia_ai_switched_off"
 LONGEST_TURN_S = float(FIELDS["turn_deadline"].metadata["high"])
 
 
@@ -59,16 +64,19 @@ class AssistantService(Service):
         self.clock = clock
         self.epoch = time.time_ns() // 1_000_000
         self.accepting = self.quiet = False
+        self.switched_off = ""
         self.complaints: list[str] = settings_complaints()
         built_in = default_profiles(environ)
         self.profiles = self.configured("PROFILES", partial(merge_profiles, built_in), {})
-        self.loop_thread = LoopThread(call_from_thread=reactor.callFromThread)
+        self.slices = TimeSlices(clock)
+        self.loop_thread = LoopThread(partial(reactor.callFromThread, self.slices.put))
         self.openai = OpenAIClient(self.loop_thread, environ, LONGEST_TURN_S)
         self.prober = Prober(clock, self.openai)
         self.gateway = ModelGateway(
             clock,
             {"openai": self.openai, "offline": OfflineBrain()},
-            max_in_flight=self.configured("MAX_CALLS_IN_FLIGHT", int, MAX_CALLS_IN_FLIGHT),
+            self.gateway_limits(),
+            spent_on,
         )
         self.toolbox = self.configured("TOOLS", load_registry, ())
         self.lore = self.configured("LORE", LoreShelf, ())
@@ -90,6 +98,16 @@ class AssistantService(Service):
             log.warn("evennia_ai: {complaint}", complaint=self.complaints[-1])
             return make(default)
 
+    def gateway_limits(self) -> GatewayLimits:
+        """What the game allows its models."""
+        default = GatewayLimits()
+        return GatewayLimits(
+            max_in_flight=self.configured("MAX_CALLS_IN_FLIGHT", count, default.max_in_flight),
+            max_queued=self.configured("MAX_CALLS_WAITING", count, default.max_queued),
+            player_tokens_per_day=self.configured("PLAYER_TOKENS_PER_DAY", limit, None),
+            game_tokens_per_day=self.configured("GAME_TOKENS_PER_DAY", limit, None),
+        )
+
     def now(self) -> datetime:
         """The time, in UTC."""
         return datetime.fromtimestamp(self.clock.seconds(), UTC)
@@ -109,6 +127,9 @@ class AssistantService(Service):
         AssistantScript.shared_services = self
         self.signs.connect()
         self.accepting = True
+        reason = ServerConfig.objects.conf(SWITCH)
+        if reason:
+            self.switch_off(str(reason))
 
     def wants_models(self) -> bool:
         """True where a profile of the environment or of the game's own asks a model. The built-in
@@ -121,6 +142,8 @@ class AssistantService(Service):
         leaves the game without a server (measured)."""
         super().stopService()
         self.quiesce()
+        if self.revival.active():
+            self.revival.cancel()
         self.loop_thread.stop()
 
     def quiesce(self) -> None:
@@ -132,6 +155,36 @@ class AssistantService(Service):
             self.beat.stop()
         self.gateway.close()
         self.signs.disconnect()
+        self.revival = self.clock.callLater(REVIVAL_S, self.revive)
+
+    def revive(self) -> None:
+        """The server was to reload and still runs: some other hook of the game failed and stopped
+        it from going down. Go on as before."""
+        log.warn("evennia_ai: the reload did not come about; the assistants go on")
+        self.quiet, self.accepting = False, True
+        self.gateway.open()
+        self.signs.connect()
+        if self.switched_off:
+            self.gateway.switch_off(self.switched_off)
+        self.resume()
+
+    def switch_off(self, reason: str) -> None:
+        """Let no assistant think, now and after restarts, until `switch_on`; what they are thinking
+        is dropped and those who wait for it are told."""
+        from evennia_ai.assistant_script import AssistantScript
+
+        self.switched_off = reason
+        ServerConfig.objects.conf(SWITCH, reason)
+        for script in AssistantScript.get_all_cached_instances():
+            script.tell("switched_off", script.drop_turn(reason))
+        self.gateway.switch_off(reason)
+
+    def switch_on(self) -> None:
+        """Let the assistants think again."""
+        self.switched_off = ""
+        ServerConfig.objects.conf(SWITCH, delete=True)
+        self.gateway.open()
+        self.resume()
 
     def thinking(self, script: Any, turn: TurnRecord, begins: bool) -> None:
         """Send the signal that a turn's thought begins or ends, whatever its receivers make of
@@ -177,7 +230,12 @@ class AssistantService(Service):
         after the other."""
         from evennia_ai.assistant_script import AssistantScript
 
-        recovered = recover_open_turns(self.epoch, self.now())
+        try:
+            recovered = recover_open_turns(self.epoch, self.now())
+        except StoreUnavailable as error:
+            log.warn("evennia_ai: {error}; trying again", error=error)
+            self.clock.callLater(RECOVERY_PAUSE_S, self.resume)
+            return
         owing = AssistantScript.objects.filter_family(id__in=assistants_with_work())
         if recovered or owing:
             log.info(
@@ -196,6 +254,20 @@ class AssistantService(Service):
             for obj in place.contents:
                 if is_assistant(obj):
                     self.attend(obj.assistant)
+
+
+def count(value: Any) -> int:
+    """A number of calls, at least one; raises ValueError."""
+    if int(value) < 1:
+        raise ValueError(f"it must be at least 1, not {value!r}.")
+    return int(value)
+
+
+def limit(value: Any) -> int | None:
+    """A budget in tokens, None for no limit; raises ValueError."""
+    if value is not None and int(value) < 0:
+        raise ValueError(f"it must be 0 or more, not {value!r}.")
+    return None if value is None else int(value)
 
 
 def players_near(character: Any) -> bool:

@@ -23,6 +23,9 @@ TEXTS = {
         "({name} is played by a computer program. What you say near such characters is stored, so "
         "that they can remember it. |whelp minds|n tells more, and how to be forgotten.)"
     ),
+    "busy": gettext_noop("One moment: too many voices at once. Ask me again shortly?"),
+    "unheard": gettext_noop("({name} did not catch that. Please say it again.)"),
+    "switched_off": gettext_noop("({name} is silent: the staff has stopped all such characters.)"),
     "picks_up": gettext_noop("{actor} picks up {item}."),
     "drops": gettext_noop("{actor} drops {item}."),
     "gives": gettext_noop("{actor} gives {item} to {receiver}."),

@@ -11,6 +11,7 @@ from evennia_ai.commands.lore import CmdAILore
 from evennia_ai.commands.players import CmdForgetMe, CmdMute
 from evennia_ai.commands.setup import CmdAISetup
 from evennia_ai.commands.status import CmdAIStatus
+from evennia_ai.commands.stop import CmdAIStart, CmdAIStop
 from evennia_ai.commands.trial import CmdAITest
 
 COMMANDS = (
@@ -19,6 +20,8 @@ COMMANDS = (
     CmdAIHistory,
     CmdAILore,
     CmdAITest,
+    CmdAIStop,
+    CmdAIStart,
     CmdForgetMe,
     CmdMute,
 )

@@ -40,8 +40,6 @@ class CmdAISetup(AICommand):
       aisetup/set <character>/<setting> =
       aisetup/set <character>/persona.<field> = <text>
       aisetup/persona <name>[.<field>] = <text>
-      aisetup/stop <character>
-      aisetup/start <character>
       aisetup/delete <character>
       aisetup/list
 
@@ -51,8 +49,6 @@ class CmdAISetup(AICommand):
                 inherited again
       persona - write a persona that several characters share; alone, show
                 those there are
-      stop    - it hears, thinks and says nothing until it is started
-      start   - let it think again
       delete  - take the mind and everything it remembers away; the character
                 stays. Asks before it does so.
       list    - the settings there are, with their defaults
@@ -69,7 +65,7 @@ class CmdAISetup(AICommand):
 
     key = "aisetup"
     locks = "cmd:perm(Builder)"
-    switch_options = ("new", "set", "persona", "stop", "start", "delete", "list")
+    switch_options = ("new", "set", "persona", "delete", "list")
 
     def run(self) -> Any:
         """Dispatch by switch."""
@@ -212,23 +208,6 @@ class CmdAISetup(AICommand):
         shelf.write(name, read_persona(changed_persona(known, field, self.rhs.strip())))
         self.msg(f"The persona @{name} is stored. |waisetup <character> = @{name}|n gives it.")
 
-    def do_stop(self) -> None:
-        """Let it hear and think nothing."""
-        script = self.find_own(self.lhs)
-        if not script.is_on:
-            raise UsageError(f"{script.character_name} is stopped already.")
-        script.stop_thinking()
-        self.msg(f"{script.character_name} is stopped. |waisetup/start|n wakes it again.")
-
-    def do_start(self) -> None:
-        """Let it think again."""
-        script = self.find_own(self.lhs)
-        if script.is_on:
-            raise UsageError(f"{script.character_name} is awake already.")
-        script.db.stopped = None
-        script.wake()
-        self.msg(f"{script.character_name} is awake.")
-
     def do_delete(self) -> Generator[str, str, None]:
         """Take the mind away, after a question."""
         return self.confirm_delete(self.find_own(self.lhs))
@@ -239,7 +218,7 @@ class CmdAISetup(AICommand):
         name = script.character_name
         answer = yield (
             f"This deletes {name}'s mind with its {rows['Message']} messages, for ever. "
-            "The character stays. |waisetup/stop|n would only silence it.\n"
+            "The character stays. |waistop|n would only silence it.\n"
             f"Delete it? yes/[no]"
         )
         if answer.strip().lower() not in ("y", "yes"):

@@ -9,6 +9,7 @@ from datetime import datetime
 from evennia_ai.events import Audience, InboxEvent
 
 MAX_ATTEMPTS = 3
+MAX_EXCUSES = 2
 
 TOO_OLD = "too old to answer"
 GAVE_UP = "gave up after several attempts"
@@ -33,10 +34,20 @@ class Batch:
     audience: Audience
     private: bool
 
+    @property
+    def exhausted(self) -> bool:
+        """True where an answer was tried for often enough: there will be an excuse only."""
+        return any(is_exhausted(event) for event in self.events)
+
+
+def is_exhausted(event: InboxEvent) -> bool:
+    """True where an event has had all its attempts at an answer."""
+    return event.attempts >= MAX_ATTEMPTS
+
 
 def expiry_reason(event: InboxEvent, now: datetime, max_age_s: float) -> str | None:
     """Why an event must not be answered any more, None where it may."""
-    if event.attempts >= MAX_ATTEMPTS:
+    if event.attempts >= MAX_ATTEMPTS + MAX_EXCUSES:
         return GAVE_UP
     if (now - event.at).total_seconds() > max_age_s:
         return TOO_OLD
@@ -64,13 +75,14 @@ def next_batch(events: Sequence[InboxEvent], present: Audience) -> Batch | None:
     """The oldest event with every other that was heard by the same ears.
 
     All room talk is one batch, whoever spoke; a whisper goes with whispers among the same people,
-    so that no prompt ever joins what two people told in confidence. None where nobody can be
-    reached.
+    so that no prompt ever joins what two people told in confidence. What was tried for too often
+    goes by itself. None where nobody can be reached.
     """
     reachable = [event for event in events if is_reachable(event, present)]
     if not reachable:
         return None
-    first = reachable[0].heard
+    first, exhausted = reachable[0].heard, is_exhausted(reachable[0])
+    reachable = [event for event in reachable if is_exhausted(event) == exhausted]
     if not first.private:
         return Batch(tuple(e for e in reachable if not e.heard.private), present, False)
     same = tuple(e for e in reachable if e.heard.private and e.heard.audience == first.audience)

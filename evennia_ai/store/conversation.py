@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from django.db import transaction
-
 from evennia_ai import models
 from evennia_ai.messages import Message
+from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.rows import message_from_row, message_to_row
 
 
@@ -22,11 +21,15 @@ class TableConversation:
 
     def append(self, messages: Sequence[Message]) -> list[Message]:
         """Store messages in one transaction; the view follows only when all of them are stored."""
+        with brief_transaction():
+            rows = self.insert(messages)
+        return self.extend_view(rows)
+
+    def insert(self, messages: Sequence[Message]) -> list[models.Message]:
+        """Store messages within a transaction of the caller's, who extends the view after it."""
         at = self.now()
         rows = [message_to_row(self.assistant_id, message, at) for message in messages]
-        with transaction.atomic():
-            models.Message.objects.bulk_create(rows)
-        return self.extend_view(rows)
+        return models.Message.objects.bulk_create(rows)
 
     def extend_view(self, rows: Sequence[models.Message]) -> list[Message]:
         """Take rows into the view that a transaction elsewhere has stored."""

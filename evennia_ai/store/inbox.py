@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from evennia_ai import models
 from evennia_ai.events import Heard, InboxEvent
+from evennia_ai.ports import OpenEvents
+from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.rows import event_from_row
 
 WAITING, CLAIMED, OVERHEARD, DOUBTFUL = "waiting", "claimed", "overheard", "doubtful"
@@ -21,36 +24,37 @@ class TableInbox:
 
     def put(self, heard: Heard) -> int:
         """Store what was heard; returns the event's id."""
-        row = models.Event.objects.create(
-            assistant_id=self.assistant_id,
-            at=self.now(),
-            kind=heard.kind,
-            speaker=heard.speaker,
-            speaker_name=heard.speaker_name,
-            text=heard.text,
-            audience=sorted(heard.audience),
-            private=heard.private,
-            hops=heard.hops,
-            reason=heard.reason,
-            state=WAITING if heard.addressed else OVERHEARD,
-        )
+        with brief_transaction():
+            row = models.Event.objects.create(
+                assistant_id=self.assistant_id,
+                at=self.now(),
+                kind=heard.kind,
+                speaker=heard.speaker,
+                speaker_name=heard.speaker_name,
+                text=heard.text,
+                audience=sorted(heard.audience),
+                private=heard.private,
+                hops=heard.hops,
+                reason=heard.reason,
+                state=WAITING if heard.addressed else OVERHEARD,
+            )
         return row.id
 
-    def waiting(self) -> Sequence[InboxEvent]:
-        """Events that call for a turn and have none yet, oldest first."""
-        return self._in_state(WAITING)
-
-    def doubtful(self) -> Sequence[InboxEvent]:
-        """Events whose answer was on its way when the server died, oldest first."""
-        return self._in_state(DOUBTFUL)
+    def open_events(self) -> OpenEvents:
+        """Everything that calls for an answer and has none, in one query."""
+        by_state: dict[str, list[InboxEvent]] = {WAITING: [], DOUBTFUL: []}
+        for row in self._in_states(WAITING, DOUBTFUL):
+            by_state[row.state].append(event_from_row(row))
+        return OpenEvents(tuple(by_state[WAITING]), tuple(by_state[DOUBTFUL]))
 
     def overheard(self) -> Sequence[InboxEvent]:
         """Events that will be taken into the log with the next turn, oldest first."""
-        return self._in_state(OVERHEARD)
+        return [event_from_row(row) for row in self._in_states(OVERHEARD)]
 
     def close(self, event_ids: Sequence[int], state: str, reason: str = "") -> None:
         """End events as answered, excused, noted or expired."""
-        models.Event.objects.filter(id__in=event_ids).update(state=state, reason=reason)
+        with brief_transaction():
+            models.Event.objects.filter(id__in=event_ids).update(state=state, reason=reason)
 
     def recent_partners(self, seconds: float) -> dict[str, datetime]:
         """Who had an exchange with the character lately: dbref → when."""
@@ -60,6 +64,6 @@ class TableInbox:
         ).order_by("id")
         return dict(rows.values_list("speaker", "at"))
 
-    def _in_state(self, state: str) -> list[InboxEvent]:
-        rows = models.Event.objects.filter(assistant_id=self.assistant_id, state=state)
-        return [event_from_row(row) for row in rows.order_by("id")]
+    def _in_states(self, *states: str) -> Any:
+        rows = models.Event.objects.filter(assistant_id=self.assistant_id, state__in=states)
+        return rows.order_by("id")

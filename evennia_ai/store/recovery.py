@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from django.db import transaction
-
 from evennia_ai import models
 from evennia_ai.policy.recovery import state_after_loss
+from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, WAITING
 
 INTERRUPTED = "interrupted"
@@ -17,7 +16,7 @@ UNKNOWN_RESULT = "outcome unknown: it was interrupted"
 def recover_turn(turn: models.Turn, now: datetime) -> None:
     """Close a turn that came to no end, in one transaction: its intents without an outcome are
     unknown, its events are answered, doubtful or wait again."""
-    with transaction.atomic():
+    with brief_transaction():
         acts = turn.tool_calls.values_list("name", "state")
         state = state_after_loss(acts)
         turn.tool_calls.filter(state="intended").update(

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
-from django.db import transaction
-
 from evennia_ai import models
 from evennia_ai.events import Audience, InboxEvent
 from evennia_ai.messages import Message, ToolCallRequest, make_message
 from evennia_ai.policy.audience import visible
 from evennia_ai.ports import ModelCallRecord, TurnRecord
+from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import CLAIMED, OVERHEARD, WAITING
 from evennia_ai.store.recovery import INTERRUPTED, recover_turn
@@ -66,7 +65,7 @@ class TableTurns:
     ) -> TurnRecord:
         """Open a turn: claim its events, take in what was overheard, log both in their order."""
         at = self.now()
-        with transaction.atomic():
+        with brief_transaction():
             turn = models.Turn.objects.create(
                 assistant_id=self.assistant_id,
                 at=at,
@@ -139,7 +138,7 @@ class TableTurns:
 
     def finish(self, turn_id: int, outcome: str, detail: str = "") -> None:
         """Close a turn and, in the same transaction, the events it named."""
-        with transaction.atomic():
+        with brief_transaction():
             models.Turn.objects.filter(id=turn_id).update(
                 ended_at=self.now(), outcome=outcome, detail=detail
             )
@@ -150,9 +149,14 @@ class TableTurns:
         if self.current == turn_id:
             self.current = None
 
+    def waiting_speakers(self) -> list[str]:
+        """Whose words the open turn is to answer."""
+        rows = models.Event.objects.filter(turn_id=self.current, state=CLAIMED)
+        return list(rows.order_by("id").values_list("speaker", flat=True).distinct())
+
     def give_back(self, turn_id: int) -> None:
         """Close a turn whose answer nobody could hear; its events wait again."""
-        with transaction.atomic():
+        with brief_transaction():
             models.Turn.objects.filter(id=turn_id).update(ended_at=self.now(), outcome=UNHEARD)
             models.Event.objects.filter(turn_id=turn_id, state=CLAIMED).update(state=WAITING)
         self.current = None
@@ -179,7 +183,7 @@ class TableTurns:
         """Store a model call and add it to the day's sums."""
         at = self.now()
         usage = call.usage
-        with transaction.atomic():
+        with brief_transaction():
             models.ModelCall.objects.create(
                 assistant_id=self.assistant_id,
                 turn_id=turn_id,
@@ -199,20 +203,26 @@ class TableTurns:
 
     def intend(self, turn_id: int, call: ToolCallRequest, world: bool) -> int:
         """Store the intent of an act; returns its id."""
-        row = models.ToolCall.objects.create(
-            assistant_id=self.assistant_id,
-            turn_id=turn_id,
-            at=self.now(),
-            call_id=call.id,
-            name=call.name,
-            arguments=call.arguments,
-            world=world,
-            state=INTENDED,
-        )
+        with brief_transaction():
+            row = models.ToolCall.objects.create(
+                assistant_id=self.assistant_id,
+                turn_id=turn_id,
+                at=self.now(),
+                call_id=call.id,
+                name=call.name,
+                arguments=call.arguments,
+                world=world,
+                state=INTENDED,
+            )
         return row.id
 
-    def record_outcome(self, act_id: int, state: str, result: str) -> None:
-        """Store how an act ended."""
-        models.ToolCall.objects.filter(id=act_id).update(
-            state=state, result=result, ended_at=self.now()
-        )
+    def record_outcome(
+        self, act_id: int, state: str, result: str, messages: Sequence[Message] = ()
+    ) -> None:
+        """Store how an act ended, with what the conversation holds of it."""
+        with brief_transaction():
+            models.ToolCall.objects.filter(id=act_id).update(
+                state=state, result=result, ended_at=self.now()
+            )
+            rows = self.conversation.insert(messages)
+        self.conversation.extend_view(rows)

@@ -7,20 +7,36 @@ from datetime import date
 from django.db.models import F
 
 from evennia_ai import models
+from evennia_ai.errors import DeadlineExceeded
+from evennia_ai.policy.budgets import ASSISTANT, PLAYER, WHOLE_GAME, Account
 from evennia_ai.ports import ModelCallRecord
 
 
 def add_use(assistant_id: int, day: date, call: ModelCallRecord) -> None:
-    """Add one call to the day's sums; tokens the endpoint did not report count as estimated."""
-    failed = bool(call.error_kind)
-    prompt = call.usage.prompt_tokens if call.usage else call.estimated_tokens
+    """Add one call to the day's sums.
+
+    Tokens the endpoint did not report count as estimated. A failed call is free, but for one that
+    was given up at its deadline: it may have been billed.
+    """
+    billed = call.error_kind in ("", DeadlineExceeded.kind)
+    prompt = call.usage.prompt_tokens if call.usage else call.estimated_tokens * billed
     completion = call.usage.completion_tokens if call.usage else 0
     row, _created = models.DailyUse.objects.get_or_create(assistant_id=assistant_id, day=day)
     models.DailyUse.objects.filter(id=row.id).update(
         calls=F("calls") + 1,
-        prompt_tokens=F("prompt_tokens") + (0 if failed else prompt),
+        prompt_tokens=F("prompt_tokens") + prompt,
         completion_tokens=F("completion_tokens") + completion,
     )
+    if prompt:
+        add_speakers_use(day, call.speakers, prompt + completion)
+
+
+def add_speakers_use(day: date, speakers: frozenset[str], tokens: int) -> None:
+    """Share a call's tokens evenly among those whose words set it off."""
+    for speaker in speakers:
+        row, _created = models.SpeakerUse.objects.get_or_create(speaker=speaker, day=day)
+        share = -(-tokens // len(speakers))
+        models.SpeakerUse.objects.filter(id=row.id).update(tokens=F("tokens") + share)
 
 
 def use_on(day: date) -> dict[int, tuple[int, int]]:
@@ -28,3 +44,14 @@ def use_on(day: date) -> dict[int, tuple[int, int]]:
     rows = models.DailyUse.objects.filter(day=day)
     values = rows.values_list("assistant_id", "calls", "prompt_tokens", "completion_tokens")
     return {row[0]: (row[1], row[2] + row[3]) for row in values}
+
+
+def spent_on(day: date) -> dict[Account, int]:
+    """Tokens of one UTC day by account, as budgets count them."""
+    assistants = {id_: tokens for id_, (_calls, tokens) in use_on(day).items()}
+    speakers = models.SpeakerUse.objects.filter(day=day).values_list("speaker", "tokens")
+    return {
+        WHOLE_GAME: sum(assistants.values()),
+        **{(ASSISTANT, str(id_)): tokens for id_, tokens in assistants.items()},
+        **{(PLAYER, speaker): tokens for speaker, tokens in speakers},
+    }

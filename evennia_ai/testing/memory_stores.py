@@ -15,7 +15,7 @@ from evennia_ai.messages import Message, ToolCallRequest, make_message
 from evennia_ai.policy.audience import visible
 from evennia_ai.policy.recovery import state_after_loss
 from evennia_ai.policy.tokens import count_message
-from evennia_ai.ports import ModelCallRecord, TurnRecord
+from evennia_ai.ports import ModelCallRecord, OpenEvents, TurnRecord
 from evennia_ai.turn.prompt_contexts import heard_line
 
 Now = Callable[[], datetime]
@@ -70,13 +70,9 @@ class MemoryInbox:
         self.rows.append(StoredEvent(event, state, heard.reason))
         return event.id
 
-    def waiting(self) -> Sequence[InboxEvent]:
-        """Events that wait for a turn."""
-        return self.in_state("waiting")
-
-    def doubtful(self) -> Sequence[InboxEvent]:
-        """Events whose answer may have been heard."""
-        return self.in_state("doubtful")
+    def open_events(self) -> OpenEvents:
+        """Everything that has no answer yet."""
+        return OpenEvents(tuple(self.in_state("waiting")), tuple(self.in_state("doubtful")))
 
     def overheard(self) -> Sequence[InboxEvent]:
         """Events for the next turn's log."""
@@ -254,8 +250,11 @@ class MemoryTurns:
         self.acts.append(Act(turn_id, call, world, self.conversation.now()))
         return len(self.acts)
 
-    def record_outcome(self, act_id: int, state: str, result: str) -> None:
-        """Store an outcome."""
+    def record_outcome(
+        self, act_id: int, state: str, result: str, messages: Sequence[Message] = ()
+    ) -> None:
+        """Store an outcome, with what the conversation holds of it."""
+        self.conversation.append(messages)
         self.acts[act_id - 1].state = state
         self.acts[act_id - 1].result = result
 

@@ -124,6 +124,7 @@ class StandInScript:
         config: AssistantConfig | None = None,
         persona: str | Mapping[str, Any] = "You are Mira, a barkeep.",
     ) -> None:
+        self.id = 1
         self.services = StandInServices(gateway)
         self.config = config or AssistantConfig()
         self.profile = ModelProfile("test", model="scripted")

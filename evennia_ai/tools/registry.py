@@ -10,7 +10,7 @@ from typing import Any
 from evennia.locks.lockhandler import check_lockstring
 from evennia.objects.models import ObjectDB
 from pydantic import BaseModel, ValidationError
-from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
+from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks, maybeDeferred
 from twisted.logger import Logger
 
 from evennia_ai.errors import ConfigError, ToolDenied, ToolError
@@ -19,6 +19,7 @@ from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext, ToolResult, ToolSpec
 from evennia_ai.rights import excessive_rights
 from evennia_ai.tools.base import EVERYBODY, Reached, Tool
+from evennia_ai.turn.tool_execution import TOO_SLOW
 
 log = Logger()
 
@@ -68,6 +69,9 @@ class ToolRegistry:
             return ToolResult(REFUSED, str(error))
         except ToolError as error:
             return ToolResult(FAILED, str(error))
+        except CancelledError:
+            log.warn("the tool {name} took too long and was given up", name=call.name)
+            return ToolResult(FAILED, TOO_SLOW)
         except Exception:  # noqa: BLE001  # the tool boundary: a game's tool may raise anything
             log.failure("the tool {name} failed", name=call.name)
             return ToolResult(FAILED, "That went wrong for a reason outside your control.")

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
-from evennia_ai.errors import ProviderError, TurnAborted
-from evennia_ai.policy.inbox import Batch, next_batch, select_expired
+from evennia_ai.errors import ProviderError, StoreUnavailable, TurnAborted
+from evennia_ai.policy.inbox import GAVE_UP, Batch, next_batch, select_expired
 from evennia_ai.ports import InboxEvent, TurnRecord
+from evennia_ai.turn.fallback import excuse
+from evennia_ai.turn.persistence import persist
 from evennia_ai.turn.prompt_contexts import (
     CONTEXT_TICK_AUTONOMOUS,
     CONTEXT_TICK_EVENT,
     PromptContext,
 )
-from evennia_ai.turn.react_loop import ANSWERED, EXPIRED, NOTED, Outcome, excuse, run_turn
+from evennia_ai.turn.react_loop import ANSWERED, EXPIRED, NOTED, Outcome, run_turn
 
 log = Logger()
 
@@ -32,13 +35,14 @@ def answer_events(script: Any) -> Generator[Deferred[Any], Any, int]:
 
     A turn that an error or a lost lease left open is closed first, and its events are taken up
     again. Fires with the number of turns, at most `TURNS_A_TICK`; fails with TurnAborted where the
-    lease was lost.
+    lease was lost, and with StoreUnavailable where the database stays busy.
     """
     turns = 0
     script.turns.recover()
     while turns < TURNS_A_TICK:
-        doubtful = take_batch(script, script.inbox.doubtful())
-        batch = doubtful or take_batch(script, script.inbox.waiting())
+        open_events = script.inbox.open_events()
+        doubtful = take_batch(script, open_events.doubtful)
+        batch = doubtful or take_batch(script, open_events.waiting)
         if batch is None:
             break
         turns += 1
@@ -63,20 +67,31 @@ def think(
     """One turn from its opening to its end, which always has an outcome.
 
     A model that gives no answer in time is made good by the fallback line. Where an answer may have
-    been heard before a crash (``answer_lost``), the model is not asked again: a short excuse closes
-    the matter.
+    been heard before a crash (``answer_lost``), or was tried for too often, the model is not asked
+    again: a short excuse closes the matter.
     """
-    context = CONTEXT_TICK_EVENT
-    turn = script.turns.begin(batch.events, batch.audience, batch.private, context.name)
-    outcome = Outcome(FAILED, ANSWER_LOST)
-    if not answer_lost:
+    context, clock, turns = CONTEXT_TICK_EVENT, script.services.clock, script.turns
+    turn: TurnRecord = yield persist(
+        clock, lambda: turns.begin(batch.events, batch.audience, batch.private, context.name)
+    )
+    if answer_lost or batch.exhausted:
+        outcome = Outcome(FAILED, ANSWER_LOST if answer_lost else GAVE_UP)
+    else:
         outcome = yield try_visibly(script, turn, context)
     if outcome.state != ANSWERED and not askers_present(script, turn):
-        script.turns.give_back(turn.id)
+        yield persist(clock, lambda: turns.give_back(turn.id))
         return
     if outcome.state == FAILED:
-        outcome = yield excuse(script, turn, outcome.detail)
-    script.turns.finish(turn.id, outcome.state, outcome.detail)
+        outcome = yield excuse(script, turn, outcome, answer_lost or batch.exhausted)
+    yield close_turn(script, turn, outcome)
+
+
+def close_turn(script: Any, turn: TurnRecord, outcome: Outcome) -> Deferred[None]:
+    """Store how a turn ended. Fires when it is stored; fails with StoreUnavailable."""
+    return persist(
+        script.services.clock,
+        lambda: script.turns.finish(turn.id, outcome.state, outcome.detail),
+    )
 
 
 def askers_present(script: Any, turn: TurnRecord) -> bool:
@@ -91,8 +106,9 @@ def act_unasked(script: Any) -> Generator[Deferred[Any], Any, None]:
     audience = script.services.world.listeners(script.character)
     turn = script.turns.begin((), audience, False, context.name)
     outcome: Outcome = yield try_turn(script, turn, context)
-    state = NOTED if outcome.state == FAILED else outcome.state
-    script.turns.finish(turn.id, state, outcome.detail)
+    if outcome.state == FAILED:
+        outcome = replace(outcome, state=NOTED)
+    yield close_turn(script, turn, outcome)
 
 
 @inlineCallbacks
@@ -116,18 +132,19 @@ def try_turn(
     """Think within the turn's deadline.
 
     Fires with the outcome, whose state is `FAILED` where no answer came, for a reason of the
-    model's or, logged with its traceback, of our own; fails with TurnAborted alone.
+    model's or, logged with its traceback, of our own; fails with TurnAborted, and with
+    StoreUnavailable where the database stays busy: then nothing can be said either.
     """
     deadline_at = script.services.clock.seconds() + script.config.turn_deadline
     try:
         outcome: Outcome = yield run_turn(script, turn, context, deadline_at)
-    except TurnAborted:
+    except (TurnAborted, StoreUnavailable):
         raise
     except ProviderError as error:
         log.warn(
             "{name}: no answer from the model: {error}", name=script.character_name, error=error
         )
-        return Outcome(FAILED, f"{error.kind}: {error}")
+        return Outcome(FAILED, f"{error.kind}: {error}", error.kind)
     except Exception as error:  # noqa: BLE001  # the turn's guard: it must always have an outcome
         log.failure("{name}: a turn failed", name=script.character_name)
         return Outcome(FAILED, f"{INTERNAL_ERROR}: {type(error).__name__}")

@@ -17,6 +17,7 @@ from evennia_ai.policy.lore import LoreEntry, select_lore
 from evennia_ai.policy.persona import render_persona
 from evennia_ai.policy.tokens import count_conversation_tokens, count_message
 from evennia_ai.ports import (
+    Caller,
     HeardLine,
     InboxEvent,
     LLMRequest,
@@ -25,6 +26,7 @@ from evennia_ai.ports import (
     ToolSpec,
     TurnRecord,
 )
+from evennia_ai.turn.persistence import persist
 from evennia_ai.turn.prompt_contexts import (
     PromptContext,
     heard_line,
@@ -136,6 +138,13 @@ def build_request(
         tools=[spec.schema for spec in tools],
         max_tokens=config.max_reply_tokens,
         temperature=config.temperature,
+        tokens=prompt.tokens,
+        caller=Caller(
+            assistant=str(script.id),
+            speakers=turn.speakers,
+            background=not turn.events,
+            tokens_per_day=config.tokens_per_day,
+        ),
     )
 
 
@@ -150,7 +159,6 @@ def call_model(
     script: Any,
     turn: TurnRecord,
     request: LLMRequest,
-    tokens: int,
     purpose: str,
     deadline_at: float,
 ) -> Generator[Deferred[Any], Any, LLMReply]:
@@ -161,7 +169,15 @@ def call_model(
     """
     clock, profile = script.services.clock, effective_profile(script)
     started = clock.seconds()
-    record = ModelCallRecord(profile.name, profile.model, purpose, tokens, None, 0)
+    record = ModelCallRecord(
+        profile=profile.name,
+        model=profile.model,
+        purpose=purpose,
+        estimated_tokens=request.tokens,
+        usage=None,
+        duration_ms=0,
+        speakers=turn.speakers,
+    )
     failure: ProviderError | None = None
     try:
         reply: LLMReply = yield script.services.gateway.complete(request, profile, deadline_at)
@@ -176,7 +192,9 @@ def call_model(
         record = replace(record, error_kind=error.kind, error=str(error))
     ensure_current(script, turn)
     elapsed_ms = int((clock.seconds() - started) * 1000)
-    script.turns.record_model_call(turn.id, replace(record, duration_ms=elapsed_ms))
+    record = replace(record, duration_ms=max(0, elapsed_ms))
+    yield persist(clock, lambda: script.turns.record_model_call(turn.id, record))
+    ensure_current(script, turn)
     if failure:
         raise failure
     return reply

@@ -11,7 +11,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.errors import ProviderError, ProviderUnavailable
 from evennia_ai.events import Audience
-from evennia_ai.messages import LLMReply, ToolCallRequest, make_message
+from evennia_ai.messages import LLMReply, Message, ToolCallRequest, make_message
 from evennia_ai.policy.react import LoopState, begin_step, own_call_id, with_earlier_acts
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import ToolContext, ToolResult, ToolSpec, TurnRecord
@@ -21,16 +21,16 @@ from evennia_ai.turn.tool_execution import DONE, Worked, audience_metadata, exec
 
 ANSWERED, NOTED, EXCUSED, EXPIRED = "answered", "noted", "excused", "expired"
 SILENCE = "noop"
-EXCUSE_STEP = 0
 
 
 @dataclass(frozen=True)
 class Outcome:
     """How a turn ended: answered, noted (it chose silence), excused (by the fallback line), or
-    expired, where not even that could be said."""
+    expired, where not even that could be said. ``kind`` is that of the model's error, if any."""
 
     state: str
     detail: str = ""
+    kind: str = ""
 
 
 def audience_now(script: Any, turn: TurnRecord) -> Audience:
@@ -80,14 +80,15 @@ def run_turn(
     for step in range(1, (context.max_iterations or config.max_iterations) + 1):
         audience = audience_now(script, turn)
         prompt = build_prompt(script, context, audience, turn.events if step == 1 else ())
-        tools = tool_context(script, turn, audience, prompt.private, context.tools)
+        tools = replace(
+            tool_context(script, turn, audience, prompt.private, context.tools),
+            deadline_at=deadline_at,
+        )
         specs = {spec.name: spec for spec in script.services.toolbox.offered(tools)}
         state = begin_step(remember_earlier(turn, specs) if step == 1 else state)
         request = build_request(script, turn, prompt, tuple(specs.values()), step)
         try:
-            reply: LLMReply = yield call_model(
-                script, turn, request, prompt.tokens, context.name, deadline_at
-            )
+            reply: LLMReply = yield call_model(script, turn, request, context.name, deadline_at)
         except ProviderError as error:
             if not acted:
                 raise
@@ -129,7 +130,8 @@ def speak_text(
     words = spoken_words(reply.content, script.character_name, script.config.max_speech_chars)
     if not words:
         return False
-    result = yield say_aloud(script, turn, tools, words, own_call_id(turn.id, step, 0))
+    call_id = own_call_id(turn.id, step, 0)
+    result = yield say_aloud(script, turn, tools, words, call_id)
     return bool(result.state == DONE)
 
 
@@ -138,25 +140,12 @@ def say_aloud(
     script: Any, turn: TurnRecord, tools: ToolContext, words: str, call_id: str
 ) -> Generator[Deferred[Any], Any, ToolResult]:
     """Have the character say words that no tool call asked for; the log holds them as its own."""
+
+    def as_logged(result: ToolResult) -> list[Message]:
+        if result.state != DONE:
+            return []
+        return [make_message("assistant", words, **audience_metadata(turn, tools, result))]
+
     call = ToolCallRequest(call_id, "say", json.dumps({"text": words}))
-    result: ToolResult = yield perform(script, turn, tools, call, world=True)
-    if result.state == DONE:
-        metadata = audience_metadata(turn, tools, result)
-        script.conversation.append([make_message("assistant", words, **metadata)])
+    result: ToolResult = yield perform(script, turn, tools, call, True, as_logged)
     return result
-
-
-@inlineCallbacks
-def excuse(script: Any, turn: TurnRecord, detail: str) -> Generator[Deferred[Any], Any, Outcome]:
-    """Say the fallback line to whoever waits for an answer; it may safely be said twice.
-
-    It counts as the last of a chain of assistants' answers, so that none of them answers an excuse.
-    """
-    tools = tool_context(script, turn, audience_now(script, turn), turn.private, None)
-    tools = replace(tools, hops=max(turn.hops, script.config.max_hops))
-    call_id = own_call_id(turn.id, EXCUSE_STEP, 0)
-    words = script.config.fallback_line or script.services.text("fallback")
-    result: ToolResult = yield say_aloud(script, turn, tools, words, call_id)
-    if result.state != DONE:
-        return Outcome(EXPIRED, f"{detail}; and no excuse could be made: {result.text}")
-    return Outcome(EXCUSED, detail)

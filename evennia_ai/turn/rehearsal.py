@@ -14,7 +14,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.errors import ProviderError
 from evennia_ai.events import Audience, Heard, InboxEvent
-from evennia_ai.messages import LLMReply, Message, ToolCallRequest, make_message, wire_call
+from evennia_ai.messages import LLMReply, Message, ToolCallRequest, make_message
 from evennia_ai.policy.audience import visible
 from evennia_ai.policy.react import (
     LoopState,
@@ -22,14 +22,13 @@ from evennia_ai.policy.react import (
     begin_step,
     refusal_for,
     take_calls,
-    wire_arguments,
 )
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import ModelCallRecord, ToolContext, ToolResult, TurnRecord
 from evennia_ai.turn.llm_interaction import build_prompt, build_request, call_model
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT, heard_line
 from evennia_ai.turn.react_loop import tool_context
-from evennia_ai.turn.tool_execution import DONE, REFUSED
+from evennia_ai.turn.tool_execution import DONE, REFUSED, call_messages
 
 PURPOSE = "rehearsal"
 NOT_DONE = "(not done: rehearsal)"
@@ -193,7 +192,7 @@ def take_step(
     specs = script.services.toolbox.offered(tools)
     offered = tuple(spec.name for spec in specs)
     request = build_request(script, turn, prompt, specs, state.step + 1)
-    reply: LLMReply = yield call_model(script, turn, request, prompt.tokens, PURPOSE, deadline_at)
+    reply: LLMReply = yield call_model(script, turn, request, PURPOSE, deadline_at)
     cost = script.turns.costs[-1]
     if not reply.tool_calls:
         words = spoken_words(reply.content, script.character_name, config.max_speech_chars)
@@ -209,7 +208,8 @@ def take_step(
             result = yield check_call(tools, call, check)
         calls.append(RehearsedCall(call, result))
         state = apply_call(state, call, calls[-1].would_be_tried, categories)
-    log_calls(script, tools, calls)
+    for item in calls:
+        script.conversation.append(call_messages(turn, tools, item.call, item.result))
     return RehearsedStep(cost, offered, calls=tuple(calls)), state
 
 
@@ -220,14 +220,3 @@ def check_call(
     """What would stand before a call. Fires with a result that says it was not done."""
     result: ToolResult = yield check(tools, call)
     return ToolResult(DONE, NOT_DONE) if result.state == DONE else result
-
-
-def log_calls(script: Any, tools: ToolContext, calls: Sequence[RehearsedCall]) -> None:
-    """Let the next step see the calls and that they were not done."""
-    known: dict[str, Any] = {"audience": sorted(tools.audience), "private": tools.private}
-    wire = [wire_call(item.call.id, item.call.name, wire_arguments(item.call)) for item in calls]
-    script.conversation.append([make_message("assistant", "", tool_calls=wire, **known)])
-    for item in calls:
-        script.conversation.append(
-            [make_message("tool", item.result.text, tool_call_id=item.call.id, **known)]
-        )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from twisted.internet import defer
 from twisted.internet.defer import Deferred, inlineCallbacks
 
-from evennia_ai.messages import LLMReply, ToolCallRequest, make_message, wire_call
+from evennia_ai.messages import LLMReply, Message, ToolCallRequest, make_message, wire_call
 from evennia_ai.policy.react import (
     LoopState,
     apply_call,
@@ -19,9 +20,14 @@ from evennia_ai.policy.react import (
 )
 from evennia_ai.ports import ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.turn.llm_interaction import ensure_current
+from evennia_ai.turn.persistence import persist
 
 REFUSED, DONE, FAILED = "refused", "done", "failed"
 TOO_SLOW = "That took too long, and may or may not have happened. Do not do it again."
+LEAST_TOOL_TIME_S = 1.0
+LEAST_REPLY_TIME_S = 3.0
+
+AsLogged = Callable[[ToolResult], Sequence[Message]]
 
 
 @dataclass(frozen=True)
@@ -34,25 +40,51 @@ class Worked:
 
 @inlineCallbacks
 def perform(
-    script: Any, turn: TurnRecord, context: ToolContext, call: ToolCallRequest, world: bool
+    script: Any,
+    turn: TurnRecord,
+    context: ToolContext,
+    call: ToolCallRequest,
+    world: bool,
+    as_logged: AsLogged,
 ) -> Generator[Deferred[Any], Any, ToolResult]:
-    """Run one call between its stored intent and its stored outcome, and log both as the model
-    will see them.
+    """Run one call between its stored intent and its stored outcome.
 
-    A tool that does not come to an end within a turn's time is given up. Fires with the
-    `ToolResult`; fails with TurnAborted where the lease is lost.
+    Args:
+        script: the assistant.
+        turn: the open turn.
+        context: for whom and on whose words, and until when. A tool that hangs is given up
+            `LEAST_REPLY_TIME_S` before the turn's deadline, so that the model can still say
+            something, but has `LEAST_TOOL_TIME_S` in any case.
+        call: what to run.
+        world: True for an act that others notice.
+        as_logged: what the conversation will hold of it, stored together with the outcome.
+
+    Fires with the `ToolResult`; fails with TurnAborted where the lease is lost, and with
+    StoreUnavailable where the intent cannot be stored, and nothing was done, or the outcome
+    cannot, which leaves it unknown.
     """
-    ensure_current(script, turn)
-    act_id = script.turns.intend(turn.id, call, world)
+    clock = script.services.clock
+    act_id = yield persist(clock, lambda: intend(script, turn, call, world))
     running = script.services.toolbox.run(context, call)
-    running.addTimeout(script.config.turn_deadline, script.services.clock)
+    left_s = context.deadline_at - clock.seconds() - LEAST_REPLY_TIME_S
+    running.addTimeout(max(LEAST_TOOL_TIME_S, left_s), clock)
     try:
         result: ToolResult = yield running
     except defer.TimeoutError:
         result = ToolResult(FAILED, TOO_SLOW)
-    script.turns.record_outcome(act_id, result.state, result.text)
+    yield persist(
+        clock,
+        lambda: script.turns.record_outcome(act_id, result.state, result.text, as_logged(result)),
+    )
     ensure_current(script, turn)
     return result
+
+
+def intend(script: Any, turn: TurnRecord, call: ToolCallRequest, world: bool) -> int:
+    """Store an intent, as long as the turn holds its lease."""
+    ensure_current(script, turn)
+    act_id: int = script.turns.intend(turn.id, call, world)
+    return act_id
 
 
 @inlineCallbacks
@@ -70,37 +102,43 @@ def execute_calls(
     done: set[str] = set()
     for number, call in enumerate(take_calls(reply, state, limit)):
         refusal = refusal_for(call, number, state, categories, reply.finish_reason, limit)
+        as_logged = partial(call_messages, turn, context, call)
         if refusal:
-            result = refuse(script, turn, call, refusal)
+            result = yield refuse(script, turn, call, refusal, as_logged)
         else:
             spec = specs.get(call.name)
-            result = yield perform(script, turn, context, call, spec is None or spec.world)
-        log_call(script, turn, context, call, result)
+            world = spec is None or spec.world
+            result = yield perform(script, turn, context, call, world, as_logged)
         state = apply_call(state, call, result.state == DONE, categories)
         if result.state == DONE:
             done.add(call.name)
     return Worked(state, frozenset(done))
 
 
-def refuse(script: Any, turn: TurnRecord, call: ToolCallRequest, reason: str) -> ToolResult:
-    """Record a call that was not run."""
-    act_id = script.turns.intend(turn.id, call, world=False)
-    script.turns.record_outcome(act_id, REFUSED, reason)
-    return ToolResult(REFUSED, reason)
+@inlineCallbacks
+def refuse(
+    script: Any, turn: TurnRecord, call: ToolCallRequest, reason: str, as_logged: AsLogged
+) -> Generator[Deferred[Any], Any, ToolResult]:
+    """Record a call that is not run. Fires with its result."""
+    clock, result = script.services.clock, ToolResult(REFUSED, reason)
+    act_id = yield persist(clock, lambda: intend(script, turn, call, False))
+    yield persist(
+        clock,
+        lambda: script.turns.record_outcome(act_id, REFUSED, reason, as_logged(result)),
+    )
+    return result
 
 
-def log_call(
-    script: Any, turn: TurnRecord, context: ToolContext, call: ToolCallRequest, result: ToolResult
-) -> None:
-    """Append a call with its result to the conversation, for the ears it reached."""
+def call_messages(
+    turn: TurnRecord, context: ToolContext, call: ToolCallRequest, result: ToolResult
+) -> list[Message]:
+    """A call with its result, as the model will see them, for the ears it reached."""
     metadata = audience_metadata(turn, context, result)
     asked = wire_call(call.id, call.name, wire_arguments(call))
-    script.conversation.append(
-        [
-            make_message("assistant", "", tool_calls=[asked], **metadata),
-            make_message("tool", result.text, tool_call_id=call.id, **metadata),
-        ]
-    )
+    return [
+        make_message("assistant", "", tool_calls=[asked], **metadata),
+        make_message("tool", result.text, tool_call_id=call.id, **metadata),
+    ]
 
 
 def audience_metadata(turn: TurnRecord, context: ToolContext, result: ToolResult) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from itertools import count
 import pytest
 from twisted.internet.task import Clock
 
+from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
+from evennia_ai.policy.backoff import RetryLimits
 from evennia_ai.testing.scripted import ScriptedLLM
 
 SESSION_IDS = count(1000)
@@ -144,6 +146,12 @@ def forget_everything():
     flush_cache()
 
 
+def gateway_to(model, clock):
+    """A gateway that asks the scripted model whatever a profile says; no call is tried twice."""
+    limits = GatewayLimits(retry=RetryLimits(max_attempts=1))
+    return ModelGateway(clock, {"offline": model, "openai": model}, limits)
+
+
 @pytest.fixture
 def service(db, settings):
     """The real service with a fake clock; started and stopped around the test."""
@@ -177,8 +185,7 @@ def model():
 @pytest.fixture
 def game(service, model):
     """A game whose assistants think with `model`."""
-    service.gateway = model
-    model.close = lambda: None
+    service.gateway = gateway_to(model, service.clock)
     return Game(service, model)
 
 

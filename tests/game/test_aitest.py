@@ -117,7 +117,7 @@ def test_the_characters_own_hook_is_not_asked(game, builder, mira):
 
 def test_it_works_while_the_assistant_is_stopped(game, builder, mira):
     mira.locks.add("edit:perm(Builder)")
-    builder.do("aisetup/stop Mira")
+    builder.do("aistop Mira")
     game.model.add(call("say", text="Good evening."))
     assert "would say: Good evening." in told(builder, "aitest Mira = hello")
     assert mira.assistant.db.stopped

@@ -75,7 +75,7 @@ def test_new_makes_a_character_here(game, admin, tavern):
         ("aihistory", "Which character?"),
         ("aihistory Guard", "Guard has no assistant."),
         ("aihistory/frob Guard", "There is no switch /frob. There are: /turns."),
-        ("aistatus/frob", "There is no switch /frob."),
+        ("aistatus/frob", "There is no switch /frob: aistatus has none."),
         ("aistatus", "There are no assistants yet."),
     ],
 )
@@ -148,12 +148,12 @@ def test_a_persona_may_be_changed_and_the_old_one_is_shown(admin, guard):
 
 def test_stopped_it_neither_hears_nor_speaks_until_it_is_started(game, admin, guard):
     admin.do("aisetup Guard = You are a guard.")
-    assert "Guard is stopped." in told(admin, "aisetup/stop Guard")
+    assert "Guard is stopped." in told(admin, "aistop Guard")
     admin.do("say hello")
     game.run()
     assert not Event.objects.exists()
-    assert "stopped already" in told(admin, "aisetup/stop Guard")
-    assert "Guard is awake." in told(admin, "aisetup/start Guard")
+    assert "stopped already" in told(admin, "aistop Guard")
+    assert "Guard is awake." in told(admin, "aistart Guard")
     game.model.add(call("say", text="Halt!"))
     admin.do("say hello")
     game.run()
@@ -318,4 +318,4 @@ def test_builders_change_only_what_they_may_edit(game, tavern, guard):
     builder = game.player("Bea", tavern, permissions=["Builder"])
     assert "You may not change Guard" in told(builder, "aisetup Guard = x")
     assert "has a mind" in told(builder, "aisetup/new Otto = You are Otto.")
-    assert "Otto is stopped." in told(builder, "aisetup/stop Otto")
+    assert "Otto is stopped." in told(builder, "aistop Otto")

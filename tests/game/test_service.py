@@ -9,6 +9,7 @@ from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.models import Event, Turn
 from evennia_ai.services import AssistantService
 from evennia_ai.testing.scripted import call
+from tests.game.conftest import gateway_to
 
 
 def restart(game, model):
@@ -23,13 +24,13 @@ def restart(game, model):
             "partners",
             "config",
             "ticking",
-            "wake_call",
+            "woken",
         ):
             setattr(script.ndb, name, None)
     flush_cache()
     service = AssistantService(clock=game.clock, environ={})
     service.epoch = game.service.epoch + 1
-    service.gateway = model
+    service.gateway = gateway_to(model, game.clock)
     service.startService()
     service.resume()
     game.run(1)
@@ -80,8 +81,10 @@ def test_no_new_turn_begins_after_the_reload_hook(game, mira, ann):
 def test_what_may_have_been_said_before_a_crash_is_closed_by_an_excuse(game, mira, ann):
     ann.do("say one")
     script = mira.assistant
-    script.ndb.wake_call.cancel()
-    turn = script.turns.begin(script.inbox.waiting(), frozenset({ann.dbref}), False, "tick_event")
+    game.service.slices._queue.clear()
+    turn = script.turns.begin(
+        script.inbox.open_events().waiting, frozenset({ann.dbref}), False, "tick_event"
+    )
     script.turns.intend(turn.id, call("say", text="hm"), True)
     restart(game, game.model).stopService()
     assert "my thoughts wandered" in ann.last()

@@ -73,14 +73,14 @@ def test_messages_are_appended_in_order_with_seq_time_and_tokens(stores):
 def test_what_is_addressed_waits_and_the_rest_is_overheard(stores):
     stores.inbox.put(heard("ambient", addressed=False))
     stores.inbox.put(heard("for me"))
-    assert [e.heard.text for e in stores.inbox.waiting()] == ["for me"]
+    assert [e.heard.text for e in stores.inbox.open_events().waiting] == ["for me"]
 
 
 def test_beginning_a_turn_claims_its_events_and_logs_all_in_the_order_they_were_heard(stores):
     stores.inbox.put(heard("ambient", addressed=False))
     stores.inbox.put(heard("for me"))
-    turn = stores.turns.begin(stores.inbox.waiting(), ANN, False, "tick_event")
-    assert stores.inbox.waiting() == []
+    turn = stores.turns.begin(stores.inbox.open_events().waiting, ANN, False, "tick_event")
+    assert stores.inbox.open_events().waiting == ()
     assert contents(stores) == ["Ann says: ambient", "Ann says: for me"]
     assert [e.heard.text for e in turn.overheard] == ["ambient"]
     assert turn.speakers == {"#5"}
@@ -89,16 +89,16 @@ def test_beginning_a_turn_claims_its_events_and_logs_all_in_the_order_they_were_
 
 def test_a_finished_turn_is_no_longer_current_and_closes_its_events(stores):
     stores.inbox.put(heard())
-    turn = stores.turns.begin(stores.inbox.waiting(), ANN, False, "tick_event")
+    turn = stores.turns.begin(stores.inbox.open_events().waiting, ANN, False, "tick_event")
     stores.turns.finish(turn.id, "answered")
     assert not stores.turns.is_current(turn.id)
-    assert stores.inbox.waiting() == []
+    assert stores.inbox.open_events().waiting == ()
 
 
 def test_events_may_be_closed_without_a_turn(stores):
     number = stores.inbox.put(heard())
     stores.inbox.close([number], "expired", "too old")
-    assert stores.inbox.waiting() == []
+    assert stores.inbox.open_events().waiting == ()
 
 
 def test_a_message_survives_the_process(tables, service):
@@ -118,7 +118,7 @@ def test_a_batch_of_messages_is_stored_whole_or_not_at_all(tables):
 
 def test_why_an_event_was_addressed_stays_when_it_is_answered(tables):
     tables.inbox.put(Heard("say", "#5", "Ann", "x", ANN, addressed=True, reason="named"))
-    turn = tables.turns.begin(tables.inbox.waiting(), ANN, False, "tick_event")
+    turn = tables.turns.begin(tables.inbox.open_events().waiting, ANN, False, "tick_event")
     tables.turns.finish(turn.id, "answered")
     assert Event.objects.get().reason == "named"
 
@@ -148,7 +148,7 @@ def test_after_a_crash_an_open_turn_is_closed_by_what_is_known_of_it(
     tables, service, acts, state, act_state
 ):
     tables.inbox.put(heard())
-    turn = tables.turns.begin(tables.inbox.waiting(), ANN, False, "tick_event")
+    turn = tables.turns.begin(tables.inbox.open_events().waiting, ANN, False, "tick_event")
     for name, outcome in acts:
         act = tables.turns.intend(turn.id, ToolCallRequest("1", name, "{}"), True)
         if outcome != "intended":

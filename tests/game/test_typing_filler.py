@@ -74,7 +74,7 @@ def test_it_is_no_act_and_no_assistant_hears_it(game, ann, mira, late, tavern):
     assert not ToolCall.objects.exists()
     assert not any("looks at" in message.content for message in Message.objects.all())
     assert len(game.model.requests) == 1
-    assert otto.assistant.inbox.waiting() == []
+    assert otto.assistant.inbox.open_events().waiting == ()
 
 
 @pytest.mark.parametrize("seconds", [0, 5.0])

@@ -15,10 +15,12 @@ from evennia_ai.errors import (
     Busy,
     DeadlineExceeded,
     ProviderMisconfigured,
+    ProviderRejected,
     ProviderUnavailable,
     TurnAborted,
 )
-from evennia_ai.llm.gateway import ModelGateway
+from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
+from evennia_ai.policy.backoff import RetryLimits
 from evennia_ai.ports import LLMReply, LLMRequest, Scene
 from evennia_ai.testing.scripted import ScriptedLLM
 
@@ -68,7 +70,9 @@ class Desk:
         self.clock = Clock()
         self.client = Held()
         self.gateway = ModelGateway(
-            self.clock, {"scripted": self.client}, max_in_flight, max_queued
+            self.clock,
+            {"scripted": self.client},
+            GatewayLimits(max_in_flight, max_queued, retry=RetryLimits(max_attempts=1)),
         )
 
     def ask(self, number=0, deadline_at=DEADLINE):
@@ -110,7 +114,7 @@ def test_a_client_that_is_not_there_is_a_configuration_error(desk):
     )
 
 
-@pytest.mark.parametrize("error", [ProviderUnavailable("down"), KeyError("a mistake of ours")])
+@pytest.mark.parametrize("error", [ProviderRejected("no"), KeyError("a mistake of ours")])
 @pytest.mark.parametrize("how", ["fails", "raises"])
 def test_what_the_client_fails_with_is_what_the_caller_gets(error, how):
     class Broken:
@@ -222,13 +226,15 @@ def test_cancelling_a_call_that_waits_takes_it_out_of_the_queue(desk):
 
 
 def test_a_queue_of_calls_that_fail_at_once_is_emptied_without_deep_recursion(desk):
-    broken = ScriptedLLM(ProviderUnavailable("down") for _ in range(2_000))
-    gateway = ModelGateway(desk.clock, {"scripted": desk.client, "broken": broken}, 1, 2_000)
+    broken = ScriptedLLM(ProviderRejected("no") for _ in range(2_000))
+    gateway = ModelGateway(
+        desk.clock, {"scripted": desk.client, "broken": broken}, GatewayLimits(1, 2_000)
+    )
     gateway.complete(request(0), PROFILE, DEADLINE)
     profile = ModelProfile("p", "broken")
     outcomes = [Outcome(gateway.complete(request(), profile, DEADLINE)) for _ in range(2_000)]
     desk.client.open[0].callback(LLMReply(""))
-    assert {type(outcome.error) for outcome in outcomes} == {ProviderUnavailable}
+    assert {type(outcome.error) for outcome in outcomes} == {ProviderRejected}
     assert (gateway.in_flight, gateway.queued) == (0, 0)
 
 
@@ -300,7 +306,7 @@ class AnyOrder(RuleBasedStateMachine):
         if fine:
             work.callback(LLMReply("hi"))
         else:
-            work.errback(ProviderUnavailable("down"))
+            work.errback(ProviderRejected("no"))
 
     @precondition(lambda self: self.outcomes)
     @rule(data=st.data())

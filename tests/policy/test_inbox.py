@@ -47,12 +47,21 @@ def test_who_left_is_waited_for_and_holds_up_nobody_else():
     assert next_batch(events, frozenset()) is None
 
 
-def test_words_expire_just_after_their_age_and_after_three_attempts():
+def test_what_was_tried_three_times_gets_an_excuse_by_itself():
+    events = [event(1), event(2, attempts=3), event(3, attempts=2)]
+    present = frozenset({ANN})
+    fresh = next_batch(events, present)
+    assert (ids(fresh), fresh.exhausted) == ([1, 3], False)
+    tired = next_batch(events[1:2], present)
+    assert (ids(tired), tired.exhausted) == ([2], True)
+
+
+def test_words_expire_just_after_their_age_and_when_not_even_an_excuse_came_of_them():
     events = [
         event(1, age_s=300),
         event(2, age_s=300.5),
-        event(3, attempts=2),
-        event(4, attempts=3),
+        event(3, attempts=4),
+        event(4, attempts=5),
     ]
     expired = select_expired(events, NOW, 300)
     assert [(item.event.id, item.reason) for item in expired] == [(2, TOO_OLD), (4, GAVE_UP)]

@@ -1,0 +1,104 @@
+"""``aistop`` and ``aistart``: the switch for one assistant, and for all of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evennia_ai.assistant_script import AssistantScript
+from evennia_ai.commands.common import AICommand, UsageError
+from evennia_ai.commands.setup import ensure_may_edit
+from evennia_ai.policy.sanitize import clean_output
+
+EVERYBODY = "all"
+
+
+class SwitchCommand(AICommand):
+    """What the two have in common."""
+
+    locks = "cmd:perm(Builder)"
+    switch_options = ()
+
+    def run(self) -> None:
+        """Turn one assistant, or all of them."""
+        name = self.args.strip()
+        if not name:
+            raise UsageError(f"Whom? |w{self.key} <character>|n, or |w{self.key} all|n.")
+        if name.lower() != EVERYBODY:
+            script = self.find_assistant(name)
+            ensure_may_edit(script.character, self.caller)
+            self.turn_one(script)
+        elif not self.caller.check_permstring("Admin"):
+            raise UsageError(f"Only admins may use |w{self.key} all|n.")
+        else:
+            self.turn_all(AssistantScript.shared_services)
+
+    def turn_one(self, script: Any) -> None:
+        """Turn one assistant; raises UsageError where it is so already."""
+        raise NotImplementedError
+
+    def turn_all(self, services: Any) -> None:
+        """Turn all assistants; raises UsageError where they are so already."""
+        raise NotImplementedError
+
+
+class CmdAIStop(SwitchCommand):
+    """
+    stop an assistant, or all of them, at once
+
+    Usage:
+      aistop <character>
+      aistop all
+
+    A stopped assistant hears, thinks and says nothing; what it was thinking is
+    dropped. |waistop all|n (for admins) ends every call to a model this moment
+    and lets none begin, also after a restart, until |waistart all|n. Whoever
+    speaks to a character meanwhile is told that it is silent.
+    """
+
+    key = "aistop"
+
+    def turn_one(self, script: Any) -> None:
+        """Stop one."""
+        if not script.is_on:
+            raise UsageError(f"{script.character_name} is stopped already.")
+        script.stop_thinking()
+        self.msg(f"{script.character_name} is stopped. |waistart|n wakes it again.")
+
+    def turn_all(self, services: Any) -> None:
+        """Stop all."""
+        if services.switched_off:
+            raise UsageError(f"They are stopped already: {clean_output(services.switched_off)}")
+        by = clean_output(self.caller.key, 60)
+        services.switch_off(f"All assistants were stopped by {by}.")
+        self.msg("All assistants are stopped, and no model is asked. |waistart all|n ends that.")
+
+
+class CmdAIStart(SwitchCommand):
+    """
+    let an assistant, or all of them, think again
+
+    Usage:
+      aistart <character>
+      aistart all
+
+    Undoes |waistop|n. Who was stopped by name stays so when all are started.
+    """
+
+    key = "aistart"
+
+    def turn_one(self, script: Any) -> None:
+        """Start one."""
+        if script.is_on:
+            raise UsageError(f"{script.character_name} is awake already.")
+        script.db.stopped = None
+        script.wake()
+        self.msg(f"{script.character_name} is awake.")
+        if script.services.switched_off:
+            self.msg("But all assistants are stopped. |waistart all|n ends that.")
+
+    def turn_all(self, services: Any) -> None:
+        """Start all."""
+        if not services.switched_off:
+            raise UsageError("They are not stopped.")
+        services.switch_on()
+        self.msg("All assistants think again, but for those that were stopped by name.")

@@ -1,0 +1,65 @@
+"""Events that the database could not take yet: kept in order and tried again for a while."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from twisted.internet.interfaces import IReactorTime
+
+from evennia_ai.errors import StoreUnavailable
+from evennia_ai.events import Heard
+
+PAUSES_S = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+
+
+class Backlog:
+    """Stores events at once where that is possible, and later, in their order, where it is not.
+
+    Args:
+        clock: for the pauses.
+        store: stores one event and returns its id; raises StoreUnavailable.
+        stored: called with each event and its id when it is stored.
+        lost: called with each event that could not be stored in all `PAUSES_S`.
+    """
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        store: Callable[[Heard], int],
+        stored: Callable[[Heard, int], None],
+        lost: Callable[[Heard], None],
+    ) -> None:
+        self._clock: Any = clock
+        self._store = store
+        self._stored = stored
+        self._lost = lost
+        self._waiting: deque[Heard] = deque()
+        self._tries = 0
+
+    def put(self, heard: Heard) -> None:
+        """Store an event, behind all that wait already."""
+        self._waiting.append(heard)
+        if len(self._waiting) == 1:
+            self._try()
+
+    def _try(self) -> None:
+        """Store what waits, oldest first, until something cannot be stored."""
+        while self._waiting:
+            try:
+                event_id = self._store(self._waiting[0])
+            except StoreUnavailable:
+                self._put_off()
+                return
+            self._tries = 0
+            self._stored(self._waiting.popleft(), event_id)
+
+    def _put_off(self) -> None:
+        if self._tries < len(PAUSES_S):
+            self._clock.callLater(PAUSES_S[self._tries], self._try)
+            self._tries += 1
+            return
+        self._tries = 0
+        while self._waiting:
+            self._lost(self._waiting.popleft())

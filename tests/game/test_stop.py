@@ -1,0 +1,96 @@
+"""The switch for one assistant and for all."""
+
+import pytest
+from twisted.internet.defer import Deferred
+
+from evennia_ai.models import Event
+from evennia_ai.services import AssistantService
+from evennia_ai.testing.scripted import call
+from tests.game.conftest import gateway_to
+
+
+@pytest.fixture
+def admin(game, tavern, mira):
+    return game.player("Ada", tavern, permissions=["Admin"])
+
+
+@pytest.fixture
+def builder(game, tavern, mira):
+    return game.player("Bo", tavern, permissions=["Builder"])
+
+
+def told(player, line):
+    player.forget()
+    player.do(line)
+    return "\n".join(player.heard())
+
+
+def test_all_are_stopped_at_once_and_whoever_waits_is_told(game, admin, ann, mira):
+    late = Deferred()
+    game.model.add(late)
+    ann.do("say Mira, hello")
+    game.run()
+    assert told(admin, "aistop all").startswith("All assistants are stopped")
+    assert ann.last() == "(Mira is silent: the staff has stopped all such characters.)"
+    assert late.called
+    assert [e.reason for e in Event.objects.filter(state="expired")] == [
+        "All assistants were stopped by Ada."
+    ]
+
+
+def test_while_all_are_stopped_no_model_is_asked_and_speakers_are_told(game, admin, ann, mira):
+    told(admin, "aistop all")
+    ann.do("say Mira, hello")
+    game.run(10)
+    assert game.model.requests == []
+    assert ann.last() == "(Mira is silent: the staff has stopped all such characters.)"
+
+
+def test_the_switch_outlives_a_restart_and_is_undone(game, admin, ann, mira):
+    told(admin, "aistop all")
+    service = AssistantService(clock=game.clock, environ={})
+    service.gateway = gateway_to(game.model, game.clock)
+    service.startService()
+    try:
+        assert service.switched_off == "All assistants were stopped by Ada."
+        assert "think again" in told(admin, "aistart all")
+        game.model.add(call("say", text="Hello."))
+        ann.do("say Mira, hello")
+        game.run(1)
+        assert ann.last() == 'Mira says, "Hello."'
+    finally:
+        service.stopService()
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("aistop", "Whom? aistop <character>, or aistop all."),
+        ("aistart", "Whom? aistart <character>, or aistart all."),
+        ("aistop Nobody", "There is nobody called 'Nobody'."),
+        ("aistop/now all", "There is no switch /now"),
+        ("aistop Ada", "Ada has no assistant."),
+        ("aistart Mira", "Mira is awake already."),
+        ("aistart all", "They are not stopped."),
+        ("aistop " + "9" * 400, "There is nobody called"),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_a_sentence(admin, line, answer):
+    assert answer in told(admin, line)
+
+
+def test_twice_is_told(admin):
+    told(admin, "aistop all")
+    assert "stopped already: All assistants were stopped by Ada." in told(admin, "aistop all")
+    told(admin, "aistop Mira")
+    assert "stopped already" in told(admin, "aistop Mira")
+    assert "But all assistants are stopped." in told(admin, "aistart Mira")
+
+
+def test_all_is_for_admins_and_one_for_its_builder(builder, mira):
+    assert "Only admins" in told(builder, "aistop all")
+    assert "You may not change Mira." in told(builder, "aistop Mira")
+
+
+def test_players_have_no_such_command(ann):
+    assert "is not available" in told(ann, "aistop all")

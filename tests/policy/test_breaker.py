@@ -1,0 +1,111 @@
+"""The circuit breaker's transitions."""
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from evennia_ai.errors import ProviderMisconfigured, ProviderUnavailable, QuotaExhausted
+from evennia_ai.policy.breaker import (
+    Breaker,
+    BreakerLimits,
+    admits,
+    after_abandoned,
+    after_failure,
+    after_start,
+    after_success,
+)
+
+LIMITS = BreakerLimits(failures=3, pause_s=10.0, longest_pause_s=60.0)
+DOWN = ProviderUnavailable("down")
+
+
+def failed(breaker, now, error=DOWN):
+    return after_failure(breaker, error, now, LIMITS)
+
+
+def opened(now=0.0):
+    breaker = Breaker()
+    for _ in range(LIMITS.failures):
+        breaker = failed(breaker, now)
+    return breaker
+
+
+def test_single_failures_between_successes_change_nothing():
+    breaker = Breaker()
+    for _ in range(10):
+        breaker = after_success(failed(failed(breaker, 0.0), 0.0))
+    assert admits(breaker, 0.0)
+
+
+def test_failures_in_a_row_open_it_for_a_while():
+    breaker = opened()
+    assert not admits(breaker, 9.9)
+    assert admits(breaker, 10.0)
+
+
+def test_after_the_pause_one_call_probes_and_the_others_wait():
+    probing = after_start(opened())
+    assert not admits(probing, 10.0)
+    assert admits(after_success(probing), 10.0)
+
+
+def test_a_failed_probe_opens_it_for_twice_as_long_up_to_the_limit():
+    breaker, now, pauses = opened(), 0.0, []
+    for _ in range(5):
+        pauses.append(breaker.open_until - now)
+        now = breaker.open_until
+        breaker = failed(after_start(breaker), now)
+    assert pauses == [10.0, 20.0, 40.0, 60.0, 60.0]
+
+
+def test_a_probe_that_was_given_up_lets_another_one_go():
+    assert admits(after_abandoned(after_start(opened())), 10.0)
+
+
+def test_what_cannot_mend_itself_opens_it_at_once():
+    for error in (ProviderMisconfigured("no such key"), QuotaExhausted("used up")):
+        assert not admits(failed(Breaker(), 0.0, error), 1.0)
+
+
+def test_a_time_the_provider_names_is_kept_up_to_the_longest_pause():
+    assert failed(Breaker(), 0.0, QuotaExhausted("", retry_after_s=30.0)).open_until == 30.0
+    assert failed(Breaker(), 0.0, QuotaExhausted("", retry_after_s=1e9)).open_until == 60.0
+
+
+class AnyOrder(RuleBasedStateMachine):
+    """Calls that start, fail, succeed and are given up, as time goes by."""
+
+    def __init__(self):
+        super().__init__()
+        self.breaker = Breaker()
+        self.now = 0.0
+        self.probes = 0
+
+    @rule(seconds=st.floats(0.0, 100.0))
+    def wait(self, seconds):
+        self.now += seconds
+
+    @rule(end=st.sampled_from(["fails", "succeeds", "is given up"]))
+    def call(self, end):
+        if not admits(self.breaker, self.now):
+            return
+        breaker = after_start(self.breaker)
+        if end == "fails":
+            self.breaker = failed(breaker, self.now)
+        elif end == "succeeds":
+            self.breaker = after_success(breaker)
+        else:
+            self.breaker = after_abandoned(breaker)
+
+    @invariant()
+    def it_is_never_open_longer_than_the_longest_pause(self):
+        until = self.breaker.open_until
+        assert until is None or until - self.now <= LIMITS.longest_pause_s
+
+    @invariant()
+    def it_never_stays_shut_for_ever(self):
+        assert admits(self.breaker, self.now + LIMITS.longest_pause_s)
+
+
+AnyOrder.TestCase.settings = settings(max_examples=50, stateful_step_count=30, deadline=None)
+TestAnyOrder = AnyOrder.TestCase
