@@ -11,7 +11,9 @@ It is steered by ``POST /_control`` with an object of any of:
 - ``rules``: ``[{"match": regex, "reply": {...}}]``, tried in order on what was last heard;
 - ``require_key``: the only key that is let in; a wrong one is told back, as real servers do;
 - ``pages``: replies for other addresses, each under its method and path, as in
-  ``{"GET /v1/models": {"raw": "[]"}}``.
+  ``{"GET /v1/models": {"raw": "[]"}}``;
+- ``faults``: a share of the requests that meets a fault, as in `stub_faults`;
+- ``refuse``: for so many seconds from now nobody can connect.
 
 Each replaces what was there. A file given with ``--script`` holds the same object. The kinds of
 replies are in `stub_replies`.
@@ -33,8 +35,9 @@ from twisted.internet import stdio
 from twisted.internet.protocol import Protocol
 from twisted.web.http import Request
 from twisted.web.resource import Resource
-from twisted.web.server import NOT_DONE_YET, Site
+from twisted.web.server import NOT_DONE_YET
 
+from evennia_ai.testing.stub_faults import Mix, check_fault, draw_fault, expand_fault, read_mix
 from evennia_ai.testing.stub_replies import (
     Body,
     Reply,
@@ -44,10 +47,13 @@ from evennia_ai.testing.stub_replies import (
     match_rule,
     render_reply,
 )
+from evennia_ai.testing.stub_wire import Door, QuietSite, send, transport_of
 
 COMPLETIONS = (b"/v1/chat/completions", b"/chat/completions")
 MODELS = (b"/v1/models", b"/models")
 CONTROL = b"/_control"
+BREAKING = ("reset", "cut")  # it is the provider that ends the connection
+ORDERS = frozenset({"latency", "queue", "rules", "require_key", "pages", "faults", "refuse"})
 
 
 class Orders:
@@ -59,12 +65,13 @@ class Orders:
         self.rules: list[dict[str, Any]] = []
         self.require_key = ""
         self.pages: dict[str, Reply] = {}
+        self.faults = Mix()
         self.number = 0
         self._log = log
 
     def update(self, orders: dict[str, Any]) -> None:
         """Replace the orders that are named; raises ValueError for what makes no sense."""
-        strange = set(orders) - {"latency", "queue", "rules", "require_key", "pages"}
+        strange = set(orders) - ORDERS
         if strange:
             raise ValueError(f"There are no orders called {', '.join(sorted(strange))}.")
         rules = list(orders.get("rules", self.rules))
@@ -72,15 +79,27 @@ class Orders:
         pages = dict(orders.get("pages", self.pages))
         for reply in [*queue, *(rule["reply"] for rule in rules), *pages.values()]:
             check_reply(reply)
+            if "fault" in reply:
+                check_fault(reply)
+        if "faults" in orders:
+            self.faults = read_mix(orders["faults"])
         self.latency = float(orders.get("latency", self.latency))
         self.queue, self.rules, self.pages = deque(queue), rules, pages
         self.require_key = str(orders.get("require_key", self.require_key))
 
     def next_reply(self, body: Body) -> Reply:
-        """The queue's next reply, else the first matching rule's, else the polite one."""
+        """The queue's next reply, else the mix's fault, the first matching rule's, the polite one.
+
+        What is played is written to the log.
+        """
         if self.queue:
-            return self.queue.popleft()
-        return match_rule(self.rules, body) or answer_politely(body)
+            reply = self.queue.popleft()
+        else:
+            drawn = draw_fault(self.faults, self.number)
+            reply = drawn or match_rule(self.rules, body) or answer_politely(body)
+        if "fault" in reply:
+            self.write({"number": self.number, "fault": reply["fault"]})
+        return reply
 
     def write(self, record: dict[str, Any]) -> None:
         """Append one line to the log; it is on disk for a reader before the answer goes out."""
@@ -98,13 +117,14 @@ class Provider(Resource):
         super().__init__()
         self._orders = orders
         self._clock = clock
+        self.door: Door | None = None
 
     def render(self, request: Any) -> bytes | int:
         """Route a request by method and path."""
         method, path = request.method, request.path
         page = self._orders.pages.get(f"{method.decode()} {path.decode()}")
         if page:
-            self._send_later(request, render_reply(page, {}, 0), 0)
+            self._send_later(request, self._render(page, {}, 0), 0)
             return NOT_DONE_YET
         if method == b"POST" and path in COMPLETIONS:
             return self._complete(request)
@@ -115,12 +135,19 @@ class Provider(Resource):
             return self._control(request)
         return send_now(request, 404, problem(f"No such address: {path.decode()}"))
 
-    def _control(self, request: Any) -> bytes:
+    def _control(self, request: Any) -> bytes | int:
         try:
-            self._orders.update(json.loads(request.content.read()))
+            orders = json.loads(request.content.read())
+            self._orders.update(orders)
+            refuse_s = float(orders.get("refuse", 0))
         except (ValueError, TypeError, KeyError) as error:
             return send_now(request, 400, problem(str(error)))
-        return send_now(request, 200, {"queue": len(self._orders.queue)})
+        answer = send_now(request, 200, {"queue": len(self._orders.queue)})
+        if not refuse_s or self.door is None:
+            return answer
+        shut = self.door.shut(refuse_s, keep=transport_of(request))
+        shut.addCallback(lambda _: (request.write(answer), request.finish()))
+        return NOT_DONE_YET
 
     def _complete(self, request: Any) -> bytes | int:
         orders = self._orders
@@ -139,18 +166,22 @@ class Provider(Resource):
             return send_now(request, 401, problem(f"Incorrect API key provided: {key}."))
         if body.get("stream") or not messages:
             return send_now(request, 400, problem("Streaming, or nothing to answer."))
-        self._send_later(request, render_reply(orders.next_reply(body), body, number), number)
+        self._send_later(request, self._render(orders.next_reply(body), body, number), number)
         return NOT_DONE_YET
+
+    def _render(self, reply: Reply, body: Body, number: int) -> Response:
+        return render_reply(expand_fault(reply, body, number, time.time()), body, number)
 
     def _send_later(self, request: Request, response: Response, number: int) -> None:
         """Answer after the latency; a client that leaves before is noted in the log."""
         orders = self._orders
         latency_s = orders.latency if response.latency_s is None else response.latency_s
-        answer = self._clock.callLater(latency_s, send, request, response)
+        answer = self._clock.callLater(latency_s, send, request, response, self._clock)
 
         def left(_: Any) -> None:
             if answer.active():
                 answer.cancel()
+            if response.manner not in BREAKING:
                 orders.write({"number": number, "left": True})
 
         request.notifyFinish().addErrback(left)
@@ -166,25 +197,6 @@ def send_now(request: Request, status: int, body: dict[str, Any]) -> bytes:
     request.setResponseCode(status)
     request.setHeader("Content-Type", "application/json")
     return json.dumps(body).encode()
-
-
-def send(request: Request, response: Response) -> None:
-    """Write a response."""
-    request.setResponseCode(response.status)
-    for name, value in response.headers.items():
-        request.setHeader(name, value)
-    request.setHeader("Content-Length", str(len(response.content)))
-    request.write(response.content)
-    request.finish()
-
-
-class QuietSite(Site):
-    """A site that keeps no access log: the JSON log has more."""
-
-    noisy = False
-
-    def log(self, request: Request) -> None:
-        """Write nothing."""
 
 
 class StopAtEnd(Protocol):
@@ -221,10 +233,12 @@ def main(argv: Sequence[str]) -> None:
     orders.update({"latency": arguments.latency})
     if arguments.script:
         orders.update(json.loads(arguments.script.read_text(encoding="utf-8")))
-    port = reactor.listenTCP(arguments.port, QuietSite(Provider(orders, reactor)), 512, "127.0.0.1")
+    provider = Provider(orders, reactor)
+    provider.door = Door(reactor, QuietSite(provider))
+    port = provider.door.open(arguments.port)
     if arguments.until_stdin_ends:
         stdio.StandardIO(StopAtEnd(reactor))
-    sys.stdout.write(f"{port.getHost().port}\n")
+    sys.stdout.write(f"{port}\n")
     sys.stdout.flush()
     reactor.run()
 

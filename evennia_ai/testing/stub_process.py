@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from http.client import HTTPConnection
 from pathlib import Path
 from types import TracebackType
@@ -93,17 +94,30 @@ class StubProvider:
         """Answer the next requests by saying these texts, in order."""
         self.queue(*({"tool_calls": [{"name": "say", "arguments": {"text": t}}]} for t in texts))
 
+    def fault(self, *names: str, **options: Any) -> None:
+        """Answer the next requests with these faults of `stub_faults`, in order."""
+        self.queue(*({"fault": name, **options} for name in names))
+
+    def mix_faults(self, rate: float, seed: int = 0, names: Sequence[str] | None = None) -> None:
+        """Have a share of all requests meet a fault; the same seed gives the same course."""
+        named = {} if names is None else {"names": list(names)}
+        self.control(faults={"rate": rate, "seed": seed, **named})
+
+    def refuse(self, seconds: float) -> None:
+        """Let nobody connect for some seconds, and drop those who are; in force on return."""
+        self.control(refuse=seconds)
+
     def rules(self, rules: dict[str, dict[str, Any]]) -> None:
         """Answer by regex, found in what was last heard; the first that fits counts."""
         self.control(rules=[{"match": match, "reply": reply} for match, reply in rules.items()])
 
     def clear(self) -> None:
         """Forget all orders, answer at once and politely, and begin an empty log."""
-        self.control(latency=0.0, queue=[], rules=[], require_key="", pages={})
+        self.control(latency=0.0, queue=[], rules=[], require_key="", pages={}, faults={})
         os.truncate(self.log, 0)
 
     def records(self) -> list[dict[str, Any]]:
-        """Every line of the log: requests, and clients that left before their answer."""
+        """Every line of the log: requests, faults, clients that left before their answer's end."""
         return [json.loads(line) for line in self.log.read_text(encoding="utf-8").splitlines()]
 
     def requests(self) -> list[dict[str, Any]]:

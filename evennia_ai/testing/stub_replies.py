@@ -5,7 +5,8 @@ A reply is a plain object, so that it can come from a script, a rule or the cont
 - ``{"text": "hello"}``: plain text;
 - ``{"tool_calls": [{"name": "say", "arguments": {"text": "hello"}}]}``;
 - ``{"completion": {...}}``: a whole chat completion, as it is;
-- ``{"raw": "<html>", "status": 502, "headers": {"Retry-After": "2"}}``: any response at all.
+- ``{"raw": "<html>", "status": 502, "headers": {"Retry-After": "2"}}``: any response at all;
+- ``{"fault": "hang"}``: one of the faults of `stub_faults`.
 
 ``latency`` in seconds goes with each. Without an order it answers like a polite echo: it says, or
 whispers back, what it heard.
@@ -22,7 +23,7 @@ from typing import Any
 Body = Mapping[str, Any]
 Reply = Mapping[str, Any]
 
-KINDS = ("text", "tool_calls", "completion", "raw")
+KINDS = ("text", "tool_calls", "completion", "raw", "fault")
 MARK = "I heard:"
 MOST_ECHOED = 20
 MOST_ECHOED_CHARS = 500
@@ -44,12 +45,14 @@ class SpokenLine:
 
 @dataclass(frozen=True)
 class Response:
-    """What goes over the wire."""
+    """What goes over the wire, and in which manner of `stub_wire`, which may need options."""
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
     content: bytes = b""
     latency_s: float | None = None
+    manner: str = "whole"
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 def check_reply(reply: Reply) -> None:
@@ -66,7 +69,8 @@ def render_reply(reply: Reply, body: Body, number: int) -> Response:
         return Response(reply.get("status", 200), headers, reply["raw"].encode(), latency_s)
     completion = reply.get("completion") or build_completion(reply, body, number)
     content = json.dumps(completion).encode()
-    return Response(200, {"Content-Type": "application/json"}, content, latency_s)
+    headers = {"Content-Type": "application/json"}
+    return Response(200, headers, content, latency_s, reply.get("manner", "whole"), reply)
 
 
 def build_completion(reply: Reply, body: Body, number: int) -> dict[str, Any]:

@@ -22,18 +22,6 @@ SITUATION = {
 ROOT = Path(evennia_ai.__file__).parent.parent
 
 
-@pytest.fixture(scope="module")
-def process(tmp_path_factory):
-    with StubProvider(tmp_path_factory.mktemp("stub") / "requests.jsonl") as provider:
-        yield provider
-
-
-@pytest.fixture
-def provider(process):
-    process.clear()
-    return process
-
-
 def heard(*lines):
     return [{"role": "user", "content": line} for line in lines]
 
