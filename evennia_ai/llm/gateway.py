@@ -38,6 +38,7 @@ from evennia_ai.policy.breaker import (
 )
 from evennia_ai.policy.budgets import (
     ASSISTANT,
+    GAME,
     NAMES,
     PLAYER,
     WHOLE_GAME,
@@ -52,6 +53,7 @@ log = Logger()
 
 FREE_CLIENT = "offline"
 PATIENCE_S = 5.0
+TIGHT = 0.8
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ class ModelGateway:
         self._jitter = jitter
         self._lanes = Lanes(limits.max_in_flight)
         self._budgets = Budgets()
-        self._calls: set[Call] = set()
+        self._calls: dict[Call, None] = {}
         self._starting = False
         self._shut: AssistantError | None = None
 
@@ -147,7 +149,7 @@ class ModelGateway:
         )
         left_s = deadline_at - self._clock.seconds()
         call.timer = self._clock.callLater(left_s, self._expire, call)
-        self._calls.add(call)
+        self._calls[call] = None
         self._wait(call)
         return call.result
 
@@ -158,6 +160,18 @@ class ModelGateway:
     def spent_today(self) -> Mapping[Account, int]:
         """Tokens by account since the day began, in UTC."""
         return dict(self._today().spent)
+
+    def tight_budgets(self) -> list[tuple[str, int, int]]:
+        """The game's and the players' budgets of which most is used, as (whose, tokens, limit)."""
+        limits = {
+            GAME: self._limits.game_tokens_per_day,
+            PLAYER: self._limits.player_tokens_per_day,
+        }
+        return [
+            (f"{NAMES[kind].capitalize()} {key}".strip(), spent, limit)
+            for (kind, key), spent in sorted(self._today().spent.items())
+            if (limit := limits.get(kind)) is not None and spent > TIGHT * limit
+        ]
 
     # --- shutting and opening ---------------------------------------------------------------------
 
@@ -329,7 +343,7 @@ class ModelGateway:
     def _finish(self, call: Call, outcome: LLMReply | Failure) -> None:
         """Forget a call: free its place, stop its timers, cancel its work, settle its cost."""
         call.ended = True
-        self._calls.discard(call)
+        self._calls.pop(call, None)
         self._lanes.leave(call)
         for timer in (call.timer, call.pause):
             if timer is not None and timer.active():

@@ -22,6 +22,7 @@ def traces(dbref: str) -> list[Any]:
         models.Message.objects.filter(Q(speaker=dbref) | answers),
         models.ToolCall.objects.filter(turn__in=turns),
         models.Event.objects.filter(speaker=dbref),
+        models.SpeakerUse.objects.filter(speaker=dbref),
     ]
 
 

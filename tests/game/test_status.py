@@ -1,0 +1,52 @@
+"""``aistatus``: what is wrong stands below the table."""
+
+import pytest
+
+from evennia_ai.errors import ProviderMisconfigured
+from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
+from evennia_ai.policy.budgets import PLAYER, WHOLE_GAME
+from evennia_ai.testing.scripted import call
+
+
+@pytest.fixture
+def admin(game, tavern, mira):
+    return game.player("Ada", tavern, permissions=["Admin"])
+
+
+def status(player):
+    player.forget()
+    player.do("aistatus")
+    return "\n".join(player.heard())
+
+
+def test_all_is_well_and_nothing_is_told(game, admin, ann):
+    game.model.add(call("say", text="Hello."))
+    ann.do("say Mira, hello")
+    game.run(1)
+    assert ": " not in status(admin).split("Mira")[-1]
+
+
+def test_a_model_that_is_left_alone_is_told_with_its_error(game, admin, ann):
+    game.model.add(ProviderMisconfigured("The key in X is refused (HTTP 401)."))
+    ann.do("say Mira, hello")
+    game.run(1)
+    assert (
+        "Model default:offline: left alone for 4 s more: The key in X is refused (HTTP 401)."
+        in status(admin)
+    )
+
+
+def test_a_budget_of_which_most_is_used_is_told(game, service, admin, ann):
+    spent = {WHOLE_GAME: 900, (PLAYER, "#5"): 90, (PLAYER, "#6"): 10}
+    limits = GatewayLimits(game_tokens_per_day=1_000, player_tokens_per_day=100)
+    service.gateway = ModelGateway(service.clock, {}, limits, lambda day: spent)
+    text = status(admin)
+    assert "The game's budget: 900 of 1,000 tokens of today are used" in text
+    assert "This player's budget #5: 90 of 100 tokens of today are used" in text
+    assert "#6" not in text
+
+
+def test_that_all_are_stopped_is_told(game, admin):
+    admin.do("aistop all")
+    text = status(admin)
+    assert "Stopped: All assistants were stopped by Ada. aistart all ends that." in text
