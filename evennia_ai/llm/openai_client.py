@@ -11,8 +11,9 @@ import importlib
 import socket
 import ssl
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
@@ -25,15 +26,10 @@ from evennia_ai.errors import (
     ProviderRejected,
     ProviderUnavailable,
 )
+from evennia_ai.llm.body_cap import UnwantedBody, body_cap
 from evennia_ai.llm.loop_thread import LoopThread
-from evennia_ai.llm.openai_wire import (
-    build_body,
-    check_address,
-    explain_status,
-    parse_reply,
-    shown_address,
-    tell,
-)
+from evennia_ai.llm.openai_wire import build_body, check_address, parse_reply, shown_address
+from evennia_ai.llm.refusals import Refusal, explain_refusal, read_refusal, refusal_in_success
 from evennia_ai.ports import LLMReply, LLMRequest
 from evennia_ai.profiles import missing_model
 
@@ -43,6 +39,7 @@ if TYPE_CHECKING:
 OPENAI_ADDRESS = "https://api.openai.com/v1"
 NO_KEY = "none"
 CONNECT_TIMEOUT_S = 5.0
+MOST_REPLY_BYTES = 4_000_000
 LOOPBACK = ("all://localhost", "all://127.0.0.1", "all://[::1]")
 
 
@@ -52,6 +49,11 @@ class Endpoint:
 
     base_url: str
     key: str = field(repr=False)
+
+    @property
+    def address(self) -> str:
+        """Where it goes, as an admin may read it."""
+        return shown_address(self.base_url)
 
 
 @dataclass(frozen=True)
@@ -63,16 +65,36 @@ class RawReply:
     content: bytes
 
 
+def utc_now() -> datetime:
+    """The time."""
+    return datetime.now(UTC)
+
+
 class OpenAIClient:
     """`ports.LLMClient` over ``openai.AsyncOpenAI``: one try, no redirects, no retries."""
 
     def __init__(
-        self, loop_thread: LoopThread, environ: Mapping[str, str], read_timeout_s: float = 120.0
+        self,
+        loop_thread: LoopThread,
+        environ: Mapping[str, str],
+        read_timeout_s: float = 120.0,
+        most_bytes: int = MOST_REPLY_BYTES,
+        now: Callable[[], datetime] = utc_now,
     ) -> None:
-        """``read_timeout_s`` bounds the silence of a server; a turn's deadline is the gateway's."""
+        """Open nothing yet.
+
+        Args:
+            loop_thread: where the SDK runs.
+            environ: where the keys are.
+            read_timeout_s: the longest silence of a server; a turn's deadline is the gateway's.
+            most_bytes: the longest body that is read.
+            now: the time in UTC, for servers that say by a date when they want to be asked again.
+        """
         self._loop_thread = loop_thread
         self._environ = environ
         self._read_timeout_s = read_timeout_s
+        self._most_bytes = most_bytes
+        self._now = now
         self._http: Any = None
         self._sdks: dict[Endpoint, openai.AsyncOpenAI] = {}
         loop_thread.on_stop(self._close)
@@ -85,8 +107,10 @@ class OpenAIClient:
         """Ask once.
 
         Fires with the reply; fails with ProviderMisconfigured (key, address, model's name),
-        ProviderUnavailable (not reached, too slow, 408, 429, 5xx, no chat completion) or
-        ProviderRejected (any other 4xx). Cancelling closes the connection.
+        ProviderUnavailable (not reached, too slow, 408, 429, 5xx, no chat completion, too many
+        bytes), QuotaExhausted, ContextOverflow or ProviderRejected (any other 4xx), each with the
+        status, the provider's code and the seconds it asks to wait, where there were any.
+        Cancelling closes the connection.
         """
         try:
             endpoint = find_endpoint(profile, self._environ)
@@ -141,9 +165,9 @@ class OpenAIClient:
             )
             data = raw.content
         except Exception as error:  # noqa: BLE001  # the port promises ours for whatever is theirs
-            problem = explain(error, endpoint, profile)
+            problem = explain(error, endpoint, profile, self._now())
         else:
-            return read_reply(data, endpoint)
+            return read_reply(data, endpoint, profile)
         # Raised out here so that it does not drag the SDK's error along, whose request has the key.
         raise problem
 
@@ -155,8 +179,11 @@ class OpenAIClient:
         if self._http is None:
             sdk = importlib.import_module("openai")
             importlib.import_module("openai.resources.chat")
-            self._http = sdk.DefaultAsyncHttpxClient(
+            client_class = sdk.DefaultAsyncHttpxClient
+            self._http = client_class(
                 timeout=sdk.Timeout(self._read_timeout_s, connect=CONNECT_TIMEOUT_S),
+                headers={"Accept-Encoding": "identity"},
+                event_hooks={"response": [body_cap(client_class, self._most_bytes)]},
                 follow_redirects=False,
                 mounts=dict.fromkeys(LOOPBACK),  # a proxy in the environment is not for these
             )
@@ -205,25 +232,36 @@ def find_endpoint(profile: ModelProfile, environ: Mapping[str, str]) -> Endpoint
     return Endpoint(base_url, key)
 
 
-def read_reply(data: bytes, endpoint: Endpoint) -> LLMReply:
-    """`parse_reply` with a sentence for what is no chat completion."""
+def read_reply(data: bytes, endpoint: Endpoint, profile: ModelProfile) -> LLMReply:
+    """`parse_reply`; raises the error that fits where the body is no chat completion."""
     try:
         return parse_reply(data, lambda: uuid.uuid4().hex[:9])
-    except ValueError as error:
-        raise ProviderUnavailable(
-            f"{shown_address(endpoint.base_url)} did not answer with a chat completion."
-        ) from error
+    except ValueError:
+        refusal = refusal_in_success(data, endpoint.key) or Refusal(0)
+    raise refused(refusal, endpoint, profile)
 
 
-def explain(error: Exception, endpoint: Endpoint, profile: ModelProfile) -> ProviderError:
+def refused(refusal: Refusal, endpoint: Endpoint, profile: ModelProfile) -> ProviderError:
+    """The error for a refusal."""
+    return explain_refusal(
+        refusal, profile=profile, address=endpoint.address, has_key=bool(endpoint.key)
+    )
+
+
+def explain(
+    error: Exception, endpoint: Endpoint, profile: ModelProfile, now: datetime
+) -> ProviderError:
     """Turn what the SDK raised into one of our errors."""
     sdk = importlib.import_module("openai")
-    address = shown_address(endpoint.base_url)
+    address = endpoint.address
     if isinstance(error, sdk.APIStatusError):
-        told = tell(error.body, endpoint.key)
-        return explain_status(
-            error.status_code, told, profile=profile, address=address, has_key=bool(endpoint.key)
-        )
+        response = error.response
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        refusal = read_refusal(response.status_code, headers, response.content, endpoint.key, now)
+        return refused(refusal, endpoint, profile)
+    unwanted = next((cause for cause in chain(error) if isinstance(cause, UnwantedBody)), None)
+    if unwanted is not None:
+        return ProviderUnavailable(f"{address} sent {unwanted}: it was not read.")
     if isinstance(error, sdk.APITimeoutError):
         return ProviderUnavailable(f"{address} did not answer in time.")
     if isinstance(error, sdk.APIConnectionError):

@@ -13,12 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.errors import (
-    ProviderError,
-    ProviderMisconfigured,
-    ProviderRejected,
-    ProviderUnavailable,
-)
+from evennia_ai.errors import ProviderMisconfigured
 from evennia_ai.ports import LLMReply, LLMRequest, ToolCallRequest, Usage
 
 MAX_TOLD_CHARS = 300
@@ -152,42 +147,6 @@ def check_address(base_url: str, profile: ModelProfile) -> None:
             f"The base_url of the profile '{profile.name}' must look like "
             "http://localhost:11434/v1 or https://api.openai.com/v1."
         )
-
-
-def explain_status(
-    status: int, told: str, *, profile: ModelProfile, address: str, has_key: bool
-) -> ProviderError:
-    """The error for an HTTP status that is no success.
-
-    Args:
-        status: the HTTP status.
-        told: what the server said, already through `tell`.
-        profile: whose request it was.
-        address: where it went, already through `shown_address`.
-        has_key: whether a key was sent.
-    """
-    code = f"(HTTP {status})"
-    complaint = find_misconfiguration(status, profile, address, has_key)
-    if complaint:
-        return ProviderMisconfigured(f"{complaint} {code}.")
-    if status == 429:
-        return ProviderUnavailable(f"{address} takes no more requests at the moment {code}.")
-    if status == 408 or status >= 500:
-        return ProviderUnavailable(f"{address} is in trouble {code}.")
-    return ProviderRejected(f"{address} refused the request {code}{told and f': {told}'}.")
-
-
-def find_misconfiguration(status: int, profile: ModelProfile, address: str, has_key: bool) -> str:
-    """What somebody must change in the settings, or nothing where it is not the settings."""
-    if status in (401, 403) and has_key:
-        return f"{address} refused the key in {profile.api_key_env}"
-    if status in (401, 403):
-        return f"{address} wants a key, and the profile '{profile.name}' names none"
-    if status in (404, 405):
-        return f"There is no model '{profile.model}' at {address}, or the address is wrong"
-    if 300 <= status < 400:
-        return f"{address} sends us elsewhere; the profile '{profile.name}' needs the final address"
-    return ""
 
 
 def tell(body: Any, key: str) -> str:

@@ -58,8 +58,6 @@ SIGNS = (
     (rf"{SUBJECT} exceed(?:s|ed)? (?:the )?(?:max|maximum|limit|allowed)\b",),
     (r"\btoo many (?:input |prompt )?tokens\b",),
     (r"\btoo large for\b.{0,60}\bmodel\b",),
-    (r"\bcontext (?:\w+ )?overflow",),
-    (r"\bsequence length is longer than\b",),
     (r"\brange of input length should be\b",),
     (r"\breduce the length of (?:the |your )?(?:messages|prompt|input|context|conversation)\b",),
     # what vLLM counts as left for the reply is far less than nothing; -1 would be a parameter's

@@ -70,7 +70,8 @@ def render_reply(reply: Reply, body: Body, number: int) -> Response:
     completion = reply.get("completion") or build_completion(reply, body, number)
     content = json.dumps(completion).encode()
     headers = {"Content-Type": "application/json"}
-    return Response(200, headers, content, latency_s, reply.get("manner", "whole"), reply)
+    status, manner = reply.get("status", 200), reply.get("manner", "whole")
+    return Response(status, headers, content, latency_s, manner, reply)
 
 
 def build_completion(reply: Reply, body: Body, number: int) -> dict[str, Any]:

@@ -1,16 +1,24 @@
 """The openai client against a real HTTP server on loopback."""
 
 import gc
+import gzip
 import importlib
 import json
 import socket
 import threading
 import traceback
+from datetime import UTC, datetime
 
 import pytest
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.errors import ProviderMisconfigured, ProviderRejected, ProviderUnavailable
+from evennia_ai.errors import (
+    ContextOverflow,
+    ProviderMisconfigured,
+    ProviderRejected,
+    ProviderUnavailable,
+    QuotaExhausted,
+)
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.ports import LLMRequest, Scene, ToolCallRequest
 from evennia_ai.profiles import missing_model
@@ -200,13 +208,52 @@ def test_a_redirect_is_not_followed(pump, client, provider, profile):
 
 
 @pytest.mark.parametrize(
-    "raw", ["<html>Please log in</html>", "", "{", '{"error": {"message": "overloaded"}}']
+    ("raw", "told"),
+    [
+        ("<html>Please log in</html>", ""),
+        ("", ""),
+        ("{", ""),
+        ('{"error": {"message": "overloaded"}}', ": overloaded"),
+    ],
 )
-def test_a_200_that_is_no_completion_is_unavailable(pump, client, provider, profile, raw):
+def test_a_200_that_is_no_completion_is_unavailable(pump, client, provider, profile, *, raw, told):
     provider.queue({"raw": raw})
     error = pump.error(client.complete(REQUEST, profile))
     assert type(error) is ProviderUnavailable
-    assert str(error) == f"{provider.base_url} did not answer with a chat completion."
+    assert str(error) == f"{provider.base_url} did not answer with a chat completion{told}."
+
+
+def test_an_error_that_comes_as_a_success_counts_as_what_it_is(pump, client, provider, profile):
+    provider.queue({"raw": json.dumps({"error": {"message": "No credit.", "code": 402}})})
+    error = pump.error(client.complete(REQUEST, profile))
+    assert type(error) is QuotaExhausted
+    assert error.status == 402
+
+
+def test_an_error_carries_status_code_and_the_wait_that_was_asked_for(
+    pump, client, provider, profile
+):
+    provider.fault("rate_limited", seconds=5)
+    error = pump.error(client.complete(REQUEST, profile))
+    assert type(error) is ProviderUnavailable
+    assert (error.status, error.code, error.retry_after_s) == (429, "rate_limit_exceeded", 5.0)
+
+
+def test_a_wait_until_a_date_is_counted_from_the_servers_clock(
+    pump, loop_thread, provider, profile
+):
+    provider.fault("rate_limited_until", seconds=30)
+    long_ago = datetime(2000, 1, 1, tzinfo=UTC)
+    client = OpenAIClient(loop_thread, {"STUB_KEY": KEY}, now=lambda: long_ago)
+    error = pump.error(client.complete(REQUEST, profile))
+    assert 28 <= error.retry_after_s <= 31
+
+
+def test_a_prompt_that_is_too_long_is_an_overflow(pump, client, provider, profile):
+    provider.fault("too_long")
+    error = pump.error(client.complete(REQUEST, profile))
+    assert type(error) is ContextOverflow
+    assert (error.status, error.code) == (400, "context_length_exceeded")
 
 
 @pytest.mark.parametrize("completion", [{"choices": []}, {"choices": [{"message": None}]}])
@@ -276,6 +323,63 @@ def test_a_connection_that_breaks_is_unavailable_and_says_how(pump, client, sche
     assert str(error) == f"{address} could not be reached: {cause}."
 
 
+# --- bodies that are not read to their end -------------------------------------------------------
+
+
+def send_back(pump, client, *parts):
+    """The outcome of a call to a server that reads a request and sends these parts."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
+        deferred = client.complete(REQUEST, ModelProfile("local", "openai", "m", address))
+        connection, _ = server.accept()
+        asked = connection.recv(100_000)
+        for part in parts:
+            connection.sendall(part)
+        outcome = pump.wait(deferred)
+        connection.close()
+    return outcome, asked, address
+
+
+@pytest.mark.parametrize("status", [200, 500])
+def test_a_body_without_end_is_given_up_at_the_cap(
+    pump, client, provider, profile, eventually, *, status
+):
+    provider.fault("flood", size=50_000_000, status=status)
+    error = pump.error(client.complete(REQUEST, profile))
+    assert type(error) is ProviderUnavailable
+    assert str(error) == (
+        f"{provider.base_url} sent a body of more than 4,000,000 bytes: it was not read."
+    )
+    eventually(lambda: "left" in provider.records()[-1])
+
+
+def test_a_body_that_is_announced_as_too_long_is_not_even_begun(pump, client):
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: 4000001\r\n\r\n"
+    failure, _, _ = send_back(pump, client, head)
+    assert "more than 4,000,000 bytes" in str(failure.value)
+
+
+def test_the_longest_body_that_is_allowed_is_read(pump, loop_thread, provider, profile):
+    whole = json.dumps({"choices": [{"message": {"content": "x" * 1_000}}]})
+    provider.queue({"raw": whole}, {"raw": whole})
+    fits = OpenAIClient(loop_thread, {"STUB_KEY": KEY}, most_bytes=len(whole))
+    assert pump.wait(fits.complete(REQUEST, profile)).content == "x" * 1_000
+    short = OpenAIClient(loop_thread, {"STUB_KEY": KEY}, most_bytes=len(whole) - 1)
+    assert "was not read" in str(pump.error(short.complete(REQUEST, profile)))
+
+
+def test_compression_is_not_asked_for_and_not_taken(pump, client):
+    """A few kilobytes could hold gigabytes."""
+    body = gzip.compress(b" " * 10_000_000)
+    head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(body)}\r\n\r\n"
+    failure, asked, address = send_back(pump, client, head.encode(), body)
+    assert b"accept-encoding: identity" in asked.lower()
+    assert type(failure.value) is ProviderUnavailable
+    assert str(failure.value) == (
+        f"{address} sent a compressed body, which was not asked for: it was not read."
+    )
+
+
 def test_a_silent_server_is_unavailable_after_the_read_timeout(
     pump, loop_thread, provider, profile
 ):
@@ -321,6 +425,17 @@ def test_cancelling_closes_the_connection(pump, client, provider, profile, event
     deferred.cancel()
     pump.wait(deferred)
     eventually(lambda: {"number", "left"} <= set(provider.records()[-1]))
+
+
+def test_cancelling_in_the_middle_of_a_body_closes_the_connection(
+    pump, client, provider, profile, eventually
+):
+    provider.fault("drip", every_s=0.01)
+    deferred = client.complete(REQUEST, profile)
+    eventually(lambda: any("fault" in record for record in provider.records()))
+    deferred.cancel()
+    pump.wait(deferred)
+    eventually(lambda: "left" in provider.records()[-1])
 
 
 def test_cancelled_calls_leave_no_connection_behind_in_the_pool(

@@ -1,0 +1,66 @@
+"""A limit on what a server may send: reading stops there, and the connection is closed.
+
+It hangs on a response hook of the HTTP client, below the SDK, since the SDK reads the bodies of
+errors to their end by itself.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+Hook = Callable[[Any], Awaitable[None]]
+PLAIN = ("", "identity")
+
+
+class UnwantedBody(Exception):
+    """A body that is not read to its end. The text says what is wrong with it."""
+
+
+def body_cap(client_class: type, limit: int) -> Hook:
+    """A response hook for an asynchronous client of httpx or httpx2.
+
+    Args:
+        client_class: the client's class, from which its library is found: the SDK has changed it.
+        limit: the most bytes of a body.
+
+    What the hook raises, and later the reading of the body, is an `UnwantedBody`. A compressed
+    body is one at once: a few kilobytes of it may hold gigabytes.
+    """
+    library = next(
+        base.__module__.partition(".")[0]
+        for base in client_class.__mro__
+        if not base.__module__.startswith("openai")
+    )
+    byte_stream: Any = importlib.import_module(library).AsyncByteStream
+    too_long = f"a body of more than {limit:,} bytes"
+
+    class Capped(byte_stream):
+        """A body that ends in an error once it has grown too long."""
+
+        def __init__(self, stream: Any) -> None:
+            self.stream = stream
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            seen = 0
+            async for chunk in self.stream:
+                seen += len(chunk)
+                if seen > limit:
+                    raise UnwantedBody(too_long)
+                yield chunk
+
+        async def aclose(self) -> None:
+            """Close the connection."""
+            await self.stream.aclose()
+
+    async def cap(response: Any) -> None:
+        encoding = response.headers.get("content-encoding", "").strip().lower()
+        if encoding not in PLAIN:
+            raise UnwantedBody("a compressed body, which was not asked for")
+        announced = response.headers.get("content-length", "")
+        if announced.isdecimal() and int(announced[:20]) > limit:
+            raise UnwantedBody(too_long)
+        response.stream = Capped(response.stream)
+
+    return cap

@@ -1,0 +1,195 @@
+"""What an endpoint's refusal means, from the bodies that real ones send."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.errors import (
+    ContextOverflow,
+    ProviderMisconfigured,
+    ProviderRejected,
+    ProviderUnavailable,
+    QuotaExhausted,
+)
+from evennia_ai.llm.refusals import (
+    Refusal,
+    explain_refusal,
+    find_words,
+    read_refusal,
+    refusal_in_success,
+)
+
+KEY = "4f1c9e77-a2b8-tavern"
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+PROFILE = ModelProfile("tavern", "openai", "stub", "http://host/v1", "STUB_KEY")
+OVERFLOW = "This model's maximum context length is 8192 tokens. However, you requested 9001 tokens."
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text() | st.just("error"), inner),
+    max_leaves=8,
+)
+
+
+def read(body, status=400, **headers):
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return read_refusal(status, named, content, KEY, NOW)
+
+
+def error_of(body, status=400, has_key=True, **headers):
+    refusal = read(body, status, **headers)
+    return explain_refusal(refusal, profile=PROFILE, address="http://host/v1", has_key=has_key)
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "told", "code"),
+    [
+        ({"error": {"message": "No.", "type": "t", "code": "c"}}, "No", "c"),
+        ({"error": {"message": "No.", "type": "t", "code": None}}, "No", "t"),
+        ({"error": {"message": "No.", "type": "t", "code": 400}}, "No", "t"),
+        ({"error": {"message": "No.", "code": "1261"}}, "No", "1261"),
+        ({"error": {"message": "No.", "code": 400, "status": "INVALID"}}, "No", "INVALID"),
+        ([{"error": {"message": "No.", "code": 400, "status": "INVALID"}}], "No", "INVALID"),
+        ({"error": "No."}, "No", ""),
+        ({"object": "error", "message": "No.", "type": "BadRequestError"}, "No", "BadRequestError"),
+        ({"detail": "No."}, "No", ""),
+        ({"error": {"message": f"key {KEY}", "code": f"bad-{KEY}"}}, "key ***", "bad-***"),
+        (b"<html>no</html>", "", ""),
+        (b"plain no", "plain no", ""),
+        (b"", "", ""),
+        (b"\xff\xfe", "", ""),
+        ([], "", ""),
+        (None, "", ""),
+    ],
+)
+def test_what_a_server_says_and_its_code_are_found_in_every_form(body, told, code):
+    refusal = read(body)
+    assert (refusal.told.replace("\ufffd", "").strip(), refusal.code) == (told, code)
+
+
+def test_words_are_found_deep_down_but_not_in_a_request_that_is_given_back():
+    nested = {
+        "error": {
+            "message": "Provider returned error",
+            "metadata": {"raw": json.dumps({"message": OVERFLOW})},
+            "input": [{"role": "user", "content": "the prompt is too long"}],
+        }
+    }
+    words = read(nested).words
+    assert "maximum context length" in words
+    assert "the prompt is too long" not in words
+
+
+@settings(max_examples=100)
+@given(body=JSON, status=st.integers(300, 599))
+def test_no_body_at_all_breaks_the_reader(body, status):
+    error = error_of(body, status)
+    assert error.status == status
+    assert KEY not in str(error)
+
+
+def test_a_body_nested_without_end_is_read_to_some_depth():
+    body = "x"
+    for _ in range(50):
+        body = {"error": [body]}
+    assert list(find_words(body)) == []
+    assert read(b"[" * 100_000).status == 400
+
+
+def test_the_wait_is_read_from_the_headers():
+    assert read({}, 429, retry_after="2").retry_after_s == 2.0
+    assert read({}, 429, retry_after_ms="1500").retry_after_s == 1.5
+    assert read({}, 429, retry_after="soon").retry_after_s is None
+
+
+# --- meaning -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "code", "kind"),
+    [
+        (400, OVERFLOW, None, ContextOverflow),
+        (500, "the request exceeds the available context size", None, ContextOverflow),
+        (403, "Context window exceeded: 120002 tokens exceeds the limit.", None, ContextOverflow),
+        (
+            413,
+            "Request body too large. Max size: 8000 tokens.",
+            "tokens_limit_reached",
+            ContextOverflow,
+        ),
+        (400, "max_tokens is too large: 8192.", None, ProviderRejected),
+        (413, "Request Entity Too Large", None, ProviderRejected),
+        (403, "Your input was flagged by moderation.", None, ProviderRejected),
+        (400, "The response was filtered.", "content_filter", ProviderRejected),
+        (402, "Insufficient Balance", None, QuotaExhausted),
+        (429, "You exceeded your current quota.", "insufficient_quota", QuotaExhausted),
+        (400, "Your credit balance is too low.", None, QuotaExhausted),
+        (429, "Too many tokens, please wait.", None, ProviderUnavailable),
+        (401, "No.", None, ProviderMisconfigured),
+        (403, "No.", None, ProviderMisconfigured),
+        (400, "API key not valid. Please pass a valid API key.", None, ProviderMisconfigured),
+        (400, "Incorrect API key provided: ab***cd.", None, ProviderMisconfigured),
+        (404, "No.", None, ProviderMisconfigured),
+        (400, "Model Not Exist", None, ProviderMisconfigured),
+        (400, "It is gone.", "model_decommissioned", ProviderMisconfigured),
+        (307, "", None, ProviderMisconfigured),
+        (408, "", None, ProviderUnavailable),
+        (409, "", None, ProviderUnavailable),
+        (425, "", None, ProviderUnavailable),
+        (500, "", None, ProviderUnavailable),
+        (529, "Overloaded", None, ProviderUnavailable),
+        (422, "", None, ProviderRejected),
+    ],
+)
+def test_each_refusal_has_its_kind(status, message, code, kind):
+    error = error_of({"error": {"message": message, "code": code}}, status)
+    assert type(error) is kind
+    assert error.status == status
+    assert "http://host/v1" in str(error)
+
+
+def test_a_wait_of_days_is_a_quota_and_a_short_one_is_not():
+    assert type(error_of({}, 429, retry_after="172800")) is QuotaExhausted
+    error = error_of({}, 429, retry_after="30")
+    assert type(error) is ProviderUnavailable
+    assert error.retry_after_s == 30.0
+
+
+def test_a_server_that_wants_a_key_where_none_is_named_is_told_apart():
+    assert "names none" in str(error_of({}, 401, has_key=False))
+    assert "refused the key in STUB_KEY" in str(error_of({}, 401))
+
+
+# --- refusals that come with a status of success -------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "refusal"),
+    [
+        ({"error": {"message": "No.", "code": 429}}, Refusal(429, "No", "No.", "")),
+        ({"error": {"message": "No.", "code": "c"}}, Refusal(0, "No", "No.\nc", "c")),
+        ({"error": "No."}, Refusal(0, "No", "No.", "")),
+        ({"error": {"code": True}}, Refusal(0)),
+        ({"error": {"code": 200}}, Refusal(0)),
+        ({"error": None}, None),
+        ({"message": "hello"}, None),
+        ([], None),
+    ],
+)
+def test_an_error_in_a_success_is_a_refusal_with_the_errors_own_status(body, refusal):
+    found = refusal_in_success(json.dumps(body).encode(), KEY)
+    assert found == refusal
+
+
+def test_an_overflow_in_a_success_is_an_overflow():
+    found = refusal_in_success(json.dumps({"error": {"message": OVERFLOW}}).encode(), KEY)
+    error = explain_refusal(found, profile=PROFILE, address="x", has_key=True)
+    assert type(error) is ContextOverflow
+    assert error.status is None

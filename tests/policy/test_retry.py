@@ -1,0 +1,141 @@
+"""When a refusing endpoint wants to be asked again, and when it never will be ready soon."""
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evennia_ai.policy.retry import (
+    LONGEST_WAIT_S,
+    SOON_S,
+    asked_wait_s,
+    is_quota_exhausted,
+    parse_retry_after,
+)
+
+NOW = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
+IN_A_MINUTE = "Thu, 01 Jan 2026 12:01:00 GMT"
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("2", 2.0),
+        (" 2 ", 2.0),
+        ("0", 0.0),
+        ("1.5", 1.5),
+        ("172800", 172_800.0),
+        (IN_A_MINUTE, 60.0),
+        ("Thursday, 01-Jan-26 12:01:00 GMT", 60.0),
+        ("Thu Jan  1 12:01:00 2026", 60.0),
+        ("Thu, 01 Jan 2026 13:01:00 +0100", 60.0),
+        ("Thu, 01 Jan 2026 12:01:00 -0000", 60.0),
+        ("Thu, 01 Jan 2026 11:59:00 GMT", 0.0),
+    ],
+)
+def test_seconds_and_dates_are_read_as_seconds_from_now(value, seconds):
+    assert parse_retry_after(value, NOW) == seconds
+
+
+@pytest.mark.parametrize("value", ["999999999999999", "Fri, 01 Jan 2100 00:00:00 GMT"])
+def test_an_absurd_wait_is_the_longest_there_is(value):
+    assert parse_retry_after(value, NOW) == LONGEST_WAIT_S
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "",
+        "soon",
+        "-5",
+        "nan",
+        "inf",
+        "1e3",
+        "1_0",
+        "２",
+        "9" * 400,
+        "2 seconds",
+        "Thu, 99 Jan 2026 12:01:00 GMT",
+        "Thu, 01 Jan 99999 12:01:00 GMT",
+    ],
+)
+def test_garbage_says_nothing(value):
+    assert parse_retry_after(value, NOW) is None
+
+
+@given(st.text(max_size=40))
+def test_no_header_at_all_breaks_the_reader(value):
+    wait = parse_retry_after(value, NOW)
+    assert wait is None or 0 <= wait <= LONGEST_WAIT_S
+
+
+@given(st.integers(0, 10**6), st.integers(-12, 12))
+def test_a_date_means_the_same_in_every_zone(seconds, hours):
+    zone = timezone(timedelta(hours=hours))
+    at = (NOW + timedelta(seconds=seconds)).astimezone(zone)
+    value = at.strftime("%a, %d %b %Y %H:%M:%S %z")
+    assert parse_retry_after(value, NOW) == min(seconds, LONGEST_WAIT_S)
+
+
+# --- all that headers say ------------------------------------------------------------------------
+
+
+def test_a_date_is_counted_from_the_servers_clock_where_it_tells_it():
+    headers = {"date": "Thu, 01 Jan 2026 12:00:30 GMT", "retry-after": IN_A_MINUTE}
+    assert asked_wait_s(headers, NOW) == 30.0
+    assert asked_wait_s({"retry-after": IN_A_MINUTE}, NOW) == 60.0
+    assert asked_wait_s({"date": "today", "retry-after": IN_A_MINUTE}, NOW) == 60.0
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after-ms": "1500"}, 1.5),
+        ({"retry-after-ms": "1500", "retry-after": "2"}, 1.5),
+        ({"retry-after-ms": "soon", "retry-after": "2"}, 2.0),
+        ({"retry-after-ms": "-1"}, None),
+        ({}, None),
+    ],
+)
+def test_milliseconds_come_first_where_they_are_usable(headers, seconds):
+    assert asked_wait_s(headers, NOW) == seconds
+
+
+# --- quotas --------------------------------------------------------------------------------------
+
+GEMINI = "You exceeded your current quota, please check your plan and billing details."
+
+
+@pytest.mark.parametrize(
+    ("message", "status", "code", "retry_after_s"),
+    [
+        ("", 402, "", None),
+        ("Insufficient Balance", 402, "", None),
+        (GEMINI, 429, "insufficient_quota", None),
+        (GEMINI, 429, "insufficient_quota", 2.0),
+        (GEMINI, 429, "", None),
+        ("Slow down.", 429, "", SOON_S + 1),
+        ("Your credit balance is too low to access the API.", 400, "", None),
+        ("Billing hard limit has been reached", 400, "billing_hard_limit_reached", None),
+    ],
+)
+def test_an_endpoint_that_wants_money_or_a_day_is_exhausted(message, status, code, retry_after_s):
+    assert is_quota_exhausted(message, status, code, retry_after_s)
+
+
+@pytest.mark.parametrize(
+    ("message", "status", "code", "retry_after_s"),
+    [
+        ("Rate limit reached on tokens per min (TPM): Limit 10000.", 429, "", None),
+        ("Quota exceeded for requests per minute.", 429, "", None),
+        ("Slow down.", 429, "rate_limit_exceeded", SOON_S),
+        ("Slow down.", 429, "rate_limit_exceeded", None),
+        (GEMINI, 429, "", 34.0),
+        ("Overloaded.", 503, "", SOON_S + 1),
+        ("The prompt is too long.", 400, "context_length_exceeded", None),
+        (GEMINI, 500, "", None),
+    ],
+)
+def test_an_endpoint_that_is_only_busy_is_not(message, status, code, retry_after_s):
+    assert not is_quota_exhausted(message, status, code, retry_after_s)
