@@ -42,12 +42,12 @@ TEXTS = {
     "mute_unknown": gettext_noop("There is no character with a mind called '{name}' here."),
     "mute_unable": gettext_noop("Your character cannot mute anybody in this game."),
     "forget_ask": gettext_noop(
-        "This makes every character forget what you said to it and what it answered, {count} lines "
-        "in all, for ever. Go on? yes/[no]"
+        "This makes every character forget what you said to it and what it answered, for ever: "
+        "{count} entries of their logs. Go on? yes/[no]"
     ),
     "forget_ask_of": gettext_noop(
-        "This makes every character forget what {name} said to it and what it answered, {count} "
-        "lines in all, for ever. Go on? yes/[no]"
+        "This makes every character forget what {name} said to it and what it answered, for "
+        "ever: {count} entries of their logs. Go on? yes/[no]"
     ),
     "forget_yes": gettext_noop("yes y"),
     "forget_nothing": gettext_noop("Nothing is stored of what you said."),
@@ -61,23 +61,26 @@ TEXTS = {
     "switch_none": gettext_noop("There is no switch /{switch}: {command} has none."),
     "minds_off": gettext_noop("The characters here have no minds just now: something went wrong."),
     "help_minds": gettext_noop(
-        """Some characters here have a mind of their own: a computer program, often a language
-model, thinks for them. Talk to them as to anybody:
+        """Some characters here have a mind of their own: a computer
+program, often a language model, thinks for them. Talk to them
+as to anybody:
 
   say Good evening, Mira.
   whisper Mira = May I ask you something?
   emote nods at Mira.
   give coin to Mira
 
-Use the name where several people are present. Once you are talking you need not
-repeat it."""
+Use the name where several people are present. Once you are
+talking you need not repeat it."""
     ),
     "help_privacy": gettext_noop(
-        """What you say near such a character is stored, so that it can remember it; the game's
-staff can read it. A whisper stays between you and the character: it is never shown to
-other players, nor used in what the character says to them.
+        """What you say near such a character is stored, so that it can
+remember it; the game's staff can read it. A whisper stays
+between you and the character: it is never shown to other
+players, nor used in what the character says to them.
 
-Never tell a character anything you would not tell the staff of a game."""
+Never tell a character anything you would not tell the staff of
+a game."""
     ),
     "help_forget": gettext_noop(
         """make the characters with minds forget you
@@ -85,8 +88,9 @@ Never tell a character anything you would not tell the staff of a game."""
 Usage:
   aiforget
 
-Everything you said to them, and everything they answered, is deleted for
-ever, after a question. What you told other players stays with them."""
+Everything you said to them, and everything they answered, is
+deleted for ever, after a question. What you told other players
+stays with them."""
     ),
     "help_mute": gettext_noop(
         """no longer hear a character with a mind
@@ -95,8 +99,9 @@ Usage:
   mute <name>
   mute
 
-You no longer hear that character, and it no longer hears you. Muting it
-a second time ends that. Without a name: shows whom you muted."""
+You no longer hear that character, and it no longer hears you.
+Muting it a second time ends that. Without a name: shows whom
+you muted."""
     ),
     "topic_privacy": gettext_noop("privacy"),
     "topic_forget": gettext_noop("forget"),

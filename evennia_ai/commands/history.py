@@ -113,14 +113,19 @@ def message_line(row: dict[str, Any], own_name: str) -> str:
 
 
 def call_text(name: str, arguments: str) -> str:
-    """A tool call as a reader wants it: ``say: Hello`` or ``give: item mug, to Ann``."""
+    """A tool call as a reader wants it: ``say: Hello``, ``whisper (target Ann): Hello`` or
+    ``give: item mug, to Ann``."""
     try:
         values = json.loads(arguments or "{}")
     except ValueError:
         values = arguments
+    title = f"|c{clean_output(name, 40)}|n"
     if isinstance(values, dict):
-        values = ", ".join(v if k == "text" else f"{k} {v}" for k, v in values.items())
-    return f"|c{clean_output(name, 40)}|n: {clean_output(str(values), LINE_CHARS)}".rstrip(": ")
+        words = values.pop("text", "")
+        others = ", ".join(f"{key} {value}" for key, value in values.items())
+        title += f" ({clean_output(others, 120)})" if words and others else ""
+        values = words or others
+    return f"{title}: {clean_output(str(values), LINE_CHARS)}".rstrip(": ")
 
 
 def turn_lines(turn: Any) -> list[str]:
@@ -132,9 +137,8 @@ def turn_lines(turn: Any) -> list[str]:
     lines = [f"|wTurn {turn.id}|n |x{turn.at:%m-%d %H:%M:%S}, for {heard_by}|n: {ended}{detail}"]
     for event in turn.events.all():
         text = clean_output(f"{event.speaker_name}: {event.text}", LINE_CHARS)
-        lines.append(
-            f"  heard ({event.kind}, {clean_output(event.reason or event.state, 60)}) {text}"
-        )
+        how = dict.fromkeys([event.kind, clean_output(event.reason or event.state, 60)])
+        lines.append(f"  heard ({', '.join(how)}) {text}")
     lines.extend(f"  model {model_call_text(call)}" for call in turn.model_calls.all())
     for act in turn.tool_calls.all():
         result = clean_output(act.result, LINE_CHARS)

@@ -11,7 +11,6 @@ from evennia.accounts.models import AccountDB
 from evennia.objects.objects import DefaultCharacter, DefaultObject
 from evennia.utils.create import create_object
 from evennia.utils.dbserialize import deserialize
-from evennia.utils.evtable import EvTable
 from evennia.utils.utils import class_from_module
 
 from evennia_ai.assistant_character import AssistantMixin, composed_path, original_path
@@ -139,7 +138,7 @@ class CmdAISetup(AICommand):
         rows = [f"  {name} = {clean_output(str(value), 200)}" for name, value in own.items()]
         lines = [
             f"|w{script.character_name}|n ({'awake' if script.is_on else 'stopped'})",
-            f"Persona: {clean_output(render_persona(script.persona))}",
+            f"Persona: {persona_lines(script.persona)}",
             f"Model profile: {script.profile.name} ({script.profile.client})",
             "Its own settings:" if rows else "It inherits all of its settings.",
             *rows,
@@ -202,7 +201,7 @@ class CmdAISetup(AICommand):
             return
         name, _, field = self.lhs.strip().lstrip("@").lower().partition(".")
         if self.rhs is None:
-            self.msg(clean_output(render_persona(shelf.resolve(f"@{name}"))))
+            self.msg(persona_lines(shelf.resolve(f"@{name}")))
             return
         known = shelf.all().get(name, Persona())
         shelf.write(name, read_persona(changed_persona(known, field, self.rhs.strip())))
@@ -237,14 +236,7 @@ class CmdAISetup(AICommand):
 
     def do_list(self) -> None:
         """The settings there are."""
-        table = EvTable("Setting", "Default", "What it does", border="header", width=78)
-        table.reformat_column(0, width=22)
-        table.reformat_column(1, width=14)
-        for name, item in sorted(FIELDS.items()):
-            unit = item.metadata["unit"]
-            default = clean_output(str(item.default), 60)
-            table.add_row(name, f"{default} {unit}".strip(), item.metadata["help"])
-        self.msg(str(table))
+        self.msg("\n".join(setting_line(name) for name in sorted(FIELDS)))
         names = ", ".join(script.character_name for script in all_assistants()) or "none yet"
         self.msg(f"Assistants: {names}.")
 
@@ -262,6 +254,19 @@ def changed_persona(stored: Any, field: str, value: str) -> Any:
             raise UsageError("A persona cannot be empty: say who the character is.")
         return value
     return stored_fields(read_persona({**stored_fields(read_persona(stored)), field: value}))
+
+
+def persona_lines(persona: Persona) -> str:
+    """A persona as a builder reads it: a line for each entry."""
+    return "\n".join(clean_output(line) for line in render_persona(persona).splitlines())
+
+
+def setting_line(name: str) -> str:
+    """A setting with its default and what it does."""
+    item = FIELDS[name]
+    default = f"{item.default:g}" if isinstance(item.default, float) else str(item.default)
+    value = clean_output(f"{default} {item.metadata['unit']}".strip(), 60)
+    return f"|w{name}|n ({value}): {item.metadata['help']}"
 
 
 def persona_as_typed(value: Any) -> str:

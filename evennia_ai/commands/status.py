@@ -40,7 +40,7 @@ class CmdAIStatus(AICommand):
         prompts, errors = last_prompt_tokens(), last_error()
         table = EvTable(
             "Assistant", "Where", "Mode", "Model", "Context", "Queue", "Calls", "Tokens",
-            border="header",
+            border="header", pad_left=0,
         )  # fmt: skip
         for script in scripts:
             table.add_row(*status_row(script, queues, used, prompts))
@@ -66,10 +66,10 @@ def status_row(
     place = script.character.location
     model = script.config.llm_model or script.profile.model
     return [
-        clean_output(script.character_name, 30),
-        clean_output(place.key if place else "nowhere", 24),
+        clean_output(script.character_name, 20),
+        clean_output(place.key if place else "nowhere", 16),
         mode_of(script),
-        clean_output(f"{script.profile.name}:{model}", 30),
+        clean_output(f"{script.profile.name}:{model}", 20),
         f"{prompts.get(script.id, 0) / window:.0%}",
         str(queues.get(script.id, 0)),
         str(calls),

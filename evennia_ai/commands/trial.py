@@ -33,6 +33,7 @@ log = Logger()
 WORDS = {GOOD: "|gok|n   ", NOTE: "|ynote|n ", BAD: "|rwrong|n", FATAL: "|rwrong|n"}
 LINE_CHARS = 400
 HEARD_CHARS = 20_000
+WHY_NOT = {"ambient": "others are there, and nobody is named"}
 USAGE = "Usage: aitest <assistant> = <line>. See |whelp aitest|n."
 
 
@@ -103,7 +104,8 @@ class CmdAITest(AICommand):
         heard = perceive(kind, words, self.caller, character, script.config)
         if not heard.addressed:
             raise UsageError(
-                f"{name} would not answer that: it is not meant for it ({heard.reason}). Name it "
+                f"{name} would not answer that: it is not meant for it "
+                f"({WHY_NOT.get(heard.reason, heard.reason)}). Name it "
                 "in the line, or try |waitest/whisper|n."
             )
         return heard

@@ -319,3 +319,35 @@ def test_builders_change_only_what_they_may_edit(game, tavern, guard):
     assert "You may not change Guard" in told(builder, "aisetup Guard = x")
     assert "has a mind" in told(builder, "aisetup/new Otto = You are Otto.")
     assert "Otto is stopped." in told(builder, "aistop Otto")
+
+
+def test_the_settings_are_listed_with_their_defaults_a_line_each(admin):
+    lines = told(admin, "aisetup/list").splitlines()
+    assert "tick_rate (5 s): Time between ticks while players are near." in lines
+    assert any(line.startswith("autonomous_calls_per_hour (4): ") for line in lines)
+
+
+def test_the_table_of_all_assistants_fits_into_eighty_columns(game, admin):
+    game.assistant("Sister Oda", game.room("The Chapel of the Lost"))
+    lines = told(admin, "aistatus").splitlines()
+    assert max(map(len, lines)) < 80
+    assert lines[-1].startswith("Sister Oda The Chapel of…")
+
+
+def test_a_call_is_shown_with_its_words_last():
+    from evennia_ai.commands.history import call_text
+
+    shown = [
+        call_text("say", '{"text": "Hello."}'),
+        call_text("whisper", '{"text": "Psst, you?", "target": "Ann"}'),
+        call_text("give", '{"item": "mug", "to": "Ann"}'),
+        call_text("noop", "{}"),
+        call_text("say", "no json |lcquit"),
+    ]
+    assert [line.replace("|c", "").replace("|n", "") for line in shown] == [
+        "say: Hello.",
+        "whisper (target Ann): Psst, you?",
+        "give: item mug, to Ann",
+        "noop",
+        "say: no json ¦lcquit",
+    ]

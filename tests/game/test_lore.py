@@ -153,7 +153,7 @@ def test_one_persona_for_twenty_guards(game, builder, tavern):
     builder.do("aisetup/persona guard.never = sleep; take bribes")
     for number in range(2):
         assert "has a mind" in told(builder, f"aisetup/new Guard{number} = @guard")
-    assert "- take bribes" in told(builder, "aisetup/persona guard").replace("¦", "")
+    assert "You never:\n- sleep\n- take bribes" in told(builder, "aisetup/persona guard")
     persona = next(o for o in tavern.contents if o.key == "Guard1").assistant.persona
     assert persona.never == ("sleep", "take bribes")
     builder.do("aisetup/persona guard.voice = hoarse")

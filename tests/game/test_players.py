@@ -71,7 +71,7 @@ def test_an_admin_may_turn_the_note_off_or_word_it_anew(game, ann, mira, setting
 
 def test_help_tells_players_what_minds_are(ann):
     shown = told(ann, "help minds")
-    assert "a computer program" in shown
+    assert "have a mind of their own: a computer" in shown
     assert "aiforget" in told(ann, "help minds/forget")
 
 
@@ -146,7 +146,7 @@ def test_forgetting_asks_first_and_says_when_there_is_nothing(game, ann, mira):
     forget(ann, "no")
     assert ann.last() == "Nothing is stored of what you said."
     talk(game, ann, "say hello", call("say", text="Hello."))
-    assert "3 lines in all" in told(ann, "aiforget")
+    assert "3 entries of their logs" in told(ann, "aiforget")
     forget(ann, "no")
     assert ann.last() == "Nothing was forgotten."
     assert Message.objects.exists()
