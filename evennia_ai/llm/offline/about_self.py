@@ -17,6 +17,7 @@ OF_ME = re.compile(r"\b(?:i|my|mine|myself|i'm|i've|am i)\b", re.I)
 YEARS = re.compile(rf"\b(?!one\b|few\b|many\b|several\b)({NUMBER})\b(?=(?: {SPAN})?(?: old| of age)|[,.;]|$)", re.I)  # fmt: skip
 # A question that names one of these is about somebody else, or is answered by nearness alone.
 OF_OTHERS = re.compile(r"\b(?:your|my) [\w ]+?'s\b|\bhow old (?:is|was)\b")
+FORWARD = frozenset({"plans", "trouble", "journey"})
 NEVER_OPEN = frozenset({"lost", "journey"})
 CHOSEN = 2
 FAVOURITE = re.compile(
@@ -43,7 +44,11 @@ def of_itself(mind: Mind, reading: Reading, speaker: str) -> str:
 def from_facts(mind: Mind, text: str, speaker: str, found: list[Aspect]) -> str:
     """What the persona says of an aspect, what was not said yet first; "" where it says nothing."""
     who = mind.called(speaker)
-    facts = fitting_of(text, mind.character.facts, str, found)
+    character = mind.character
+    wants = set() if found[0].name in FORWARD else set(character.wants)
+    own = [fact for fact in character.facts if fact not in wants]
+    own += character.nevers if found[0].name == "dislikes" else ()
+    facts = fitting_of(text, own, str, found)
     if not facts:
         return ""
     years = YEARS.search(facts[0]) if found[0].name == "age" else None
@@ -53,7 +58,7 @@ def from_facts(mind: Mind, text: str, speaker: str, found: list[Aspect]) -> str:
     if facts[0] not in fresh or len(fresh) == 1:
         return mind.told(facts[0], who) if facts[0] not in fresh else unsaid_part(mind, fresh[0])
     both = " ".join(fresh[:CHOSEN])
-    return both if len(both) < 190 and mind.character.tone != "terse" else fresh[0]
+    return both if len(both) < 190 and character.tone != "terse" else fresh[0]
 
 
 def is_strange_favourite(mind: Mind, text: str) -> bool:

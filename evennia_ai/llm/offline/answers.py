@@ -15,6 +15,7 @@ from evennia_ai.llm.offline.recollection import back_to, from_statements
 from evennia_ai.llm.offline.understanding import Reading
 from evennia_ai.llm.offline.words import (
     being,
+    capital,
     content,
     ended,
     sentences,
@@ -33,6 +34,13 @@ PAST = re.compile(r"\b(?:was|were|did|happen\w*)\b", re.I)
 PRONOUNS = tuple(
     re.compile(rf"\b(?:{group})\b", re.I)
     for group in ("he|him|his", "she|her|hers", "they|them|their|theirs")
+)
+WHO_IS_THAT = re.compile(
+    r"\bwho(?:'s| is) (?:the|that|this) (?P<who>(?:[\w-]+ ){0,2}(?:man|woman|girl|boy|fellow|lady|stranger|person|guy|child))\b",
+    re.I,
+)
+REMEMBER = re.compile(
+    r"\b(?:do|can|don't) you (?:still )?(?:remember|recall)\b|\byou remember\b", re.I
 )
 VERBAL = re.compile(
     r"\b(?:is|are|was|were|do|does|did|can|could|will|would|have|has|had|am|what|who|where|when|why|how)\b",
@@ -122,10 +130,11 @@ def answer(mind: Mind, reading: Reading, speaker: str) -> str:
     """An answer to any question, honest where there is none."""
     text = reading.text
     text = whole_question(mind, text, speaker)
+    back = REMEMBER.search(text)
     past = re.search(r"\b(?:was|were|did|who \w+ed)\b", text, re.I) and not re.search(
         r"\byou\b", text, re.I
     )
-    mine = past or OF_SPEAKER.search(text)
+    mine = past or back or OF_SPEAKER.search(text)
     if mine and (told := from_statements(mind, text, speaker)):
         return told
     if past and told_better(mind, text) and (told := from_others(mind, text, speaker)):
@@ -202,10 +211,13 @@ def person_here(mind: Mind, reading: Reading) -> str:
     )
     if found and "'s" in (found[1] or found[2]):
         return ""
+    stranger_seen = WHO_IS_THAT.search(reading.text)
+    if stranger_seen:
+        return described_person(mind, stranger_seen["who"])
     asked = (found[1] or found[2]).strip() if found else ""
     name = match_name(asked, mind.scene.situation.people, loose=False)
-    if name:
-        return f"{name} is right here."
+    if name and set(content(asked)) <= set(content(name)):
+        return f"{capital(name)} is right here."
     stranger = found and found[1] and asked[:1].isupper() and not mind.rank(asked)
     return (
         mind.phrase("not_here", other=asked, who=mind.called(mind.scene.lines[-1].speaker))
@@ -214,12 +226,23 @@ def person_here(mind: Mind, reading: Reading) -> str:
     )
 
 
+def described_person(mind: Mind, description: str) -> str:
+    """Who "the old man" is, by a word of a name, else where only one other person is here."""
+    speaker = mind.scene.lines[-1].speaker
+    others = [n for n in mind.scene.situation.people if n not in {speaker, mind.name}]
+    name = match_name(description, others, loose=False) or (others[0] if len(others) == 1 else "")
+    if not name:
+        return ""
+    known = [item.passage.text for item in mind.rank(name) if item.passage.source != "seen"]
+    return " ".join([f"That is {name}.", *known[:1]])
+
+
 def seen(mind: Mind, reading: Reading, speaker: str) -> str:
     """A thing that lies here or is carried, where the question names it."""
     situation, who = mind.scene.situation, mind.called(speaker)
     carried = match_name(reading.topic, situation.carrying, loose=False)
     if carried:
-        return mind.phrase("have", item=with_article(carried), who=who)
+        return mind.phrase("held", item=with_article(carried), who=who)
     lying = match_name(reading.topic, situation.things, loose=False)
     return lies_here(mind, lying, who) if lying else ""
 

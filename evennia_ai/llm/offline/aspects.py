@@ -97,8 +97,8 @@ ROWS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "dislikes",
-        r"\bwhat (?:\w+ )?(?:do|did|can't|don't) (?:you|i) (?:\w+ )*?(?:hate|dislike|detest|loathe|despise|not like|stand|abide|bear|like least)\b|\b(?:annoys|angers|bothers|irritates|upsets|enrages) (?:you|me)\b|\bmakes (?:you|me) (?:angry|mad|cross|furious)\b|\bwhat (?:you|i) (?:hate|dislike|can't stand)\b|\bwho do you (?:hate|dislike)\b",
-        r"\b(?:hate|dislike|(?:cannot|can't|can not) (?:stand|bear|abide)|loathe|detest|despise|distrust|resent|no (?:patience|time) (?:for|with)|do not like|don't like)\b",
+        r"\bwhat (?:\w+ )?(?:do|did|can't|don't) (?:you|i) (?:\w+ )*?(?:hate|dislike|detest|loathe|despise|not like|stand|abide|bear|like least)\b|\b(?:annoys|angers|bothers|irritates|upsets|enrages) (?:you|me)\b|\bmakes (?:you|me) (?:angry|mad|cross|furious)\b|\bwhom? (?:do|don't|can't) you (?:\w+ )?(?:distrust|mistrust|not trust|never trust)\b|\bwhom? (?:don't|can't) you trust\b|\bwhat (?:you|i) (?:hate|dislike|can't stand)\b|\bwho do you (?:hate|dislike)\b",
+        r"\b(?:hate|dislike|(?:cannot|can't|can not) (?:stand|bear|abide)|loathe|detest|despise|distrust|mistrust|(?:do not|don't|never) trust|resent|no (?:patience|time) (?:for|with)|do not like|don't like)\b",
     ),
     (
         "food",
@@ -112,7 +112,7 @@ ROWS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "looks",
-        r"\bwhat do you look like\b|\bhow tall are you\b|\bdescribe yourself\b|\bcolou?r (?:is|are) (?:your|my) (?:hair|eyes?)\b",
+        r"\bwhat do you look like\b|\bwhat are you wearing\b|\bhow tall are you\b|\bdescribe yourself\b|\bcolou?r (?:is|are) (?:your|my) (?:hair|eyes?)\b",
         r"\bmy (?:\w+ )?(?:hair|eyes?|beard|braids?|face|skin|scar)\b|\b(?:tall|bald|bearded|broad)\b",
     ),
     (
@@ -127,7 +127,7 @@ ROWS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "calling",
-        r"\b(?:do|are|don't) you (?:\w+ )?(?:like|enjoy|love|tired of|proud of|happy (?:with|in)|content with) (?:your|this|the|being|working|living|it here)\b(?: (?:work|job|trade|craft|life|calling|post|here|place|town|village|an?|the)\b)|\b(?:do|don't) you (?:\w+ )?(?:like|enjoy|love) (?:your (?:work|job|trade|craft|life|calling|post)|it here|working|living|being)\b|\bis (?:it|this|that|your work|your trade) (?:\w+ )?(?:hard|good|honest|dangerous|heavy|dull|difficult|lonely) (?:work|life|trade)\b|\bis (?:your|the) work (?:\w+ )?(?:hard|heavy|dull|dangerous|difficult)\b",
+        r"\b(?:do|are|don't) you (?:\w+ )?(?:like|enjoy|love|tired of|proud of|happy (?:with|in)|content with) (?:your|this|the|being|working|living|it here)\b(?: (?:work|job|trade|craft|life|calling|post|here|place|town|village|an?|the)\b)|\b(?:do|don't) you (?:\w+ )?(?:like|enjoy|love) (?:your (?:work|job|trade|craft|life|calling|post)|it here|working|living|being)\b|\bis (?:it|this|that|your work|your trade) (?:\w+ )?(?:hard|good|honest|dangerous|heavy|dull|difficult|lonely) (?:work|life|trade)\b|\b(?:best|worst|hardest|nicest) (?:thing|part|bit|side) (?:about|of|in) (?:your|this|the) (?:work|job|trade|life|craft)\b|\bis (?:your|the) work (?:\w+ )?(?:hard|heavy|dull|dangerous|difficult)\b",
         r"(?!)",
     ),
     (
@@ -139,6 +139,21 @@ ROWS: tuple[tuple[str, str, str], ...] = (
         "lost",
         r"\bwhat (?:\w+ )?(?:did|have|had|am|was) i (?:\w+ )?(?:lose|lost|missing|miss)\b|\bwhat i(?:'m| am|'ve| have)? (?:been )?(?:missing|lost)\b|\bwhat (?:was|got|have they|did they) (?:stolen|taken|steal|take)\b",
         r"\b(?:lost|missing|stolen|stole|misplaced|mislaid|dropped|gone|robbed)\b",
+    ),
+    (
+        "trouble",
+        r"\bwhat(?:'s| is) (?:wrong|the matter) with (?:you|me)\b|\b(?:troubles|worries|bothers|ails) (?:you|me)\b|\b(?:your|my) (?:\w+ )?(?:troubles?|problems?|worry|worries|sorrows?|complaint)\b",
+        r"\b(?:hurts?|ache|pain|can't|cannot|trouble\w*|worr\w+|afraid|sick|ill|lost|missing|stolen|robbed|broke\w*|owe|debt|vanished|wounded|fever)\b",
+    ),
+    (
+        "plans",
+        r"\b(?:your|my) plans?\b|\bwhat (?:am|are|was|were) (?:you|i) (?:planning|going to|about to|thinking of|up to|hoping)\b|\bwhat (?:do|did) (?:you|i) (?:plan|intend|mean|hope|want) to do\b",
+        r"\b(?:plan|thinking (?:of|about)|going to|want to|hope to|intend|mean to|will|shall|I'll|wish to|looking for)\b",
+    ),
+    (
+        "pets",
+        r"\b(?:your|my|have|any|own) (?:\w+ )?(?:pets?|animals?)\b",
+        r"\b(?:dogs?|cats?|horses?|mules?|donkeys?|birds?|parrots?|goats?|cows?|pony|mare|hounds?|ravens?|hens?|kitten|puppy)\b",
     ),
     (
         "journey",

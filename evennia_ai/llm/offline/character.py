@@ -25,6 +25,12 @@ GOAL = re.compile(
     r"your (?:\w+ )?(?:goals?|aims?|wish|dream|purpose|hope|quest|task)s? (?:is|are))\b",
     re.I,
 )
+GUARDED = re.compile(
+    r"\b(?:secretly|in secret|your (?:\w+ )?secret|(?:his|her|their) (?:\w+ )?secret|nobody (?:knows|must|may|shall|should)|"
+    r"no one (?:knows|must|may|shall|should)|(?:never|not) (?:admit|let (?:on|anybody know))|keep (?:it|this) (?:secret|hidden)|"
+    r"hide (?:it|this|the fact))\b",
+    re.I,
+)
 OWN_GOAL = re.compile(r"I (?:\w+ )?(?:want|wish|hope|dream|long|seek|plan|intend)\b")
 NEVER = re.compile(r"\byou (?:\w+ )?(?:never|refuse|won't|will not|do not|don't)\b", re.I)
 ABOUT_TALK = re.compile(
@@ -74,10 +80,15 @@ def read_character(persona: Persona, name: str) -> Character:
     """Take a persona apart."""
     clauses = [part for sentence in sentences(persona.text) for part in split_clauses(sentence)]
     own = [(clause, spoken(clause, name)) for clause in clauses]
-    wants = [said for clause, said in own if said and (GOAL.search(clause) or OWN_GOAL.match(said))]
+    wants = [
+        said
+        for clause, said in own
+        if said and not GUARDED.search(clause) and (GOAL.search(clause) or OWN_GOAL.match(said))
+    ]
     nevers = [said for clause, said in own if said and NEVER.search(clause)]
     traits = [said for clause, said in own if said and ABOUT_TALK.search(clause)]
-    plain = [said for _, said in own if said and said not in {*traits, *nevers}]
+    guarded = {said for clause, said in own if GUARDED.search(clause)}
+    plain = [said for _, said in own if said and said not in {*traits, *nevers, *guarded}]
     identity = next((s for c, s in own if s and IDENTITY.search(c)), plain[0] if plain else "")
     knows = [known(entry, name) for entry in persona.knows]
     everything = f"{persona.text} {persona.voice} {persona.manner}"

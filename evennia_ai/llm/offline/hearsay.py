@@ -27,7 +27,11 @@ def said_by(mind: Mind, reading: Reading, speaker: str) -> str:
         found = from_statements(mind, reading.text, speaker)
         return found or everything_about(mind, speaker)
     other = speaker_named(mind, wanted)
-    found = of_speaker(mind, reading.text, other) if other else ""
+    of_asker = f"{mind.called(speaker)} {speaker}"
+    text = re.sub(r"\bme\b", of_asker, reading.text)
+    about_asker = "about me" in reading.text and other
+    found = about_one(mind, other, of_asker) if about_asker else ""
+    found = found or (of_speaker(mind, text, other) if other else "")
     told = mind.memory.told_by(other) if other and not reading.slots.get("topic") else []
     if told and reading.slots.get("who2"):
         return quoted(mind, told[0 if "first" in words(reading.text) else -1])
@@ -57,6 +61,13 @@ def of_speaker(mind: Mind, question: str, other: str) -> str:
     every = mind.memory.told_by(other, "told", "did")
     found = nearest(mind, about, every) or nearest(mind, about, mind.memory.told_by(other, "asked"))
     return quoted(mind, found) if found else slot_of_other(mind, question, other)
+
+
+def about_one(mind: Mind, other: str, names: str) -> str:
+    """What a speaker told of somebody else; "" for nothing."""
+    said = {word.lower() for word in names.split()}
+    told = [i for i in mind.memory.told_by(other) if said & set(words(i.text))]
+    return quoted(mind, told[-1]) if told else ""
 
 
 def slot_of_other(mind: Mind, question: str, other: str) -> str:

@@ -60,7 +60,7 @@ NUMBERS = (
 )
 NUMBER = re.compile(rf"\b(?:\d[\d.,]*|(?:{'|'.join(NUMBERS.split())})(?:-[a-z]+)?)\b", re.I)
 NAMED = re.compile(rf"(?<!^)(?<![.!?] )\b(?!I\b){CAPS}(?: {CAPS})*")
-LEANING = re.compile(r"\b(?:he|she|it|they|him|his|her|hers|its|their|them|we)\b", re.I)
+LEANING = re.compile(r"\b(?:he|she|it|they|him|his|her|hers|its|their|them)\b", re.I)
 BARE = re.compile(rf"^(?:{NUMBER.pattern}|{CAPS})[.!]*$", re.I)
 
 

@@ -15,6 +15,7 @@ KINDS = {
     "light": "light lantern candle lamp torch", "weapon": "weapon sword dagger knife axe bow spear blade mace halberd",
     "tool": "tool hammer tongs saw file chisel shovel spade pick rake",
     "remedy": "remedy medicine salve potion herb poultice tonic bandage balm ointment",
+    "seat": "seat bench chair stool settle sit",
     "paper": "book letter map scroll page paper chart note",
 }  # fmt: skip
 KIND_OF = {stem(word): kind for kind, group in KINDS.items() for word in group.split()}

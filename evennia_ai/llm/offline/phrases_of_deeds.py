@@ -7,8 +7,13 @@ from __future__ import annotations
 DEEDS: dict[str, tuple[str, ...]] = {
     "ask_name": ("I am {name}, {who}.", "{name} is my name, {who}.", "They call me {name}."),
     "alone": ("Nobody but you and me, {who}.", "Only you, {who}."),
-    "here": ("I see {people} here, {who}.", "Here are {people}, and I.", "{people_capital}, and myself."),
-    "things": ("I see {things} here, {who}.", "There is {things} here.", "Here I see {things}."),
+    "here": (
+        "I see {people} here, {who}.",
+        "{people_capital}, {who}, besides you and me.",
+        "Apart from us two I see {people}.",
+        "There is {people}, and there are you and I, {who}.",
+    ),
+    "things": ("I see {things} here, {who}.", "There is {things} here.", "Here I see {things}.", "{things_capital}, {who}; that is about all."),
     "no_things": ("Nothing much lies about here, {who}.", "I see nothing of note here, {who}."),
     "carry": ("I have {things} with me, {who}.", "I carry {things}, {who}.", "{things_capital}, that is all I carry."),
     "carry_nothing": ("My hands are empty, {who}.", "I carry nothing just now, {who}."),
@@ -25,6 +30,16 @@ DEEDS: dict[str, tuple[str, ...]] = {
     ),
     "place": ("This is {place}, {who}.", "You are at {place}, {who}.", "{place} is where you stand, {who}."),
     "exit": ("{exit_capital} leads to {place}, {who}.", "If you take {exit}, {who}, you come to {place}."),
+    "exit_so_called": (
+        "You can go to {place} straight from here, {who}.",
+        "That way you come to {place}, {who}; it begins right here.",
+    ),
+    "nothing_sensed": ("Nothing out of the ordinary, {who}.", "Nothing that I would notice any more, {who}."),
+    "see_yourself": (
+        "You see as much as I do, {who}.",
+        "Look for yourself, {who}; your eyes are as good as mine.",
+    ),
+    "held": ("I have {item} with me, {who}.", "{item_capital}? Here by me, {who}."),
     "exits": ("From here you can go {exits}, {who}.", "The ways from here, {who}: {exits}."),
     "way_unknown": (
         "Further than this I cannot tell you, {who}: from here you can go {exits}.",

@@ -102,6 +102,21 @@ SELF: dict[str, tuple[str, ...]] = {
         "Some days more than others, {who}. I would miss it if it were gone.",
         "It is honest, {who}, and it fills the day.",
     ),
+    "shy_trouble": (
+        "Nothing that I would lay on your shoulders, {who}.",
+        "We all have our troubles, {who}. I carry mine myself.",
+        "It is kind of you to ask, {who}, but let it be.",
+    ),
+    "shy_plans": (
+        "One day after the other, {who}.",
+        "Today what is to be done today, {who}. Further I do not plan.",
+        "I make no great plans, {who}.",
+    ),
+    "shy_pets": (
+        "No beast that I would call mine, {who}.",
+        "Of animals I have nothing to tell you, {who}.",
+        "I have enough to look after as it is, {who}.",
+    ),
     "shy_faith": (
         "I believe what I see, {who}, and leave the rest open.",
         "Ask me when it is dark and I am alone, {who}.",

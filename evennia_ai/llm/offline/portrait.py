@@ -64,7 +64,8 @@ def past(mind: Mind, speaker: str) -> str:
     was = re.compile(
         r"\b(?:was|were|had|used to|until|before|once|lost|took|left|came|have \w+ed|years?)\b"
     )
-    found = [text for text in mind.character.facts if was.search(text)]
+    facts = [text for text in mind.character.facts if text not in mind.character.wants]
+    found = [text for text in facts if was.search(text)]
     fresh = mind.untold(found)
     if not found:
         return self_portrait(mind, speaker)
@@ -108,6 +109,13 @@ def self_portrait(mind: Mind, speaker: str) -> str:
     ]
     tail = f" {more[0]}" if more and character.tone != "terse" and len(more[0]) < 160 else ""
     return mind.told(identity, who) + tail
+
+
+def ways(mind: Mind, speaker: str) -> str:
+    """What sort of person it is: how the persona says it behaves, else who it is."""
+    told = [text for text in mind.character.traits if len(text) < 160]
+    fresh = mind.untold(told)
+    return " ".join(fresh[:2]) if fresh else self_portrait(mind, speaker)
 
 
 def goals(mind: Mind, speaker: str) -> str:

@@ -11,7 +11,7 @@ from itertools import takewhile
 from evennia_ai.llm.offline.aspects import aspects_of, fitting_of
 from evennia_ai.llm.offline.grammar import turned_round
 from evennia_ai.llm.offline.knowledge import Passage, fitting, rank
-from evennia_ai.llm.offline.memory import Statement
+from evennia_ai.llm.offline.memory import IMPERATIVE, Statement
 from evennia_ai.llm.offline.mind import Mind
 from evennia_ai.llm.offline.telling import ABOUT_SELF, facts_in
 from evennia_ai.llm.offline.understanding import COURTESY, Reading, read_part
@@ -39,6 +39,10 @@ OF_ASKING = re.compile(
     r"\b(?:ask\w*|questions?|want(?:ed)? to know|wonder\w*|order\w*|request\w*|say|said|tell|told|talk\w*|mention\w*)\b",
     re.I,
 )
+ORDERING = re.compile(
+    r"\b(?:ask|asked|tell|told|want|wanted|send|sent|order\w*) you to\b|\b(?:want|order)\w*\b", re.I
+)
+FILLERS = frozenset({"i", "you", "me", "what", "did", "the", "a", "to"})
 LONGEST = 220
 AS_NEAR = 0.87
 
@@ -53,8 +57,10 @@ def recall(mind: Mind, reading: Reading, speaker: str) -> str:
     if reading.intent == "recall_all":
         return everything_about(mind, speaker)
     if not content(reading.text):
-        return from_slot(mind, SLOT_OF.get(reading.intent, ""), speaker) or latest(
-            mind, reading.text, speaker
+        return (
+            from_slot(mind, SLOT_OF.get(reading.intent, ""), speaker)
+            or by_aspect(mind, reading.text, speaker)
+            or latest(mind, reading.text, speaker)
         )
     return (
         by_aspect(mind, reading.text, speaker)
@@ -98,25 +104,23 @@ def latest(mind: Mind, question: str, speaker: str) -> str:
     found = earlier_questions(mind, speaker) if asks else told
     if not found:
         return mind.phrase("told_nothing", who=mind.called(speaker))
-    wanted = {stem(word) for word in words(question)} - {
-        "i",
-        "you",
-        "me",
-        "what",
-        "did",
-        "the",
-        "a",
-        "to",
-    }
-    best = max(
-        found,
-        key=lambda i: (len(wanted & {stem(w) for w in words(i.text)}) if asks else 0, i.order),
-    )
+    best = max(found, key=lambda item: (_likeness(question, item.text) if asks else 0, item.order))
     if best.kind == "told":
         return back_to(mind, best, question, speaker)
     return mind.phrase(
         "asked", fact=best.text[:LONGEST].replace('"', "'"), who=mind.called(speaker)
     )
+
+
+def _likeness(question: str, text: str) -> int:
+    """How near a question comes to what was asked or ordered, by its small words and its kind."""
+    wanted = {stem(word) for word in words(question)} - FILLERS
+    shared = len(wanted & {stem(word) for word in words(text)})
+    ordered = ORDERING.search(question) and IMPERATIVE.match(text)
+    wondered = re.search(r"\bwonder", question) and re.search(
+        r"\bwhy\b|\bwonder|how come", text, re.I
+    )
+    return shared + 2 * bool(ordered) + 3 * bool(wondered)
 
 
 def from_slot(mind: Mind, slot: str, speaker: str) -> str:
@@ -194,7 +198,12 @@ def nearest(
     telling = ((score, item) for score, item in ranked if is_telling(item))
     top, first = next(telling, (0.0, None))
     as_near = [item for score, item in takewhile(lambda pair: pair[0] >= AS_NEAR * top, telling)]
-    return max((first, *as_near), key=lambda item: item.order) if first else None
+    wanted = set(content(question))
+
+    def nearness(item: Statement) -> tuple[int, int]:
+        return len(wanted & set(content(item.text))), item.order
+
+    return max((first, *as_near), key=nearness) if first else None
 
 
 def is_telling(statement: Statement) -> bool:

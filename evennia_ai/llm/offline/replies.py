@@ -10,6 +10,7 @@ from collections.abc import Callable
 from evennia_ai.llm.offline import about_self, answers, hearsay, portrait, recollection, sights
 from evennia_ai.llm.offline.grammar import turned_round
 from evennia_ai.llm.offline.mind import Mind
+from evennia_ai.llm.offline.phrases import PHRASES
 from evennia_ai.llm.offline.understanding import Reading
 from evennia_ai.llm.offline.words import capital, content, ended
 
@@ -182,14 +183,16 @@ def own_words(mind: Mind, reading: Reading, speaker: str) -> str:
         return mind.phrase("own_nothing", who=mind.called(speaker))
     about = re.search(r"\b(?:about|of|regarding) (.+)", reading.text)
     wanted = set(content(about[1])) if about else set()
-    fitting = [line for line in mind.past.own if wanted & set(content(line))]
+    quoting = [option.split("{")[0] for option in PHRASES["own_words"]]
+    plain = [line for line in mind.past.own if not any(lead in line[:50] for lead in quoting)]
+    fitting = [line for line in plain if wanted & set(content(line))]
     if wanted and not fitting:
         return (
             mind.phrase("own_not", topic=about[1].rstrip("?!. "), who=mind.called(speaker))
             if about
             else ""
         )
-    line = (fitting or mind.past.own)[-1].replace('"', "'")
+    line = (fitting or plain or mind.past.own)[-1].replace('"', "'")
     return mind.phrase("own_words", fact=line[:220], who=mind.called(speaker))
 
 
@@ -224,6 +227,8 @@ HANDLERS: dict[str, Handler] = {
     "identity": lambda mind, reading, speaker: about_self.who_it_is(mind, reading, speaker) or answers.answer(mind, reading, speaker),
     "who_runs": lambda mind, _, speaker: portrait.self_portrait(mind, speaker),
     "invite": about_self.invited, "count": sights.count, "my_looks": sights.looks_of_speaker,
+    "senses": sights.sensed, "other_seen": sights.other_seen,
+    "ask_ways": lambda mind, _, speaker: portrait.ways(mind, speaker),
     "talked_to": lambda mind, _, speaker: hearsay.talked_to(mind, speaker),
     "ask_self": lambda mind, _, speaker: portrait.self_portrait(mind, speaker),
     "ask_goal": lambda mind, _, speaker: portrait.goals(mind, speaker),

@@ -39,6 +39,7 @@ LOOKING = re.compile(r"\b(?:see|look|around|describe|interest\w*)\b", re.I)
 PEOPLE = re.compile(
     r"\b(?:people|persons?|guests?|folks?|of (?:us|them|you)|souls|customers|men|others)\b", re.I
 )
+SITTING = re.compile(r"\b(?:sit|seat)\b", re.I)
 WAYS = re.compile(r"\b(?:exits?|ways?(?: out)?|doors?|paths?|roads?)\b", re.I)
 THINGS = re.compile(r"^(?:\w+ )?(?:things?|objects?|items?)\b", re.I)
 YOU = re.compile(r"\byou\b", re.I)
@@ -48,7 +49,7 @@ OF_SPEAKER = re.compile(
 )
 # Short, and neither a person nor something between people.
 THINGLIKE = re.compile(
-    r"(?!.*\b(?:you|your|me|my|i|to|that|who|what|how|idea|clue|about)\b)[\w'-]+(?: [\w'-]+){0,2}",
+    r"(?!.*\b(?:you|your|me|my|i|to|that|who|what|how|idea|clue|about|secrets?)\b)[\w'-]+(?: [\w'-]+){0,2}",
     re.I,
 )
 DESCRIBED_PLACE = re.compile(r"\bExits: ")
@@ -60,7 +61,7 @@ def people(mind: Mind, speaker: str) -> str:
     who = mind.called(speaker)
     if not others:
         return mind.phrase("alone", who=who)
-    return mind.phrase("here", people=listed([*others, "you"]), who=who)
+    return mind.phrase("here", people=listed(others), who=who)
 
 
 def things(mind: Mind, speaker: str) -> str:
@@ -109,6 +110,42 @@ def counted(mind: Mind, key: str, number: int, what: str, who: str) -> str:
         return mind.phrase("count_none", who=who)
     said = SMALL_NUMBERS[number] if number < len(SMALL_NUMBERS) else str(number)
     return mind.phrase(f"count_{key}", number=said, who=who, **{key: what})
+
+
+SENSES = {
+    "sound": re.compile(
+        r"\b(?:sounds?|noise|nois\w+|hum\w*|ring\w*|quiet|silen\w+|murmur\w*|squeak\w*|crackl\w*|roar\w*|drip\w*|"
+        r"hiss\w*|creak\w*|whisper\w*|hammer\w*|sing\w*|gulls|echo\w*|rattl\w*|slap\w*|rustl\w*|grumbl\w*|buzz\w*)\b",
+        re.I,
+    ),
+    "smell": re.compile(
+        r"\b(?:smell\w*|scent\w*|stink\w*|reek\w*|odou?r|fragran\w+|perfume|aroma)\b", re.I
+    ),
+    "feel": re.compile(
+        r"\b(?:warm\w*|cold|cool|heat|hot|damp|draught\w*|chill\w*|dry|wet|soft|smoky|air)\b", re.I
+    ),
+}
+SENSE_OF = {"noise": "sound", "hear": "sound", "stink": "smell", "scent": "smell"}
+
+
+def sensed(mind: Mind, reading: Reading, speaker: str) -> str:
+    """What there is to hear, smell or feel, as the place's description tells."""
+    sense = SENSES[SENSE_OF.get(reading.topic.lower(), reading.topic.lower())]
+    found = [p.text for p in mind.passages if p.source == "seen" and sense.search(p.text)]
+    who = mind.called(speaker)
+    return mind.told(found[0], who) if found else mind.phrase("nothing_sensed", who=who)
+
+
+def other_seen(mind: Mind, reading: Reading, speaker: str) -> str:
+    """What somebody else looks like or does: what is known, else a word to see for oneself."""
+    who = mind.called(speaker)
+    named = next((v for k, v in reading.slots.items() if k.startswith("who")), "")
+    other = match_name(named, mind.scene.situation.people, loose=False)
+    if not other and named[:1].isupper():
+        return from_knowledge(mind, named, speaker) or mind.phrase("not_here", other=named, who=who)
+    return from_knowledge(mind, reading.text, speaker, shown=False) or mind.phrase(
+        "see_yourself", who=who
+    )
 
 
 def looks_of_speaker(mind: Mind, reading: Reading, speaker: str) -> str:
@@ -163,8 +200,7 @@ def exits(mind: Mind, reading: Reading, speaker: str) -> str:
     topic = "" if reading.topic == reading.text else reading.topic
     named = match_exit(topic, situation.exits) if topic else ""
     if named:
-        name, leads = exit_parts(named)
-        return mind.phrase("exit", exit=said_exit(name), place=leads or with_article(name), who=who)
+        return words_for_exit(mind, named, who)
     known = from_knowledge(mind, reading.text, speaker) if topic else ""
     if known or not situation.exits:
         return known or mind.phrase("no_exits", who=who)
@@ -175,13 +211,12 @@ def way_to(mind: Mind, reading: Reading, speaker: str) -> str:
     """The way to a place, a thing or a person."""
     situation, who = mind.scene.situation, mind.called(speaker)
     here = match_name(reading.topic, situation.people, loose=False)
-    if here and "'s" not in reading.topic:
-        return f"{here} is right here."
+    if here and "'s" not in reading.topic and set(content(reading.topic)) <= set(content(here)):
+        return f"{capital(here)} is right here."
     named = match_exit(reading.topic, situation.exits)
     known = from_knowledge(mind, f"where {reading.topic}", speaker)
     if named:
-        name, leads = exit_parts(named)
-        line = mind.phrase("exit", exit=said_exit(name), place=leads or with_article(name), who=who)
+        line = words_for_exit(mind, named, who)
         return line if not known or mind.was_said(known) or len(known) > 160 else f"{line} {known}"
     if reading.topic and match_name(reading.topic, (situation.place,), loose=False) and not known:
         return place(mind, reading, speaker)
@@ -191,6 +226,14 @@ def way_to(mind: Mind, reading: Reading, speaker: str) -> str:
     return mind.phrase(
         "way_unknown", exits=listed(ways_of(situation.exits), "or"), who=mind.called(speaker)
     )
+
+
+def words_for_exit(mind: Mind, seen_exit: str, who: str) -> str:
+    """Where an exit leads."""
+    name, leads = exit_parts(seen_exit)
+    if leads and set(content(name)) <= set(content(leads)):
+        return mind.phrase("exit_so_called", place=leads, who=who)
+    return mind.phrase("exit", exit=said_exit(name), place=leads or with_article(name), who=who)
 
 
 def said_exit(name: str) -> str:
@@ -261,15 +304,20 @@ def is_there(mind: Mind, reading: Reading, speaker: str) -> str:
     if OF_SPEAKER.search(reading.text):
         return answer(mind, reading, speaker)
     situation, who = mind.scene.situation, mind.called(speaker)
+    person = match_name(reading.topic, situation.people, loose=False)
+    if person and set(content(reading.topic)) <= set(content(person)):
+        return f"{capital(person)} is right here."
+    seat = match_name(reading.topic, situation.things) if SITTING.search(reading.topic) else ""
+    if seat:
+        return lies_here(mind, seat, who)
     way = match_exit(reading.topic, situation.exits)
     if way:
-        name, leads = exit_parts(way)
-        return mind.phrase("exit", exit=said_exit(name), place=leads or with_article(name), who=who)
+        return words_for_exit(mind, way, who)
     here = seen(mind, reading, speaker) or person_here(mind, reading)
     known = from_knowledge(mind, reading.topic, speaker)
     if here or known:
         return here or known
     topic = bare(re.sub(r"\b(?:in )?here\b.*|\?", "", reading.topic)).strip()
-    if not content(topic) or len(topic.split()) > 4:
+    if not content(topic) or len(topic.split()) > 4 or " to " in f" {topic} ":
         return answer(mind, reading, speaker)
     return mind.phrase("see_none", thing=topic, be=being(topic), who=who)

@@ -10,7 +10,7 @@ END = r"(?=\s*(?:[,.;:!?—]|$|\s-\s|\b(?:and|but|who|which|so|because|though|lo
 CAPS = r"[A-ZÀ-ÖØ-ÞА-ЯЁ][\w'’-]*"
 # Upper case is meant: most of these need a name.
 SLOTS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("name", re.compile(rf"\b(?:[Mm]y (?:full |real |true )?name(?:'s| is)(?: actually| really)?|[Tt]he name(?:'s| is)"
+    ("name", re.compile(rf"\b(?:[Mm]y (?:full |real |true )?name(?:'s| is)(?: actually| really)?|(?:[Tt]he |^)[Nn]ame(?:'s| is)"
                         rf"|(?:[Pp]lease |[Jj]ust )?[Cc]all me|I(?:'m| am) (?:called|named|known as)|[Tt]hey call me"
                         rf"|(?:[Ff]olk|[Ff]riends|[Pp]eople|[Ee]veryone) calls? me|I go by)"
                         rf" (?:the name (?:of )?)?(?P<v>{CAPS}(?: (?:of |the |von |van |de |du )?{CAPS}){{0,2}}|[a-z]\w+(?=\W*$))")),
@@ -48,7 +48,10 @@ QUESTION = re.compile(
     r"^(?:and |but |so |well,? |tell me,? |then |now,? |oh,? |please,? )*(?:who|what|where|when|why|how|"
     r"which|whose|do|does|did|is|are|was|were|can|could|would|will|have|has|may|shall|should|am)\b.*", re.I
 )  # fmt: skip
-ABOUT_SELF = re.compile(r"\b(?:i|my|me|mine|we|our|us|i'm|i've|i'd|i'll|we're|we've|call)\b", re.I)
+ABOUT_SELF = re.compile(
+    r"\b(?:i|my|me|mine|we|our|us|i'm|i've|i'd|i'll|we're|we've|call)\b|^(?:the )?name(?:'s| is)\b",
+    re.I,
+)
 
 
 def is_question(sentence: str) -> bool:

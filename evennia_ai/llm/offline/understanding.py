@@ -15,7 +15,7 @@ from evennia_ai.llm.offline.intents import ROWS
 from evennia_ai.llm.offline.telling import facts_in, is_question
 from evennia_ai.llm.offline.words import SENTENCE_END, WORD, content, plain_spelling, words
 
-NEEDS_CAPITALS = frozenset({"said_by", "secret_of"})
+NEEDS_CAPITALS = frozenset({"said_by", "secret_of", "other_seen"})
 TABLE = tuple(
     (name, re.compile(pattern, 0 if name in NEEDS_CAPITALS else re.I)) for name, pattern in ROWS
 )

@@ -40,9 +40,9 @@ DROP = re.compile(
     re.I,
 )
 LOOK = re.compile(ASK + r"(?:look (?:closely )?(?:at|over|into)|examine|inspect|study|read|describe|take a look at|have a look at|"
-                  r"what does(?= .+ (?:say|look|read|show))|what(?:'s| is) (?:written |carved |scratched )?(?:on|in)|"
+                  r"what does(?= .+ (?:say|look|read|show))|what (?:colou?r|shape) (?:is|are)|how (?:big|large|heavy|tall) (?:is|are)|what are(?= .+ made of)|what(?:'s| is) (?:written |carved |scratched )?(?:on|in)|"
                   r"what do you (?:think of|see (?:on|in))|tell me about|what about|what(?:'s| is)|what is it with) (?P<item>.+)", re.I)  # fmt: skip
-USE = re.compile(r"\b(?:good for|used? for|for\W*$|cost|worth|mean|made of|come from)", re.I)
+USE = re.compile(r"\b(?:good for|used? for|for\W*$|cost|worth|mean|come from)", re.I)
 VAGUE_LOOK = re.compile(
     ASK
     + r"(?:what(?:'s| is) (?!on\b|in\b|inside\b|written|carved|that\b|this\b)|tell me|what about)",

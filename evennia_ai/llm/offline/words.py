@@ -40,7 +40,7 @@ IRREGULAR = {
     "led": "lead", "rode": "ride", "grew": "grow", "grown": "grow", "worn": "wear", "wore": "wear",
 }  # fmt: skip
 NEAR = (
-    "name call", "trade job work profession craft living occupation", "home live dwell", "town village city",
+    "name call", "trade job work profession craft occupation", "home live dwell", "town village city",
     "husband wife spouse marry widow wed bury", "family father mother parent dad mum brother sister uncle aunt cousin grandfather grandmother relative",
     "brother sibling", "sister sibling", "child son daughter kid",
     "food eat dish meal stew supper dinner hungry cook breakfast hunger serve bread menu special",
@@ -48,7 +48,7 @@ NEAR = (
     "money coin owe debt pay gold silver price cost credit fee wage", "smith forge smithy blacksmith",
     "church chapel pray god temple shrine prayer", "sailor ship boat sail vessel captain crew",
     "ship boat vessel", "fear afraid scare dread frighten worry", "goal want wish hope dream need aim",
-    "help hand assist assistance", "steal thief rob missing take rogue",
+    "help hand assist assistance", "steal thief rob missing take rogue", "vanish disappear missing lose gone",
     "drown die perish kill sink wreck", "gossip rumour news tale story rumor", "secret confide hide",
     "love fond enjoy like favourite favorite adore prefer", "hate dislike loathe despise",
     "keep tend run own", "build make finish forge construct", "room bed lodge sleep stay inn lodging night",
