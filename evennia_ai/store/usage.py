@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
+from typing import Any
 
 from django.db.models import F
 
@@ -21,12 +23,8 @@ def add_use(assistant_id: int, day: date, call: ModelCallRecord) -> None:
     billed = call.error_kind in ("", DeadlineExceeded.kind)
     prompt = call.usage.prompt_tokens if call.usage else call.estimated_tokens * billed
     completion = call.usage.completion_tokens if call.usage else 0
-    row, _created = models.DailyUse.objects.get_or_create(assistant_id=assistant_id, day=day)
-    models.DailyUse.objects.filter(id=row.id).update(
-        calls=F("calls") + 1,
-        prompt_tokens=F("prompt_tokens") + prompt,
-        completion_tokens=F("completion_tokens") + completion,
-    )
+    spent = {"calls": 1, "prompt_tokens": prompt, "completion_tokens": completion}
+    add_to(models.DailyUse, {"assistant_id": assistant_id, "day": day}, spent)
     if prompt:
         add_speakers_use(day, call.speakers, prompt + completion)
 
@@ -34,9 +32,15 @@ def add_use(assistant_id: int, day: date, call: ModelCallRecord) -> None:
 def add_speakers_use(day: date, speakers: frozenset[str], tokens: int) -> None:
     """Share a call's tokens evenly among those whose words set it off."""
     for speaker in speakers:
-        row, _created = models.SpeakerUse.objects.get_or_create(speaker=speaker, day=day)
         share = -(-tokens // len(speakers))
-        models.SpeakerUse.objects.filter(id=row.id).update(tokens=F("tokens") + share)
+        add_to(models.SpeakerUse, {"speaker": speaker, "day": day}, {"tokens": share})
+
+
+def add_to(model: Any, key: Mapping[str, Any], amounts: Mapping[str, int]) -> None:
+    """Add to the sums of one row, which is made where there is none. Writers are one process."""
+    sums = {name: F(name) + amount for name, amount in amounts.items()}
+    if not model.objects.filter(**key).update(**sums):
+        model.objects.create(**key, **amounts)
 
 
 def use_on(day: date) -> dict[int, tuple[int, int]]:

@@ -57,11 +57,18 @@ class Sheet:
         self._own.append(figure)
         self._book.append(figure)
 
-    def add_spread(self, name: str, values: Sequence[float], unit: str) -> None:
+    def add_spread(
+        self,
+        name: str,
+        values: Sequence[float],
+        unit: str,
+        p99_at_most: float | None = None,
+        max_at_most: float | None = None,
+    ) -> None:
         """Write down the median, the 99th percentile and the highest of many values."""
         self.add(f"{name}, median of {len(values)}", statistics.median(values), unit)
-        self.add(f"{name}, p99", percentile(values, 99), unit)
-        self.add(f"{name}, max", max(values), unit)
+        self.add(f"{name}, p99", percentile(values, 99), unit, p99_at_most)
+        self.add(f"{name}, max", max(values), unit, max_at_most)
 
     def check(self) -> None:
         """Raise AssertionError that names every missed bar."""
