@@ -25,6 +25,11 @@ class StoreUnavailable(AssistantError):
     """The database cannot be written now. Nothing of what was to be written is there."""
 
 
+class OutcomeUnknown(TurnAborted):
+    """Words were given up before they had been said to an end: they may or may not have been heard,
+    so that their turn is closed as one that a crash cut off."""
+
+
 class ProviderError(AssistantError):
     """A model endpoint did not give a usable reply. The text never holds a key.
 

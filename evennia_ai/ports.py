@@ -188,7 +188,8 @@ class Turns(Protocol):
         """Close a turn with its outcome and close the events it named accordingly."""
 
     def give_back(self, turn_id: int) -> None:
-        """Close a turn whose answer nobody could hear; its events wait again."""
+        """Close a turn whose answer nobody could hear; its events wait again, or are doubtful where
+        something may have been said."""
 
     def recover(self) -> None:
         """Close the turn that an error left open, if any, by what is known of its acts."""
@@ -205,8 +206,8 @@ class Turns(Protocol):
     def record_outcome(
         self, act_id: int, state: str, result: str, messages: Sequence[Message] = ()
     ) -> None:
-        """Store how an act ended, done, failed or refused, and append what the conversation holds
-        of it, in one transaction: a crash leaves both or neither."""
+        """Store how an act ended, done, failed, refused or unknown, and append what the
+        conversation holds of it, in one transaction: a crash leaves both or neither."""
 
 
 @dataclass(frozen=True)
@@ -253,7 +254,8 @@ class ToolContext:
 
 @dataclass(frozen=True)
 class ToolResult:
-    """How a call ended: ``state`` is done, failed or refused; ``text`` goes back to the model.
+    """How a call ended: ``state`` is done, failed, refused or, where it did not come to an end,
+    unknown; ``text`` goes back to the model.
 
     ``heard_by`` are those an act reached where it reached only some of the turn's audience.
     """

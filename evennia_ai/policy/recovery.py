@@ -8,13 +8,14 @@ SPEECH = frozenset({"say", "whisper"})
 WAITING, DOUBTFUL, ANSWERED = "waiting", "doubtful", "answered"
 
 
-def state_after_loss(acts: Iterable[tuple[str, str]]) -> str:
+def state_after_loss(acts: Iterable[tuple[str, str]], was_doubtful: bool = False) -> str:
     """The state of a lost turn's events, from its acts as (name, state).
 
     Words that were certainly said answered them; words that may have been said leave them
-    doubtful, to be closed by an excuse; otherwise they wait for a new turn.
+    doubtful, to be closed by an excuse; otherwise they wait for a new turn. What was doubtful
+    before (``was_doubtful``) stays so: its excuse alone was lost.
     """
     speech = {state for name, state in acts if name in SPEECH}
     if "done" in speech:
         return ANSWERED
-    return DOUBTFUL if "intended" in speech else WAITING
+    return DOUBTFUL if was_doubtful or "intended" in speech else WAITING

@@ -8,22 +8,29 @@ from evennia_ai import models
 from evennia_ai.policy.recovery import state_after_loss
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, WAITING
+from evennia_ai.turn.prompt_contexts import CONTEXT_EXCUSE
 
+INTENDED = "intended"
 INTERRUPTED = "interrupted"
 UNKNOWN_RESULT = "outcome unknown: it was interrupted"
 
 
-def recover_turn(turn: models.Turn, now: datetime) -> None:
+def recover_turn(turn: models.Turn, now: datetime, outcome: str = INTERRUPTED) -> None:
     """Close a turn that came to no end, in one transaction: its intents without an outcome are
     unknown, its events are answered, doubtful or wait again."""
     with brief_transaction():
         acts = turn.tool_calls.values_list("name", "state")
-        state = state_after_loss(acts)
-        turn.tool_calls.filter(state="intended").update(
-            state="unknown", result=UNKNOWN_RESULT, ended_at=now
-        )
+        state = state_after_loss(acts, was_doubtful=turn.context == CONTEXT_EXCUSE.name)
+        give_up_acts(turn.id, now)
         turn.events.filter(state=CLAIMED).update(state=state)
-        models.Turn.objects.filter(id=turn.id).update(ended_at=now, outcome=INTERRUPTED)
+        models.Turn.objects.filter(id=turn.id).update(ended_at=now, outcome=outcome)
+
+
+def give_up_acts(turn_id: int, now: datetime) -> None:
+    """Whatever a closed turn has still under way is of unknown outcome, unless it comes yet."""
+    models.ToolCall.objects.filter(turn_id=turn_id, state=INTENDED).update(
+        state="unknown", result=UNKNOWN_RESULT, ended_at=now
+    )
 
 
 def recover_open_turns(epoch: int, now: datetime) -> int:

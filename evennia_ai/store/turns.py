@@ -12,14 +12,13 @@ from evennia_ai.policy.audience import visible
 from evennia_ai.ports import ModelCallRecord, TurnRecord
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.conversation import TableConversation
-from evennia_ai.store.inbox import CLAIMED, OVERHEARD, WAITING
-from evennia_ai.store.recovery import INTERRUPTED, recover_turn
+from evennia_ai.store.inbox import CLAIMED, OVERHEARD
+from evennia_ai.store.recovery import INTENDED, INTERRUPTED, give_up_acts, recover_turn
 from evennia_ai.store.rows import event_from_row, message_to_row
 from evennia_ai.store.usage import add_use
 from evennia_ai.turn.prompt_contexts import heard_line
 
 NOTED = "noted"
-INTENDED = "intended"
 UNHEARD = "unheard"
 
 
@@ -101,13 +100,13 @@ class TableTurns:
         return [event_from_row(row) for row in rows]
 
     def _acts_since(self, since: datetime) -> tuple[ToolCallRequest, ...]:
-        """World acts of interrupted turns that were done or may have been."""
+        """World acts of turns without an answer that were done or may have been."""
         rows = models.ToolCall.objects.filter(
             assistant_id=self.assistant_id,
             at__gte=since,
             world=True,
             state__in=("done", "unknown"),
-            turn__outcome=INTERRUPTED,
+            turn__outcome__in=(INTERRUPTED, UNHEARD),
         )
         return tuple(ToolCallRequest(r.call_id, r.name, r.arguments) for r in rows.order_by("id"))
 
@@ -146,6 +145,7 @@ class TableTurns:
             models.Event.objects.filter(turn_id=turn_id, state=CLAIMED).update(
                 state=outcome, **reason
             )
+            give_up_acts(turn_id, self.now())
         if self.current == turn_id:
             self.current = None
 
@@ -155,10 +155,10 @@ class TableTurns:
         return list(rows.order_by("id").values_list("speaker", flat=True).distinct())
 
     def give_back(self, turn_id: int) -> None:
-        """Close a turn whose answer nobody could hear; its events wait again."""
-        with brief_transaction():
-            models.Turn.objects.filter(id=turn_id).update(ended_at=self.now(), outcome=UNHEARD)
-            models.Event.objects.filter(turn_id=turn_id, state=CLAIMED).update(state=WAITING)
+        """Close a turn whose answer nobody could hear; its events wait again, or are doubtful where
+        something may have been said."""
+        for turn in models.Turn.objects.filter(id=turn_id):
+            recover_turn(turn, self.now(), UNHEARD)
         self.current = None
 
     def recover(self) -> None:

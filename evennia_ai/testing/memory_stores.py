@@ -16,7 +16,7 @@ from evennia_ai.policy.audience import visible
 from evennia_ai.policy.recovery import state_after_loss
 from evennia_ai.policy.tokens import count_message
 from evennia_ai.ports import ModelCallRecord, OpenEvents, TurnRecord
-from evennia_ai.turn.prompt_contexts import heard_line
+from evennia_ai.turn.prompt_contexts import CONTEXT_EXCUSE, heard_line
 
 Now = Callable[[], datetime]
 
@@ -111,6 +111,7 @@ class StoredTurn:
 
     record: TurnRecord
     epoch: int = 0
+    context: str = ""
     outcome: str = ""
     detail: str = ""
     model_calls: list[ModelCallRecord] = field(default_factory=list)
@@ -154,7 +155,7 @@ class MemoryTurns:
         known = tuple(e for e in overheard if visible(e.heard.confidants, audience))
         acts = self._acts_since(min(event.at for event in again)) if again else ()
         record = TurnRecord(turn_id, audience, private, tuple(events), known, acts)
-        self.turns.append(StoredTurn(record, self.epoch))
+        self.turns.append(StoredTurn(record, self.epoch, context))
         self.current = turn_id
         return record
 
@@ -169,7 +170,7 @@ class MemoryTurns:
             if act.world
             and act.at >= since
             and act.state in ("done", "unknown")
-            and self.turns[act.turn_id - 1].outcome == "interrupted"
+            and self.turns[act.turn_id - 1].outcome in ("interrupted", "unheard")
         )
 
     def _log(self, rows: Sequence[StoredEvent], turn_id: int) -> None:
@@ -197,12 +198,13 @@ class MemoryTurns:
         for row in self.inbox.rows:
             if row.turn_id == turn_id and row.state == "claimed":
                 row.state, row.reason = outcome, detail or row.reason
+        self._give_up_acts(turn_id)
         if self.current == turn_id:
             self.current = None
 
     def give_back(self, turn_id: int) -> None:
         """Close a turn whose answer nobody could hear."""
-        self._close(turn_id, "unheard", "waiting")
+        self._close(turn_id, "unheard", self._state_after(turn_id))
 
     def recover(self) -> None:
         """Close the turn that an error left open."""
@@ -223,13 +225,19 @@ class MemoryTurns:
 
     def recover_turn(self, turn_id: int) -> None:
         """Close a turn that came to no end, by what is known of its acts."""
-        acts = [act for act in self.acts if act.turn_id == turn_id]
-        state = state_after_loss((act.call.name, act.state) for act in acts)
-        for act in acts:
-            act.state = "unknown" if act.state == "intended" else act.state
-        self._close(turn_id, "interrupted", state)
+        self._close(turn_id, "interrupted", self._state_after(turn_id))
+
+    def _state_after(self, turn_id: int) -> str:
+        acts = [(act.call.name, act.state) for act in self.acts if act.turn_id == turn_id]
+        return state_after_loss(acts, self.turns[turn_id - 1].context == CONTEXT_EXCUSE.name)
+
+    def _give_up_acts(self, turn_id: int) -> None:
+        for act in self.acts:
+            if act.turn_id == turn_id and act.state == "intended":
+                act.state = "unknown"
 
     def _close(self, turn_id: int, outcome: str, event_state: str) -> None:
+        self._give_up_acts(turn_id)
         self.turns[turn_id - 1].outcome = outcome
         for row in self.inbox.rows:
             if row.turn_id == turn_id and row.state == "claimed":

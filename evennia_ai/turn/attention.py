@@ -9,12 +9,13 @@ from typing import Any
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
-from evennia_ai.errors import ProviderError, StoreUnavailable, TurnAborted
+from evennia_ai.errors import OutcomeUnknown, ProviderError, StoreUnavailable, TurnAborted
 from evennia_ai.policy.inbox import GAVE_UP, Batch, next_batch, select_expired
 from evennia_ai.ports import InboxEvent, TurnRecord
 from evennia_ai.turn.fallback import excuse
 from evennia_ai.turn.persistence import persist
 from evennia_ai.turn.prompt_contexts import (
+    CONTEXT_EXCUSE,
     CONTEXT_TICK_AUTONOMOUS,
     CONTEXT_TICK_EVENT,
     PromptContext,
@@ -46,7 +47,11 @@ def answer_events(script: Any) -> Generator[Deferred[Any], Any, int]:
         if batch is None:
             break
         turns += 1
-        yield think(script, batch, answer_lost=doubtful is not None)
+        try:
+            yield think(script, batch, answer_lost=doubtful is not None)
+        except OutcomeUnknown as error:
+            log.warn("{name}: {error}", name=script.character_name, error=error)
+            script.turns.recover()
     return turns
 
 
@@ -70,7 +75,8 @@ def think(
     been heard before a crash (``answer_lost``), or was tried for too often, the model is not asked
     again: a short excuse closes the matter.
     """
-    context, clock, turns = CONTEXT_TICK_EVENT, script.services.clock, script.turns
+    context = CONTEXT_EXCUSE if answer_lost else CONTEXT_TICK_EVENT
+    clock, turns = script.services.clock, script.turns
     turn: TurnRecord = yield persist(
         clock, lambda: turns.begin(batch.events, batch.audience, batch.private, context.name)
     )

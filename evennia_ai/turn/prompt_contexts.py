@@ -54,6 +54,7 @@ a remark, a step of what you are about, a word to somebody who has just come. Do
 yourself, and do not press anybody. If nothing fits, use `noop`."""
 
 CONTEXT_TICK_EVENT = PromptContext("tick_event", "")
+CONTEXT_EXCUSE = PromptContext("excuse", "")
 CONTEXT_TICK_AUTONOMOUS = PromptContext("tick_autonomous", UNASKED, loop_mode="single_action")
 
 

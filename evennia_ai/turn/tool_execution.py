@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from twisted.internet import defer
 from twisted.internet.defer import Deferred, inlineCallbacks
 
+from evennia_ai.errors import OutcomeUnknown
 from evennia_ai.messages import LLMReply, Message, ToolCallRequest, make_message, wire_call
 from evennia_ai.policy.react import (
     LoopState,
@@ -18,11 +18,12 @@ from evennia_ai.policy.react import (
     take_calls,
     wire_arguments,
 )
+from evennia_ai.policy.recovery import SPEECH
 from evennia_ai.ports import ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.turn.llm_interaction import ensure_current
 from evennia_ai.turn.persistence import persist
 
-REFUSED, DONE, FAILED = "refused", "done", "failed"
+REFUSED, DONE, FAILED, UNKNOWN = "refused", "done", "failed", "unknown"
 TOO_SLOW = "That took too long, and may or may not have happened. Do not do it again."
 LEAST_TOOL_TIME_S = 1.0
 LEAST_REPLY_TIME_S = 3.0
@@ -59,25 +60,34 @@ def perform(
         world: True for an act that others notice.
         as_logged: what the conversation will hold of it, stored together with the outcome.
 
-    Fires with the `ToolResult`; fails with TurnAborted where the lease is lost, and with
-    StoreUnavailable where the intent cannot be stored, and nothing was done, or the outcome
-    cannot, which leaves it unknown.
+    Fires with the `ToolResult`; fails with TurnAborted where the lease is lost, with OutcomeUnknown
+    where speech is given up, and with StoreUnavailable where the intent cannot be stored, and
+    nothing was done, or the outcome cannot. The last two leave the outcome unknown.
     """
     clock = script.services.clock
     act_id = yield persist(clock, lambda: intend(script, turn, call, world))
     running = script.services.toolbox.run(context, call)
     left_s = context.deadline_at - clock.seconds() - LEAST_REPLY_TIME_S
-    running.addTimeout(max(LEAST_TOOL_TIME_S, left_s), clock)
-    try:
-        result: ToolResult = yield running
-    except defer.TimeoutError:
-        result = ToolResult(FAILED, TOO_SLOW)
+    time_s = max(LEAST_TOOL_TIME_S, left_s)
+    running.addTimeout(time_s, clock, lambda *_: given_up(call, world))
+    result: ToolResult = yield running
     yield persist(
         clock,
         lambda: script.turns.record_outcome(act_id, result.state, result.text, as_logged(result)),
     )
     ensure_current(script, turn)
     return result
+
+
+def given_up(call: ToolCallRequest, world: bool) -> ToolResult:
+    """What came of a tool that was cancelled.
+
+    An act that may have been done must not count as failed, or it is done again (P2). Words that
+    may have been heard end the turn, for an excuse: raises OutcomeUnknown.
+    """
+    if call.name in SPEECH:
+        raise OutcomeUnknown(f"{call.name} came to no end and may have been heard")
+    return ToolResult(UNKNOWN if world else FAILED, TOO_SLOW)
 
 
 def intend(script: Any, turn: TurnRecord, call: ToolCallRequest, world: bool) -> int:
@@ -109,7 +119,8 @@ def execute_calls(
             spec = specs.get(call.name)
             world = spec is None or spec.world
             result = yield perform(script, turn, context, call, world, as_logged)
-        state = apply_call(state, call, result.state == DONE, categories)
+        may_be_done = result.state in (DONE, UNKNOWN)
+        state = apply_call(state, call, may_be_done, categories)
         if result.state == DONE:
             done.add(call.name)
     return Worked(state, frozenset(done))

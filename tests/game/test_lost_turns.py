@@ -1,0 +1,72 @@
+"""How the tables close a turn that came to no end, by what it may have said and done."""
+
+import pytest
+from django.db.models import F
+
+from evennia_ai.events import Heard
+from evennia_ai.models import Event, ToolCall, Turn
+from evennia_ai.store.recovery import recover_open_turns
+from evennia_ai.testing.scripted import call
+
+
+@pytest.fixture
+def open_turn(game, ann, mira):
+    """A function that begins a turn for Ann's words and intends an act."""
+
+    def begin(context="tick_event", act="say"):
+        script = mira.assistant
+        if not Event.objects.filter(kind="say"):
+            ears = frozenset({ann.dbref})
+            script.inbox.put(Heard("say", ann.dbref, "Ann", "hello", ears, addressed=True))
+        waiting, doubtful = script.inbox.open_events().waiting, script.inbox.open_events().doubtful
+        events = [*waiting, *doubtful]
+        turn = script.turns.begin(events, frozenset({ann.dbref}), False, context)
+        if act:
+            script.turns.intend(turn.id, call(act, text="one"), True)
+        return script, turn
+
+    return begin
+
+
+def state_of_words():
+    return Event.objects.get(kind="say").state
+
+
+def crash(game):
+    """Every open turn belongs to an older process."""
+    Turn.objects.filter(ended_at=None).update(epoch=F("epoch") - 1)
+    recover_open_turns(game.service.epoch, game.service.now())
+
+
+def test_words_that_may_have_been_heard_stay_in_doubt_when_who_asked_has_left(open_turn):
+    script, turn = open_turn()
+    script.turns.give_back(turn.id)
+    assert state_of_words() == "doubtful"
+    assert Turn.objects.get(id=turn.id).outcome == "unheard"
+
+
+def test_where_nothing_was_said_the_words_wait_again(open_turn):
+    script, turn = open_turn(act=None)
+    script.turns.give_back(turn.id)
+    assert state_of_words() == "waiting"
+
+
+def test_a_lost_excuse_leaves_the_words_in_doubt(game, open_turn):
+    open_turn()
+    crash(game)
+    open_turn(context="excuse", act=None)
+    crash(game)
+    assert state_of_words() == "doubtful"
+
+
+def test_a_turn_that_is_ended_from_outside_leaves_no_intent_open(open_turn):
+    script, turn = open_turn()
+    script.turns.finish(turn.id, "expired", "it was stopped")
+    assert [act.state for act in ToolCall.objects.all()] == ["unknown"]
+
+
+def test_acts_of_a_turn_whose_answer_nobody_heard_are_remembered(open_turn):
+    script, turn = open_turn(act="give")
+    script.turns.give_back(turn.id)
+    script, again = open_turn(act=None)
+    assert [act.name for act in again.done_before] == ["give"]

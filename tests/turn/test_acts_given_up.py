@@ -1,0 +1,111 @@
+"""A tool that does not come to an end: what it may have done is not done again (P2)."""
+
+from twisted.internet.defer import Deferred
+
+from evennia_ai.testing.memory_stores import after_restart
+from evennia_ai.testing.scripted import ScriptedLLM, call
+from evennia_ai.testing.stand_ins import StandInScript
+from evennia_ai.turn.attention import answer_events
+
+LONG_S = 100
+
+
+def hang(context, arguments):
+    return Deferred()
+
+
+def script_whose_tool_hangs(name, *lines):
+    script = StandInScript(ScriptedLLM(lines))
+    script.services.toolbox.behaviours[name] = hang
+    return script
+
+
+def restart(script):
+    """The next process: the same rows, nothing in memory."""
+    script.turns = after_restart(script.turns, script.services.now, script.turns.epoch + 1)
+    script.conversation, script.inbox = script.turns.conversation, script.turns.inbox
+    script.turns.recover_open_turns()
+
+
+def spoken(script):
+    return [text for _, text, _ in script.services.toolbox.spoken]
+
+
+def test_words_that_may_have_been_heard_are_followed_by_a_short_excuse_only():
+    script = script_whose_tool_hangs("say", call("say", text="one"), call("whisper", text="two"))
+    script.hears("hello")
+    done = answer_events(script)
+    script.services.toolbox.behaviours.clear()
+    script.services.clock.advance(LONG_S)
+    assert done.called
+    assert spoken(script) == ["(fallback)"]
+    assert script.inbox.states() == {"hello": "excused"}
+    assert [act.state for act in script.turns.acts] == ["unknown", "done"]
+
+
+def test_an_act_that_may_have_been_done_is_not_done_again_in_its_turn():
+    given = []
+    lines = [call("give", item="mug"), call("give", item="mug"), call("say", text="Well.")]
+    script = script_whose_tool_hangs("give", *lines)
+    script.hears("a mug, please")
+    answer_events(script)
+    script.services.toolbox.behaviours["give"] = lambda context, arguments: given.append(1)
+    script.services.clock.advance(LONG_S)
+    assert given == []
+    assert spoken(script) == ["Well."]
+    assert [act.state for act in script.turns.acts] == ["unknown", "refused", "done"]
+
+
+def test_an_act_that_may_have_been_done_is_not_done_again_after_a_crash():
+    given = []
+    lines = [
+        call("give", item="mug"),
+        Deferred(),
+        call("give", item="mug"),
+        call("say", text="So."),
+    ]
+    script = script_whose_tool_hangs("give", *lines)
+    script.hears("a mug, please")
+    answer_events(script)
+    script.services.clock.advance(LONG_S)
+    restart(script)
+    script.services.toolbox.behaviours["give"] = lambda context, arguments: given.append(1)
+    answer_events(script)
+    assert given == []
+    assert spoken(script) == ["So."]
+
+
+def test_a_tool_without_effects_that_hangs_has_failed():
+    script = script_whose_tool_hangs("look", call("look"), call("say", text="I see nothing."))
+    script.hears("what is here?")
+    answer_events(script)
+    script.services.clock.advance(LONG_S)
+    assert [act.state for act in script.turns.acts] == ["failed", "done"]
+
+
+def test_when_an_excuse_is_lost_the_answer_is_in_doubt_still():
+    script = script_whose_tool_hangs("say", call("say", text="one"))
+    script.hears("hello")
+    answer_events(script)
+    restart(script)
+    excused = script.inbox.open_events().doubtful
+    script.turns.begin(excused, frozenset({"#5"}), False, "excuse")
+    restart(script)
+    assert script.inbox.states() == {"hello": "doubtful"}
+
+
+def test_words_that_may_have_been_heard_by_who_left_then_are_not_said_anew():
+    script = script_whose_tool_hangs("say", call("say", text="one"), call("say", text="two"))
+    script.hears("hello")
+    answer_events(script)
+    turn = script.turns.turns[0].record
+    script.turns.give_back(turn.id)
+    assert script.inbox.states() == {"hello": "doubtful"}
+
+
+def test_what_a_stopped_turn_had_under_way_reads_unknown():
+    script = script_whose_tool_hangs("say", call("say", text="one"))
+    script.hears("hello")
+    answer_events(script)
+    script.turns.finish(script.turns.current, "expired", "it was stopped")
+    assert [act.state for act in script.turns.acts] == ["unknown"]
