@@ -18,6 +18,7 @@ ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 FREE, ONCE, FINAL = "free", "once", "final"
 REPEATS_REFUSED = 2
 REPEATS_FATAL = 3
+REPAIRS = 2
 NAME_CHARS = 64
 ARGUMENT_CHARS = 20_000
 NO_NAME_CHAR = re.compile(r"[^A-Za-z0-9_-]")
@@ -33,13 +34,15 @@ class LoopState:
     """What the turn has done so far.
 
     ``limited`` holds the keys of once and final tools that succeeded; ``seen`` every call asked
-    for, by `fingerprint`, one entry for each time.
+    for, by `fingerprint`, one entry for each time; ``garbled`` the steps whose reply had a call
+    with arguments that are no JSON.
     """
 
     turn_id: int
     step: int = 0
     limited: frozenset[str] = frozenset()
     seen: tuple[str, ...] = ()
+    garbled: frozenset[int] = frozenset()
     ended: bool = False
 
 
@@ -154,12 +157,15 @@ def refusal_for(
 def apply_call(
     state: LoopState, call: ToolCallRequest, good: bool, categories: Mapping[str, str]
 ) -> LoopState:
-    """The loop after a call: ended by a final tool that succeeded, or by a call that was asked for
-    `REPEATS_FATAL` times."""
+    """The loop after a call: ended by a final tool that succeeded, by a call that was asked for
+    `REPEATS_FATAL` times, or where the model could not write JSON after `REPAIRS` more tries."""
     seen = (*state.seen, fingerprint(call))
     category = categories.get(call.name, FREE)
-    limited = state.limited
+    limited, garbled = state.limited, state.garbled
     if good and category != FREE:
         limited |= {limit_key(call)}
-    ended = state.ended or (good and category == FINAL) or seen.count(seen[-1]) >= REPEATS_FATAL
-    return replace(state, seen=seen, limited=limited, ended=ended)
+    if read_arguments(call) is None:
+        garbled |= {state.step}
+    hopeless = seen.count(seen[-1]) >= REPEATS_FATAL or len(garbled) > REPAIRS
+    ended = state.ended or (good and category == FINAL) or hopeless
+    return replace(state, seen=seen, limited=limited, garbled=garbled, ended=ended)

@@ -11,6 +11,7 @@ from evennia_ai.messages import LLMReply, ToolCallRequest
 from evennia_ai.policy.react import (
     ALREADY_DONE,
     CUT_OFF,
+    REPAIRS,
     SAME_AGAIN,
     TOO_MANY,
     LoopState,
@@ -116,3 +117,22 @@ def test_every_call_gets_an_id_of_its_own_whatever_the_model_wrote():
 @given(st.integers(0, 36**5 - 1), st.integers(0, 99), st.integers(0, 99))
 def test_ids_are_nine_letters_or_digits(turn, step, number):
     assert re.fullmatch(r"[0-9a-z]{9}", own_call_id(turn, step, number))
+
+
+def test_a_model_may_mend_its_json_twice_however_many_calls_a_reply_has():
+    state = START
+    for step in range(1, REPAIRS + 2):
+        assert not state.ended
+        state = begin_step(state)
+        for number in range(3):
+            garbled = ToolCallRequest("", "say", f'{{"text": "{step} {number}')
+            state = apply_call(state, garbled, False, CATEGORIES)
+            assert state.ended == (step > REPAIRS)
+
+
+def test_what_goes_wrong_for_another_reason_is_no_try_to_write_json():
+    state = START
+    for step in range(REPAIRS + 3):
+        fine = ToolCallRequest("", "look", json.dumps({"target": step}))
+        state = apply_call(begin_step(state), fine, False, {})
+    assert not state.ended
