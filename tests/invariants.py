@@ -130,13 +130,17 @@ class Deed:
 @dataclass(frozen=True)
 class RequestRow:
     """A request as a model got it. ``audience`` would hear the answer, by what the world knew;
-    ``step`` counts the turn's requests from 1."""
+    ``step`` counts the turn's requests from 1; ``moment`` and ``ended`` are when it was made and
+    when it came to an end, in the process ``epoch``."""
 
     assistant: str
     turn_id: int
     step: int
     audience: Audience
     text: str
+    epoch: int = 0
+    moment: float | None = None
+    ended: float | None = None
 
 
 @dataclass
@@ -351,6 +355,21 @@ def check_one_turn_at_a_time(evidence: Evidence) -> list[Violation]:
     return found
 
 
+def check_one_thought_at_a_time(evidence: Evidence) -> list[Violation]:
+    """In one process, a model is asked only when the request before has come to an end."""
+    found = []
+    last: dict[tuple[str, int], RequestRow] = {}
+    for request in evidence.requests:
+        if request.moment is None:
+            continue
+        earlier = last.get((request.assistant, request.epoch))
+        if earlier is not None and (earlier.ended is None or earlier.ended > request.moment):
+            words = f"turn {request.turn_id} asked while turn {earlier.turn_id} had no reply"
+            found.append(Violation("P5", request.assistant, words))
+        last[request.assistant, request.epoch] = request
+    return found
+
+
 def check_nothing_after_the_end(evidence: Evidence) -> list[Violation]:
     """A turn that is over has no effect any more: no deed, and no message but the outcome of what
     was begun before."""
@@ -414,6 +433,7 @@ CHECKS: tuple[Check, ...] = (
     check_order_of_log,
     check_deeds_are_logged,
     check_one_turn_at_a_time,
+    check_one_thought_at_a_time,
     check_nothing_after_the_end,
     check_confidence,
 )

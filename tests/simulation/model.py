@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tests.simulation.schedule import Simulation
 
 TOKEN = re.compile(r"\b[ps]\d{4}x\b")
-NEVER_S = 1e6
+SAME_AGAIN = 0.5
 PATTERNS = {
     "say": 30,
     "text": 10,
@@ -108,9 +108,13 @@ class RecordingGateway:
         self, request: LLMRequest, profile: ModelProfile, deadline_at: float
     ) -> Deferred[LLMReply]:
         """Hand it on."""
-        self.sim.note_request(request)
+        number = self.sim.note_request(request)
         asked: Deferred[LLMReply] = self.gateway.complete(request, profile, deadline_at)
-        return asked
+        return asked.addBoth(self._came_to_an_end, number)
+
+    def _came_to_an_end(self, outcome: Any, number: int) -> Any:
+        self.sim.note_end_of_request(number)
+        return outcome
 
 
 def make_gateway(sim: Simulation, clock: Clock) -> RecordingGateway:
@@ -139,7 +143,9 @@ def think_time(rng: Random) -> float:
 
 
 def write_reply(rng: Random, request: LLMRequest) -> LLMReply | Exception:
-    """What a model makes of a request; the answer to the same lines is mostly the same."""
+    """What a model makes of a request; often the same as of the same lines before."""
+    if rng.random() < SAME_AGAIN:
+        rng = Random(f"{answer_text(request)} {request.scene.step}")
     pattern = rng.choices(NAMES, WEIGHTS)[0]
     if pattern == "unavailable":
         return rng.choice((ProviderUnavailable("down"), DeadlineExceeded("slow")))

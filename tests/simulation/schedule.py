@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -218,16 +219,30 @@ class Simulation:
                     self.ended[key] = moment
                     self.tell(f"{self.assistants[dbref]} ends turn {number}: {turn.outcome}")
 
-    def note_request(self, request: LLMRequest) -> None:
-        """Who would hear the answer to a request, by what is so in the world, and what it tells."""
+    def note_request(self, request: LLMRequest) -> int:
+        """Who would hear the answer to a request, by what is so in the world, and what it tells;
+        returns its number."""
         assistant = next(who for who, name in MINDS.items() if name == request.scene.name)
         turn = self.stores[assistant].turns[-1].record
-        audience = turn.audience if turn.private else self.rooms.listeners(assistant)
         words = [str(message["content"]) for message in request.messages]
         words += [line.text for line in request.scene.lines]
-        text = "\n".join(words)
-        self.requests.append(RequestRow(assistant, turn.id, request.scene.step, audience, text))
+        self.requests.append(
+            RequestRow(
+                assistant=assistant,
+                turn_id=turn.id,
+                step=request.scene.step,
+                audience=turn.audience if turn.private else self.rooms.listeners(assistant),
+                text="\n".join(words),
+                epoch=self.process.epoch,
+                moment=self.next_moment(),
+            )
+        )
         self.tell(f"{MINDS[assistant]} asks in turn {turn.id}")
+        return len(self.requests) - 1
+
+    def note_end_of_request(self, number: int) -> None:
+        """A request came to its end, however it did."""
+        self.requests[number] = replace(self.requests[number], ended=self.next_moment())
 
     def turn_of_call(self, assistant: str, call_id: str) -> TurnRecord:
         """The turn that a call's id tells of, see `policy.react.own_call_id`."""

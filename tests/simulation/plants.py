@@ -1,0 +1,196 @@
+"""Bugs to be planted into the engine or its stores, each with the promise that it breaks.
+
+They show that the checks can fail: a simulation that finds none of them would prove nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+from unittest.mock import patch
+
+from evennia_ai.policy import recovery
+from evennia_ai.policy.inbox import Batch
+from evennia_ai.testing import memory_stores
+from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
+from evennia_ai.turn import attention, llm_interaction, react_loop, tool_execution
+from tests.simulation.process import Mind
+
+real_append = MemoryConversation.append
+real_begin = MemoryTurns.begin
+real_finish = MemoryTurns.finish
+real_metadata = tool_execution.audience_metadata
+real_outcome = MemoryTurns.record_outcome
+real_scene = llm_interaction.build_scene
+real_put = MemoryInbox.put
+
+
+@dataclass(frozen=True)
+class Plant:
+    """One bug: what is put in whose place. ``promise`` is the one that it breaks."""
+
+    promise: str
+    changes: tuple[tuple[Any, str, Any], ...]
+
+    @contextmanager
+    def planted(self) -> Iterator[None]:
+        """The bug is there as long as this lasts."""
+        with ExitStack() as stack:
+            for target, name, bug in self.changes:
+                stack.enter_context(patch.object(target, name, bug, create=True))
+            yield
+
+
+def plant(promise: str, target: Any, name: str, bug: Any) -> Plant:
+    """A bug of one change."""
+    return Plant(promise, ((target, name, bug),))
+
+
+def drop_each_seventh(inbox: MemoryInbox, heard: Any) -> int:
+    """An inbox that says it stored what it did not."""
+    event_id = real_put(inbox, heard)
+    if event_id % 7 == 0:
+        inbox.rows.pop()
+    return event_id
+
+
+def forget_intent(turns: MemoryTurns, turn_id: int, call: Any, world: bool) -> int:
+    """The act is done and nobody wrote that it would be."""
+    return 0
+
+
+def record_if_intended(turns: MemoryTurns, act_id: int, *outcome: Any) -> None:
+    """The outcome of a forgotten intent has nowhere to go."""
+    if act_id:
+        real_outcome(turns, act_id, *outcome)
+
+
+def log_again(turns: MemoryTurns, events: Any, *more: Any) -> Any:
+    """A second attempt puts its words into the log once more."""
+    for row in turns.inbox.rows:
+        if row.event in events:
+            row.logged_by = None
+    return real_begin(turns, events, *more)
+
+
+def name_the_first(turns: MemoryTurns, events: Any, *more: Any) -> Any:
+    """A turn that stands for one event, whatever it took."""
+    record = replace(real_begin(turns, events, *more), events=tuple(events[:1]))
+    turns.turns[-1].record = record
+    return record
+
+
+def scene_of_the_first(*about: Any) -> Any:
+    """What the offline brain is shown, less all lines but one."""
+    scene = real_scene(*about)
+    return replace(scene, lines=scene.lines[:1])
+
+
+def finish_the_first(turns: MemoryTurns, turn_id: int, outcome: str, detail: str = "") -> None:
+    """Of several events that one turn took, the last is forgotten when it ends."""
+    taken = [row for row in turns.inbox.rows if (row.turn_id, row.state) == (turn_id, "claimed")]
+    real_finish(turns, turn_id, outcome, detail)
+    for row in taken[1:][-1:]:
+        row.state = "claimed"
+
+
+def rewrite_the_log(conversation: MemoryConversation, messages: Any) -> Any:
+    """An append that shortens what has become long."""
+    if len(conversation.messages) > 8:
+        conversation.messages[2] = {**conversation.messages[2], "content": "…"}
+    return real_append(conversation, messages)
+
+
+def close_without_reason(inbox: MemoryInbox, ids: Any, state: str, reason: str = "") -> None:
+    """An end that nobody can understand later."""
+    for row in inbox.rows:
+        if row.event.id in ids:
+            row.state, row.reason = state, ""
+
+
+def everything_is_public(*about: Any) -> dict[str, Any]:
+    """What was done in confidence is logged as room talk."""
+    return {**real_metadata(*about), "private": False}
+
+
+def one_batch_of_all(events: Any, present: Any) -> Batch | None:
+    """Whispers and room talk go into one prompt, for all ears."""
+    return Batch(tuple(events), present, False) if events and present else None
+
+
+def count_as(counted: str, meant: str) -> Callable[..., str]:
+    """`state_after_loss` that takes one state of events for another."""
+
+    def state_after_loss(*about: Any, **more: Any) -> str:
+        state = recovery.state_after_loss(*about, **more)
+        return counted if state == meant else state
+
+    return state_after_loss
+
+
+def do_nothing(*arguments: Any) -> None:
+    """What should happen does not."""
+
+
+never = property(lambda mind: False, do_nothing)
+
+PLANTS = {
+    "the inbox drops every seventh event": plant("P1", MemoryInbox, "put", drop_each_seventh),
+    "a finished turn forgets one of its events": plant(
+        "P1", MemoryTurns, "finish", finish_the_first
+    ),
+    "nobody recovers the turns of a dead process": plant(
+        "P1", MemoryTurns, "recover_open_turns", do_nothing
+    ),
+    "a second attempt logs its words again": plant("P1", MemoryTurns, "begin", log_again),
+    "events expire without a reason": plant("P1", MemoryInbox, "close", close_without_reason),
+    "a turn names one of its events only": plant("P1", MemoryTurns, "begin", name_the_first),
+    "a model is told the first of several lines only": Plant(
+        "P1",
+        (
+            (llm_interaction, "new_lines_prompt", lambda lines: "".join(lines[:1])),
+            (llm_interaction, "select_visible", lambda *about: []),
+            (llm_interaction, "build_scene", scene_of_the_first),
+        ),
+    ),
+    "intents are not stored": Plant(
+        "P2",
+        (
+            (MemoryTurns, "intend", forget_intent),
+            (MemoryTurns, "record_outcome", record_if_intended),
+        ),
+    ),
+    "what was answered waits again after a crash": plant(
+        "P2", memory_stores, "state_after_loss", count_as("waiting", "answered")
+    ),
+    "what may have been answered waits again after a crash": plant(
+        "P2", memory_stores, "state_after_loss", count_as("waiting", "doubtful")
+    ),
+    "a retried turn knows nothing of earlier acts": plant(
+        "P2", MemoryTurns, "_acts_since", lambda turns, since: ()
+    ),
+    "the lease is never lost": plant("P2", MemoryTurns, "is_current", lambda turns, turn_id: True),
+    "late replies are acted upon": Plant(
+        "P5",
+        (
+            (llm_interaction, "ensure_current", do_nothing),
+            (tool_execution, "ensure_current", do_nothing),
+        ),
+    ),
+    "the log is rewritten": plant("P3", MemoryConversation, "append", rewrite_the_log),
+    "acts are not logged": plant("P3", tool_execution, "call_messages", lambda *about: []),
+    "ticks overlap": plant("P5", Mind, "ticking", never),
+    "every audience sees everything": plant(
+        "P9", llm_interaction, "select_visible", lambda messages, *audience: list(messages)
+    ),
+    "what was whispered back is logged as public": Plant(
+        "P9",
+        (
+            (tool_execution, "audience_metadata", everything_is_public),
+            (react_loop, "audience_metadata", everything_is_public),
+        ),
+    ),
+    "whispers and room talk make one turn": plant("P9", attention, "next_batch", one_batch_of_all),
+}

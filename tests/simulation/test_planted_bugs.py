@@ -1,0 +1,23 @@
+"""The simulation finds bugs: each of these is planted, and caught by the promise it breaks."""
+
+import pytest
+
+from tests.simulation.plants import PLANTS
+from tests.simulation.schedule import Simulation
+
+MOST_GAMES = 400
+
+
+def first_game_that_tells(promise):
+    """The number of games until one breaks the promise, None where none does."""
+    for seed in range(MOST_GAMES):
+        if any(found.promise == promise for found in Simulation(seed).run()):
+            return seed + 1
+    return None
+
+
+@pytest.mark.parametrize("name", PLANTS)
+def test_a_planted_bug_is_caught(name):
+    with PLANTS[name].planted():
+        games = first_game_that_tells(PLANTS[name].promise)
+    assert games is not None, f"{MOST_GAMES} games did not notice that {name}"
