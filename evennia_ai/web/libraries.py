@@ -14,8 +14,13 @@ LIBRARIES = {
     "cdn.jsdelivr.net/npm/bootstrap@4.6.0/dist/css/bootstrap.min.css": (
         "vendor/bootstrap-4.6.0/bootstrap.min.css"
     ),
+    # Evennia 5.0.1; the address is one of a moving version, and gone.
+    "cdn.jsdelivr.net/npm/redoc@next/bundles/redoc.standalone.js": "redoc.js",
     "cdn.rawgit.com/ejci/favico.js/master/favico-0.3.10.min.js": (
         "vendor/favico.js-0.3.10/favico-0.3.10.min.js"
+    ),
+    "cdn.redoc.ly/redoc/v3.0.0-rc.0/redoc.standalone.js": (
+        "vendor/redoc-3.0.0-rc.0/redoc.standalone.js"
     ),
     "cdnjs.cloudflare.com/ajax/libs/popper.js/1.11.0/umd/popper.min.js": (
         "vendor/popper.js-1.11.0/popper.min.js"
@@ -54,6 +59,15 @@ FOREIGN = re.compile(
 )
 
 
+# What a page that describes the REST API holds, and what its library is kept from: it tells its
+# makers that somebody reads, and has their pictures fetched.
+REDOC_MARK = b"<redoc "
+STAY_HERE = (
+    b'<meta http-equiv="Content-Security-Policy" content="'
+    b"connect-src 'self'; img-src 'self' data:; font-src 'self' data:\">\n"
+)
+
+
 def static_url(path: str) -> str:
     """The address of one of our static files."""
     return f"{settings.STATIC_URL}evennia_ai/{path}"
@@ -61,7 +75,8 @@ def static_url(path: str) -> str:
 
 def with_local_libraries(page: bytes) -> bytes:
     """A page with every foreign address that we have a file for replaced by ours."""
-    return FOREIGN.sub(lambda match: static_url(LOCAL[match[1]]).encode(), page)
+    local = FOREIGN.sub(lambda match: static_url(LOCAL[match[1]]).encode(), page)
+    return local.replace(b"<head>", b"<head>" + STAY_HERE, 1) if REDOC_MARK in page else local
 
 
 def with_script(page: bytes, path: str) -> bytes:
