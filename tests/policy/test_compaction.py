@@ -40,7 +40,7 @@ def said(text="well"):
     return make_message("assistant", text)
 
 
-# --- the cut ----------------------------------------------------------------------------------------
+# --- the cut --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("index", "moved"), [(0, 0), (1, 1), (2, 1), (3, 4), (4, 4), (5, 5)])
@@ -61,7 +61,7 @@ def test_a_line_between_a_call_and_its_result_is_no_place_to_cut():
     assert [safe_cut(messages, index) for index in range(6)] == [0, 1, 1, 1, 4, 5]
 
 
-# --- when -------------------------------------------------------------------------------------------
+# --- when -----------------------------------------------------------------------------------------
 
 
 def test_exactly_at_the_threshold_it_is_time():
@@ -75,7 +75,7 @@ def test_a_fixed_part_that_leaves_no_room_is_a_mistake_in_the_settings():
     assert replace(LIMITS, fixed=3_000).is_cramped
 
 
-# --- the plan ----------------------------------------------------------------------------------------
+# --- the plan -------------------------------------------------------------------------------------
 
 
 def test_without_a_history_there_is_nothing_to_do():
@@ -117,8 +117,8 @@ words = st.text("abc äяж中🙂", max_size=400)
 @st.composite
 def histories(draw):
     """Turns of players and an assistant, with calls, results, orphans and lines in between."""
-    messages, number = [], 0
-    for _ in range(draw(st.integers(0, 25))):
+    messages = []
+    for number in range(draw(st.integers(0, 25))):
         kind = draw(st.sampled_from(["heard", "said", "calls", "orphan", "interrupted"]))
         if kind == "heard":
             messages.append(heard(draw(words)))
@@ -132,7 +132,6 @@ def histories(draw):
             if kind == "interrupted":
                 messages.append(heard(draw(words)))
             messages += [result(i, draw(words)) for i in ids]
-        number += 1
     return messages
 
 
