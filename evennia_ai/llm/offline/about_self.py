@@ -18,7 +18,7 @@ YEARS = re.compile(rf"\b(?!one\b|few\b|many\b|several\b)({NUMBER})\b(?=(?: {SPAN
 # A question that names one of these is about somebody else, or is answered by nearness alone.
 OF_OTHERS = re.compile(r"\b(?:your|my) [\w ]+?'s\b|\bhow old (?:is|was)\b")
 FORWARD = frozenset({"plans", "trouble", "journey"})
-NEVER_OPEN = frozenset({"lost", "journey"})
+NEVER_OPEN = frozenset({"lost", "journey", "work", "seeks"})
 CHOSEN = 2
 FAVOURITE = re.compile(
     r"\bfavou?rite (?!thing|food|drink|dish|meal|pastime|hobby|to\b|part)(\w+)", re.I

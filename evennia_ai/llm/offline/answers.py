@@ -36,8 +36,12 @@ PRONOUNS = tuple(
     for group in ("he|him|his", "she|her|hers", "they|them|their|theirs")
 )
 WHO_IS_THAT = re.compile(
-    r"\bwho(?:'s| is) (?:the|that|this) (?P<who>(?:[\w-]+ ){0,2}(?:man|woman|girl|boy|fellow|lady|stranger|person|guy|child))\b",
+    r"\bwho(?:'s| is) (?:the|that|this) (?P<who>(?:[\w-]+ ){0,2}(?:man|woman|girl|boy|fellow|lady|stranger|person|guy|child))(?: (?:over there|there|here|by|at|in|with|behind|on) ?.*)?\W*$",
     re.I,
+)
+SEEING = re.compile(r"\b(?:see|notice|have|keep|got|here|this|that|there|hear|smell)\b", re.I)
+ARE_YOU = re.compile(
+    r"^(?:but |and |so )?are you (?:always |really |very |so |a bit |all )*([\w-]+)\W*$", re.I
 )
 REMEMBER = re.compile(
     r"\b(?:do|can|don't) you (?:still )?(?:remember|recall)\b|\byou remember\b", re.I
@@ -145,7 +149,7 @@ def answer(mind: Mind, reading: Reading, speaker: str) -> str:
     return (
         who_gave(mind, text)
         or person_here(mind, reading)
-        or from_knowledge(mind, text, speaker)
+        or from_knowledge(mind, text, speaker, shown=is_of_sights(text))
         or (from_knowledge(mind, reading.topic, speaker) if reading.topic != text else "")
         or seen(mind, reading, speaker)
         or in_context(mind, reading, speaker)
@@ -153,6 +157,11 @@ def answer(mind: Mind, reading: Reading, speaker: str) -> str:
         or ("" if OF_ITSELF.search(text) else from_statements(mind, text, speaker))
         or unknown(mind, reading, speaker)
     )
+
+
+def is_of_sights(text: str) -> bool:
+    """False for a question about itself that asks for nothing to be seen: "do you sleep well?"."""
+    return not OF_ITSELF.search(text) or bool(SEEING.search(text))
 
 
 def told_better(mind: Mind, text: str) -> bool:
@@ -272,6 +281,10 @@ def topic_of(reading: Reading) -> str:
 def unknown(mind: Mind, reading: Reading, speaker: str) -> str:
     """Say that it does not know, and now and then what it does know about."""
     who, topic = mind.called(speaker), topic_of(reading)
+    trait = ARE_YOU.match(reading.text)
+    if trait:
+        shown = [text for text in mind.character.traits if stem(trait[1].lower()) in content(text)]
+        return mind.told(shown[0], who) if shown else mind.phrase("judge", who=who)
     if re.search(r"\byou(?:r|rs|rself)?\b", reading.text, re.I) and not topic:
         return mind.phrase("personal", who=who)
     words_out = (

@@ -23,7 +23,7 @@ NUMBER = (
 SPAN = r"(?:years?|winters?|summers?|months?|weeks?|days?|decades?|seasons?)"
 KIN = r"family|relatives?|kin|kinfolk|uncle|aunt|cousins?|nephews?|nieces?|grand\w+"
 SPOUSE = r"husband|wife|spouse|widow(?:er|ed)?|betrothed|sweetheart|lover"
-CHILD = r"child|children|sons?|daughters?|kids?|twins"
+CHILD = r"child|children|sons?|daughters?|kids?|twins|boys|girls|lads"
 SIBLING = r"brothers?|(?-i:sisters?)|siblings?"
 PARENT = r"father|mother|parents|mum|dad|stepfather|stepmother"
 
@@ -56,7 +56,7 @@ ROWS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "origin",
-        r"\bwhere (?:\w+ )?(?:are|am|were|was|do|did) (?:you|i) (?:\w+ )?(?:from|born|raised|come from|hail from|grow up|grew up|originally)\b|\bwhere (?:you|i)(?:'re|'m| are| am)? (?:\w+ )?(?:from|born|raised|come from|grew up)\b|\bfrom where\b|\b(?:are|am|were|was) (?:you|i) (?:\w+ )?(?:from|born|a local|local|native|a native|a stranger)\b|\b(?:your|my) (?:home ?town|homeland|birthplace|native \w+|country|origins?|roots)\b|\b(?:which|what) (?:town|village|city|country|land|place|part|region) (?:\w+ ){0,3}(?:are|am|do|did|were|was) (?:you|i)\b|\bhow did (?:you|i) (?:come|end up|get|land)(?: \w+)? here\b|\bwhat brought you here\b",
+        r"\bwhere (?:\w+ )?(?:are|am|were|was|do|did) (?:you|i) (?:\w+ )?(?:from|born|raised|come from|hail from|grow up|grew up|originally)\b|\bwhere (?:you|i)(?:'re|'m| are| am)? (?:\w+ )?(?:from|born|raised|come from|grew up)\b|\bfrom where\b|\b(?:are|am|were|was) (?:you|i) (?:\w+ )?(?:from|born|a local|local|native|a native|a stranger)\b|\b(?:your|my) (?:home ?town|homeland|birthplace|native \w+|country|origins?|roots)\b|\b(?:which|what) (?:town|village|city|country|land|place|part|region) (?:\w+ ){0,3}(?:are|am|do|did|were|was) (?:you|i)\b|\b(?:which|what) (?:town|village|city|country|land|place) (?:\w+ )?(?:you|i)(?:'m| am)? (?:come|came|from|live|was)\b|\bmy (?:town|village|city)\b|\bhow did (?:you|i) (?:come|end up|get|land)(?: \w+)? here\b|\bwhat brought you here\b",
         r"\b(?:born|raised|grew up|(?:come|came|hail|hailed) (?:all the way )?(?:from|here)|came (?:to|up|down|over)|home ?town|homeland|native|childhood)\b|\bfrom (?:the )?(?:(?-i:[A-ZÀ-Þ])|far|across|over|north|south|east|west)",
     ),
     (
@@ -136,6 +136,16 @@ ROWS: tuple[tuple[str, str, str], ...] = (
         r"\b(?:believe|pray|prayers?|gods?|faith|worship|saints?|holy)\b",
     ),
     (
+        "work",
+        r"\bwhat (?:trade|work|job|profession|craft|business|calling)\b.*\b(?:i|you)\b|\bwhat (?:do|does) i (?:do|work)\b(?: as| for)?|\bmy (?:trade|job|profession|craft|work|business|occupation)\b|\bhow do i (?:earn|make)\b",
+        r"\bI(?:'m| am) (?:\w+, )?(?:an?|the) (?:[\w-]+ ){0,2}?\w+(?:er|or|smith|man|woman|wright|ist|ian|maid|herd|ant|monk|nun|bard|cook|thief|priest|nurse|guard)\b|\bI (?:mend|make|sell|weave|build|bake|brew|farm|fish|hunt|grow|herd|tend|teach|carve|catch|trade|raise|forge|paint|sew|cut|play|heal|guard|drive|sail|row|tan|dig|mine|haul|run|keep|work|serve|cook)\b|\b(?:work as|my (?:trade|job|craft))\b",
+    ),
+    (
+        "seeks",
+        r"\b(?:what|who|whom) (?:am|was|are|were) (?:i|you) (?:\w+ )?(?:looking for|searching for|seeking|hunting|after|chasing)\b|\bwhat (?:do|did) (?:i|you) (?:\w+ )?(?:want|need|seek)\b|\b(?:what|who) i(?:'m| am) (?:after|looking for)\b|\bwhy (?:am|did|was) i (?:here|come|came)\b|\bwhat am i doing here\b",
+        r"\b(?:look(?:ing)? for|search\w*|seek\w*|want|need|after|find|hunt\w*|come (?:for|about|to)|came (?:for|about|to)|here (?:to|for|about))\b",
+    ),
+    (
         "lost",
         r"\bwhat (?:\w+ )?(?:did|have|had|am|was) i (?:\w+ )?(?:lose|lost|missing|miss)\b|\bwhat i(?:'m| am|'ve| have)? (?:been )?(?:missing|lost)\b|\bwhat (?:was|got|have they|did they) (?:stolen|taken|steal|take)\b",
         r"\b(?:lost|missing|stolen|stole|misplaced|mislaid|dropped|gone|robbed)\b",
@@ -152,7 +162,7 @@ ROWS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "pets",
-        r"\b(?:your|my|have|any|own) (?:\w+ )?(?:pets?|animals?)\b",
+        r"\b(?:your|my|have|any|own) (?:\w+ )?(?:pets?|animals?)\b|\b(?:which|what) (?:kind of )?(?:animal|beast|pet|creature)s?\b|\bthe (?:animal|beast|creature) i\b",
         r"\b(?:dogs?|cats?|horses?|mules?|donkeys?|birds?|parrots?|goats?|cows?|pony|mare|hounds?|ravens?|hens?|kitten|puppy)\b",
     ),
     (

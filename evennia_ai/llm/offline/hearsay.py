@@ -1,11 +1,12 @@
 """What others said and did, in quotes: as far as the audience of the prompt may know it."""
 
-# a pattern is read best in one piece
+# ruff: noqa: E501  # a pattern is read best in one piece
 
 from __future__ import annotations
 
 import re
 
+from evennia_ai.llm.offline.aspects import aspects_of, fitting_of
 from evennia_ai.llm.offline.history import SPEECH
 from evennia_ai.llm.offline.memory import Statement
 from evennia_ai.llm.offline.mind import Mind
@@ -59,6 +60,10 @@ def of_speaker(mind: Mind, question: str, other: str) -> str:
     names = "|".join(re.escape(name) for name in called)
     about = re.sub(rf"\b(?:{names})\b", "", question, flags=re.I)
     every = mind.memory.told_by(other, "told", "did")
+    sides = aspects_of(in_own_mouth(question, names))
+    on_side = fitting_of(about, list(reversed(every)), lambda item: item.text, sides)
+    if on_side:
+        return quoted(mind, on_side[0])
     found = nearest(mind, about, every) or nearest(mind, about, mind.memory.told_by(other, "asked"))
     return quoted(mind, found) if found else slot_of_other(mind, question, other)
 
@@ -70,11 +75,18 @@ def about_one(mind: Mind, other: str, names: str) -> str:
     return quoted(mind, told[-1]) if told else ""
 
 
+def in_own_mouth(question: str, names: str) -> str:
+    """A question about somebody as he would ask it of himself: "what does Ben do" → "what do I do"."""
+    asked = re.sub(rf"\b(?:{names})'s\b", "my", question, flags=re.I)
+    asked = re.sub(rf"\b(?:does|do) (?:{names})\b", "do I", asked, flags=re.I)
+    asked = re.sub(rf"\b(?:is|are|was) (?:{names})\b", "am I", asked, flags=re.I)
+    return re.sub(rf"\b(?:{names}) (?:is|was)\b", "I am", asked, flags=re.I)
+
+
 def slot_of_other(mind: Mind, question: str, other: str) -> str:
     """A named fact of another speaker, where the question would ask for it of oneself."""
-    name = re.escape(other)
-    asked = re.sub(rf"\b{name}'s\b", "my", question, flags=re.I)
-    asked = re.sub(rf"\b(do|is)(?:es)? {name}\b|\b{name} (?:is|does)\b", "do I", asked, flags=re.I)
+    names = "|".join(re.escape(name) for name in {other, *words(mind.called(other))})
+    asked = in_own_mouth(question, names)
     slot = SLOT_OF.get(read_part(asked).intent, "")
     facts = mind.memory.of(other)
     value = facts.get(slot) or (facts.get("does") if slot == "trade" else None)

@@ -19,7 +19,7 @@ from evennia_ai.llm.offline.words import WORD, plain_spelling, sentences, with_a
 IMPERATIVE = re.compile(
     r"^(?:(?:please|now|then|and|so|well|oh|just|kindly|hey)[, ]+)*(?:go|give|fetch|bring|tell|show|take|get|hand|"
     r"pour|come|look|wave|follow|let|ask|say|repeat|remember (?:me|to)|wait|stop|help|pass|serve|drop|put|sing|"
-    r"dance|bow|ignore|forget|make|kill|steal|remind|describe|explain|find|check|listen|run|walk|head|climb|pop|nip|hurry|open|close|shut|teach|play|stay|sit|stand|try|hold|lend|loan|spare|offer|sell|buy|wake|send|call|mend|fix|repair|leave (?:me|us|it))\b", re.I
+    r"dance|bow|ignore|forget|make|kill|steal|remind|describe|explain|find|check|listen|run|walk|head|climb|pop|nip|hurry|name|prove|guess|open|close|shut|teach|play|stay|sit|stand|try|hold|lend|loan|spare|offer|sell|buy|wake|send|call|mend|fix|repair|leave (?:me|us|it))\b", re.I
 )  # fmt: skip
 CORRECTION = re.compile(
     r"^(?:(?:no|sorry|wait|oh|ah|hm|well|actually|correction|forgive me|pardon|my mistake|i misspoke|"
@@ -40,8 +40,16 @@ NOT_THIS = re.compile(
     re.I,
 )
 GREETING = re.compile(
-    r"^(?:hello|hi|hey|good (?:day|morning|evening|afternoon))\b[\w ]{0,20}?(?:[,.!;-]+\s*|$)", re.I
+    r"^(?:hello|hi|hey|good (?:day|morning|evening|afternoon))\b[\w ]{0,20}?(?:[,.!;-]+\s*|$|\s(?=(?:I|I'm|my|the name|name's|just|we)\b))",
+    re.I,
 )
+# Telegram style: "lost my lantern", "just in from Ulm", "looking for work".
+SUBJECTLESS = (
+    (re.compile(r"(?=(?:just |only )?(?:looking|searching|trying|going|heading|hoping|waiting|staying|passing|travelling|back|in from|here)\b)", re.I), "I am "),
+    (re.compile(r"(?=been\b)", re.I), "I have "),
+    (re.compile(r"got to\b|gotta\b", re.I), "I have to"),
+    (re.compile(r"(?=(?:lost|came|come|need|want|saw|heard|found|met|broke|have|had|got|bought|sold|walked|sailed|rode|left|took|hate|love|like|miss|owe|used to|slept|ate|fell|hurt|hope|think|live|work)\b)", re.I), "I "),
+)  # fmt: skip
 NEGATED = re.compile(r",? not \w|\bmake (?:it|that)\b", re.I)
 APOLOGY = re.compile(
     r"\b(?:no|sorry|wait|oh|ah|hm|well|pardon|correction|my mistake)\b[,.!;: ]*", re.I
@@ -115,7 +123,8 @@ def read_memory(heard: Sequence[Said]) -> Memory:
     memory = Memory()
     for number, said in enumerate(heard):
         if said.kind in {"say", "whisper"}:
-            for sentence in sentences(plain_spelling(said.text)):
+            line = plain_spelling(said.text)
+            for sentence in (s for s in sentences(line) if not is_fragment(s, line)):
                 remember(memory, said.speaker, completed(sentence, said.after), number)
         elif said.kind == "give":
             memory.add(said.speaker, f"I gave you {with_article(said.text)}.", number, "did")
@@ -139,9 +148,29 @@ def completed(sentence: str, after: str) -> str:
     return sentence
 
 
+def with_subject(sentence: str) -> str:
+    """A sentence in telegram style with its "I": "lost my lantern" → "I lost my lantern"."""
+    if sentence.rstrip().endswith("?") or re.match(
+        r"(?:have|come|want|need|like|got) (?:you|to|a (?:seat|look))?\b$|(?:come|have) (?:here|in|with|back|to|a|some|on|along|over)\b",
+        sentence,
+        re.I,
+    ):
+        return sentence
+    for start, subject in SUBJECTLESS:
+        if start.match(sentence):
+            rest = start.sub("", sentence, count=1)
+            return f"{subject}{rest[:1].lower()}{rest[1:]}"
+    return sentence
+
+
+def is_fragment(sentence: str, line: str) -> bool:
+    """True for a few words that only lead up to a question in the same line: "so, my village."."""
+    return "?" in line and "?" not in sentence and len(sentence.split()) < 4
+
+
 def remember(memory: Memory, speaker: str, sentence: str, line: int) -> None:
     """Add one sentence of a speaker: as told where it states something, else as asked."""
-    sentence = GREETING.sub("", sentence)
+    sentence = with_subject(GREETING.sub("", sentence))
     corrects = CORRECTION.search(sentence) or NEGATED.search(sentence)
     if corrects and not is_question(sentence) and _correct(memory, speaker, sentence):
         return

@@ -148,6 +148,16 @@ SELF: dict[str, tuple[str, ...]] = {
         "As plainly as you see me, {who}.",
         "I do, {who}.",
     ),
+    "you_seem": (
+        "Do I, {who}? It must be the light.",
+        "You look closely, {who}. It is nothing.",
+        "Is it so plain to see, {who}?",
+    ),
+    "judge": (
+        "You must judge that for yourself, {who}.",
+        "Am I, {who}? Ask those who know me.",
+        "Some say so, {who}, and some do not.",
+    ),
     "looks_of_you": (
         "I am no good at describing people, {who}. You look like {who} to me.",
         "You know best what you look like, {who}. I pay more heed to what people say.",

@@ -43,6 +43,11 @@ ORDERING = re.compile(
     r"\b(?:ask|asked|tell|told|want|wanted|send|sent|order\w*) you to\b|\b(?:want|order)\w*\b", re.I
 )
 FILLERS = frozenset({"i", "you", "me", "what", "did", "the", "a", "to"})
+# "which place did I say I came from" asks "which place I came from".
+SAYING = re.compile(
+    r"\b(?:did |have )?i (?:ever |just |already )?(?:say|said|tell|told|mention|mentioned)(?: to)?(?: you)?(?: that)? (?=i\b|i'm\b|my\b|was\b)",
+    re.I,
+)
 LONGEST = 220
 AS_NEAR = 0.87
 
@@ -60,7 +65,8 @@ def recall(mind: Mind, reading: Reading, speaker: str) -> str:
         return (
             from_slot(mind, SLOT_OF.get(reading.intent, ""), speaker)
             or by_aspect(mind, reading.text, speaker)
-            or latest(mind, reading.text, speaker)
+            or (latest(mind, reading.text, speaker) if is_vague(reading.text) else "")
+            or mind.phrase("told_nothing", who=who)
         )
     return (
         by_aspect(mind, reading.text, speaker)
@@ -70,11 +76,17 @@ def recall(mind: Mind, reading: Reading, speaker: str) -> str:
     )
 
 
+def is_vague(question: str) -> bool:
+    """True where a question names nothing but the telling itself: "what was it that I said?"."""
+    return bool(OF_ASKING.search(question)) or len(question.split()) < 5
+
+
 def by_aspect(mind: Mind, question: str, speaker: str) -> str:
     """What the speaker told of that side of his life which the question is after; "" for nothing.
     Of several the one that shares most words with the question, the latest of those."""
     told = [i for i in reversed(mind.memory.told_by(speaker)) if is_telling(i)]
-    found = fitting_of(question, told, lambda item: item.text, aspects_of(question))
+    plain = SAYING.sub("", question)
+    found = fitting_of(plain, told, lambda item: item.text, aspects_of(plain))
     return back_to(mind, found[0], question, speaker) if found else ""
 
 

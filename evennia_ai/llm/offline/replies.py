@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from evennia_ai.llm.offline import about_self, answers, hearsay, portrait, recollection, sights
 from evennia_ai.llm.offline.grammar import turned_round
+from evennia_ai.llm.offline.memory import with_subject
 from evennia_ai.llm.offline.mind import Mind
 from evennia_ai.llm.offline.phrases import PHRASES
 from evennia_ai.llm.offline.understanding import Reading
@@ -100,7 +101,7 @@ def tell(mind: Mind, reading: Reading, speaker: str) -> str:
 
 def echo(mind: Mind, reading: Reading, speaker: str) -> str:
     """What was told, said back as understood."""
-    fact = recollection.as_told(CORRECTING.sub("", reading.text))
+    fact = recollection.as_told(with_subject(CORRECTING.sub("", reading.text)))
     if len(fact) > 110:
         return mind.phrase("remark", who=mind.called(speaker))
     return mind.phrase("echo", fact=fact, who=mind.called(speaker))
@@ -218,7 +219,7 @@ def _with(line: str, tail: str) -> str:
 
 PLAIN = {
     "authority": "authority", "order": "authority", "crime": "crime", "threat": "threat", "farewell": "farewell", "thanks": "thanks",
-    "sorry": "sorry", "praise": "praise", "yes": "yes", "no": "no", "greet_brief": "arrive", "dismiss": "go_refuse", "help_me": "help_me", "weary": "weary", "laugh": "laugh", "gibberish": "gibberish", "see_me": "see_you", "spare_time": "spare_time",
+    "sorry": "sorry", "praise": "praise", "yes": "yes", "no": "no", "greet_brief": "arrive", "dismiss": "go_refuse", "help_me": "help_me", "weary": "weary", "laugh": "laugh", "gibberish": "gibberish", "see_me": "see_you", "you_seem": "you_seem", "spare_time": "spare_time",
 }  # fmt: skip
 HANDLERS: dict[str, Handler] = {
     "nature": nature, "inject": stay_oneself, "secret_of": keep_secret, "greet": greet, "tell": tell,

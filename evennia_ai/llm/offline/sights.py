@@ -1,6 +1,6 @@
 """Answers about what is seen: people, things, ways, the place, and what a walk showed."""
 
-# a pattern is read best in one piece
+# ruff: noqa: E501  # a pattern is read best in one piece
 
 from __future__ import annotations
 
@@ -187,8 +187,10 @@ def place(mind: Mind, reading: Reading, speaker: str) -> str:
     if not situation.place:
         return mind.phrase("unknown", who=who)
     fresh = mind.untold(p.text for p in mind.passages if p.source == "seen")
-    here = mind.phrase("place", who=who)
-    parts = [here, *fresh[:1]] if fresh and len(fresh[0]) < 200 else [here]
+    shown = [text for text in fresh if len(text) < 200][
+        : 2 if len(" ".join(fresh[:2])) < 190 else 1
+    ]
+    parts = [mind.phrase("place", who=who), *shown]
     if LOOKING.search(reading.text) and situation.things:
         parts.append(things(mind, speaker))
     return " ".join(parts)
@@ -263,14 +265,15 @@ def time(mind: Mind, speaker: str) -> str:
 
 
 def looked(mind: Mind, result: str, question: str) -> str:
-    """What a look showed, as many of its sentences as may be said at once."""
-    text = result.partition(": ")[2] or result
-    fact = ""
-    for part in sentences(text):
-        if fact and len(fact) + len(part) > LONGEST:
-            break
-        fact = f"{fact} {ended(part)}".strip()
-    return capital(fact)
+    """What a look showed, as many of its sentences as may be said at once; where that is not all of
+    them, those that touch the question come before the others."""
+    parts = sentences(result.partition(": ")[2] or result)
+    wanted = set(content(question))
+    chosen: list[str] = []
+    for part in sorted(parts, key=lambda text: -len(wanted & set(content(text)))):
+        if not chosen or sum(map(len, chosen)) + len(part) <= LONGEST:
+            chosen.append(part)
+    return capital(" ".join(ended(part) for part in parts if part in chosen))
 
 
 def saw(mind: Mind, reading: Reading, speaker: str) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-END = r"(?=\s*(?:[,.;:!?—]|$|\s-\s|\b(?:and|but|who|which|so|because|though|looking|on my|here|now|these days)\b))"
+END = r"(?=\s*(?:[,.;:!?—]|$|\s-\s|\b(?:and|but|who|which|so|because|though|looking|on my|here|now|these days|with|w|via|today|again)\b))"
 CAPS = r"[A-ZÀ-ÖØ-ÞА-ЯЁ][\w'’-]*"
 # Upper case is meant: most of these need a name.
 SLOTS: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -48,15 +48,44 @@ QUESTION = re.compile(
     r"^(?:and |but |so |well,? |tell me,? |then |now,? |oh,? |please,? )*(?:who|what|where|when|why|how|"
     r"which|whose|do|does|did|is|are|was|were|can|could|would|will|have|has|may|shall|should|am)\b.*", re.I
 )  # fmt: skip
+# After "they say", "I hear": news of the speaker's own, which is told and not asked.
+YOURS_TOO = re.compile(r"(?:my|i)\b", re.I)
 ABOUT_SELF = re.compile(
     r"\b(?:i|my|me|mine|we|our|us|i'm|i've|i'd|i'll|we're|we've|call)\b|^(?:the )?name(?:'s| is)\b",
     re.I,
 )
 
 
+# As in "I told you my name, what is it" and "name my sister".
+ASKING_BACK = re.compile(
+    r"(?:[,:;-]|\band)\s*(?:so )?(?:what|who|where|which|how|when|why)(?:'s)? (?:is|are|was|were|did|do|does|am|i|my|it|one)\b[^,]*$|"
+    r"^(?:name|say|recall|repeat|remind|prove|guess) (?:me |us )?(?:of )?(?:my|what|who|where|which|the name|you)\b",
+    re.I,
+)
+# What leads up to a question and asks nothing itself; the question follows.
+LEADING_UP = re.compile(
+    r"^(?:(?:so|and|well|but|now|then|please|just|hey|oh|also)\b,? )*(?:"
+    r"(?:may|can|could|might) (?:i|we) (?:just )?ask(?: you)?|(?:do you |would you )?mind (?:telling me|if i ask(?: you)?|saying)|"
+    r"i (?:was |am |do |keep )?wonder(?:ing|ed)?|i(?:'d| would) (?:like|love) to (?:know|hear)|i want(?:ed)? to (?:know|ask)(?: you)?|"
+    r"(?:do you have |have you |got )?any idea|could you tell me|can you tell me|would you (?:happen to )?(?:know|tell me)|"
+    r"tell me(?: again| please| honestly)?|let me ask(?: you)?|(?:is it|it's|it is) true(?: that)?|(?:they|people|folk) say(?: that)?|i (?:hear|heard|am told|was told)(?: that)?|"
+    r"remind me(?: again)?|quick (?:test|question)|let's see(?: if you (?:\w+ )*)?|prove you \w+|one (?:question|thing)|question)"
+    r"[,:]? (?:if |whether )?(?=(?:who|what|where|when|why|how|which|whose|you|your|my|i|is|are|do|does|did|was|were)\b)", re.I
+)  # fmt: skip
+
+
+def plain_question(sentence: str) -> str:
+    """A question without what leads up to it: "May I ask how old you are" → "how old you are?"."""
+    found = LEADING_UP.match(sentence)
+    if not found or (YOURS_TOO.match(sentence[found.end() :]) and "?" not in sentence):
+        return sentence
+    return sentence[found.end() :].rstrip(" .!?") + "?"
+
+
 def is_question(sentence: str) -> bool:
     """True for what asks and tells nothing."""
-    return sentence.rstrip(' "”').endswith("?") or bool(QUESTION.match(sentence))
+    asks = sentence.rstrip(' "”').endswith("?") or QUESTION.match(sentence)
+    return bool(asks or ASKING_BACK.search(sentence) or plain_question(sentence) != sentence)
 
 
 def facts_in(sentence: str) -> dict[str, str]:

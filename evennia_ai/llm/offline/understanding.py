@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from evennia_ai.llm.offline.intents import ROWS
-from evennia_ai.llm.offline.telling import facts_in, is_question
+from evennia_ai.llm.offline.telling import facts_in, is_question, plain_question
 from evennia_ai.llm.offline.words import SENTENCE_END, WORD, content, plain_spelling, words
 
 NEEDS_CAPITALS = frozenset({"said_by", "secret_of", "other_seen"})
@@ -100,7 +100,7 @@ def without_name(sentence: str, own_name: str) -> str:
 
 def read_part(sentence: str) -> Reading:
     """One sentence understood."""
-    plain = LEAD.sub("", sentence) or sentence
+    plain = plain_question(LEAD.sub("", sentence) or sentence)
     if is_gibberish(plain):
         return Reading("gibberish", plain)
     facts = {} if is_question(plain) else facts_in(plain)

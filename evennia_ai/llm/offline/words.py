@@ -75,7 +75,7 @@ SPELLINGS = {
     "ya": "you", "pls": "please", "plz": "please", "thx": "thanks", "ty": "thanks", "wat": "what",
     "wot": "what", "rember": "remember", "remeber": "remember", "gimme": "give me",
     "lemme": "let me", "wanna": "want to", "gonna": "going to", "cuz": "because", "coz": "because",
-    "abt": "about", "ppl": "people", "tho": "though", "teh": "the", "yr": "your", "wich": "which",
+    "abt": "about", "w": "with", "dunno": "do not know", "ppl": "people", "tho": "though", "teh": "the", "yr": "your", "wich": "which",
 }  # fmt: skip
 SPELLED = re.compile(rf"(?<![\w'’-])(?:{'|'.join(SPELLINGS)})(?![\w'’-])", re.I)
 
