@@ -92,6 +92,12 @@ class AssistantMixin:
         if move_type == "give" and source_location and self.assistant:
             self.assistant.hear("give", display_name(moved_obj, self), source_location)
 
+    def at_post_move(self, source_location: Any, move_type: str = "move", **kwargs: Any) -> None:
+        """The character has come somewhere, by its own feet or not."""
+        super().at_post_move(source_location, move_type=move_type, **kwargs)
+        if self.assistant:
+            self.assistant.notice_place()
+
     def at_post_unpuppet(self, account: Any = None, session: Any = None, **kwargs: Any) -> None:
         """Who steered the character left it: it stays where it is and thinks for itself again."""
         if self.assistant is None:

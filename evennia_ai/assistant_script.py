@@ -306,6 +306,15 @@ class AssistantScript(DefaultScript):
         if self.is_on:
             self.wake()
 
+    def notice_place(self) -> None:
+        """The character has come to another place: answer those who wait for it there."""
+        if self.is_on and self.players_near():
+            self.wake()
+
+    def players_near(self) -> bool:
+        """True where a player, and not only another assistant, hears the character."""
+        return any(obj.has_account for obj in listening_objects(self.character))
+
     @property
     def partners(self) -> dict[str, datetime]:
         """Who is in conversation with the character: dbref → time of the last exchange."""
@@ -423,10 +432,9 @@ class AssistantScript(DefaultScript):
         """True where it is time for a little life of its own."""
         if self.config.autonomous_calls_per_hour == 0:
             return False
-        near = [obj for obj in listening_objects(self.character) if obj.has_account]
         state = AutonomyState(
             now=self.services.clock.seconds(),
-            players_near=bool(near),
+            players_near=self.players_near(),
             acts=tuple(self.autonomous_acts),
             last_talk_at=self.ndb.last_talk_at,
             news_at=self.ndb.news_at,

@@ -32,7 +32,7 @@ from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.llm.probe import Prober
 from evennia_ai.ports import TurnRecord
 from evennia_ai.profiles import default_profiles, merge_profiles
-from evennia_ai.senses import EvenniaSenses, is_assistant, listening_objects
+from evennia_ai.senses import EvenniaSenses, is_assistant
 from evennia_ai.signals import thinking_finished, thinking_started
 from evennia_ai.slices import TimeSlices
 from evennia_ai.store.lore import LoreShelf, PersonaShelf
@@ -217,7 +217,7 @@ class AssistantService(Service):
         """Wake who is due; forget who is alone. With nobody to attend, the beat stops."""
         now = self.clock.seconds()
         for script_id, script in list(self.attended.items()):
-            if not script.pk or not script.obj or not players_near(script.obj):
+            if not script.pk or not script.obj or not script.players_near():
                 del self.attended[script_id]
             elif script.ndb.next_beat <= now:
                 script.ndb.next_beat = now + script.config.tick_rate
@@ -268,11 +268,6 @@ def limit(value: Any) -> int | None:
     if value is not None and int(value) < 0:
         raise ValueError(f"it must be 0 or more, not {value!r}.")
     return None if value is None else int(value)
-
-
-def players_near(character: Any) -> bool:
-    """True where a player, not only another assistant, hears the character."""
-    return any(obj.has_account for obj in listening_objects(character))
 
 
 def start_plugin_services(server: MultiService) -> None:

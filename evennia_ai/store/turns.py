@@ -219,10 +219,14 @@ class TableTurns:
     def record_outcome(
         self, act_id: int, state: str, result: str, messages: Sequence[Message] = ()
     ) -> None:
-        """Store how an act ended, with what the conversation holds of it."""
+        """Store how an act ended, with what the conversation holds of it.
+
+        Its intent is gone where the assistant was deleted meanwhile: then there is no conversation
+        any more either.
+        """
         with brief_transaction():
-            models.ToolCall.objects.filter(id=act_id).update(
+            kept = models.ToolCall.objects.filter(id=act_id).update(
                 state=state, result=result, ended_at=self.now()
             )
-            rows = self.conversation.insert(messages)
+            rows = self.conversation.insert(messages) if kept else []
         self.conversation.extend_view(rows)

@@ -31,6 +31,7 @@ log = Logger()
 
 EXCUSE_STEP = 0
 STAND_IN_TIME_S = 0.5
+SPEAKING_TIME_S = 0.5
 STAND_IN = ModelProfile("offline", client="offline", model="offline")
 
 
@@ -62,7 +63,9 @@ def excuse(
     chosen: Excuse = yield choose_excuse(script, turn, failed, answer_lost)
     private = chosen.private or turn.private
     tools = tool_context(script, turn, audience_now(script, turn), private, None)
-    tools = replace(tools, hops=max(turn.hops, script.config.max_hops))
+    deadline_at = script.services.clock.seconds() + SPEAKING_TIME_S
+    hops = max(turn.hops, script.config.max_hops)
+    tools = replace(tools, hops=hops, deadline_at=deadline_at)
     call_id = own_call_id(turn.id, EXCUSE_STEP, 0)
     result: ToolResult = yield say_aloud(script, turn, tools, chosen.words, call_id)
     if result.state != DONE:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
 
 from evennia_ai.errors import OutcomeUnknown
 from evennia_ai.messages import LLMReply, Message, ToolCallRequest, make_message, wire_call
@@ -54,8 +54,8 @@ def perform(
         script: the assistant.
         turn: the open turn.
         context: for whom and on whose words, and until when. A tool that hangs is given up
-            `LEAST_REPLY_TIME_S` before the turn's deadline, so that the model can still say
-            something, but has `LEAST_TOOL_TIME_S` in any case.
+            `LEAST_REPLY_TIME_S` before that, so that the model can still say something; later it
+            has `LEAST_TOOL_TIME_S`, as far as there is that much left.
         call: what to run.
         world: True for an act that others notice.
         as_logged: what the conversation will hold of it, stored together with the outcome.
@@ -66,17 +66,40 @@ def perform(
     """
     clock = script.services.clock
     act_id = yield persist(clock, lambda: intend(script, turn, call, world))
+    left_s = context.deadline_at - clock.seconds()
+    time_s = max(left_s - LEAST_REPLY_TIME_S, min(left_s, LEAST_TOOL_TIME_S), 0.0)
     running = script.services.toolbox.run(context, call)
-    left_s = context.deadline_at - clock.seconds() - LEAST_REPLY_TIME_S
-    time_s = max(LEAST_TOOL_TIME_S, left_s)
-    running.addTimeout(time_s, clock, lambda *_: given_up(call, world))
-    result: ToolResult = yield running
+    result: ToolResult = yield give_time(running, time_s, clock, partial(given_up, call, world))
     yield persist(
         clock,
         lambda: script.turns.record_outcome(act_id, result.state, result.text, as_logged(result)),
     )
     ensure_current(script, turn)
     return result
+
+
+def give_time(
+    running: Deferred[ToolResult], time_s: float, clock: Any, otherwise: Callable[[], ToolResult]
+) -> Deferred[ToolResult]:
+    """What a tool comes to within its time, else what ``otherwise`` returns or raises.
+
+    A game's tool may take no notice of being cancelled (`Deferred.addTimeout` would wait for it
+    all the same); what it brings later is dropped.
+    """
+    came: Deferred[ToolResult] = Deferred()
+
+    def arrive(result: Any) -> None:
+        if not came.called:
+            timer.cancel()
+            came.callback(result)
+
+    def stop() -> None:
+        maybeDeferred(otherwise).chainDeferred(came)
+        running.cancel()
+
+    timer = clock.callLater(time_s, stop)
+    running.addBoth(arrive)
+    return came
 
 
 def given_up(call: ToolCallRequest, world: bool) -> ToolResult:

@@ -1,0 +1,495 @@
+"""Faults of tools and of the world, one test for each, numbered as on the list they come from."""
+
+import pytest
+from pydantic import BaseModel
+from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks
+
+from evennia_ai.models import Event, Message, ToolCall, Turn
+from evennia_ai.testing.scripted import call
+from evennia_ai.tools import tool
+from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
+from tests.game import conftest as scene
+
+pytestmark = pytest.mark.game
+
+service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
+mira, ann, bob = scene.mira, scene.ann, scene.bob
+
+
+class NoArguments(BaseModel):
+    """No arguments."""
+
+
+def add_tool(game, run, name="ring", **how):
+    """Give the game a tool of its own."""
+
+    def ring(context, arguments: NoArguments):
+        """Ring the bell."""
+        return run(context)
+
+    game.service.toolbox.add(tool(name, **how)(ring))
+
+
+def breaks(context):
+    raise RuntimeError("sk-secret: no such bell")
+
+
+# --- 29: a tool raises ---
+
+
+def test_29_a_tool_that_raises_goes_back_to_the_model_as_a_sentence(game, ann, mira, logged):
+    add_tool(game, breaks)
+    game.model.add(call("ring"), call("say", text="The bell is broken."))
+    ann.do("say ring, please")
+    game.run()
+    assert ann.last() == 'Mira says, "The bell is broken."'
+    assert ends() == {"ring, please": "answered"}
+    failed = ToolCall.objects.get(name="ring")
+    assert failed.state == "failed"
+    assert failed.result == "That went wrong for a reason outside your control."
+    assert "sk-secret" not in str(game.model.requests[-1].messages)
+    assert [line for line in logged if "the tool ring failed" in line]
+    assert seems_sane(ann)
+
+
+def test_29_a_tool_whose_deferred_fails_is_told_the_same_way(game, ann, mira):
+    later = Deferred()
+    add_tool(game, lambda context: later)
+    game.model.add(call("ring"), call("say", text="The bell is broken."))
+    ann.do("say ring, please")
+    game.run()
+    later.errback(RuntimeError("no such bell"))
+    game.run()
+    assert ann.last() == 'Mira says, "The bell is broken."'
+    assert ToolCall.objects.get(name="ring").state == "failed"
+
+
+def test_29_a_model_that_calls_a_broken_tool_for_ever_is_cut_off_with_a_line(game, ann, mira):
+    add_tool(game, breaks)
+    game.model.add(*[call("ring") for _ in range(50)])
+    ann.do("say ring, please")
+    game.run(30)
+    assert len(game.model.requests) <= mira.assistant.config.max_iterations
+    assert spoken_by("Mira", ann) != []
+    assert ends() == {"ring, please": "excused"}
+    assert seems_sane(ann)
+
+
+@pytest.mark.parametrize("hook", ["at_ai_pre_act", "at_ai_say", "at_pre_say", "at_say"])
+def test_29_a_hook_of_the_game_that_raises_ends_in_a_line_all_the_same(
+    game, ann, mira, monkeypatch, hook
+):
+    def broken(self, *args, **kwargs):
+        raise RuntimeError(hook)
+
+    game.model.add(*[call("say", text="Hello.") for _ in range(10)])
+    monkeypatch.setattr(type(mira), hook, broken)
+    ann.do("say hi")
+    game.run(30)
+    assert seems_sane(ann)
+    assert ends()["hi"] in ("excused", "expired")
+    monkeypatch.undo()
+    game.model.script[:] = [call("say", text="Well again.")]
+    ann.do("say and now?")
+    game.run(10)
+    assert ann.last() == 'Mira says, "Well again."'
+
+
+def test_29_a_situation_hook_that_raises_costs_no_player_the_answer(
+    game, ann, mira, monkeypatch, logged
+):
+    def broken(self, situation):
+        raise RuntimeError
+
+    monkeypatch.setattr(type(mira), "at_ai_situation", broken)
+    game.model.add(call("say", text="Hello."))
+    ann.do("say hi")
+    game.run(30)
+    assert spoken_by("Mira", ann) != []
+    assert ends()["hi"] in ("answered", "excused")
+    assert len(tracebacks(logged)) >= 1
+
+
+# --- 30: a tool never comes to an end ---
+
+
+def test_30_a_tool_that_hangs_leaves_the_model_time_for_a_word(game, ann, mira):
+    add_tool(game, lambda context: Deferred())
+    game.model.add(call("ring"), call("say", text="Enough."))
+    ann.do("say hi")
+    game.run(17.1)
+    assert ann.last() == 'Mira says, "Enough."'
+    assert ends() == {"hi": "answered"}
+
+
+def test_30_where_the_model_hangs_too_the_line_comes_within_a_second_of_the_deadline(
+    game, ann, mira
+):
+    add_tool(game, lambda context: Deferred())
+    game.model.add(call("ring"), Deferred())
+    ann.do("say hi")
+    game.run(17.1)
+    assert len(game.model.requests) == 2
+    game.run(3.9)
+    assert "my thoughts wandered" in ann.last() or ends() == {"hi": "answered"}
+    assert not Turn.objects.filter(ended_at=None)
+    assert seems_sane(ann)
+
+
+def test_30_many_tools_that_hang_do_not_add_up_beyond_the_deadline(game, ann, mira):
+    for number in range(8):
+        add_tool(game, lambda context: Deferred(), f"ring_{number}")
+    game.model.add([call(f"ring_{number}") for number in range(8)], Deferred())
+    ann.do("say hi")
+    game.run()
+    for _ in range(42):
+        game.run(0.5)
+    assert not Turn.objects.filter(ended_at=None)
+    turn = Turn.objects.get()
+    assert (turn.ended_at - turn.at).total_seconds() <= 21
+    assert ends()["hi"] in ("answered", "excused")
+
+
+def test_30_a_tool_that_will_not_be_cancelled_is_left_behind(game, ann, mira):
+    @inlineCallbacks
+    def stubborn(context):
+        while True:
+            try:
+                yield Deferred()
+            except CancelledError:
+                continue
+
+    add_tool(game, stubborn)
+    game.model.add(call("ring"), call("say", text="Enough."), call("say", text="Yes?"))
+    ann.do("say hi")
+    game.run(17.1)
+    assert ann.last() == 'Mira says, "Enough."'
+    ann.do("say Mira?")
+    game.run(1)
+    assert ann.last() == 'Mira says, "Yes?"'
+
+
+def test_30_what_a_hanging_tool_brings_after_its_time_changes_nothing(game, ann, mira, logged):
+    late = Deferred(lambda d: None)
+    add_tool(game, lambda context: late)
+    game.model.add(call("ring"), call("say", text="Enough."))
+    ann.do("say hi")
+    game.run(17.1)
+    heard = ann.heard()
+    if not late.called:
+        late.callback("The bell rings.")
+    game.run(1)
+    assert ann.heard() == heard
+    assert "The bell rings." not in [row.content for row in Message.objects.all()]
+    assert not tracebacks(logged)
+
+
+# --- 31: the character deleted ---
+
+
+def test_31_deleted_while_the_model_thinks_it_is_dropped_without_a_traceback(
+    game, ann, mira, logged
+):
+    late = Deferred()
+    game.model.add(late)
+    ann.do("say hi")
+    game.run()
+    mira.delete()
+    late.callback(call("say", text="a ghost"))
+    game.run(30)
+    assert 'Mira says, "a ghost"' not in ann.heard()
+    assert not tracebacks(logged)
+    assert not Event.objects.exists()
+    assert seems_sane(ann)
+
+
+def test_31_deleted_while_the_model_fails_it_is_dropped_too(game, ann, mira, logged):
+    from evennia_ai.errors import ProviderUnavailable
+
+    late = Deferred()
+    game.model.add(late)
+    ann.do("say hi")
+    game.run()
+    mira.delete()
+    late.callback(ProviderUnavailable("down"))
+    game.run(30)
+    assert not tracebacks(logged)
+    assert seems_sane(ann)
+
+
+def test_31_deleted_while_a_tool_is_under_way_it_leaves_nothing(game, ann, mira, logged):
+    late = Deferred()
+    add_tool(game, lambda context: late)
+    game.model.add(call("ring"), call("say", text="a ghost"))
+    ann.do("say hi")
+    game.run()
+    mira.delete()
+    late.callback("The bell rings.")
+    game.run(30)
+    assert not tracebacks(logged)
+    assert not Message.objects.exists()
+    assert seems_sane(ann)
+
+
+def test_31_deleted_by_what_it_does_it_leaves_nothing(game, ann, mira, logged):
+    add_tool(game, lambda context: context.character.delete() and "You are no more.")
+    game.model.add(call("ring"), call("say", text="a ghost"))
+    ann.do("say hi")
+    game.run(30)
+    assert not tracebacks(logged)
+    assert not Turn.objects.exists()
+    assert seems_sane(ann)
+
+
+def test_31_deleted_with_another_line_on_its_way_it_breaks_nothing(game, ann, mira, logged):
+    ann.do("say hi")
+    ann.character.location = None  # so that a move is noticed after the deletion
+    mira.delete()
+    game.run(30)
+    assert not tracebacks(logged)
+    assert game.model.requests == []
+
+
+def test_31_the_speaker_deleted_in_mid_call_leaves_the_rest_in_order(game, ann, bob, mira, logged):
+    late = Deferred()
+    game.model.add(late, call("say", text="Bob?"))
+    ann.do("say Mira, hello")
+    bob.do("say Mira, hello")
+    game.run()
+    ann.character.delete()
+    late.callback(call("say", text="Hello, both."))
+    game.run(1)
+    assert bob.last() == 'Mira says, "Hello, both."'
+    assert not tracebacks(logged)
+
+
+# --- 32: the room deleted, the character moved ---
+
+
+def test_32_with_its_room_gone_it_answers_where_all_have_come_to(game, ann, mira, tavern, logged):
+    limbo = game.room("Limbo")
+    mira.home = ann.character.home = limbo
+    late = Deferred()
+    game.model.add(late)
+    ann.do("say hi")
+    game.run()
+    tavern.delete()
+    late.callback(call("say", text="What a strange place."))
+    game.run(1)
+    assert mira.location is limbo
+    assert ann.last() == 'Mira says, "What a strange place."'
+    assert ends() == {"hi": "answered"}
+    assert not tracebacks(logged)
+    assert seems_sane(ann)
+
+
+def test_32_nowhere_it_is_silent_and_answers_when_it_is_back(game, ann, mira, tavern, logged):
+    late = Deferred()
+    game.model.add(late, call("say", text="Where were we?"))
+    ann.do("say hi")
+    game.run()
+    mira.move_to(None, to_none=True, quiet=True)
+    late.callback(call("say", text="into the void"))
+    game.run(10)
+    assert ann.heard() == ['You say, "hi"']
+    mira.move_to(tavern, quiet=True)
+    game.run(10)
+    assert ann.last() == 'Mira says, "Where were we?"'
+    assert ends() == {"hi": "answered"}
+    assert not tracebacks(logged)
+
+
+def test_32_moved_in_mid_call_each_act_is_checked_where_it_stands_now(game, ann, mira, tavern):
+    game.thing("lamp", tavern)
+    yard = game.room("Yard")
+    late = Deferred()
+    game.model.add(late, call("noop"), call("say", text="I was called away."))
+    ann.do("say take the lamp")
+    game.run()
+    mira.move_to(yard, quiet=True)
+    late.callback(call("get", item="lamp"))
+    game.run(1)
+    assert ToolCall.objects.get(name="get").state == "failed"
+    assert mira.contents == []
+    assert ends() == {"take the lamp": "waiting"}
+    mira.move_to(tavern, quiet=True)
+    game.run(10)
+    assert ann.last() == 'Mira says, "I was called away."'
+
+
+def test_32_the_exit_gone_in_mid_call_is_a_way_no_more(game, ann, mira, tavern):
+    way = game.exit("door", tavern, game.room("Yard"))
+    late = Deferred()
+    game.model.add(late, call("say", text="There is no door."))
+    ann.do("say Mira, go to the yard")
+    game.run()
+    way.delete()
+    late.callback(call("move", to="yard"))
+    game.run(1)
+    assert mira.location is tavern
+    assert ann.last() == 'Mira says, "There is no door."'
+
+
+# --- 33: the player left ---
+
+
+def test_33_who_walks_out_and_comes_back_has_the_answer(game, ann, mira, tavern):
+    yard = game.room("Yard")
+    late = Deferred()
+    game.model.add(late, call("noop"), call("say", text="As I was saying."))
+    ann.do("say what is the code?")
+    game.run()
+    ann.character.move_to(yard)
+    late.callback(call("say", text="The code is 12."))
+    game.run(1)
+    assert "12" not in "".join(ann.heard())
+    assert ends() == {"what is the code?": "waiting"}
+    ann.character.move_to(tavern)
+    game.run(10)
+    assert ann.last() == 'Mira says, "As I was saying."'
+    assert ends() == {"what is the code?": "answered"}
+
+
+def test_33_who_drops_the_line_and_comes_back_has_the_answer(game, ann, mira, tavern):
+    late = Deferred()
+    game.model.add(late, call("noop"), call("say", text="There you are."), call("noop"))
+    ann.do("say hello")
+    game.run()
+    ann.account.unpuppet_object(ann.session)
+    late.callback(call("say", text="Gone?"))
+    game.run(1)
+    ann.forget()
+    ann.account.puppet_object(ann.session, ann.character)
+    game.run(10)
+    assert 'Mira says, "There you are."' in ann.heard()
+    assert ends() == {"hello": "answered"}
+
+
+def test_33_who_never_comes_back_is_closed_with_a_reason(game, ann, mira, tavern):
+    late = Deferred()
+    game.model.add(late, call("noop"))
+    ann.do("say Mira, hello")
+    game.run()
+    ann.account.unpuppet_object(ann.session)
+    late.callback(call("say", text="Gone?"))
+    game.run(1)
+    game.clock.advance(301)
+    bob = game.player("Bob", tavern)
+    game.model.add(call("say", text="Yes, Bob?"))
+    bob.do("say Mira, are you there?")
+    game.run(10)
+    row = Event.objects.get(text="Mira, hello")
+    assert (row.state, row.reason) == ("expired", "too old to answer")
+    assert bob.last() == 'Mira says, "Yes, Bob?"'
+
+
+def test_33_a_whisper_is_not_answered_aloud_when_its_speaker_left(game, ann, bob, mira, tavern):
+    late = Deferred()
+    game.model.add(late, call("say", text="The code is 12."), call("noop"))
+    ann.do("whisper Mira = what is the code?")
+    game.run()
+    ann.character.move_to(game.room("Yard"), quiet=True)
+    late.callback(call("say", text="The code is 12."))
+    game.run(10)
+    assert "12" not in "".join([*bob.heard(), *ann.heard()])
+    assert seems_sane(bob)
+
+
+# --- 34: an admin takes the character over ---
+
+
+def test_34_taken_over_in_mid_turn_it_is_silent_and_answers_afterwards(game, ann, mira, logged):
+    late = Deferred()
+    game.model.add(late, call("say", text="Both, then."))
+    admin = game.player("Admin", game.room("Office"), superuser=True)
+    ann.do("say one")
+    game.run()
+    admin.account.puppet_object(admin.session, mira)
+    ann.forget()
+    late.callback(call("say", text="dropped"))
+    ann.do("say two")
+    game.run(10)
+    assert "Mira says" not in "".join(ann.heard())
+    admin.account.unpuppet_object(admin.session)
+    game.run(10)
+    assert ann.last() == 'Mira says, "Both, then."'
+    assert ends() == {"one": "answered", "two": "answered"}
+    assert not tracebacks(logged)
+
+
+def test_34_taken_over_while_a_tool_is_under_way_nothing_more_is_done(game, ann, mira, tavern):
+    late = Deferred()
+    add_tool(game, lambda context: late)
+    game.thing("mug", mira)
+    game.model.add([call("ring"), call("give", item="mug", to="Ann")], call("say", text="Back."))
+    admin = game.player("Admin", game.room("Office"), superuser=True)
+    ann.do("say ring and give me the mug")
+    game.run()
+    admin.account.puppet_object(admin.session, mira)
+    late.callback("It rang.")
+    game.run(1)
+    assert ann.character.contents == []
+    assert ToolCall.objects.get(name="ring").state == "done"
+    admin.account.unpuppet_object(admin.session)
+    game.run(10)
+    assert ann.last() == 'Mira says, "Back."'
+    assert ToolCall.objects.filter(name="ring").count() == 1
+
+
+def test_34_what_whoever_steers_it_does_is_not_taken_for_speech_to_it(game, ann, mira):
+    admin = game.player("Admin", game.room("Office"), superuser=True)
+    admin.account.puppet_object(admin.session, mira)
+    admin.do("say nothing")
+    mira.execute_cmd("say I am Mira", session=admin.session)
+    game.run(10)
+    assert game.model.requests == []
+    assert not Event.objects.filter(speaker=mira.dbref).exists()
+
+
+# --- 35: two assistants ---
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda name: call("say", text=f"{name}, and you?"),
+        lambda name: call("whisper", text="And you?", target=name),
+        lambda name: [call("emote", text=f"nods at {name}."), call("noop")],
+        lambda name: [call("give", item="mug", to=name), call("noop")],
+    ],
+    ids=["say", "whisper", "emote", "give"],
+)
+def test_35_two_assistants_come_to_an_end(game, ann, mira, tavern, act):
+    otto = game.assistant("Otto", tavern)
+    game.thing("mug", mira)
+
+    def answer(request):
+        return act("Otto" if request.scene.name == "Mira" else "Mira")
+
+    game.model.add(*[answer] * 60)
+    ann.do("say Mira, talk with Otto")
+    for _ in range(60):
+        game.run(5)
+    hops = mira.assistant.config.max_hops
+    assert 1 <= len(game.model.requests) <= 2 * (hops + 1)
+    assert max(Event.objects.values_list("hops", flat=True)) <= hops + 1
+    for character in (mira, otto):
+        assert not character.assistant.ndb.ticking
+    assert seems_sane(ann)
+
+
+def test_35_a_player_who_speaks_lets_them_talk_again(game, ann, mira, tavern):
+    game.assistant("Otto", tavern)
+
+    def answer(request):
+        return call("say", text="Otto?" if request.scene.name == "Mira" else "Mira?")
+
+    game.model.add(*[answer] * 60)
+    ann.do("say Mira, talk with Otto")
+    for _ in range(20):
+        game.run(5)
+    before = len(game.model.requests)
+    ann.do("say Mira, go on")
+    for _ in range(20):
+        game.run(5)
+    assert before < len(game.model.requests) <= 2 * before
