@@ -121,11 +121,16 @@ class MemoryTurns:
     """Lists of turns and acts; ``lease`` False plays a server that goes down."""
 
     def __init__(
-        self, conversation: MemoryConversation, inbox: MemoryInbox, epoch: int = 0
+        self,
+        conversation: MemoryConversation,
+        inbox: MemoryInbox,
+        epoch: int = 0,
+        may_go_on: Callable[[], bool] = lambda: True,
     ) -> None:
         self.conversation = conversation
         self.inbox = inbox
         self.epoch = epoch
+        self.may_go_on = may_go_on
         self.turns: list[StoredTurn] = []
         self.acts: list[Act] = []
         self.loose_calls: list[ModelCallRecord] = []
@@ -246,7 +251,7 @@ class MemoryTurns:
 
     def is_current(self, turn_id: int) -> bool:
         """True while the turn may act."""
-        return self.current == turn_id and self.lease
+        return self.current == turn_id and self.lease and self.may_go_on()
 
     def record_model_call(self, turn_id: int | None, call: ModelCallRecord) -> None:
         """Store a model call."""
@@ -267,12 +272,14 @@ class MemoryTurns:
         self.acts[act_id - 1].result = result
 
 
-def after_restart(turns: MemoryTurns, now: Now, epoch: int) -> MemoryTurns:
+def after_restart(
+    turns: MemoryTurns, now: Now, epoch: int, may_go_on: Callable[[], bool] = lambda: True
+) -> MemoryTurns:
     """The same rows as the next process finds them: nothing in memory, no turn its own.
 
     The new inbox and conversation are the result's ``inbox`` and ``conversation``.
     """
     conversation = MemoryConversation(now, turns.conversation.messages)
-    again = MemoryTurns(conversation, MemoryInbox(now, turns.inbox.rows), epoch)
+    again = MemoryTurns(conversation, MemoryInbox(now, turns.inbox.rows), epoch, may_go_on)
     again.turns, again.acts, again.loose_calls = turns.turns, turns.acts, turns.loose_calls
     return again

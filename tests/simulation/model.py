@@ -22,7 +22,7 @@ from evennia_ai.messages import LLMReply, ToolCallRequest
 from evennia_ai.ports import LLMRequest
 
 if TYPE_CHECKING:
-    from tests.simulation.schedule import Simulation
+    from tests.simulation.play import Play
 
 TOKEN = re.compile(r"\b[ps]\d{4}x\b")
 SAME_AGAIN = 0.5
@@ -51,7 +51,7 @@ NAMES, WEIGHTS = tuple(PATTERNS), tuple(PATTERNS.values())
 class SimModel:
     """`ports.LLMClient`: replies from chance, at times from chance."""
 
-    def __init__(self, sim: Simulation, clock: Clock) -> None:
+    def __init__(self, sim: Play, clock: Clock) -> None:
         self.sim = sim
         self.clock = clock
 
@@ -83,7 +83,7 @@ class StubbornGateway:
     """A gateway that knows no deadline and cannot be closed: replies come late, to turns that have
     been dropped meanwhile, and to servers that are going down."""
 
-    def __init__(self, sim: Simulation, clock: Clock) -> None:
+    def __init__(self, sim: Play, clock: Clock) -> None:
         self.model = SimModel(sim, clock)
 
     def complete(
@@ -99,7 +99,7 @@ class StubbornGateway:
 class RecordingGateway:
     """Writes down for whom a request was made before it hands it on."""
 
-    def __init__(self, sim: Simulation, gateway: Any) -> None:
+    def __init__(self, sim: Play, gateway: Any) -> None:
         self.sim = sim
         self.gateway = gateway
         self.close = gateway.close
@@ -117,7 +117,7 @@ class RecordingGateway:
         return outcome
 
 
-def make_gateway(sim: Simulation, clock: Clock) -> RecordingGateway:
+def make_gateway(sim: Play, clock: Clock) -> RecordingGateway:
     """The real gateway, or one that lets replies come late."""
     if sim.stubborn:
         return RecordingGateway(sim, StubbornGateway(sim, clock))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks, succeed
@@ -19,7 +20,6 @@ from evennia_ai.events import Audience, Heard
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.policy.react import own_call_id
 from evennia_ai.ports import ToolContext
-from evennia_ai.testing.memory_stores import MemoryTurns, after_restart
 from evennia_ai.testing.stand_ins import StandInScript, StandInServices
 from evennia_ai.turn.attention import EXPIRED, TURNS_A_TICK, act_unasked, answer_events
 from evennia_ai.turn.fallback import EXCUSE_STEP
@@ -28,7 +28,7 @@ from tests.simulation.model import make_gateway
 from tests.simulation.world import TOOLS, Act, Hands, Senses
 
 if TYPE_CHECKING:
-    from tests.simulation.schedule import Simulation
+    from tests.simulation.play import Play, Stores
 
 CONFIG = AssistantConfig(max_iterations=4)
 IN_MEMORY = frozenset({"is_current"})
@@ -40,11 +40,17 @@ class Died(BaseException):
     """The process was killed here. No handler for ordinary errors may catch it."""
 
 
+def turn_number(call_id: str) -> int:
+    """The turn that a call's id tells of, see `policy.react.own_call_id`."""
+    return int(call_id[:-4], 36)
+
+
 class Watched:
     """A store each of whose operations is a moment at which the process may die, or be refused."""
 
-    def __init__(self, name: str, store: Any, process: Process) -> None:
+    def __init__(self, name: str, owner: str, store: Any, process: Process) -> None:
         self._name = name
+        self._owner = owner
         self._store = store
         self._process = process
 
@@ -54,7 +60,9 @@ class Watched:
             return value
 
         def operation(*args: Any, **kwargs: Any) -> Any:
-            return self._process.operate(f"{self._name}.{name}", value, args, kwargs)
+            return self._process.operate(
+                self._owner, f"{self._name}.{name}", lambda: value(*args, **kwargs)
+            )
 
         setattr(self, name, operation)
         return operation
@@ -63,11 +71,10 @@ class Watched:
 class Mind:
     """One assistant in one process: what `AssistantScript` is in the game."""
 
-    def __init__(self, dbref: str, name: str, stores: MemoryTurns, process: Process) -> None:
+    def __init__(self, dbref: str, name: str, process: Process) -> None:
         self.dbref = dbref
         self.name = name
         self.process = process
-        self.stores = stores
         self.stopped = False
         self.steered = False
         self.ticking = False
@@ -79,9 +86,17 @@ class Mind:
         self.script.profile = ModelProfile(dbref, client="sim", model="sim")
         self.script.character = dbref
         self.script.character_name = name
-        self.script.conversation = Watched("log", stores.conversation, process)
-        self.script.inbox = Watched("inbox", stores.inbox, process)
-        self.script.turns = Watched("turns", stores, process)
+        stores = self.open_stores()
+        self.script.conversation = Watched("log", dbref, stores.conversation, process)
+        self.script.inbox = Watched("inbox", dbref, stores.inbox, process)
+        self.script.turns = Watched("turns", dbref, stores.turns, process)
+
+    def open_stores(self) -> Stores:
+        """What was stored by all processes before this one."""
+        process = self.process
+        return process.sim.open_stores(
+            self.dbref, process.services.now, process.epoch, self.may_think
+        )
 
     def may_think(self) -> bool:
         """As `AssistantScript.may_think`."""
@@ -148,7 +163,7 @@ class Mind:
 class Process:
     """A server from its start to its end."""
 
-    def __init__(self, sim: Simulation, epoch: int) -> None:
+    def __init__(self, sim: Play, epoch: int) -> None:
         self.sim = sim
         self.rooms = sim.rooms
         self.epoch = epoch
@@ -164,13 +179,11 @@ class Process:
         self.services.world = Senses(self.rooms)
         self.minds: dict[str, Mind] = {}
         for dbref, name in sim.assistants.items():
-            stores = after_restart(sim.stores[dbref], self.services.now, epoch)
-            sim.stores[dbref] = stores
-            self.minds[dbref] = Mind(dbref, name, stores, self)
+            self.minds[dbref] = Mind(dbref, name, self)
 
     # --- the moments at which it can die -------------------------------------------------------
 
-    def operate(self, name: str, operation: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    def operate(self, owner: str, name: str, operation: Callable[[], Any]) -> Any:
         """One operation of a store: a transaction, done as a whole or not at all."""
         if not self.alive:
             raise Died
@@ -180,8 +193,8 @@ class Process:
         if fate == "is refused" and self.started and name not in READS:
             self.sim.tell(f"{name} is refused")
             raise StoreUnavailable(name)
-        result = operation(*args, **kwargs)
-        self.sim.note_stored(name)
+        result = operation()
+        self.sim.note_stored(owner, name, result)
         if fate == "dies after":
             self.die(f"after {name}")
         return result
@@ -203,46 +216,37 @@ class Process:
 
     def start(self) -> None:
         """Close what an older process left open and wake who owes an answer."""
-        for mind in self.minds.values():
-            mind.script.turns.recover_open_turns()
-        for mind in self.minds.values():
-            if any(row.state in ("waiting", "doubtful") for row in mind.stores.inbox.rows):
+        self.sim.recover(self)
+        owing = self.sim.owing()
+        for dbref, mind in self.minds.items():
+            if dbref in owing:
                 mind.wake()
         self.started = True
 
     def quiesce(self) -> None:
         """Begin no turn any more and let those in flight go."""
         self.accepting = False
-        self.refresh_leases()
         self.gateway.close()
-
-    def refresh_leases(self) -> None:
-        """A lease is good as long as its mind may think."""
-        for mind in self.minds.values():
-            mind.stores.lease = mind.may_think()
 
     # --- what its minds do ---------------------------------------------------------------------
 
     def do(self, context: ToolContext, call: ToolCallRequest, act: Act) -> None:
         """Something happens: it is noticed for good, and other minds hear it."""
         mind = self.minds[context.character]
-        turn = self.sim.turn_of_call(mind.dbref, call.id)
-        self.sim.deeds.append(
-            Deed(
-                assistant=mind.dbref,
-                name=call.name,
-                arguments=call.arguments,
-                call_id=call.id,
-                turn_id=turn.id,
-                events=tuple(event.id for event in turn.events),
-                text=act.text,
-                heard_by=act.heard_by,
-                excuse=call.id.endswith(EXCUSE_ID),
-                safe_to_retry=TOOLS[call.name].safe_to_retry,
-                lease_held=mind.may_think() and mind.stores.is_current(turn.id),
-                moment=self.sim.next_moment(),
-            )
+        number = turn_number(call.id)
+        deed = partial(
+            Deed,
+            assistant=mind.dbref,
+            name=call.name,
+            arguments=call.arguments,
+            call_id=call.id,
+            text=act.text,
+            heard_by=act.heard_by,
+            excuse=call.id.endswith(EXCUSE_ID),
+            safe_to_retry=TOOLS[call.name].safe_to_retry,
+            lease_held=mind.may_think() and mind.script.turns.is_current(number),
         )
+        self.sim.note_deed(mind, call.id, deed)
         ears = ",".join(sorted(act.heard_by))
         self.sim.tell(f"{mind.name} DOES {call.name} {act.text!r} ({ears})")
         kind = call.name if call.name in ("say", "whisper", "emote") else "emote"

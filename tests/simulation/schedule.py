@@ -1,4 +1,4 @@
-"""One simulated game from a seed: what happens when, and what is left of it at the end.
+"""One simulated game from a seed: processes that die and start again, and what is left at the end.
 
 Everything that is chance comes from one `random.Random`, and time from clocks of our own, so that a
 seed always gives the same game.
@@ -10,14 +10,20 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import datetime
 from random import Random
 from typing import Any
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.events import Heard
 from evennia_ai.llm import gateway
-from evennia_ai.ports import LLMRequest, TurnRecord
-from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
+from evennia_ai.ports import LLMRequest
+from evennia_ai.testing.memory_stores import (
+    MemoryConversation,
+    MemoryInbox,
+    MemoryTurns,
+    after_restart,
+)
 from evennia_ai.turn import attention
 from tests.invariants import (
     Deed,
@@ -28,33 +34,24 @@ from tests.invariants import (
     check_append_only,
     violations,
 )
-from tests.simulation.process import Died, Mind, Process
+from tests.simulation.play import MINDS, Play, Stores
+from tests.simulation.process import Died, Mind, Process, turn_number
 from tests.simulation.rows import gather, message_rows
-from tests.simulation.world import ROOMS, Rooms
 
 STEPS = 25
-ROUNDS = 40
-ROUND_S = 5.0
-PLAYERS = {"#5": "Ann", "#6": "Bob", "#7": "Cel"}
-MINDS = {"#21": "Mira", "#22": "Otto", "#23": "Runa"}
 FATES = ("dies before", "dies after", "is refused")
 LATEST_FATE = 40
 RELOAD_S = 1.0
+OPEN = ("waiting", "claimed", "doubtful")
 
 
-class Simulation:
-    """A game that plays itself.
-
-    ``calm`` is the tool that every model uses at once when the game is to come to rest, empty
-    before; ``stubborn`` True where replies may come later than any deadline.
-    """
+class Simulation(Play):
+    """A game in one interpreter: a process dies when what it holds in memory is dropped."""
 
     def __init__(self, seed: int) -> None:
-        self.seed = seed
-        self.rng = Random(seed)
-        self.calm = ""
-        self.stubborn = self.rng.random() < 0.35
-        self.time = 0.0
+        rng = Random(seed)
+        stubborn = rng.random() < 0.35
+        super().__init__(rng, stubborn, rng.choice((1, 1, 2, 3)), rng.choice((1, 2, 2, 3)))
         self.trace: list[str] = []
         self.deeds: list[Deed] = []
         self.puts: list[Put] = []
@@ -62,20 +59,12 @@ class Simulation:
         self.broken: list[Violation] = []
         self.began: dict[tuple[str, int], float] = {}
         self.ended: dict[tuple[str, int], float] = {}
-        self.stored_at: dict[str, list[float]] = {}
-        self.intended_at: dict[str, list[float]] = {}
+        self.stored_at: dict[str, list[float]] = {dbref: [] for dbref in self.assistants}
+        self.intended_at: dict[str, list[float]] = {dbref: [] for dbref in self.assistants}
+        self.stores = {dbref: empty_stores() for dbref in self.assistants}
         self._moment = 0
-        self._words = 0
         self._fate: tuple[int, str] | None = None
         self._seen: list[MessageRow] = []
-        self.rooms = Rooms()
-        self.assistants = dict(list(MINDS.items())[: self.rng.choice((1, 1, 2, 3))])
-        self.players = dict(list(PLAYERS.items())[: self.rng.choice((1, 2, 2, 3))])
-        for who in (*self.players, *self.assistants):
-            self.rooms.place[who] = ROOMS[0]
-        self.stores = {dbref: empty_stores() for dbref in self.assistants}
-        self.stored_at = {dbref: [] for dbref in self.assistants}
-        self.intended_at = {dbref: [] for dbref in self.assistants}
         self.process = Process(self, 1)
 
     # --- the game ------------------------------------------------------------------------------
@@ -85,11 +74,12 @@ class Simulation:
         with quiet_logs():
             self.act(self.process.start)
             for _ in range(STEPS):
-                name, step = self.rng.choices(STEPS_NAMES, STEPS_WEIGHTS)[0]
-                self.tell(name)
+                step = self.rng.choices(STEP_CHOICES, STEP_WEIGHTS)[0]
+                self.tell(step.__name__)
                 self.act(step, self)
                 if self.rng.random() < 0.7:
                     self.act(self.advance, 0.0)
+            self._fate = None
             self.come_to_rest()
         self.look_at_log()
         found = [*self.broken, *violations(gather(self))]
@@ -111,7 +101,6 @@ class Simulation:
             self.tell(f"nobody took {error}")
         while not self.process.alive:
             self.restart()
-        self.process.refresh_leases()
 
     def restart(self) -> None:
         """The next process, on the rows of the one before."""
@@ -124,75 +113,62 @@ class Simulation:
         except Died:
             return
 
-    def advance(self, seconds: float) -> None:
-        """Let time pass, each call at its own moment."""
-        process = self.process
-        until = process.clock.seconds() + seconds
-        while process.alive:
-            calls = process.clock.calls
-            due = calls[0].getTime() if calls else until
-            process.clock.rightNow = max(process.clock.seconds(), min(due, until))
-            if not calls or due > until:
-                break
-            process.clock.advance(0)
-        self.time = process.clock.seconds()
+    def reload(self) -> None:
+        """The server goes down in good order while people talk on."""
+        self.process.quiesce()
+        for _ in range(self.rng.choice((0, 1, 2))):
+            self.say()
+            self.advance(RELOAD_S / 2)
+        self.process.alive = False
 
-    def come_to_rest(self) -> None:
-        """No more faults; everybody is there; all that is owed is done."""
-        self.tell("-- coming to rest --")
-        self.calm, self._fate = "say", None
-        for who in self.rooms.place:
-            self.rooms.place[who] = ROOMS[0]
-        for mind in self.process.minds.values():
-            mind.stopped = mind.steered = False
-        for tool in ("say", "noop"):
-            self.calm = tool
-            for mind in self.process.minds.values():
-                mind.restless = tool == "noop"
-            for _ in range(ROUNDS):
-                self.wake_all()
-                self.act(self.advance, ROUND_S)
-                if self.is_at_rest():
-                    break
+    def kill(self) -> None:
+        """The process dies while it waits for something."""
+        self.process.die("while nothing was done")
 
-    def is_at_rest(self) -> bool:
-        """True where nobody waits and nothing is under way."""
-        rows = (row for stores in self.stores.values() for row in stores.inbox.rows)
-        owed = any(row.state in ("waiting", "claimed", "doubtful") for row in rows)
-        return not owed and not any(mind.ticking for mind in self.process.minds.values())
-
-    # --- chance --------------------------------------------------------------------------------
+    def doom(self) -> None:
+        """One of the next operations will be the last, or will be refused."""
+        self._fate = (self.rng.randrange(LATEST_FATE), self.rng.choice(FATES))
 
     def next_fate(self, name: str) -> str:
-        """What becomes of the operation that is about to be done."""
+        """What `doom` has laid down."""
         if self._fate is None:
             return ""
         left, fate = self._fate
         self._fate = (left - 1, fate) if left else None
         return "" if left else fate
 
-    def is_addressed(self, heard: Heard) -> bool:
-        """Whether words among minds call for an answer."""
-        return not self.calm and self.rng.random() < 0.5
+    # --- the database --------------------------------------------------------------------------
 
-    def tool_delay(self) -> float | None:
-        """Seconds until a tool's result, None for never."""
-        if self.calm or self.rng.random() < 0.9:
-            return 0
-        return self.rng.choice((0.5, 5.0, None))
+    def open_stores(
+        self, dbref: str, now: Callable[[], datetime], epoch: int, may_go_on: Callable[[], bool]
+    ) -> Stores:
+        """The rows, with nothing in memory."""
+        turns = after_restart(self.stores[dbref], now, epoch, may_go_on)
+        self.stores[dbref] = turns
+        return Stores(turns.conversation, turns.inbox, turns)
 
-    def next_words(self, private: bool) -> str:
-        """Words nobody has said before."""
-        self._words += 1
-        return f"{'s' if private else 'p'}{self._words:04}x"
+    def recover(self, process: Process) -> None:
+        """Close what an older process left open."""
+        for mind in process.minds.values():
+            mind.script.turns.recover_open_turns()
+
+    def owing(self) -> set[str]:
+        """The assistants somebody waits for."""
+        return {
+            dbref
+            for dbref, stores in self.stores.items()
+            if any(row.state in OPEN for row in stores.inbox.rows)
+        }
+
+    def is_at_rest(self) -> bool:
+        """True where nobody waits and nothing is under way."""
+        return not self.owing() and not any(m.ticking for m in self.process.minds.values())
 
     # --- what is noted -------------------------------------------------------------------------
 
     def tell(self, text: str) -> None:
         """A line of the trace."""
-        self.trace.append(
-            f"{self.process.clock.seconds() if hasattr(self, 'process') else 0:8.2f} {text}"
-        )
+        self.trace.append(f"{self.process.clock.seconds():8.2f} {text}")
 
     def next_moment(self) -> int:
         """The next number in the order of all that happens."""
@@ -200,28 +176,33 @@ class Simulation:
         return self._moment
 
     def note_put(self, assistant: str, event_id: int, heard: Heard) -> None:
-        """From here on an utterance is promised."""
+        """Keep it."""
         self.puts.append(Put(assistant, event_id, heard.text))
 
-    def note_stored(self, name: str) -> None:
+    def note_deed(self, mind: Mind, call_id: str, deed: Callable[..., Deed]) -> None:
+        """Keep it."""
+        turn = self.stores[mind.dbref].turns[turn_number(call_id) - 1].record
+        events = tuple(event.id for event in turn.events)
+        self.deeds.append(deed(turn_id=turn.id, events=events, moment=self.next_moment()))
+
+    def note_stored(self, assistant: str, name: str, result: Any) -> None:
         """Find out what an operation changed, and number it."""
         moment = self.next_moment()
-        for dbref, stores in self.stores.items():
-            stamp(self.stored_at[dbref], stores.conversation.messages, moment)
-            stamp(self.intended_at[dbref], stores.acts, moment)
-            for number, turn in enumerate(stores.turns, 1):
-                key = (dbref, number)
-                if key not in self.began:
-                    self.began[key] = moment
-                    named = [event.heard.text for event in turn.record.events]
-                    self.tell(f"{self.assistants[dbref]} begins turn {number}: {named}")
-                if turn.outcome and key not in self.ended:
-                    self.ended[key] = moment
-                    self.tell(f"{self.assistants[dbref]} ends turn {number}: {turn.outcome}")
+        stores, who = self.stores[assistant], self.assistants[assistant]
+        stamp(self.stored_at[assistant], stores.conversation.messages, moment)
+        stamp(self.intended_at[assistant], stores.acts, moment)
+        for number, turn in enumerate(stores.turns, 1):
+            key = (assistant, number)
+            if key not in self.began:
+                self.began[key] = moment
+                named = [event.heard.text for event in turn.record.events]
+                self.tell(f"{who} begins turn {number}: {named}")
+            if turn.outcome and key not in self.ended:
+                self.ended[key] = moment
+                self.tell(f"{who} ends turn {number}: {turn.outcome}")
 
     def note_request(self, request: LLMRequest) -> int:
-        """Who would hear the answer to a request, by what is so in the world, and what it tells;
-        returns its number."""
+        """Keep what it tells, and who would hear the answer, by what is so in the world."""
         assistant = next(who for who, name in MINDS.items() if name == request.scene.name)
         turn = self.stores[assistant].turns[-1].record
         words = [str(message["content"]) for message in request.messages]
@@ -241,12 +222,8 @@ class Simulation:
         return len(self.requests) - 1
 
     def note_end_of_request(self, number: int) -> None:
-        """A request came to its end, however it did."""
+        """Number it."""
         self.requests[number] = replace(self.requests[number], ended=self.next_moment())
-
-    def turn_of_call(self, assistant: str, call_id: str) -> TurnRecord:
-        """The turn that a call's id tells of, see `policy.react.own_call_id`."""
-        return self.stores[assistant].turns[int(call_id[:-4], 36) - 1].record
 
     def look_at_log(self) -> None:
         """Compare the logs with what they were at the last look."""
@@ -254,111 +231,8 @@ class Simulation:
         self.broken += check_append_only(self._seen, rows)
         self._seen = rows
 
-    # --- steps ---------------------------------------------------------------------------------
 
-    def wake_all(self) -> None:
-        """The beat of the service."""
-        for mind in self.process.minds.values():
-            mind.wake()
-
-    def somebody(self) -> str | None:
-        """A player who is in the game."""
-        present = [who for who in self.players if self.rooms.place[who]]
-        return self.rng.choice(present) if present else None
-
-    def say(self) -> None:
-        """A player says something; whether anybody is meant is up to chance."""
-        speaker = self.somebody()
-        if speaker is not None:
-            self.heard(speaker, "say", self.rooms.listeners(speaker), self.rng.random() < 0.75)
-
-    def whisper(self) -> None:
-        """A player whispers to somebody, and to a second one now and then."""
-        speaker = self.somebody()
-        if speaker is None:
-            return
-        near = sorted(self.rooms.listeners(speaker))
-        minds = [who for who in near if who in self.assistants]
-        if minds:
-            others = [who for who in near if who in self.players]
-            others = others if self.rng.random() < 0.25 else []
-            chosen = {self.rng.choice(minds), *self.rng.sample(others, min(1, len(others)))}
-            self.heard(speaker, "whisper", frozenset(chosen), True)
-
-    def heard(self, speaker: str, kind: str, ears: frozenset[str], addressed: bool) -> None:
-        """Words reach the ears of every mind among ``ears``."""
-        private = kind == "whisper"
-        text = self.next_words(private)
-        self.tell(f"{self.players[speaker]} {kind}s {text} ({','.join(sorted(ears))})")
-        for dbref, mind in self.process.minds.items():
-            if dbref in ears:
-                audience = (ears | {speaker}) - {dbref}
-                mind.hear(
-                    Heard(kind, speaker, self.players[speaker], text, audience, private, addressed)
-                )
-
-    def move(self) -> None:
-        """Somebody goes somewhere, or out of the game."""
-        who = self.rng.choice([*self.players, *self.players, *self.assistants])
-        nowhere = (None,) if who in self.players else ()
-        self.rooms.place[who] = self.rng.choice((*ROOMS, *nowhere))
-        self.process.refresh_leases()
-        self.wake_all()
-
-    def short_wait(self) -> None:
-        """A moment."""
-        self.advance(self.rng.choice((0.2, 0.5, 1.0, 3.0)))
-
-    def long_wait(self) -> None:
-        """Long enough for most replies."""
-        self.advance(self.rng.choice((6.0, 12.0, 21.0, 40.0)))
-
-    def very_long_wait(self) -> None:
-        """Too long for any answer."""
-        self.advance(310.0)
-
-    def be_restless(self) -> None:
-        """Somebody feels like doing something unasked."""
-        mind = self.a_mind()
-        mind.restless = True
-        mind.wake()
-
-    def a_mind(self) -> Mind:
-        """Any of the minds."""
-        return self.rng.choice(list(self.process.minds.values()))
-
-    def stop_or_start(self) -> None:
-        """An admin stops a mind, or starts it again."""
-        mind = self.a_mind()
-        mind.stopped = not mind.stopped
-        if mind.stopped:
-            mind.drop_turn()
-        else:
-            mind.wake()
-
-    def steer(self) -> None:
-        """Somebody puppets a character, or leaves it."""
-        mind = self.a_mind()
-        mind.steered = not mind.steered
-
-    def reload(self) -> None:
-        """The server goes down in good order while people talk on."""
-        self.process.quiesce()
-        for _ in range(self.rng.choice((0, 1, 2))):
-            self.say()
-            self.advance(RELOAD_S / 2)
-        self.process.alive = False
-
-    def kill(self) -> None:
-        """The process dies while it waits for something."""
-        self.process.die("while nothing was done")
-
-    def doom(self) -> None:
-        """One of the next operations will be the last, or will be refused."""
-        self._fate = (self.rng.randrange(LATEST_FATE), self.rng.choice(FATES))
-
-
-STEP_WEIGHTS: dict[Callable[[Simulation], None], int] = {
+STEPS_BY_WEIGHT: dict[Callable[[Simulation], None], int] = {
     Simulation.say: 24,
     Simulation.whisper: 10,
     Simulation.short_wait: 18,
@@ -373,24 +247,22 @@ STEP_WEIGHTS: dict[Callable[[Simulation], None], int] = {
     Simulation.kill: 2,
     Simulation.doom: 12,
 }
-STEPS_NAMES = [(step.__name__, step) for step in STEP_WEIGHTS]
-STEPS_WEIGHTS = list(STEP_WEIGHTS.values())
+STEP_CHOICES, STEP_WEIGHTS = list(STEPS_BY_WEIGHT), list(STEPS_BY_WEIGHT.values())
 
 
 def empty_stores() -> MemoryTurns:
     """A database without rows; each process gives it its own clock."""
-    conversation = MemoryConversation(no_clock)
-    return MemoryTurns(conversation, MemoryInbox(no_clock))
-
-
-def stamp(times: list[float], rows: Sequence[Any], moment: int) -> None:
-    """Note the moment for every row that has none yet."""
-    times += [moment] * (len(rows) - len(times))
+    return MemoryTurns(MemoryConversation(no_clock), MemoryInbox(no_clock))
 
 
 def no_clock() -> Any:
     """The clock of a database that no process has opened yet."""
     raise AssertionError
+
+
+def stamp(times: list[float], rows: Sequence[Any], moment: int) -> None:
+    """Note the moment for every row that has none yet."""
+    times += [moment] * (len(rows) - len(times))
 
 
 @contextmanager
