@@ -18,7 +18,8 @@ class Metadata(TypedDict, total=False):
 
     ``seq`` is monotonic per log; ``at`` ISO-8601 UTC; ``speaker`` a dbref; ``audience`` the dbrefs
     of those who heard it; ``private`` True where nobody else may ever learn of it; ``tokens`` an
-    estimate made once, when the message was stored.
+    estimate made once, when the message was stored. The last ones belong to the marker of a
+    compaction, whose ``type`` says so, and to a masked result.
     """
 
     seq: int
@@ -31,6 +32,13 @@ class Metadata(TypedDict, total=False):
     event_id: int | None
     turn_id: int | None
     type: str
+    original_tool: str
+    id: int
+    parts: Mapping[str, str]
+    compacted_count: int
+    compacted_at: str
+    original_token_count: int
+    summary_token_count: int
 
 
 class Message(TypedDict):
