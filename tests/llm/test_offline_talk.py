@@ -1,21 +1,11 @@
 """Whole talks on a small stage: what a player would hear, turn after turn."""
 
-import json
-
 import pytest
 
-from evennia_ai.config import ModelProfile
 from evennia_ai.events import Situation
-from evennia_ai.llm.offline import OfflineBrain
 from evennia_ai.policy.persona import Persona
-from evennia_ai.ports import HeardLine, LLMRequest, Scene
+from tests.llm.offline_stage import Talk
 
-FORMS = {
-    "say": "{0} says: {1}",
-    "whisper": "{0} whispers to you: {1}",
-    "emote": "({1})",
-    "give": "({0} gives you {1}.)",
-}
 PERSONA = Persona(
     text="You are Hale, the ferryman of Low Reach. You lost your wife to the river.",
     manner="coils a rope while he listens",
@@ -28,30 +18,9 @@ LORE = ("The ferry: A crossing costs two pennies. It runs from dawn to dusk.",)
 PLACE = Situation("The Landing", people=("Ann", "Ben"), things=("oar",), carrying=("knife",))
 
 
-class Talk:
-    """A conversation with the brain; no tool changes the stage."""
-
-    def __init__(self):
-        self.messages = []
-
-    def hear(self, text, speaker="Ann", kind="say"):
-        self.messages.append({"role": "user", "content": FORMS[kind].format(speaker, text)})
-        line = HeardLine(kind, speaker, text, kind == "whisper")
-        scene = Scene("Hale", PERSONA, (line,), PLACE, LORE)
-        tools = [{"function": {"name": n}} for n in ("say", "whisper", "emote", "noop")]
-        found = []
-        request = LLMRequest(list(self.messages), scene, tools)
-        OfflineBrain().complete(request, ModelProfile("offline")).addCallback(found.append)
-        calls = found[0].tool_calls
-        wire = [{"function": {"name": c.name, "arguments": c.arguments}} for c in calls]
-        self.messages.append({"role": "assistant", "content": "", "tool_calls": wire})
-        self.messages += [{"role": "tool", "content": "You did it."} for _ in calls]
-        return " ".join(json.loads(c.arguments).get("text", "") for c in calls)
-
-
 @pytest.fixture
 def talk():
-    return Talk()
+    return Talk("Hale", PERSONA, PLACE, LORE, ("say", "whisper", "emote", "noop"))
 
 
 def test_it_remembers_a_name_and_what_was_told(talk):

@@ -1,0 +1,58 @@
+"""A small stage for the offline brain: it hears, answers, and remembers; no tool changes the scene."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.events import Situation
+from evennia_ai.llm.offline import OfflineBrain
+from evennia_ai.policy.persona import Persona
+from evennia_ai.ports import HeardLine, LLMRequest, Scene
+from evennia_ai.turn.prompt_contexts import heard_line
+
+TOOLS = ("say", "whisper", "emote", "look", "move", "get", "give", "noop")
+Done = list[tuple[str, dict[str, str]]]
+
+
+@dataclass
+class Talk:
+    """A conversation with one character."""
+
+    name: str
+    persona: Persona
+    place: Situation = field(default_factory=Situation)
+    lore: tuple[str, ...] = ()
+    tools: Sequence[str] = TOOLS
+    messages: list[dict[str, Any]] = field(default_factory=list)
+
+    def happens(self, kind: str, speaker: str = "", text: str = "") -> None:
+        """Something that is only heard, and calls for no answer."""
+        self.messages.append({"role": "user", "content": heard_line(kind, speaker, text)})
+
+    def hear(self, text: str, speaker: str = "Ann", kind: str = "say") -> str:
+        """The words and gestures in answer to a line."""
+        self.happens(kind, speaker, text)
+        done = self.think(HeardLine(kind, speaker, text, kind == "whisper"))
+        return " ".join(arguments.get("text", "") for _, arguments in done)
+
+    def unasked(self) -> tuple[str, str]:
+        """The name of what it does when nobody asked, and its words."""
+        ((name, arguments),) = self.think()
+        return name, arguments.get("text", "")
+
+    def think(self, *lines: HeardLine) -> Done:
+        """All calls of one reply; they go into the conversation."""
+        scene = Scene(self.name, self.persona, lines, self.place, self.lore)
+        tools = [{"function": {"name": name}} for name in self.tools]
+        found: list[Any] = []
+        request = LLMRequest(list(self.messages), scene, tools)
+        OfflineBrain().complete(request, ModelProfile("offline")).addCallback(found.append)
+        calls = found[0].tool_calls
+        wire = [{"function": {"name": c.name, "arguments": c.arguments}} for c in calls]
+        self.messages.append({"role": "assistant", "content": "", "tool_calls": wire})
+        self.messages += [{"role": "tool", "content": "You did it."} for _ in calls]
+        return [(call.name, json.loads(call.arguments)) for call in calls]
