@@ -1,4 +1,4 @@
-"""A small stage for the offline brain: it hears, answers, and remembers; no tool changes the scene."""
+"""A small stage for the offline brain: it hears and answers; no tool changes the scene."""
 
 from __future__ import annotations
 

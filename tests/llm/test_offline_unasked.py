@@ -1,4 +1,6 @@
-"""What the offline brain does when nobody asked: a little, in character, and never twice running."""
+"""What the offline brain does unasked: a little, in character, never the same twice running."""
+
+from itertools import pairwise
 
 import pytest
 
@@ -57,7 +59,7 @@ def test_even_where_all_was_done_it_does_not_do_the_same_twice_running():
     talk = Talk("It", Persona(), Situation("A place", people=("Ann",)))
     done = [text for name, text in deeds(talk, 60) if name == "emote"]
     assert len(done) > len(set(done))
-    assert all(one != other for one, other in zip(done, done[1:], strict=False))
+    assert all(one != other for one, other in pairwise(done))
 
 
 def test_its_habits_its_work_and_the_things_around_show(runa):
@@ -145,7 +147,7 @@ def test_among_people_who_speak_french_an_english_persona_acts_in_french(runa):
         ("You wipe mugs while you listen, and you ask strangers much.", ["wipes mugs."]),
         ("She often taps her foot.", ["taps her foot."]),
         ("You are a widow. You twist your ring.", ["twists her ring."]),
-        ("You look at everybody's hands.", ["looks at everybody's hands."]),
+        ("You look out to sea when you think.", ["looks out to sea."]),
         ("You look tired and never carry a knife.", []),
     ],
 )
