@@ -78,15 +78,15 @@ def test_fault_18_an_unknown_tool_is_an_error_that_names_those_there_are(road):
     assert "There is no tool 'fly'. There are: say, look, noop." in road.results()[0]
 
 
-def test_fault_19_calls_with_one_id_are_told_apart_and_each_has_its_own_result(road):
-    road.provider.fault("same_ids")
-    turn = road.hears("hello")
-    assert turn.outcome == "answered"
-    assert road.hall.looked == ["fire"]
-    assert road.hall.said == ["It burns."]
+def test_fault_19_calls_with_one_id_are_told_apart_in_one_reply_and_in_the_whole_log(road):
+    for _ in range(2):
+        road.provider.fault("same_ids")
+        assert road.hears("hello").outcome == "answered"
+    assert road.hall.looked == ["fire"] * 2
+    assert road.hall.said == ["It burns."] * 2
     log = road.script.conversation.messages
     ids = [call["id"] for message in log for call in message.get("tool_calls", ())]
-    assert len(ids) == len(set(ids)) == 2
+    assert len(ids) == len(set(ids)) == 4
     assert ids == [message["tool_call_id"] for message in log if message["role"] == "tool"]
 
 
