@@ -6,6 +6,8 @@ from typing import Any
 
 from evennia_ai.texts import text
 
+# Evennia writes it with a capital at each word: "AI" would become "Ai".
+HELP_CATEGORY = "Thinking characters"
 SUBTOPICS = ("privacy", "forget", "mute")
 
 
@@ -15,7 +17,7 @@ def minds_entry() -> dict[str, Any]:
     return {
         "key": "minds",
         "aliases": ["ai", "assistants", "characters with minds"],
-        "category": "AI",
+        "category": HELP_CATEGORY,
         "text": "\n\n".join([text("help_minds"), "# subtopics", *subtopics]),
     }
 

@@ -9,10 +9,9 @@ from evennia.commands.default.muxcommand import MuxCommand
 from evennia_ai.assistant_character import SCRIPT_KEY, composed_path
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import AssistantError
+from evennia_ai.help_entries import HELP_CATEGORY
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.texts import text
-
-HELP_CATEGORY = "AI"
 
 
 class UsageError(AssistantError):

@@ -265,8 +265,8 @@ def setting_line(name: str) -> str:
     """A setting with its default and what it does."""
     item = FIELDS[name]
     default = f"{item.default:g}" if isinstance(item.default, float) else str(item.default)
-    value = clean_output(f"{default} {item.metadata['unit']}".strip(), 60)
-    return f"|w{name}|n ({value}): {item.metadata['help']}"
+    value = "none" if item.default is None else f"{default} {item.metadata['unit']}".strip()
+    return f"|w{name}|n ({clean_output(value, 60)}): {item.metadata['help']}"
 
 
 def persona_as_typed(value: Any) -> str:

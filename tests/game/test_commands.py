@@ -325,6 +325,7 @@ def test_the_settings_are_listed_with_their_defaults_a_line_each(admin):
     lines = told(admin, "aisetup/list").splitlines()
     assert "tick_rate (5 s): Time between ticks while players are near." in lines
     assert any(line.startswith("autonomous_calls_per_hour (4): ") for line in lines)
+    assert any(line.startswith("llm_model (none): ") for line in lines)
 
 
 def test_the_table_of_all_assistants_fits_into_eighty_columns(game, admin):

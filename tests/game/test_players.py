@@ -73,6 +73,8 @@ def test_help_tells_players_what_minds_are(ann):
     shown = told(ann, "help minds")
     assert "have a mind of their own: a computer" in shown
     assert "aiforget" in told(ann, "help minds/forget")
+    assert told(ann, "help ai") == shown
+    assert "-- Thinking Characters --" in told(ann, "help")
 
 
 def test_help_comes_in_the_games_own_words(ann, settings):
