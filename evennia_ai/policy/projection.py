@@ -3,7 +3,7 @@ it, with old tool results masked. The log itself is never touched (P3)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evennia_ai.events import Audience
@@ -130,9 +130,8 @@ class Sizes:
     public: int = 0
     private: dict[Audience, int] = field(default_factory=dict)
 
-    def add(self, message: Message, tokens: int) -> None:
-        """A message has come into view."""
-        audience = audience_of(message)
+    def add(self, audience: Audience | None, tokens: int) -> None:
+        """Something has come into view of an audience, None for everybody."""
         if audience is None:
             self.public += tokens
         else:
@@ -148,3 +147,45 @@ class Sizes:
             for one in listeners
         )
         return self.public + max(own, default=0)
+
+
+class View:
+    """What is in view of a log: the marker of the last compaction, if any, and every message after
+    it, with results up to ``masked_upto`` masked. Kept in step as messages come.
+
+    ``count`` tells the tokens of a message that has not been counted, and of a summary's part.
+    """
+
+    def __init__(
+        self,
+        record: CompactionRecord | None,
+        messages: Iterable[Message],
+        masked_upto: int,
+        count: Callable[[Message], int],
+    ) -> None:
+        self.record = record
+        self.masked_upto = masked_upto
+        self.sizes = Sizes()
+        self.items: list[Message] = []
+        self._count = count
+        if record is not None:
+            self._show(record)
+        self.extend(mask_results(list(messages), masked_upto))
+
+    def _show(self, record: CompactionRecord) -> None:
+        self.items.append(make_marker(record))
+        for key, text in record.summary.items():
+            block = make_message("user", BLOCK.format(text=text))
+            self.sizes.add(part_audience(key), self._count(block))
+
+    def extend(self, messages: Iterable[Message]) -> None:
+        """Messages have come to the log."""
+        for message in messages:
+            self.items.append(message)
+            tokens = message["metadata"].get("tokens") or self._count(message)
+            self.sizes.add(audience_of(message), tokens)
+
+    @property
+    def messages(self) -> list[Message]:
+        """The messages in view, without the marker."""
+        return self.items[1:] if self.record is not None else list(self.items)

@@ -7,7 +7,10 @@ from datetime import datetime
 
 from evennia_ai import models
 from evennia_ai.messages import Message
+from evennia_ai.policy.projection import CompactionRecord, View
+from evennia_ai.policy.tokens import count_message
 from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.store.compactions import TableCompactions
 from evennia_ai.store.rows import message_from_row, message_to_row
 
 
@@ -17,7 +20,8 @@ class TableConversation:
     def __init__(self, assistant_id: int, now: Callable[[], datetime]) -> None:
         self.assistant_id = assistant_id
         self.now = now
-        self._view: list[Message] | None = None
+        self.compactions = TableCompactions(assistant_id, now)
+        self._view: View | None = None
 
     def append(self, messages: Sequence[Message]) -> list[Message]:
         """Store messages in one transaction; the view follows only when all of them are stored."""
@@ -39,11 +43,48 @@ class TableConversation:
         return stored
 
     def view(self) -> Sequence[Message]:
-        """Every message of the log, oldest first. Do not mutate."""
+        """The marker of the last compaction, if any, and every message after it, oldest first. Do
+        not mutate."""
+        return self.current.items
+
+    @property
+    def current(self) -> View:
+        """The view with its sizes."""
         if self._view is None:
-            rows = models.Message.objects.filter(assistant_id=self.assistant_id).order_by("id")
-            self._view = [message_from_row(row) for row in rows]
+            record = self.compactions.last()
+            rows = models.Message.objects.filter(
+                assistant_id=self.assistant_id, id__gt=record.upto_seq if record else 0
+            )
+            messages = [message_from_row(row) for row in rows.order_by("id")]
+            self._view = View(record, messages, self.compactions.masked_upto(), count_message)
         return self._view
+
+    def compact(self, record: CompactionRecord) -> CompactionRecord:
+        """Store a compaction; the view begins after it as soon as it is stored, with every message
+        that came meanwhile. Returns it with its id."""
+        stored = self.compactions.commit(record)
+        view = self.current
+        kept = [m for m in view.messages if m["metadata"]["seq"] > stored.upto_seq]
+        self._view = View(stored, kept, view.masked_upto, count_message)
+        return stored
+
+    def mask(self, upto_seq: int) -> int:
+        """Show the tool results up to a message masked from now on; returns how many these are."""
+        view = self.current
+        chosen = [
+            m for m in view.messages
+            if m["role"] == "tool" and view.masked_upto < m["metadata"]["seq"] <= upto_seq
+        ]  # fmt: skip
+        if chosen:
+            self.compactions.mask(chosen[0]["metadata"]["seq"], upto_seq, len(chosen))
+            self._view = View(view.record, view.messages, upto_seq, count_message)
+        return len(chosen)
+
+    def undo(self) -> CompactionRecord | None:
+        """Undo the last compaction and the masks after it; returns it, None where there is none."""
+        undone = self.compactions.undo()
+        self.forget_view()
+        return undone
 
     def forget_view(self) -> None:
         """Drop the view from memory; the next use reads it anew."""

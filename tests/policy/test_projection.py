@@ -108,7 +108,7 @@ def test_the_largest_projection_is_that_of_whoever_sees_most(items):
     messages = []
     for private_to, tokens in items:
         messages.append(message("x", private_to, tokens=tokens))
-        sizes.add(messages[-1], tokens)
+        sizes.add(None if private_to is None else frozenset(private_to), tokens)
     everybody = [frozenset(), *(frozenset({one}) for one in (ANN, BOB, "#7"))]
     seen = [
         sum(m["metadata"]["tokens"] for m in select_visible(messages, listeners))

@@ -1,0 +1,102 @@
+"""One assistant's compactions in the database. The log's messages are never touched (P3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Max
+
+from evennia_ai import models
+from evennia_ai.policy.projection import CompactionRecord
+from evennia_ai.store.brief_transaction import brief_transaction
+
+MASK = "mask"
+
+
+class TableCompactions:
+    """Records that move the start of what a model sees. The latest that is not undone counts."""
+
+    def __init__(self, assistant_id: int, now: Callable[[], datetime]) -> None:
+        self.assistant_id = assistant_id
+        self.now = now
+
+    def commit(self, record: CompactionRecord) -> CompactionRecord:
+        """Store a compaction in one transaction; returns it with its id and time."""
+        at = self.now()
+        with brief_transaction():
+            row = models.Compaction.objects.create(
+                assistant_id=self.assistant_id, at=at, **fields_of(record)
+            )
+        return record_from_row(row)
+
+    def mask(self, from_seq: int, upto_seq: int, count: int) -> None:
+        """Store that tool results up to a message are shown masked from now on."""
+        with brief_transaction():
+            models.Compaction.objects.create(
+                assistant_id=self.assistant_id,
+                at=self.now(),
+                reason=MASK,
+                from_seq=from_seq,
+                upto_seq=upto_seq,
+                compacted_count=count,
+                original_token_count=0,
+                summary_token_count=0,
+            )
+
+    def last(self) -> CompactionRecord | None:
+        """The compaction in force, None where there is none."""
+        row = self._in_force().exclude(reason=MASK).order_by("-id").first()
+        return None if row is None else record_from_row(row)
+
+    def masked_upto(self) -> int:
+        """The last message whose result, if it is one, is masked; 0 where none is."""
+        found = self._in_force().filter(reason=MASK).aggregate(upto=Max("upto_seq"))
+        return int(found["upto"] or 0)
+
+    def undo(self) -> CompactionRecord | None:
+        """Put the compaction in force out of it, with the masks that came after it; the one before
+        is in force again. Returns what was undone, None where there was nothing."""
+        record = self.last()
+        if record is None:
+            return None
+        with brief_transaction():
+            self._in_force().filter(id__gte=record.id).update(undone_at=self.now())
+        return record
+
+    def _in_force(self) -> Any:
+        return models.Compaction.objects.filter(assistant_id=self.assistant_id, undone_at=None)
+
+
+COPIED = (
+    "reason",
+    "from_seq",
+    "upto_seq",
+    "prefix_hash",
+    "compacted_count",
+    "original_token_count",
+    "summary_token_count",
+    "facts_found",
+    "facts_kept",
+    "facts_rescued",
+    "rung",
+    "previous_id",
+)
+PLAIN = ("summary", "consulted", "cost")
+
+
+def fields_of(record: CompactionRecord) -> dict[str, Any]:
+    """The row's fields, but for id, assistant and time."""
+    return {name: getattr(record, name) for name in COPIED} | {
+        name: dict(getattr(record, name)) for name in PLAIN
+    }
+
+
+def record_from_row(row: models.Compaction) -> CompactionRecord:
+    """A row as plain data."""
+    return CompactionRecord(
+        id=row.id,
+        compacted_at=row.at.isoformat(),
+        **{name: getattr(row, name) for name in (*COPIED, *PLAIN)},
+    )

@@ -1,0 +1,116 @@
+"""Compactions in the database: the log stays, the view moves, undo brings it back."""
+
+import pytest
+
+from evennia_ai.errors import StoreUnavailable
+from evennia_ai.messages import make_message
+from evennia_ai.models import Compaction, Message
+from evennia_ai.policy.projection import MASKED, CompactionRecord, is_marker
+
+
+@pytest.fixture
+def conversation(mira):
+    log = mira.assistant.conversation
+    log.append([make_message("user", f"line {n}", audience=["#5"]) for n in range(6)])
+    return log
+
+
+def record(upto_seq, **fields):
+    values = {
+        "id": 0,
+        "reason": "manual",
+        "from_seq": 1,
+        "upto_seq": upto_seq,
+        "summary": {"public": "They talked."},
+        "compacted_count": 3,
+        "compacted_at": "",
+        "original_token_count": 60,
+        "summary_token_count": 20,
+    }
+    return CompactionRecord(**values | fields)
+
+
+def seqs(log):
+    return [m["metadata"]["seq"] for m in log.view() if not is_marker(m)]
+
+
+def contents(log):
+    return [m["content"] for m in log.view()]
+
+
+def fresh(log):
+    """As another process would read it."""
+    log.forget_view()
+    return contents(log)
+
+
+def test_a_compaction_moves_the_view_and_leaves_the_log(conversation):
+    before = list(Message.objects.values())
+    third = seqs(conversation)[2]
+    stored = conversation.compact(record(third))
+    assert contents(conversation) == [
+        "[CONTEXT SUMMARY]\nThey talked.",
+        "line 3",
+        "line 4",
+        "line 5",
+    ]
+    assert conversation.view()[0]["metadata"]["id"] == stored.id
+    assert contents(conversation) == fresh(conversation)
+    assert list(Message.objects.values()) == before
+
+
+def test_what_arrives_meanwhile_is_kept(conversation):
+    third = seqs(conversation)[2]
+    conversation.append([make_message("user", "while it was summed up", audience=["#5"])])
+    conversation.compact(record(third))
+    assert contents(conversation)[-1] == "while it was summed up"
+
+
+def test_two_compactions_are_undone_one_after_the_other(conversation):
+    all_seqs = seqs(conversation)
+    first = conversation.compact(record(all_seqs[1]))
+    second = conversation.compact(record(all_seqs[3], previous_id=first.id))
+    assert conversation.undo().id == second.id
+    assert len(contents(conversation)) == 1 + 4
+    assert conversation.undo().id == first.id
+    assert contents(conversation) == [f"line {n}" for n in range(6)]
+    assert conversation.undo() is None
+
+
+def test_a_compaction_that_cannot_be_stored_changes_nothing(conversation, monkeypatch):
+    before = contents(conversation)
+
+    def locked(*args, **kwargs):
+        raise StoreUnavailable("locked")
+
+    monkeypatch.setattr(conversation.compactions, "commit", locked)
+    with pytest.raises(StoreUnavailable):
+        conversation.compact(record(seqs(conversation)[2]))
+    assert contents(conversation) == fresh(conversation) == before
+
+
+def test_old_results_are_masked_and_come_back_with_an_undo(conversation):
+    rows = conversation.append(
+        [make_message("tool", f"seen {n}", tool_call_id=str(n), audience=["#5"]) for n in range(3)]
+    )
+    assert conversation.mask(rows[1]["metadata"]["seq"]) == 2
+    assert conversation.mask(rows[1]["metadata"]["seq"]) == 0
+    assert contents(conversation)[-3:] == [MASKED, MASKED, "seen 2"]
+    assert contents(conversation) == fresh(conversation)
+    assert Message.objects.filter(content="seen 0").exists()
+    conversation.compact(record(seqs(conversation)[0]))
+    conversation.undo()
+    assert contents(conversation)[-3:] == [MASKED, MASKED, "seen 2"]
+    Compaction.objects.update(undone_at=conversation.now())
+    assert fresh(conversation)[-3:] == ["seen 0", "seen 1", "seen 2"]
+
+
+def test_the_sizes_are_those_of_the_view(conversation):
+    conversation.append([make_message("user", "psst " * 50, audience=["#6"], private=True)])
+    for step in ("whole", "compacted"):
+        if step == "compacted":
+            conversation.compact(record(seqs(conversation)[2]))
+        kept = conversation.current.sizes
+        conversation.forget_view()
+        assert kept == conversation.current.sizes
+    assert kept.largest() > kept.public
