@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from evennia_ai.events import Audience
 from evennia_ai.messages import Message, make_message
-from evennia_ai.policy.audience import audience_of, visible
+from evennia_ai.policy.audience import audience_of, select_visible, visible
 
 PUBLIC = "public"
 MARKER = "compaction"
@@ -104,6 +104,13 @@ def show_marker(marker: Message, audience: Audience, discretion: str) -> Message
     return make_message(
         "user", BLOCK.format(text=text), audience=sorted(audience), private=secret, type=MARKER
     )
+
+
+def visible_items(items: Iterable[Message], audience: Audience, discretion: str) -> list[Message]:
+    """What of a view may enter a prompt for this audience, in its order: the marker as they may
+    read it, then the messages they may know."""
+    shown = (show_marker(item, audience, discretion) if is_marker(item) else item for item in items)
+    return select_visible([item for item in shown if item is not None], audience, discretion)
 
 
 def mask_results(messages: Sequence[Message], upto_seq: int) -> list[Message]:

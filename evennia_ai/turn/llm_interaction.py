@@ -12,9 +12,9 @@ from evennia_ai.config import AssistantConfig, ModelProfile, usable_window
 from evennia_ai.errors import ProviderError, TurnAborted
 from evennia_ai.events import Audience, Situation
 from evennia_ai.messages import LLMReply, Message, WireMessage, is_private, to_wire
-from evennia_ai.policy.audience import select_visible
 from evennia_ai.policy.lore import LoreEntry, select_lore
 from evennia_ai.policy.persona import render_persona
+from evennia_ai.policy.projection import is_marker, visible_items
 from evennia_ai.policy.tokens import count_conversation_tokens, count_message
 from evennia_ai.ports import (
     Caller,
@@ -72,7 +72,7 @@ def build_prompt(
     ``events`` have no answer yet; none where nobody asked or the turn goes on after its tools.
     """
     services, config = script.services, script.config
-    visible = select_visible(script.conversation.view(), audience, config.discretion)
+    visible = visible_items(script.conversation.view(), audience, config.discretion)
     situation = services.world.situation(script.character)
     lore = near_lore(script, audience, visible)
     system = wire_text(
@@ -108,13 +108,22 @@ def near_lore(script: Any, audience: Audience, visible: Sequence[Message]) -> li
 
 
 def newest_that_fit(messages: Sequence[Message], budget: int) -> Sequence[Message]:
-    """The longest end of the list within ``budget`` tokens, at least one message."""
-    left = budget
-    for index in range(len(messages) - 1, -1, -1):
-        left -= messages[index]["metadata"].get("tokens") or count_message(messages[index])
+    """The longest end of the list within ``budget`` tokens, at least one message; before it the
+    summary of what was compacted, where that fits too."""
+    head = [m for m in messages[:1] if is_marker(m)]
+    rest = messages[len(head) :]
+    left = budget - sum(map(stored_size, head))
+    for index in range(len(rest) - 1, -1, -1):
+        left -= stored_size(rest[index])
         if left < 0:
-            return messages[min(index + 1, len(messages) - 1) :]
+            cut = min(index + 1, len(rest) - 1)
+            return [*(head if cut == index + 1 else ()), *rest[cut:]]
     return messages
+
+
+def stored_size(message: Message) -> int:
+    """The tokens of a message, as counted when it was stored where it was."""
+    return message["metadata"].get("tokens") or count_message(message)
 
 
 def build_scene(script: Any, turn: TurnRecord, prompt: Prompt, step: int) -> Scene:

@@ -6,6 +6,7 @@ from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import make_message
 from evennia_ai.models import Compaction, Message
 from evennia_ai.policy.projection import MASKED, CompactionRecord, is_marker
+from evennia_ai.testing.scripted import call
 
 
 @pytest.fixture
@@ -114,3 +115,17 @@ def test_the_sizes_are_those_of_the_view(conversation):
         conversation.forget_view()
         assert kept == conversation.current.sizes
     assert kept.largest() > kept.public
+
+
+def test_the_next_prompt_holds_the_summary_in_place_of_what_went(game, ann, mira, conversation):
+    game.model.add(call("say", text="Yes."))
+    parts = {"public": "Ann is a smith.", "#999": "Bob owes forty crowns."}
+    conversation.compact(record(seqs(conversation)[4], summary=parts))
+    ann.do("say Mira, do you remember?")
+    game.run(1)
+    wire = game.model.requests[0].messages
+    assert wire[1]["role"] == "user"
+    assert wire[1]["content"].startswith("<summary>")
+    assert "Ann is a smith." in wire[1]["content"]
+    assert [m["content"] for m in wire[2:4]] == ["line 5", "Ann says: Mira, do you remember?"]
+    assert "forty crowns" not in str(wire)
