@@ -168,7 +168,7 @@ def test_a_dripping_body_comes_byte_by_byte_and_whole(provider):
 
 
 def test_a_flood_is_as_long_as_ordered_and_ends_when_the_client_leaves(provider):
-    provider.fault("flood", "flood", size=1_000_000)
+    provider.queue({"fault": "flood", "size": 1_000_000}, {"fault": "flood"})
     with asked(provider) as connection:
         assert 900_000 < len(connection.getresponse().read()) < 1_100_000
     with asked(provider) as connection:
