@@ -21,8 +21,8 @@ REFUSAL = re.compile(
 
 INSTRUCTIONS = """\
 You keep the memory of {name}, a character in a text game. Below, between <transcript> marks, \
-stands what happened lately; it will be taken out of {name}'s sight, and your summary stands in its \
-place.
+stands what happened lately; it will be taken out of {name}'s sight, and your summary stands in \
+its place.
 
 Write, for {name}: key facts about people, places and events; decisions and actions; state and \
 tasks under way; promises made by anybody and to whom; what will be needed later. No greetings, no \
