@@ -33,9 +33,14 @@ def pytest_configure(config: pytest.Config) -> None:
         connection.close()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark everything in tests/game, tests/e2e and tests/bench by its folder's name."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark everything in tests/game, tests/e2e and tests/bench by its folder's name, and leave out
+    what is marked as a soak unless the marks that were asked for name it."""
     for item in items:
         folder = item.path.relative_to(HERE).parts[0]
         if folder in FOLDER_MARKERS:
             item.add_marker(getattr(pytest.mark, folder))
+    if "soak" not in config.option.markexpr:
+        long = [item for item in items if "soak" in item.keywords]
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if item not in long]

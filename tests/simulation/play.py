@@ -13,6 +13,8 @@ from datetime import datetime
 from random import Random
 from typing import Any
 
+from twisted.python.failure import Failure
+
 from evennia_ai.events import Heard
 from evennia_ai.ports import LLMRequest
 from tests.invariants import Deed
@@ -96,6 +98,10 @@ class Play(ABC):
     @abstractmethod
     def note_end_of_request(self, number: int) -> None:
         """A request came to its end, however it did."""
+
+    @abstractmethod
+    def note_failed_tick(self, mind: Mind, failure: Failure) -> None:
+        """A tick came to an error that none of its guards took."""
 
     @abstractmethod
     def tell(self, text: str) -> None:

@@ -124,9 +124,7 @@ class Mind:
 
     def tick(self) -> None:
         """A tick, with its errors written down."""
-        self.at_tick().addErrback(
-            lambda failure: self.process.sim.tell(f"{self.name}: a tick failed: {failure.type}")
-        )
+        self.at_tick().addErrback(lambda failure: self.process.sim.note_failed_tick(self, failure))
 
     @inlineCallbacks
     def at_tick(self) -> Generator[Deferred[Any], Any, int]:

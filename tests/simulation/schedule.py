@@ -14,6 +14,8 @@ from datetime import datetime
 from random import Random
 from typing import Any
 
+from twisted.python.failure import Failure
+
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.events import Heard
 from evennia_ai.llm import gateway
@@ -174,6 +176,10 @@ class Simulation(Play):
         """The next number in the order of all that happens."""
         self._moment += 1
         return self._moment
+
+    def note_failed_tick(self, mind: Mind, failure: Failure) -> None:
+        """It died, or the database refused; the trace tells."""
+        self.tell(f"{mind.name}: a tick failed: {failure.type}")
 
     def note_put(self, assistant: str, event_id: int, heard: Heard) -> None:
         """Keep it."""

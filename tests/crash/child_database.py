@@ -1,0 +1,64 @@
+"""Databases for killed games: our tables and a script for each assistant, as a game has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from django.apps import apps
+from django.conf import settings
+from django.db import connection
+from django.utils import timezone
+from evennia.accounts.models import AccountDB
+from evennia.objects.models import ObjectDB
+from evennia.scripts.models import ScriptDB
+
+from tests.crash.child_life import DBREFS
+
+
+def make_template(path: Path) -> None:
+    """Make a database of our tables alone, in a moment: no migration of Evennia's is needed."""
+    with open_database(path):
+        with connection.schema_editor() as editor:
+            for model in (
+                AccountDB,
+                ObjectDB,
+                ScriptDB,
+                *apps.get_app_config("evennia_ai").get_models(),
+            ):
+                editor.create_model(model)
+        for script_id in DBREFS:
+            insert_script(script_id)
+
+
+def insert_script(script_id: int) -> None:
+    """A script's row, past its typeclass: nothing of Evennia's runs here."""
+    empty: dict[str, Any] = {"CharField": "", "TextField": "", "BooleanField": False}
+    values = {
+        field.column: empty.get(field.get_internal_type(), 0)
+        for field in ScriptDB._meta.local_concrete_fields
+        if not field.null
+    }
+    values |= {"id": script_id, "db_key": "assistant", "db_date_created": timezone.now()}
+    columns, marks = ", ".join(values), ", ".join("%s" for _ in values)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO {ScriptDB._meta.db_table} ({columns}) VALUES ({marks})",
+            list(values.values()),
+        )
+
+
+@contextmanager
+def open_database(path: Path) -> Iterator[None]:
+    """Work on another file, in the mode that a running server has it in."""
+    connection.close()
+    connection.settings_dict["NAME"] = str(path)
+    with connection.cursor() as cursor:
+        for pragma in settings.SQLITE3_PRAGMAS:
+            cursor.execute(pragma)
+    try:
+        yield
+    finally:
+        connection.close()

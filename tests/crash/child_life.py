@@ -1,0 +1,230 @@
+"""One life of a killed process: the engine on our tables, and a world that outlives it.
+
+Imported in a process where Django is set up. What was promised to players and what they noticed
+goes to a journal, by one write for each fact, so that it survives any kill.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import asdict
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from django.db import connection
+from django.db.models import Max
+
+from evennia_ai.events import Heard
+from evennia_ai.models import Event, ToolCall, Turn
+from evennia_ai.ports import LLMRequest, TurnRecord
+from evennia_ai.store.conversation import TableConversation
+from evennia_ai.store.inbox import TableInbox
+from evennia_ai.store.recovery import assistants_with_work, recover_open_turns
+from evennia_ai.store.turns import TableTurns
+from evennia_ai.testing.stand_ins import StandInServices
+from tests.crash.fast_points import AFTER, BEFORE, Kill
+from tests.invariants import Deed, Put, RequestRow
+from tests.simulation.play import MINDS, Play, Stores
+from tests.simulation.process import Mind, Process
+from tests.simulation.schedule import OPEN, quiet_logs
+
+STEPS_A_LIFE = 12
+WORDS_A_LIFE = 200
+BEGINNING = StandInServices(None).now()
+SCRIPT_IDS = {dbref: number for number, dbref in enumerate(MINDS, 1)}
+DBREFS = {number: dbref for dbref, number in SCRIPT_IDS.items()}
+
+STEPS: dict[Callable[[Play], None], int] = {
+    Play.say: 24,
+    Play.whisper: 10,
+    Play.short_wait: 16,
+    Play.long_wait: 8,
+    Play.wake_all: 4,
+    Play.be_restless: 3,
+    Play.move: 6,
+    Play.stop_or_start: 1,
+    Play.steer: 1,
+}
+
+
+def latest_time() -> float:
+    """The game's time, in its clocks' seconds, when the process before was last heard of."""
+    latest = [model.objects.aggregate(Max("at"))["at__max"] for model in (Event, Turn, ToolCall)]
+    return max((at - BEGINNING).total_seconds() for at in (*latest, BEGINNING) if at is not None)
+
+
+class Journal:
+    """A file of facts, a line each; a line is there as a whole or not at all."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+
+    def write(self, kind: str, fact: Any) -> None:
+        """Note a fact for good."""
+        line = json.dumps([kind, fact], default=sorted)
+        os.write(self._file, f"{line}\n".encode())
+
+
+class Executioner:
+    """Kills this process when it passes the moment that was chosen, by SIGKILL."""
+
+    def __init__(self, kill: Kill | None, journal: Journal) -> None:
+        self.kill = kill
+        self.journal = journal
+        self.left = kill.number if kill is not None else 0
+
+    def passes(self, moment: str) -> None:
+        """A moment is passed."""
+        if self.is_due(moment):
+            self.strike()
+
+    def is_due(self, moment: str) -> bool:
+        """True where this pass of a moment is the one that was chosen."""
+        if self.kill is None or moment != self.kill.moment:
+            return False
+        self.left -= 1
+        return self.left == 0
+
+    def strike(self) -> None:
+        """There is no way back, and nothing is cleaned up."""
+        self.journal.write("killed", self.kill.moment if self.kill else "")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def watch_database(self) -> None:
+        """Make every statement that writes, and every commit, a moment."""
+        connection.ensure_connection()
+        connection.execute_wrappers.append(self._statement)
+        commit = connection._commit
+        connection._commit = partial(self._around, "commit", commit)
+
+    def _statement(self, execute: Any, sql: str, *rest: Any) -> Any:
+        if sql.startswith(("SELECT", "PRAGMA")):
+            return execute(sql, *rest)
+        return self._around("statement", execute, sql, *rest)
+
+    def _around(self, moment: str, do: Any, *arguments: Any) -> Any:
+        self.passes(f"{BEFORE} {moment}")
+        result = do(*arguments)
+        self.passes(f"{AFTER} {moment}")
+        return result
+
+
+class MortalProcess(Process):
+    """A process that really dies."""
+
+    sim: Life
+
+    def moment(self, name: str) -> None:
+        """A moment outside the stores."""
+        self.sim.executioner.passes(name)
+
+    def die(self, where: str) -> None:
+        """kill -9."""
+        self.sim.executioner.strike()
+
+
+class Life(Play):
+    """What happens from a start to a kill, on the tables; the ``number``-th life of its game."""
+
+    def __init__(self, game: int, number: int, kill: Kill | None, folder: Path) -> None:
+        rng = Random(f"game {game}")
+        minds, players = rng.choice((1, 2, 3)), rng.choice((1, 2, 3))
+        super().__init__(Random(f"game {game} life {number}"), False, minds, players)
+        self.journal = Journal(folder / "journal")
+        self.trace = Journal(folder / "trace")
+        self.executioner = Executioner(kill, self.journal)
+        self.words = number * WORDS_A_LIFE
+        self.time = latest_time()
+        self.begun: dict[str, TurnRecord] = {}
+        self.process = MortalProcess(self, number)
+
+    def run(self, is_last: bool) -> None:
+        """Start, play on, and in the last life come to rest."""
+        with quiet_logs():
+            self.executioner.watch_database()
+            self.process.start()
+            for step in self.rng.choices(list(STEPS), list(STEPS.values()), k=STEPS_A_LIFE):
+                step(self)
+                self.advance(0.0)
+            if is_last:
+                self.come_to_rest()
+
+    # --- the database --------------------------------------------------------------------------
+
+    def open_stores(
+        self, dbref: str, now: Callable[[], datetime], epoch: int, may_go_on: Callable[[], bool]
+    ) -> Stores:
+        """The tables' stores."""
+        conversation = TableConversation(SCRIPT_IDS[dbref], now)
+        turns = TableTurns(SCRIPT_IDS[dbref], conversation, now, epoch, may_go_on)
+        return Stores(conversation, TableInbox(SCRIPT_IDS[dbref], now), turns)
+
+    def recover(self, process: Process) -> None:
+        """Close what an older process left open."""
+        now = process.services.now
+        process.operate("", "recovery", lambda: recover_open_turns(process.epoch, now()))
+
+    def owing(self) -> set[str]:
+        """The assistants somebody waits for."""
+        return {DBREFS[number] for number in assistants_with_work()}
+
+    def is_at_rest(self) -> bool:
+        """True where nobody waits and nothing is under way."""
+        waits = Event.objects.filter(state__in=OPEN).exists()
+        return not waits and not any(mind.ticking for mind in self.process.minds.values())
+
+    # --- what is noted -------------------------------------------------------------------------
+
+    def next_fate(self, name: str) -> str:
+        """Whether the chosen moment has come."""
+        for side in (BEFORE, AFTER):
+            if self.executioner.is_due(f"{side} {name}"):
+                return f"dies {side}"
+        return ""
+
+    def tell(self, text: str) -> None:
+        """Into the trace, which is shown where a promise was broken."""
+        self.trace.write(f"{self.process.epoch} {self.process.clock.seconds():.2f}", text)
+
+    def note_failed_tick(self, mind: Mind, failure: Any) -> None:
+        """No tick may fail here."""
+        self.journal.write("trouble", f"{mind.name}: a tick failed: {failure.getTraceback()}")
+
+    def note_stored(self, assistant: str, name: str, result: Any) -> None:
+        """Keep which events a turn was opened for."""
+        if name == "turns.begin":
+            self.begun[assistant] = result
+            fact = {"turn": result.id, "events": [event.id for event in result.events]}
+            self.journal.write("turn", fact)
+        elif name == "turns.finish":
+            self.tell(f"{self.assistants[assistant]} ends a turn")
+
+    def note_put(self, assistant: str, event_id: int, heard: Heard) -> None:
+        """From here on an utterance is promised."""
+        self.journal.write("put", asdict(Put(assistant, event_id, heard.text)))
+
+    def note_deed(self, mind: Mind, call_id: str, deed: Callable[..., Deed]) -> None:
+        """Somebody noticed it, whatever the database says."""
+        turn = self.begun[mind.dbref]
+        events = tuple(event.id for event in turn.events)
+        moment = self.process.services.now().timestamp()
+        self.journal.write("deed", asdict(deed(turn_id=turn.id, events=events, moment=moment)))
+
+    def note_request(self, request: LLMRequest) -> int:
+        """What was sent, and who would hear the answer."""
+        assistant = next(who for who, name in MINDS.items() if name == request.scene.name)
+        turn = self.begun[assistant]
+        words = [str(message["content"]) for message in request.messages]
+        audience = turn.audience if turn.private else self.rooms.listeners(assistant)
+        row = RequestRow(assistant, turn.id, request.scene.step, audience, "\n".join(words))
+        self.journal.write("request", asdict(row))
+        return 0
+
+    def note_end_of_request(self, number: int) -> None:
+        """Whether thoughts overlap is seen in simulated games."""

@@ -1,0 +1,59 @@
+"""Bugs to be planted into the tables' stores, so that it shows that kills find them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest.mock import patch
+
+from evennia_ai.policy.recovery import state_after_loss
+from evennia_ai.store import recovery, turns
+from evennia_ai.store.turns import TableTurns
+from tests.simulation.plants import Plant, plant
+
+real_begin = TableTurns.begin
+real_outcome = TableTurns.record_outcome
+
+
+def outcome_then_messages(
+    table: TableTurns, act_id: int, state: str, result: str, messages: Any = ()
+) -> None:
+    """What belongs into one transaction is done in two."""
+    real_outcome(table, act_id, state, result)
+    table.conversation.append(messages)
+
+
+def answered_waits_again(*about: Any, **more: Any) -> str:
+    """What was certainly said counts for nothing after a kill."""
+    state = state_after_loss(*about, **more)
+    return "waiting" if state == "answered" else state
+
+
+def forget_intent(table: TableTurns, turn_id: int, call: Any, world: bool) -> int:
+    """The act is done and nobody wrote that it would be."""
+    return 0
+
+
+@contextmanager
+def no_transaction() -> Iterator[None]:
+    """Each statement is for itself."""
+    yield
+
+
+def begin_in_pieces(table: TableTurns, *about: Any) -> Any:
+    """The claim on events, and their place in the log, are not stored together."""
+    with patch.object(turns, "brief_transaction", no_transaction):
+        return real_begin(table, *about)
+
+
+PLANTS: dict[str, Plant] = {
+    "an outcome and its messages are stored apart": plant(
+        "P3", TableTurns, "record_outcome", outcome_then_messages
+    ),
+    "a turn begins in pieces": plant("P1", TableTurns, "begin", begin_in_pieces),
+    "what was answered waits again": plant(
+        "P2", recovery, "state_after_loss", answered_waits_again
+    ),
+    "intents are not stored": plant("P2", TableTurns, "intend", forget_intent),
+}

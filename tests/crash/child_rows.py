@@ -1,0 +1,136 @@
+"""From our tables and a journal to the rows that `tests.invariants` judges."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from evennia_ai.models import Event, Message, ToolCall, Turn
+from tests.crash.child_life import DBREFS
+from tests.invariants import (
+    ActRow,
+    Deed,
+    EventRow,
+    Evidence,
+    MessageRow,
+    Put,
+    RequestRow,
+    TurnRow,
+)
+from tests.simulation.play import PLAYERS
+from tests.simulation.world import TOOLS
+
+Facts = dict[str, list[Any]]
+
+
+def read_journal(path: Path) -> Facts:
+    """The facts by their kind."""
+    facts: Facts = defaultdict(list)
+    for line in path.read_text().splitlines():
+        kind, fact = json.loads(line)
+        facts[kind].append(fact)
+    return facts
+
+
+def gather(facts: Facts) -> Evidence:
+    """Everything there is to judge."""
+    return Evidence(
+        puts=[Put(**fact) for fact in facts["put"]],
+        events=event_rows(),
+        turns=turn_rows(facts),
+        acts=act_rows(),
+        messages=message_rows(),
+        deeds=[plain(Deed, fact) for fact in facts["deed"]],
+        requests=[plain(RequestRow, fact) for fact in facts["request"]],
+    )
+
+
+def plain(kind: Any, fact: dict[str, Any]) -> Any:
+    """A row as it was before it became JSON."""
+    sets = {"audience", "heard_by"}
+    values = {name: frozenset(value) if name in sets else value for name, value in fact.items()}
+    return kind(**{field.name: values[field.name] for field in fields(kind)})
+
+
+def event_rows() -> list[EventRow]:
+    """The inboxes. Only what a player whispered is said nowhere else."""
+    return [
+        EventRow(
+            assistant=DBREFS[row.assistant_id],
+            id=row.id,
+            text=row.text,
+            state=row.state,
+            reason=row.reason,
+            turn_id=row.turn_id,
+            secret=row.private and row.speaker in PLAYERS,
+            audience=frozenset(row.audience),
+        )
+        for row in Event.objects.order_by("id")
+    ]
+
+
+def turn_rows(facts: Facts) -> list[TurnRow]:
+    """The turns. The journal knows the events that an earlier turn took; those that the latest took
+    are in the inbox, also where the journal was not reached any more."""
+    events = {fact["turn"]: tuple(fact["events"]) for fact in facts["turn"]}
+    taken = defaultdict(list)
+    for event_id, turn_id in Event.objects.exclude(turn=None).values_list("id", "turn_id"):
+        taken[turn_id].append(event_id)
+    return [
+        TurnRow(
+            assistant=DBREFS[row.assistant_id],
+            id=row.id,
+            epoch=row.epoch,
+            events=events.get(row.id, tuple(taken[row.id])),
+            began=row.at.timestamp(),
+            ended=row.ended_at.timestamp() if row.ended_at else None,
+            outcome=row.outcome,
+        )
+        for row in Turn.objects.order_by("id")
+    ]
+
+
+def act_rows() -> list[ActRow]:
+    """The intents with their outcomes."""
+    return [
+        ActRow(
+            assistant=DBREFS[row.assistant_id],
+            turn_id=row.turn_id,
+            call_id=row.call_id,
+            name=row.name,
+            arguments=row.arguments,
+            world=row.world and row.name in TOOLS,
+            state=row.state,
+            safe_to_retry=row.name in TOOLS and TOOLS[row.name].safe_to_retry,
+            moment=row.at.timestamp(),
+        )
+        for row in ToolCall.objects.order_by("id")
+    ]
+
+
+def message_rows() -> list[MessageRow]:
+    """The logs."""
+    return [
+        MessageRow(
+            assistant=DBREFS[row.assistant_id],
+            seq=row.id,
+            role=row.role,
+            content=row.content,
+            event_id=row.event_id,
+            turn_id=row.turn_id,
+            private=row.private,
+            audience=frozenset(row.audience),
+            calls=tuple(call["id"] for call in row.tool_calls),
+            call_id=row.tool_call_id,
+            moment=row.at.timestamp(),
+        )
+        for row in Message.objects.order_by("id")
+    ]
+
+
+def kills(facts: Facts) -> Counter[str]:
+    """The moments at which processes were killed."""
+    return Counter(facts["killed"])

@@ -1,0 +1,69 @@
+"""The moments at which the fast harness kills, by name, and how one is chosen.
+
+A family is a kind of commit point: the operations of a store, the statements and commits of the
+database, the deeds in the world, any moment at all. Something new that is done in steps, such as a
+compaction, adds a family of its own operations here, and its steps to `child_life.STEPS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+BEFORE, AFTER = "before", "after"
+AT_RANDOM = "at random"
+LATEST_S = 0.12
+
+
+@dataclass(frozen=True)
+class Family:
+    """Moments of one kind; ``latest`` is up to the how many-th pass of one may be chosen, and
+    ``weight`` how often the family is."""
+
+    moments: tuple[str, ...]
+    latest: int
+    weight: int
+
+
+@dataclass(frozen=True)
+class Kill:
+    """The ``number``-th time that ``moment``, as "before turns.begin", is passed in a life; or,
+    at random, ``delay_s`` after it has begun, whatever is done then."""
+
+    moment: str
+    number: int = 1
+    delay_s: float = 0.0
+
+
+FAMILIES = {
+    "hearing": Family(("inbox.put",), latest=6, weight=2),
+    "turns": Family(("turns.begin", "turns.finish"), latest=4, weight=3),
+    "acts": Family(("turns.intend", "turns.record_outcome"), latest=5, weight=5),
+    "world": Family(("a deed",), latest=4, weight=4),
+    "recovery": Family(("recovery",), latest=1, weight=1),
+    "costs": Family(("turns.record_model_call",), latest=3, weight=1),
+    "database": Family(("statement",), latest=90, weight=5),
+    "transaction": Family(("commit",), latest=30, weight=4),
+}
+RANDOM_WEIGHT = 3
+
+
+def choose_kill(rng: Random, families: Sequence[str] = ()) -> Kill:
+    """A moment by chance, of some families or of any."""
+    chances = {name: FAMILIES[name].weight for name in families or FAMILIES}
+    if not families:
+        chances[AT_RANDOM] = RANDOM_WEIGHT
+    name = rng.choices(list(chances), list(chances.values()))[0]
+    if name == AT_RANDOM:
+        return Kill(AT_RANDOM, delay_s=rng.uniform(0, LATEST_S))
+    family = FAMILIES[name]
+    moment = f"{rng.choice((BEFORE, AFTER))} {rng.choice(family.moments)}"
+    return Kill(moment, rng.randint(1, family.latest))
+
+
+def family_of(moment: str) -> str:
+    """The family of a moment that was passed."""
+    passed = moment.removeprefix(f"{BEFORE} ").removeprefix(f"{AFTER} ")
+    found = (name for name, family in FAMILIES.items() if passed in family.moments)
+    return next(found, AT_RANDOM)

@@ -1,0 +1,39 @@
+"""Killed at any commit point, the engine loses no utterance and does nothing twice."""
+
+import pytest
+
+from tests.crash.fast import run_kills
+from tests.crash.fast_points import AT_RANDOM, FAMILIES, family_of
+
+KILLS = 200
+KILLS_A_SOAK = 2_000
+KILLS_FOR_A_PLANT = 300
+A_SOAK_S = 1_800
+PLANTS = {
+    "an outcome and its messages are stored apart": ("P3", ("acts", "transaction")),
+    "a turn begins in pieces": ("P1", ("database",)),
+    "what was answered waits again": ("P2", ("acts", "world")),
+    "intents are not stored": ("P2", ("world",)),
+}
+
+
+def test_two_hundred_kills_lose_no_utterance_and_do_nothing_twice(tmp_path):
+    report = run_kills(tmp_path, KILLS)
+    assert not report.broken, "\n\n".join(report.broken)
+    assert sum(report.kills.values()) >= KILLS
+    assert {family_of(moment) for moment in report.kills} == {*FAMILIES, AT_RANDOM}
+    assert report.puts > KILLS < report.deeds
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(A_SOAK_S)
+def test_two_thousand_kills_lose_no_utterance_and_do_nothing_twice(tmp_path):
+    report = run_kills(tmp_path, KILLS_A_SOAK, timeout_s=A_SOAK_S)
+    assert not report.broken, "\n\n".join(report.broken)
+
+
+@pytest.mark.parametrize("plant", PLANTS)
+def test_kills_find_a_planted_bug(tmp_path, plant):
+    promise, families = PLANTS[plant]
+    report = run_kills(tmp_path, KILLS_FOR_A_PLANT, families, plant)
+    assert any(violation.startswith(promise) for violation in report.violations)
