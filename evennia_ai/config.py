@@ -90,6 +90,33 @@ class AssistantConfig:
     lore_tokens: int = setting(
         600, "Room in a prompt for pieces of lore; 0 is none.", unit="tokens", low=0, high=20_000
     )
+    compact_enabled: bool = setting(
+        True,
+        "Sum old talk up when the context fills; without it the oldest talk falls out of view.",
+    )
+    compact_sleep_threshold: float = setting(
+        0.7, "Part of the window from which it compacts in its sleep.", low=0.1, high=1.0
+    )
+    compact_emergency_threshold: float = setting(
+        0.8, "Part of the window from which it compacts at once.", low=0.1, high=1.0
+    )
+    compact_target: float = setting(
+        0.45, "Part of the room for talk that may be full after a compaction.", low=0.05, high=0.9
+    )
+    compact_preserve_window: int = setting(
+        20, "How many of the newest messages stay word for word.", low=0, high=10_000
+    )
+    compact_reserve_tokens: int | None = setting(
+        None,
+        "Room kept free for the reply; None is max_reply_tokens.",
+        unit="tokens",
+        low=0,
+        high=100_000,
+    )
+    compact_model: str | None = setting(None, "Model that sums up; None takes the assistant's own.")
+    compact_prompt: str | None = setting(
+        None, "Instructions for summing up, in the place of the built-in ones."
+    )
     filler_after: float = setting(
         2.0,
         "How long it thinks before it does something meanwhile, such as rubbing its chin; 0 is "

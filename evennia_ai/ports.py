@@ -25,6 +25,9 @@ from evennia_ai.policy.persona import Persona
 # --- models ----------------------------------------------------------------------------------
 
 
+TASK_SUMMARY = "summary"
+
+
 @dataclass(frozen=True)
 class HeardLine:
     """One new thing the character heard, as the prompt for this turn names it."""
@@ -41,6 +44,8 @@ class Scene:
 
     It is built from the items selected for the prompt's audience and nothing else. ``lore`` holds
     the pieces of static knowledge in this prompt; ``step`` counts the turn's model calls from 1.
+    ``task`` names what is wanted where it is not a turn, with its ``material``: for a summary the
+    one so far, then what happened since, a line each.
     """
 
     name: str
@@ -49,6 +54,8 @@ class Scene:
     situation: Situation = field(default_factory=Situation)
     lore: tuple[str, ...] = ()
     step: int = 1
+    task: str = ""
+    material: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from datetime import datetime
 from evennia_ai.events import Audience, Heard, InboxEvent
 from evennia_ai.messages import Message, ToolCallRequest, make_message
 from evennia_ai.policy.audience import visible
+from evennia_ai.policy.projection import CompactionRecord, View
 from evennia_ai.policy.recovery import state_after_loss
 from evennia_ai.policy.tokens import count_message
 from evennia_ai.ports import ModelCallRecord, OpenEvents, TurnRecord
@@ -21,12 +22,34 @@ from evennia_ai.turn.prompt_contexts import CONTEXT_EXCUSE, heard_line
 Now = Callable[[], datetime]
 
 
-class MemoryConversation:
-    """An append-only list; ``messages`` are those that are stored already."""
+@dataclass
+class StoredMask:
+    """Results up to a message are shown masked, since after a compaction's time."""
 
-    def __init__(self, now: Now, messages: list[Message] | None = None) -> None:
+    upto_seq: int
+    undone: bool = False
+
+
+@dataclass
+class StoredCompaction:
+    """One compaction, which an undo puts out of force."""
+
+    record: CompactionRecord
+    undone: bool = False
+
+
+class MemoryConversation:
+    """An append-only list; ``messages`` and ``moves`` are those that are stored already."""
+
+    def __init__(
+        self,
+        now: Now,
+        messages: list[Message] | None = None,
+        moves: list[StoredCompaction | StoredMask] | None = None,
+    ) -> None:
         self.now = now
         self.messages: list[Message] = [] if messages is None else messages
+        self.moves: list[StoredCompaction | StoredMask] = [] if moves is None else moves
 
     def append(self, messages: Sequence[Message]) -> list[Message]:
         """Store messages with ``seq``, ``at`` and ``tokens`` filled in."""
@@ -41,8 +64,45 @@ class MemoryConversation:
         return stored
 
     def view(self) -> Sequence[Message]:
-        """Every message."""
-        return self.messages
+        """The last compaction's marker, if any, and every message after it."""
+        return self.current.items
+
+    @property
+    def current(self) -> View:
+        """The view with its sizes."""
+        records = [m.record for m in self._in_force() if isinstance(m, StoredCompaction)]
+        record = records[-1] if records else None
+        masks = [m.upto_seq for m in self._in_force() if isinstance(m, StoredMask)]
+        first = record.upto_seq if record else 0
+        messages = [m for m in self.messages if m["metadata"]["seq"] > first]
+        return View(record, messages, max(masks, default=0), count_message)
+
+    def _in_force(self) -> list[StoredCompaction | StoredMask]:
+        return [move for move in self.moves if not move.undone]
+
+    def compact(self, record: CompactionRecord) -> CompactionRecord:
+        """Store a compaction."""
+        stored = replace(record, id=len(self.moves) + 1, compacted_at=self.now().isoformat())
+        self.moves.append(StoredCompaction(stored))
+        return stored
+
+    def mask(self, upto_seq: int) -> int:
+        """Show tool results up to a message masked from now on; returns how many these are."""
+        view = self.current
+        chosen = range(view.masked_upto + 1, upto_seq + 1)
+        count = sum(m["role"] == "tool" and m["metadata"]["seq"] in chosen for m in view.messages)
+        if count:
+            self.moves.append(StoredMask(upto_seq))
+        return count
+
+    def undo(self) -> CompactionRecord | None:
+        """Undo the last compaction and the masks after it."""
+        records = [m for m in self._in_force() if isinstance(m, StoredCompaction)]
+        if not records:
+            return None
+        for move in self.moves[self.moves.index(records[-1]) :]:
+            move.undone = True
+        return records[-1].record
 
 
 @dataclass

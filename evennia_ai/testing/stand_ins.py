@@ -125,6 +125,8 @@ class StandInScript:
         persona: str | Mapping[str, Any] = "You are Mira, a barkeep.",
     ) -> None:
         self.id = 1
+        self.prompt_overhead = 0
+        self.compaction_strikes = 0
         self.services = StandInServices(gateway)
         self.config = config or AssistantConfig()
         self.profile = ModelProfile("test", model="scripted")
@@ -134,6 +136,10 @@ class StandInScript:
         self.conversation = MemoryConversation(self.services.now)
         self.inbox = MemoryInbox(self.services.now)
         self.turns = MemoryTurns(self.conversation, self.inbox)
+
+    def may_think(self) -> bool:
+        """It always may."""
+        return True
 
     def hears(
         self,

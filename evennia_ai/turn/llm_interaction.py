@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.logger import Logger
 
 from evennia_ai.config import AssistantConfig, ModelProfile, usable_window
 from evennia_ai.errors import ProviderError, TurnAborted
@@ -15,8 +17,11 @@ from evennia_ai.messages import LLMReply, Message, WireMessage, is_private, to_w
 from evennia_ai.policy.lore import LoreEntry, select_lore
 from evennia_ai.policy.persona import render_persona
 from evennia_ai.policy.projection import is_marker, visible_items
-from evennia_ai.policy.tokens import count_conversation_tokens, count_message
+from evennia_ai.policy.sanitize import strip_reasoning
+from evennia_ai.policy.summary import summary_problem, summary_request, transcript_lines
+from evennia_ai.policy.tokens import count_conversation_tokens, count_message, estimate_tokens
 from evennia_ai.ports import (
+    TASK_SUMMARY,
     Caller,
     HeardLine,
     InboxEvent,
@@ -36,7 +41,10 @@ from evennia_ai.turn.prompt_contexts import (
     system_prompt,
 )
 
+log = Logger()
+
 LORE_LINES = 3
+SUMMARY_TOKENS = 1_200
 
 
 @dataclass(frozen=True)
@@ -171,21 +179,44 @@ def call_model(
     purpose: str,
     deadline_at: float,
 ) -> Generator[Deferred[Any], Any, LLMReply]:
-    """Ask the model once and store what it cost, however it ended.
+    """Ask the model once for a turn and store what it cost, however it ended.
 
     Fires with an `LLMReply`; fails with a `ProviderError`, or with `TurnAborted` where the turn
     lost its lease meanwhile, so that a late reply is dropped.
     """
-    clock, profile = script.services.clock, effective_profile(script)
+    call = Purpose(
+        purpose, effective_profile(script), turn.id, partial(ensure_current, script, turn)
+    )
+    reply: LLMReply = yield ask_model(script, request, call, deadline_at)
+    return reply
+
+
+@dataclass(frozen=True)
+class Purpose:
+    """What a call is for: its name in the log, the profile to ask, the turn it belongs to, and a
+    check that raises TurnAborted where nobody wants the reply any more."""
+
+    name: str
+    profile: ModelProfile
+    turn_id: int | None
+    ensure_wanted: Callable[[], None]
+
+
+@inlineCallbacks
+def ask_model(
+    script: Any, request: LLMRequest, purpose: Purpose, deadline_at: float
+) -> Generator[Deferred[Any], Any, LLMReply]:
+    """Ask through the gateway and store what it cost. Fires and fails as `call_model` does."""
+    clock, profile = script.services.clock, purpose.profile
     started = clock.seconds()
     record = ModelCallRecord(
         profile=profile.name,
         model=profile.model,
-        purpose=purpose,
+        purpose=purpose.name,
         estimated_tokens=request.tokens,
         usage=None,
         duration_ms=0,
-        speakers=turn.speakers,
+        speakers=request.caller.speakers,
     )
     failure: ProviderError | None = None
     try:
@@ -199,14 +230,66 @@ def call_model(
     except ProviderError as error:
         failure = error
         record = replace(record, error_kind=error.kind, error=str(error))
-    ensure_current(script, turn)
+    purpose.ensure_wanted()
     elapsed_ms = int((clock.seconds() - started) * 1000)
     record = replace(record, duration_ms=max(0, elapsed_ms))
-    yield persist(clock, lambda: script.turns.record_model_call(turn.id, record))
-    ensure_current(script, turn)
+    yield persist(clock, lambda: script.turns.record_model_call(purpose.turn_id, record))
+    purpose.ensure_wanted()
     if failure:
         raise failure
     return reply
+
+
+@inlineCallbacks
+def generate_context_summary(
+    script: Any,
+    messages_to_compact: Sequence[Message],
+    focus: str | None = None,
+    *,
+    previous: str = "",
+    with_results: bool = True,
+) -> Generator[Deferred[Any], Any, str | None]:
+    """Sum messages up in a call of its own that holds nothing else, wrapped as data.
+
+    Args:
+        script: the assistant.
+        messages_to_compact: what goes out of view, all of one audience.
+        focus: what to keep above all.
+        previous: the summary so far, to be brought up to date.
+        with_results: False leaves the results of tools out.
+
+    Fires with the summary, None where the reply is none (empty, a refusal, longer than its input);
+    fails with a `ProviderError`, and with TurnAborted where the server stops.
+    """
+    config, name = script.config, script.character_name
+    lines = transcript_lines(messages_to_compact, name, with_results)
+    wire = summary_request(name, lines, previous, focus, config.compact_prompt)
+    request = LLMRequest(
+        messages=wire,
+        scene=Scene(name, script.persona, (), task=TASK_SUMMARY, material=(previous, *lines)),
+        max_tokens=SUMMARY_TOKENS,
+        temperature=config.temperature,
+        tokens=count_conversation_tokens(wire, None),
+        caller=Caller(str(script.id), background=True, tokens_per_day=config.tokens_per_day),
+    )
+    profile = effective_profile(script)
+    profile = replace(profile, model=config.compact_model or profile.model)
+    purpose = Purpose(TASK_SUMMARY, profile, None, partial(ensure_awake, script))
+    deadline_at = script.services.clock.seconds() + config.turn_deadline
+    reply: LLMReply = yield ask_model(script, request, purpose, deadline_at)
+    text = strip_reasoning(reply.content).strip()
+    input_tokens = estimate_tokens(previous) + sum(map(stored_size, messages_to_compact))
+    problem = summary_problem(text, estimate_tokens(text), input_tokens)
+    if problem:
+        log.warn("{name}: {problem}", name=name, problem=problem)
+        return None
+    return text
+
+
+def ensure_awake(script: Any) -> None:
+    """Raise TurnAborted where the assistant may not think any more."""
+    if not script.may_think():
+        raise TurnAborted(f"{script.character_name} may not think any more")
 
 
 def ensure_current(script: Any, turn: TurnRecord) -> None:

@@ -1,0 +1,1 @@
+"""Asleep: what an assistant does with what it has been through."""

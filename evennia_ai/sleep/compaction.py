@@ -1,0 +1,305 @@
+"""Compaction: old talk goes out of view, a summary stands in its place, and the log stays whole.
+
+Decide (`policy.compaction`), do (the summary call), apply: the record is made for the history as it
+is when the summary is there, so that what arrived meanwhile is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.logger import Logger
+
+from evennia_ai.config import usable_window
+from evennia_ai.errors import ContextOverflow, ProviderError, ProviderMisconfigured
+from evennia_ai.messages import Message
+from evennia_ai.policy.compaction import (
+    DISABLED,
+    CompactionLimits,
+    CompactionPlan,
+    Skip,
+    below_threshold,
+    needs_compaction,
+    plan_compaction,
+)
+from evennia_ai.policy.digest import make_digest
+from evennia_ai.policy.projection import CompactionRecord, View, split_by_audience
+from evennia_ai.policy.tokens import count_message, estimate_tokens
+from evennia_ai.turn.llm_interaction import generate_context_summary
+from evennia_ai.turn.persistence import persist
+
+log = Logger()
+
+SLEEP, EMERGENCY, OVERFLOW, MANUAL = "sleep", "emergency", "overflow", "manual"
+URGENT = (EMERGENCY, OVERFLOW)
+SUMMARY, CLEARED, CHUNKS, DIGEST = "summary", "cleared", "chunks", "digest"
+STRIKES = 2
+FAILED = "summary generation failed"
+
+
+@dataclass(frozen=True)
+class ContextUse:
+    """How full the context is, in tokens; ``used`` counts the whole of the largest request."""
+
+    used: int
+    window: int
+
+    @property
+    def ratio(self) -> float:
+        """The part that is used."""
+        return self.used / self.window
+
+
+@dataclass(frozen=True)
+class Order:
+    """Why and how to compact. ``force`` skips the threshold and nothing else; ``keep_recent``
+    replaces the setting for this once."""
+
+    reason: str = SLEEP
+    force: bool = False
+    focus: str | None = None
+    keep_recent: int | None = None
+
+
+@dataclass(frozen=True)
+class Summed:
+    """One part of a summary, and the rung of the ladder it came from; no text where all failed."""
+
+    text: str
+    rung: str
+
+
+def measure_context(script: Any) -> ContextUse:
+    """How full the context is, by the largest projection anybody has of it. Costs next to nothing:
+    sizes are kept as messages come."""
+    config = script.config
+    talk = script.conversation.current.sizes.largest(config.discretion)
+    used = script.prompt_overhead + reserve(config) + talk
+    return ContextUse(used, usable_window(config, script.profile))
+
+
+def reserve(config: Any) -> int:
+    """The room kept for the reply, in tokens."""
+    kept: int | None = config.compact_reserve_tokens
+    return int(config.max_reply_tokens) if kept is None else kept
+
+
+def limits_for(script: Any, order: Order) -> CompactionLimits:
+    """What a plan goes by."""
+    config = script.config
+    preserve = config.compact_preserve_window if order.keep_recent is None else order.keep_recent
+    return CompactionLimits(
+        window=usable_window(config, script.profile),
+        fixed=script.prompt_overhead,
+        reserve=reserve(config),
+        target=config.compact_target,
+        preserve=preserve,
+    )
+
+
+def compact_conversation_history(
+    script: Any,
+    character: Any,
+    force: bool = False,
+    focus: str | None = None,
+    keep_recent: int | None = None,
+) -> Deferred[dict[str, Any]]:
+    """Compact in sleep from ``compact_sleep_threshold`` on, or at once where an admin wants it.
+
+    Args:
+        script: the assistant.
+        character: its character.
+        force: skip the threshold, not ``compact_enabled``.
+        focus: what the summary shall keep above all.
+        keep_recent: how many of the newest messages to keep, for this once.
+
+    Fires with a result dict: ``success`` True with figures; ``skipped`` True with ``reason`` and
+    ``token_usage``; or ``success`` False with ``error``, and then the history is as it was.
+    """
+    return compact(script, Order(MANUAL if force else SLEEP, force, focus, keep_recent))
+
+
+def compact_if_urgent(script: Any) -> Deferred[dict[str, Any]]:
+    """Compact where the context is filled to ``compact_emergency_threshold``. Fires with a result
+    as `compact_conversation_history` does."""
+    return compact(script, Order(EMERGENCY))
+
+
+@inlineCallbacks
+def compact(script: Any, order: Order) -> Generator[Deferred[Any], Any, dict[str, Any]]:
+    """Carry an order out. Fires with the result dict; fails with TurnAborted and StoreUnavailable,
+    and then nothing has changed."""
+    use, config = measure_context(script), script.config
+    threshold = (
+        config.compact_emergency_threshold if order.reason in URGENT
+        else config.compact_sleep_threshold
+    )  # fmt: skip
+    if not config.compact_enabled:
+        return skipped(DISABLED, use)
+    view: View = script.conversation.current
+    if view.messages and not order.force and not needs_compaction(use.used, use.window, threshold):
+        return skipped(below_threshold(use.used, use.window, threshold), use)
+    plan = plan_compaction(view.messages, limits_for(script, order), stored_tokens)
+    if isinstance(plan, Skip):
+        return skipped(plan.reason, use)
+    if order.reason in URGENT:
+        log.warn(
+            "{name}: Emergency compaction triggered: {ratio:.0%} context usage",
+            name=script.character_name,
+            ratio=use.ratio,
+        )
+    going = view.messages[: plan.cut]
+    summary: dict[str, Summed] | None = yield summarise(script, order, view, going)
+    if summary is None:
+        script.compaction_strikes += 1
+        return {"success": False, "error": FAILED}
+    record = make_record(order, view, going, summary)
+    stored: CompactionRecord = yield persist(
+        script.services.clock, lambda: script.conversation.compact(record)
+    )
+    return report(script, stored, plan, use, len(view.messages))
+
+
+def stored_tokens(message: Mapping[str, Any]) -> int:
+    """Tokens of a message, as counted when it was stored."""
+    return message["metadata"].get("tokens") or count_message(message)
+
+
+def skipped(reason: str, use: ContextUse) -> dict[str, Any]:
+    """The result where nothing was to be done."""
+    return {"skipped": True, "reason": reason, "token_usage": use.ratio}
+
+
+@inlineCallbacks
+def summarise(
+    script: Any, order: Order, view: View, going: Sequence[Message]
+) -> Generator[Deferred[Any], Any, dict[str, Summed] | None]:
+    """Sum up what goes, apart for each audience, each on from its own earlier part.
+
+    Fires with the parts, those without anything new as they were; None where a part could not be
+    summed up and there is time to try again later.
+    """
+    earlier = dict(view.record.summary) if view.record else {}
+    parts = {key: Summed(text, SUMMARY) for key, text in earlier.items()}
+    for key, messages in split_by_audience(going).items():
+        previous = earlier.get(key, "")
+        part = Summed("", "")
+        if script.compaction_strikes < STRIKES and order.reason != OVERFLOW:
+            part = yield climb_ladder(script, messages, previous, order.focus)
+        if not part.text:
+            if order.reason not in URGENT and script.compaction_strikes < STRIKES:
+                return None
+            part = Summed(make_digest(messages, previous, ()), DIGEST)
+        parts[key] = part
+    return parts
+
+
+@inlineCallbacks
+def climb_ladder(
+    script: Any, messages: Sequence[Message], previous: str, focus: str | None
+) -> Generator[Deferred[Any], Any, Summed]:
+    """Ask for a summary, and where that fails in a way that less or another model may mend, ask
+    again so. Fires with the part, without text where nothing came of it."""
+    for rung in (SUMMARY, CLEARED, CHUNKS):
+        try:
+            text = yield ask_by_rung(script, rung, messages, previous, focus)
+        except ProviderMisconfigured as error:
+            tell(script, rung, str(error))
+            break
+        except ContextOverflow as error:
+            tell(script, rung, str(error))
+            continue
+        except ProviderError as error:
+            tell(script, rung, str(error))
+            break
+        if text:
+            script.compaction_strikes = 0
+            return Summed(text, rung)
+    return Summed("", "")
+
+
+def tell(script: Any, rung: str, problem: str) -> None:
+    """One line for the log: a rung of the ladder broke."""
+    log.warn(
+        "{name}: no summary ({rung}): {problem}",
+        name=script.character_name,
+        rung=rung,
+        problem=problem,
+    )
+
+
+@inlineCallbacks
+def ask_by_rung(
+    script: Any, rung: str, messages: Sequence[Message], previous: str, focus: str | None
+) -> Generator[Deferred[Any], Any, str]:
+    """One rung of the ladder. Fires with the summary, empty where there is none."""
+    if rung != CHUNKS:
+        text = yield generate_context_summary(
+            script, messages, focus, previous=previous, with_results=rung == SUMMARY
+        )
+        return text or ""
+    for chunk in in_chunks(messages, usable_window(script.config, script.profile) // 3):
+        text = yield generate_context_summary(
+            script, chunk, focus, previous=previous, with_results=False
+        )
+        if not text:
+            return ""
+        previous = text
+    return previous
+
+
+def in_chunks(messages: Sequence[Message], size: int) -> list[list[Message]]:
+    """Messages in runs of about ``size`` tokens, each at least one message."""
+    chunks: list[list[Message]] = [[]]
+    left = size
+    for message in messages:
+        tokens = stored_tokens(message)
+        if chunks[-1] and tokens > left:
+            chunks.append([])
+            left = size
+        chunks[-1].append(message)
+        left -= tokens
+    return chunks
+
+
+def make_record(
+    order: Order, view: View, going: Sequence[Message], parts: Mapping[str, Summed]
+) -> CompactionRecord:
+    """The record of what was done, still without an id."""
+    rungs = (SUMMARY, CLEARED, CHUNKS, DIGEST)
+    worst = max((part.rung for part in parts.values()), key=rungs.index)
+    return CompactionRecord(
+        id=0,
+        reason=order.reason,
+        from_seq=going[0]["metadata"]["seq"],
+        upto_seq=going[-1]["metadata"]["seq"],
+        summary={key: part.text for key, part in parts.items()},
+        compacted_count=len(going),
+        compacted_at="",
+        original_token_count=sum(map(stored_tokens, going)),
+        summary_token_count=sum(estimate_tokens(part.text) for part in parts.values()),
+        rung=worst,
+        previous_id=view.record.id if view.record else None,
+    )
+
+
+def report(
+    script: Any, record: CompactionRecord, plan: CompactionPlan, before: ContextUse, messages: int
+) -> dict[str, Any]:
+    """The result dict of a compaction that was done."""
+    after = measure_context(script)
+    return {
+        "success": True,
+        "compaction_id": record.id,
+        "compacted_messages": record.compacted_count,
+        "preserved_messages": messages - plan.cut,
+        "original_tokens": before.used,
+        "new_tokens": after.used,
+        "reduction_pct": round(100 * (1 - after.used / before.used), 1),
+        "facts_found": record.facts_found,
+        "facts_kept": record.facts_kept,
+        "rung": record.rung,
+    }

@@ -1,0 +1,270 @@
+"""Compacting a conversation: what is skipped, what is done, what is left alone."""
+
+import json
+
+import pytest
+from twisted.internet.defer import Deferred
+
+from evennia_ai.config import AssistantConfig
+from evennia_ai.errors import ContextOverflow, ProviderMisconfigured, ProviderUnavailable
+from evennia_ai.messages import make_message, wire_call
+from evennia_ai.policy.projection import is_marker
+from evennia_ai.sleep.compaction import (
+    Order,
+    compact,
+    compact_conversation_history,
+    compact_if_urgent,
+    measure_context,
+)
+from evennia_ai.testing.scripted import LLMReply, ScriptedLLM
+from evennia_ai.testing.stand_ins import StandInScript
+from evennia_ai.turn.llm_interaction import build_llm_messages
+from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
+
+ANN, BOB = "#5", "#6"
+SUMMARY = "Ann is a smith from Dunmore and owes forty crowns."
+
+
+def make_script(replies=(), **settings):
+    """An assistant with a small window."""
+    values = {"max_context_tokens": 4_000, "compact_preserve_window": 4, "max_reply_tokens": 200}
+    return StandInScript(ScriptedLLM(replies), AssistantConfig(**values | settings))
+
+
+def talk(script, lines, length=40, private_to=None):
+    """Lines of Ann's with answers, as a log holds them."""
+    audience = [private_to] if private_to else [ANN, BOB]
+    meta = {"audience": audience, "private": private_to is not None}
+    for number in range(lines):
+        script.conversation.append(
+            [
+                make_message("user", f"Ann says: line {number} " + "word " * length, **meta),
+                make_message("assistant", f"Well, {number}.", **meta),
+            ]
+        )
+
+
+def outcome(deferred):
+    results = []
+    deferred.addBoth(results.append)
+    (result,) = results
+    return result
+
+
+def sleep(script, **order):
+    return outcome(compact_conversation_history(script, script, **order))
+
+
+def snapshot(script):
+    return json.dumps([script.conversation.messages, list(script.conversation.view())])
+
+
+class TestCompactConversationHistorySkips:
+    def test_disabled_also_where_it_is_forced(self):
+        script = make_script(compact_enabled=False)
+        talk(script, 60)
+        result = sleep(script, force=True)
+        assert (result["skipped"], result["reason"]) == (True, "compaction disabled")
+
+    def test_no_history(self):
+        assert sleep(make_script())["reason"] == "no history"
+
+    def test_below_the_threshold_with_the_figures(self):
+        script = make_script()
+        talk(script, 10)
+        result = sleep(script)
+        percent = 100 * measure_context(script).ratio
+        assert result["reason"] == f"below threshold ({percent:.1f}% < 70%)"
+        assert result["token_usage"] == pytest.approx(percent / 100)
+
+    def test_exactly_at_the_threshold_it_is_done(self):
+        script = make_script([SUMMARY])
+        talk(script, 40)
+        use = measure_context(script)
+        script.prompt_overhead = int(0.7 * use.window) - use.used
+        assert measure_context(script).ratio == 0.7
+        assert sleep(script)["success"]
+
+    def test_persona_and_tools_count(self):
+        script = make_script([SUMMARY])
+        talk(script, 20)
+        assert sleep(script)["skipped"]
+        script.prompt_overhead = 2_000
+        assert sleep(script)["success"]
+
+    def test_a_short_history_stays_whole_also_where_it_is_forced(self):
+        script = make_script()
+        talk(script, 1)
+        assert sleep(script, force=True)["reason"] == "history within preserve window"
+
+
+class TestCompactConversationHistoryExecution:
+    def test_old_talk_makes_room_for_its_summary_and_the_log_stays(self):
+        script = make_script([SUMMARY])
+        talk(script, 60)
+        log = list(script.conversation.messages)
+        result = sleep(script)
+        assert result["success"]
+        assert script.conversation.messages == log
+        view = script.conversation.view()
+        assert [is_marker(m) for m in view].count(True) == 1
+        assert is_marker(view[0])
+        assert result["compacted_messages"] + result["preserved_messages"] == len(log)
+        assert result["new_tokens"] < result["original_tokens"]
+        wire = build_llm_messages(script, CONTEXT_TICK_EVENT, frozenset({ANN}))
+        assert SUMMARY in wire[1]["content"]
+
+    def test_afterwards_it_is_not_due_again(self):
+        script = make_script([SUMMARY])
+        talk(script, 60)
+        sleep(script)
+        talk(script, 1)
+        assert sleep(script)["reason"].startswith("below threshold")
+
+    def test_a_second_one_updates_the_first_and_leaves_one_marker(self):
+        script = make_script([SUMMARY, "Ann is a smith. She paid."])
+        talk(script, 60)
+        sleep(script)
+        talk(script, 60)
+        result = sleep(script)
+        asked = script.services.gateway.requests[1].messages[1]["content"]
+        assert f"<previous>\n{SUMMARY}\n</previous>" in asked
+        view = script.conversation.view()
+        assert [is_marker(m) for m in view].count(True) == 1
+        assert view[0]["metadata"]["id"] == result["compaction_id"]
+        assert "She paid." in view[0]["content"]
+
+    def test_one_long_turn_is_compacted_too(self):
+        script = make_script([SUMMARY])
+        log = [make_message("user", "Ann says: look around", audience=[ANN])]
+        for number in range(12):
+            call_id = str(number)
+            log += [
+                make_message("assistant", "", tool_calls=[wire_call(call_id, "look", "{}")]),
+                make_message("tool", "x" * 1_500, tool_call_id=call_id),
+            ]
+        script.conversation.append([*log, make_message("assistant", "A fine room.")])
+        assert sleep(script)["success"]
+        wire = build_llm_messages(script, CONTEXT_TICK_EVENT, frozenset({ANN}))
+        calls = [c["id"] for m in wire for c in m.get("tool_calls", ())]
+        assert calls == [m["tool_call_id"] for m in wire if m["role"] == "tool"]
+
+    def test_each_audience_has_a_summary_of_its_own(self):
+        script = make_script(["public part", "private part"])
+        talk(script, 20)
+        talk(script, 3, private_to=ANN)
+        talk(script, 40)
+        assert sleep(script)["success"]
+        public, private = (r.messages[1]["content"] for r in script.services.gateway.requests)
+        assert ("line 19" in public, "line 2 " in private) == (True, True)
+        for listeners, seen in (({ANN}, True), ({BOB}, False), ({ANN, BOB}, False)):
+            wire = build_llm_messages(script, CONTEXT_TICK_EVENT, frozenset(listeners))
+            assert ("private part" in str(wire)) is seen
+            assert "public part" in str(wire)
+
+    def test_only_what_goes_is_summed_up(self):
+        script = make_script([SUMMARY])
+        talk(script, 60)
+        sleep(script)
+        asked = script.services.gateway.requests[0].messages[1]["content"]
+        kept = [m["content"] for m in script.conversation.current.messages]
+        assert not any(line in asked for line in kept if line.startswith("Ann"))
+
+    def test_a_focus_and_the_number_to_keep_are_honoured(self):
+        script = make_script([SUMMARY])
+        talk(script, 20, length=20)
+        result = sleep(script, force=True, focus="the ring", keep_recent=2)
+        assert "the ring" in script.services.gateway.requests[0].messages[0]["content"]
+        assert result["success"]
+
+    def test_another_model_sums_up_where_one_is_named(self):
+        script = make_script([SUMMARY], compact_model="small")
+        talk(script, 60)
+        sleep(script)
+        assert script.turns.loose_calls[0].model == "small"
+        assert script.turns.loose_calls[0].purpose == "summary"
+
+    @pytest.mark.parametrize(
+        "reply",
+        [
+            ProviderUnavailable("down"),
+            LLMReply(""),
+            LLMReply("<think>only thoughts</think>"),
+            LLMReply("I'm sorry, I can't do that."),
+            LLMReply("word " * 5_000),
+        ],
+    )
+    def test_where_no_summary_comes_everything_is_as_it_was_and_the_next_attempt_works(self, reply):
+        script = make_script([reply] * 12)
+        talk(script, 60)
+        before = snapshot(script)
+        assert sleep(script) == {"success": False, "error": "summary generation failed"}
+        assert snapshot(script) == before
+        script.services.gateway = ScriptedLLM([SUMMARY])
+        assert sleep(script)["success"]
+
+    def test_a_wrong_key_is_tried_once(self):
+        script = make_script([ProviderMisconfigured("key")] * 3)
+        talk(script, 60)
+        assert not sleep(script)["success"]
+        assert len(script.services.gateway.requests) == 1
+
+    def test_a_summary_call_that_overflows_is_made_smaller(self):
+        overflow = ContextOverflow("too long")
+        script = make_script([overflow, overflow, *[SUMMARY] * 12])
+        talk(script, 60)
+        result = sleep(script)
+        assert result["rung"] == "chunks"
+        assert SUMMARY in script.conversation.view()[0]["content"]
+
+    def test_after_two_failures_no_model_is_asked_and_a_digest_stands_in(self):
+        script = make_script([ProviderUnavailable("down")] * 2)
+        talk(script, 60)
+        sleep(script)
+        sleep(script)
+        result = sleep(script)
+        assert (result["success"], result["rung"]) == (True, "digest")
+        assert len(script.services.gateway.requests) == 2
+        assert script.conversation.view()[0]["content"].startswith("[CONTEXT SUMMARY]\n[Compacted ")
+
+    def test_what_arrives_while_the_summary_is_made_is_kept(self):
+        late = Deferred()
+        script = make_script([late])
+        talk(script, 60)
+        results = []
+        compact_conversation_history(script, script).addBoth(results.append)
+        talk(script, 1, length=1)
+        late.callback(LLMReply(SUMMARY))
+        assert results[0]["success"]
+        assert script.conversation.view()[-2]["content"].startswith("Ann says: line 0 word")
+
+    def test_cancelled_while_the_summary_is_made_nothing_is_stored(self):
+        script = make_script([Deferred()])
+        talk(script, 60)
+        before = snapshot(script)
+        running = compact_conversation_history(script, script)
+        running.addErrback(lambda failure: None)
+        running.cancel()
+        assert snapshot(script) == before
+
+
+class TestEmergencyCompaction:
+    def test_below_its_threshold_nothing_is_done(self):
+        script = make_script()
+        talk(script, 44)
+        assert 0.7 < measure_context(script).ratio < 0.8
+        assert outcome(compact_if_urgent(script))["reason"].endswith("< 80%)")
+
+    def test_without_a_model_a_digest_makes_room(self):
+        script = make_script([ProviderUnavailable("down")])
+        talk(script, 80)
+        result = outcome(compact_if_urgent(script))
+        assert (result["success"], result["rung"]) == (True, "digest")
+        assert measure_context(script).ratio < 0.8
+
+    def test_after_an_overflow_no_model_is_asked(self):
+        script = make_script()
+        talk(script, 60)
+        result = outcome(compact(script, Order("overflow", force=True)))
+        assert (result["success"], result["rung"]) == (True, "digest")
+        assert script.services.gateway.requests == []
