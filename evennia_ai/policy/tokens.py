@@ -1,51 +1,65 @@
-"""Counting tokens. Every part of a message counts."""
+"""Counting tokens. Every part of a message counts; what an endpoint reported corrects the rest."""
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from statistics import median
 from typing import Any
+
+from evennia_ai.policy.overflow import SILENT_SHARE
+from evennia_ai.policy.token_estimate import estimate_tokens
+
+__all__ = [
+    "Calibration",
+    "CountText",
+    "UsageReport",
+    "calibrate",
+    "count_conversation_tokens",
+    "count_message",
+    "count_tools",
+    "estimate_tokens",
+    "is_plausible",
+]
 
 CountText = Callable[[str], int]
 
-MESSAGE_OVERHEAD = 4
-ASCII_CHARS_PER_TOKEN = 4.0
-CYRILLIC_CHARS_PER_TOKEN = 2.0
-WIDE_TOKENS_PER_CHAR = 1.0
-ASTRAL_TOKENS_PER_CHAR = 2.0
+MESSAGE_OVERHEAD = 4  # the frame of a message, with its role
+TOOL_OVERHEAD = 8  # the frame of one tool's schema
+UNCOUNTED = frozenset({"metadata", "role"})
+
+REPORTS_USED = 5
+LOWEST_RATIO, HIGHEST_RATIO = SILENT_SHARE, 3.0
 
 
-def estimate_tokens(text: str) -> int:
-    """Guess the number of tokens without a tokenizer, weighted by script.
-
-    About 4 characters a token for English, 2 for other alphabets, 1 for Chinese, Japanese and
-    Korean, half of one for emoji.
-    """
-    if text.isascii():
-        return math.ceil(len(text) / ASCII_CHARS_PER_TOKEN)
-    total = 0.0
-    for char in text:
-        code = ord(char)
-        if code < 0x80:
-            total += 1 / ASCII_CHARS_PER_TOKEN
-        elif code < 0x2E80:
-            total += 1 / CYRILLIC_CHARS_PER_TOKEN
-        elif code < 0x10000:
-            total += WIDE_TOKENS_PER_CHAR
-        else:
-            total += ASTRAL_TOKENS_PER_CHAR
-    return math.ceil(total)
+def count_message(message: Mapping[str, Any], count_text: CountText = estimate_tokens) -> int:
+    """Tokens of one message: its frame, words, name, calls with their ids and arguments."""
+    return MESSAGE_OVERHEAD + sum(
+        _count_value(value, count_text) for key, value in message.items() if key not in UNCOUNTED
+    )
 
 
-def count_message(message: Any, count_text: CountText = estimate_tokens) -> int:
-    """Tokens of one message: its frame, role, words, calls and their arguments."""
-    total = MESSAGE_OVERHEAD + count_text(message.get("content") or "")
-    for call in message.get("tool_calls") or ():
-        function = call["function"]
-        total += MESSAGE_OVERHEAD + count_text(function["name"]) + count_text(function["arguments"])
-    if message.get("tool_call_id"):
-        total += count_text(message["tool_call_id"])
-    return total
+def _count_value(value: Any, count_text: CountText) -> int:
+    """Tokens of whatever stands in a message; a dictionary costs a frame, as a call does."""
+    if isinstance(value, str):
+        return count_text(value)
+    if isinstance(value, Mapping):
+        return MESSAGE_OVERHEAD + sum(_count_value(each, count_text) for each in value.values())
+    if isinstance(value, list | tuple):
+        return sum(_count_value(each, count_text) for each in value)
+    return 0 if value is None else count_text(str(value))
+
+
+def count_tools(
+    schemas: Iterable[Mapping[str, Any]], count_text: CountText = estimate_tokens
+) -> int:
+    """Tokens of the tools of a request, as JSON; endpoints that write them shorter cost less."""
+    return sum(
+        TOOL_OVERHEAD + count_text(json.dumps(schema, ensure_ascii=False, separators=(",", ":")))
+        for schema in schemas
+    )
 
 
 def count_conversation_tokens(
@@ -59,3 +73,66 @@ def count_conversation_tokens(
         count_text: a tokenizer's count; None is the heuristic.
     """
     return sum(count_message(message, count_text or estimate_tokens) for message in history)
+
+
+@dataclass(frozen=True)
+class UsageReport:
+    """What one call was estimated at, and what its endpoint counted.
+
+    ``at`` is when the request was built, in Unix seconds; ``estimate`` and ``prompt_tokens`` count
+    the whole of it, tools included.
+    """
+
+    estimate: int
+    prompt_tokens: int
+    at: float = 0.0
+
+    @property
+    def ratio(self) -> float:
+        """The endpoint's tokens for one of ours."""
+        return self.prompt_tokens / self.estimate if self.estimate > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How our estimates compare with what an endpoint counts; without reports, not at all.
+
+    ``ratio`` is the endpoint's tokens for one of ours; ``last`` the report to go on from.
+    """
+
+    ratio: float = 1.0
+    last: UsageReport | None = None
+
+    def count(self, estimate: int) -> int:
+        """Tokens the endpoint will count for a request that we estimate so.
+
+        What the last call was counted at, plus what came since at the usual ratio. A request that
+        is shorter than the last, for another listener or after masking, counts less by as much,
+        but never less than the lowest ratio allows.
+        """
+        if self.last is None:
+            return estimate
+        since = (estimate - self.last.estimate) * self.ratio
+        return max(math.ceil(self.last.prompt_tokens + since), math.ceil(estimate * LOWEST_RATIO))
+
+
+def calibrate(reports: Iterable[UsageReport], since: float | None = None) -> Calibration:
+    """Learn from what endpoints reported of recent calls of one model, oldest first.
+
+    Reports of requests built before ``since``, the time of the last compaction, say nothing of the
+    prompts that follow it and are discarded. So are absurd ones: nothing, under 60 % of our
+    estimate (the server truncated in silence), or over three times as much.
+    """
+    usable = [report for report in reports if is_plausible(report) and not _older(report, since)]
+    if not usable:
+        return Calibration()
+    return Calibration(median(report.ratio for report in usable[-REPORTS_USED:]), usable[-1])
+
+
+def is_plausible(report: UsageReport) -> bool:
+    """True where an endpoint's count can be that of the request we sent."""
+    return LOWEST_RATIO <= report.ratio <= HIGHEST_RATIO
+
+
+def _older(report: UsageReport, since: float | None) -> bool:
+    return since is not None and report.at < since
