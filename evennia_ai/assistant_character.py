@@ -10,6 +10,7 @@ from evennia.utils.utils import class_from_module
 from evennia_ai.events import Heard, Situation
 from evennia_ai.hearing import KINDS, MOVES, Utterance, split_message, words_of
 from evennia_ai.senses import display_name
+from evennia_ai.store.attributes import read_attribute, write_attribute
 from evennia_ai.thinking import choose_filler
 
 SCRIPT_KEY = "assistant"
@@ -62,7 +63,7 @@ class AssistantMixin:
         in turn, or some of ours where there is none; an empty list is for nothing."""
         number = self.ndb.ai_fillers_shown or 0
         self.ndb.ai_fillers_shown = number + 1
-        return choose_filler(self.db.ai_fillers, number)
+        return choose_filler(read_attribute(self, "ai_fillers"), number)
 
     def at_object_post_creation(self) -> None:
         """A character made with a persona, by code or prototype, gets its mind at once."""
@@ -117,13 +118,13 @@ class SpeakerMixin:
     @property
     def muted_assistants(self) -> tuple[str, ...]:
         """Dbrefs of the characters with minds that this player does not want to hear."""
-        return tuple(self.db.ai_muted or ())
+        return tuple(read_attribute(self, "ai_muted") or ())
 
     def toggle_mute(self, dbref: str) -> bool:
         """Mute a character or end that; returns whether it is muted now."""
         muted = [known for known in self.muted_assistants if known != dbref]
         is_new = len(muted) == len(self.muted_assistants)
-        self.db.ai_muted = [*muted, dbref] if is_new else muted
+        write_attribute(self, "ai_muted", [*muted, dbref] if is_new else muted)
         return is_new
 
     def at_msg_receive(self, text: Any = None, from_obj: Any = None, **kwargs: Any) -> bool:

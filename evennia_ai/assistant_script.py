@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from evennia.objects.models import ObjectDB
 from evennia.scripts.scripts import DefaultScript
-from evennia.utils.dbserialize import deserialize
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
@@ -33,9 +33,17 @@ from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.profiles import missing_model
 from evennia_ai.senses import can_hear, display_name, is_assistant, listening_objects
 from evennia_ai.signals import turn_finished
+from evennia_ai.sleep.compaction import compact_if_urgent, is_urgent
+from evennia_ai.store.attributes import (
+    inspect_attribute,
+    read_attribute,
+    tell_once,
+    write_attribute,
+)
 from evennia_ai.store.backlog import Backlog
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
+from evennia_ai.store.lore import read_entries
 from evennia_ai.store.turns import TableTurns
 from evennia_ai.texts import text
 from evennia_ai.tools.company import follow_leader
@@ -45,15 +53,20 @@ from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_AUTONOMOUS
 log = Logger()
 
 STORE_PAUSE_S = 5.0
+GUESSED_OVERHEAD = 2_500
 URGENT = 7
 NOTEWORTHY = 4
+CHARACTER_ATTRIBUTES = ("ai_persona", "ai_lore", "ai_fillers", "ai_following")
 
 
 def introduce(character: Any, player: Any) -> None:
     """Tell a player, the first time he talks to any such character, what it is."""
-    if not player.has_account or player.db.ai_introduced:
+    if not player.has_account or read_attribute(player, "ai_introduced"):
         return
-    player.db.ai_introduced = True
+    try:
+        write_attribute(player, "ai_introduced", True)
+    except StoreUnavailable:
+        return  # the next line he says is early enough
     line = text("first_meeting", name=display_name(character, player))
     if line:
         player.msg(line)
@@ -79,6 +92,12 @@ class AssistantScript(DefaultScript):
     def at_repeat(self, **kwargs: Any) -> None:
         """For a builder who sets an interval. Returns nothing: Evennia would drop a Deferred."""
         self.tick()
+
+    def at_script_delete(self) -> bool:
+        """What could not be stored for it yet is nobody's any more. True lets it be deleted."""
+        if self.ndb.backlog:
+            self.ndb.backlog.clear()
+        return True
 
     def at_server_start(self) -> None:
         """After a SIGKILL a timed script counts as active without a running task: start it."""
@@ -109,11 +128,10 @@ class AssistantScript(DefaultScript):
     @property
     def persona(self) -> Persona:
         """Who the character is."""
-        try:
-            return self.services.personas.resolve(deserialize(self.obj.db.ai_persona))
-        except ConfigError as error:
-            log.warn("{name}: {error}", name=self.character_name, error=error)
-            return Persona()
+        persona, trouble = self.inspect_persona()
+        if trouble:
+            tell_once(self.obj, trouble)
+        return persona
 
     @property
     def services(self) -> Any:
@@ -165,14 +183,29 @@ class AssistantScript(DefaultScript):
 
     @property
     def complaints(self) -> list[str]:
-        """One sentence for each setting that could not be used."""
+        """One sentence for each setting, and for each other thing stored on it or its character,
+        that could not be used."""
         self.resolve_settings()
-        return list(self.ndb.complaints)
+        strange = [inspect_attribute(self, "stopped")[1]]
+        strange += [inspect_attribute(self.obj, name)[1] for name in CHARACTER_ATTRIBUTES]
+        strange += read_entries(inspect_attribute(self.obj, "ai_lore")[0])[1]
+        _persona, trouble = self.inspect_persona()
+        return [*self.ndb.complaints, *filter(None, [*strange, trouble])]
+
+    def inspect_persona(self) -> tuple[Persona, str]:
+        """Who the character is, nobody in particular where its persona cannot be used; and what is
+        wrong with it, else an empty text."""
+        stored, _ = inspect_attribute(self.obj, "ai_persona")
+        try:
+            return self.services.personas.resolve(stored), ""
+        except ConfigError as error:
+            return Persona(), str(error)
 
     def own_settings(self) -> dict[str, Any]:
         """The settings stored on this assistant itself."""
-        stored = {attribute.key: attribute.value for attribute in self.attributes.all()}
-        return {name: stored[name] for name in FIELDS if stored.get(name) is not None}
+        stored = {attribute.key for attribute in self.attributes.all()}
+        found = {name: read_attribute(self, name) for name in FIELDS if name in stored}
+        return {name: value for name, value in found.items() if value is not None}
 
     def resolve_settings(self) -> None:
         """Read the settings anew. A bad value is passed over and named; the character lives on."""
@@ -190,6 +223,8 @@ class AssistantScript(DefaultScript):
             all_complaints.append(missing_model(profile.name))
         self.ndb.config, self.ndb.profile = config, profile
         self.ndb.complaints = list(dict.fromkeys([*complaints, *all_complaints]))
+        for complaint in self.ndb.complaints:
+            tell_once(self, complaint)
 
     # --- hearing ------------------------------------------------------------------------------
 
@@ -200,18 +235,21 @@ class AssistantScript(DefaultScript):
         if self.character.dbref in getattr(speaker, "muted_assistants", ()):
             return
         try:
-            heard = perceive(kind, words, speaker, self.character, self.config)
+            self.take_words(kind, words, speaker)
         except Exception:  # noqa: BLE001  # a game's names and hooks; who speaks must not suffer
             log.failure("{name} could not hear", name=self.character_name)
+
+    def take_words(self, kind: str, words: str, speaker: Any) -> None:
+        """Make an event of what was heard, store it, and note who is talking with the character."""
+        heard = perceive(kind, words, speaker, self.character, self.config)
+        changed = self.pass_hook(heard)
+        if changed is None:
             return
-        heard = self.pass_hook(heard)
-        if heard is None:
-            return
-        self.take_in(heard)
-        if heard.kind in SPOKEN:
+        self.take_in(changed)
+        if changed.kind in SPOKEN:
             self.ndb.last_talk_at = self.services.clock.seconds()
-        if heard.addressed:
-            self.partners[heard.speaker] = self.services.now()
+        if changed.addressed:
+            self.partners[changed.speaker] = self.services.now()
             introduce(self.character, speaker)
 
     def pass_hook(self, heard: Heard) -> Heard | None:
@@ -233,16 +271,17 @@ class AssistantScript(DefaultScript):
     def attend_to(self, heard: Heard, event_id: int) -> None:
         """An event is stored: answer it soon, if it calls for that."""
         if self.services.switched_off and heard.addressed:
-            self.inbox.close([event_id], EXPIRED, self.services.switched_off)
+            with suppress(StoreUnavailable):  # then it is closed by its age
+                self.inbox.close([event_id], EXPIRED, self.services.switched_off)
             self.tell("switched_off", [heard.speaker])
             return
         self.services.attend(self)
         if heard.addressed:
             self.wake()
 
-    def give_up(self, heard: Heard) -> None:
+    def give_up(self, heard: Heard, error: StoreUnavailable) -> None:
         """An event could not be stored: whoever spoke must know that it was not heard."""
-        log.error("{name} did not hear a line: it could not be stored", name=self.character_name)
+        log.error("{name} did not hear a line: {error}", name=self.character_name, error=error)
         if heard.addressed:
             self.tell("unheard", [heard.speaker])
 
@@ -339,11 +378,11 @@ class AssistantScript(DefaultScript):
     @property
     def is_on(self) -> bool:
         """False after ``aistop``."""
-        return not self.db.stopped
+        return not read_attribute(self, "stopped")
 
     def stop_thinking(self) -> None:
         """Hear and say nothing from now on; an answer on its way is dropped."""
-        self.db.stopped = True
+        write_attribute(self, "stopped", True)
         self.drop_turn("the assistant was stopped")
 
     def drop_turn(self, reason: str) -> list[str]:
@@ -393,14 +432,7 @@ class AssistantScript(DefaultScript):
             return 0
         self.ndb.ticking = True
         try:
-            self.resolve_settings()
-            turns = yield answer_events(self)
-            if turns:
-                self.ndb.news_at = None
-            elif self.wants_to_act():
-                self.autonomous_acts.append(self.services.clock.seconds())
-                yield act_unasked(self)
-                turns = 1
+            turns = yield self.take_turns()
         except TurnAborted as error:
             log.info("evennia_ai: {error}", error=error)
             return 0
@@ -418,6 +450,41 @@ class AssistantScript(DefaultScript):
         if turns == TURNS_A_TICK:
             self.wake()
         return turns
+
+    @inlineCallbacks
+    def take_turns(self) -> Generator[Deferred[Any], Any, int]:
+        """Make room where the context is nearly full, then answer who waits; where nobody does,
+        perhaps act unasked. Fires with the number of turns."""
+        self.resolve_settings()
+        if is_urgent(self):
+            yield compact_if_urgent(self)
+        turns: int = yield answer_events(self)
+        if turns:
+            self.ndb.news_at = None
+        elif self.wants_to_act():
+            self.autonomous_acts.append(self.services.clock.seconds())
+            yield act_unasked(self)
+            turns = 1
+        return turns
+
+    @property
+    def prompt_overhead(self) -> int:
+        """Tokens that a request takes beside the conversation: tools, persona, situation. As it
+        was at the last prompt; a guess before the first."""
+        return int(self.ndb.prompt_overhead or GUESSED_OVERHEAD)
+
+    @prompt_overhead.setter
+    def prompt_overhead(self, tokens: int) -> None:
+        self.ndb.prompt_overhead = tokens
+
+    @property
+    def compaction_strikes(self) -> int:
+        """How often in a row no summary came of a compaction."""
+        return int(self.ndb.compaction_strikes or 0)
+
+    @compaction_strikes.setter
+    def compaction_strikes(self, count: int) -> None:
+        self.ndb.compaction_strikes = count
 
     @property
     def autonomous_acts(self) -> list[float]:

@@ -9,13 +9,13 @@ from typing import Any
 
 from evennia.objects.objects import DefaultCharacter, DefaultExit
 from evennia.utils.ansi import strip_ansi
-from evennia.utils.dbserialize import deserialize
 
 from evennia_ai.events import Audience
 from evennia_ai.policy.lore import EVERYBODY, QUEST, LoreEntry
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import Situation
-from evennia_ai.store.lore import LoreShelf, read_entry
+from evennia_ai.store.attributes import read_attribute, tell_once
+from evennia_ai.store.lore import LoreShelf, read_entries
 
 DESCRIPTION_CHARS = 600
 ARTICLE = re.compile(r"\A(?:an?|the|some|der|die|das|ein|eine|le|la|el)\s+", re.IGNORECASE)
@@ -92,7 +92,9 @@ class EvenniaSenses:
 
     def lore(self, character: Any, audience: Audience) -> tuple[Sequence[LoreEntry], Audience]:
         """All lore, the character's own with it, and the labels of those who know and hear it."""
-        own = [read_entry(raw) for raw in deserialize(character.db.ai_lore) or ()]
+        own, troubles = read_entries(read_attribute(character, "ai_lore"))
+        for trouble in troubles:
+            tell_once(character, trouble)
         return [*self.shelf.entries(), *own], knowledge_labels(character, audience)
 
 

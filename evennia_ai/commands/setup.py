@@ -20,6 +20,7 @@ from evennia_ai.config import FIELDS, known_setting, parse_value, resolve_profil
 from evennia_ai.policy.persona import Persona, read_persona, render_persona, stored_fields
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.rights import excessive_rights
+from evennia_ai.store.attributes import write_attribute
 from evennia_ai.store.erase import count_rows, erase_chunk
 
 PERSONA = "persona"
@@ -162,7 +163,7 @@ class CmdAISetup(AICommand):
             checked = parse_value(name, value)
             if name == "profile":
                 resolve_profile(checked, script.services.profiles)
-            script.attributes.add(name, checked)
+            write_attribute(script, name, checked)
         else:
             script.attributes.remove(name)
         script.resolve_settings()
@@ -182,7 +183,7 @@ class CmdAISetup(AICommand):
         before = getattr(read_persona(stored), field, "") if field else stored
         changed = changed_persona(stored, field, value)
         script.services.personas.resolve(changed)
-        script.character.db.ai_persona = changed
+        write_attribute(script.character, "ai_persona", changed)
         name = f"{script.character_name}/persona{'.' if field else ''}{field}"
         self.msg(
             f"The persona of {script.character_name} is changed; what it remembers stays. "

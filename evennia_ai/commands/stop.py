@@ -8,6 +8,7 @@ from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.commands.setup import ensure_may_edit
 from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.store.attributes import write_attribute
 
 EVERYBODY = "all"
 
@@ -90,7 +91,7 @@ class CmdAIStart(SwitchCommand):
         """Start one."""
         if script.is_on:
             raise UsageError(f"{script.character_name} is awake already.")
-        script.db.stopped = None
+        write_attribute(script, "stopped", None)
         script.wake()
         self.msg(f"{script.character_name} is awake.")
         if script.services.switched_off:

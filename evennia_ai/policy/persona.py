@@ -51,9 +51,11 @@ def read_persona(value: Any) -> Persona:
     """
     if isinstance(value, Persona):
         return value
+    if value is None or isinstance(value, str):
+        return Persona(text=value or "")
     if not isinstance(value, Mapping):
-        return Persona(text=str(value or ""))
-    strange = sorted(set(value) - set(FIELD_NAMES))
+        raise ConfigError(f"A persona is text or its fields, not {value!r:.80}.")
+    strange = sorted(map(str, set(value) - set(FIELD_NAMES)))
     if strange:
         known = ", ".join(FIELD_NAMES)
         raise ConfigError(f"A persona has no field '{strange[0]}'. There are: {known}.")
@@ -63,7 +65,9 @@ def read_persona(value: Any) -> Persona:
 def _read_field(name: str, value: Any) -> Any:
     if name not in LISTS:
         return str(value or "")
-    entries = value.split(";") if isinstance(value, str) else value
+    entries = value.split(";") if isinstance(value, str) else value or ()
+    if not isinstance(entries, (list, tuple, set)):
+        raise ConfigError(f"The persona's field '{name}' is text or a list, not {value!r:.80}.")
     return tuple(str(entry).strip() for entry in entries if str(entry).strip())
 
 

@@ -21,7 +21,7 @@ class Backlog:
         clock: for the pauses.
         store: stores one event and returns its id; raises StoreUnavailable.
         stored: called with each event and its id when it is stored.
-        lost: called with each event that could not be stored in all `PAUSES_S`.
+        lost: called with each event that could not be stored in all `PAUSES_S`, and the last error.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class Backlog:
         clock: IReactorTime,
         store: Callable[[Heard], int],
         stored: Callable[[Heard, int], None],
-        lost: Callable[[Heard], None],
+        lost: Callable[[Heard, StoreUnavailable], None],
     ) -> None:
         self._clock: Any = clock
         self._store = store
@@ -49,17 +49,21 @@ class Backlog:
         while self._waiting:
             try:
                 event_id = self._store(self._waiting[0])
-            except StoreUnavailable:
-                self._put_off()
+            except StoreUnavailable as error:
+                self._put_off(error)
                 return
             self._tries = 0
             self._stored(self._waiting.popleft(), event_id)
 
-    def _put_off(self) -> None:
+    def clear(self) -> None:
+        """Forget what waits: nobody is there any more to attend to it."""
+        self._waiting.clear()
+
+    def _put_off(self, error: StoreUnavailable) -> None:
         if self._tries < len(PAUSES_S):
             self._clock.callLater(PAUSES_S[self._tries], self._try)
             self._tries += 1
             return
         self._tries = 0
         while self._waiting:
-            self._lost(self._waiting.popleft())
+            self._lost(self._waiting.popleft(), error)

@@ -27,6 +27,18 @@ def read_entry(raw: Any) -> LoreEntry:
     )
 
 
+def read_entries(raw: Any) -> tuple[list[LoreEntry], list[str]]:
+    """The pieces of a list that anybody may have written, and a sentence for each that is none."""
+    entries: list[LoreEntry] = []
+    troubles: list[str] = []
+    for number, piece in enumerate(raw or (), 1):
+        try:
+            entries.append(read_entry(piece))
+        except (ConfigError, TypeError, ValueError, AttributeError) as error:
+            troubles.append(f"ai_lore, piece {number}: {error}")
+    return entries, troubles
+
+
 def load_modules(paths: Iterable[str]) -> tuple[LoreEntry, ...]:
     """The lists named ``LORE`` in a game's modules; raises ConfigError."""
     entries: list[LoreEntry] = []

@@ -12,6 +12,7 @@ from evennia_ai.errors import ToolError
 from evennia_ai.policy.react import ONCE
 from evennia_ai.ports import ToolContext
 from evennia_ai.senses import display_name, find_named, listening_objects, plain
+from evennia_ai.store.attributes import read_attribute, write_attribute
 from evennia_ai.tools.base import tool
 
 LONGEST_WAIT_S = 10.0
@@ -38,12 +39,12 @@ def follow(context: ToolContext, arguments: FollowArguments) -> str:
     """Walk along with a person from now on, wherever your feet may go; or stop doing so."""
     character = context.character
     if not arguments.target:
-        character.db.ai_following = None
+        write_attribute(character, "ai_following", None)
         return "You follow nobody any more."
     leader = find_named(arguments.target, listening_objects(character), character)
     if leader is None:
         raise ToolError(f"There is nobody called '{plain(arguments.target, 60)}' here.")
-    character.db.ai_following = leader.dbref
+    write_attribute(character, "ai_following", leader.dbref)
     return f"You follow {display_name(leader, character)} from now on."
 
 
@@ -52,7 +53,7 @@ def follow_leader(character: Any, leader: Any) -> None:
 
     Called when the leader has left the place; does nothing where no such exit is.
     """
-    if character.db.ai_following != leader.dbref or character.location is None:
+    if read_attribute(character, "ai_following") != leader.dbref or character.location is None:
         return
     for exit_obj in character.location.exits:
         if exit_obj.destination is leader.location and exit_obj.access(character, "traverse"):

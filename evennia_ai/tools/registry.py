@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks, maybeDeferred
 from twisted.logger import Logger
 
-from evennia_ai.errors import ConfigError, ToolDenied, ToolError
+from evennia_ai.errors import ConfigError, StoreUnavailable, ToolDenied, ToolError
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext, ToolResult, ToolSpec
@@ -69,6 +69,9 @@ class ToolRegistry:
             return ToolResult(REFUSED, str(error))
         except ToolError as error:
             return ToolResult(FAILED, str(error))
+        except StoreUnavailable as error:
+            log.warn("the tool {name} failed: {error}", name=call.name, error=error)
+            return ToolResult(FAILED, "That cannot be done just now.")
         except CancelledError:
             log.warn("the tool {name} took too long and was given up", name=call.name)
             return ToolResult(FAILED, TOO_SLOW)

@@ -1,0 +1,321 @@
+"""Faults of the database and of what stands in it, numbered as on the list they come from.
+
+On a database file, with a second connection that really holds the lock, and a disk that really is
+full.
+"""
+
+import time
+from statistics import median
+
+import pytest
+
+from evennia_ai.models import Event, Message, ToolCall, Turn
+from evennia_ai.store.conversation import TableConversation
+from evennia_ai.store.inbox import TableInbox
+from evennia_ai.store.turns import TableTurns
+from evennia_ai.testing.scripted import call
+from tests.faults.file_database import Full, Locked, limit_pages, on_file
+from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
+from tests.game import conftest as scene
+
+pytestmark = pytest.mark.game
+
+service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
+mira, ann, bob = scene.mira, scene.ann, scene.bob
+
+WRITES = ["begin", "record_model_call", "intend", "record_outcome", "finish"]
+UNHEARD = "(Mira did not catch that. Please say it again.)"
+SHORT_S, LONG_S = 0.3, 30.0
+HELD_S = 0.05
+
+
+@pytest.fixture
+def db(django_db_setup, django_db_blocker, tmp_path):
+    with django_db_blocker.unblock(), on_file(tmp_path / "game.db3"):
+        yield
+
+
+@pytest.fixture(params=["locked", "full"])
+def trouble(request, db, tmp_path):
+    """Something that keeps everybody from writing, from `begin` to `end`."""
+    found = Locked(tmp_path / "game.db3") if request.param == "locked" else Full()
+    yield found
+    found.end()
+
+
+@pytest.fixture
+def lock(db, tmp_path):
+    found = Locked(tmp_path / "game.db3")
+    yield found
+    found.end()
+
+
+@pytest.fixture
+def stretches(monkeypatch):
+    """How long each of our writes held the reactor, in seconds, the failed ones too."""
+    taken = []
+
+    def timed(real):
+        def write(self, *args, **kwargs):
+            began = time.perf_counter()
+            try:
+                return real(self, *args, **kwargs)
+            finally:
+                taken.append(time.perf_counter() - began)
+
+        return write
+
+    for store, names in ((TableInbox, ["put", "close"]), (TableTurns, WRITES)):
+        for name in names:
+            monkeypatch.setattr(store, name, timed(getattr(store, name)))
+    return taken
+
+
+def pass_time(game, seconds, step=0.25):
+    for _ in range(round(seconds / step)):
+        game.run(step)
+
+
+def begin_at(monkeypatch, game, trouble, method, seconds):
+    """Have trouble begin right before the first write of a kind, and end a while later."""
+    real, begun = getattr(TableTurns, method), []
+
+    def write(self, *args, **kwargs):
+        if not begun:
+            begun.append(True)
+            trouble.begin()
+            game.clock.callLater(seconds, trouble.end)
+        return real(self, *args, **kwargs)
+
+    monkeypatch.setattr(TableTurns, method, write)
+
+
+def memory_equals_rows(script):
+    """What the assistant believes to be stored is stored."""
+    stored = TableConversation(script.id, script.services.now).view()
+    assert list(script.conversation.view()) == list(stored)
+    assert script.turns.current is None
+    assert not script.backlog._waiting
+    return True
+
+
+# --- 36, 37: hearing while nothing can be written ---
+
+
+def test_36_37_what_is_said_meanwhile_is_answered_afterwards(
+    game, ann, mira, trouble, stretches, logged
+):
+    game.model.add(call("say", text="One and two."))
+    trouble.begin()
+    ann.do("say Mira, one")
+    ann.do("say Mira, two")
+    pass_time(game, 1)
+    assert not Event.objects.exists()
+    trouble.end()
+    pass_time(game, 3)
+    assert ann.last() == 'Mira says, "One and two."'
+    assert list(Event.objects.order_by("id").values_list("text", "state")) == [
+        ("Mira, one", "answered"),
+        ("Mira, two", "answered"),
+    ]
+    assert median(stretches) < HELD_S and max(stretches) < 10 * HELD_S
+    assert memory_equals_rows(mira.assistant)
+    assert not tracebacks(logged)
+    assert seems_sane(ann)
+
+
+def test_36_37_what_cannot_be_stored_at_all_is_told_to_its_speaker(
+    game, ann, mira, trouble, stretches, logged
+):
+    trouble.begin()
+    ann.do("say Mira, one")
+    pass_time(game, 20)
+    assert ann.heard() == ['You say, "Mira, one"', UNHEARD]
+    assert len([line for line in logged if "Mira did not hear a line" in line]) == 1
+    assert median(stretches) < HELD_S and max(stretches) < 10 * HELD_S
+    trouble.end()
+    game.model.add(call("say", text="One."))
+    ann.do("say Mira, one")
+    pass_time(game, 3)
+    assert ann.last() == 'Mira says, "One."'
+    assert ends() == {"Mira, one": "answered"}
+    assert memory_equals_rows(mira.assistant)
+    assert not tracebacks(logged)
+
+
+def test_36_37_the_log_says_why_a_line_was_not_heard(game, ann, mira, trouble, logged):
+    trouble.begin()
+    ann.do("say Mira, one")
+    pass_time(game, 20)
+    lines = [line for line in logged if "did not hear a line" in line]
+    assert len(lines) == 1
+    assert "database is locked" in lines[0] or "disk is full" in lines[0]
+
+
+def test_37_on_a_disk_that_is_really_full_every_line_is_answered_or_told_of(game, ann, mira):
+    limit_pages(1)
+    game.model.add(*[call("say", text="Go on.") for _ in range(40)])
+    for number in range(12):
+        ann.do(f"say Mira, line {number}: {'blah ' * 300}")
+        pass_time(game, 20)
+    told = spoken_by("Mira", ann)
+    assert UNHEARD in told
+    limit_pages()
+    pass_time(game, 10)
+    stored = set(Event.objects.values_list("state", flat=True))
+    assert stored <= {"answered", "excused"}
+    assert told.count(UNHEARD) + Event.objects.count() == 12
+    game.model.script[:] = [call("say", text="At last.")]
+    ann.do("say Mira?")
+    pass_time(game, 3)
+    assert ann.last() == 'Mira says, "At last."'
+    assert memory_equals_rows(mira.assistant)
+    assert seems_sane(ann)
+
+
+def test_36_stopped_while_the_database_is_locked_it_is_not_stopped_and_staff_is_told(
+    game, ann, mira, tavern, lock
+):
+    admin = game.player("Ada", tavern, permissions=["Admin"])
+    lock.begin()
+    began = time.perf_counter()
+    admin.do("aistop Mira")
+    assert time.perf_counter() - began < 1.0
+    assert "The database cannot be written now" in admin.last()
+    lock.end()
+    assert mira.assistant.is_on
+    admin.do("aistop Mira")
+    assert not mira.assistant.is_on
+    lock.begin()
+    admin.do("aistart Mira")
+    lock.end()
+    assert not mira.assistant.is_on
+    assert mira.assistant.attributes.get("stopped") is True
+
+
+def test_36_a_first_meeting_while_the_database_is_locked_holds_nobody(
+    game, ann, mira, lock, settings, logged
+):
+    settings.AI_ASSISTANT = {"autonomous_calls_per_hour": 0}
+    game.model.add(call("say", text="One."), call("say", text="Two."))
+    lock.begin()
+    began = time.perf_counter()
+    ann.do("say Mira, one")
+    assert time.perf_counter() - began < 1.0
+    assert seems_sane(ann)
+    lock.end()
+    pass_time(game, 3)
+    assert ann.last() == 'Mira says, "One."'
+    ann.do("say Mira, two")
+    pass_time(game, 1)
+    assert len([line for line in ann.heard() if "played by a computer program" in line]) == 1
+    assert ann.character.attributes.get("ai_introduced") is True
+    assert not tracebacks(logged)
+
+
+def test_36_switched_off_and_locked_at_once_the_speaker_gets_one_line(
+    game, ann, mira, lock, monkeypatch, logged
+):
+    game.service.switch_off("All assistants were stopped by Ada.")
+    real = TableInbox.close
+
+    def close(self, *args):
+        lock.begin()
+        real(self, *args)
+
+    monkeypatch.setattr(TableInbox, "close", close)
+    ann.do("say Mira, one")
+    lock.end()
+    pass_time(game, 1)
+    assert spoken_by("Mira", ann) == [
+        "(Mira is silent: the staff has stopped all such characters.)"
+    ]
+    assert seems_sane(ann)
+    assert not tracebacks(logged)
+
+
+def test_36_deleted_before_its_line_could_be_stored_it_leaves_nothing(
+    game, ann, mira, lock, logged
+):
+    lock.begin()
+    ann.do("say Mira, one")
+    lock.end()
+    mira.delete()
+    pass_time(game, 3)
+    assert not Event.objects.exists()
+    assert not tracebacks(logged)
+
+
+# --- 36, 37: each write of a turn ---
+
+
+@pytest.mark.parametrize("method", WRITES)
+def test_36_37_a_moment_s_trouble_at_any_write_changes_nothing(
+    game, ann, mira, trouble, monkeypatch, stretches, method, logged
+):
+    begin_at(monkeypatch, game, trouble, method, SHORT_S)
+    game.model.add(call("say", text="Hello."))
+    ann.do("say hi")
+    pass_time(game, 3)
+    assert ann.heard() == ['You say, "hi"', 'Mira says, "Hello."']
+    assert ends() == {"hi": "answered"}
+    assert len(game.model.requests) == 1
+    assert median(stretches) < HELD_S and max(stretches) < 10 * HELD_S
+    assert memory_equals_rows(mira.assistant)
+    assert not tracebacks(logged)
+
+
+@pytest.mark.parametrize("method", WRITES)
+def test_36_37_trouble_beyond_all_tries_loses_nothing_and_says_nothing_twice(
+    game, ann, mira, trouble, monkeypatch, stretches, method, logged
+):
+    begin_at(monkeypatch, game, trouble, method, LONG_S)
+    game.model.add(*[call("say", text="Hello.") for _ in range(10)])
+    ann.do("say hi")
+    pass_time(game, 60)
+    assert len([line for line in ann.heard() if "Hello." in line]) <= 1
+    assert spoken_by("Mira", ann)
+    assert ends()["hi"] in ("answered", "excused")
+    assert not Turn.objects.filter(ended_at=None)
+    assert median(stretches) < HELD_S and max(stretches) < 10 * HELD_S
+    assert memory_equals_rows(mira.assistant)
+    assert [line for line in logged if "Mira waits: The database cannot be written now" in line]
+    assert not tracebacks(logged)
+    assert seems_sane(ann)
+
+
+@pytest.mark.parametrize("seconds", [SHORT_S, LONG_S])
+@pytest.mark.parametrize("method", WRITES)
+def test_36_37_nothing_is_given_twice(game, ann, mira, trouble, monkeypatch, method, seconds):
+    game.thing("mug", mira)
+    game.thing("mug", mira)
+    begin_at(monkeypatch, game, trouble, method, seconds)
+    give, speak = call("give", item="mug", to="Ann"), call("say", text="There.")
+    game.model.add(*[lambda request: give if request.scene.step == 1 else speak] * 12)
+    ann.do("say a mug, please")
+    pass_time(game, 60)
+    assert len(ann.character.contents) == 1
+    assert ends()["a mug, please"] in ("answered", "excused")
+    assert memory_equals_rows(mira.assistant)
+
+
+def test_36_a_start_while_the_database_is_locked_makes_good_later(game, ann, mira, lock, logged):
+    ann.do("say hi")
+    script = mira.assistant
+    game.service.slices._queue.clear()
+    ears = frozenset({ann.dbref})
+    script.turns.begin(script.inbox.open_events().waiting, ears, False, "tick_event")
+    Turn.objects.update(epoch=game.service.epoch - 1)
+    script.ndb.turns = script.ndb.woken = None
+    game.model.add(call("say", text="Hello again."))
+    lock.begin()
+    game.service.resume()
+    pass_time(game, 5)
+    assert ann.heard() == ['You say, "hi"']
+    lock.end()
+    pass_time(game, 5)
+    assert ann.last() == 'Mira says, "Hello again."'
+    assert ends() == {"hi": "answered"}
+    assert not tracebacks(logged)
+    assert Message.objects.filter(role="user").count() == 1
+    assert not ToolCall.objects.exclude(state="done")
