@@ -274,13 +274,15 @@ class ToolResult:
 
 @dataclass(frozen=True)
 class ToolSpec:
-    """What the engine must know of a tool. ``category`` is free, once or final."""
+    """What the engine must know of a tool. ``category`` is free, once or final; ``tokens`` is what
+    its schema takes in a request."""
 
     name: str
     category: str
     world: bool
     safe_to_retry: bool
     schema: Mapping[str, Any] = field(repr=False)
+    tokens: int = 0
 
 
 class Toolbox(Protocol):

@@ -16,8 +16,9 @@ from evennia_ai.sleep.compaction import (
     compact_if_urgent,
     measure_context,
 )
-from evennia_ai.testing.scripted import LLMReply, ScriptedLLM
+from evennia_ai.testing.scripted import LLMReply, ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
+from evennia_ai.turn.attention import answer_events
 from evennia_ai.turn.llm_interaction import build_llm_messages
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 
@@ -268,3 +269,20 @@ class TestEmergencyCompaction:
         result = outcome(compact(script, Order("overflow", force=True)))
         assert (result["success"], result["rung"]) == (True, "digest")
         assert script.services.gateway.requests == []
+
+    def test_an_overflow_is_answered_after_one_compaction(self):
+        script = make_script([ContextOverflow("too long"), call("say", text="Here I am.")])
+        talk(script, 30)
+        script.hears("Are you there?", ANN)
+        assert outcome(answer_events(script)) == 1
+        assert script.inbox.states()["Are you there?"] == "answered"
+        assert len(script.services.gateway.requests) == 2
+        assert len(script.conversation.moves) == 1
+
+    def test_two_overflows_in_a_row_are_one_compaction_and_an_excuse(self):
+        script = make_script([ContextOverflow("too long")] * 2)
+        talk(script, 30)
+        script.hears("Are you there?", ANN)
+        outcome(answer_events(script))
+        assert script.inbox.states()["Are you there?"] == "excused"
+        assert len(script.conversation.moves) == 1

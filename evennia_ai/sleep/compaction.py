@@ -122,6 +122,14 @@ def compact_conversation_history(
     return compact(script, Order(MANUAL if force else SLEEP, force, focus, keep_recent))
 
 
+def is_urgent(script: Any) -> bool:
+    """True where the context is filled to ``compact_emergency_threshold``: asked at the start of
+    every tick."""
+    use = measure_context(script)
+    threshold: float = script.config.compact_emergency_threshold
+    return script.config.compact_enabled and needs_compaction(use.used, use.window, threshold)
+
+
 def compact_if_urgent(script: Any) -> Deferred[dict[str, Any]]:
     """Compact where the context is filled to ``compact_emergency_threshold``. Fires with a result
     as `compact_conversation_history` does."""

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from evennia_ai.events import Audience
 from evennia_ai.policy.react import FINAL, FREE, ONCE
+from evennia_ai.policy.tokens import count_tools
 from evennia_ai.ports import ToolContext, ToolSpec
 
 CATEGORIES = (FREE, ONCE, FINAL)
@@ -66,7 +67,8 @@ class Tool:
             "parameters": parameters,
         }
         schema = {"type": "function", "function": function}
-        return ToolSpec(self.name, self.category, self.world, self.safe_to_retry, schema)
+        tokens = count_tools([schema])
+        return ToolSpec(self.name, self.category, self.world, self.safe_to_retry, schema, tokens)
 
 
 def tool(

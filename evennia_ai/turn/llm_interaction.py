@@ -50,7 +50,8 @@ SUMMARY_TOKENS = 1_200
 @dataclass(frozen=True)
 class Prompt:
     """A built prompt. ``private`` is True where it holds anything only its audience may know;
-    ``situation`` and ``lore`` are what its last part was made of."""
+    ``tokens`` counts the whole request, tools included; ``situation`` and ``lore`` are what its
+    last part was made of."""
 
     messages: list[WireMessage]
     private: bool
@@ -73,11 +74,20 @@ def build_llm_messages(
 
 
 def build_prompt(
-    script: Any, context: PromptContext, audience: Audience, events: Sequence[InboxEvent] = ()
+    script: Any,
+    context: PromptContext,
+    audience: Audience,
+    events: Sequence[InboxEvent] = (),
+    tool_tokens: int = 0,
 ) -> Prompt:
     """Rules and persona, then the conversation as this audience may know it, then the situation.
 
-    ``events`` have no answer yet; none where nobody asked or the turn goes on after its tools.
+    Args:
+        script: the assistant.
+        context: the situation it thinks in.
+        audience: dbrefs of everybody who will hear.
+        events: have no answer yet; none where nobody asked or the turn goes on after its tools.
+        tool_tokens: what the tools' schemas will take of the window.
     """
     services, config = script.services, script.config
     visible = visible_items(script.conversation.view(), audience, config.discretion)
@@ -90,13 +100,14 @@ def build_prompt(
     lines = [heard_line(e.heard.kind, e.heard.speaker_name, e.heard.text) for e in events]
     task = context.prompt or new_lines_prompt(lines)
     tail = wire_text("user", situation_prompt(situation, lore, time, task))
-    fixed = count_message(system) + count_message(tail) + config.max_reply_tokens
+    script.prompt_overhead = tool_tokens + count_message(system) + count_message(tail)
+    fixed = script.prompt_overhead + config.max_reply_tokens
     shown = newest_that_fit(visible, usable_window(config, script.profile) - fixed)
     wire = [system, *to_wire(shown), tail]
     return Prompt(
         messages=wire,
         private=config.discretion == "strict" and any(is_private(m) for m in shown),
-        tokens=count_conversation_tokens(wire, None),
+        tokens=tool_tokens + count_conversation_tokens(wire, None),
         situation=situation,
         lore=tuple(lore),
     )

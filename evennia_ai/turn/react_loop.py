@@ -79,12 +79,13 @@ def run_turn(
     acted = False
     for step in range(1, (context.max_iterations or config.max_iterations) + 1):
         audience = audience_now(script, turn)
-        prompt = build_prompt(script, context, audience, turn.events if step == 1 else ())
-        tools = replace(
-            tool_context(script, turn, audience, prompt.private, context.tools),
-            deadline_at=deadline_at,
-        )
+        tools = tool_context(script, turn, audience, False, context.tools)
         specs = {spec.name: spec for spec in script.services.toolbox.offered(tools)}
+        new = turn.events if step == 1 else ()
+        room = sum(spec.tokens for spec in specs.values())
+        prompt = build_prompt(script, context, audience, new, room)
+        private = tools.private or prompt.private
+        tools = replace(tools, private=private, deadline_at=deadline_at)
         state = begin_step(remember_earlier(turn, specs) if step == 1 else state)
         request = build_request(script, turn, prompt, tuple(specs.values()), step)
         try:

@@ -187,9 +187,11 @@ def take_step(
     """Ask once and look at the reply. Fires with the step and the loop after it."""
     context, config = CONTEXT_TICK_EVENT, script.config
     first = state.step == 0
-    prompt = build_prompt(script, context, turn.audience, turn.events if first else ())
-    tools = tool_context(script, turn, turn.audience, prompt.private, context.tools)
+    tools = tool_context(script, turn, turn.audience, False, context.tools)
     specs = script.services.toolbox.offered(tools)
+    room = sum(spec.tokens for spec in specs)
+    prompt = build_prompt(script, context, turn.audience, turn.events if first else (), room)
+    tools = replace(tools, private=tools.private or prompt.private)
     offered = tuple(spec.name for spec in specs)
     request = build_request(script, turn, prompt, specs, state.step + 1)
     reply: LLMReply = yield call_model(script, turn, request, PURPOSE, deadline_at)
