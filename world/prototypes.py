@@ -26,9 +26,19 @@ def room(prototype_key: str, key: str, desc: str, aliases: tuple[str, ...] = ())
     }
 
 
-def person(prototype_key: str, key: str, desc: str, persona: str) -> Prototype:
-    """Describe somebody with a mind: the Attribute ``ai_persona`` is all it takes."""
-    return piece(prototype_key, key, desc) | {"typeclass": ASSISTANT, "ai_persona": prose(persona)}
+def person(
+    prototype_key: str, key: str, desc: str, persona: str, lore: dict[str, str]
+) -> Prototype:
+    """Describe somebody with a mind: the Attribute ``ai_persona`` is all it takes.
+
+    ``lore`` is what comes to mind when the talk touches it: a text for each title.
+    """
+    pieces = [{"title": title, "text": prose(text)} for title, text in lore.items()]
+    return piece(prototype_key, key, desc) | {
+        "typeclass": ASSISTANT,
+        "ai_persona": prose(persona),
+        "ai_lore": pieces,
+    }
 
 
 def thing(prototype_key: str, key: str, desc: str, aliases: tuple[str, ...] = ()) -> Prototype:
@@ -166,6 +176,21 @@ PEOPLE = [
         next door, who owes you for eleven suppers, and Sister Oda up at the chapel, of whom you are
         a little afraid. You speak plainly, in one to three sentences at a time.
         """,
+        {
+            "Menu, food, drink, beds and rooms": """
+                A mug of ale costs a penny, cider the same, and the rum in the small locked cask is
+                not for sale. Fish stew with bread costs twopence. A bed in the loft costs
+                threepence a night, breakfast is porridge.
+            """,
+            "The arch": """
+                The arch was bricked up in the winter my father took to his bed. He had the bricks
+                brought by night, and whoever laid them was no man of this quay.
+            """,
+            "The quay": """
+                The fishing boats go out two hours before dawn and are back by noon. Market day is
+                Thursday. The light on the mole is lit by old Pell, who is never late.
+            """,
+        },
     ),
     person(
         "gull_brannoc",
@@ -189,6 +214,20 @@ PEOPLE = [
         help, you give them something small to do and watch how they do it. You eat at Mira's
         tavern, next door, and know that you owe her money.
         """,
+        {
+            "The gate": """
+                The gate is to keep the harbour shut in a storm. Each half weighs as much as six
+                oxen. The town pays for the iron, and pays late.
+            """,
+            "The nails": """
+                A handful of nails goes every night, the long ones for ships' planks. The door is
+                barred from within, and nothing else is ever touched.
+            """,
+            "Work and prices": """
+                Sharpening a knife costs a halfpenny, a horseshoe threepence. Swords are not made
+                here.
+            """,
+        },
     ),
     person(
         "gull_oda",
@@ -212,6 +251,21 @@ PEOPLE = [
         and you never repeat what was confided to you. Your speech is calm and a little formal, two
         or three sentences at most.
         """,
+        {
+            "The Merry Widow": """
+                The Merry Widow went down off the mole nineteen years ago, in a November gale.
+                Twelve were aboard. Seven were known here; five had signed on in the south, the
+                night before, and nobody had asked their names.
+            """,
+            "The book": """
+                The book holds six hundred and four names. Each is read aloud once a year, on the
+                day the sea took its bearer.
+            """,
+            "The chapel": """
+                The chapel was built by the widows of the quay from the timbers of wrecks. It is
+                never locked, and no candle in it has ever been paid for.
+            """,
+        },
     ),
 ]
 

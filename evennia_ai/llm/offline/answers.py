@@ -118,6 +118,8 @@ def sequel(mind: Mind, passage: Passage) -> str:
 def _second(mind: Mind, found: list[Found]) -> str:
     """Another passage almost as near, that adds something."""
     first = set(content(found[0].passage.text))
+    if found[0].passage.source in {"seen", "saw"}:
+        return ""
     for item in found[1:3]:
         text = item.passage.text
         news = set(content(text)) - first
@@ -268,6 +270,8 @@ def topic_of(reading: Reading) -> str:
         found = re.search(r"\b(?:about|of)\s+((?:the |a |an )?[\w' -]{2,30})\W*$", reading.text)
         text = found[1] if found else ""
     text = re.sub(r"^(?:any|some|your|my)\s+", "", text.strip(" ?.!,"))
+    if re.match(r"(?:on|in|at|for|with|under|behind|by|near|up|down|over)\b", text, re.I):
+        return ""
     clear = (
         0 < len(text.split()) <= 4
         and content(text)

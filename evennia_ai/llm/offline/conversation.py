@@ -41,7 +41,20 @@ ASKING = re.compile(
     r"(?:will|would|could|can|do|tell|give|let|come|help|please|take|sell|lend|may|have (?:a|an|some)\b|how about|i want|i need)\b",
     re.I,
 )
-ASKS_NOTHING = frozenset({"nature", "inject", "ask_never", "opinion", "tell", "greet", "thanks"})
+ASKS_NOTHING = frozenset(
+    {
+        "keep_it",
+        "called",
+        "silence",
+        "nature",
+        "inject",
+        "ask_never",
+        "opinion",
+        "tell",
+        "greet",
+        "thanks",
+    }
+)
 MOST = 3
 LONGEST = 330
 
@@ -189,16 +202,18 @@ def answers_to(mind: Mind, heard: Heard) -> list[str]:
     """A line for each of the readings that call for one, the weightiest kept."""
     chosen = [brief_greeting(reading, heard.readings) for reading in weighed(heard.readings)]
     made: list[str] = []
+    echoed = False
     for reading in chosen:
         words = (
             foreign(mind, reading, heard.speaker)
             if reading.intent == "foreign"
             else answer(mind, reading, heard.speaker)
         )
-        if made and reading.intent == "statement":
+        if made and (reading.intent == "statement" or (echoed and reading.intent == "tell")):
             words = related(mind, reading, heard.speaker)
         if words and words not in " ".join(made):
             made.append(words)
+        echoed = echoed or reading.intent == "tell"
     telling = any(reading.intent in {"tell", "statement"} for reading in chosen)
     if telling and not any("?" in words for words in made):
         made.append(follow_up(mind, heard.speaker))

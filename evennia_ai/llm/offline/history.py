@@ -100,7 +100,7 @@ def read_past(request: LLMRequest) -> Past:
     for message in request.messages:
         role, content = message.get("role"), message.get("content")
         text = content if isinstance(content, str) else ""
-        if role == "user" and text.startswith("<situation>"):
+        if role == "user" and _is_situation(text):
             notes.time = _row(text, "Time: ")
         elif role == "user":
             notes.hear(text)
@@ -174,6 +174,11 @@ class _Notes:
             self.talk.append(str(arguments.get("item", "")))
 
 
+def _is_situation(content: Any) -> bool:
+    """True for the prompt's last part, which nobody said."""
+    return isinstance(content, str) and content.startswith("<situation>")
+
+
 def _row(text: str, label: str) -> str:
     rows = [row for row in text.splitlines() if row.startswith(label)]
     return rows[0].removeprefix(label) if rows else ""
@@ -205,14 +210,16 @@ def _calls(message: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _acts_of_turn(messages: Sequence[Mapping[str, Any]], step: int) -> tuple[Act, ...]:
-    """The calls of the last ``step - 1`` replies that called anything."""
-    wanted, found = step - 1, []
+    """The calls made since the last heard line, in a turn that is past its first step. A reply's
+    calls may stand in one message or in one each."""
+    found: list[int] = []
     for index in range(len(messages) - 1, -1, -1):
-        if wanted <= 0:
+        message = messages[index]
+        heard = message.get("role") == "user" and not _is_situation(message.get("content"))
+        if step < 2 or heard:
             break
-        if messages[index].get("role") == "assistant" and messages[index].get("tool_calls"):
+        if message.get("role") == "assistant" and message.get("tool_calls"):
             found.append(index)
-            wanted -= 1
     acts = []
     for index in reversed(found):
         results = _results_after(messages, index)

@@ -96,12 +96,14 @@ def rank(
     if not wanted or not bags:
         return []
     average = sum(bag.total() for bag in bags) / len(bags) or 1.0
+    meant = set(content(question)) - dropped
     rarity = {item: _idf(item, bags, 1.0 if lenient else 0.4) for item in wanted}
     whole = sum(rarity.values())
     found = []
     for passage, bag in zip(passages, bags, strict=True):
         score, cover = _score(wanted, bag, average, rarity, 0.0 if exact else NEAR_WEIGHT)
-        if score > 0 and cover / whole >= FLOOR:
+        named = not meant or any(item in bag or near(item) & bag.keys() for item in meant)
+        if named and score > 0 and cover / whole >= FLOOR:
             fit = _type_fit(question, passage.text) * SOURCE_WEIGHT.get(passage.source, 1.0)
             if passage.title and set(wanted) & {stem(word) for word in words(passage.title)}:
                 fit *= TITLE_WEIGHT

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from evennia_ai.llm.offline.address import without_name
 from evennia_ai.llm.offline.history import Said
 from evennia_ai.llm.offline.telling import ABOUT_SELF, CAPS, facts_in, is_question
 from evennia_ai.llm.offline.words import WORD, plain_spelling, sentences, with_article
@@ -19,7 +20,7 @@ from evennia_ai.llm.offline.words import WORD, plain_spelling, sentences, with_a
 IMPERATIVE = re.compile(
     r"^(?:(?:please|now|then|and|so|well|oh|just|kindly|hey)[, ]+)*(?:go|give|fetch|bring|tell|show|take|get|hand|"
     r"pour|come|look|wave|follow|let|ask|say|repeat|remember (?:me|to)|wait|stop|help|pass|serve|drop|put|sing|"
-    r"dance|bow|ignore|forget|make|kill|steal|remind|describe|explain|find|check|listen|run|walk|head|climb|pop|nip|hurry|name|prove|guess|open|close|shut|teach|play|stay|sit|stand|try|hold|lend|loan|spare|offer|sell|buy|wake|send|call|mend|fix|repair|leave (?:me|us|it))\b", re.I
+    r"dance|bow|ignore|forget|make|kill|steal|remind|describe|explain|find|check|listen|run|walk|head|climb|pop|nip|hurry|name|prove|guess|open|close|shut|teach|play|stay|sit|stand|try|hold|lend|loan|spare|offer|sell|buy|wake|send|call|mend|fix|repair|leave (?:me|us|it)|i(?:'d| would) like (?:an?|some|the|another)|i(?:'ll| will) (?:have|take))\b", re.I
 )  # fmt: skip
 CORRECTION = re.compile(
     r"^(?:(?:no|sorry|wait|oh|ah|hm|well|actually|correction|forgive me|pardon|my mistake|i misspoke|"
@@ -118,14 +119,15 @@ class Memory:
             self.last[speaker] = made
 
 
-def read_memory(heard: Sequence[Said]) -> Memory:
-    """Read what was told out of what was heard, in its order."""
+def read_memory(heard: Sequence[Said], own_name: str = "") -> Memory:
+    """Read what was told out of what was heard, in its order; ``own_name`` is who was told it."""
     memory = Memory()
     for number, said in enumerate(heard):
         if said.kind in {"say", "whisper"}:
             line = plain_spelling(said.text)
             for sentence in (s for s in sentences(line) if not is_fragment(s, line)):
-                remember(memory, said.speaker, completed(sentence, said.after), number)
+                plain = without_name(sentence, own_name) if own_name else sentence
+                remember(memory, said.speaker, completed(plain, said.after), number)
         elif said.kind == "give":
             memory.add(said.speaker, f"I gave you {with_article(said.text)}.", number, "did")
         elif said.kind == "arrives":

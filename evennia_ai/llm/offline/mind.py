@@ -140,7 +140,7 @@ def read_mind(request: LLMRequest) -> Mind:
         scene=scene,
         character=character,
         past=past,
-        memory=read_memory(past.heard),
+        memory=read_memory(past.heard, scene.name),
         passages=tuple(_passages(scene, character, past)),
         tools=frozenset(str(tool.get("function", {}).get("name", "")) for tool in request.tools),
         seed=seed_of(past.length, *(line.text for line in scene.lines)),

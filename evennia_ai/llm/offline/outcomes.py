@@ -9,9 +9,10 @@ import re
 from evennia_ai.llm.offline.actions import Step
 from evennia_ai.llm.offline.answers import from_knowledge
 from evennia_ai.llm.offline.mind import Mind
+from evennia_ai.llm.offline.naming import KIND_OF
 from evennia_ai.llm.offline.sights import looked
-from evennia_ai.llm.offline.wishes import Wish
-from evennia_ai.llm.offline.words import an, bare, ended, listed, sentences
+from evennia_ai.llm.offline.wishes import USE, Wish
+from evennia_ai.llm.offline.words import an, bare, ended, listed, sentences, stem, words
 
 
 def words_for_step(mind: Mind, wish: Wish, step: Step) -> str:
@@ -36,6 +37,11 @@ def words_for_step(mind: Mind, wish: Wish, step: Step) -> str:
 def words_for_look(mind: Mind, wish: Wish, slots: dict[str, str]) -> str:
     """What it saw, and what it knows of it beside."""
     fact = looked(mind, slots["why"], wish.text)
+    known = (
+        from_knowledge(mind, wish.text, wish.speaker, shown=False) if USE.search(wish.text) else ""
+    )
+    if known:
+        return known
     if re.search(r"you see (?:nothing|no )|nothing special", fact, re.I):
         fact = from_knowledge(mind, wish.text, wish.speaker)
         return fact or mind.phrase("look_not", **slots)
@@ -47,7 +53,9 @@ def words_for_lack(mind: Mind, wish: Wish, key: str, slots: dict[str, str]) -> s
     line = mind.phrase(key, **slots)
     known = from_knowledge(mind, wish.item, wish.speaker)
     if known and not mind.was_said(known) and len(known) < 170:
-        return f"{line} {known}"
+        treat = {KIND_OF.get(stem(word)) for word in words(wish.item)} & {"drink", "food"}
+        own = mind.phrase("lack_known", fact=known, who=slots["who"])
+        return own if treat and key == "have_not" else f"{line} {known}"
     held = mind.scene.situation.carrying
     if not held:
         return line

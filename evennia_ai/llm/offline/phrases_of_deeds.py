@@ -67,6 +67,10 @@ DEEDS: dict[str, tuple[str, ...]] = {
         "There is no {thing} here that I could give you, {who}.",
         "No {thing} just now, {who}; I am sorry.",
     ),
+    "lack_known": (
+        "{fact} But there is none ready that I could put into your hands, {who}.",
+        "{fact} Only just now I have none to hand you, {who}.",
+    ),
     "instead": ("What I could give you is {things}.", "There would be {things}, if that helps."),
     "fetch_not": (
         "I looked, {who}, but found no {thing} in {place}.",

@@ -158,6 +158,18 @@ SELF: dict[str, tuple[str, ...]] = {
         "Am I, {who}? Ask those who know me.",
         "Some say so, {who}, and some do not.",
     ),
+    "called": ("Yes, {who}?", "What is it, {who}?", "I am here, {who}.", "You called, {who}?"),
+    "silence": ("Take your time, {who}.", "You say little, {who}.", "Lost for words, {who}?"),
+    "keep_it": (
+        "It stays between us, {who}.",
+        "Not a word of it will pass my lips, {who}.",
+        "What you tell me in confidence I keep, {who}.",
+    ),
+    "owe_nothing": (
+        "Nothing that I know of, {who}.",
+        "Not a thing so far, {who}.",
+        "If you owed me something, {who}, I would remember it.",
+    ),
     "looks_of_you": (
         "I am no good at describing people, {who}. You look like {who} to me.",
         "You know best what you look like, {who}. I pay more heed to what people say.",
@@ -175,8 +187,8 @@ SELF: dict[str, tuple[str, ...]] = {
     "count_none": ("None, {who}.", "Not one, {who}, as far as I can see."),
     "have_none": (
         "I have no {thing}, {who}.",
-        "No {thing} with me, {who}, I am sorry.",
-        "A fair question, {who}, but I have no {thing}.",
+        "No {thing} that I could offer you, {who}.",
+        "No, {who}: no {thing}, I am sorry.",
     ),
     "talked_to": ("With {people}, {who}.", "{people_capital}, {who}, not long ago."),
     "talked_to_none": ("With nobody but you that I could name, {who}.",),

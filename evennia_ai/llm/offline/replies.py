@@ -101,10 +101,24 @@ def tell(mind: Mind, reading: Reading, speaker: str) -> str:
 
 def echo(mind: Mind, reading: Reading, speaker: str) -> str:
     """What was told, said back as understood."""
-    fact = recollection.as_told(with_subject(CORRECTING.sub("", reading.text)))
+    fact, who = (
+        recollection.as_told(with_subject(CORRECTING.sub("", reading.text))),
+        mind.called(speaker),
+    )
+    fact = re.sub(
+        rf"^(?:you are|your name is|hi there you are) {re.escape(who)},? (?:and )?(?=you\b)",
+        "",
+        fact,
+    )
     if len(fact) > 110:
-        return mind.phrase("remark", who=mind.called(speaker))
-    return mind.phrase("echo", fact=fact, who=mind.called(speaker))
+        return mind.phrase("remark", who=who)
+    line = mind.phrase("echo", fact=fact, who=who)
+    return line.replace(f", {who}", "") if who in words_of_names(fact) else line
+
+
+def words_of_names(text: str) -> set[str]:
+    """The words of a text that begin with a capital."""
+    return set(re.findall(r"\b[A-ZÀ-Þ][\w'-]*", text))
 
 
 def related(mind: Mind, reading: Reading, speaker: str) -> str:
@@ -178,6 +192,12 @@ def offer_help(mind: Mind, reading: Reading, speaker: str) -> str:
     return _with(mind.phrase("help", who=mind.called(speaker)), fresh[0])
 
 
+def owing(mind: Mind, reading: Reading, speaker: str) -> str:
+    """What the speaker owes: as far as it was told or is known."""
+    told = recollection.from_statements(mind, reading.text, speaker)
+    return told or mind.phrase("owe_nothing", who=mind.called(speaker))
+
+
 def own_words(mind: Mind, reading: Reading, speaker: str) -> str:
     """What it said last, or what it said about something."""
     if not mind.past.own:
@@ -219,11 +239,11 @@ def _with(line: str, tail: str) -> str:
 
 PLAIN = {
     "authority": "authority", "order": "authority", "crime": "crime", "threat": "threat", "farewell": "farewell", "thanks": "thanks",
-    "sorry": "sorry", "praise": "praise", "yes": "yes", "no": "no", "greet_brief": "arrive", "dismiss": "go_refuse", "help_me": "help_me", "weary": "weary", "laugh": "laugh", "gibberish": "gibberish", "see_me": "see_you", "you_seem": "you_seem", "spare_time": "spare_time",
+    "sorry": "sorry", "praise": "praise", "yes": "yes", "no": "no", "greet_brief": "arrive", "dismiss": "go_refuse", "help_me": "help_me", "weary": "weary", "laugh": "laugh", "gibberish": "gibberish", "see_me": "see_you", "called": "called", "silence": "silence", "keep_it": "keep_it", "you_seem": "you_seem", "spare_time": "spare_time",
 }  # fmt: skip
 HANDLERS: dict[str, Handler] = {
     "nature": nature, "inject": stay_oneself, "secret_of": keep_secret, "greet": greet, "tell": tell,
-    "insult": insult, "ask_feeling": feeling, "own_words": own_words, "ask_likes": answers.answer,
+    "insult": insult, "ask_feeling": feeling, "own_words": own_words, "owing": owing, "ask_likes": answers.answer,
     "ask_dislikes": answers.answer, "ask_never": limits, "ask_name": name, "said_by": hearsay.said_by,
     "identity": lambda mind, reading, speaker: about_self.who_it_is(mind, reading, speaker) or answers.answer(mind, reading, speaker),
     "who_runs": lambda mind, _, speaker: portrait.self_portrait(mind, speaker),

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import lru_cache
 
+from evennia_ai.llm.offline.address import is_call, without_name
 from evennia_ai.llm.offline.intents import ROWS
 from evennia_ai.llm.offline.telling import facts_in, is_question, plain_question
 from evennia_ai.llm.offline.words import SENTENCE_END, WORD, content, plain_spelling, words
@@ -25,9 +25,8 @@ LEAD = re.compile(
     r"^(?:(?:and|but|so|well|oh|ah|now|then|also|please|um|er|hm+|ok|okay|haha|hey)\b[,:]?\s+|(?:listen|look|say|wait)[,:]\s+)+",
     re.I,
 )
-MENTION = re.compile(
-    r"\b(?:about|of|is|are|was|to|with|called|than|and|named|like|know|see|ask|from|for|at|by)$",
-    re.I,
+UNSPEAKABLE = re.compile(
+    r"[bcdfghjklmnpqrstvwxz]{6,}|q[bcdfghjklmnprstvwxz]|(?!kk|vv|zz)[jkqvwxz]{2}[bcdfghjklmnpqrstvwxz]|[dfgbptk][jkqvwxz]{2}"
 )
 VOWEL = re.compile(r"[aeiouyäöüáéíóúàèìòùâêîôûåøæ]|[^\x00-\x7f]", re.I)
 
@@ -49,6 +48,10 @@ class Reading:
 
 def read_line(text: str, own_name: str) -> list[Reading]:
     """The sentences of a line, each understood."""
+    if is_call(text, own_name):
+        return [Reading("called", text)]
+    if not WORD.search(text):
+        return [Reading("silence", text)]
     found = [reading for part in parts_of(text, own_name) if (reading := read_part(part)).text]
     full = [reading for reading in found if not is_scrap(reading)]
     return full or found
@@ -73,29 +76,6 @@ def parts_of(text: str, own_name: str) -> list[str]:
         if WORD.search(plain) or plain.strip():
             found.append(plain)
     return found
-
-
-@lru_cache(maxsize=256)
-def _name_patterns(own_name: str) -> tuple[re.Pattern[str], ...]:
-    parts = sorted({own_name, *own_name.split()}, key=len, reverse=True)
-    names = "|".join(re.escape(part) for part in parts if len(part) > 1) or "(?!)"
-    courtesy = r"(?:master |mistress |sister |brother |dear |good |old |my dear )?"
-    return (
-        re.compile(rf"^{courtesy}(?:{names})\b\s*[,:!.—-]+\s*", re.I),
-        re.compile(rf"[,]?\s+{courtesy}(?:{names})(?=\s*[?!.…,]*$)", re.I),
-        re.compile(rf",\s*{courtesy}(?:{names})\s*,", re.I),
-        re.compile(rf"^{courtesy}(?:{names})\s+(?=(?:who|what|where|when|why|how|do|can|could|would|will|are|give|please|i)\b)", re.I),
-    )  # fmt: skip
-
-
-def without_name(sentence: str, own_name: str) -> str:
-    """The sentence without the character's own name as address."""
-    start, end, middle, bare = _name_patterns(own_name)
-    shorter = start.sub("", sentence)
-    shorter = middle.sub(",", shorter)
-    without = end.sub("", shorter)
-    mentioned = MENTION.search(without.rstrip("?!. …"))
-    return bare.sub("", shorter if mentioned else without).strip()
 
 
 def read_part(sentence: str) -> Reading:
@@ -136,7 +116,7 @@ def is_gibberish(text: str) -> bool:
     found = words(text)
     if not found:
         return True
-    strange = [w for w in found if len(w) > 3 and (not VOWEL.search(w) or re.search(r"[^aeiouy\W\d]{6,}", w)
+    strange = [w for w in found if len(w) > 3 and (not VOWEL.search(w) or UNSPEAKABLE.search(w)
                or re.search(r"(.)\1{3,}", w) or re.search(r"(..+)\1{2,}", w))]  # fmt: skip
     known = {"the", "you", "i", "a", "is", "to", "what", "me", "my", "do", "are", "of", "and"}
     return len(strange) * 2 > len(found) or (

@@ -43,6 +43,7 @@ LOOK = re.compile(ASK + r"(?:look (?:closely )?(?:at|over|into)|examine|inspect|
                   r"what does(?= .+ (?:say|look|read|show))|what (?:colou?r|shape) (?:is|are)|how (?:big|large|heavy|tall) (?:is|are)|what are(?= .+ made of)|what(?:'s| is) (?:written |carved |scratched )?(?:on|in)|"
                   r"what do you (?:think of|see (?:on|in))|tell me about|what about|what(?:'s| is)|what is it with) (?P<item>.+)", re.I)  # fmt: skip
 USE = re.compile(r"\b(?:good for|used? for|for\W*$|cost|worth|mean|come from)", re.I)
+FIXED_USE = re.compile(r"(?<!good )\bfor\W*$", re.I)
 VAGUE_LOOK = re.compile(
     ASK
     + r"(?:what(?:'s| is) (?!on\b|in\b|inside\b|written|carved|that\b|this\b)|tell me|what about)",
@@ -172,7 +173,7 @@ def _read_look(text: str, speaker: str, situation: Situation) -> Wish | None:
     if not found:
         return None
     item = match_name(found["item"], (*situation.things, *situation.carrying), loose=False)
-    if item and USE.search(text):
+    if item and USE.search(text) and not FIXED_USE.search(text):
         return None
     if item and VAGUE_LOOK.match(text) and not set(content(found["item"])) <= set(content(item)):
         return None

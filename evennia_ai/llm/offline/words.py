@@ -23,7 +23,7 @@ COMMON = frozenset(
     "tell told ask asked make me again now today still also only even may might must shall should "
     "ok okay ah hm hmm hey hello hi good kind sort bit lot way come came that's there's let's "
     "name named make makes made happen happened happens people folk around still again moment ago before earlier "
-    "always fair enough wonder wondering wondered matter remember recall called mean remind wrong mention mentioned such because over under after before while until own other another"
+    "always fair enough wonder wondering wondered matter remember recall called mean remind wrong mention mentioned tonight such because over under after before while until own other another"
     .split()
 )  # fmt: skip
 IRREGULAR = {
