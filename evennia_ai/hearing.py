@@ -129,7 +129,7 @@ def perceive(
         speaker_name=display_name(speaker, character),
         text=clean_heard(words, config.max_heard_chars),
         audience=frozenset(obj.dbref for obj in hearers),
-        private=kind == "whisper",
+        private=kind == "whisper" or (from_assistant and bool(speaker.ndb.ai_in_confidence)),
         addressed=address.addressed,
         hops=hops,
         reason=address.reason,

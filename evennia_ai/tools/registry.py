@@ -63,7 +63,7 @@ class ToolRegistry:
             arguments = read_arguments(item.arguments, call.arguments)
             ensure_may_act(item, context, arguments)
             if item.world:
-                note_hops(context)
+                note_circumstances(context)
             came = yield maybeDeferred(item.run, context, arguments)
         except ToolDenied as error:
             return ToolResult(REFUSED, str(error))
@@ -78,6 +78,8 @@ class ToolRegistry:
         except Exception:  # noqa: BLE001  # the tool boundary: a game's tool may raise anything
             log.failure("the tool {name} failed", name=call.name)
             return ToolResult(FAILED, "That went wrong for a reason outside your control.")
+        finally:
+            context.character.ndb.ai_in_confidence = False
         if isinstance(came, Reached):
             return ToolResult(DONE, came.text, came.heard_by)
         return ToolResult(DONE, str(came))
@@ -90,10 +92,13 @@ class ToolRegistry:
         return item
 
 
-def note_hops(context: ToolContext) -> None:
-    """Leave on the character how many assistants' answers in a row this is, for those who perceive
-    what it does: else two of them could pass a thing back and forth for ever."""
+def note_circumstances(context: ToolContext) -> None:
+    """Leave on the character what other assistants must know when they perceive what it does: how
+    many answers in a row this is, or two of them could pass a thing back and forth for ever; and
+    whether it acts on something private, or another who may know of it would take it for room talk
+    and tell it on."""
     context.character.ndb.ai_hops = context.hops + 1
+    context.character.ndb.ai_in_confidence = context.private
 
 
 def is_permitted(item: Tool, context: ToolContext) -> bool:
