@@ -307,7 +307,8 @@ class MemoryTurns:
         for row in self.inbox.rows:
             if row.turn_id == turn_id and row.state == "claimed":
                 row.state = event_state
-        self.current = None
+        if self.current == turn_id:
+            self.current = None
 
     def is_current(self, turn_id: int) -> bool:
         """True while the turn may act."""

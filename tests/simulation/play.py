@@ -183,15 +183,14 @@ class Play(ABC):
             self.heard(speaker, "say", self.rooms.listeners(speaker), self.rng.random() < 0.75)
 
     def whisper(self) -> None:
-        """A player whispers to a mind, and to another player with it now and then."""
+        """A player whispers to a mind, and to somebody else with it now and then."""
         speaker = self.somebody()
         if speaker is None:
             return
         near = sorted(self.rooms.listeners(speaker))
         minds = [who for who in near if who in self.assistants]
         if minds:
-            others = [who for who in near if who in self.players]
-            others = others if self.rng.random() < 0.25 else []
+            others = near if self.rng.random() < 0.25 else []
             chosen = {self.rng.choice(minds), *self.rng.sample(others, min(1, len(others)))}
             self.heard(speaker, "whisper", frozenset(chosen), True)
 

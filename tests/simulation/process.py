@@ -20,6 +20,7 @@ from evennia_ai.events import Audience, Heard
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.policy.react import own_call_id
 from evennia_ai.ports import ToolContext
+from evennia_ai.store.backlog import Backlog
 from evennia_ai.testing.stand_ins import StandInScript, StandInServices
 from evennia_ai.turn.attention import EXPIRED, TURNS_A_TICK, act_unasked, answer_events
 from evennia_ai.turn.fallback import EXCUSE_STEP
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 CONFIG = AssistantConfig(max_iterations=4)
 IN_MEMORY = frozenset({"is_current"})
+STORE_PAUSE_S = 5.0
+RECOVERY_PAUSE_S = 1.0
 READS = frozenset({"log.view", "inbox.open_events", "inbox.overheard"})
 EXCUSE_ID = own_call_id(0, EXCUSE_STEP, 0)[-4:]
 
@@ -91,6 +94,8 @@ class Mind:
         self.script.inbox = Watched("inbox", dbref, stores.inbox, process)
         self.script.turns = Watched("turns", dbref, stores.turns, process)
 
+        self.backlog = Backlog(process.clock, self.script.inbox.put, self.attend_to, self.lose)
+
     def open_stores(self) -> Stores:
         """What was stored by all processes before this one."""
         process = self.process
@@ -104,14 +109,18 @@ class Mind:
         return self.process.accepting and not (self.stopped or self.steered or nowhere)
 
     def hear(self, heard: Heard) -> None:
-        """Store it first, then wake. What the database refuses was never promised."""
-        try:
-            event_id = self.script.inbox.put(heard)
-        except StoreUnavailable:
-            return
+        """Store it first, then wake; where the database refuses, a moment later."""
+        self.backlog.put(heard)
+
+    def attend_to(self, heard: Heard, event_id: int) -> None:
+        """As `AssistantScript.attend_to`: from here on it is promised."""
         self.process.sim.note_put(self.dbref, event_id, heard)
         if heard.addressed:
             self.wake()
+
+    def lose(self, heard: Heard, error: StoreUnavailable) -> None:
+        """What could not be stored for so long was never promised."""
+        self.process.sim.tell(f"{self.name} cannot keep {heard.text}: {error}")
 
     def wake(self) -> None:
         """Tick soon, once."""
@@ -143,6 +152,10 @@ class Mind:
         except TurnAborted as error:
             self.process.sim.tell(f"{self.name}: {error}")
             return 0
+        except StoreUnavailable as error:
+            self.process.sim.tell(f"{self.name} waits: {error}")
+            self.process.clock.callLater(STORE_PAUSE_S, self.wake)
+            return 0
         finally:
             self.ticking = False
             if self.tick_again:
@@ -166,7 +179,6 @@ class Process:
         self.rooms = sim.rooms
         self.epoch = epoch
         self.alive = True
-        self.started = False
         self.accepting = True
         self.clock = Clock()
         self.clock.rightNow = sim.time
@@ -188,7 +200,7 @@ class Process:
         fate = self.sim.next_fate(name)
         if fate == "dies before":
             self.die(f"before {name}")
-        if fate == "is refused" and self.started and name not in READS:
+        if fate == "is refused" and name not in READS:
             self.sim.tell(f"{name} is refused")
             raise StoreUnavailable(name)
         result = operation()
@@ -214,12 +226,15 @@ class Process:
 
     def start(self) -> None:
         """Close what an older process left open and wake who owes an answer."""
-        self.sim.recover(self)
+        try:
+            self.sim.recover(self)
+        except StoreUnavailable:
+            self.clock.callLater(RECOVERY_PAUSE_S, self.start)
+            return
         owing = self.sim.owing()
         for dbref, mind in self.minds.items():
             if dbref in owing:
                 mind.wake()
-        self.started = True
 
     def quiesce(self) -> None:
         """Begin no turn any more and let those in flight go."""
@@ -248,7 +263,7 @@ class Process:
         ears = ",".join(sorted(act.heard_by))
         self.sim.tell(f"{mind.name} DOES {call.name} {act.text!r} ({ears})")
         kind = call.name if call.name in ("say", "whisper", "emote") else "emote"
-        private = act.private_to is not None
+        private = context.private or act.private_to is not None
         heard = Heard(kind, mind.dbref, mind.name, act.text, frozenset(), private)
         hops = context.hops + 1
         self.spread(replace(heard, hops=hops), act.heard_by, CONFIG.max_hops)
