@@ -22,8 +22,11 @@ CONTROL_WAIT_S = 10.0
 class StubProvider:
     """A running stub provider; a context manager.
 
-    `queue`, `rule` and the rest take the replies that `stub_replies` describes.
+    `queue`, `rule` and the rest take the replies that `stub_replies` describes. ``module`` is what
+    it runs; a subclass may name one that has the provider answer otherwise.
     """
+
+    module = "evennia_ai.testing.provider"
 
     def __init__(self, log: Path, latency: float = 0.0) -> None:
         """``log`` is the file its requests go to; ``latency`` seconds before every answer."""
@@ -39,7 +42,7 @@ class StubProvider:
 
     def start(self) -> Self:
         """Start it; returns once it listens. Raises RuntimeError where it does not."""
-        command = [sys.executable, "-m", "evennia_ai.testing.provider", "--until-stdin-ends"]
+        command = [sys.executable, "-m", self.module, "--until-stdin-ends"]
         path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
         self._process = subprocess.Popen(  # noqa: S603  # our own interpreter and module
             [*command, "--log", str(self.log), "--latency", str(self.latency)],

@@ -1,0 +1,1 @@
+"""The crash harness over the real server: kill -9, start again, and judge what is left."""

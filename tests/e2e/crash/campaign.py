@@ -1,0 +1,154 @@
+"""Three players talk to an assistant while its server is killed again and again."""
+
+from __future__ import annotations
+
+import random
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from itertools import count
+from types import TracebackType
+from typing import Self
+
+from server import running
+from tests.e2e.crash.crash_game import CrashGame
+from tests.e2e.harness import PLAYERS
+from tests.e2e.telnet import TelnetPlayer
+
+OPEN = (
+    "SELECT text FROM evennia_ai_event WHERE state IN ('waiting', 'claimed', 'doubtful')"
+    " UNION ALL SELECT context FROM evennia_ai_turn WHERE ended_at IS NULL"
+)
+POINTS = (
+    "inbox row", "turn begun", "model called", "call recorded", "intent stored", "act executed",
+    "outcome stored", "turn finished", "turn recovered",
+)  # fmt: skip
+NAMED = tuple(f"{side} {point}" for point in POINTS for side in ("before", "after"))
+AT_START = tuple(moment for moment in NAMED if "recovered" in moment)
+PHRASES = (
+    "say Mira, what about {mark}?",
+    "say Mira, wave at me for {mark}",
+    "say Mira, give me the mug, that is {mark}",
+    "whisper Mira = keep {mark} to yourself",
+)
+LET_GO = "drop mug"
+LONGEST_TALK_S = 0.8
+LONGEST_START_S = 0.5
+PATIENCE_S = 20.0
+
+
+@dataclass
+class Campaign:
+    """Kills a game's server, restarts it, and lets its players go on.
+
+    Args:
+        game: with its portal open and no server running.
+        seed: of everything that is left to chance.
+    """
+
+    game: CrashGame
+    seed: int
+    players: list[TelnetPlayer] = field(default_factory=list)
+    moments: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._random = random.Random(self.seed)
+        self._marks = (f"k{number}" for number in count(1))
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        self.start()
+        self.players = [self._open.enter_context(self.game.player(name)) for name in PLAYERS]
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._open.close()
+
+    def kill(self, moment: str = "") -> None:
+        """One kill, at a named moment or, without a name, at any; and up again.
+
+        Whatever waits from before goes on meanwhile.
+        """
+        self.moments.append(moment or "at random")
+        if moment in AT_START:
+            self._kill_with_open_turns()
+        elif moment:
+            self._kill_at(moment)
+        else:
+            self._kill_at_random()
+        self.start()
+
+    def start(self) -> None:
+        """Start the server until it stays, and let everybody in."""
+        self.game.start_server()
+        while not self.game.await_server():
+            self.game.start_server()
+        for player in self.players:
+            player.mark()
+            player.send(f"ic {player.name}")
+        for player in self.players:
+            player.expect(f"You become {player.name}", PATIENCE_S)
+
+    def drain(self, timeout_s: float) -> None:
+        """Let the game come to rest, as far as it does; a last line to the assistant takes in what
+        it overheard."""
+        running.wait_until(self._is_at_rest, timeout_s)
+        mark = next(self._marks)
+        self.players[0].send(f"say Mira, that was {mark}")
+        running.wait_until(lambda: self._knows(mark) and self._is_at_rest(), timeout_s)
+
+    def _is_at_rest(self) -> bool:
+        return not self.game.sql(OPEN)
+
+    def _knows(self, mark: str) -> bool:
+        query = "SELECT id FROM evennia_ai_event WHERE text LIKE ?"
+        return bool(self.game.sql(query, [f"%that was {mark}"]))
+
+    def _talk(self) -> None:
+        """Some of the players say something, each with a mark of its own."""
+        for player in self._random.sample(self.players, self._random.randint(1, len(self.players))):
+            player.send(LET_GO)
+            player.send(self._random.choice(PHRASES).format(mark=next(self._marks)))
+
+    def _kill_at(self, moment: str) -> None:
+        """Die at a named moment, of whatever turn comes by it."""
+        if self._random.random() < 0.5:
+            self._talk()
+            time.sleep(self._random.uniform(0, LONGEST_TALK_S))
+        self.game.order_file.write_text(moment)
+        until = time.monotonic() + PATIENCE_S
+        while not self.game.is_dead() and time.monotonic() < until:
+            self._talk()
+            running.wait_until(self.game.is_dead, 1.0)
+        assert self.game.is_dead(), f"nothing came by {moment!r}"
+
+    def _kill_at_random(self) -> None:
+        """Die at any moment of a talk, or of a start."""
+        self._talk()
+        time.sleep(self._random.uniform(0, LONGEST_TALK_S))
+        self.game.kill_server()
+        if self._random.random() < 0.3:
+            self.moments.append("at random in the start")
+            self.game.start_server()
+            time.sleep(self._random.uniform(0, LONGEST_START_S))
+            self.game.kill_server()
+
+    def _kill_with_open_turns(self) -> None:
+        """Die in the recovery of the turns that a kill left open."""
+        self._kill_at("after turn begun")
+        self.game.order_file.write_text(self.moments[-1])
+        self.game.start_server()
+        running.wait_until(self.game.is_dead, PATIENCE_S)
+        assert self.game.is_dead(), f"nothing came by {self.moments[-1]!r}"
+
+
+def schedule(kills: int, seed: int) -> list[str]:
+    """The moments of some kills in any order: each named one, the rest at random."""
+    moments = [*NAMED, *[""] * (kills - len(NAMED))][:kills]
+    random.Random(seed).shuffle(moments)
+    return moments

@@ -1,0 +1,187 @@
+"""Kills the server from inside at named moments, and writes down what it did before.
+
+Copied into a test game's ``world`` and named as a service plugin of its settings; the package
+knows nothing of it. `ORDER` names the point at which to die, once; `PLANT` a bug to have.
+Every promise the server makes, and every act it does, is a line in `JOURNAL`, which outlives it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from twisted.internet.defer import Deferred
+
+from evennia_ai import services
+from evennia_ai.llm.openai_client import OpenAIClient
+from evennia_ai.store import recovery, turns
+from evennia_ai.store.inbox import TableInbox
+from evennia_ai.store.turns import TableTurns
+from evennia_ai.tools.registry import ToolRegistry
+
+ORDER = Path(settings.GAME_DIR, "crash.order")
+PLANT = Path(settings.GAME_DIR, "crash.plant")
+JOURNAL = Path(settings.GAME_DIR, "crash.journal")
+POINTS: dict[str, tuple[tuple[Any, str], ...]] = {
+    "inbox row": ((TableInbox, "put"),),
+    "turn begun": ((TableTurns, "begin"),),
+    "model called": ((OpenAIClient, "complete"),),
+    "call recorded": ((TableTurns, "record_model_call"),),
+    "intent stored": ((TableTurns, "intend"),),
+    "act executed": ((ToolRegistry, "run"),),
+    "outcome stored": ((TableTurns, "record_outcome"),),
+    "turn finished": ((TableTurns, "finish"),),
+    "turn recovered": ((recovery, "recover_turn"), (turns, "recover_turn")),
+}
+DROPPED = 5
+
+
+def start_plugin_services(server: Any) -> None:
+    """Evennia's hook, before any of our services starts."""
+    if PLANT.exists():
+        PLANTS[PLANT.read_text()]()
+    note_all()
+    for point, places in POINTS.items():
+        for owner, name in places:
+            replace(owner, name, at_point(point))
+
+
+def replace(owner: Any, name: str, change: Callable[[Any], Any]) -> None:
+    """Put ``change(what is there)`` in its place."""
+    real = getattr(owner, name)
+    setattr(owner, name, wraps(real)(change(real)))
+
+
+# --- points -----------------------------------------------------------------------------------
+
+
+def at_point(point: str) -> Callable[[Any], Any]:
+    """Make a function, or a Deferred's result, a moment at which the server may be killed."""
+
+    def watch(real: Any) -> Any:
+        def watched(*args: Any, **kwargs: Any) -> Any:
+            pass_by(f"before {point}")
+            came = real(*args, **kwargs)
+            return afterwards(came, lambda _: pass_by(f"after {point}"))
+
+        return watched
+
+    return watch
+
+
+def afterwards(came: Any, do: Callable[[Any], None]) -> Any:
+    """Call ``do`` with what came, now or when it comes."""
+
+    def done(value: Any) -> Any:
+        do(value)
+        return value
+
+    return came.addCallback(done) if isinstance(came, Deferred) else done(came)
+
+
+def pass_by(moment: str) -> None:
+    """Die here, if that is what was ordered."""
+    try:
+        ordered = ORDER.read_text()
+    except FileNotFoundError:
+        return
+    if ordered == moment:
+        ORDER.unlink()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+# --- the journal ------------------------------------------------------------------------------
+
+
+def note(what: str, **fields: Any) -> None:
+    """Write a line, whole or not at all."""
+    line = json.dumps({"what": what, "at": time.time(), **fields}) + "\n"
+    file = os.open(JOURNAL, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    os.write(file, line.encode())
+    os.close(file)
+
+
+def note_all() -> None:
+    """Write down what is promised and what is done."""
+    replace(TableInbox, "put", noting_puts)
+    replace(TableTurns, "begin", noting_turns)
+    replace(ToolRegistry, "run", noting_deeds)
+
+
+def noting_puts(put: Any) -> Any:
+    def noted(inbox: Any, heard: Any) -> int:
+        event_id: int = put(inbox, heard)
+        note("put", assistant=inbox.assistant_id, event_id=event_id, text=heard.text)
+        return event_id
+
+    return noted
+
+
+def noting_turns(begin: Any) -> Any:
+    def noted(store: Any, events: Any, *args: Any) -> Any:
+        turn = begin(store, events, *args)
+        note("turn", turn_id=turn.id, events=[event.id for event in events])
+        return turn
+
+    return noted
+
+
+def noting_deeds(run: Any) -> Any:
+    def noted(toolbox: Any, context: Any, call: Any) -> Any:
+        def write(result: Any) -> None:
+            if result.state != "done":
+                return
+            item = toolbox.tools[call.name]
+            heard_by = context.audience if result.heard_by is None else result.heard_by
+            note(
+                "deed",
+                character=context.character.dbref,
+                name=call.name,
+                arguments=call.arguments,
+                call_id=call.id,
+                world=item.world,
+                safe_to_retry=item.safe_to_retry,
+                heard_by=sorted(heard_by),
+            )
+
+        return afterwards(run(toolbox, context, call), write)
+
+    return noted
+
+
+# --- bugs to be found -------------------------------------------------------------------------
+
+
+def forget_what_was_done() -> None:
+    """Recovery that runs everything again."""
+    recovery.state_after_loss = lambda *about, **more: "waiting"
+    TableTurns._acts_since = lambda *about, **more: ()
+
+
+def drop_some_lines() -> None:
+    """An inbox that loses every fifth line."""
+    count = iter(range(1, 1_000_000))
+
+    def dropping(put: Any) -> Any:
+        return lambda inbox, heard: 0 if next(count) % DROPPED == 0 else put(inbox, heard)
+
+    replace(TableInbox, "put", dropping)
+
+
+def recover_nothing() -> None:
+    """Turns of dead processes stay open."""
+    services.recover_open_turns = lambda *about, **more: 0
+
+
+PLANTS = {
+    "recovery forgets what was done": forget_what_was_done,
+    "the inbox drops lines": drop_some_lines,
+    "nothing is recovered": recover_nothing,
+}

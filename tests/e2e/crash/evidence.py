@@ -1,0 +1,175 @@
+"""What a killed game leaves behind, as the rows that `tests.invariants` judges: its tables, the
+journal of `crash_points`, and the players' screens."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from evennia_ai.policy.react import own_call_id
+from evennia_ai.turn.fallback import EXCUSE_STEP
+from tests.e2e.crash.crash_game import CrashGame
+from tests.e2e.telnet import TelnetPlayer
+from tests.invariants import (
+    ActRow,
+    Deed,
+    EventRow,
+    Evidence,
+    MessageRow,
+    Put,
+    TurnRow,
+    Violation,
+)
+
+MARK = re.compile(r"\bk\d+\b")
+ECHO = re.compile(r"^You (?:say|whisper)\b.*?\b(k\d+)\b", re.M)
+ACT = re.compile(r"^Mira (?:says, |whispers: |waves ).*$", re.M)
+EXCUSE_END = own_call_id(0, EXCUSE_STEP, 0)[-4:]
+WHISPER = "whisper"
+
+SELECT = """
+SELECT row.*, '#' || script.db_obj_id AS dbref FROM evennia_ai_{table} AS row
+JOIN scripts_scriptdb AS script ON script.id = row.assistant_id ORDER BY row.id
+"""
+Record = dict[str, Any]
+
+
+def collect(game: CrashGame) -> Evidence:
+    """Everything there is to judge."""
+    journal = read_journal(game)
+    named = {record["turn_id"]: record["events"] for record in journal if record["what"] == "turn"}
+    calls = {row["call_id"]: row for row in rows(game, "toolcall")}
+    safe = {record["call_id"] for record in of(journal, "deed") if record["safe_to_retry"]}
+    dbrefs = {row["assistant_id"]: row["dbref"] for row in rows(game, "event")}
+    return Evidence(
+        puts=[
+            Put(dbrefs.get(record["assistant"], "?"), record["event_id"], record["text"])
+            for record in of(journal, "put")
+        ],
+        events=[event_row(row) for row in rows(game, "event")],
+        turns=[turn_row(row, named.get(row["id"], ())) for row in rows(game, "turn")],
+        acts=[act_row(row, row["call_id"] in safe) for row in calls.values()],
+        messages=[message_row(row) for row in rows(game, "message")],
+        deeds=[deed(record, calls, named) for record in of(journal, "deed") if record["world"]],
+    )
+
+
+def rows(game: CrashGame, table: str) -> list[Record]:
+    """A table of ours, with the character's dbref."""
+    return [dict(row) for row in game.sql(SELECT.format(table=table))]
+
+
+def read_journal(game: CrashGame) -> list[Record]:
+    """All that was written down."""
+    return [json.loads(line) for line in game.journal.read_text().splitlines()]
+
+
+def of(journal: Iterable[Record], what: str) -> list[Record]:
+    """The records of a kind."""
+    return [record for record in journal if record["what"] == what]
+
+
+def seconds(value: str | None) -> float | None:
+    """A time in the database, in unix seconds."""
+    return None if value is None else datetime.fromisoformat(value).replace(tzinfo=UTC).timestamp()
+
+
+def event_row(row: Record) -> EventRow:
+    return EventRow(
+        assistant=row["dbref"],
+        id=row["id"],
+        text=row["text"],
+        state=row["state"],
+        reason=row["reason"],
+        turn_id=row["turn_id"],
+        secret=row["kind"] == WHISPER,
+        audience=frozenset(json.loads(row["audience"])) | {row["speaker"]},
+    )
+
+
+def turn_row(row: Record, events: Iterable[int]) -> TurnRow:
+    began = seconds(row["at"])
+    assert began is not None
+    ended = seconds(row["ended_at"])
+    return TurnRow(
+        row["dbref"], row["id"], row["epoch"], tuple(events), began, ended, row["outcome"]
+    )
+
+
+def act_row(row: Record, safe_to_retry: bool) -> ActRow:
+    return ActRow(
+        assistant=row["dbref"],
+        turn_id=row["turn_id"],
+        call_id=row["call_id"],
+        name=row["name"],
+        arguments=row["arguments"],
+        world=bool(row["world"]),
+        state=row["state"],
+        safe_to_retry=safe_to_retry,
+        moment=seconds(row["at"]),
+    )
+
+
+def message_row(row: Record) -> MessageRow:
+    return MessageRow(
+        assistant=row["dbref"],
+        seq=row["id"],
+        role=row["role"],
+        content=row["content"],
+        event_id=row["event_id"],
+        turn_id=row["turn_id"],
+        private=bool(row["private"]),
+        audience=frozenset(json.loads(row["audience"])),
+        calls=tuple(call["id"] for call in json.loads(row["tool_calls"])),
+        call_id=row["tool_call_id"],
+        moment=seconds(row["at"]),
+    )
+
+
+def deed(record: Record, calls: dict[str, Record], named: dict[int, list[int]]) -> Deed:
+    """A line of the journal. Its turn is that of its intent, which was stored before."""
+    turn_id = calls[record["call_id"]]["turn_id"] if record["call_id"] in calls else 0
+    return Deed(
+        assistant=record["character"],
+        name=record["name"],
+        arguments=record["arguments"],
+        call_id=record["call_id"],
+        turn_id=turn_id,
+        events=tuple(named.get(turn_id, ())),
+        text=json.loads(record["arguments"] or "{}").get("text", ""),
+        heard_by=frozenset(record["heard_by"]),
+        excuse=record["call_id"].endswith(EXCUSE_END),
+        safe_to_retry=record["safe_to_retry"],
+        moment=record["at"],
+    )
+
+
+# --- the screens ------------------------------------------------------------------------------
+
+
+def check_screens(players: Iterable[TelnetPlayer], evidence: Evidence) -> list[Violation]:
+    """What players saw: each line that they saw themselves say is in the inbox, and nothing that
+    carries a mark was done before their eyes twice."""
+    found = []
+    inbox = {mark for row in evidence.events for mark in MARK.findall(row.text)}
+    for player in players:
+        screen = player.clean
+        for mark in ECHO.findall(screen):
+            if mark not in inbox:
+                words = f"{player.name} saw himself say {mark}, which is not in the inbox"
+                found.append(Violation("P1", "", words))
+        acts = [(line.split()[1], mark) for line in ACT.findall(screen) for mark in marks(line)]
+        for (verb, mark), times in Counter(acts).items():
+            if times > 1:
+                words = f"{player.name} saw {times} times how she {verb} {mark}"
+                found.append(Violation("P2", "", words))
+    return found
+
+
+def marks(line: str) -> set[str]:
+    """The marks of a line, each once."""
+    return set(MARK.findall(line))

@@ -1,0 +1,87 @@
+"""The stub provider with a mind for the crash harness: it answers what is new, and that only.
+
+Each line of a player has a mark of its own, such as ``k17``. What the assistant does about it
+carries the mark, and is the same whenever it is asked the same again, so that anything done twice
+shows on the players' screens. What it is asked to do, it does first, and speaks in its next reply:
+a server that is killed between the two has let everybody see the one and not the other.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
+from typing import Any
+
+from evennia_ai.testing import provider
+from evennia_ai.testing.stub_process import StubProvider
+
+NEW = "Not answered yet:\n"
+LINE = re.compile(r"^- (?P<who>\S+) (?P<how>says|whispers to you): (?P<words>.*)$", re.M)
+MARK = re.compile(r"\bk\d+\b")
+THING = "pewter mug"
+Call = dict[str, Any]
+
+
+class MarkedModel(StubProvider):
+    """A running provider that answers so."""
+
+    module = __name__
+
+
+def answer(body: Any) -> dict[str, Any]:
+    """The reply to a request."""
+    messages = body["messages"]
+    _, _, new = str(messages[-1]["content"]).partition(NEW)
+    lines = list(LINE.finditer(new))
+    calls = list(deeds_for(lines)) or list(words_for(lines)) or list(closing_words(messages[:-1]))
+    return {"tool_calls": calls or [call("noop")]}
+
+
+def deeds_for(lines: Iterable[re.Match[str]]) -> Iterator[Call]:
+    """What some lines ask to be done."""
+    for line in lines:
+        mark = MARK.search(line["words"])
+        if line["how"] != "says" or not mark:
+            continue
+        if "wave" in line["words"]:
+            yield call("emote", text=f"waves at {line['who']}, {mark[0]}.")
+        if "give" in line["words"]:
+            yield call("emote", text=f"waves a hand at the mug, {mark[0]}.")
+            yield call("get", item=THING)
+            yield call("give", item=THING, to=line["who"])
+
+
+def words_for(lines: list[re.Match[str]]) -> Iterator[Call]:
+    """An answer to some lines: aloud, or to each speaker what he whispered."""
+    if lines and lines[0]["how"] == "says":
+        yield call("say", text=f"I heard {together(lines)}")
+        return
+    for who in dict.fromkeys(line["who"] for line in lines):
+        own = [line for line in lines if line["who"] == who]
+        yield call("whisper", target=who, text=f"I heard {together(own)}")
+
+
+def together(lines: Iterable[re.Match[str]]) -> str:
+    """Several lines in one."""
+    return " and ".join(line["words"] for line in lines)
+
+
+def closing_words(messages: Sequence[Mapping[str, Any]]) -> Iterator[Call]:
+    """A word on what was just done."""
+    done = takewhile(lambda message: message["role"] != "user", reversed(messages))
+    marks = sorted(set(MARK.findall(json.dumps(list(done)))))
+    if marks:
+        yield call("say", text=f"I did {' and '.join(marks)}")
+
+
+def call(name: str, **arguments: str) -> Call:
+    """A tool call in the stub's form."""
+    return {"name": name, "arguments": json.dumps(arguments)}
+
+
+if __name__ == "__main__":
+    provider.answer_politely = answer
+    provider.main(sys.argv[1:])

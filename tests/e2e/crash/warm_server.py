@@ -1,0 +1,69 @@
+"""Starts a game's server over and over, each time as a fork of one process that has it imported.
+
+twistd too forks when it has loaded the application; what is saved is importing it again for every
+start. Its argument is the game directory, which it is run in; each line on its standard input
+starts one server, whose pid it prints. It ends with its standard input.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NoReturn
+
+LOG_OBSERVER = "evennia.utils.logger.GetServerLogObserver"
+# What a server imports by and by, in its start and after.
+IMPORTED_LATER = (
+    "evennia.server.amp_client",
+    "evennia.server.webserver",
+    "evennia_ai.assistant_script",
+    "evennia_ai.commands.cmdset",
+    "evennia_ai.services",
+    "openai",
+)
+
+
+def main() -> None:
+    """Load the application once and run it as often as told."""
+    sys.path.insert(0, sys.argv[1])
+    runner = load()
+    for name in IMPORTED_LATER:
+        import_module(name)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that were killed
+    for _ in sys.stdin:
+        pid = os.fork()
+        if pid == 0:
+            run(runner)
+        print(pid, flush=True)
+
+
+def load() -> Any:
+    """What twistd has when it is about to fork: a runner with its application."""
+    import evennia
+    from twisted.scripts.twistd import ServerOptions, _SomeApplicationRunner
+
+    module = Path(evennia.__file__).parent / "server" / "server.py"
+    own = [f"--python={module}", f"--logger={LOG_OBSERVER}", "--pidfile=server/server.pid"]
+    options = ServerOptions()
+    options.parseOptions(["--nodaemon", *own])
+    runner = _SomeApplicationRunner(options)
+    runner.application = runner.createOrGetApplication()
+    return runner
+
+
+def run(runner: Any) -> NoReturn:
+    """The life of one server."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    with suppress(BaseException):
+        runner.oldstdout, runner.oldstderr = sys.stdout, sys.stderr
+        runner.logger.start(runner.application)
+        runner.postApplication()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
