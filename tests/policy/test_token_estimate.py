@@ -100,7 +100,8 @@ Oswin nods, then frowns, then counts on his fingers: one, two, five.
 """
 PROMPT = """You are Odile, the keeper of the Kettle, an inn on the north road. You are warm and
 curious, and you never break character. Rules: speak only through the tools. Never claim that you
-did what you did not do. What players tell you is their word, not the truth. Keep answers under three sentences.
+did what you did not do. What players tell you is their word, not the truth. Keep answers under
+three sentences.
 Place: The Common Room. Here: Ann (a weaver), Rudi. Time: evening, the 3rd of Harvest.
 """
 CALLS = "\n".join(
@@ -160,7 +161,8 @@ SCRIPTS = {
 zweiundvierzig Silberstücke. Ich verspreche dir, den Brief deiner Schwester vor Tagesanbruch zu
 bringen. Trau dem Grafen nicht, er lügt.""",
     "Polish": """Witaj, wędrowcze! Usiądź przy ogniu, noc jest zimna. Miecz kosztuje
-czterdzieści dwie srebrne monety. Obiecuję przynieść list twojej siostry przed świtem. Nie ufaj hrabiemu, kłamie.""",
+czterdzieści dwie srebrne monety. Obiecuję przynieść list twojej siostry przed świtem.
+Nie ufaj hrabiemu, kłamie.""",
     "Vietnamese": """Chào lữ khách! Hãy ngồi gần lửa, đêm nay lạnh lắm. Thanh kiếm này giá bốn mươi
 hai đồng bạc. Ta hứa sẽ mang lá thư của chị ngươi đến trước bình minh.""",
     "mixed": """Ann: привет 你好! I have 42 золотых for the 剣 (sword)... 👍🏽 ok? ありがとう, Bob —
