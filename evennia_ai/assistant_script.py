@@ -33,7 +33,7 @@ from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.profiles import missing_model
 from evennia_ai.senses import can_hear, display_name, is_assistant, listening_objects
 from evennia_ai.signals import turn_finished
-from evennia_ai.sleep.compaction import compact_if_urgent, is_urgent
+from evennia_ai.sleep.compaction import Order, compact, compact_if_urgent, is_urgent
 from evennia_ai.store.attributes import (
     inspect_attribute,
     read_attribute,
@@ -466,6 +466,22 @@ class AssistantScript(DefaultScript):
             yield act_unasked(self)
             turns = 1
         return turns
+
+    @inlineCallbacks
+    def compact(self, order: Order) -> Generator[Deferred[Any], Any, dict[str, Any]]:
+        """Compact at an admin's word, in the place of a tick. Fires with the result; fails with
+        TurnAborted, also where it is thinking at this moment, and with StoreUnavailable."""
+        if self.ndb.ticking:
+            raise TurnAborted(f"{self.character_name} is thinking just now: try again in a moment.")
+        self.ndb.ticking = True
+        try:
+            self.resolve_settings()
+            result: dict[str, Any] = yield compact(self, order)
+        finally:
+            self.ndb.ticking = False
+            if self.pk:
+                self.wake()
+        return result
 
     @property
     def prompt_overhead(self) -> int:

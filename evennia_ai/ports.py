@@ -244,7 +244,8 @@ class ToolContext:
     ``private`` is True when the prompt held anything only ``audience`` may know, ``whispered``
     when the words that set the turn off were whispered; ``askers`` wait for an answer;
     ``allowed`` narrows the tools to a
-    prompt context's own; ``deadline_at`` is the clock's second at which a tool is given up.
+    prompt context's own; ``deadline_at`` is the clock's second at which a tool is given up;
+    ``source_seqs`` are the messages it is all about, where those are not what this turn heard.
     """
 
     script: Any
@@ -257,6 +258,7 @@ class ToolContext:
     hops: int = 0
     allowed: frozenset[str] | None = None
     deadline_at: float = 0.0
+    source_seqs: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -322,6 +324,9 @@ class Services(Protocol):
 
     def text(self, key: str) -> str:
         """A line for players that no model wrote."""
+
+    def compacting(self, script: Any, reason: str, result: Mapping[str, Any] | None) -> None:
+        """A compaction begins (no result yet), or has ended with its result. Never raises."""
 
     def thinking(self, script: Any, turn: TurnRecord, begins: bool) -> None:
         """A turn's thought begins, or ends however it did: those present may be shown it.

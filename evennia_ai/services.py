@@ -32,14 +32,19 @@ from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.llm.probe import Prober
 from evennia_ai.ports import TurnRecord
 from evennia_ai.profiles import default_profiles, merge_profiles
-from evennia_ai.senses import EvenniaSenses, is_assistant
-from evennia_ai.signals import thinking_finished, thinking_started
+from evennia_ai.senses import EvenniaSenses, is_assistant, listening_objects
+from evennia_ai.signals import (
+    compaction_finished,
+    compaction_started,
+    thinking_finished,
+    thinking_started,
+)
 from evennia_ai.slices import TimeSlices
 from evennia_ai.store.lore import LoreShelf, PersonaShelf
 from evennia_ai.store.recovery import assistants_with_work, recover_open_turns
 from evennia_ai.store.usage import spent_on
 from evennia_ai.texts import check_texts, text
-from evennia_ai.thinking import ThinkingSigns
+from evennia_ai.thinking import ThinkingSigns, send_filler
 from evennia_ai.tools.registry import load_registry
 
 log = Logger()
@@ -200,6 +205,25 @@ class AssistantService(Service):
             )
         else:
             thinking_finished.send_robust(script, character=character, audience=audience)
+
+    def compacting(self, script: Any, reason: str, result: Mapping[str, Any] | None) -> None:
+        """Send the signal that a compaction begins or has ended; at its end, one line for the log,
+        and one for the room where somebody may have had to wait for it."""
+        if not script.pk:
+            return
+        character = script.character
+        if result is None:
+            compaction_started.send_robust(script, character=character, reason=reason)
+            return
+        compaction_finished.send_robust(script, character=character, reason=reason, result=result)
+        log.info(
+            "evennia_ai: {name}: compaction ({reason}): {result}",
+            name=script.character_name,
+            reason=reason,
+            result=", ".join(f"{key} {value}" for key, value in result.items()),
+        )
+        if result.get("success") and character.location and script.players_near():
+            send_filler(character, self.text("compacted"), listening_objects(character))
 
     def attend(self, script: Any) -> None:
         """Something happens around an assistant: tick it while players are near."""

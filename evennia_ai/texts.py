@@ -24,6 +24,7 @@ TEXTS = {
         "that they can remember it. |whelp minds|n tells more, and how to be forgotten.)"
     ),
     "busy": gettext_noop("One moment: too many voices at once. Ask me again shortly?"),
+    "compacted": gettext_noop("blinks, as if sorting the memories of a long day."),
     "unheard": gettext_noop("({name} did not catch that. Please say it again.)"),
     "switched_off": gettext_noop("({name} is silent: the staff has stopped all such characters.)"),
     "picks_up": gettext_noop("{actor} picks up {item}."),

@@ -6,6 +6,7 @@ from typing import Any
 
 from evennia import CmdSet
 
+from evennia_ai.commands.compact import CmdAICompact
 from evennia_ai.commands.history import CmdAIHistory
 from evennia_ai.commands.lore import CmdAILore
 from evennia_ai.commands.players import CmdForgetMe, CmdMute
@@ -20,6 +21,7 @@ COMMANDS = (
     CmdAIHistory,
     CmdAILore,
     CmdAITest,
+    CmdAICompact,
     CmdAIStop,
     CmdAIStart,
     CmdForgetMe,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evennia.utils.evtable import EvTable
@@ -21,8 +22,10 @@ class CmdAIStatus(AICommand):
       aistatus
 
     Shows for each assistant whether it is awake, how full its context is,
-    how many lines wait for an answer, and what it cost today (UTC). A last
-    error of its model is told below the table.
+    how many lines wait for an answer, and what it cost today (UTC). Below the
+    table stands what is wrong: a model that is left alone because it failed, a
+    budget that is nearly used up, a setting that cannot be used, the last error
+    of an assistant's model.
     """
 
     key = "aistatus"
@@ -45,13 +48,31 @@ class CmdAIStatus(AICommand):
         for script in scripts:
             table.add_row(*status_row(script, queues, used, prompts))
         self.msg(str(table))
-        for complaint in services.complaints:
-            self.msg(f"|ySettings, not used:|n {clean_output(complaint, 300)}")
-        for script in scripts:
-            if script.id in errors:
-                self.msg(f"|y{script.character_name}:|n {clean_output(errors[script.id], 300)}")
-            for complaint in script.complaints:
-                self.msg(f"|y{script.character_name}, not used:|n {clean_output(complaint, 300)}")
+        for subject, trouble in troubles(services, scripts, errors):
+            self.msg(f"|y{clean_output(subject, 60)}:|n {clean_output(trouble, 300)}")
+
+
+def troubles(
+    services: Any, scripts: Sequence[Any], errors: Mapping[int, str]
+) -> Iterator[tuple[str, str]]:
+    """What an admin must know, as (what it is about, what is wrong), the gravest first."""
+    if services.switched_off:
+        yield "Stopped", f"{services.switched_off} aistart all ends that."
+    for lane in services.gateway.health():
+        if lane.paused_s > 0:
+            yield (
+                f"Model {lane.profile}:{lane.model}",
+                f"left alone for {lane.paused_s:.0f} s more: {lane.error}",
+            )
+    for name, spent, budget in services.gateway.tight_budgets():
+        yield name, f"{spent:,} of {budget:,} tokens of today are used"
+    for complaint in services.complaints:
+        yield "Settings, not used", complaint
+    for script in scripts:
+        if script.id in errors:
+            yield script.character_name, errors[script.id]
+        for complaint in script.complaints:
+            yield f"{script.character_name}, not used", complaint
 
 
 def status_row(

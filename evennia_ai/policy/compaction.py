@@ -35,6 +35,7 @@ class CompactionLimits:
         reserve: the room kept for the reply.
         target: which part of the rest the conversation may fill after a compaction.
         preserve: how many of the newest messages are kept where they fit.
+        kept_share: which part of the window is kept with them, where it fits.
     """
 
     window: int
@@ -42,6 +43,7 @@ class CompactionLimits:
     reserve: int
     target: float
     preserve: int
+    kept_share: float = KEPT_SHARE
 
     @property
     def target_tokens(self) -> int:
@@ -151,12 +153,11 @@ def unanswered_from(messages: Messages) -> int:
 
 
 def last_turn_start(messages: Messages) -> int:
-    """Where the last turn of a player begins: the first of the last run of user messages. Zero
-    where no player spoke."""
+    """The index of the last thing heard, zero where there is none. One line and not a run of them:
+    a room's talk among others may be the whole history, and what has no answer yet is named at the
+    end of the prompt in any case."""
     index = len(messages) - 1
-    while index >= 0 and messages[index]["role"] != "user":
-        index -= 1
-    while index > 0 and messages[index - 1]["role"] == "user":
+    while index > 0 and messages[index]["role"] != "user":
         index -= 1
     return max(index, 0)
 
@@ -180,7 +181,7 @@ def wanted_cut(sizes: Sequence[int], limits: CompactionLimits) -> int:
     for index in range(len(sizes) - 1, -1, -1):
         kept += sizes[index]
         enough = len(sizes) - index >= limits.preserve
-        if enough and kept >= KEPT_SHARE * limits.window:
+        if enough and kept >= limits.kept_share * limits.window:
             return index
     return 0
 

@@ -7,7 +7,7 @@ is when the summary is there, so that what arrived meanwhile is kept.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
@@ -90,14 +90,16 @@ def reserve(config: Any) -> int:
 def limits_for(script: Any, order: Order) -> CompactionLimits:
     """What a plan goes by."""
     config = script.config
-    preserve = config.compact_preserve_window if order.keep_recent is None else order.keep_recent
-    return CompactionLimits(
+    limits = CompactionLimits(
         window=usable_window(config, script.profile),
         fixed=script.prompt_overhead,
         reserve=reserve(config),
         target=config.compact_target,
-        preserve=preserve,
+        preserve=config.compact_preserve_window,
     )
+    if order.keep_recent is None:
+        return limits
+    return replace(limits, preserve=order.keep_recent, kept_share=0.0)
 
 
 def compact_conversation_history(
@@ -136,6 +138,14 @@ def compact_if_urgent(script: Any) -> Deferred[dict[str, Any]]:
     return compact(script, Order(EMERGENCY))
 
 
+def preview(script: Any, order: Order) -> CompactionPlan | Skip:
+    """What an order would do now, by where it would cut. Nothing is done."""
+    if not script.config.compact_enabled:
+        return Skip(DISABLED)
+    view: View = script.conversation.current
+    return plan_compaction(view.messages, limits_for(script, order), stored_tokens)
+
+
 @inlineCallbacks
 def compact(script: Any, order: Order) -> Generator[Deferred[Any], Any, dict[str, Any]]:
     """Carry an order out. Fires with the result dict; fails with TurnAborted and StoreUnavailable,
@@ -150,9 +160,10 @@ def compact(script: Any, order: Order) -> Generator[Deferred[Any], Any, dict[str
     view: View = script.conversation.current
     if view.messages and not order.force and not needs_compaction(use.used, use.window, threshold):
         return skipped(below_threshold(use.used, use.window, threshold), use)
-    plan = plan_compaction(view.messages, limits_for(script, order), stored_tokens)
+    plan = preview(script, order)
     if isinstance(plan, Skip):
         return skipped(plan.reason, use)
+    script.services.compacting(script, order.reason, None)
     if order.reason in URGENT:
         log.warn(
             "{name}: Emergency compaction triggered: {ratio:.0%} context usage",
@@ -163,12 +174,15 @@ def compact(script: Any, order: Order) -> Generator[Deferred[Any], Any, dict[str
     summary: dict[str, Summed] | None = yield summarise(script, order, view, going)
     if summary is None:
         script.compaction_strikes += 1
-        return {"success": False, "error": FAILED}
-    record = make_record(order, view, going, summary)
-    stored: CompactionRecord = yield persist(
-        script.services.clock, lambda: script.conversation.compact(record)
-    )
-    return report(script, stored, plan, use, len(view.messages))
+        result: dict[str, Any] = {"success": False, "error": FAILED}
+    else:
+        record = make_record(order, view, going, summary)
+        stored: CompactionRecord = yield persist(
+            script.services.clock, lambda: script.conversation.compact(record)
+        )
+        result = report(script, stored, plan, use, len(view.messages))
+    script.services.compacting(script, order.reason, result)
+    return result
 
 
 def stored_tokens(message: Mapping[str, Any]) -> int:

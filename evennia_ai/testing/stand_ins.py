@@ -100,6 +100,11 @@ class StandInServices:
         self.toolbox = StandInToolbox()
         self.world = StandInWorld()
         self.thoughts: list[tuple[int, bool]] = []
+        self.compactions: list[tuple[str, Mapping[str, Any] | None]] = []
+
+    def compacting(self, script: Any, reason: str, result: Mapping[str, Any] | None) -> None:
+        """Write down how compactions go."""
+        self.compactions.append((reason, result))
 
     def thinking(self, script: Any, turn: TurnRecord, begins: bool) -> None:
         """Write down that a turn's thought begins or ends."""

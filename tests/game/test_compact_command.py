@@ -1,0 +1,134 @@
+"""``aicompact``: by hand, dry, and back again."""
+
+import re
+
+import pytest
+from twisted.internet.defer import Deferred
+
+from evennia_ai.errors import ProviderUnavailable
+from evennia_ai.messages import make_message
+from evennia_ai.models import Compaction, Message
+from evennia_ai.signals import compaction_finished, compaction_started
+from evennia_ai.testing.scripted import LLMReply, call
+
+
+@pytest.fixture
+def admin(game, tavern, mira):
+    return game.player("Ada", tavern, permissions=["Admin"])
+
+
+@pytest.fixture
+def talkative(mira, ann):
+    """Mira with forty lines behind her."""
+    mira.assistant.attributes.add("max_context_tokens", 12_000)
+    mira.assistant.conversation.append(
+        [
+            make_message("user", f"Ann says: line {n} " + "word " * 200, audience=[ann.dbref])
+            for n in range(40)
+        ]
+    )
+    return mira
+
+
+def counts(text):
+    """How many messages were summed up, and how many kept."""
+    found = re.search(r"(\d+) messages (?:would be )?summed up, (?:the newest )?(\d+)", text)
+    return int(found[1]), int(found[2])
+
+
+def told(player, line):
+    player.forget()
+    player.do(line)
+    return "\n".join(player.heard())
+
+
+def test_a_compaction_is_done_told_and_taken_back(game, admin, talkative):
+    game.model.add("Ann told long stories.")
+    text = told(admin, "aicompact Mira = the stories")
+    gone, kept = counts(text)
+    assert gone + kept == 40
+    assert "Done (summary)" in text
+    assert "the stories" in game.model.requests[0].messages[0]["content"]
+    assert "blinks, as if sorting" in text
+    assert Message.objects.count() == 40
+    assert f"{gone} messages is taken back" in told(admin, "aicompact/undo Mira")
+    assert len(talkative.assistant.conversation.view()) == 40
+    assert "no compaction to take back" in told(admin, "aicompact/undo Mira")
+
+
+def test_dry_tells_what_would_be_done_and_does_nothing(admin, talkative):
+    text = told(admin, "aicompact/dry Mira")
+    assert sum(counts(text)) == 40
+    assert not Compaction.objects.exists()
+
+
+def test_the_number_to_keep_is_for_this_once(game, admin, talkative):
+    game.model.add("Ann told long stories.")
+    assert "35 messages summed up, 5 kept" in told(admin, "aicompact/keep Mira/5")
+
+
+def test_a_failed_summary_leaves_everything_as_it_was(game, admin, talkative):
+    game.model.add(ProviderUnavailable("down"))
+    assert "everything stays as it is" in told(admin, "aicompact Mira")
+    assert not Compaction.objects.exists()
+
+
+def test_while_it_thinks_it_is_not_compacted(game, admin, talkative):
+    late = Deferred()
+    game.model.add(late)
+    admin.do("say Mira, hello")
+    game.run()
+    assert "is thinking just now" in told(admin, "aicompact Mira")
+    late.callback(call("say", text="Hello."))
+
+
+def test_what_is_said_meanwhile_is_answered_afterwards(game, admin, ann, talkative):
+    late = Deferred()
+    game.model.add(late, call("say", text="Yes?"))
+    told(admin, "aicompact Mira")
+    ann.do("say Mira, hello")
+    game.run()
+    assert "Mira says" not in ann.last()
+    late.callback(LLMReply("Ann told long stories."))
+    game.run()
+    assert ann.last() == 'Mira says, "Yes?"'
+
+
+def test_a_games_own_code_is_told(game, admin, talkative):
+    seen = []
+
+    def started(sender, reason, **kwargs):
+        seen.append(reason)
+
+    def finished(sender, result, **kwargs):
+        seen.append(result["compacted_messages"])
+
+    compaction_started.connect(started)
+    compaction_finished.connect(finished)
+    game.model.add("Ann told long stories.")
+    told(admin, "aicompact Mira")
+    assert seen == ["manual", Compaction.objects.get().compacted_count]
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("aicompact", "Which character?"),
+        ("aicompact Nobody", "There is nobody called 'Nobody'."),
+        ("aicompact Ada", "Ada has no assistant."),
+        ("aicompact/frob Mira", "There is no switch /frob. There are: /keep, /dry, /undo."),
+        ("aicompact/dry/undo Mira", "One switch at a time"),
+        ("aicompact/keep Mira", "How many?"),
+        ("aicompact/keep Mira/" + "9" * 30, "How many?"),
+        ("aicompact/keep Mira/-1", "How many?"),
+        ("aicompact Mira", "Nothing was done: no history."),
+        ("aicompact/dry Mira", "Nothing would be done: no history."),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_a_sentence(admin, line, answer):
+    assert answer in told(admin, line)
+
+
+def test_it_is_for_admins(game, tavern, mira):
+    builder = game.player("Bo", tavern, permissions=["Builder"])
+    assert "is not available" in told(builder, "aicompact Mira")
