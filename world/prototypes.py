@@ -177,10 +177,11 @@ PEOPLE = [
         a little afraid. You speak plainly, in one to three sentences at a time.
         """,
         {
-            "Menu, food, drink, beds and rooms": """
-                A mug of ale costs a penny, cider the same, and the rum in the small locked cask is
-                not for sale. Fish stew with bread costs twopence. A bed in the loft costs
-                threepence a night, breakfast is porridge.
+            "What the house serves": """
+                A mug of ale costs a penny, and cider the same. The rum in the small locked cask is
+                not for sale. The menu has one dish: fish stew with bread, for twopence. There are
+                no rooms, but a bed in the loft costs threepence a night, porridge for breakfast
+                and all.
             """,
             "The arch": """
                 The arch was bricked up in the winter my father took to his bed. He had the bricks

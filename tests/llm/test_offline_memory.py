@@ -98,8 +98,19 @@ def test_only_the_calls_of_this_turn_are_its_acts():
     earlier = {"role": "assistant", "content": "", "tool_calls": [call("get", '{"item": "a"}')]}
     now = {"role": "assistant", "content": "", "tool_calls": [call("give", '{"item": "b"}')]}
     result = {"role": "tool", "tool_call_id": "1", "content": "You gave b to Ann."}
-    past = past_of(earlier, result, now, result, step=2)
+    heard = {"role": "user", "content": "Ann says: and b?"}
+    past = past_of(earlier, result, heard, now, result, step=2)
     assert [(act.name, act.failed) for act in past.acts] == [("give", False)]
+    assert past_of(earlier, result, heard, now, result, step=1).acts == ()
+
+
+def test_calls_of_one_reply_may_stand_in_a_message_each():
+    look = {"role": "assistant", "content": "", "tool_calls": [call("look", "{}")]}
+    move = {"role": "assistant", "content": "", "tool_calls": [call("move", '{"to": "x"}')]}
+    seen = {"role": "tool", "tool_call_id": "1", "content": "The Forge: Hot."}
+    tail = {"role": "user", "content": "<situation>\nTime: Friday, 10:31\n</situation>"}
+    past = past_of(look, seen, move, seen, tail, step=2)
+    assert [act.name for act in past.acts] == ["look", "move"]
 
 
 def test_a_description_with_a_no_in_it_is_no_failure():

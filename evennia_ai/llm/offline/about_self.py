@@ -20,6 +20,11 @@ OF_OTHERS = re.compile(r"\b(?:your|my) [\w ]+?'s\b|\bhow old (?:is|was)\b")
 FORWARD = frozenset({"plans", "trouble", "journey"})
 NEVER_OPEN = frozenset({"lost", "journey", "work", "seeks"})
 CHOSEN = 2
+KEEPER = re.compile(
+    r"^(?:\w+ )?(?:owner|keeper|landlord|landlady|boss|host|hostess|master|mistress|innkeeper)$",
+    re.I,
+)
+KEEPING = re.compile(r"\b(?:keep|own|run|lead|serve as)\b")
 FAVOURITE = re.compile(
     r"\bfavou?rite (?!thing|food|drink|dish|meal|pastime|hobby|to\b|part)(\w+)", re.I
 )
@@ -81,6 +86,8 @@ def who_it_is(mind: Mind, reading: Reading, speaker: str) -> str:
     wanted = set(content(topic))
     if not wanted or not identity or re.search(r"\b(?:of|to|in|who|that)\b", topic):
         return ""
+    if KEEPER.search(topic) and KEEPING.search(identity):
+        return mind.phrase("is_so", fact=identity, who=mind.called(speaker))
     holding = [fact for fact in mind.character.facts if wanted <= set(content(fact))]
     key, fact = ("is_so", holding[0]) if holding else ("is_not", identity)
     return mind.phrase(key, fact=fact, who=mind.called(speaker))

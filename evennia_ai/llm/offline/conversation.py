@@ -15,7 +15,7 @@ from evennia_ai.llm.offline.mind import Mind
 from evennia_ai.llm.offline.naming import KIND_OF, match_name
 from evennia_ai.llm.offline.portrait import never_clause
 from evennia_ai.llm.offline.recollection import as_told
-from evennia_ai.llm.offline.replies import follow_up, greet, related, respond
+from evennia_ai.llm.offline.replies import felt, follow_up, greet, related, respond
 from evennia_ai.llm.offline.understanding import Reading, read_line
 from evennia_ai.llm.offline.wishes import Wish, read_wish
 from evennia_ai.llm.offline.words import an, bare, content, rotated, stem, with_article, words
@@ -210,7 +210,7 @@ def answers_to(mind: Mind, heard: Heard) -> list[str]:
             else answer(mind, reading, heard.speaker)
         )
         if made and (reading.intent == "statement" or (echoed and reading.intent == "tell")):
-            words = related(mind, reading, heard.speaker)
+            words = felt(mind, reading, heard.speaker) or related(mind, reading, heard.speaker)
         if words and words not in " ".join(made):
             made.append(words)
         echoed = echoed or reading.intent == "tell"

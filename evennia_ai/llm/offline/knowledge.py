@@ -41,7 +41,7 @@ WANTED_TYPES = (
      r"summer|winter|days?|weeks?|months?|years?|bells?)\b"), False),
     (r"\b(?:called|named|name of|'s name|name)\b", r"\b(?:called|named|names?)\b", False),
     (r"\bwhich way\b", r"\b(?:north|south|east|west|left|right|up|down|back|over|along|across)\w*\b", False),
-    (r"\bwhere\b", r"\b(?:in|at|on|under|behind|near|by|beside|above|below|north|south|east|west|to|from|next|inside)\b", False),
+    (r"\bwhere\b", r"\b(?:in|at|on|under|behind|near|by|beside|above|below|along|against|beneath|around|north|south|east|west|to|from|next|inside)\b", False),
     (r"\bwho(?:se|m)?\b", r"(?-i:\b[A-Z][a-z]+)", False),
     (r"\bwhy\b", r"\b(?:because|since|so that|for|to|after)\b", False),
 )  # fmt: skip

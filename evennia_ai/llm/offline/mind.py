@@ -85,7 +85,9 @@ class Mind:
                 slots[f"{slot}_small"] = small(slots[slot])
         slots = {"name": self.name, "place": self.scene.situation.place or "here", **slots}
         made = [option.format(**slots) for option in rotated(PHRASES[key], self.seed)]
-        return next((text for text in made if not self.repeats(text)), made[0])
+        fresh = [text for text in made if not self.repeats(text)]
+        unsaid = [text for text in fresh if text.lower() not in self.own_talk]
+        return next(iter((*unsaid, *fresh)), made[0])
 
     def repeats(self, text: str) -> bool:
         """True where a sentence of some length in it was spoken before, word for word."""

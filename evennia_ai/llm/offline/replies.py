@@ -15,7 +15,7 @@ from evennia_ai.llm.offline.phrases import PHRASES
 from evennia_ai.llm.offline.understanding import Reading
 from evennia_ai.llm.offline.words import capital, content, ended
 
-SAD = re.compile(r"\b(?:died|dead|lost (?:my|our|his|her)|drowned|killed|murdered|passed away|buried|grieving|mourn\w*|widowed|sad|lonely|weep\w*|"
+SAD = re.compile(r"\b(?:lost at sea|was lost|were lost|never (?:came|come) (?:home|back)|did not come home|died|dead|lost (?:my|our|his|her)|drowned|killed|murdered|passed away|buried|grieving|mourn\w*|widowed|sad|lonely|weep\w*|"
                  r"robbed|stolen|hurt|wounded|sick|ill|in pain|burned down|afraid|miserable|homesick|ruined|bad day|missing)\b", re.I)  # fmt: skip
 GLAD = re.compile(r"\b(?:married|engaged|won|found (?:my|it|him|her|them)|saved|happy|celebrat\w*|promoted|succeeded|finished|good news|great day|"
                   r"birthday|wonderful|delighted|free at last|in love)\b", re.I)  # fmt: skip
@@ -114,6 +114,14 @@ def echo(mind: Mind, reading: Reading, speaker: str) -> str:
         return mind.phrase("remark", who=who)
     line = mind.phrase("echo", fact=fact, who=who)
     return line.replace(f", {who}", "") if who in words_of_names(fact) else line
+
+
+def felt(mind: Mind, reading: Reading, speaker: str) -> str:
+    """A word of sympathy or gladness alone, where a line is one or the other."""
+    for pattern, key in ((SAD, "sad"), (GLAD, "glad")):
+        if pattern.search(reading.text):
+            return mind.phrase(key, who=mind.called(speaker))
+    return ""
 
 
 def words_of_names(text: str) -> set[str]:

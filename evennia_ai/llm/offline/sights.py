@@ -16,6 +16,7 @@ from evennia_ai.llm.offline.answers import (
     person_here,
     seen,
 )
+from evennia_ai.llm.offline.knowledge import fitting
 from evennia_ai.llm.offline.mind import Mind, seen_parts
 from evennia_ai.llm.offline.naming import exit_parts, match_exit, match_name
 from evennia_ai.llm.offline.recollection import from_statements
@@ -39,6 +40,7 @@ LOOKING = re.compile(r"\b(?:see|look|around|describe|interest\w*)\b", re.I)
 PEOPLE = re.compile(
     r"\b(?:people|persons?|guests?|folks?|of (?:us|them|you)|souls|customers|men|others)\b", re.I
 )
+TOLD_BY_LORE = 0.6
 SITTING = re.compile(r"\b(?:sit|seat)\b", re.I)
 WAYS = re.compile(r"\b(?:exits?|ways?(?: out)?|doors?|paths?|roads?)\b", re.I)
 THINGS = re.compile(r"^(?:\w+ )?(?:things?|objects?|items?)\b", re.I)
@@ -91,6 +93,14 @@ def count(mind: Mind, reading: Reading, speaker: str) -> str:
     if THINGS.search(topic):
         seen_things = situation.carrying if YOU.search(text) else situation.things
         return counted(mind, "things", len(seen_things), listed([an(n) for n in seen_things]), who)
+    numbers = fitting(text)
+    known = [
+        item
+        for item in mind.rank(text)
+        if item.cover > TOLD_BY_LORE and numbers and numbers.search(item.passage.text)
+    ]
+    if known:
+        return answer(mind, reading, speaker)
     found = [name for name in (*situation.things, *situation.carrying) if of_kind(topic, name)]
     if found and not YOU.search(text.replace("do you see", "").replace("can you see", "")):
         if len(found) == 1 and is_plural(found[0]):
