@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from evennia.objects.objects import DefaultCharacter
@@ -16,6 +17,7 @@ from evennia_ai.thinking import choose_filler
 SCRIPT_KEY = "assistant"
 SCRIPT_PATH = "evennia_ai.assistant_script.AssistantScript"
 COMPOSED = "Assistant__"
+DBREF = re.compile(r"#\d+")
 
 
 class AssistantMixin:
@@ -118,7 +120,8 @@ class SpeakerMixin:
     @property
     def muted_assistants(self) -> tuple[str, ...]:
         """Dbrefs of the characters with minds that this player does not want to hear."""
-        return tuple(read_attribute(self, "ai_muted") or ())
+        stored = read_attribute(self, "ai_muted") or ()
+        return tuple(known for known in stored if DBREF.fullmatch(str(known)))
 
     def toggle_mute(self, dbref: str) -> bool:
         """Mute a character or end that; returns whether it is muted now."""

@@ -56,7 +56,7 @@ STORE_PAUSE_S = 5.0
 GUESSED_OVERHEAD = 2_500
 URGENT = 7
 NOTEWORTHY = 4
-CHARACTER_ATTRIBUTES = ("ai_persona", "ai_lore", "ai_fillers", "ai_following")
+CHARACTER_ATTRIBUTES = ("ai_lore", "ai_fillers", "ai_following")
 
 
 def introduce(character: Any, player: Any) -> None:
@@ -195,9 +195,9 @@ class AssistantScript(DefaultScript):
     def inspect_persona(self) -> tuple[Persona, str]:
         """Who the character is, nobody in particular where its persona cannot be used; and what is
         wrong with it, else an empty text."""
-        stored, _ = inspect_attribute(self.obj, "ai_persona")
+        stored, trouble = inspect_attribute(self.obj, "ai_persona")
         try:
-            return self.services.personas.resolve(stored), ""
+            return self.services.personas.resolve(stored), trouble
         except ConfigError as error:
             return Persona(), str(error)
 

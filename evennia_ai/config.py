@@ -15,6 +15,7 @@ from evennia_ai.errors import ConfigError
 from evennia_ai.profiles import default_profiles  # noqa: F401  # where it stood before
 
 TRUE_WORDS = ("true", "yes", "on", "1")
+LARGEST = 10**15  # beyond it an integer may not be compared with a fraction any more
 FALSE_WORDS = ("false", "no", "off", "0")
 
 
@@ -184,16 +185,30 @@ def check_value(name: str, value: Any) -> None:
         return
     kinds = tuple(kind for kind in allowed if kind is not type(None))
     if isinstance(value, bool) and bool not in kinds:
-        raise ConfigError(f"{name} must be {describe_kind(kinds)}, not {value!r}.")
+        raise ConfigError(f"{name} must be {describe_kind(kinds)}, not {brief(value)}.")
     if not isinstance(value, kinds) and not (float in kinds and isinstance(value, int)):
-        raise ConfigError(f"{name} must be {describe_kind(kinds)}, not {value!r}.")
+        raise ConfigError(f"{name} must be {describe_kind(kinds)}, not {brief(value)}.")
     if meta["choices"] and value not in meta["choices"]:
         raise ConfigError(f"{name} must be one of {', '.join(meta['choices'])}, not '{value}'.")
+    if isinstance(value, int) and abs(value) > LARGEST:
+        raise ConfigError(f"{name} must be a number that can be counted to, not {brief(value)}.")
     low, high = meta["low"], meta["high"]
     if low is not None and not value >= low:
-        raise ConfigError(f"{name} must be at least {low:g}{spaced(meta['unit'])}, not {value:g}.")
+        raise ConfigError(
+            f"{name} must be at least {low:g}{spaced(meta['unit'])}, not {brief(value)}."
+        )
     if high is not None and not value <= high:
-        raise ConfigError(f"{name} must be at most {high:g}{spaced(meta['unit'])}, not {value:g}.")
+        raise ConfigError(
+            f"{name} must be at most {high:g}{spaced(meta['unit'])}, not {brief(value)}."
+        )
+
+
+def brief(value: Any) -> str:
+    """Whatever was found, for a sentence: no longer than a line."""
+    try:
+        return f"{value:g}" if isinstance(value, float) else f"{value!r:.80}"
+    except ValueError:  # Python refuses to write out an integer of thousands of digits
+        return "a number that is much too long"
 
 
 def describe_kind(kinds: tuple[type, ...]) -> str:

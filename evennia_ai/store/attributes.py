@@ -12,13 +12,13 @@ from typing import Any
 from evennia.utils.dbserialize import deserialize
 from twisted.logger import Logger
 
+from evennia_ai.config import brief
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.policy.persona import Persona
 from evennia_ai.store.brief_transaction import brief_transaction
 
 log = Logger()
 
-SHOWN_CHARS = 80
 KINDS: dict[str, tuple[type, ...]] = {
     "ai_persona": (str, dict, Persona),
     "ai_lore": (list, tuple),
@@ -42,7 +42,7 @@ def inspect_attribute(obj: Any, name: str) -> tuple[Any, str]:
     if value is None or isinstance(value, allowed):
         return value, ""
     kinds = " or ".join(WORDS[kind] for kind in allowed if kind in WORDS)
-    return None, f"{name} must be {kinds}, not {value!r:.{SHOWN_CHARS}}."
+    return None, f"{name} must be {kinds}, not {brief(value)}."
 
 
 def read_attribute(obj: Any, name: str) -> Any:
