@@ -95,13 +95,17 @@ class AssistantService(Service):
 
     def configured(self, name: str, make: Callable[[Any], T], default: Any) -> T:
         """Make something of one of the game's settings, or of its default where it is wrong: a typo
-        in a setting must not take the game down, only be told."""
+        in a setting, or in a module it names, must not cost all characters their minds, only be
+        told."""
         try:
             return make(game_setting(name, default))
         except (ConfigError, TypeError, ValueError, AttributeError) as error:
             self.complaints.append(f"AI_ASSISTANT['{name}']: {error}")
             log.warn("evennia_ai: {complaint}", complaint=self.complaints[-1])
-            return make(default)
+        except Exception as error:  # noqa: BLE001  # a game's module may raise anything
+            self.complaints.append(f"AI_ASSISTANT['{name}']: {type(error).__name__}: {error}")
+            log.failure("evennia_ai: {complaint}", complaint=self.complaints[-1])
+        return make(default)
 
     def gateway_limits(self) -> GatewayLimits:
         """What the game allows its models."""

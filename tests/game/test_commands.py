@@ -205,7 +205,7 @@ def test_status_shows_every_assistant(game, admin, guard, tavern):
     game.run()
     text = told(admin, "aistatus")
     row = next(line for line in text.splitlines() if "Guard" in line)
-    assert row.split()[:6] == ["Guard", "Tavern", "awake", "default:offline", "0%", "0"]
+    assert row.split()[:6] == ["Guard", "Tavern", "awake", "default:offline", "2%", "0"]
     assert row.split()[6] == "1"
     assert "Mira" in text
 
