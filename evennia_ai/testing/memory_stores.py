@@ -13,7 +13,7 @@ from datetime import datetime
 from evennia_ai.events import Audience, Heard, InboxEvent
 from evennia_ai.messages import Message, ToolCallRequest, make_message
 from evennia_ai.policy.audience import visible
-from evennia_ai.policy.projection import CompactionRecord, View
+from evennia_ai.policy.projection import CompactionRecord, View, is_maskable
 from evennia_ai.policy.recovery import state_after_loss
 from evennia_ai.policy.tokens import count_message
 from evennia_ai.ports import ModelCallRecord, OpenEvents, TurnRecord
@@ -90,7 +90,7 @@ class MemoryConversation:
         """Show tool results up to a message masked from now on; returns how many these are."""
         view = self.current
         chosen = range(view.masked_upto + 1, upto_seq + 1)
-        count = sum(m["role"] == "tool" and m["metadata"]["seq"] in chosen for m in view.messages)
+        count = sum(is_maskable(m) and m["metadata"]["seq"] in chosen for m in view.messages)
         if count:
             self.moves.append(StoredMask(upto_seq))
         return count
@@ -340,7 +340,8 @@ def after_restart(
 
     The new inbox and conversation are the result's ``inbox`` and ``conversation``.
     """
-    conversation = MemoryConversation(now, turns.conversation.messages)
+    rows = turns.conversation
+    conversation = MemoryConversation(now, rows.messages, rows.moves)
     again = MemoryTurns(conversation, MemoryInbox(now, turns.inbox.rows), epoch, may_go_on)
     again.turns, again.acts, again.loose_calls = turns.turns, turns.acts, turns.loose_calls
     return again

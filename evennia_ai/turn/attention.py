@@ -9,16 +9,9 @@ from typing import Any
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
-from evennia_ai.errors import (
-    ContextOverflow,
-    OutcomeUnknown,
-    ProviderError,
-    StoreUnavailable,
-    TurnAborted,
-)
+from evennia_ai.errors import OutcomeUnknown, ProviderError, StoreUnavailable, TurnAborted
 from evennia_ai.policy.inbox import GAVE_UP, Batch, next_batch, select_expired
 from evennia_ai.ports import InboxEvent, TurnRecord
-from evennia_ai.sleep.compaction import OVERFLOW, Order, compact
 from evennia_ai.turn.fallback import excuse
 from evennia_ai.turn.persistence import persist
 from evennia_ai.turn.prompt_contexts import (
@@ -139,22 +132,6 @@ def try_visibly(
 
 
 @inlineCallbacks
-def run_or_compact(
-    script: Any, turn: TurnRecord, context: PromptContext, deadline_at: float
-) -> Generator[Deferred[Any], Any, Outcome]:
-    """`run_turn`; where the model's window overflows, once more after a compaction that asks no
-    model. Fires and fails as `run_turn` does."""
-    try:
-        outcome: Outcome = yield run_turn(script, turn, context, deadline_at)
-    except ContextOverflow:
-        made_room = yield compact(script, Order(OVERFLOW, force=True))
-        if not made_room.get("success"):
-            raise
-        outcome = yield run_turn(script, turn, context, deadline_at)
-    return outcome
-
-
-@inlineCallbacks
 def try_turn(
     script: Any, turn: TurnRecord, context: PromptContext
 ) -> Generator[Deferred[Any], Any, Outcome]:
@@ -166,7 +143,7 @@ def try_turn(
     """
     deadline_at = script.services.clock.seconds() + script.config.turn_deadline
     try:
-        outcome: Outcome = yield run_or_compact(script, turn, context, deadline_at)
+        outcome: Outcome = yield run_turn(script, turn, context, deadline_at)
     except (TurnAborted, StoreUnavailable):
         raise
     except ProviderError as error:

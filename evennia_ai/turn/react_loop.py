@@ -9,12 +9,13 @@ from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
-from evennia_ai.errors import ProviderError, ProviderUnavailable
+from evennia_ai.errors import ContextOverflow, ProviderError, ProviderUnavailable
 from evennia_ai.events import Audience
 from evennia_ai.messages import LLMReply, Message, ToolCallRequest, make_message
 from evennia_ai.policy.react import LoopState, begin_step, own_call_id, with_earlier_acts
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import ToolContext, ToolResult, ToolSpec, TurnRecord
+from evennia_ai.sleep.compaction import OVERFLOW, Order, compact
 from evennia_ai.turn.llm_interaction import build_prompt, build_request, call_model
 from evennia_ai.turn.prompt_contexts import PromptContext
 from evennia_ai.turn.tool_execution import DONE, Worked, audience_metadata, execute_calls, perform
@@ -31,6 +32,15 @@ class Outcome:
     state: str
     detail: str = ""
     kind: str = ""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A reply, and the circumstances in which its calls are run."""
+
+    reply: LLMReply
+    tools: ToolContext
+    specs: Mapping[str, ToolSpec]
 
 
 def audience_now(script: Any, turn: TurnRecord) -> Audience:
@@ -78,22 +88,14 @@ def run_turn(
     done: frozenset[str] = frozenset()
     acted = False
     for step in range(1, (context.max_iterations or config.max_iterations) + 1):
-        audience = audience_now(script, turn)
-        tools = tool_context(script, turn, audience, False, context.tools)
-        specs = {spec.name: spec for spec in script.services.toolbox.offered(tools)}
-        new = turn.events if step == 1 else ()
-        room = sum(spec.tokens for spec in specs.values())
-        prompt = build_prompt(script, context, audience, new, room)
-        private = tools.private or prompt.private
-        tools = replace(tools, private=private, deadline_at=deadline_at)
-        state = begin_step(remember_earlier(turn, specs) if step == 1 else state)
-        request = build_request(script, turn, prompt, tuple(specs.values()), step)
         try:
-            reply: LLMReply = yield call_model(script, turn, request, context.name, deadline_at)
+            asked: Asked = yield ask_with_room(script, turn, context, step, deadline_at)
         except ProviderError as error:
             if not acted:
                 raise
             return Outcome(ANSWERED, f"cut short: {error}")
+        reply, tools, specs = asked.reply, asked.tools, asked.specs
+        state = begin_step(remember_earlier(turn, specs) if step == 1 else state)
         if not reply.tool_calls:
             acted = (yield speak_text(script, turn, tools, reply, step)) or acted
             break
@@ -107,6 +109,46 @@ def run_turn(
     if SILENCE in done:
         return Outcome(NOTED, "it chose silence")
     raise ProviderUnavailable("The model's replies held nothing to say and nothing to do.")
+
+
+@inlineCallbacks
+def ask_with_room(
+    script: Any, turn: TurnRecord, context: PromptContext, step: int, deadline_at: float
+) -> Generator[Deferred[Any], Any, Asked]:
+    """`ask`; where the model's window overflows, once more after a compaction that asks no model.
+
+    The step is asked again and not the turn: what was done before it stays done (P2). Fires and
+    fails as `ask` does.
+    """
+    try:
+        asked: Asked = yield ask(script, turn, context, step, deadline_at)
+    except ContextOverflow:
+        made_room = yield compact(script, Order(OVERFLOW, force=True))
+        if not made_room.get("success"):
+            raise
+        asked = yield ask(script, turn, context, step, deadline_at)
+    return asked
+
+
+@inlineCallbacks
+def ask(
+    script: Any, turn: TurnRecord, context: PromptContext, step: int, deadline_at: float
+) -> Generator[Deferred[Any], Any, Asked]:
+    """One model call, for those who will hear the answer as things are now.
+
+    Fires with what was `Asked`; fails with `ProviderError` or `TurnAborted`.
+    """
+    audience = audience_now(script, turn)
+    tools = tool_context(script, turn, audience, False, context.tools)
+    specs = {spec.name: spec for spec in script.services.toolbox.offered(tools)}
+    new = turn.events if step == 1 else ()
+    room = sum(spec.tokens for spec in specs.values())
+    prompt = build_prompt(script, context, audience, new, room)
+    private = tools.private or prompt.private
+    tools = replace(tools, private=private, deadline_at=deadline_at)
+    request = build_request(script, turn, prompt, tuple(specs.values()), step)
+    reply: LLMReply = yield call_model(script, turn, request, context.name, deadline_at)
+    return Asked(reply, tools, specs)
 
 
 def remember_earlier(turn: TurnRecord, specs: Mapping[str, ToolSpec]) -> LoopState:
