@@ -129,18 +129,32 @@ class Deed:
 
 @dataclass(frozen=True)
 class RequestRow:
-    """A request as a model got it. ``audience`` would hear the answer, by what the world knew;
-    ``step`` counts the turn's requests from 1; ``moment`` and ``ended`` are when it was made and
-    when it came to an end, in the process ``epoch``."""
+    """A request as a model got it.
+
+    ``audience`` would hear the answer, by what the world knew; it is None where nobody would, since
+    the reply becomes a summary. ``step`` counts the turn's requests from 1, and is 0 for a summary.
+    ``moment`` and ``ended`` are when it was made and came to its end, in the process ``epoch``.
+    """
 
     assistant: str
     turn_id: int
     step: int
-    audience: Audience
+    audience: Audience | None
     text: str
     epoch: int = 0
     moment: float | None = None
     ended: float | None = None
+
+
+@dataclass(frozen=True)
+class CompactionRow:
+    """What moved the start of a view: messages up to ``upto_seq`` are summed up since then."""
+
+    assistant: str
+    id: int
+    from_seq: int
+    upto_seq: int
+    undone: bool = False
 
 
 @dataclass
@@ -154,6 +168,7 @@ class Evidence:
     messages: list[MessageRow] = field(default_factory=list)
     deeds: list[Deed] = field(default_factory=list)
     requests: list[RequestRow] = field(default_factory=list)
+    compactions: list[CompactionRow] = field(default_factory=list)
 
 
 Check = Callable[[Evidence], list[Violation]]
@@ -339,6 +354,23 @@ def check_deeds_are_logged(evidence: Evidence) -> list[Violation]:
     return found
 
 
+# --- P4: progress ------------------------------------------------------------------------------
+
+
+def check_compactions_progress(evidence: Evidence) -> list[Violation]:
+    """Each compaction in force takes what came after the one before, and something at all."""
+    found = []
+    last: dict[str, int] = {}
+    for row in evidence.compactions:
+        if row.undone:
+            continue
+        if not last.get(row.assistant, 0) < row.from_seq <= row.upto_seq:
+            words = f"compaction {row.id} of {row.from_seq} to {row.upto_seq} made no progress"
+            found.append(Violation("P4", row.assistant, words))
+        last[row.assistant] = row.upto_seq
+    return found
+
+
 # --- P5: one turn at a time ------------------------------------------------------------------
 
 
@@ -398,17 +430,30 @@ def check_confidence(evidence: Evidence) -> list[Violation]:
     found = []
     secrets = circles(evidence.events)
     for request in evidence.requests:
-        for text, circle in secrets.items():
-            kept = bool(request.audience) and request.audience | {request.assistant} <= circle
-            if text in request.text and not kept:
-                words = f"{text!r} is in a request for {sorted(request.audience)}"
-                found.append(Violation("P9", request.assistant, words))
+        told = [text for text in secrets if text in request.text]
+        found += confidence_of_request(request, {text: secrets[text] for text in told})
     for deed in evidence.deeds:
         for text, circle in secrets.items():
             if text in deed.text and not deed.heard_by <= circle:
                 words = f"{text!r} was heard by {sorted(deed.heard_by - circle)}"
                 found.append(Violation("P9", deed.assistant, words))
     return found
+
+
+def confidence_of_request(request: RequestRow, told: dict[str, Audience]) -> list[Violation]:
+    """Of the secrets that a request tells, those that it must not. Where nobody hears the reply,
+    all of them must be known to somebody, who will be shown the summary."""
+    me = frozenset({request.assistant})
+    if request.audience is None:
+        common = frozenset.intersection(*told.values()) - me if told else None
+        words = f"a summary mixes {sorted(told)}, which nobody was told together"
+        return [Violation("P9", request.assistant, words)] if common == frozenset() else []
+    heard_by = sorted(request.audience)
+    return [
+        Violation("P9", request.assistant, f"{text!r} is in a request for {heard_by}")
+        for text, circle in told.items()
+        if not (heard_by and request.audience | me <= circle)
+    ]
 
 
 def circles(events: Iterable[EventRow]) -> dict[str, Audience]:
@@ -432,6 +477,7 @@ CHECKS: tuple[Check, ...] = (
     check_lease,
     check_order_of_log,
     check_deeds_are_logged,
+    check_compactions_progress,
     check_one_turn_at_a_time,
     check_one_thought_at_a_time,
     check_nothing_after_the_end,

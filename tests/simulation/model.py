@@ -13,13 +13,14 @@ from twisted.python.failure import Failure
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import (
+    ContextOverflow,
     DeadlineExceeded,
     ProviderRejected,
     ProviderUnavailable,
 )
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import LLMReply, ToolCallRequest
-from evennia_ai.ports import LLMRequest
+from evennia_ai.ports import TASK_SUMMARY, LLMRequest
 
 if TYPE_CHECKING:
     from tests.simulation.play import Play
@@ -42,6 +43,7 @@ PATTERNS = {
     "too many": 1,
     "unavailable": 5,
     "rejected": 2,
+    "overflow": 3,
     "bug": 2,
 }
 ACTS = ("give", "knock", "emote", "look", "glow")
@@ -58,6 +60,8 @@ class SimModel:
     def complete(self, request: LLMRequest, profile: ModelProfile) -> Deferred[LLMReply]:
         """Answer some time. Whoever cancels hears nothing more."""
         plan = self.plan_spare if profile.client == "offline" else self.plan
+        if request.scene.task == TASK_SUMMARY:
+            plan = self.plan_summary
         delay, answer = plan(request)
         if delay == 0:
             return fail(answer) if isinstance(answer, Exception) else succeed(answer)
@@ -71,6 +75,14 @@ class SimModel:
             return 0, calls_reply(said(self.sim.calm, answer_text(request)))
         rng = self.sim.rng
         return think_time(rng), write_reply(rng, request)
+
+    def plan_summary(self, request: LLMRequest) -> tuple[float, LLMReply | Exception]:
+        """As `plan`, for a summary; it names everything that was said."""
+        rng = self.sim.rng
+        if not self.sim.calm and rng.random() < 0.3:
+            return think_time(rng), rng.choice((ProviderUnavailable("down"), LLMReply("")))
+        tokens = TOKEN.findall(" ".join(str(message["content"]) for message in request.messages))
+        return think_time(rng), LLMReply(" ".join(["sum", *dict.fromkeys(tokens)]))
 
     def plan_spare(self, request: LLMRequest) -> tuple[float, LLMReply | Exception]:
         """As `plan`, for the brain that stands in where a model failed."""
@@ -151,6 +163,8 @@ def write_reply(rng: Random, request: LLMRequest) -> LLMReply | Exception:
         return rng.choice((ProviderUnavailable("down"), DeadlineExceeded("slow")))
     if pattern == "rejected":
         return ProviderRejected("no")
+    if pattern == "overflow":
+        return ContextOverflow("more than the window")
     if pattern == "bug":
         return RuntimeError("a bug in a client")
     text = answer_text(request) if rng.random() < 0.6 else gossip(rng, request)

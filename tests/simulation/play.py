@@ -40,13 +40,15 @@ class Play(ABC):
     """The people, their rooms, and what they may do next.
 
     ``calm`` is the tool that every model uses at once when the game is to come to rest, empty
-    before; ``stubborn`` True where replies may come later than any deadline.
+    before; ``stubborn`` True where replies may come later than any deadline; ``is_cramped`` where
+    a model's window holds little.
     """
 
     process: Process
 
     def __init__(self, rng: Random, stubborn: bool, minds: int, players: int) -> None:
         self.rng = rng
+        self.is_cramped = rng.random() < 0.5
         self.stubborn = stubborn
         self.calm = ""
         self.time = 0.0
@@ -231,6 +233,12 @@ class Play(ABC):
         """Somebody feels like doing something unasked."""
         mind = self.a_mind()
         mind.restless = True
+        mind.wake()
+
+    def be_cramped(self) -> None:
+        """Somebody's context is full: it compacts before it thinks."""
+        mind = self.a_mind()
+        mind.cramped = True
         mind.wake()
 
     def stop_or_start(self) -> None:

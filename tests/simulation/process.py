@@ -20,6 +20,7 @@ from evennia_ai.events import Audience, Heard
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.policy.react import own_call_id
 from evennia_ai.ports import ToolContext
+from evennia_ai.sleep.compaction import EMERGENCY, Order, compact, is_urgent
 from evennia_ai.store.backlog import Backlog
 from evennia_ai.testing.stand_ins import StandInScript, StandInServices
 from evennia_ai.turn.attention import EXPIRED, TURNS_A_TICK, act_unasked, answer_events
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from tests.simulation.play import Play, Stores
 
 CONFIG = AssistantConfig(max_iterations=4)
+SMALL_WINDOW = {"max_context_tokens": 1_000, "max_reply_tokens": 16, "compact_preserve_window": 4}
+CRAMPED = replace(CONFIG, **SMALL_WINDOW)
+KEPT = 4
 IN_MEMORY = frozenset({"is_current"})
 STORE_PAUSE_S = 5.0
 RECOVERY_PAUSE_S = 1.0
@@ -83,11 +87,14 @@ class Mind:
         self.ticking = False
         self.tick_again = False
         self.restless = False
+        self.cramped = False
         self.wake_call: Any = None
-        self.script = StandInScript(process.services.gateway, CONFIG)
+        config = CRAMPED if process.sim.is_cramped else CONFIG
+        self.script = StandInScript(process.services.gateway, config)
         self.script.services = process.services
         self.script.profile = ModelProfile(dbref, client="sim", model="sim")
         self.script.character = dbref
+        self.script.may_think = self.may_think
         self.script.character_name = name
         stores = self.open_stores()
         self.script.conversation = Watched("log", dbref, stores.conversation, process)
@@ -145,6 +152,9 @@ class Mind:
             return 0
         self.ticking = True
         try:
+            if is_urgent(self.script) or self.cramped:
+                yield compact(self.script, Order(EMERGENCY, force=self.cramped, keep_recent=KEPT))
+                self.cramped = False
             turns: int = yield answer_events(self.script)
             if not turns and self.restless:
                 self.restless = False

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.invariants import ActRow, EventRow, Evidence, MessageRow, TurnRow
+from evennia_ai.testing.memory_stores import StoredCompaction
+from tests.invariants import ActRow, CompactionRow, EventRow, Evidence, MessageRow, TurnRow
 from tests.simulation.world import TOOLS
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ def gather(sim: Simulation) -> Evidence:
         messages=message_rows(sim),
         deeds=sim.deeds,
         requests=sim.requests,
+        compactions=compaction_rows(sim),
     )
 
 
@@ -96,4 +98,20 @@ def message_rows(sim: Simulation) -> list[MessageRow]:
         )
         for dbref, stores in sim.stores.items()
         for message, moment in zip(stores.conversation.messages, sim.stored_at[dbref], strict=True)
+    ]
+
+
+def compaction_rows(sim: Simulation) -> list[CompactionRow]:
+    """What moved the start of each view."""
+    return [
+        CompactionRow(
+            assistant=dbref,
+            id=move.record.id,
+            from_seq=move.record.from_seq,
+            upto_seq=move.record.upto_seq,
+            undone=move.undone,
+        )
+        for dbref, stores in sim.stores.items()
+        for move in stores.conversation.moves
+        if isinstance(move, StoredCompaction)
     ]

@@ -19,14 +19,15 @@ from twisted.python.failure import Failure
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.events import Heard
 from evennia_ai.llm import gateway
-from evennia_ai.ports import LLMRequest
+from evennia_ai.ports import TASK_SUMMARY, LLMRequest
+from evennia_ai.sleep import compaction
 from evennia_ai.testing.memory_stores import (
     MemoryConversation,
     MemoryInbox,
     MemoryTurns,
     after_restart,
 )
-from evennia_ai.turn import attention
+from evennia_ai.turn import attention, fallback, llm_interaction
 from tests.invariants import (
     Deed,
     MessageRow,
@@ -210,22 +211,29 @@ class Simulation(Play):
     def note_request(self, request: LLMRequest) -> int:
         """Keep what it tells, and who would hear the answer, by what is so in the world."""
         assistant = next(who for who, name in MINDS.items() if name == request.scene.name)
-        turn = self.stores[assistant].turns[-1].record
+        turn_id = len(self.stores[assistant].turns)
         words = [str(message["content"]) for message in request.messages]
         words += [line.text for line in request.scene.lines]
         self.requests.append(
             RequestRow(
                 assistant=assistant,
-                turn_id=turn.id,
-                step=request.scene.step,
-                audience=turn.audience if turn.private else self.rooms.listeners(assistant),
+                turn_id=turn_id,
+                step=0 if request.scene.task == TASK_SUMMARY else request.scene.step,
+                audience=self.hearers(assistant, request),
                 text="\n".join(words),
                 epoch=self.process.epoch,
                 moment=self.next_moment(),
             )
         )
-        self.tell(f"{MINDS[assistant]} asks in turn {turn.id}")
+        self.tell(f"{MINDS[assistant]} asks {request.scene.task} in turn {turn_id}")
         return len(self.requests) - 1
+
+    def hearers(self, assistant: str, request: LLMRequest) -> frozenset[str] | None:
+        """Who would hear the answer to a request; None for a summary."""
+        if request.scene.task == TASK_SUMMARY:
+            return None
+        turn = self.stores[assistant].turns[-1].record
+        return turn.audience if turn.private else self.rooms.listeners(assistant)
 
     def note_end_of_request(self, number: int) -> None:
         """Number it."""
@@ -246,6 +254,7 @@ STEPS_BY_WEIGHT: dict[Callable[[Simulation], None], int] = {
     Simulation.very_long_wait: 1,
     Simulation.wake_all: 4,
     Simulation.be_restless: 3,
+    Simulation.be_cramped: 3,
     Simulation.move: 9,
     Simulation.stop_or_start: 2,
     Simulation.steer: 2,
@@ -274,7 +283,7 @@ def stamp(times: list[float], rows: Sequence[Any], moment: int) -> None:
 @contextmanager
 def quiet_logs() -> Iterator[None]:
     """Keep thousands of failures that are meant to be out of the log."""
-    loggers = (attention.log, gateway.log)
+    loggers = (attention.log, compaction.log, fallback.log, gateway.log, llm_interaction.log)
     kept = [logger.observer for logger in loggers]
     for logger in loggers:
         logger.observer = lambda event: None
