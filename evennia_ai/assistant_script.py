@@ -33,7 +33,13 @@ from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.profiles import missing_model
 from evennia_ai.senses import can_hear, display_name, is_assistant, listening_objects
 from evennia_ai.signals import turn_finished
-from evennia_ai.sleep.compaction import Order, compact, compact_if_urgent, is_urgent
+from evennia_ai.sleep.compaction import (
+    Order,
+    compact,
+    compact_if_urgent,
+    is_urgent,
+    mask_old_results,
+)
 from evennia_ai.store.attributes import (
     inspect_attribute,
     read_attribute,
@@ -456,6 +462,7 @@ class AssistantScript(DefaultScript):
         """Make room where the context is nearly full, then answer who waits; where nobody does,
         perhaps act unasked. Fires with the number of turns."""
         self.resolve_settings()
+        mask_old_results(self)
         if is_urgent(self):
             yield compact_if_urgent(self)
         turns: int = yield answer_events(self)

@@ -114,6 +114,12 @@ class AssistantConfig:
         low=0,
         high=100_000,
     )
+    mask_threshold: float = setting(
+        0.6, "Part of the window from which old results of tools are masked.", low=0.05, high=1.0
+    )
+    mask_keep_last: int = setting(
+        3, "How many of the newest results of tools are never masked.", low=0, high=1_000
+    )
     compact_model: str | None = setting(None, "Model that sums up; None takes the assistant's own.")
     compact_prompt: str | None = setting(
         None, "Instructions for summing up, in the place of the built-in ones."

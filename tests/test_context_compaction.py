@@ -14,6 +14,7 @@ from evennia_ai.sleep.compaction import (
     compact,
     compact_conversation_history,
     compact_if_urgent,
+    mask_old_results,
     measure_context,
 )
 from evennia_ai.testing.scripted import LLMReply, ScriptedLLM, call
@@ -247,6 +248,30 @@ class TestCompactConversationHistoryExecution:
         running.addErrback(lambda failure: None)
         running.cancel()
         assert snapshot(script) == before
+
+
+class TestMasking:
+    def test_old_results_go_before_any_talk_does(self):
+        script = make_script()
+        talk(script, 34)
+        for number in range(6):
+            call_id = str(number)
+            script.conversation.append(
+                [
+                    make_message("assistant", "", tool_calls=[wire_call(call_id, "look", "{}")]),
+                    make_message("tool", "a thing to see " * 20, tool_call_id=call_id),
+                ]
+            )
+        before = measure_context(script)
+        assert before.ratio > 0.6
+        assert mask_old_results(script) == 3
+        assert measure_context(script).used < before.used
+        assert mask_old_results(script) == 0
+
+    def test_below_the_threshold_nothing_is_masked(self):
+        script = make_script()
+        script.conversation.append([make_message("tool", "a thing " * 100, tool_call_id="1")] * 5)
+        assert mask_old_results(script) == 0
 
 
 class TestEmergencyCompaction:

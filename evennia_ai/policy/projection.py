@@ -13,6 +13,7 @@ from evennia_ai.policy.audience import audience_of, select_visible, visible
 PUBLIC = "public"
 MARKER = "compaction"
 MARKER_TITLE = "[CONTEXT SUMMARY]"
+LEAST_MASKED_CHARS = 200
 MASKED = "[TOOL OUTPUT ARCHIVED - search history for details]"
 BLOCK = """\
 <summary>
@@ -114,14 +115,37 @@ def visible_items(items: Iterable[Message], audience: Audience, discretion: str)
 
 
 def mask_results(messages: Sequence[Message], upto_seq: int) -> list[Message]:
-    """The messages with tool results up to a sequence number replaced by a note that they are
+    """The messages with long tool results up to a sequence number replaced by a note that they are
     archived; the input stays as it is."""
     return [
         masked(message)
-        if message["role"] == "tool" and message["metadata"].get("seq", 0) <= upto_seq
+        if is_maskable(message) and message["metadata"].get("seq", 0) <= upto_seq
         else message
         for message in messages
     ]
+
+
+def is_maskable(message: Message) -> bool:
+    """True for a tool's result that is longer than what would stand in its place."""
+    return message["role"] == "tool" and len(message["content"]) >= LEAST_MASKED_CHARS
+
+
+def plan_mask(
+    messages: Sequence[Message], keep_last: int, least_saving: int, count: Callable[[Message], int]
+) -> int:
+    """Up to which message old tool results should be masked now; 0 for not at all.
+
+    Args:
+        messages: those in view, masked ones among them.
+        keep_last: how many of the newest results stay as they are.
+        least_saving: tokens a batch must save: each costs the provider's cache of the prompt.
+        count: tokens of one message.
+    """
+    results = [message for message in messages if message["role"] == "tool"]
+    old = [m for m in results[: max(0, len(results) - keep_last)] if is_maskable(m)]
+    if not old or sum(map(count, old)) < least_saving:
+        return 0
+    return old[-1]["metadata"]["seq"]
 
 
 def masked(message: Message) -> Message:

@@ -26,7 +26,7 @@ from evennia_ai.policy.compaction import (
     plan_compaction,
 )
 from evennia_ai.policy.digest import make_digest
-from evennia_ai.policy.projection import CompactionRecord, View, split_by_audience
+from evennia_ai.policy.projection import CompactionRecord, View, plan_mask, split_by_audience
 from evennia_ai.policy.tokens import count_message, estimate_tokens
 from evennia_ai.turn.llm_interaction import generate_context_summary
 from evennia_ai.turn.persistence import persist
@@ -37,6 +37,7 @@ SLEEP, EMERGENCY, OVERFLOW, MANUAL = "sleep", "emergency", "overflow", "manual"
 URGENT = (EMERGENCY, OVERFLOW)
 SUMMARY, CLEARED, CHUNKS, DIGEST = "summary", "cleared", "chunks", "digest"
 STRIKES = 2
+MASK_SAVING = 0.05
 FAILED = "summary generation failed"
 
 
@@ -122,6 +123,18 @@ def compact_conversation_history(
     ``token_usage``; or ``success`` False with ``error``, and then the history is as it was.
     """
     return compact(script, Order(MANUAL if force else SLEEP, force, focus, keep_recent))
+
+
+def mask_old_results(script: Any) -> int:
+    """Mask old results of tools where the context fills and enough would come of it: masking costs
+    no model call. Returns how many were masked; raises StoreUnavailable."""
+    use, config = measure_context(script), script.config
+    if not config.compact_enabled or use.ratio < config.mask_threshold:
+        return 0
+    messages = script.conversation.current.messages
+    least = int(MASK_SAVING * use.window)
+    upto = plan_mask(messages, config.mask_keep_last, least, stored_tokens)
+    return int(script.conversation.mask(upto)) if upto else 0
 
 
 def is_urgent(script: Any) -> bool:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from evennia_ai import models
 from evennia_ai.messages import Message
-from evennia_ai.policy.projection import CompactionRecord, View
+from evennia_ai.policy.projection import CompactionRecord, View, is_maskable
 from evennia_ai.policy.tokens import count_message
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.compactions import TableCompactions
@@ -73,7 +73,7 @@ class TableConversation:
         view = self.current
         chosen = [
             m for m in view.messages
-            if m["role"] == "tool" and view.masked_upto < m["metadata"]["seq"] <= upto_seq
+            if is_maskable(m) and view.masked_upto < m["metadata"]["seq"] <= upto_seq
         ]  # fmt: skip
         if chosen:
             self.compactions.mask(chosen[0]["metadata"]["seq"], upto_seq, len(chosen))

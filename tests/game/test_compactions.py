@@ -8,6 +8,8 @@ from evennia_ai.models import Compaction, Message
 from evennia_ai.policy.projection import MASKED, CompactionRecord, is_marker
 from evennia_ai.testing.scripted import call
 
+LONG = "seen {} " + "and more " * 40
+
 
 @pytest.fixture
 def conversation(mira):
@@ -92,18 +94,21 @@ def test_a_compaction_that_cannot_be_stored_changes_nothing(conversation, monkey
 
 def test_old_results_are_masked_and_come_back_with_an_undo(conversation):
     rows = conversation.append(
-        [make_message("tool", f"seen {n}", tool_call_id=str(n), audience=["#5"]) for n in range(3)]
+        [
+            make_message("tool", LONG.format(n), tool_call_id=str(n), audience=["#5"])
+            for n in range(3)
+        ]
     )
     assert conversation.mask(rows[1]["metadata"]["seq"]) == 2
     assert conversation.mask(rows[1]["metadata"]["seq"]) == 0
-    assert contents(conversation)[-3:] == [MASKED, MASKED, "seen 2"]
+    assert contents(conversation)[-3:] == [MASKED, MASKED, LONG.format(2)]
     assert contents(conversation) == fresh(conversation)
-    assert Message.objects.filter(content="seen 0").exists()
+    assert Message.objects.filter(content=LONG.format(0)).exists()
     conversation.compact(record(seqs(conversation)[0]))
     conversation.undo()
-    assert contents(conversation)[-3:] == [MASKED, MASKED, "seen 2"]
+    assert contents(conversation)[-3:] == [MASKED, MASKED, LONG.format(2)]
     Compaction.objects.update(undone_at=conversation.now())
-    assert fresh(conversation)[-3:] == ["seen 0", "seen 1", "seen 2"]
+    assert fresh(conversation)[-3:] == [LONG.format(n) for n in range(3)]
 
 
 def test_the_sizes_are_those_of_the_view(conversation):

@@ -14,11 +14,18 @@ from evennia_ai.policy.projection import (
     mask_results,
     part_audience,
     part_key,
+    plan_mask,
     show_marker,
     split_by_audience,
 )
 
 ANN, BOB = "#5", "#6"
+
+
+def result(seq, text):
+    return message(text, role="tool", tool_call_id=str(seq), seq=seq)
+
+
 RECORD = CompactionRecord(
     id=7,
     reason="sleep",
@@ -89,14 +96,23 @@ def test_parts_go_by_exactly_who_heard():
 
 def test_old_results_are_masked_and_the_log_is_not_touched():
     messages = [
-        message("long", role="tool", tool_call_id="1", seq=1),
+        result(1, "long " * 100),
         message("words", seq=2),
-        message("new", role="tool", tool_call_id="2", seq=3),
+        result(3, "short"),
+        result(4, "new " * 100),
     ]
-    projected = mask_results(messages, 2)
-    assert [m["content"] for m in projected] == [MASKED, "words", "new"]
-    assert messages[0]["content"] == "long"
+    projected = mask_results(messages, 3)
+    assert [m["content"] for m in projected] == [MASKED, "words", "short", "new " * 100]
+    assert messages[0]["content"] == "long " * 100
     assert projected[0]["metadata"]["original_tool"] == "1"
+
+
+def test_results_are_masked_in_batches_that_are_worth_it_and_the_newest_never():
+    messages = [result(seq, "long " * 100) for seq in range(1, 9)]
+    assert plan_mask(messages, 3, 500, lambda m: 100) == 5
+    assert plan_mask(messages, 3, 501, lambda m: 100) == 0
+    assert plan_mask(messages, 8, 1, lambda m: 100) == 0
+    assert plan_mask(mask_results(messages, 5), 3, 1, lambda m: 100) == 0
 
 
 audiences = st.none() | st.sets(st.sampled_from([ANN, BOB, "#7"]), min_size=1)
