@@ -24,7 +24,7 @@ KEEPER = re.compile(
     r"^(?:\w+ )?(?:owner|keeper|landlord|landlady|boss|host|hostess|master|mistress|innkeeper)$",
     re.I,
 )
-KEEPING = re.compile(r"\b(?:keep|own|run|lead|serve as)\b")
+KEEPING = re.compile(r"\b(?:keeps?|owns?|runs?|leads?|serve as)\b")
 FAVOURITE = re.compile(
     r"\bfavou?rite (?!thing|food|drink|dish|meal|pastime|hobby|to\b|part)(\w+)", re.I
 )

@@ -215,6 +215,11 @@ def of_the_same(question: str, told: list[Statement]) -> Statement | None:
 
 def person_here(mind: Mind, reading: Reading) -> str:
     """Answer "Is Ben here?" where he is."""
+    who_is = re.match(r"who(?:'s| is) ([\w ]+?)\W*$", reading.text, re.I)
+    stranger_here = who_is and match_name(who_is[1], mind.scene.situation.people, loose=False)
+    if stranger_here and not mind.rank(who_is[1] if who_is else ""):
+        asker = mind.called(mind.scene.lines[-1].speaker)
+        return mind.phrase("who_stranger", other=stranger_here, who=asker)
     found = re.search(
         r"^(?:and )?(?:(?:is|have you seen) (\w[\w ]*?)(?: here| around| about| in| with us| with you| present| nearby)|(?:where is|where's) (\w[\w ]*?))\W*$",
         reading.text,

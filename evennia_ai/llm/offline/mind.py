@@ -95,7 +95,7 @@ class Mind:
 
     def told(self, fact: str, who: str) -> str:
         """A fact as it stands, or with "as I said" where it was said before."""
-        fact = re.sub(r"\. (?=[A-Z])", "; ", ended(fact))
+        fact = re.sub(r"\. ([A-Z]\w*)", lambda found: f"; {small(found[1])}", ended(fact))
         return (
             self.phrase("again", fact=fact, who=who)
             if self.repeats(fact) or self.was_said(fact)

@@ -209,7 +209,7 @@ TALK: dict[str, tuple[str, ...]] = {
     ),
     "likes": (
         "{value_capital}: I will keep that in mind, {who}.",
-        "So it is {value} for you, {who}. I like a guest who knows what is good.",
+        "So it is {value} for you, {who}. That I will remember.",
     ),
     "hates": (
         "No {value} for you, then, {who}. I will remember.",

@@ -126,6 +126,20 @@ DEEDS: dict[str, tuple[str, ...]] = {
         "You could indeed help me, {who}.",
     ),
     "story": ("Have you heard this, {who}? {fact}", "Well, {who}, there is this: {fact}", "This much I can tell you, {who}: {fact}"),
+    "no_song": (
+        "I am no good at that, {who}. You would not thank me.",
+        "Leave that to those who can, {who}.",
+        "Mine are all stale, {who}. Tell me one of yours.",
+    ),
+    "why": (
+        "That is how it is, {who}.",
+        "There is a reason for everything, {who}. I do not always know it.",
+        "Why not, {who}?",
+    ),
+    "who_stranger": (
+        "{other} is right here, {who}. Ask, and you will know more than I do.",
+        "You can see {other} as well as I can, {who}. More I was not told.",
+    ),
     "no_story": ("I have told you all I have, {who}. It is your turn.", "No more tales from me today, {who}. Tell me one of yours."),
     "seen": ("I see you, {who}. Is there something you want to say?", "What is it, {who}?", "I saw that, {who}."),
     "struck": ("Keep your hands to yourself, {who}.", "Try that again, {who}, and you will be sorry.", "That was foolish, {who}."),

@@ -16,6 +16,7 @@ from evennia_ai.llm.offline.words import (
     words,
 )
 
+NO_TALE = re.compile(r"\b(?:jokes?|riddles?|songs?|poems?|sing|prayers?)\b", re.I)
 WORKING = re.compile(r"^I am (?:\w+ )?\w+ing\b")
 CONSUMED = {"drink": "drink", "eat": "food"}
 TALKING = frozenset(
@@ -36,7 +37,8 @@ def never_clause(mind: Mind, text: str) -> str:
         if not stems:
             continue
         verb = stem(words(clause)[2])
-        things = [item for item in stems if item != verb]
+        everyday = {stem(word) for word in EVERYDAY}
+        things = [item for item in stems if item != verb and item not in everyday]
         shared = [item for item in things if item in wanted]
         talk = verb in {stem(word) for word in TALKING}
         common = verb in {stem(word) for word in EVERYDAY}
@@ -132,7 +134,7 @@ def goals(mind: Mind, speaker: str) -> str:
     return both if len(both) <= 200 and mind.character.tone != "terse" else fresh[0]
 
 
-def tale(mind: Mind, speaker: str) -> str:
+def tale(mind: Mind, wanted: str, speaker: str) -> str:
     """A piece of lore or of itself that was not told yet."""
     who = mind.called(speaker)
     lore = [p.text for p in mind.passages if p.source == "lore"]
@@ -141,6 +143,8 @@ def tale(mind: Mind, speaker: str) -> str:
     ]
     past = re.compile(r"\b(?:have|took|was|were|had|there is|lost|found|\w+ed|want|goal|wish)\b")
     own = sorted([*own, *mind.character.wants], key=lambda text: not past.search(text))
+    if NO_TALE.search(wanted) and not any(NO_TALE.search(text) for text in lore):
+        return mind.phrase("no_song", who=who)
     fresh = mind.untold([*lore, *own])
     return (
         mind.phrase("story", fact=fresh[0], who=who) if fresh else mind.phrase("no_story", who=who)

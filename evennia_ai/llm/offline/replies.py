@@ -247,7 +247,7 @@ def _with(line: str, tail: str) -> str:
 
 PLAIN = {
     "authority": "authority", "order": "authority", "crime": "crime", "threat": "threat", "farewell": "farewell", "thanks": "thanks",
-    "sorry": "sorry", "praise": "praise", "yes": "yes", "no": "no", "greet_brief": "arrive", "dismiss": "go_refuse", "help_me": "help_me", "weary": "weary", "laugh": "laugh", "gibberish": "gibberish", "see_me": "see_you", "called": "called", "silence": "silence", "keep_it": "keep_it", "you_seem": "you_seem", "spare_time": "spare_time",
+    "sorry": "sorry", "praise": "praise", "yes": "yes", "no": "no", "greet_brief": "arrive", "dismiss": "go_refuse", "help_me": "help_me", "weary": "weary", "laugh": "laugh", "gibberish": "gibberish", "see_me": "see_you", "never_mind": "no", "why": "why", "called": "called", "silence": "silence", "keep_it": "keep_it", "you_seem": "you_seem", "spare_time": "spare_time",
 }  # fmt: skip
 HANDLERS: dict[str, Handler] = {
     "nature": nature, "inject": stay_oneself, "secret_of": keep_secret, "greet": greet, "tell": tell,
@@ -255,7 +255,7 @@ HANDLERS: dict[str, Handler] = {
     "ask_dislikes": answers.answer, "ask_never": limits, "ask_name": name, "said_by": hearsay.said_by,
     "identity": lambda mind, reading, speaker: about_self.who_it_is(mind, reading, speaker) or answers.answer(mind, reading, speaker),
     "who_runs": lambda mind, _, speaker: portrait.self_portrait(mind, speaker),
-    "invite": about_self.invited, "count": sights.count, "my_looks": sights.looks_of_speaker,
+    "invite": about_self.invited, "count": sights.count, "what_now": lambda mind, _, speaker: portrait.goals(mind, speaker), "my_looks": sights.looks_of_speaker,
     "senses": sights.sensed, "other_seen": sights.other_seen,
     "ask_ways": lambda mind, _, speaker: portrait.ways(mind, speaker),
     "talked_to": lambda mind, _, speaker: hearsay.talked_to(mind, speaker),
@@ -266,7 +266,7 @@ HANDLERS: dict[str, Handler] = {
     "request": portrait.asked_for, "offer_help": offer_help,
     "ask_doing": lambda mind, _, speaker: portrait.doing(mind, speaker),
     "ask_past": lambda mind, _, speaker: portrait.past(mind, speaker),
-    "story": lambda mind, _, speaker: portrait.tale(mind, speaker),
+    "story": lambda mind, reading, speaker: portrait.tale(mind, reading.text, speaker),
     "who_here": lambda mind, _, speaker: sights.people(mind, speaker),
     "what_here": lambda mind, _, speaker: sights.things(mind, speaker),
     "carry": lambda mind, _, speaker: sights.carrying(mind, speaker),
