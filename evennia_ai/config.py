@@ -120,6 +120,15 @@ class AssistantConfig:
     mask_keep_last: int = setting(
         3, "How many of the newest results of tools are never masked.", low=0, high=1_000
     )
+    pre_compact_extraction_enabled: bool = setting(
+        True, "Let it write facts into its journal before talk goes out of view."
+    )
+    pre_compact_max_iterations: int = setting(
+        5, "Model calls for that, at most; at most 3 in an emergency.", low=1, high=20
+    )
+    pre_compact_prompt: str | None = setting(
+        None, "What it is told then, in the place of the built-in words."
+    )
     compact_model: str | None = setting(None, "Model that sums up; None takes the assistant's own.")
     compact_prompt: str | None = setting(
         None, "Instructions for summing up, in the place of the built-in ones."

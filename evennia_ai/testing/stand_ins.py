@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Generator, Mapping, Sequence
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
@@ -130,6 +131,7 @@ class StandInScript:
         persona: str | Mapping[str, Any] = "You are Mira, a barkeep.",
     ) -> None:
         self.id = 1
+        self.db = SimpleNamespace(context_signals=None)
         self.prompt_overhead = 0
         self.compaction_strikes = 0
         self.services = StandInServices(gateway)

@@ -53,8 +53,20 @@ Nobody asked you anything. You may do one small thing that fits you and this mom
 a remark, a step of what you are about, a word to somebody who has just come. Do not repeat \
 yourself, and do not press anybody. If nothing fits, use `noop`."""
 
+REMEMBER = """\
+Part of the talk above will soon go out of your sight. Before it does, write down what you will \
+need later and have not written down yet: with `add_journal_entry`, one fact in each entry, names \
+and numbers word for word (promises and debts, who is who, what somebody wants, where things are); \
+with `update_entity_observation` what you learnt about one person or thing. Several calls at once \
+are welcome. Write nothing twice. When nothing is left, use `noop`."""
+
 CONTEXT_TICK_EVENT = PromptContext("tick_event", "")
 CONTEXT_EXCUSE = PromptContext("excuse", "")
+CONTEXT_PRE_COMPACTION = PromptContext(
+    "pre_compaction",
+    REMEMBER,
+    tools=frozenset({"noop", "add_journal_entry", "update_entity_observation"}),
+)
 CONTEXT_TICK_AUTONOMOUS = PromptContext("tick_autonomous", UNASKED, loop_mode="single_action")
 
 

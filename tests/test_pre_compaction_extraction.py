@@ -1,0 +1,159 @@
+"""Facts are written down before talk goes out of view."""
+
+import json
+
+import pytest
+
+from evennia_ai.errors import ProviderUnavailable, TurnAborted
+from evennia_ai.messages import LLMReply, ToolCallRequest, make_message
+from evennia_ai.sleep.extraction import run_pre_compaction_extraction
+from evennia_ai.testing.scripted import ScriptedLLM, call
+from evennia_ai.testing.stand_ins import TOOLS, StandInToolbox
+from tests.test_context_compaction import ANN, BOB, make_script, outcome, talk
+
+JOURNAL = {"add_journal_entry": "free", "update_entity_observation": "free"}
+
+
+def entry(text):
+    return call("add_journal_entry", content=text)
+
+
+def batch(*calls):
+    """Several calls in one reply."""
+    requests = [
+        ToolCallRequest(str(number), name, json.dumps(arguments))
+        for number, (name, arguments) in enumerate(calls)
+    ]
+    return LLMReply("", tuple(requests))
+
+
+@pytest.fixture
+def ready():
+    """A function that makes an assistant with talk to go and a journal that remembers."""
+
+    def make(replies, lines=60, **settings):
+        script = make_script(replies, **settings)
+        toolbox = StandInToolbox({**TOOLS, **JOURNAL})
+        script.journalled = []
+
+        def write(context, arguments):
+            script.journalled.append((arguments["content"], context.audience, context.private))
+            return "Written down."
+
+        toolbox.behaviours["add_journal_entry"] = write
+        script.services.toolbox = toolbox
+        talk(script, lines)
+        return script
+
+    return make
+
+
+def extract(script, most=None):
+    return outcome(run_pre_compaction_extraction(script, script, most))
+
+
+def test_facts_are_written_down_until_nothing_is_left(ready):
+    script = ready([entry("Ann is a smith."), entry("Ann owes 40 crowns."), call("noop")])
+    assert extract(script) == {
+        "success": True,
+        "facts_recorded": 2,
+        "iterations": 3,
+        "stopped_by": "noop",
+    }
+    assert [text for text, *_ in script.journalled] == ["Ann is a smith.", "Ann owes 40 crowns."]
+
+
+def test_a_reply_without_a_call_ends_it(ready):
+    script = ready([entry("Ann is a smith."), "That is all."])
+    result = extract(script)
+    assert (result["facts_recorded"], result["stopped_by"]) == (1, "no_tool_call")
+
+
+def test_a_foreign_tool_ends_it_unrun_and_journal_calls_beside_it_count(ready):
+    say = ("say", {"text": "I will remember!"})
+    script = ready([batch(("add_journal_entry", {"content": "Ann is a smith."}), say)])
+    result = extract(script)
+    assert (result["facts_recorded"], result["stopped_by"]) == (1, "other_tool")
+    assert script.services.toolbox.spoken == []
+
+
+def test_there_is_an_end_to_it(ready):
+    script = ready([entry(f"fact {n}") for n in range(9)])
+    result = extract(script)
+    assert (result["iterations"], result["stopped_by"]) == (5, "max_iterations")
+
+
+def test_an_emergency_may_ask_for_less(ready):
+    script = ready([entry(f"fact {n}") for n in range(9)])
+    assert extract(script, 3)["iterations"] == 3
+
+
+def test_it_can_be_turned_off(ready):
+    script = ready([], pre_compact_extraction_enabled=False)
+    assert extract(script) == {"skipped": True, "reason": "extraction disabled"}
+
+
+def test_a_few_messages_are_not_worth_it(ready):
+    script = ready([], lines=2)
+    assert extract(script) == {"skipped": True, "reason": "fewer than 5 messages"}
+
+
+def test_the_calls_are_acts_and_no_conversation(ready):
+    script = ready([entry("Ann is a smith."), call("noop")])
+    before = list(script.conversation.messages)
+    extract(script)
+    assert script.conversation.messages == before
+    assert [act.call.name for act in script.turns.acts] == ["add_journal_entry"]
+    assert script.turns.turns[-1].outcome == "noted"
+
+
+def test_it_sees_its_own_entries_and_only_the_tools_for_this(ready):
+    script = ready([entry("Ann is a smith."), call("noop")])
+    extract(script)
+    first, second = script.services.gateway.requests
+    names = {tool["function"]["name"] for tool in first.tools}
+    assert names == {"noop", "add_journal_entry", "update_entity_observation"}
+    assert second.messages[: len(first.messages)] == first.messages
+    assert second.messages[-1]["content"] == "Written down."
+    assert "go out of your sight" in first.messages[-1]["content"]
+
+
+def test_each_audience_has_a_loop_of_its_own_that_sees_no_more(ready):
+    script = ready([entry("public"), call("noop"), entry("private"), call("noop")], lines=10)
+    talk(script, 3, private_to=ANN)
+    script.conversation.append(
+        [make_message("user", "Bob whispers to you: the ring", audience=[BOB], private=True)]
+    )
+    talk(script, 40)
+    script.services.gateway.add(entry("bob's"), call("noop"))
+    assert extract(script)["facts_recorded"] == 3
+    assert [(audience, private) for _, audience, private in script.journalled] == [
+        (frozenset(), False),
+        (frozenset({ANN}), True),
+        (frozenset({BOB}), True),
+    ]
+    requests = script.services.gateway.requests
+    assert ["the ring" in str(r.messages) for r in requests] == [False] * 4 + [True] * 2
+
+
+def test_the_signal_is_up_meanwhile_and_always_comes_down(ready):
+    script = ready([ProviderUnavailable("down")])
+    seen = []
+    real = script.turns.begin
+
+    def begin(*args):
+        seen.append(script.db.context_signals["pre_compaction"])
+        return real(*args)
+
+    script.turns.begin = begin
+    assert extract(script)["success"] is False
+    assert seen == [True]
+    assert script.db.context_signals == {"pre_compaction": False}
+
+
+def test_a_server_that_stops_ends_it_and_the_signal_comes_down(ready):
+    script = ready([])
+    script.services.gateway = ScriptedLLM([TurnAborted("going down")])
+    failure = outcome(run_pre_compaction_extraction(script, script))
+    assert failure.check(TurnAborted)
+    assert script.db.context_signals == {"pre_compaction": False}
