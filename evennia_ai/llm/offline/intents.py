@@ -27,6 +27,7 @@ ROWS: tuple[tuple[str, str], ...] = (
     ("other_seen", r"\bwhat(?:'s| is) (?P<who>[A-Z]\w+|(?:he|she|they)\b) (?:doing|up to|wearing|holding|carrying)|\bwhat does (?P<who2>[A-Z]\w+) (?:look like|wear|hold|carry)\b|\bdescribe (?P<who3>[A-Z]\w+)\W*$"),
     ("ask_ways", r"\bwhat (?:kind|sort) of (?:person|man|woman|fellow) are you\b|\bwhat are you like\b|\bdescribe (?:your character|yourself|your nature)\b|\bhow would (?:you|others|people) describe you|\bwhat do (?:people|others|folk) say (?:about|of) you\b"),
     ("ask_self", r"\b(?:daily|your|usual) routine\b|\b(?:typical|usual|ordinary) day\b|\bhow do you spend your (?:days?|time)\b|\bwhat (?:is|are) your (?:days?|duties|tasks) (?:like)?|\bwhat is (?:a|your) day like\b"),
+    ("called", r"^any(?:one|body) (?:home|in|about)\b"),
     ("never_mind", r"^(?:oh,? |ah,? |well,? |haha,? )*(?:never ?mind|forget it|no matter|(?:i(?:'m| was|'m only) )?(?:just|only) (?:kidding|joking))\b"),
     ("silence", r"^(?:h+m+|uh+|um+|ah+|oh+|well|so|eh)\W*$"),
     ("why", r"^(?:but |and |so )?(?:why|how come)(?: not| so| is that| that)?\W*$"),

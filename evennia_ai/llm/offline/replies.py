@@ -7,7 +7,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from evennia_ai.llm.offline import about_self, answers, hearsay, portrait, recollection, sights
+from evennia_ai.llm.offline import (
+    about_self,
+    answers,
+    hearsay,
+    perception,
+    portrait,
+    recollection,
+    sights,
+)
 from evennia_ai.llm.offline.grammar import turned_round
 from evennia_ai.llm.offline.memory import with_subject
 from evennia_ai.llm.offline.mind import Mind
@@ -255,8 +263,8 @@ HANDLERS: dict[str, Handler] = {
     "ask_dislikes": answers.answer, "ask_never": limits, "ask_name": name, "said_by": hearsay.said_by,
     "identity": lambda mind, reading, speaker: about_self.who_it_is(mind, reading, speaker) or answers.answer(mind, reading, speaker),
     "who_runs": lambda mind, _, speaker: portrait.self_portrait(mind, speaker),
-    "invite": about_self.invited, "count": sights.count, "what_now": lambda mind, _, speaker: portrait.goals(mind, speaker), "my_looks": sights.looks_of_speaker,
-    "senses": sights.sensed, "other_seen": sights.other_seen,
+    "invite": about_self.invited, "count": sights.count, "what_now": lambda mind, _, speaker: portrait.goals(mind, speaker), "my_looks": perception.looks_of_speaker,
+    "senses": perception.sensed, "other_seen": perception.other_seen,
     "ask_ways": lambda mind, _, speaker: portrait.ways(mind, speaker),
     "talked_to": lambda mind, _, speaker: hearsay.talked_to(mind, speaker),
     "ask_self": lambda mind, _, speaker: portrait.self_portrait(mind, speaker),

@@ -12,14 +12,11 @@ from evennia_ai.llm.offline.answers import (
     LONGEST,
     answer,
     from_knowledge,
-    lies_here,
-    person_here,
-    seen,
 )
 from evennia_ai.llm.offline.knowledge import fitting
 from evennia_ai.llm.offline.mind import Mind, seen_parts
 from evennia_ai.llm.offline.naming import exit_parts, match_exit, match_name
-from evennia_ai.llm.offline.recollection import from_statements
+from evennia_ai.llm.offline.presence import lies_here, person_here, seen
 from evennia_ai.llm.offline.understanding import Reading
 from evennia_ai.llm.offline.words import (
     an,
@@ -120,48 +117,6 @@ def counted(mind: Mind, key: str, number: int, what: str, who: str) -> str:
         return mind.phrase("count_none", who=who)
     said = SMALL_NUMBERS[number] if number < len(SMALL_NUMBERS) else str(number)
     return mind.phrase(f"count_{key}", number=said, who=who, **{key: what})
-
-
-SENSES = {
-    "sound": re.compile(
-        r"\b(?:sounds?|noise|nois\w+|hum\w*|ring\w*|quiet|silen\w+|murmur\w*|squeak\w*|crackl\w*|roar\w*|drip\w*|"
-        r"hiss\w*|creak\w*|whisper\w*|hammer\w*|sing\w*|gulls|echo\w*|rattl\w*|slap\w*|rustl\w*|grumbl\w*|buzz\w*)\b",
-        re.I,
-    ),
-    "smell": re.compile(
-        r"\b(?:smell\w*|scent\w*|stink\w*|reek\w*|odou?r|fragran\w+|perfume|aroma)\b", re.I
-    ),
-    "feel": re.compile(
-        r"\b(?:warm\w*|cold|cool|heat|hot|damp|draught\w*|chill\w*|dry|wet|soft|smoky|air)\b", re.I
-    ),
-}
-SENSE_OF = {"noise": "sound", "hear": "sound", "stink": "smell", "scent": "smell"}
-
-
-def sensed(mind: Mind, reading: Reading, speaker: str) -> str:
-    """What there is to hear, smell or feel, as the place's description tells."""
-    sense = SENSES[SENSE_OF.get(reading.topic.lower(), reading.topic.lower())]
-    found = [p.text for p in mind.passages if p.source == "seen" and sense.search(p.text)]
-    who = mind.called(speaker)
-    return mind.told(found[0], who) if found else mind.phrase("nothing_sensed", who=who)
-
-
-def other_seen(mind: Mind, reading: Reading, speaker: str) -> str:
-    """What somebody else looks like or does: what is known, else a word to see for oneself."""
-    who = mind.called(speaker)
-    named = next((v for k, v in reading.slots.items() if k.startswith("who")), "")
-    other = match_name(named, mind.scene.situation.people, loose=False)
-    if not other and named[:1].isupper():
-        return from_knowledge(mind, named, speaker) or mind.phrase("not_here", other=named, who=who)
-    return from_knowledge(mind, reading.text, speaker, shown=False) or mind.phrase(
-        "see_yourself", who=who
-    )
-
-
-def looks_of_speaker(mind: Mind, reading: Reading, speaker: str) -> str:
-    """What the speaker looks like: as far as he told, else it cannot describe anybody."""
-    told = from_statements(mind, reading.text, speaker)
-    return told or mind.phrase("looks_of_you", who=mind.called(speaker))
 
 
 def carrying(mind: Mind, speaker: str) -> str:

@@ -71,7 +71,7 @@ def parts_of(text: str, own_name: str) -> list[str]:
         greeting = dict(TABLE)["greet"].match(plain)
         if greeting and len(plain) > greeting.end():
             found.append(greeting[0])
-            plain = re.sub(r"^[ ,.!:;-]+", "", plain[greeting.end() :])
+            plain = re.sub(r"^[ ,.!?…:;-]+", "", plain[greeting.end() :])
             plain = without_name(plain, own_name)
         if WORD.search(plain) or plain.strip():
             found.append(plain)
