@@ -17,6 +17,10 @@ class ToolDenied(ToolError):
     """A tool exists but its lock refuses somebody whose words are in this turn."""
 
 
+class BadRecord(AssistantError):
+    """Something to be remembered is not well formed. The text names the field."""
+
+
 class TurnAborted(AssistantError):
     """The turn may not go on (reload, stop, the character gone). Nothing is spoken."""
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 K1 = 1.2
 B = 0.75
@@ -38,23 +37,27 @@ def content_words(text: str) -> list[str]:
 
 def score_texts(query: str, texts: Sequence[str]) -> list[float]:
     """BM25 of each text for the query; 0 where they share no content word."""
-    documents = [Counter(content_words(text)) for text in texts]
-    wanted = set(content_words(query))
+    return score_documents(query, [content_words(text) for text in texts])
+
+
+def score_documents(query: str, documents: Sequence[Sequence[str]]) -> list[float]:
+    """`score_texts` for texts whose content words are known already."""
+    wanted = sorted(set(content_words(query)))
     if not documents or not wanted:
         return [0.0] * len(documents)
-    lengths = [sum(document.values()) for document in documents]
-    average = sum(lengths) / len(lengths) or 1.0
-    rarity = {word: _idf(word, documents) for word in wanted}
-    return [
-        sum(_weight(document[word], length, average) * rarity[word] for word in wanted)
-        for document, length in zip(documents, lengths, strict=True)
-    ]
+    average = sum(map(len, documents)) / len(documents) or 1.0
+    scores = [0.0] * len(documents)
+    for word in wanted:
+        counts = [document.count(word) for document in documents]
+        rarity = _idf(len(counts) - counts.count(0), len(counts))
+        for index, count in enumerate(counts):
+            if count:
+                scores[index] += _weight(count, len(documents[index]), average) * rarity
+    return scores
 
 
-def _idf(word: str, documents: Iterable[Counter[str]]) -> float:
-    counted = [word in document for document in documents]
-    holding = sum(counted)
-    return math.log(1 + (len(counted) - holding + 0.5) / (holding + 0.5))
+def _idf(holding: int, total: int) -> float:
+    return math.log(1 + (total - holding + 0.5) / (holding + 0.5))
 
 
 def _weight(count: int, length: int, average: float) -> float:

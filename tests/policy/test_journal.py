@@ -1,0 +1,222 @@
+"""What an entry is, what it weighs, and when two say the same."""
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evennia_ai.errors import BadRecord
+from evennia_ai.policy.importance_scoring import score_importance
+from evennia_ai.policy.journal import (
+    JournalEntry,
+    change_entry,
+    make_entry,
+    merge_entries,
+    normalised,
+    read_entry,
+    sameness,
+)
+from evennia_ai.policy.provenance import TRUST, copy_of, is_known_to, is_sound, people_in
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+ANN, BOB = "#5", "#7"
+
+
+def entry(content="Ann owes me 5 silver.", at=NOON, **fields):
+    return make_entry("j1", content, at, fields)
+
+
+def test_an_entry_has_every_field_and_is_plain_data():
+    made = entry()
+    assert made == {
+        "id": "j1",
+        "timestamp": "2026-01-01T12:00:00+00:00",
+        "content": "Ann owes me 5 silver.",
+        "source_type": "direct",
+        "source_entity": "",
+        "speakers": [],
+        "source_seqs": [],
+        "audience": None,
+        "trust": 0.6,
+        "importance": 4,
+        "importance_by": "rule",
+        "tags": [],
+        "links": [],
+        "pinned": False,
+        "consolidated": False,
+    }
+
+
+def test_what_is_given_is_put_in_order():
+    made = entry(
+        "  Ann owes me.\n",
+        audience=frozenset({BOB, ANN}),
+        speakers={BOB, ANN},
+        source_seqs=(9, 3, 9),
+        tags=("debt", "silver", "debt"),
+        timestamp=NOON.astimezone(timezone(timedelta(hours=2))),
+    )
+    assert made["content"] == "Ann owes me."
+    assert made["audience"] == made["speakers"] == [ANN, BOB]
+    assert made["source_seqs"] == [3, 9]
+    assert made["tags"] == ["debt", "silver"]
+    assert made["timestamp"] == "2026-01-01T12:00:00+00:00"
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"importance": 11}, "importance"),
+        ({"importance": 0}, "importance"),
+        ({"trust": 1.5}, "trust"),
+        ({"audience": ["Ann"]}, "audience"),
+        ({"source_entity": "Ann"}, "source_entity"),
+        ({"source_type": "gossip"}, "source_type"),
+        ({"timestamp": "yesterday"}, "timestamp"),
+        ({"timestamp": "2026-01-01T12:00:00"}, "time zone"),
+        ({"tags": [""]}, "tags"),
+        ({"mood": "good"}, "There is no field 'mood'. There are: id, "),
+    ],
+)
+def test_what_does_not_fit_is_named(fields, words):
+    with pytest.raises(BadRecord, match=words):
+        entry(**fields)
+
+
+@pytest.mark.parametrize("content", ["", "   ", "\x00"])
+def test_without_words_there_is_no_entry(content):
+    with pytest.raises(BadRecord, match="content"):
+        entry(content)
+
+
+def test_each_kind_of_source_is_believed_as_far_as_it_deserves():
+    assert entry(source_type="builder")["trust"] == 1.0
+    assert entry(source_type="direct")["trust"] < entry(source_type="observation")["trust"]
+    assert entry(source_type="inference", trust=0.9)["trust"] == 0.9
+    kinds = JournalEntry.model_fields["source_type"].annotation.__args__
+    assert set(kinds) == set(TRUST)
+
+
+def test_who_scored_it_is_known():
+    assert entry(importance=9)["importance_by"] == "given"
+    assert entry(importance=9, importance_by="model")["importance_by"] == "model"
+    assert change_entry(entry(), {"importance": 2})["importance_by"] == "given"
+    assert change_entry(entry(), {"pinned": True})["importance_by"] == "rule"
+
+
+def test_an_id_never_changes():
+    with pytest.raises(BadRecord, match="never changes"):
+        change_entry(entry(), {"id": "j2"})
+
+
+def test_what_an_older_version_stored_is_filled_up_and_what_a_later_one_stored_is_kept():
+    old = {name: value for name, value in entry().items() if name not in ("speakers", "trust")}
+    assert read_entry(old) == entry()
+    later = {**entry(), "recalls": 3}
+    assert read_entry(later)["recalls"] == 3
+    assert change_entry(later, {"pinned": True})["recalls"] == 3
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        None,
+        "j1",
+        [],
+        {"id": "j1"},
+        {**entry(), "content": 5},
+        {**entry(), "audience": "#5"},
+        {**entry(), "source_seqs": ["a"]},
+        {**entry(), "tags": [{}]},
+    ],
+)
+def test_what_is_no_entry_is_not_read(raw):
+    assert not is_sound(JournalEntry, raw) or raw["source_seqs"] == ["a"]
+    if not is_sound(JournalEntry, raw):
+        with pytest.raises(BadRecord):
+            read_entry(raw)
+
+
+def test_a_copy_may_be_changed():
+    made = entry(tags=["debt"])
+    copied = copy_of(made)
+    copied["tags"].append("silver")
+    assert made["tags"] == ["debt"]
+
+
+def test_the_same_words_for_the_same_ears_are_the_same():
+    made = sameness(entry("Ann owes me 5 silver."))
+    assert made == sameness(entry(" ann  OWES me\n5 silver"))
+    assert made != sameness(entry("Ann owes me 6 silver."))
+    assert made != sameness(entry("Ann owes me 5 silver.", audience=[ANN]))
+    assert sameness(entry(audience=[ANN, BOB])) == sameness(entry(audience=[BOB, ANN]))
+    assert sameness(entry("🗡")) != sameness(entry("🛡"))
+
+
+@given(st.text(min_size=1))
+def test_normalising_again_changes_nothing(text):
+    assert normalised(normalised(text)) == normalised(text)
+
+
+def test_two_entries_that_say_the_same_become_one_with_the_sources_of_both():
+    one = entry(source_seqs=[3], speakers=[ANN], tags=["debt"], source_entity=ANN)
+    again = entry(source_seqs=[9], speakers=[BOB], tags=["silver"], importance=8, pinned=True)
+    merged = merge_entries(one, again)
+    assert merged == {
+        **one,
+        "source_seqs": [3, 9],
+        "speakers": [ANN, BOB],
+        "tags": ["debt", "silver"],
+        "importance": 8,
+        "importance_by": "given",
+        "pinned": True,
+    }
+    assert merge_entries(merged, one) == merged
+
+
+def test_an_entry_is_known_to_its_ears_and_to_nobody_else():
+    private, public = entry(audience=[ANN]), entry()
+    for audience, known in ((frozenset({ANN}), True), (frozenset({ANN, BOB}), False)):
+        assert is_known_to(private, audience) is known
+        assert is_known_to(public, audience)
+    assert not is_known_to(private, frozenset())
+    assert not is_known_to(private, None)
+    assert is_known_to(private, None, "trusting")
+
+
+def test_everybody_it_concerns_may_have_it_forgotten():
+    made = entry(source_entity="#1", speakers=["#2"], audience=["#3"])
+    assert people_in(made) == {"#1", "#2", "#3"}
+    assert people_in(entry()) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ("The weather is fine.", 3),
+        ("Hello there!", 1),
+        ("He promised to mend the roof.", 6),
+        ("Bob threatened the miller and stole a horse.", 6),
+        ("The old king died.", 6),
+        ("The cellar key is a secret.", 4),
+        ("The toll is 12 pennies.", 4),
+        ("Remember this.", 7),
+        ("Remember: Ann promised 5 silver by Friday.", 10),
+        ("Sie hat mir etwas versprochen.", 6),
+        ("Guten Abend.", 1),
+        ("他给了我三百两银子", 3),
+    ],
+)
+def test_a_text_weighs_what_the_rule_says(text, score):
+    assert score_importance(text) == score
+
+
+def test_ones_own_name_and_a_stranger_weigh_more():
+    assert score_importance("A word.", named=True) == 4
+    assert score_importance("A word.", first_meeting=True) == 5
+
+
+@given(st.text(), st.booleans(), st.booleans())
+def test_a_score_is_never_beyond_1_and_10(text, named, first):
+    assert 1 <= score_importance(text, named=named, first_meeting=first) <= 10
