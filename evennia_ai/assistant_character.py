@@ -12,6 +12,8 @@ from evennia_ai.events import Heard, Situation
 from evennia_ai.hearing import KINDS, MOVES, Utterance, split_message, words_of
 from evennia_ai.senses import display_name
 from evennia_ai.store.attributes import read_attribute, write_attribute
+from evennia_ai.store.journal import Journal
+from evennia_ai.store.profiles import EntityProfiles
 from evennia_ai.thinking import choose_filler
 
 SCRIPT_KEY = "assistant"
@@ -32,6 +34,16 @@ class AssistantMixin:
             known = found[0] if found else False
             self.ndb.ai_assistant = known
         return known or None
+
+    @property
+    def journal(self) -> Journal:
+        """What the character wrote down: ``add``, ``get``, ``all``, ``search`` and more."""
+        return Journal.of(self)
+
+    @property
+    def ai_profiles(self) -> EntityProfiles:
+        """What the character knows of others, by their dbrefs."""
+        return EntityProfiles.of(self)
 
     def attach_assistant(self, persona: str = "") -> Any:
         """Give the character a mind, with a persona or with the one it has; returns the script."""

@@ -19,13 +19,14 @@ from django.conf import settings
 from django.contrib.contenttypes.models import ContentType
 from django.core.management import call_command
 from django.db import connection
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
 from evennia.accounts.models import AccountDB
 from evennia.objects.models import ObjectDB
 from evennia.scripts.models import ScriptDB
 from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai.assistant_character import original_path
+from evennia_ai.store.forget import SHELVES
 
 PACKAGE = "evennia_ai"
 # What the package writes onto characters, its own and players'; a test compares this with the code.
@@ -53,7 +54,7 @@ class Traces:
         minds: how many assistant scripts.
         rows: table name → rows in it.
         typeclasses: typeclass path of ours → the one that takes its place, with how many objects.
-        attributes: Attributes on characters, by name.
+        attributes: how many characters have an Attribute of ours, by its name or its type.
         code: lines in the game's own files that name the package, as ``file:line: text``.
     """
 
@@ -77,12 +78,12 @@ def is_running() -> bool:
 def find_traces() -> Traces:
     """Look, and change nothing."""
     paths = our_objects().values_list("db_typeclass_path", flat=True)
-    keys = our_attributes().values_list("db_key", flat=True)
+    plain = our_attributes().filter(db_attrtype=None).values_list("db_key", flat=True)
     return Traces(
         minds=our_scripts().count(),
         rows={model._meta.db_table: model._default_manager.count() for model in our_models()},
         typeclasses=dict(Counter((path, typeclass_before(path)) for path in paths)),
-        attributes=dict(sorted(Counter(keys).items())),
+        attributes=dict(sorted((Counter(plain) + count_knowledge()).items())),
         code=list(lines_of_code(Path(settings.GAME_DIR))),
     )
 
@@ -139,11 +140,22 @@ def our_objects() -> QuerySet[Any]:
 
 
 def our_attributes() -> QuerySet[Any]:
-    """What the package wrote onto characters."""
+    """What the package wrote onto characters, and what they know."""
+    named = Q(db_key__in=ATTRIBUTES, db_attrtype=None)
     found: QuerySet[Any] = Attribute.objects.filter(
-        db_key__in=ATTRIBUTES, db_model="objectdb", db_attrtype=None
+        named | Q(db_attrtype__in=SHELVES), db_model="objectdb"
     )
     return found
+
+
+def count_knowledge() -> Counter[str]:
+    """How many characters have a journal, or profiles."""
+    return Counter(
+        {
+            kind: ObjectDB.objects.filter(db_attributes__db_attrtype=kind).distinct().count()
+            for kind in SHELVES
+        }
+    )
 
 
 def our_models() -> list[type[Model]]:

@@ -5,10 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from django.db.models import Q
+from evennia.objects.models import ObjectDB
+from evennia.scripts.models import ScriptDB
+from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai import models
+from evennia_ai.assistant_character import SCRIPT_KEY
+from evennia_ai.store.journal import Journal
+from evennia_ai.store.profiles import EntityProfiles
+from evennia_ai.store.segments import rows_about
 
 CHUNK = 500
+SHELVES = {shelf.kind: shelf for shelf in (Journal, EntityProfiles)}
 
 
 def traces(dbref: str) -> list[Any]:
@@ -32,9 +40,11 @@ def count_traces(dbref: str) -> int:
 
 
 def assistants_who_know(dbref: str) -> list[int]:
-    """Ids of the assistants whose logs hold something of somebody."""
+    """Ids of the assistants whose logs, journals or profiles hold something of somebody."""
     rows = models.Event.objects.filter(speaker=dbref).values_list("assistant_id", flat=True)
-    return list(rows.distinct())
+    who_know = ObjectDB.objects.filter(db_attributes__in=rows_about(dbref, SHELVES))
+    minds = ScriptDB.objects.filter(db_key=SCRIPT_KEY, db_obj__in=who_know)
+    return sorted({*rows.distinct(), *minds.values_list("id", flat=True)})
 
 
 def forget_chunk(dbref: str) -> int:
@@ -48,4 +58,17 @@ def forget_chunk(dbref: str) -> int:
             chosen = rows.model.objects.filter(id__in=ids)
             chosen._raw_delete(chosen.db)
             return len(ids)
-    return 0
+    return forget_knowledge(dbref)
+
+
+def forget_knowledge(dbref: str) -> int:
+    """Remove what concerns somebody from one piece of a journal or of profiles; returns how many
+    entries, 0 when nothing is left."""
+    found = rows_about(dbref, SHELVES).values_list("id", "db_key", "db_attrtype").first()
+    if found is None:
+        return 0
+    row_id, key, kind = found
+    for character in ObjectDB.objects.filter(db_attributes=row_id):
+        return SHELVES[kind].of(character).segments.forget_row(key, dbref)
+    Attribute.objects.filter(id=row_id).delete()
+    return 1

@@ -1,0 +1,123 @@
+"""A character's journal: `character.journal`, as Evennia's ``.traits`` or ``.buffs``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from evennia_ai.events import Audience
+from evennia_ai.policy.journal import (
+    change_entry,
+    make_entry,
+    merge_entries,
+    read_entry,
+    sameness,
+)
+from evennia_ai.policy.provenance import Record, copy_of, select_known
+from evennia_ai.policy.relevance import content_words, score_documents
+from evennia_ai.store.shelf import Shelf
+
+
+class Journal(Shelf):
+    """Entries of `evennia_ai.policy.journal.JournalEntry`'s fields, as plain dicts."""
+
+    kind = "ai_journal"
+    prefix = "j"
+
+    def __init__(self, obj: Any) -> None:
+        super().__init__(obj)
+        self._ids_by_content: dict[bytes, str] = {}
+        self._words: dict[str, tuple[str, ...]] = {}
+
+    def add(
+        self, content: str, *, named: bool = False, first_meeting: bool = False, **fields: Any
+    ) -> str:
+        """Write something down; returns the entry's id.
+
+        What is there already, in the same words and for the same ears, is not written twice: that
+        entry takes in the sources, tags and links. An ``id`` that is there already is left as it
+        is. Everything is one transaction.
+
+        Args:
+            content: one fact.
+            named: whether the character was called by its name; for the importance.
+            first_meeting: whether it is about somebody new; likewise.
+            **fields: any of the entry's. ``audience`` None is public, else the dbrefs of those
+                who alone may know; without ``importance`` a rule of thumb gives one.
+
+        Raises:
+            BadRecord: a field does not fit, or there is none of that name.
+            StoreUnavailable: the database cannot be written now; nothing has changed.
+        """
+        own_id = fields.pop("id", None)
+        if own_id is not None and self.segments.get(own_id):
+            return str(own_id)
+        entry = make_entry(
+            own_id or self.segments.next_id,
+            content,
+            self.now(),
+            fields,
+            named=named,
+            first_meeting=first_meeting,
+        )
+        known = self._find_same(entry)
+        if known is None:
+            self.put(entry)
+            return str(entry["id"])
+        merged = merge_entries(known, entry)
+        if merged != known:
+            self.segments.change({known["id"]: merged})
+        return str(known["id"])
+
+    def has(self, content: str, audience: Audience | None = None) -> bool:
+        """True where this is written down already, for the same ears."""
+        fields = {"audience": None if audience is None else sorted(audience)}
+        return self._find_same(make_entry("new", content, self.now(), fields)) is not None
+
+    def search(
+        self,
+        words: str,
+        audience: Audience | None = None,
+        limit: int = 10,
+        discretion: str = "strict",
+    ) -> list[Record]:
+        """The entries nearest to some words, best first, of equals the newest first (BM25).
+
+        Args:
+            words: what is looked for.
+            audience: dbrefs of everybody who will hear what comes of it: only what all of them may
+                know is looked at. None finds what is public.
+            limit: how many at most.
+            discretion: "trusting" looks at everything.
+        """
+        known = select_known(self.segments.all(), audience, discretion)
+        scores = score_documents(words, [self._words[entry["id"]] for entry in known])
+        found = [(score, index) for index, score in enumerate(scores) if score > 0]
+        best = sorted(found, reverse=True)[:limit]
+        return [copy_of(known[index]) for _score, index in best]
+
+    # --- what a shelf asks for ------------------------------------------------------------------
+
+    def read(self, raw: Any) -> Record:
+        """A stored entry; raises BadRecord."""
+        return read_entry(raw)
+
+    def changed(self, record: Record, fields: Mapping[str, Any]) -> Record:
+        """An entry with some fields changed; raises BadRecord."""
+        return change_entry(record, fields)
+
+    def noticed(self, old: Record | None, new: Record | None) -> None:
+        """Keep the words and the way from content to id."""
+        if old:
+            self._words.pop(old["id"], None)
+            self._ids_by_content.pop(sameness(old), None)
+        if new:
+            self._words[new["id"]] = tuple(content_words(" ".join([new["content"], *new["tags"]])))
+            self._ids_by_content.setdefault(sameness(new), new["id"])
+
+    def _find_same(self, entry: Record) -> Record | None:
+        """The entry that says the same to the same ears."""
+        for _ in self.load_steps():
+            pass
+        known = self._ids_by_content.get(sameness(entry))
+        return self.segments.get(known) if known else None

@@ -1,0 +1,317 @@
+"""Plain dicts kept on an object, 32 to an Attribute, under an attribute type of their own.
+
+A change costs the same at any length, since it writes one segment (a list in one Attribute costs
+45 ms an append at 3,000 entries, measured). `examine`, `copy` and prototypes do not see these
+Attributes; a typeclass swap keeps them; they go with the object.
+
+The rows are read and written by queries and not through an `AttributeHandler`: that writes each
+change twice, holds its value before it is stored, and hands out `_Saver` objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from evennia.typeclasses.attributes import Attribute
+from twisted.logger import Logger
+
+from evennia_ai.errors import BadRecord, StoreUnavailable
+from evennia_ai.policy.provenance import Record, people_in
+from evennia_ai.store.brief_transaction import brief_transaction
+
+log = Logger()
+
+SIZE = 32
+BROKEN = "broken_"
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One Attribute's content: how many numbers of it were given out, and the records by number."""
+
+    used: int = 0
+    records: Mapping[int, Record] = field(default_factory=dict)
+
+    def as_stored(self) -> dict[str, Any]:
+        """What the Attribute holds."""
+        return {"used": self.used, "records": dict(self.records)}
+
+    def people(self) -> str:
+        """Everybody concerned, as the Attribute's searchable text: " #5 #12 "."""
+        found = sorted(frozenset().union(*map(people_in, self.records.values())))
+        return " ".join(["", *found, ""])
+
+
+def read_segment(raw: Any, read: Callable[[Any], Record]) -> tuple[Segment, bool]:
+    """What can be read of an Attribute's value, and whether that was all of it."""
+    if not isinstance(raw, dict) or not isinstance(raw.get("records"), dict):
+        return Segment(SIZE), False
+    records: dict[int, Record] = {}
+    whole = isinstance(raw.get("used"), int)
+    for number, item in raw["records"].items():
+        try:
+            records[int(number)] = read(item)
+        except (BadRecord, ValueError, TypeError):
+            whole = False
+    return Segment(raw["used"] if whole else SIZE, records), whole
+
+
+class Segments:
+    """The records of one kind on one object. Ids are stable and never given again.
+
+    What memory holds is what is stored: it follows when a write is done. A caller that rolls a
+    transaction of its own back must `reset`. Records handed out must not be changed.
+
+    Args:
+        obj: the object.
+        kind: the attribute type, at most 16 characters.
+        prefix: what ids that nobody chose begin with.
+        read: makes a record of what is stored, or raises BadRecord.
+        noticed: called with each record as it was and as it is, None for none, whenever memory
+            changes.
+    """
+
+    def __init__(
+        self,
+        obj: Any,
+        kind: str,
+        prefix: str,
+        read: Callable[[Any], Record],
+        noticed: Callable[[Record | None, Record | None], None],
+    ) -> None:
+        self._obj = obj
+        self._kind = kind
+        self._prefix = prefix
+        self._read = read
+        self._noticed = noticed
+        self._row_ids: dict[int, int] | None = None
+        self._highest = -1
+        self._loaded: dict[int, Segment] = {}
+        self._numbers: dict[str, int] = {}
+
+    # --- reading --------------------------------------------------------------------------------
+
+    def load_steps(self) -> Iterator[None]:
+        """Load everything, one segment a step, so that other work may come between."""
+        for segment in sorted(self._rows()):
+            if segment in self._rows() and segment not in self._loaded:
+                self._load(segment)
+                yield
+
+    def all(self) -> Iterator[Record]:
+        """Every record, oldest first. Loads what is missing, in one go."""
+        for _ in self.load_steps():
+            pass
+        for segment in sorted(self._loaded):
+            yield from self._loaded[segment].records.values()
+
+    def get(self, id: str) -> Record | None:
+        """The record of an id, None where there is none."""
+        number = self._number_of(id)
+        if number is None:
+            return None
+        return self._loaded[segment_of(number)].records[number]
+
+    def select(self, ids: Iterable[str]) -> list[Record]:
+        """The records of ids that are loaded, oldest first."""
+        numbers = sorted(self._numbers[name] for name in ids)
+        return [self._loaded[segment_of(number)].records[number] for number in numbers]
+
+    @property
+    def next_id(self) -> str:
+        """The id of the next record, unless it brings one."""
+        return f"{self._prefix}{self._next_number()}"
+
+    def reset(self) -> None:
+        """Drop everything from memory; the next use reads it anew."""
+        for segment in list(self._loaded):
+            self._take(segment, Segment())
+        self._loaded.clear()
+        self._row_ids = None
+
+    # --- writing --------------------------------------------------------------------------------
+    #
+    # Each is one transaction, and raises StoreUnavailable where the database cannot be written now.
+
+    def change(self, records: Mapping[str, Record | None], added: Record | None = None) -> None:
+        """Replace records by their ids, None removes one, and add one. Unknown ids are passed
+        over."""
+        changed: dict[int, Segment] = {}
+        for record_id, record in records.items():
+            number = self._number_of(record_id)
+            if number is None:
+                continue
+            segment = segment_of(number)
+            before = changed.get(segment) or self._loaded[segment]
+            kept = {n: item for n, item in before.records.items() if record or n != number}
+            if record:
+                kept[number] = record
+            changed[segment] = Segment(before.used, kept)
+        if added:
+            number = self._next_number()
+            segment = segment_of(number)
+            before = changed.get(segment) or self._loaded.get(segment, Segment())
+            used = (number - 1) % SIZE + 1
+            changed[segment] = Segment(used, {**before.records, number: added})
+        self._store(changed)
+
+    def forget_row(self, key: str, dbref: str) -> int:
+        """Remove from one Attribute, by its key, all that concerns somebody; returns how many
+        records, at least 1. Of one that cannot be read nothing is kept."""
+        if key.isdecimal() and int(key) not in self._rows():
+            self.reset()
+        if not key.isdecimal() or int(key) not in self._rows():
+            attributes_of(self._obj, self._kind).filter(db_key=key).delete()
+            return 1
+        segment = int(key)
+        self._ensure_loaded(segment)
+        before = self._loaded[segment]
+        kept = {n: item for n, item in before.records.items() if dbref not in people_in(item)}
+        self._store({segment: Segment(before.used, kept)})
+        return max(1, len(before.records) - len(kept))
+
+    # --- within ---------------------------------------------------------------------------------
+
+    def _rows(self) -> dict[int, int]:
+        """Ids of the Attributes by segment, asked once."""
+        if self._row_ids is None:
+            rows = attributes_of(self._obj, self._kind).values_list("db_key", "id")
+            found = {key: row_id for key, row_id in rows if key.removeprefix(BROKEN).isdecimal()}
+            self._row_ids = {int(key): found[key] for key in found if key.isdecimal()}
+            self._highest = max((int(key.removeprefix(BROKEN)) for key in found), default=-1)
+        return self._row_ids
+
+    def _next_number(self) -> int:
+        """The number after the last that was ever given out."""
+        rows = self._rows()
+        if self._highest not in rows:
+            return (self._highest + 1) * SIZE + 1
+        self._ensure_loaded(self._highest)
+        return self._highest * SIZE + self._loaded[self._highest].used + 1
+
+    def _number_of(self, id: str) -> int | None:
+        """The number of a record, found without loading everything where the id is one of ours."""
+        if id not in self._numbers:
+            own = id.removeprefix(self._prefix)
+            if own.isdecimal() and segment_of(int(own)) in self._rows():
+                self._ensure_loaded(segment_of(int(own)))
+        if id not in self._numbers:
+            for _ in self.load_steps():
+                pass
+        return self._numbers.get(id)
+
+    def _ensure_loaded(self, segment: int) -> None:
+        if segment not in self._loaded:
+            self._load(segment)
+
+    def _load(self, segment: int) -> None:
+        """Read one segment; what cannot be read of it is set aside."""
+        rows = Attribute.objects.filter(id=self._rows()[segment])
+        found = list(rows.values_list("db_value", flat=True))
+        if not found:
+            self._changed_elsewhere()
+        content, whole = read_segment(found[0], self._read)
+        if not whole:
+            self._set_aside(segment, content)
+        self._take(segment, content)
+
+    def _set_aside(self, segment: int, content: Segment) -> None:
+        """Keep an Attribute that cannot be read, as it is, under another key, and what could be
+        read of it in its place."""
+        key = f"{BROKEN}{segment:06d}"
+        with brief_transaction():
+            Attribute.objects.filter(id=self._rows()[segment]).update(db_key=key)
+            row_id = self._create(segment, content)
+        self._rows()[segment] = row_id
+        log.error(
+            "{name} ({dbref}): a piece of its {kind} cannot be read and was set aside as {key}; "
+            "{count} of up to {size} entries of it could be saved, and all the others work",
+            name=self._obj.key,
+            dbref=self._obj.dbref,
+            kind=self._kind,
+            key=key,
+            count=len(content.records),
+            size=SIZE,
+        )
+
+    def _store(self, segments: Mapping[int, Segment]) -> None:
+        """Write segments in one transaction; memory follows."""
+        if not segments:
+            return
+        rows, highest = self._rows(), self._highest
+        row_ids: dict[int, int | None] = {}
+        with brief_transaction():
+            for segment, content in segments.items():
+                if segment not in rows:
+                    row_ids[segment] = self._create(segment, content)
+                elif content.records or segment == highest:
+                    row_ids[segment] = rows[segment]
+                    self._update(rows[segment], content)
+                else:  # the last one stays, empty or not: it knows which numbers were given out
+                    row_ids[segment] = None
+                    Attribute.objects.filter(id=rows[segment]).delete()
+        for segment, row_id in row_ids.items():
+            self._take(segment, segments[segment])
+            self._highest = max(self._highest, segment)
+            if row_id is None:
+                del self._loaded[segment], rows[segment]
+            else:
+                rows[segment] = row_id
+
+    def _create(self, segment: int, content: Segment) -> int:
+        """Insert an Attribute; returns its id. Not by `save`, which would keep it in memory, with
+        another copy of the value."""
+        row = Attribute(
+            db_key=f"{segment:06d}",
+            db_value=content.as_stored(),
+            db_strvalue=content.people(),
+            db_model=self._obj.__dbclass__.__name__.lower(),
+            db_attrtype=self._kind,
+        )
+        Attribute.objects.bulk_create([row])
+        self._obj.db_attributes.add(row)
+        return int(row.id)
+
+    def _update(self, row_id: int, content: Segment) -> None:
+        """Write an Attribute's value."""
+        stored = Attribute.objects.filter(id=row_id).update(
+            db_value=content.as_stored(), db_strvalue=content.people()
+        )
+        if not stored:
+            self._changed_elsewhere()
+
+    def _changed_elsewhere(self) -> None:
+        """An Attribute is gone that was there: what memory holds is not what is stored."""
+        self.reset()
+        raise StoreUnavailable(f"The {self._kind} of {self._obj.key} was changed by others.")
+
+    def _take(self, segment: int, content: Segment) -> None:
+        """Let memory hold a segment, and tell of each record that is another one now."""
+        before = self._loaded.get(segment, Segment()).records
+        self._loaded[segment] = content
+        for number in sorted({*before, *content.records}):
+            old, new = before.get(number), content.records.get(number)
+            if old is new:
+                continue
+            if old:
+                self._numbers.pop(old["id"], None)
+            if new:
+                self._numbers[new["id"]] = number
+            self._noticed(old, new)
+
+
+def segment_of(number: int) -> int:
+    """The segment a number belongs to; numbers count from 1."""
+    return (number - 1) // SIZE
+
+
+def attributes_of(obj: Any, *kinds: str) -> Any:
+    """The Attributes of some types on an object."""
+    return obj.db_attributes.filter(db_attrtype__in=kinds)
+
+
+def rows_about(dbref: str, kinds: Iterable[str]) -> Any:
+    """The Attributes of some types, on whatever object, in which somebody is concerned."""
+    return Attribute.objects.filter(db_attrtype__in=list(kinds), db_strvalue__contains=f" {dbref} ")

@@ -1,0 +1,103 @@
+"""What a character knows, on the character itself: the ways that its journal and its profiles have
+in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any, ClassVar, Self
+
+from evennia_ai.errors import BadRecord
+from evennia_ai.policy.provenance import Record, copy_of
+from evennia_ai.store.segments import Segments
+
+
+class Shelf:
+    """Records of one kind on one object: plain data in, plain data out.
+
+    There is one for each object, kept in its ``ndb`` under the name of the kind.
+    """
+
+    kind: ClassVar[str]
+    prefix: ClassVar[str]
+
+    def __init__(self, obj: Any) -> None:
+        self.obj = obj
+        self.segments = Segments(obj, self.kind, self.prefix, self.read, self.noticed)
+
+    @classmethod
+    def of(cls, obj: Any) -> Self:
+        """The shelf of an object, the same one at every call."""
+        shelf: Self | None = obj.nattributes.get(cls.kind)
+        if shelf is None:
+            shelf = cls(obj)
+            obj.nattributes.add(cls.kind, shelf)
+        return shelf
+
+    @classmethod
+    def drop(cls, obj: Any) -> None:
+        """Let memory hold nothing of it any more."""
+        obj.nattributes.remove(cls.kind)
+
+    # --- what a kind of shelf fills in ------------------------------------------------------------
+
+    def read(self, raw: Any) -> Record:
+        """A stored record; raises BadRecord."""
+        raise NotImplementedError
+
+    def noticed(self, old: Record | None, new: Record | None) -> None:
+        """Keep what was derived from the records equal to them."""
+        raise NotImplementedError
+
+    def changed(self, record: Record, fields: Mapping[str, Any]) -> Record:
+        """A record with some fields changed; raises BadRecord."""
+        raise NotImplementedError
+
+    # --- what all have ------------------------------------------------------------------------
+
+    def now(self) -> datetime:
+        """The game's time for stores, in UTC."""
+        services = getattr(getattr(self.obj, "assistant", None), "services", None)
+        at: datetime = services.now() if services else datetime.now(UTC)
+        return at
+
+    def load_steps(self) -> Iterator[None]:
+        """Load everything, about a millisecond's work a step. Everything works meanwhile, and
+        before; what needs all of it loads the rest in one go."""
+        return self.segments.load_steps()
+
+    def get(self, id: str) -> Record | None:
+        """One record, None where there is none of that id."""
+        record = self.segments.get(id)
+        return copy_of(record) if record else None
+
+    def all(self) -> list[Record]:
+        """Every record, oldest first, whoever may know of it."""
+        return [copy_of(record) for record in self.segments.all()]
+
+    def update(self, id: str, **fields: Any) -> Record:
+        """Change some fields of a record; returns it as it is now.
+
+        Raises KeyError where there is none of that id, BadRecord where a field does not fit, and
+        StoreUnavailable where the database cannot be written now.
+        """
+        record = self.segments.get(id)
+        if record is None:
+            raise KeyError(id)
+        changed = self.changed(record, fields)
+        if changed != record:
+            self.segments.change({id: changed})
+        return copy_of(changed)
+
+    def remove(self, *ids: str) -> int:
+        """Remove records; returns how many of these there were. StoreUnavailable as `update`."""
+        there = [known for known in ids if self.segments.get(known)]
+        if there:
+            self.segments.change(dict.fromkeys(there))
+        return len(there)
+
+    def put(self, record: Record) -> None:
+        """Store a new record; raises BadRecord where its id was given before."""
+        if self.segments.get(record["id"]):
+            raise BadRecord(f"id: there is a '{record['id']}' already.")
+        self.segments.change({}, record)
