@@ -27,6 +27,8 @@ BUILT_IN = (
     "evennia_ai.tools.speech",
     "evennia_ai.tools.world",
     "evennia_ai.tools.company",
+    "evennia_ai.tools.journal",
+    "evennia_ai.tools.entity",
     "evennia_ai.tools.control",
 )
 DONE, FAILED, REFUSED = "done", "failed", "refused"

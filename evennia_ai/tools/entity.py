@@ -1,0 +1,66 @@
+"""Keeping in mind what was noticed of a person, a thing or a place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evennia.objects.models import ObjectDB
+from pydantic import BaseModel, Field
+from twisted.internet.defer import Deferred
+
+from evennia_ai.errors import BadRecord, ToolError
+from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.ports import ToolContext
+from evennia_ai.senses import display_name, find_named, plain
+from evennia_ai.tools.base import tool
+from evennia_ai.tools.memory_sources import sources_of
+from evennia_ai.tools.world import around
+from evennia_ai.turn.persistence import persist
+
+OBSERVATION_CHARS = 400
+
+
+class ObservationArguments(BaseModel):
+    """What was noticed, and of whom."""
+
+    entity: str = Field(description="The name of a person, thing or place.")
+    observation: str = Field(description="What you noticed, in one sentence.")
+
+
+@tool("update_entity_observation", world=False, safe_to_retry=True)
+def update_entity_observation(
+    context: ToolContext, arguments: ObservationArguments
+) -> Deferred[str]:
+    """Keep in mind something you noticed about a person, thing or place."""
+    character = context.character
+    observation = clean_heard(arguments.observation, OBSERVATION_CHARS)
+    if not observation:
+        raise ToolError("There were no words in that.")
+    entity = find_entity(arguments.entity, context)
+    if entity is None:
+        raise ToolError(f"You know nobody and nothing called '{plain(arguments.entity, 60)}'.")
+
+    def write() -> str:
+        try:
+            character.ai_profiles.observe(entity.dbref, observation, **sources_of(context))
+        except BadRecord as error:
+            raise ToolError(f"That does not fit: {error}") from error
+        return f"You will keep that in mind about {display_name(entity, character)}."
+
+    return persist(context.script.services.clock, write)
+
+
+def find_entity(name: str, context: ToolContext) -> Any | None:
+    """Whom a name means: somebody or something here, who speaks in this turn, or whom the
+    character knows already; in that order."""
+    character = context.character
+    here = [character.location] if character.location else []
+    return find_named(name, [*around(character), *here], character) or find_named(
+        name, objects_of({*context.speakers, *character.ai_profiles.entities()}), character
+    )
+
+
+def objects_of(dbrefs: set[str]) -> list[Any]:
+    """The objects of some dbrefs that are still there."""
+    numbers = [int(dbref[1:]) for dbref in dbrefs if dbref[1:].isdecimal()]
+    return list(ObjectDB.objects.filter(id__in=numbers).order_by("id"))

@@ -1,0 +1,92 @@
+"""Writing down what shall not be forgotten, and looking it up."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from evennia.objects.models import ObjectDB
+from pydantic import BaseModel, Field
+from twisted.internet.defer import Deferred
+
+from evennia_ai.errors import BadRecord, ToolError
+from evennia_ai.policy.provenance import Record
+from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.ports import ToolContext
+from evennia_ai.senses import display_name
+from evennia_ai.tools.base import Reached, Tool, tool
+from evennia_ai.tools.memory_sources import is_named_in, sources_of
+from evennia_ai.turn.persistence import persist
+
+ENTRY_CHARS = 600
+SHOWN_CHARS = 300
+FOUND = 5
+
+
+class EntryArguments(BaseModel):
+    """A fact to keep."""
+
+    content: str = Field(description="One fact, with names and numbers.")
+
+
+class SearchArguments(BaseModel):
+    """What to look for."""
+
+    words: str = Field(description="Words to look for.")
+
+
+@tool("add_journal_entry", world=False, safe_to_retry=True)
+def add_journal_entry(context: ToolContext, arguments: EntryArguments) -> Deferred[str]:
+    """Write a fact into your journal that you will need later: a promise, debt, name, secret."""
+    content = clean_heard(arguments.content, ENTRY_CHARS)
+    if not content:
+        raise ToolError("There were no words in that.")
+
+    def write() -> str:
+        journal = context.character.journal
+        known = journal.has(content, context.audience if context.private else None)
+        try:
+            journal.add(content, named=is_named_in(context), **sources_of(context))
+        except BadRecord as error:
+            raise ToolError(f"That does not fit: {error}") from error
+        return "You had noted that already." if known else "You noted it."
+
+    return persist(context.script.services.clock, write)
+
+
+@tool("search_journal", world=False, safe_to_retry=True)
+def search_journal(context: ToolContext, arguments: SearchArguments) -> str | Reached:
+    """Look up in your journal what you wrote down earlier."""
+    discretion = context.script.config.discretion
+    found = context.character.journal.search(arguments.words, context.audience, FOUND, discretion)
+    if not found:
+        return "Your journal has nothing about that."
+    text = "\n".join(entry_line(entry, context.character) for entry in found)
+    if discretion == "strict" and any(entry["audience"] is not None for entry in found):
+        # What follows from it stays between those who may know it (P9).
+        return Reached(text, context.audience)
+    return text
+
+
+def entry_line(entry: Record, character: Any) -> str:
+    """An entry as the model reads it, on one line, with whose word it is."""
+    day = entry["timestamp"][:10]
+    source = person_called(entry["source_entity"], character)
+    told = f", from {source}" if source else ""
+    return f"- {day}{told}: {clean_heard(entry['content'], SHOWN_CHARS)}"
+
+
+def person_called(dbref: str, character: Any) -> str:
+    """What the character calls somebody, empty where there is nobody of that dbref."""
+    found = ObjectDB.objects.dbref_search(dbref) if dbref else ()
+    return display_name(found[0], character) if found else ""
+
+
+class AddJournalEntryTool(Tool):
+    """`add_journal_entry` as a class, for a game that makes a toolbox of its own or a tool after
+    its pattern: ``AddJournalEntryTool()`` is the tool."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            **{item.name: getattr(add_journal_entry, item.name) for item in fields(Tool)}
+        )

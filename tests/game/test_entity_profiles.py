@@ -1,0 +1,165 @@
+"""What a character knows of others, on the character."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from evennia.typeclasses.attributes import Attribute
+
+from evennia_ai.errors import BadRecord
+from evennia_ai.messages import ToolCallRequest
+from evennia_ai.ports import ToolContext
+from evennia_ai.store.forget import forget_chunk
+from evennia_ai.store.profiles import EntityProfiles
+
+ANN, BOB, CID = "#1005", "#1007", "#1009"
+
+
+@pytest.fixture
+def known(mira):
+    return mira.ai_profiles
+
+
+def cold(character):
+    """The profiles as a new process finds them."""
+    EntityProfiles.drop(character)
+    return character.ai_profiles
+
+
+def test_observations_are_kept_by_dbref_in_their_order(mira, known):
+    known.observe(ANN, "She limps.", source_entity=BOB, source_seqs=[3])
+    known.observe(BOB, "He smokes.")
+    known.observe(ANN, "She is tall.")
+    assert [o["content"] for o in cold(mira).observations(ANN)] == ["She limps.", "She is tall."]
+    assert sorted(mira.ai_profiles.entities()) == [ANN, BOB]
+    with pytest.raises(BadRecord, match="entity"):
+        known.observe("Ann", "She limps.")
+
+
+def test_an_observation_is_kept_once(mira, known):
+    made = known.observe(ANN, "She limps.", source_seqs=[3])
+    assert known.observe(ANN, "she limps", source_seqs=[9]) == made
+    assert known.observe(BOB, "She limps.") != made
+    assert known.observe(ANN, "She limps.", audience=[BOB]) != made
+    assert cold(mira).get(made)["source_seqs"] == [3, 9]
+
+
+def test_an_observation_is_told_to_those_who_may_know_it(known):
+    known.observe(ANN, "She is a spy.", audience=[BOB])
+    assert known.observations(ANN, frozenset({BOB}))
+    assert not known.observations(ANN, frozenset({BOB, CID}))
+    assert not known.observations(ANN)
+
+
+def test_the_newest_value_of_an_attribute_holds_and_the_others_are_history(game, mira, known):
+    first = known.set_attribute(ANN, "Debt", "5 silver", source_entity=ANN)
+    game.clock.advance(60)
+    second = known.set_attribute(ANN, "debt", "7 silver", source_entity=BOB)
+    known.set_attribute(ANN, "home", "Ferrow")
+    again = cold(mira)
+    assert {a["attribute"]: a["value"] for a in again.attributes(ANN)} == {
+        "debt": "7 silver",
+        "home": "Ferrow",
+    }
+    old, new = again.history(ANN, "DEBT")
+    assert (old["id"], new["id"]) == (first, second)
+    assert old["valid_to"] == new["valid_from"] == game.service.now().isoformat()
+    assert (old["contradicts"], new["contradicts"]) == ([second], [first])
+
+
+def test_a_value_that_is_confirmed_keeps_its_id(mira, known):
+    made = known.set_attribute(ANN, "debt", "5 silver")
+    assert known.set_attribute(ANN, "debt", "5 Silver", speakers=[BOB]) == made
+    assert len(cold(mira).history(ANN, "debt")) == 1
+
+
+def test_a_confidence_changes_nothing_for_others(game, known):
+    known.set_attribute(ANN, "debt", "5 silver")
+    game.clock.advance(60)
+    known.set_attribute(ANN, "debt", "9 silver", audience=[ANN])
+    assert known.attributes(ANN, frozenset({ANN}))[0]["value"] == "9 silver"
+    assert known.attributes(ANN, frozenset({BOB}))[0]["value"] == "5 silver"
+
+
+def test_they_come_to_know_each_other(game, mira, known):
+    assert known.relationship(ANN)["contacts"] == 0
+    known.note_contact(ANN, sentiment=1.0)
+    known.note_contact(ANN, at=game.service.now() + timedelta(hours=1))
+    after = cold(mira).relationship(ANN)
+    assert (after["contacts"], after["sentiment"]) == (2, 0.2)
+    assert len([r for r in known.all() if r["kind"] == "relationship"]) == 1
+
+
+def test_forgetting_somebody_takes_his_profile_and_what_he_said_of_others(mira, known):
+    known.observe(ANN, "She limps.")
+    known.set_attribute(ANN, "debt", "5 silver")
+    known.note_contact(ANN)
+    known.observe(BOB, "He smokes.", source_entity=ANN)
+    kept = known.observe(BOB, "He is tall.")
+    while forget_chunk(ANN):
+        pass
+    for profiles in (known, cold(mira)):
+        assert [record["id"] for record in profiles.all()] == [kept]
+    assert known.entities() == [BOB]
+
+
+@pytest.fixture
+def notice(game, mira, ann):
+    """Use the tool for Ann; returns the result."""
+
+    def notice(entity, observation, private=False):
+        ears = frozenset({ann.dbref})
+        context = ToolContext(mira.assistant, mira, ears, private, ears)
+        arguments = json.dumps({"entity": entity, "observation": observation})
+        fired = []
+        request = ToolCallRequest("1", "update_entity_observation", arguments)
+        game.service.toolbox.run(context, request).addCallback(fired.append)
+        return fired[0]
+
+    return notice
+
+
+def test_the_tool_knows_people_things_and_places_by_what_they_are_called(
+    game, mira, ann, tavern, notice
+):
+    mug = game.thing("mug", tavern)
+    told = notice("ann", "She limps.")
+    assert (told.state, told.text) == ("done", "You will keep that in mind about Ann.")
+    assert notice("mug", "It is cracked.").state == "done"
+    assert notice("Tavern", "It is warm.").state == "done"
+    assert set(mira.ai_profiles.entities()) == {ann.dbref, mug.dbref, tavern.dbref}
+    (seen,) = mira.ai_profiles.observations(ann.dbref)
+    assert (seen["content"], seen["source_entity"]) == ("She limps.", ann.dbref)
+
+
+def test_who_has_gone_is_known_still_and_a_stranger_is_not(game, mira, ann, bob, notice):
+    notice("Bob", "He smokes.")
+    bob.character.move_to(game.room("Yard"), quiet=True)
+    assert notice("Bob", "He left early.").state == "done"
+    assert len(mira.ai_profiles.observations(bob.dbref)) == 2
+    result = notice("Hanno", "He is tall.")
+    assert (result.state, result.text) == ("failed", "You know nobody and nothing called 'Hanno'.")
+
+
+def test_what_is_noticed_in_confidence_stays_there(mira, ann, bob, notice):
+    notice("Bob", "He cheats at cards.", private=True)
+    assert mira.ai_profiles.observations(bob.dbref, frozenset({ann.dbref}))
+    assert not mira.ai_profiles.observations(bob.dbref, frozenset({bob.dbref}))
+
+
+def test_another_of_the_same_name_is_somebody_else(game, mira, ann, tavern, notice):
+    notice("Ann", "She limps.")
+    other = game.player("Anna", game.room("Yard"))
+    ann.character.key = "Zoe"
+    other.character.key = "Ann"
+    other.character.move_to(tavern, quiet=True)
+    notice("Ann", "She is tall.")
+    assert [o["content"] for o in mira.ai_profiles.observations(ann.dbref)] == ["She limps."]
+    assert [o["content"] for o in mira.ai_profiles.observations(other.dbref)] == ["She is tall."]
+
+
+def test_they_stand_in_attributes_of_their_own_type(mira, known):
+    known.observe(ANN, "She limps.")
+    row = Attribute.objects.get(db_attrtype="ai_profiles")
+    assert row.db_strvalue == f" {ANN} "
+    assert mira.attributes.get("000000") is None

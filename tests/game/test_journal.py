@@ -1,0 +1,512 @@
+"""A journal on the character: what is written stays, costs the same at any length, and is read by
+those only who may know it."""
+
+import json
+
+import pytest
+from django.db import OperationalError, connection
+from django.test.utils import CaptureQueriesContext
+from evennia.objects.models import ObjectDB
+from evennia.typeclasses.attributes import Attribute
+
+from evennia_ai.errors import BadRecord, StoreUnavailable
+from evennia_ai.messages import ToolCallRequest
+from evennia_ai.ports import ToolContext
+from evennia_ai.store import segments
+from evennia_ai.store.erase import erase_chunk
+from evennia_ai.store.forget import assistants_who_know, forget_chunk
+from evennia_ai.store.journal import Journal
+from evennia_ai.store.segments import SIZE
+from evennia_ai.testing.scripted import call
+from evennia_ai.tools.journal import AddJournalEntryTool, add_journal_entry
+from tests.game.test_players import forget
+
+LONG = 3 * SIZE + 5
+
+
+@pytest.fixture
+def journal(mira):
+    return mira.journal
+
+
+@pytest.fixture
+def full(journal):
+    """A journal of several segments."""
+    for number in range(1, LONG + 1):
+        journal.add(f"Guest {number} paid.")
+    return journal
+
+
+def rows(character=None):
+    """The journal's Attributes: key → what people and what value they hold."""
+    found = Attribute.objects.filter(db_attrtype=Journal.kind)
+    if character:
+        found = found.filter(objectdb=character)
+    return {row[0]: row[1:] for row in found.values_list("db_key", "db_strvalue", "db_value")}
+
+
+def cold(character):
+    """The character's journal as a new process finds it."""
+    Journal.drop(character)
+    return character.journal
+
+
+def contents(journal):
+    return [entry["content"] for entry in journal.all()]
+
+
+def spoil(key, value):
+    """Write something into a segment that does not belong there."""
+    Attribute.objects.filter(db_attrtype=Journal.kind, db_key=key).update(db_value=value)
+
+
+def test_what_is_written_is_there_with_its_time(game, mira, journal):
+    made = journal.add("Ann owes me 5 silver.", source_entity="#5", tags=["debt"])
+    entry = journal.get(made)
+    assert entry["timestamp"] == game.service.now().isoformat()
+    assert (entry["content"], entry["source_entity"], entry["tags"]) == (
+        "Ann owes me 5 silver.",
+        "#5",
+        ["debt"],
+    )
+    assert cold(mira).all() == [entry]
+
+
+def test_a_character_without_a_mind_may_have_one_too(game, tavern):
+    from evennia.utils.create import create_object
+
+    from evennia_ai.assistant_character import AssistantCharacter
+
+    hanno = create_object(AssistantCharacter, key="Hanno", location=tavern)
+    assert hanno.journal.get(hanno.journal.add("It rains."))["timestamp"].endswith("+00:00")
+
+
+def test_it_is_plain_data_that_may_be_changed_without_changing_the_journal(full):
+    entry = full.get("j1")
+    json.dumps(full.all())
+    entry["tags"].append("x")
+    full.all()[0]["content"] = "changed"
+    full.search("guest 1")[0]["tags"].append("x")
+    assert full.get("j1")["tags"] == []
+    assert full.get("j1")["content"] == "Guest 1 paid."
+
+
+def test_32_entries_go_into_one_attribute_and_an_entry_writes_one(mira, full):
+    assert len(rows()) == 4
+    full.all()
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        full.add("One more guest.")
+    written = [q["sql"] for q in queries if q["sql"].startswith(("UPDATE", "INSERT"))]
+    assert len(written) == 1
+    assert contents(cold(mira)) == contents(full)
+
+
+def test_examine_and_the_objects_own_attributes_do_not_show_it(ann, mira, full):
+    assert not [a for a in mira.attributes.all() if "paid" in str(a.value)]
+    assert mira.db.ai_journal is None
+
+
+def test_it_is_loaded_a_segment_a_step_and_works_meanwhile(mira, full):
+    journal = cold(mira)
+    steps = journal.load_steps()
+    with CaptureQueriesContext(connection) as queries:
+        next(steps)
+    assert len(queries) == 2  # which segments there are, and one of them
+    journal.update("j40", pinned=True)
+    journal.remove("j2", f"j{LONG}")
+    added = journal.add("Meanwhile.")
+    for _ in steps:
+        pass
+    with CaptureQueriesContext(connection) as queries:
+        found = journal.all()
+    assert not queries.captured_queries
+    assert len(found) == LONG - 1
+    assert journal.get("j40")["pinned"] and added == f"j{LONG + 1}"
+    assert contents(cold(mira)) == [entry["content"] for entry in found]
+
+
+def test_one_entry_is_found_without_loading_the_others(mira, full):
+    journal = cold(mira)
+    with CaptureQueriesContext(connection) as queries:
+        assert journal.get("j40")["content"] == "Guest 40 paid."
+    assert len(queries) == 2
+
+
+def test_ids_are_stable_and_never_given_again(mira, journal):
+    first, second = journal.add("One."), journal.add("Two.")
+    assert journal.remove(second) == 1
+    assert journal.add("Three.") not in (first, second)
+    for entry in journal.all():
+        journal.remove(entry["id"])
+    assert cold(mira).add("Four.") == "j4"
+    assert cold(mira).get("j4")["content"] == "Four."
+
+
+def test_a_segment_that_is_emptied_goes_but_for_the_last(mira, full):
+    full.remove(*(f"j{number}" for number in range(1, SIZE + 1)))
+    assert sorted(rows()) == ["000001", "000002", "000003"]
+    full.remove(*(entry["id"] for entry in full.all()))
+    assert sorted(rows()) == ["000003"]
+    assert cold(mira).add("Anew.") == f"j{LONG + 1}"
+
+
+def test_the_same_words_for_the_same_ears_are_written_once(mira, journal):
+    made = journal.add("Ann owes me 5 silver.", source_seqs=[3])
+    assert cold(mira).add(" ann owes me 5 SILVER", source_seqs=[9], tags=["debt"]) == made
+    journal = cold(mira)
+    assert len(journal.all()) == 1
+    assert journal.get(made)["source_seqs"] == [3, 9]
+    assert journal.get(made)["tags"] == ["debt"]
+    assert journal.add("Ann owes me 5 silver.", audience=["#5"]) != made
+    assert journal.has("Ann owes me 5 silver!") and not journal.has("Ann owes me 6 silver.")
+    assert journal.has("ann owes me 5 silver", frozenset({"#5"}))
+    assert not journal.has("ann owes me 5 silver", frozenset({"#7"}))
+
+
+def test_what_was_removed_or_changed_may_be_written_again(journal):
+    made = journal.add("Ann owes me 5 silver.")
+    journal.update(made, content="Ann paid her debt.")
+    again = journal.add("Ann owes me 5 silver.")
+    assert again != made
+    journal.remove(again)
+    assert journal.add("Ann owes me 5 silver.") not in (made, again)
+
+
+def test_an_id_of_ones_own_is_taken_once(mira, journal):
+    made = journal.add("[CONTEXT SYNTHESIS]\nAim: none", id="compact_1", source_type="compaction")
+    assert made == "compact_1"
+    assert cold(mira).add("Something else.", id="compact_1") == "compact_1"
+    assert contents(mira.journal) == ["[CONTEXT SYNTHESIS]\nAim: none"]
+    assert cold(mira).get("compact_1")["source_type"] == "compaction"
+    assert mira.journal.add("The next.") == "j2"
+
+
+def test_changes_are_checked(journal):
+    made = journal.add("One.")
+    with pytest.raises(BadRecord, match="importance"):
+        journal.update(made, importance=11)
+    with pytest.raises(BadRecord, match="There is no field 'mood'"):
+        journal.add("Two.", mood="good")
+    with pytest.raises(KeyError):
+        journal.update("j99", pinned=True)
+    assert journal.remove("j99") == 0
+    assert journal.get("j99") is None
+    assert len(journal.all()) == 1
+
+
+def test_a_search_ranks_by_words_and_shows_what_the_audience_may_know(journal):
+    journal.add("The cellar key hangs behind the clock.", audience=["#5"])
+    journal.add("The cellar is damp.")
+    journal.add("The weather is fine.")
+    journal.add("It stands open.", tags=["gate"])
+
+    def found(audience, **options):
+        return [e["content"][:14] for e in journal.search("cellar key", audience, **options)]
+
+    assert found(frozenset({"#5"})) == ["The cellar key", "The cellar is "]
+    assert found(frozenset({"#5"}), limit=1) == ["The cellar key"]
+    for audience in (frozenset({"#7"}), frozenset({"#5", "#7"}), frozenset(), None):
+        assert found(audience) == ["The cellar is "]
+    assert len(found(None, discretion="trusting")) == 2
+    assert len(journal.search("gate")) == 1
+    assert journal.search("dragon") == journal.search("") == []
+
+
+def test_what_others_may_not_know_does_not_change_their_ranking(journal):
+    journal.add("A key.")
+    journal.add("A cellar.")
+    before = journal.search("cellar key", frozenset({"#7"}))
+    for number in range(5):
+        journal.add(f"Cellar {number} of Ann.", audience=["#5"])
+    assert journal.search("cellar key", frozenset({"#7"})) == before
+
+
+def test_of_equals_the_newest_comes_first(journal):
+    first, second = journal.add("A red key."), journal.add("A new key.")
+    assert [e["id"] for e in journal.search("key")] == [second, first]
+
+
+def test_a_new_typeclass_keeps_it(mira, full):
+    mira.swap_typeclass("world.characters.Character", clean_attributes=True)
+    assert not hasattr(mira, "journal")
+    mira.swap_typeclass("evennia_ai.assistant_character.AssistantCharacter", clean_attributes=True)
+    assert len(mira.journal.all()) == LONG
+
+
+def test_a_copy_of_the_character_begins_with_an_empty_one(mira, full):
+    twin = mira.copy("Twin")
+    assert twin.journal.all() == []
+    assert twin.journal.add("I am new.") == "j1"
+    assert len(cold(mira).all()) == LONG
+
+
+def test_it_goes_with_the_character(mira, full):
+    mira.delete()
+    assert not rows()
+
+
+def test_another_instance_of_the_character_reads_the_same(mira, full):
+    number = mira.id
+    mira.nattributes.clear()
+    mira.flush_from_cache(force=True)
+    again = ObjectDB.objects.get(id=number)
+    assert len(again.journal.all()) == LONG
+
+
+# --- what cannot be read or written -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "value", [None, "text", 5, [], {}, {"used": 32}, {"used": 32, "records": [1]}]
+)
+def test_a_segment_that_cannot_be_read_is_set_aside_and_the_rest_works(mira, full, value):
+    spoil("000001", value)
+    journal = cold(mira)
+    assert len(journal.all()) == LONG - SIZE
+    assert rows()["broken_000001"][1] == value
+    assert cold(mira).add("The next.") == f"j{LONG + 1}"
+    assert len(cold(mira).all()) == LONG - SIZE + 1
+
+
+def test_the_entries_of_a_segment_that_can_be_read_are_kept(mira, full):
+    records = rows()["000001"][1]["records"]
+    spoil("000001", {"used": SIZE, "records": {**records, 40: "nonsense", "x": records[41]}})
+    assert len(cold(mira).all()) == LONG - 1
+    assert mira.journal.get("j40") is None
+    assert rows()["broken_000001"][1]["records"][40] == "nonsense"
+
+
+def test_a_pickle_that_cannot_be_loaded_is_set_aside(mira, full):
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE typeclasses_attribute SET db_value = 'gASV' WHERE db_key = '000000' "
+            "AND db_attrtype = 'ai_journal'"
+        )
+    assert len(cold(mira).all()) == LONG - SIZE
+
+
+def test_numbers_of_a_last_segment_that_cannot_be_read_are_not_given_again(mira, full):
+    spoil("000003", "nonsense")
+    assert cold(mira).add("The next.") == f"j{4 * SIZE + 1}"
+    assert cold(mira).add("And one.") == f"j{4 * SIZE + 2}"
+
+
+@pytest.mark.parametrize("error", [OperationalError("database is locked"), ValueError("odd")])
+def test_where_a_write_fails_memory_is_what_is_stored(mira, full, monkeypatch, error):
+    def fail(*args, **kwargs):
+        raise error
+
+    before = full.all()
+    expected = StoreUnavailable if isinstance(error, OperationalError) else ValueError
+    for name in ("_update", "_create"):
+        monkeypatch.setattr(segments.Segments, name, fail)
+    for change in (
+        lambda: full.add("Lost?"),
+        lambda: full.update("j1", pinned=True),
+        lambda: full.remove("j2", "j70"),
+        lambda: full.add("Guest 3 paid.", tags=["again"]),
+    ):
+        with pytest.raises(expected):
+            change()
+    monkeypatch.undo()
+    assert full.all() == before == cold(mira).all()
+    assert full.search("lost") == []
+    assert mira.journal.add("Lost?") == f"j{LONG + 1}"
+
+
+def test_where_it_was_taken_away_meanwhile_nothing_comes_back(mira, full):
+    full.all()
+    Attribute.objects.filter(db_attrtype=Journal.kind).delete()
+    with pytest.raises(StoreUnavailable):
+        full.add("One more.")
+    assert full.all() == []
+    assert full.add("One more.") == "j1"
+
+
+# --- tools ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def use(game, mira, ann):
+    """Use a tool; returns the result."""
+
+    def use(name, audience=None, private=False, speakers=None, seqs=(), **arguments):
+        context = ToolContext(
+            script=mira.assistant,
+            character=mira,
+            audience=frozenset({ann.dbref}) if audience is None else frozenset(audience),
+            private=private,
+            speakers=frozenset({ann.dbref} if speakers is None else speakers),
+            source_seqs=tuple(seqs),
+        )
+        fired = []
+        asked = ToolCallRequest("1", name, json.dumps(arguments))
+        game.service.toolbox.run(context, asked).addCallback(fired.append)
+        while not fired:
+            game.run(1)
+        return fired[0]
+
+    return use
+
+
+def test_the_tool_writes_with_where_it_comes_from(mira, ann, use):
+    result = use("add_journal_entry", content="Ann owes me 5 silver.\n", seqs=[4])
+    assert (result.state, result.text) == ("done", "You noted it.")
+    (entry,) = mira.journal.all()
+    assert entry["content"] == "Ann owes me 5 silver."
+    assert (entry["source_entity"], entry["speakers"]) == (ann.dbref, [ann.dbref])
+    assert (entry["source_type"], entry["source_seqs"], entry["audience"]) == ("direct", [4], None)
+    again = use("add_journal_entry", content="Ann owes me 5 silver!", speakers={ann.dbref, "#99"})
+    assert again.text == "You had noted that already."
+    assert mira.journal.all()[0]["speakers"] == sorted([ann.dbref, "#99"])
+
+
+def test_what_it_notes_by_itself_is_an_observation(mira, use):
+    use("add_journal_entry", content="It rains.", speakers=())
+    assert mira.journal.all()[0]["source_type"] == "observation"
+
+
+@pytest.mark.parametrize("content", ["", "  ", "\u200b"])
+def test_nothing_is_not_written(mira, use, content):
+    assert use("add_journal_entry", content=content).state == "failed"
+    assert mira.journal.all() == []
+
+
+def test_a_busy_database_is_tried_again(game, mira, use, monkeypatch):
+    write, tries = segments.Segments._create, []
+
+    def busy_twice(self, *args):
+        tries.append(1)
+        if len(tries) < 3:
+            raise OperationalError("database is locked")
+        return write(self, *args)
+
+    monkeypatch.setattr(segments.Segments, "_create", busy_twice)
+    assert use("add_journal_entry", content="It rains.").text == "You noted it."
+    assert len(mira.journal.all()) == 1
+
+
+def test_what_is_found_is_told_with_its_day_and_its_source(mira, ann, use):
+    mira.journal.add("Ann owes me 5 silver.", source_entity=ann.dbref)
+    mira.journal.add("The toll is\n5 pennies.", timestamp="2026-01-01T00:00:00Z")
+    lines = use("search_journal", words="5 silver").text.splitlines()
+    assert lines[0].endswith(", from Ann: Ann owes me 5 silver.")
+    assert lines[1] == "- 2026-01-01: The toll is 5 pennies."
+    assert use("search_journal", words="dragon").text == "Your journal has nothing about that."
+
+
+def test_what_is_private_is_found_for_its_ears_and_binds_what_follows(mira, ann, bob, use):
+    mira.journal.add("The cellar key hangs behind the clock.", audience=[ann.dbref])
+    told = use("search_journal", words="cellar key")
+    assert "behind the clock" in told.text
+    assert told.heard_by == {ann.dbref}
+    for audience in ({bob.dbref}, {ann.dbref, bob.dbref}, ()):
+        assert use("search_journal", words="cellar key", audience=audience).heard_by is None
+        assert "clock" not in use("search_journal", words="cellar key", audience=audience).text
+
+
+def test_a_whisper_that_is_noted_stays_between_its_parties(game, mira, ann, bob):
+    game.model.add(
+        call("add_journal_entry", content="Ann keeps her gold under the oak."),
+        call("whisper", text="I shall not tell.", target="Ann"),
+    )
+    ann.do("whisper Mira = I keep my gold under the oak")
+    game.run()
+    (entry,) = mira.journal.all()
+    assert (entry["audience"], entry["source_entity"]) == ([ann.dbref], ann.dbref)
+    heard = [m for m in mira.assistant.conversation_history if m["role"] == "user"]
+    assert entry["source_seqs"] == [heard[-1]["metadata"]["seq"]]
+    game.model.add(call("search_journal", words="gold oak"), call("say", text="I know nothing."))
+    bob.do("say Mira, where is the gold under the oak?")
+    game.run()
+    asked = json.dumps([request.messages for request in game.model.requests[-2:]])
+    assert "keeps her gold" not in asked
+
+
+def test_what_was_looked_up_in_confidence_is_not_said_aloud(game, mira, ann, bob, tavern):
+    mira.journal.add("Ann keeps her gold under the oak.", audience=[ann.dbref])
+    bob.character.move_to(game.room("Yard"), quiet=True)
+    game.model.add(call("search_journal", words="gold"))
+    ann.do("say Mira, what did I tell you of my gold?")
+    game.clock.advance(0)
+    bob.character.move_to(tavern, quiet=True)
+    bob.forget()
+    game.model.add(call("say", text="Under the oak."))
+    game.run()
+    assert not [line for line in bob.heard() if "oak" in line]
+
+
+def test_ones_name_in_the_talk_weighs(game, mira, ann):
+    game.model.add(call("add_journal_entry", content="Ann likes rain."), call("noop"))
+    ann.do("say Mira, I like rain")
+    game.run()
+    assert mira.journal.all()[0]["importance"] == 4
+
+
+def test_the_tool_has_a_class_for_toolboxes_of_ones_own(game):
+    assert AddJournalEntryTool().spec == add_journal_entry.spec
+    assert AddJournalEntryTool().run is add_journal_entry.run
+
+
+def test_three_more_tools_take_little_of_a_prompt(game):
+    from evennia_ai.policy.tokens import estimate_tokens
+
+    names = ("add_journal_entry", "search_journal", "update_entity_observation")
+    specs = [game.service.toolbox.tools[name].spec for name in names]
+    assert all(not spec.world and spec.safe_to_retry for spec in specs)
+    assert estimate_tokens(json.dumps([spec.schema for spec in specs])) < 350
+
+
+# --- forgetting -----------------------------------------------------------------------------------
+
+
+def test_forgetting_somebody_takes_what_he_said_and_what_was_confided_to_him(mira, full, ann):
+    who = ann.dbref
+    gone = [
+        full.add("Told by Ann.", source_entity=who),
+        full.add("Told by Ann and Bob.", speakers=[who, "#99"]),
+        full.add("Between Ann and Bob.", audience=[who, "#99"]),
+    ]
+    kept = full.add("Told by Bob.", source_entity="#99", speakers=["#99"])
+    assert assistants_who_know(who) == [mira.assistant.id]
+    while forget_chunk(who):
+        pass
+    for journal in (full, cold(mira)):
+        assert all(journal.get(entry) is None for entry in gone)
+        assert journal.get(kept)
+        assert len(journal.all()) == LONG + 1
+    assert assistants_who_know(who) == []
+    assert "Told by Ann" not in str(rows())
+
+
+def test_forgetting_reaches_journals_that_were_not_loaded_and_what_was_set_aside(mira, full, ann):
+    full.add("Told by Ann.", source_entity=ann.dbref)
+    spoil("000003", "nonsense of Ann")
+    assert len(cold(mira).all()) == 3 * SIZE
+    full = cold(mira)
+    while forget_chunk(ann.dbref):
+        pass
+    assert "broken_000003" not in rows()
+    assert len(full.all()) == 3 * SIZE
+
+
+def test_forgetting_one_is_not_forgetting_another_whose_number_begins_alike(journal):
+    journal.add("Told by him.", source_entity="#555")
+    assert forget_chunk("#55") == 0
+    assert forget_chunk("#555") == 1
+    assert forget_chunk("#555") == 0
+
+
+def test_aiforget_takes_it_too(game, mira, ann):
+    mira.journal.add("Told by Ann.", source_entity=ann.dbref)
+    forget(ann, "yes")
+    assert mira.journal.all() == []
+
+
+def test_with_the_mind_goes_what_it_knew(mira, full):
+    while erase_chunk(mira.assistant.id):
+        pass
+    assert not rows()
+    assert mira.journal.all() == []
