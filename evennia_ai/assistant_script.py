@@ -38,6 +38,7 @@ from evennia_ai.sleep.compaction import (
     compact,
     compact_if_urgent,
     is_urgent,
+    make_room,
     mask_old_results,
 )
 from evennia_ai.store.attributes import (
@@ -489,6 +490,10 @@ class AssistantScript(DefaultScript):
             if self.pk:
                 self.wake()
         return result
+
+    def make_room(self) -> Deferred[bool]:
+        """Compact at once, without a model. Fires with True where there is more room now."""
+        return make_room(self)
 
     @property
     def prompt_overhead(self) -> int:

@@ -335,7 +335,15 @@ class Services(Protocol):
 
 
 class Script(Protocol):
-    """What the engine touches of an `AssistantScript`."""
+    """What the engine touches of an `AssistantScript`.
+
+    ``prompt_overhead`` is what the last request took beside the conversation, in tokens;
+    ``compaction_strikes`` counts the compactions in a row of which no summary came.
+    """
+
+    id: int
+    prompt_overhead: int
+    compaction_strikes: int
 
     config: AssistantConfig
     profile: ModelProfile
@@ -344,3 +352,9 @@ class Script(Protocol):
     inbox: Inbox
     turns: Turns
     persona: Persona
+
+    def may_think(self) -> bool:
+        """False while it must not begin anything."""
+
+    def make_room(self) -> Deferred[bool]:
+        """Compact at once, without a model; True where there is more room now."""

@@ -9,6 +9,7 @@ from evennia_ai.config import AssistantConfig
 from evennia_ai.errors import ContextOverflow, ProviderMisconfigured, ProviderUnavailable
 from evennia_ai.messages import make_message, wire_call
 from evennia_ai.policy.projection import is_marker
+from evennia_ai.sleep import run_sleep_tick
 from evennia_ai.sleep.compaction import (
     Order,
     compact,
@@ -248,6 +249,61 @@ class TestCompactConversationHistoryExecution:
         running.addErrback(lambda failure: None)
         running.cancel()
         assert snapshot(script) == before
+
+
+class TestSleepPhaseIntegration:
+    NAMES = (
+        "memory_links",
+        "entity_consolidation",
+        "orphaned_links",
+        "episodic_prune",
+        "stale_conversations",
+        "pre_compaction_extraction",
+        "context_compaction",
+    )
+
+    def test_every_step_is_reported_in_its_order(self):
+        results = outcome(run_sleep_tick(*[make_script()] * 2))
+        assert tuple(results) == self.NAMES
+        assert results["memory_links"] == {"skipped": True, "reason": "not built"}
+        assert results["context_compaction"]["reason"] == "no history"
+
+    def test_facts_are_journalled_before_talk_goes(self):
+        script = make_script(["Nothing to write down.", SUMMARY])
+        talk(script, 60)
+        results = outcome(run_sleep_tick(script, script))
+        assert results["pre_compaction_extraction"]["stopped_by"] == "no_tool_call"
+        assert results["context_compaction"]["success"]
+        purposes = [r.messages[-1]["content"] for r in script.services.gateway.requests]
+        assert "go out of your sight" in purposes[0]
+        assert purposes[1].startswith("<transcript>")
+
+    def test_below_the_threshold_no_model_is_asked(self):
+        script = make_script()
+        talk(script, 10)
+        results = outcome(run_sleep_tick(script, script))
+        assert results["pre_compaction_extraction"]["skipped"]
+        assert results["context_compaction"]["skipped"]
+        assert script.services.gateway.requests == []
+
+    def test_a_step_that_fails_keeps_no_other_from_being_done(self):
+        def broken(script, character):
+            raise KeyError("a mistake of ours")
+
+        steps = (("first", broken), ("second", lambda script, character: {"success": True}))
+        script = make_script()
+        results = outcome(run_sleep_tick(script, script, steps))
+        assert results == {
+            "first": {"success": False, "error": "KeyError: 'a mistake of ours'"},
+            "second": {"success": True},
+        }
+
+    def test_facts_that_cannot_be_journalled_do_not_stop_the_compaction(self):
+        script = make_script([ProviderUnavailable("down"), SUMMARY])
+        talk(script, 60)
+        results = outcome(run_sleep_tick(script, script))
+        assert results["pre_compaction_extraction"]["success"] is False
+        assert results["context_compaction"]["success"]
 
 
 class TestMasking:

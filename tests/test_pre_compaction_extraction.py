@@ -94,7 +94,7 @@ def test_it_can_be_turned_off(ready):
 
 
 def test_a_few_messages_are_not_worth_it(ready):
-    script = ready([], lines=2)
+    script = ready([], lines=2, compact_sleep_threshold=0.1)
     assert extract(script) == {"skipped": True, "reason": "fewer than 5 messages"}
 
 

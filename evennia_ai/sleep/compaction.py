@@ -137,6 +137,14 @@ def mask_old_results(script: Any) -> int:
     return int(script.conversation.mask(upto)) if upto else 0
 
 
+def is_due(script: Any) -> bool:
+    """True where the context is filled to ``compact_sleep_threshold``."""
+    use, config = measure_context(script), script.config
+    return config.compact_enabled and needs_compaction(
+        use.used, use.window, config.compact_sleep_threshold
+    )
+
+
 def is_urgent(script: Any) -> bool:
     """True where the context is filled to ``compact_emergency_threshold``: asked at the start of
     every tick."""
@@ -149,6 +157,14 @@ def compact_if_urgent(script: Any) -> Deferred[dict[str, Any]]:
     """Compact where the context is filled to ``compact_emergency_threshold``. Fires with a result
     as `compact_conversation_history` does."""
     return compact(script, Order(EMERGENCY))
+
+
+@inlineCallbacks
+def make_room(script: Any) -> Generator[Deferred[Any], Any, bool]:
+    """Compact after a model's window has overflowed, without asking any. Fires with True where
+    there is more room now; fails with TurnAborted and StoreUnavailable."""
+    result: dict[str, Any] = yield compact(script, Order(OVERFLOW, force=True))
+    return bool(result.get("success"))
 
 
 def preview(script: Any, order: Order) -> CompactionPlan | Skip:

@@ -21,7 +21,7 @@ from evennia_ai.policy.compaction import Skip
 from evennia_ai.policy.projection import part_audience, split_by_audience
 from evennia_ai.policy.react import LoopState, begin_step, take_calls
 from evennia_ai.ports import ToolContext, ToolResult, ToolSpec, TurnRecord
-from evennia_ai.sleep.compaction import SLEEP, Order, preview
+from evennia_ai.sleep.compaction import SLEEP, Order, is_due, preview
 from evennia_ai.turn.llm_interaction import build_prompt, build_request, call_model
 from evennia_ai.turn.persistence import persist
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION, PromptContext
@@ -91,7 +91,9 @@ def run_pre_compaction_extraction(
 
 
 def messages_to_go(script: Any) -> Sequence[Message]:
-    """What the next compaction would take out of view."""
+    """What the next compaction would take out of view; nothing while none is due."""
+    if not is_due(script):
+        return []
     plan = preview(script, Order(SLEEP))
     return [] if isinstance(plan, Skip) else script.conversation.current.messages[: plan.cut]
 

@@ -144,6 +144,12 @@ class StandInScript:
         self.inbox = MemoryInbox(self.services.now)
         self.turns = MemoryTurns(self.conversation, self.inbox)
 
+    def make_room(self) -> Deferred[bool]:
+        """Compact as an `AssistantScript` does."""
+        from evennia_ai.sleep.compaction import make_room  # this module is below the engine
+
+        return make_room(self)
+
     def may_think(self) -> bool:
         """It always may."""
         return True

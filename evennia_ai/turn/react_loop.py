@@ -15,7 +15,6 @@ from evennia_ai.messages import LLMReply, Message, ToolCallRequest, make_message
 from evennia_ai.policy.react import LoopState, begin_step, own_call_id, with_earlier_acts
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import ToolContext, ToolResult, ToolSpec, TurnRecord
-from evennia_ai.sleep.compaction import OVERFLOW, Order, compact
 from evennia_ai.turn.llm_interaction import build_prompt, build_request, call_model
 from evennia_ai.turn.prompt_contexts import PromptContext
 from evennia_ai.turn.tool_execution import DONE, Worked, audience_metadata, execute_calls, perform
@@ -123,8 +122,8 @@ def ask_with_room(
     try:
         asked: Asked = yield ask(script, turn, context, step, deadline_at)
     except ContextOverflow:
-        made_room = yield compact(script, Order(OVERFLOW, force=True))
-        if not made_room.get("success"):
+        made_room: bool = yield script.make_room()
+        if not made_room:
             raise
         asked = yield ask(script, turn, context, step, deadline_at)
     return asked
