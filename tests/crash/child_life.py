@@ -22,19 +22,20 @@ from django.db.models import Max
 
 from evennia_ai.events import Heard
 from evennia_ai.models import Event, ToolCall, Turn
-from evennia_ai.ports import LLMRequest, TurnRecord
+from evennia_ai.ports import TASK_SUMMARY, LLMRequest, TurnRecord
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.recovery import assistants_with_work, recover_open_turns
 from evennia_ai.store.turns import TableTurns
 from evennia_ai.testing.stand_ins import StandInServices
-from tests.crash.fast_points import AFTER, BEFORE, Kill
+from tests.crash.fast_points import AFTER, BEFORE, Kill, step_towards
 from tests.invariants import Deed, Put, RequestRow
 from tests.simulation.play import MINDS, Play, Stores
 from tests.simulation.process import Mind, Process
 from tests.simulation.schedule import OPEN, quiet_logs
 
 STEPS_A_LIFE = 12
+URGED = 3
 WORDS_A_LIFE = 200
 BEGINNING = StandInServices(None).now()
 SCRIPT_IDS = {dbref: number for number, dbref in enumerate(MINDS, 1)}
@@ -47,6 +48,7 @@ STEPS: dict[Callable[[Play], None], int] = {
     Play.long_wait: 8,
     Play.wake_all: 4,
     Play.be_restless: 3,
+    Play.be_cramped: 4,
     Play.move: 6,
     Play.stop_or_start: 1,
     Play.steer: 1,
@@ -149,11 +151,19 @@ class Life(Play):
         with quiet_logs():
             self.executioner.watch_database()
             self.process.start()
-            for step in self.rng.choices(list(STEPS), list(STEPS.values()), k=STEPS_A_LIFE):
+            for step in self.choose_steps():
                 step(self)
                 self.advance(0.0)
             if is_last:
                 self.come_to_rest()
+
+    def choose_steps(self) -> list[Callable[[Play], None]]:
+        """What will be done, and now and then what leads to the chosen moment."""
+        steps = self.rng.choices(list(STEPS), list(STEPS.values()), k=STEPS_A_LIFE)
+        name = step_towards(self.executioner.kill)
+        if name:
+            steps[::URGED] = [getattr(Play, name)] * len(steps[::URGED])
+        return steps
 
     # --- the database --------------------------------------------------------------------------
 
@@ -219,10 +229,12 @@ class Life(Play):
     def note_request(self, request: LLMRequest) -> int:
         """What was sent, and who would hear the answer."""
         assistant = next(who for who, name in MINDS.items() if name == request.scene.name)
-        turn = self.begun[assistant]
-        words = [str(message["content"]) for message in request.messages]
-        audience = turn.audience if turn.private else self.rooms.listeners(assistant)
-        row = RequestRow(assistant, turn.id, request.scene.step, audience, "\n".join(words))
+        text = "\n".join(str(message["content"]) for message in request.messages)
+        row = RequestRow(assistant, 0, 0, None, text)
+        if request.scene.task != TASK_SUMMARY:
+            turn = self.begun[assistant]
+            audience = turn.audience if turn.private else self.rooms.listeners(assistant)
+            row = RequestRow(assistant, turn.id, request.scene.step, audience, text)
         self.journal.write("request", asdict(row))
         return 0
 

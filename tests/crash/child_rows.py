@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from evennia_ai.models import Event, Message, ToolCall, Turn
+from evennia_ai.models import Compaction, Event, Message, ToolCall, Turn
+from evennia_ai.store.compactions import MASK
 from tests.crash.child_life import DBREFS
 from tests.invariants import (
     ActRow,
+    CompactionRow,
     Deed,
     EventRow,
     Evidence,
@@ -45,14 +46,17 @@ def gather(facts: Facts) -> Evidence:
         messages=message_rows(),
         deeds=[plain(Deed, fact) for fact in facts["deed"]],
         requests=[plain(RequestRow, fact) for fact in facts["request"]],
+        compactions=compaction_rows(),
     )
 
 
 def plain(kind: Any, fact: dict[str, Any]) -> Any:
     """A row as it was before it became JSON."""
-    sets = {"audience", "heard_by"}
-    values = {name: frozenset(value) if name in sets else value for name, value in fact.items()}
-    return kind(**{field.name: values[field.name] for field in fields(kind)})
+    values = {
+        name: frozenset(value) if name in ("audience", "heard_by") and value is not None else value
+        for name, value in fact.items()
+    }
+    return kind(**values)
 
 
 def event_rows() -> list[EventRow]:
@@ -128,6 +132,20 @@ def message_rows() -> list[MessageRow]:
             moment=row.at.timestamp(),
         )
         for row in Message.objects.order_by("id")
+    ]
+
+
+def compaction_rows() -> list[CompactionRow]:
+    """What moved the start of each view."""
+    return [
+        CompactionRow(
+            assistant=DBREFS[row.assistant_id],
+            id=row.id,
+            from_seq=row.from_seq,
+            upto_seq=row.upto_seq,
+            undone=row.undone_at is not None,
+        )
+        for row in Compaction.objects.exclude(reason=MASK).order_by("id")
     ]
 
 

@@ -2,7 +2,7 @@
 
 A family is a kind of commit point: the operations of a store, the statements and commits of the
 database, the deeds in the world, any moment at all. Something new that is done in steps, such as a
-compaction, adds a family of its own operations here, and its steps to `child_life.STEPS`.
+compaction, adds a family of its own operations here, with the step that leads to them.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ LATEST_S = 0.12
 @dataclass(frozen=True)
 class Family:
     """Moments of one kind; ``latest`` is up to the how many-th pass of one may be chosen, and
-    ``weight`` how often the family is."""
+    ``weight`` how often the family is. ``step`` is what leads to them, as `simulation.play.Play`
+    names it, where that is rare."""
 
     moments: tuple[str, ...]
     latest: int
     weight: int
+    step: str = ""
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ FAMILIES = {
     "acts": Family(("turns.intend", "turns.record_outcome"), latest=5, weight=5),
     "world": Family(("a deed",), latest=4, weight=4),
     "recovery": Family(("recovery",), latest=1, weight=1),
+    "compaction": Family(("log.compact", "log.mask"), latest=1, weight=2, step="be_cramped"),
     "costs": Family(("turns.record_model_call",), latest=3, weight=1),
     "database": Family(("statement",), latest=90, weight=5),
     "transaction": Family(("commit",), latest=30, weight=4),
@@ -67,3 +70,9 @@ def family_of(moment: str) -> str:
     passed = moment.removeprefix(f"{BEFORE} ").removeprefix(f"{AFTER} ")
     found = (name for name, family in FAMILIES.items() if passed in family.moments)
     return next(found, AT_RANDOM)
+
+
+def step_towards(kill: Kill | None) -> str:
+    """What must be done for a moment to come, empty where it comes by itself."""
+    family = FAMILIES.get(family_of(kill.moment)) if kill is not None else None
+    return family.step if family is not None else ""

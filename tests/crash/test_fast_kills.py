@@ -32,6 +32,15 @@ def test_two_thousand_kills_lose_no_utterance_and_do_nothing_twice(tmp_path):
     assert not report.broken, "\n\n".join(report.broken)
 
 
+@pytest.mark.soak
+@pytest.mark.timeout(A_SOAK_S)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_two_hundred_kills_at_one_kind_of_moment_break_no_promise(tmp_path, family):
+    report = run_kills(tmp_path, KILLS, [family], timeout_s=A_SOAK_S)
+    assert not report.broken, "\n\n".join(report.broken)
+    assert sum(report.kills.values()) >= KILLS
+
+
 @pytest.mark.parametrize("plant", PLANTS)
 def test_kills_find_a_planted_bug(tmp_path, plant):
     promise, families = PLANTS[plant]
