@@ -13,6 +13,9 @@ from unittest.mock import patch
 
 from evennia_ai.policy import recovery
 from evennia_ai.policy.inbox import Batch
+from evennia_ai.policy.projection import View
+from evennia_ai.policy.tokens import count_message
+from evennia_ai.sleep import compaction
 from evennia_ai.testing import memory_stores
 from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 from evennia_ai.turn import attention, llm_interaction, react_loop, tool_execution
@@ -20,6 +23,7 @@ from tests.simulation.process import Mind
 
 real_append = MemoryConversation.append
 real_begin = MemoryTurns.begin
+real_compact = MemoryConversation.compact
 real_finish = MemoryTurns.finish
 real_metadata = tool_execution.audience_metadata
 real_outcome = MemoryTurns.record_outcome
@@ -103,6 +107,18 @@ def rewrite_the_log(conversation: MemoryConversation, messages: Any) -> Any:
     return real_append(conversation, messages)
 
 
+def compact_and_empty(conversation: MemoryConversation, record: Any) -> Any:
+    """A compaction that throws away the words it has summed up."""
+    for index in range(record.upto_seq):
+        conversation.messages[index] = {**conversation.messages[index], "content": ""}
+    return real_compact(conversation, record)
+
+
+def view_of_everything(conversation: MemoryConversation) -> View:
+    """A view that begins at the beginning, whatever was compacted."""
+    return View(None, conversation.messages, 0, count_message)
+
+
 def close_without_reason(inbox: MemoryInbox, ids: Any, state: str, reason: str = "") -> None:
     """An end that nobody can understand later."""
     for row in inbox.rows:
@@ -151,7 +167,7 @@ PLANTS = {
         "P1",
         (
             (llm_interaction, "new_lines_prompt", lambda lines: "".join(lines[:1])),
-            (llm_interaction, "select_visible", lambda *about: []),
+            (llm_interaction, "visible_items", lambda *about: []),
             (llm_interaction, "build_scene", scene_of_the_first),
         ),
     ),
@@ -181,9 +197,18 @@ PLANTS = {
     ),
     "the log is rewritten": plant("P3", MemoryConversation, "append", rewrite_the_log),
     "acts are not logged": plant("P3", tool_execution, "call_messages", lambda *about: []),
+    "a compaction empties what it sums up": plant(
+        "P3", MemoryConversation, "compact", compact_and_empty
+    ),
+    "a compaction does not move the view": plant(
+        "P4", MemoryConversation, "current", property(view_of_everything)
+    ),
+    "a summary is made of everybody's talk together": plant(
+        "P9", compaction, "split_by_audience", lambda messages: {"public": list(messages)}
+    ),
     "ticks overlap": plant("P5", Mind, "ticking", never),
     "every audience sees everything": plant(
-        "P9", llm_interaction, "select_visible", lambda messages, *audience: list(messages)
+        "P9", llm_interaction, "visible_items", lambda messages, *audience: list(messages)
     ),
     "what was whispered back is logged as public": Plant(
         "P9",
