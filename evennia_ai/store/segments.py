@@ -11,51 +11,19 @@ change twice, holds its value before it is stored, and hands out `_Saver` object
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from evennia.typeclasses.attributes import Attribute
 from twisted.logger import Logger
 
-from evennia_ai.errors import BadRecord, StoreUnavailable
+from evennia_ai.errors import StoreUnavailable
 from evennia_ai.policy.provenance import Record, people_in
+from evennia_ai.policy.segments import SIZE, Segment, place_in, read_segment, segment_of
 from evennia_ai.store.brief_transaction import brief_transaction
 
 log = Logger()
 
-SIZE = 32
 BROKEN = "broken_"
-
-
-@dataclass(frozen=True)
-class Segment:
-    """One Attribute's content: how many numbers of it were given out, and the records by number."""
-
-    used: int = 0
-    records: Mapping[int, Record] = field(default_factory=dict)
-
-    def as_stored(self) -> dict[str, Any]:
-        """What the Attribute holds."""
-        return {"used": self.used, "records": dict(self.records)}
-
-    def people(self) -> str:
-        """Everybody concerned, as the Attribute's searchable text: " #5 #12 "."""
-        found = sorted(frozenset().union(*map(people_in, self.records.values())))
-        return " ".join(["", *found, ""])
-
-
-def read_segment(raw: Any, read: Callable[[Any], Record]) -> tuple[Segment, bool]:
-    """What can be read of an Attribute's value, and whether that was all of it."""
-    if not isinstance(raw, dict) or not isinstance(raw.get("records"), dict):
-        return Segment(SIZE), False
-    records: dict[int, Record] = {}
-    whole = isinstance(raw.get("used"), int)
-    for number, item in raw["records"].items():
-        try:
-            records[int(number)] = read(item)
-        except (BadRecord, ValueError, TypeError):
-            whole = False
-    return Segment(raw["used"] if whole else SIZE, records), whole
 
 
 class Segments:
@@ -153,8 +121,7 @@ class Segments:
             number = self._next_number()
             segment = segment_of(number)
             before = changed.get(segment) or self._loaded.get(segment, Segment())
-            used = (number - 1) % SIZE + 1
-            changed[segment] = Segment(used, {**before.records, number: added})
+            changed[segment] = Segment(place_in(number), {**before.records, number: added})
         self._store(changed)
 
     def forget_row(self, key: str, dbref: str) -> int:
@@ -212,7 +179,7 @@ class Segments:
         found = list(rows.values_list("db_value", flat=True))
         if not found:
             self._changed_elsewhere()
-        content, whole = read_segment(found[0], self._read)
+        content, whole = read_segment(found[0], segment, self._read)
         if not whole:
             self._set_aside(segment, content)
         self._take(segment, content)
@@ -300,11 +267,6 @@ class Segments:
             if new:
                 self._numbers[new["id"]] = number
             self._noticed(old, new)
-
-
-def segment_of(number: int) -> int:
-    """The segment a number belongs to; numbers count from 1."""
-    return (number - 1) // SIZE
 
 
 def attributes_of(obj: Any, *kinds: str) -> Any:

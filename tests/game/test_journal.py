@@ -10,15 +10,11 @@ from evennia.objects.models import ObjectDB
 from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai.errors import BadRecord, StoreUnavailable
-from evennia_ai.messages import ToolCallRequest
-from evennia_ai.ports import ToolContext
-from evennia_ai.store import segments
+from evennia_ai.policy.segments import SIZE
 from evennia_ai.store.erase import erase_chunk
 from evennia_ai.store.forget import assistants_who_know, forget_chunk
 from evennia_ai.store.journal import Journal
-from evennia_ai.store.segments import SIZE
-from evennia_ai.testing.scripted import call
-from evennia_ai.tools.journal import AddJournalEntryTool, add_journal_entry
+from tests.faults.file_database import Full
 from tests.game.test_players import forget
 
 LONG = 3 * SIZE + 5
@@ -259,7 +255,17 @@ def test_another_instance_of_the_character_reads_the_same(mira, full):
 
 
 @pytest.mark.parametrize(
-    "value", [None, "text", 5, [], {}, {"used": 32}, {"used": 32, "records": [1]}]
+    "value",
+    [
+        None,
+        "text",
+        5,
+        [],
+        {},
+        {"used": 32},
+        {"used": 32, "records": [1]},
+        {"used": 32, "records": {1: {"id": "j1", "content": "elsewhere"}}},
+    ],
 )
 def test_a_segment_that_cannot_be_read_is_set_aside_and_the_rest_works(mira, full, value):
     spoil("000001", value)
@@ -293,27 +299,37 @@ def test_numbers_of_a_last_segment_that_cannot_be_read_are_not_given_again(mira,
     assert cold(mira).add("And one.") == f"j{4 * SIZE + 2}"
 
 
-@pytest.mark.parametrize("error", [OperationalError("database is locked"), ValueError("odd")])
-def test_where_a_write_fails_memory_is_what_is_stored(mira, full, monkeypatch, error):
-    def fail(*args, **kwargs):
-        raise error
-
-    before = full.all()
-    expected = StoreUnavailable if isinstance(error, OperationalError) else ValueError
-    for name in ("_update", "_create"):
-        monkeypatch.setattr(segments.Segments, name, fail)
+def test_where_a_write_fails_memory_is_what_is_stored(mira, full):
+    before, disk = full.all(), Full()
+    disk.begin()
     for change in (
         lambda: full.add("Lost?"),
         lambda: full.update("j1", pinned=True),
         lambda: full.remove("j2", "j70"),
         lambda: full.add("Guest 3 paid.", tags=["again"]),
+        lambda: full.remove(*(entry["id"] for entry in before)),
     ):
-        with pytest.raises(expected):
+        with pytest.raises(StoreUnavailable):
             change()
-    monkeypatch.undo()
+    disk.end()
     assert full.all() == before == cold(mira).all()
     assert full.search("lost") == []
     assert mira.journal.add("Lost?") == f"j{LONG + 1}"
+
+
+def test_a_change_of_several_segments_is_made_whole_or_not_at_all(mira, full):
+    def refuse_the_second(execute, sql, params, many, context):
+        if sql.startswith("UPDATE"):
+            updates.append(sql)
+            if len(updates) == 2:
+                raise OperationalError("database or disk is full")
+        return execute(sql, params, many, context)
+
+    before, updates = full.all(), []
+    with connection.execute_wrapper(refuse_the_second), pytest.raises(StoreUnavailable):
+        full.remove("j2", "j40", "j70")
+    assert len(updates) == 2
+    assert full.all() == before == cold(mira).all()
 
 
 def test_where_it_was_taken_away_meanwhile_nothing_comes_back(mira, full):
@@ -323,140 +339,6 @@ def test_where_it_was_taken_away_meanwhile_nothing_comes_back(mira, full):
         full.add("One more.")
     assert full.all() == []
     assert full.add("One more.") == "j1"
-
-
-# --- tools ------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def use(game, mira, ann):
-    """Use a tool; returns the result."""
-
-    def use(name, audience=None, private=False, speakers=None, seqs=(), **arguments):
-        context = ToolContext(
-            script=mira.assistant,
-            character=mira,
-            audience=frozenset({ann.dbref}) if audience is None else frozenset(audience),
-            private=private,
-            speakers=frozenset({ann.dbref} if speakers is None else speakers),
-            source_seqs=tuple(seqs),
-        )
-        fired = []
-        asked = ToolCallRequest("1", name, json.dumps(arguments))
-        game.service.toolbox.run(context, asked).addCallback(fired.append)
-        while not fired:
-            game.run(1)
-        return fired[0]
-
-    return use
-
-
-def test_the_tool_writes_with_where_it_comes_from(mira, ann, use):
-    result = use("add_journal_entry", content="Ann owes me 5 silver.\n", seqs=[4])
-    assert (result.state, result.text) == ("done", "You noted it.")
-    (entry,) = mira.journal.all()
-    assert entry["content"] == "Ann owes me 5 silver."
-    assert (entry["source_entity"], entry["speakers"]) == (ann.dbref, [ann.dbref])
-    assert (entry["source_type"], entry["source_seqs"], entry["audience"]) == ("direct", [4], None)
-    again = use("add_journal_entry", content="Ann owes me 5 silver!", speakers={ann.dbref, "#99"})
-    assert again.text == "You had noted that already."
-    assert mira.journal.all()[0]["speakers"] == sorted([ann.dbref, "#99"])
-
-
-def test_what_it_notes_by_itself_is_an_observation(mira, use):
-    use("add_journal_entry", content="It rains.", speakers=())
-    assert mira.journal.all()[0]["source_type"] == "observation"
-
-
-@pytest.mark.parametrize("content", ["", "  ", "\u200b"])
-def test_nothing_is_not_written(mira, use, content):
-    assert use("add_journal_entry", content=content).state == "failed"
-    assert mira.journal.all() == []
-
-
-def test_a_busy_database_is_tried_again(game, mira, use, monkeypatch):
-    write, tries = segments.Segments._create, []
-
-    def busy_twice(self, *args):
-        tries.append(1)
-        if len(tries) < 3:
-            raise OperationalError("database is locked")
-        return write(self, *args)
-
-    monkeypatch.setattr(segments.Segments, "_create", busy_twice)
-    assert use("add_journal_entry", content="It rains.").text == "You noted it."
-    assert len(mira.journal.all()) == 1
-
-
-def test_what_is_found_is_told_with_its_day_and_its_source(mira, ann, use):
-    mira.journal.add("Ann owes me 5 silver.", source_entity=ann.dbref)
-    mira.journal.add("The toll is\n5 pennies.", timestamp="2026-01-01T00:00:00Z")
-    lines = use("search_journal", words="5 silver").text.splitlines()
-    assert lines[0].endswith(", from Ann: Ann owes me 5 silver.")
-    assert lines[1] == "- 2026-01-01: The toll is 5 pennies."
-    assert use("search_journal", words="dragon").text == "Your journal has nothing about that."
-
-
-def test_what_is_private_is_found_for_its_ears_and_binds_what_follows(mira, ann, bob, use):
-    mira.journal.add("The cellar key hangs behind the clock.", audience=[ann.dbref])
-    told = use("search_journal", words="cellar key")
-    assert "behind the clock" in told.text
-    assert told.heard_by == {ann.dbref}
-    for audience in ({bob.dbref}, {ann.dbref, bob.dbref}, ()):
-        assert use("search_journal", words="cellar key", audience=audience).heard_by is None
-        assert "clock" not in use("search_journal", words="cellar key", audience=audience).text
-
-
-def test_a_whisper_that_is_noted_stays_between_its_parties(game, mira, ann, bob):
-    game.model.add(
-        call("add_journal_entry", content="Ann keeps her gold under the oak."),
-        call("whisper", text="I shall not tell.", target="Ann"),
-    )
-    ann.do("whisper Mira = I keep my gold under the oak")
-    game.run()
-    (entry,) = mira.journal.all()
-    assert (entry["audience"], entry["source_entity"]) == ([ann.dbref], ann.dbref)
-    heard = [m for m in mira.assistant.conversation_history if m["role"] == "user"]
-    assert entry["source_seqs"] == [heard[-1]["metadata"]["seq"]]
-    game.model.add(call("search_journal", words="gold oak"), call("say", text="I know nothing."))
-    bob.do("say Mira, where is the gold under the oak?")
-    game.run()
-    asked = json.dumps([request.messages for request in game.model.requests[-2:]])
-    assert "keeps her gold" not in asked
-
-
-def test_what_was_looked_up_in_confidence_is_not_said_aloud(game, mira, ann, bob, tavern):
-    mira.journal.add("Ann keeps her gold under the oak.", audience=[ann.dbref])
-    bob.character.move_to(game.room("Yard"), quiet=True)
-    game.model.add(call("search_journal", words="gold"))
-    ann.do("say Mira, what did I tell you of my gold?")
-    game.clock.advance(0)
-    bob.character.move_to(tavern, quiet=True)
-    bob.forget()
-    game.model.add(call("say", text="Under the oak."))
-    game.run()
-    assert not [line for line in bob.heard() if "oak" in line]
-
-
-def test_ones_name_in_the_talk_weighs(game, mira, ann):
-    game.model.add(call("add_journal_entry", content="Ann likes rain."), call("noop"))
-    ann.do("say Mira, I like rain")
-    game.run()
-    assert mira.journal.all()[0]["importance"] == 4
-
-
-def test_the_tool_has_a_class_for_toolboxes_of_ones_own(game):
-    assert AddJournalEntryTool().spec == add_journal_entry.spec
-    assert AddJournalEntryTool().run is add_journal_entry.run
-
-
-def test_three_more_tools_take_little_of_a_prompt(game):
-    from evennia_ai.policy.tokens import estimate_tokens
-
-    names = ("add_journal_entry", "search_journal", "update_entity_observation")
-    specs = [game.service.toolbox.tools[name].spec for name in names]
-    assert all(not spec.world and spec.safe_to_retry for spec in specs)
-    assert estimate_tokens(json.dumps([spec.schema for spec in specs])) < 350
 
 
 # --- forgetting -----------------------------------------------------------------------------------

@@ -1,0 +1,53 @@
+"""What can be read of one piece of a long list."""
+
+import pytest
+
+from evennia_ai.errors import BadRecord
+from evennia_ai.policy.segments import SIZE, Segment, place_in, read_segment, segment_of
+
+RECORD = {"source_entity": "#5", "speakers": [], "audience": ["#12", "#7"]}
+
+
+def read(raw):
+    if raw is None:
+        raise BadRecord("it: nothing.")
+    return raw
+
+
+@pytest.mark.parametrize(
+    ("number", "segment", "place"), [(1, 0, 1), (32, 0, 32), (33, 1, 1), (65, 2, 1)]
+)
+def test_numbers_count_from_1_and_fill_one_segment_after_the_other(number, segment, place):
+    assert (segment_of(number), place_in(number)) == (segment, place)
+
+
+def test_what_was_stored_is_read():
+    stored = Segment(3, {34: RECORD})
+    assert read_segment(stored.as_stored(), 1, read) == (stored, True)
+    assert read_segment(Segment(0).as_stored(), 1, read) == (Segment(0), True)
+
+
+@pytest.mark.parametrize("raw", [None, "x", [], {}, {"used": 1}, {"used": 1, "records": []}])
+def test_what_is_no_segment_has_given_out_all_its_numbers(raw):
+    assert read_segment(raw, 1, read) == (Segment(SIZE), False)
+
+
+@pytest.mark.parametrize(
+    ("used", "records", "kept"),
+    [
+        (5, {33: RECORD, 34: None}, {33: RECORD}),
+        (5, {33: RECORD, 3: RECORD}, {33: RECORD}),
+        (5, {33: RECORD, "34": RECORD}, {33: RECORD}),
+        (1, {33: RECORD, 34: RECORD}, {33: RECORD, 34: RECORD}),
+        (SIZE + 1, {33: RECORD}, {33: RECORD}),
+        (None, {33: RECORD}, {33: RECORD}),
+    ],
+)
+def test_what_is_sound_of_a_spoilt_segment_is_kept(used, records, kept):
+    found = read_segment({"used": used, "records": records}, 1, read)
+    assert found == (Segment(SIZE, kept), False)
+
+
+def test_everybody_concerned_is_named_for_a_search():
+    assert Segment(1, {1: RECORD}).people() == " #12 #5 #7 "
+    assert " #1 " not in Segment(1, {1: RECORD}).people()
