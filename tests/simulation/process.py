@@ -20,7 +20,7 @@ from evennia_ai.events import Audience, Heard
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.policy.react import own_call_id
 from evennia_ai.ports import ToolContext
-from evennia_ai.sleep.compaction import EMERGENCY, Order, compact, is_urgent
+from evennia_ai.sleep.compaction import EMERGENCY, Order, compact, is_urgent, mask_old_results
 from evennia_ai.store.backlog import Backlog
 from evennia_ai.testing.stand_ins import StandInScript, StandInServices
 from evennia_ai.turn.attention import EXPIRED, TURNS_A_TICK, act_unasked, answer_events
@@ -152,6 +152,7 @@ class Mind:
             return 0
         self.ticking = True
         try:
+            mask_old_results(self.script)
             if is_urgent(self.script) or self.cramped:
                 yield compact(self.script, Order(EMERGENCY, force=self.cramped, keep_recent=KEPT))
                 self.cramped = False

@@ -41,7 +41,7 @@ from tests.simulation.play import MINDS, Play, Stores
 from tests.simulation.process import Died, Mind, Process, turn_number
 from tests.simulation.rows import gather, message_rows
 
-STEPS = 25
+STEPS = 20
 FATES = ("dies before", "dies after", "is refused")
 LATEST_FATE = 40
 RELOAD_S = 1.0

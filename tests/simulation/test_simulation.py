@@ -68,5 +68,6 @@ def test_the_games_are_worth_playing():
         assert sign in told
     outcomes = {turn.outcome for g in games for s in g.stores.values() for turn in s.turns}
     assert outcomes >= {"answered", "noted", "excused", "interrupted", "unheard", "expired"}
+    assert any(stores.conversation.moves for game in games for stores in game.stores.values())
     states = {row.state for g in games for s in g.stores.values() for row in s.inbox.rows}
     assert states == {"answered", "noted", "excused", "expired"}
