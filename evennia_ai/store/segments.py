@@ -68,6 +68,11 @@ class Segments:
                 self._load(segment)
                 yield
 
+    @property
+    def is_loaded(self) -> bool:
+        """True where nothing is left to load."""
+        return self._rows().keys() <= self._loaded.keys()
+
     def all(self) -> Iterator[Record]:
         """Every record, oldest first. Loads what is missing, in one go."""
         for _ in self.load_steps():

@@ -3,13 +3,19 @@ in common."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any, ClassVar, Self
+
+from twisted.internet.defer import Deferred
+from twisted.python.failure import Failure
 
 from evennia_ai.errors import BadRecord
 from evennia_ai.policy.provenance import Record, copy_of
 from evennia_ai.store.segments import Segments
+
+STEPS_AT_ONCE = 8
 
 
 class Shelf:
@@ -65,6 +71,31 @@ class Shelf:
         """Load everything, about a millisecond's work a step. Everything works meanwhile, and
         before; what needs all of it loads the rest in one go."""
         return self.segments.load_steps()
+
+    def load(self, put: Callable[[Callable[[], None]], object]) -> Deferred[None]:
+        """Load everything in slices. What is short is loaded at once.
+
+        Args:
+            put: calls what it is given soon, in its turn: `TimeSlices.put`.
+
+        Fires when all is there; fails with StoreUnavailable.
+        """
+        done: Deferred[None] = Deferred()
+
+        def go_on() -> None:
+            try:
+                for _ in islice(self.load_steps(), STEPS_AT_ONCE):
+                    pass
+            except Exception:  # noqa: BLE001  # whatever it is, somebody waits for it
+                done.errback(Failure())
+                return
+            if self.segments.is_loaded:
+                done.callback(None)
+            else:
+                put(go_on)
+
+        go_on()
+        return done
 
     def get(self, id: str) -> Record | None:
         """One record, None where there is none of that id."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import Any
 
 from evennia.objects.models import ObjectDB
 from pydantic import BaseModel, Field
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.errors import BadRecord, ToolError
 from evennia_ai.policy.sanitize import clean_heard
@@ -28,14 +29,16 @@ class ObservationArguments(BaseModel):
 
 
 @tool("update_entity_observation", world=False, safe_to_retry=True)
+@inlineCallbacks
 def update_entity_observation(
     context: ToolContext, arguments: ObservationArguments
-) -> Deferred[str]:
+) -> Generator[Deferred[Any], Any, str]:
     """Keep in mind something you noticed about a person, thing or place."""
-    character = context.character
+    character, services = context.character, context.script.services
     observation = clean_heard(arguments.observation, OBSERVATION_CHARS)
     if not observation:
         raise ToolError("There were no words in that.")
+    yield character.ai_profiles.load(services.slices.put)
     entity = find_entity(arguments.entity, context)
     if entity is None:
         raise ToolError(f"You know nobody and nothing called '{plain(arguments.entity, 60)}'.")
@@ -47,7 +50,8 @@ def update_entity_observation(
             raise ToolError(f"That does not fit: {error}") from error
         return f"You will keep that in mind about {display_name(entity, character)}."
 
-    return persist(context.script.services.clock, write)
+    kept: str = yield persist(services.clock, write)
+    return kept
 
 
 def find_entity(name: str, context: ToolContext) -> Any | None:

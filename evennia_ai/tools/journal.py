@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import fields
 from typing import Any
 
 from evennia.objects.models import ObjectDB
 from pydantic import BaseModel, Field
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.errors import BadRecord, ToolError
 from evennia_ai.policy.provenance import Record
@@ -36,14 +37,17 @@ class SearchArguments(BaseModel):
 
 
 @tool("add_journal_entry", world=False, safe_to_retry=True)
-def add_journal_entry(context: ToolContext, arguments: EntryArguments) -> Deferred[str]:
+@inlineCallbacks
+def add_journal_entry(
+    context: ToolContext, arguments: EntryArguments
+) -> Generator[Deferred[Any], Any, str]:
     """Write a fact into your journal that you will need later: a promise, debt, name, secret."""
     content = clean_heard(arguments.content, ENTRY_CHARS)
     if not content:
         raise ToolError("There were no words in that.")
+    journal, services = context.character.journal, context.script.services
 
     def write() -> str:
-        journal = context.character.journal
         known = journal.has(content, context.audience if context.private else None)
         try:
             journal.add(content, named=is_named_in(context), **sources_of(context))
@@ -51,14 +55,20 @@ def add_journal_entry(context: ToolContext, arguments: EntryArguments) -> Deferr
             raise ToolError(f"That does not fit: {error}") from error
         return "You had noted that already." if known else "You noted it."
 
-    return persist(context.script.services.clock, write)
+    yield journal.load(services.slices.put)
+    noted: str = yield persist(services.clock, write)
+    return noted
 
 
 @tool("search_journal", world=False, safe_to_retry=True)
-def search_journal(context: ToolContext, arguments: SearchArguments) -> str | Reached:
+@inlineCallbacks
+def search_journal(
+    context: ToolContext, arguments: SearchArguments
+) -> Generator[Deferred[Any], Any, str | Reached]:
     """Look up in your journal what you wrote down earlier."""
-    discretion = context.script.config.discretion
-    found = context.character.journal.search(arguments.words, context.audience, FOUND, discretion)
+    journal, discretion = context.character.journal, context.script.config.discretion
+    yield journal.load(context.script.services.slices.put)
+    found = journal.search(arguments.words, context.audience, FOUND, discretion)
     if not found:
         return "Your journal has nothing about that."
     text = "\n".join(entry_line(entry, context.character) for entry in found)

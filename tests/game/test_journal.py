@@ -11,6 +11,7 @@ from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai.errors import BadRecord, StoreUnavailable
 from evennia_ai.policy.segments import SIZE
+from evennia_ai.store import shelf
 from evennia_ai.store.erase import erase_chunk
 from evennia_ai.store.forget import assistants_who_know, forget_chunk
 from evennia_ai.store.journal import Journal
@@ -121,6 +122,42 @@ def test_it_is_loaded_a_segment_a_step_and_works_meanwhile(mira, full):
     assert len(found) == LONG - 1
     assert journal.get("j40")["pinned"] and added == f"j{LONG + 1}"
     assert contents(cold(mira)) == [entry["content"] for entry in found]
+
+
+@pytest.fixture
+def slowly(mira, full, monkeypatch):
+    """A long journal, cold; what it puts off; and what came of loading it, a segment at once."""
+    monkeypatch.setattr(shelf, "STEPS_AT_ONCE", 1)
+    journal, put_off, fired = cold(mira), [], []
+    journal.load(put_off.append).addBoth(fired.append)
+    return journal, put_off, fired
+
+
+def test_what_is_long_is_loaded_in_turns_with_other_work(slowly):
+    journal, put_off, fired = slowly
+    for _ in range(3):
+        assert not fired
+        put_off.pop()()
+    assert fired == [None] and not put_off
+    journal.load(put_off.append).addCallback(fired.append)
+    assert fired == [None, None]
+
+
+def test_what_memory_had_to_drop_meanwhile_is_loaded_again(slowly):
+    journal, put_off, fired = slowly
+    put_off.pop()()
+    journal.segments.reset()
+    while put_off:
+        put_off.pop()()
+    assert fired == [None]
+    assert journal.segments.is_loaded
+
+
+def test_who_waits_for_it_learns_that_it_is_gone(slowly):
+    _journal, put_off, fired = slowly
+    Attribute.objects.filter(db_attrtype=Journal.kind).delete()
+    put_off.pop()()
+    fired[0].trap(StoreUnavailable)
 
 
 def test_one_entry_is_found_without_loading_the_others(mira, full):
