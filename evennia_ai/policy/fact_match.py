@@ -16,7 +16,8 @@ from evennia_ai.policy.fact_terms import WIDE
 from evennia_ai.policy.fact_words import DETERMINERS, NUMBER_WORDS, SCALES
 from evennia_ai.policy.token_estimate import MARKS
 
-WORD = re.compile(rf"\d+(?:[.:]\d+)*|[^\W\d_](?:[{MARKS}]|[^\W\d_])*")
+# A mark is a word of its own, so that "three: hundred" is no number.
+WORD = re.compile(rf"\d+(?:[.:]\d+)*|[^\W\d_](?:[{MARKS}]|[^\W\d_])*|[,;:.!?()\"“”«»„]")
 GROUPED = re.compile(r"(?<=\d)[,'’ ](?=\d{3}(?!\d))")
 POSSESSIVE = re.compile(r"['’]s\b")
 ACCENTS = re.compile("[\u0300-\u036f]")
@@ -35,8 +36,8 @@ def normal_words(text: str) -> list[str]:
     if not text.isascii():
         text = _plain(text)
     text = GROUPED.sub("", POSSESSIVE.sub("", text.lower()))
-    words = [_stem(word) for word in WORD.findall(text) if word not in DETERMINERS]
-    return _digits(words)
+    words = _digits(WORD.findall(text))
+    return [_stem(word) for word in words if word[0].isalnum() and word not in DETERMINERS]
 
 
 def _plain(text: str) -> str:
@@ -74,10 +75,11 @@ def _number_at(words: Sequence[str], index: int) -> tuple[int, int]:
     start = index
     while index < len(words):
         word = words[index]
-        if word in NUMBER_WORDS:
-            current += NUMBER_WORDS[word]
-        elif word == "one" and index > start:
-            current += 1
+        unit = 1 if word == "one" and index > start else NUMBER_WORDS.get(word)
+        if unit is not None:
+            if not _adds(current, unit):
+                break
+            current += unit
         elif word in SCALES:
             current = max(current, 1) * SCALES[word]
             if SCALES[word] >= 1000:
@@ -86,6 +88,13 @@ def _number_at(words: Sequence[str], index: int) -> tuple[int, int]:
             break
         index += 1
     return total + current, index
+
+
+def _adds(number: int, unit: int) -> bool:
+    """True for the 2 of "forty-two" and the 5 of "a hundred and five", not for "two five"."""
+    if number % 100 == 0:
+        return True
+    return unit < 10 and number % 10 == 0 and number % 100 >= 20
 
 
 def _is_number_word(words: Sequence[str], index: int) -> bool:

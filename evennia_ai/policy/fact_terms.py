@@ -278,7 +278,9 @@ class Reader:
             at += 1
         stop = at
         while stop < min(len(self.tokens), at + 2) and (
-            self.tokens[stop][0].isalpha() and self.lower[stop] not in NAME_BREAKS
+            self.tokens[stop][0].isalpha()
+            and self.lower[stop] not in NAME_BREAKS
+            and not is_number(self.lower[stop])
         ):
             stop += 1
         return stop if stop > at else end
