@@ -31,6 +31,7 @@ from evennia_ai.policy.autonomy import HOUR_S, AutonomyLimits, AutonomyState, sh
 from evennia_ai.policy.persona import Persona
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.profiles import missing_model
+from evennia_ai.rest import is_asleep, sleep_through, wake_up
 from evennia_ai.senses import can_hear, display_name, is_assistant, listening_objects
 from evennia_ai.signals import turn_finished
 from evennia_ai.sleep.compaction import (
@@ -466,6 +467,13 @@ class AssistantScript(DefaultScript):
         mask_old_results(self)
         if is_urgent(self):
             yield compact_if_urgent(self)
+        if is_asleep(self):
+            open_events = self.inbox.open_events()
+            if not (open_events.waiting or open_events.doubtful):
+                if not self.ndb.slept:
+                    yield sleep_through(self)
+                return 0
+            wake_up(self, "somebody speaks to it")
         turns: int = yield answer_events(self)
         if turns:
             self.ndb.news_at = None

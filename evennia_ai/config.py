@@ -7,11 +7,12 @@ Django setting ``AI_ASSISTANT``, the named profile, the assistant's own attribut
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, get_args, get_type_hints
 
 from evennia_ai.errors import ConfigError
+from evennia_ai.policy.sleep_schedule import read_schedule
 from evennia_ai.profiles import default_profiles  # noqa: F401  # where it stood before
 
 TRUE_WORDS = ("true", "yes", "on", "1")
@@ -19,7 +20,7 @@ LARGEST = 10**15  # beyond it an integer may not be compared with a fraction any
 FALSE_WORDS = ("false", "no", "off", "0")
 
 
-def setting(
+def setting(  # noqa: PLR0913  # each is a part of a declaration, by name
     default: Any,
     help: str,
     *,
@@ -27,9 +28,18 @@ def setting(
     low: float | None = None,
     high: float | None = None,
     choices: tuple[str, ...] = (),
+    check: Callable[[Any], object] | None = None,
 ) -> Any:
-    """Declare one setting of `AssistantConfig`."""
-    meta = {"help": help, "unit": unit, "low": low, "high": high, "choices": choices}
+    """Declare one setting of `AssistantConfig`. ``check`` raises ConfigError for values that the
+    other arguments cannot tell from good ones."""
+    meta = {
+        "help": help,
+        "unit": unit,
+        "low": low,
+        "high": high,
+        "choices": choices,
+        "check": check,
+    }
     return field(default=default, metadata=meta)
 
 
@@ -90,6 +100,17 @@ class AssistantConfig:
     )
     lore_tokens: int = setting(
         600, "Room in a prompt for pieces of lore; 0 is none.", unit="tokens", low=0, high=20_000
+    )
+    sleep_schedule: str | None = setting(
+        None,
+        "Its hours of sleep, such as 23:00-06:30, in the game's time zone; None is none.",
+        check=read_schedule,
+    )
+    sleep_after_quiet: float = setting(
+        120.0, "How long it must have been quiet before it falls asleep.", unit="s", low=0.0
+    )
+    tick_rate_sleep: float = setting(
+        60.0, "How often is looked whether it should sleep or wake.", unit="s", low=5.0
     )
     compact_enabled: bool = setting(
         True,
@@ -216,6 +237,8 @@ def check_value(name: str, value: Any) -> None:
         raise ConfigError(
             f"{name} must be at most {high:g}{spaced(meta['unit'])}, not {brief(value)}."
         )
+    if meta["check"]:
+        meta["check"](value)
 
 
 def brief(value: Any) -> str:

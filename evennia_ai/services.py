@@ -32,6 +32,7 @@ from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.llm.probe import Prober
 from evennia_ai.ports import TurnRecord
 from evennia_ai.profiles import default_profiles, merge_profiles
+from evennia_ai.rest import NightWatch, is_asleep
 from evennia_ai.senses import EvenniaSenses, is_assistant, listening_objects
 from evennia_ai.signals import (
     compaction_finished,
@@ -90,6 +91,7 @@ class AssistantService(Service):
         self.world = EvenniaSenses(self.lore)
         self.signs = ThinkingSigns(clock, game_setting("TYPING_INDICATOR", True))
         self.attended: dict[int, Any] = {}
+        self.watch = NightWatch(clock)
         self.beat = LoopingCall(self.tick_attended)
         self.beat.clock = clock
 
@@ -162,6 +164,7 @@ class AssistantService(Service):
         self.quiet, self.accepting = True, False
         if self.beat.running:
             self.beat.stop()
+        self.watch.stop()
         self.gateway.close()
         self.signs.disconnect()
         self.revival = self.clock.callLater(REVIVAL_S, self.revive)
@@ -231,6 +234,8 @@ class AssistantService(Service):
 
     def attend(self, script: Any) -> None:
         """Something happens around an assistant: tick it while players are near."""
+        if self.accepting:
+            self.watch.keep(script)
         if self.accepting and script.id not in self.attended:
             now = self.clock.seconds()
             self.attended[script.id] = script
@@ -274,6 +279,9 @@ class AssistantService(Service):
         for number, script in enumerate(owing):
             self.clock.callLater(FIRST_WAKE_S + number * WAKE_SPREAD_S, script.wake)
         self.clock.callLater(FIRST_WAKE_S, self.attend_present)
+        for script in AssistantScript.objects.filter(db_attributes__db_key="operating_mode"):
+            if is_asleep(script):
+                self.watch.keep(script)
 
     def attend_present(self) -> None:
         """Tick the assistants that have players near, such as after a reload."""

@@ -6,6 +6,7 @@ The sender is the AssistantScript; each carries ``character``.
 ``thinking_started``: ``audience`` (frozenset of the dbrefs who will hear the answer), ``private``.
 ``thinking_finished``: ``audience``. It comes for every start, unless the server goes down or
     the assistant is deleted first.
+``assistant_slept``, ``assistant_woke``: ``reason``.
 ``compaction_started``: ``reason`` (sleep, emergency, overflow, manual).
 ``compaction_finished``: ``reason``, ``result`` (of `compact_conversation_history`, with the counts
     before and after).
@@ -16,5 +17,7 @@ from django.dispatch import Signal
 turn_finished = Signal()
 thinking_started = Signal()
 thinking_finished = Signal()
+assistant_slept = Signal()
+assistant_woke = Signal()
 compaction_started = Signal()
 compaction_finished = Signal()

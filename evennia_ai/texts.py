@@ -25,6 +25,8 @@ TEXTS = {
     ),
     "busy": gettext_noop("One moment: too many voices at once. Ask me again shortly?"),
     "compacted": gettext_noop("blinks, as if sorting the memories of a long day."),
+    "falls_asleep": gettext_noop("yawns and falls asleep."),
+    "wakes_up": gettext_noop("wakes up and blinks."),
     "unheard": gettext_noop("({name} did not catch that. Please say it again.)"),
     "switched_off": gettext_noop("({name} is silent: the staff has stopped all such characters.)"),
     "picks_up": gettext_noop("{actor} picks up {item}."),

@@ -10,6 +10,7 @@ from evennia.utils.evtable import EvTable
 from evennia_ai.commands.common import AICommand, all_assistants
 from evennia_ai.config import usable_window
 from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.rest import is_asleep
 from evennia_ai.store.reports import last_error, last_prompt_tokens, queue_lengths
 from evennia_ai.store.usage import use_on
 
@@ -106,4 +107,6 @@ def mode_of(script: Any) -> str:
         return "stopped"
     if script.character.has_account:
         return "puppeted"
-    return "thinking" if script.ndb.ticking else "awake"
+    if script.ndb.ticking:
+        return "thinking"
+    return "asleep" if is_asleep(script) else "awake"

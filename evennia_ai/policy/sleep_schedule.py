@@ -50,13 +50,13 @@ class RestState:
     """What decides over sleep, at one moment.
 
     ``quiet_s`` is how long nothing has been said to it or near it; ``scheduled`` True in its hours
-    of sleep; ``woken_s`` how long ago it was woken within them, None where it was not.
+    of sleep; ``woken_s`` how long ago it was woken within them, None where it was not. That
+    somebody waits for an answer is no part of it: who is spoken to wakes by that.
     """
 
     asleep: bool
     scheduled: bool
     quiet_s: float
-    waiting: bool
     woken_s: float | None = None
 
 
@@ -68,7 +68,7 @@ def next_mode(state: RestState, calm_s: float) -> str:
         calm_s: how long it must have been quiet before it falls asleep in its hours; who was woken
             goes back to sleep after as long.
     """
-    if state.waiting or not state.scheduled:
+    if not state.scheduled:
         return AWAKE
     if state.asleep:
         return ASLEEP

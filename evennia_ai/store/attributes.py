@@ -27,6 +27,8 @@ KINDS: dict[str, tuple[type, ...]] = {
     "ai_introduced": (bool,),
     "ai_muted": (list, tuple, set),
     "stopped": (bool,),
+    "operating_mode": (str,),
+    "sleep_phase": (str,),
 }
 WORDS = {str: "text", dict: "fields", bool: "true or false", list: "a list"}
 

@@ -45,15 +45,14 @@ def test_what_are_no_hours_is_told(text):
 @pytest.mark.parametrize(
     ("state", "mode"),
     [
-        (RestState(False, True, 100, False), ASLEEP),
-        (RestState(False, True, 10, False), AWAKE),
-        (RestState(False, False, 100, False), AWAKE),
-        (RestState(True, True, 0, False), ASLEEP),
-        (RestState(True, True, 0, True), AWAKE),
-        (RestState(True, False, 100, False), AWAKE),
-        (RestState(False, True, 100, False, woken_s=10), AWAKE),
-        (RestState(False, True, 100, False, woken_s=70), ASLEEP),
+        (RestState(False, True, 100), ASLEEP),
+        (RestState(False, True, 10), AWAKE),
+        (RestState(False, False, 100), AWAKE),
+        (RestState(True, True, 0), ASLEEP),
+        (RestState(True, False, 100), AWAKE),
+        (RestState(False, True, 100, woken_s=10), AWAKE),
+        (RestState(False, True, 100, woken_s=70), ASLEEP),
     ],
 )
-def test_it_sleeps_in_its_hours_when_it_is_quiet_and_wakes_for_those_who_wait(state, mode):
+def test_it_sleeps_in_its_hours_when_it_is_quiet(state, mode):
     assert next_mode(state, calm_s=60) == mode

@@ -1,0 +1,69 @@
+"""``aisleep`` and ``aiwake``: put an assistant to sleep by hand, and wake it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evennia_ai.commands.common import AICommand, UsageError
+from evennia_ai.commands.setup import ensure_may_edit
+from evennia_ai.rest import fall_asleep, is_asleep, wake_up
+
+
+class RestCommand(AICommand):
+    """What the two have in common."""
+
+    locks = "cmd:perm(Builder)"
+    switch_options = ()
+
+    def find_own(self) -> Any:
+        """The assistant that was named; raises UsageError where the caller may not change it."""
+        script = self.find_assistant(self.args.strip())
+        ensure_may_edit(script.character, self.caller)
+        return script
+
+
+class CmdAISleep(RestCommand):
+    """
+    put an assistant to sleep
+
+    Usage:
+      aisleep <character>
+
+    Asleep it sorts what it has been through: it writes down what it will need
+    of old talk, and sums that up where its context fills. Whoever speaks to it
+    wakes it. Without this it sleeps in the hours of its setting sleep_schedule,
+    and where its context is rather full and nobody is near.
+    """
+
+    key = "aisleep"
+
+    def run(self) -> None:
+        """Put it to sleep."""
+        script = self.find_own()
+        if is_asleep(script):
+            raise UsageError(f"{script.character_name} is asleep already.")
+        if not script.may_think():
+            raise UsageError(f"{script.character_name} is stopped, or played by somebody.")
+        script.ndb.sleep_ordered = True
+        fall_asleep(script, f"at {self.caller.key}'s word")
+        script.wake()
+        self.msg(f"{script.character_name} sleeps. |waiwake|n wakes it, and so does talk.")
+
+
+class CmdAIWake(RestCommand):
+    """
+    wake an assistant that sleeps
+
+    Usage:
+      aiwake <character>
+    """
+
+    key = "aiwake"
+
+    def run(self) -> None:
+        """Wake it."""
+        script = self.find_own()
+        if not is_asleep(script):
+            raise UsageError(f"{script.character_name} is awake.")
+        wake_up(script, f"at {self.caller.key}'s word")
+        self.msg(f"{script.character_name} is awake.")

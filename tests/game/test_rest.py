@@ -1,0 +1,136 @@
+"""Sleeping and waking, as the world sees it."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from evennia_ai.messages import make_message
+from evennia_ai.models import Compaction
+from evennia_ai.rest import is_asleep
+from evennia_ai.signals import assistant_slept, assistant_woke
+from evennia_ai.sleep.compaction import measure_context
+from evennia_ai.testing.scripted import call
+
+
+@pytest.fixture
+def admin(game, tavern, mira):
+    return game.player("Ada", tavern, permissions=["Admin"])
+
+
+def told(player, line):
+    player.forget()
+    player.do(line)
+    return "\n".join(player.heard())
+
+
+def at_hour(game, hour):
+    """Let the clock stand at an hour of the next day."""
+    now = datetime.fromtimestamp(game.clock.seconds(), UTC)
+    game.clock.advance(((hour - now.hour) % 24 + 24) * 3_600 - now.minute * 60)
+
+
+def fill(script, ratio):
+    """Fill the context with talk up to a part of a small window."""
+    script.attributes.add("max_context_tokens", 8_000)
+    script.resolve_settings()
+    script.prompt_overhead = 500  # no more than it will turn out to be
+    while measure_context(script).ratio < ratio:
+        script.conversation.append([make_message("user", "Ann says: " + "word " * 100)])
+
+
+def test_it_is_put_to_sleep_for_all_to_see_and_talk_wakes_it(game, admin, ann, mira):
+    assert "Mira sleeps." in told(admin, "aisleep Mira")
+    game.run(1)
+    assert "Mira yawns and falls asleep." in ann.heard()
+    assert mira.assistant.db.operating_mode == "sleep"
+    assert mira.assistant.db.sleep_phase == "dreaming"
+    assert "asleep" in told(admin, "aistatus")
+    game.model.add(call("say", text="Hm? Good evening."))
+    ann.do("say Mira, hello")
+    game.run(1)
+    assert ann.heard()[-2:] == ["Mira wakes up and blinks.", 'Mira says, "Hm? Good evening."']
+    assert not is_asleep(mira.assistant)
+
+
+def test_it_is_woken_by_hand(game, admin, mira):
+    told(admin, "aisleep Mira")
+    assert "asleep already" in told(admin, "aisleep Mira")
+    assert "Mira is awake." in told(admin, "aiwake Mira")
+    assert "Mira is awake." in told(admin, "aiwake Mira")
+
+
+def test_it_sleeps_in_its_hours_and_wakes_after_them(game, ann, mira, settings):
+    settings.TIME_ZONE = "UTC"
+    mira.assistant.attributes.add("sleep_schedule", "23:00-06:00")
+    at_hour(game, 12)
+    game.model.add(call("say", text="Hello."))
+    ann.do("say Mira, hello")
+    game.run(300)
+    assert not is_asleep(mira.assistant)
+    at_hour(game, 23)
+    game.run(300)
+    assert is_asleep(mira.assistant)
+    at_hour(game, 7)
+    game.run(300)
+    assert not is_asleep(mira.assistant)
+
+
+def test_a_full_head_is_sorted_when_nobody_is_near(game, ann, mira, tavern):
+    fill(mira.assistant, 0.75)
+    game.model.add(call("noop"), "Ann told stories.")
+    mira.assistant.services.watch.keep(mira.assistant)
+    game.run(300)
+    assert not Compaction.objects.exists()
+    ann.character.location = game.room("Elsewhere")
+    game.run(300)
+    game.run(300)
+    assert Compaction.objects.get().reason == "sleep"
+    assert not is_asleep(mira.assistant)
+
+
+def test_the_watch_stands_still_with_nobody_to_look_after(game, ann, mira):
+    game.model.add(call("say", text="Hello."))
+    ann.do("say Mira, hello")
+    assert game.service.watch.rounds.running
+    game.run(300)
+    assert not game.service.watch.rounds.running
+
+
+def test_who_sleeps_is_looked_after_again_after_a_restart(game, admin, mira):
+    told(admin, "aisleep Mira")
+    game.run(1)
+    game.service.watch.stop()
+    game.service.resume()
+    assert list(game.service.watch.charges) == [mira.assistant.id]
+
+
+def test_a_games_own_code_is_told(game, admin, mira):
+    seen = []
+
+    def note(sender, reason, **kwargs):
+        seen.append(reason)
+
+    assistant_slept.connect(note)
+    assistant_woke.connect(note)
+    told(admin, "aisleep Mira")
+    told(admin, "aiwake Mira")
+    assert seen == ["at Ada's word"] * 2
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("aisleep", "Which character?"),
+        ("aiwake Nobody", "There is nobody called 'Nobody'."),
+        ("aisleep/deeply Mira", "There is no switch /deeply"),
+        ("aisleep Ada", "Ada has no assistant."),
+        ("aisetup/set Mira/sleep_schedule = at night", "must be hours such as 23:00-06:30"),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_a_sentence(admin, line, answer):
+    assert answer in told(admin, line)
+
+
+def test_who_is_stopped_is_not_put_to_sleep(admin, mira):
+    told(admin, "aistop Mira")
+    assert "is stopped" in told(admin, "aisleep Mira")
