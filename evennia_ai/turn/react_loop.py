@@ -107,6 +107,8 @@ def run_turn(
         return Outcome(ANSWERED)
     if SILENCE in done:
         return Outcome(NOTED, "it chose silence")
+    if done and context.loop_mode == "single_action":
+        return Outcome(NOTED, "it did something that nobody saw")
     raise ProviderUnavailable("The model's replies held nothing to say and nothing to do.")
 
 

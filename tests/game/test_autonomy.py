@@ -51,6 +51,18 @@ def test_with_a_player_near_and_quiet_it_does_something_by_itself(game, tavern):
     assert mira.assistant.autonomous_acts
 
 
+def test_a_thought_that_it_only_writes_down_is_no_failure(game, tavern):
+    mira = game.assistant("Mira", tavern)
+    ann = game.player("Ann", tavern)
+    game.model.add(call("add_journal_entry", content="Ann sits by the fire."))
+    game.service.attend_present()
+    game.clock.pump([1] * 60)
+    assert [entry["content"] for entry in mira.journal.all()] == ["Ann sits by the fire."]
+    assert ann.heard() == []
+    turn = Turn.objects.get(context="tick_autonomous")
+    assert (turn.outcome, turn.detail) == ("noted", "it did something that nobody saw")
+
+
 def test_a_model_that_fails_then_says_nothing_at_all(game, tavern):
     from evennia_ai.errors import ProviderUnavailable
 

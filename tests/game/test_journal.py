@@ -8,6 +8,8 @@ from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 from evennia.objects.models import ObjectDB
 from evennia.typeclasses.attributes import Attribute
+from twisted.internet.defer import inlineCallbacks
+from twisted.internet.task import Clock, deferLater
 
 from evennia_ai.errors import BadRecord, StoreUnavailable
 from evennia_ai.policy.segments import SIZE
@@ -286,6 +288,21 @@ def test_another_instance_of_the_character_reads_the_same(mira, full):
     mira.flush_from_cache(force=True)
     again = ObjectDB.objects.get(id=number)
     assert len(again.journal.all()) == LONG
+
+
+def test_chains_of_writes_that_come_between_each_other_lose_nothing(mira, journal):
+    clock = Clock()
+
+    @inlineCallbacks
+    def chain(number):
+        for step in range(100):
+            mira.journal.add(f"Chain {number}, step {step}.")
+            yield deferLater(clock, 0.001 * (number + 1))
+
+    ends = [chain(number) for number in range(8)]
+    clock.pump([0.001] * 1_000)
+    assert all(end.called for end in ends)
+    assert len(set(contents(cold(mira)))) == 800
 
 
 # --- what cannot be read or written -----------------------------------------------------------
