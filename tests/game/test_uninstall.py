@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 from django.apps import apps
 from django.core.management import CommandError, call_command
+from django.db.models import Q
 from evennia.objects.models import ObjectDB
 from evennia.scripts.models import ScriptDB
 from evennia.typeclasses.attributes import Attribute
 
 import evennia_ai
 from evennia_ai import uninstall
+from evennia_ai.store.forget import SHELVES
 from evennia_ai.testing.scripted import call
 
 PACKAGE = Path(evennia_ai.__file__).parent
@@ -44,6 +46,10 @@ def scene(game, settings, tmp_path, monkeypatch):
         ann.do(f"say Hello, {name}")
         game.run()
     ann.do("mute Otto")
+    mira = ann.character.search("Mira")
+    for number in range(40):
+        mira.journal.add(f"Guest {number} paid.")
+    mira.ai_profiles.observe(ann.dbref, "She limps.")
     return ann
 
 
@@ -65,7 +71,8 @@ def rows():
 
 
 def test_nothing_is_left_but_the_characters_as_they_were(scene, capsys):
-    before = Attribute.objects.exclude(db_key__startswith="ai_").exclude(db_model="scriptdb")
+    ours = Q(db_key__startswith="ai_") | Q(db_attrtype__in=SHELVES) | Q(db_model="scriptdb")
+    before = Attribute.objects.exclude(ours)
     kept = set(before.values_list("id", flat=True))
     told = run(capsys, yes=True)
     assert "2 minds deleted." in told
@@ -83,6 +90,8 @@ def test_a_dry_run_tells_and_changes_nothing(scene, capsys):
     assert f"Minds: 2. Rows in tables: {there}." in told
     assert "Attribute ai_persona: on 2 characters." in told
     assert "Attribute ai_muted: on 1 characters." in told
+    assert "Attribute ai_journal: on 1 characters." in told
+    assert "Attribute ai_profiles: on 1 characters." in told
     assert "become world.characters.Character again: 1" in told
     assert rows() == there
     assert ScriptDB.objects.filter(db_key="assistant").count() == 2
