@@ -102,7 +102,7 @@ MODELS: tuple[tuple[str, int], ...] = (
     (r"nous-hermes-?2-mixtral", 32 * K),
 )  # fmt: skip
 TABLE = tuple((re.compile(pattern), window) for pattern, window in MODELS)
-VENDOR = re.compile(
+VENDOR = re.compile(r".*/|ft:|[a-z][a-z-]*\.(?=[a-z])")
     r".*/|ft:|[a-z]{2,3}\.(?=\w+\.)|(?:anthropic|meta|mistral|deepseek|moonshotai)\."
 )
 
