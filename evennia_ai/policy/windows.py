@@ -103,8 +103,6 @@ MODELS: tuple[tuple[str, int], ...] = (
 )  # fmt: skip
 TABLE = tuple((re.compile(pattern), window) for pattern, window in MODELS)
 VENDOR = re.compile(r".*/|ft:|[a-z][a-z-]*\.(?=[a-z])")
-    r".*/|ft:|[a-z]{2,3}\.(?=\w+\.)|(?:anthropic|meta|mistral|deepseek|moonshotai)\."
-)
 
 # What endpoints call it, the surest first: what is loaded now, what may be asked, what the model
 # could hold at best.
