@@ -377,7 +377,7 @@ class AssistantScript(DefaultScript):
         """When the last exchange with somebody was, in unix seconds; 0 if too long ago."""
         last = self.partners.get(dbref)
         timeout = self.config.conversation_timeout
-        if last is None or (self.services.now() - last).total_seconds() > timeout:
+        if last is None or abs((self.services.now() - last).total_seconds()) > timeout:
             return 0.0
         return last.timestamp()
 

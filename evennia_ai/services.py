@@ -158,13 +158,20 @@ class AssistantService(Service):
         self.loop_thread.stop()
 
     def quiesce(self) -> None:
-        """Begin no turn any more and drop those in flight; their events wait for the next start."""
+        """Begin no turn any more and drop those in flight; their events wait for the next start.
+        What could not be stored yet is lost with this process: its speakers are told."""
+        from evennia_ai.assistant_script import AssistantScript
+
         if self.quiet:
             return
         self.quiet, self.accepting = True, False
+        self.attended.clear()
         if self.beat.running:
             self.beat.stop()
         self.watch.stop()
+        for script in AssistantScript.get_all_cached_instances():
+            if script.ndb.backlog:
+                script.ndb.backlog.give_up(StoreUnavailable("the server goes down."))
         self.gateway.close()
         self.signs.disconnect()
         self.revival = self.clock.callLater(REVIVAL_S, self.revive)
@@ -234,17 +241,25 @@ class AssistantService(Service):
 
     def attend(self, script: Any) -> None:
         """Something happens around an assistant: tick it while players are near."""
-        if self.accepting:
-            self.watch.keep(script)
-        if self.accepting and script.id not in self.attended:
+        if not self.accepting:
+            return
+        self.watch.keep(script)
+        if script.id not in self.attended:
             now = self.clock.seconds()
             self.attended[script.id] = script
             script.ndb.next_beat = now + script.config.tick_rate
             script.ndb.last_talk_at = script.ndb.last_talk_at or now
-            if not self.beat.running:
-                self.beat.start(BEAT_S, now=False).addErrback(
-                    lambda failure: log.failure("the beat stopped", failure)
-                )
+        self.keep_beating()
+
+    def keep_beating(self) -> None:
+        """Start the beat where it does not run; and where it would rest for long, since the
+        machine's clock was set back and timers go by that."""
+        if self.beat.running and self.beat.call.getTime() - self.clock.seconds() > 2 * BEAT_S:
+            self.beat.stop()
+        if not self.beat.running:
+            self.beat.start(BEAT_S, now=False).addErrback(
+                lambda failure: log.failure("the beat stopped", failure)
+            )
 
     def tick_attended(self) -> None:
         """Wake who is due; forget who is alone. With nobody to attend, the beat stops."""
@@ -252,7 +267,7 @@ class AssistantService(Service):
         for script_id, script in list(self.attended.items()):
             if not script.pk or not script.obj or not script.players_near():
                 del self.attended[script_id]
-            elif script.ndb.next_beat <= now:
+            elif not 0 < script.ndb.next_beat - now <= script.config.tick_rate:
                 script.ndb.next_beat = now + script.config.tick_rate
                 script.wake()
         if not self.attended:

@@ -32,8 +32,8 @@ class AutonomyLimits:
 
 
 def recent_acts(acts: Sequence[float], now: float) -> list[float]:
-    """The acts of the last hour."""
-    return [at for at in acts if now - at < HOUR_S]
+    """The acts of the last hour; none that lie ahead, as where the clock was set back."""
+    return [at for at in acts if 0 <= now - at < HOUR_S]
 
 
 def should_act(state: AutonomyState, limits: AutonomyLimits) -> bool:
@@ -47,7 +47,7 @@ def should_act(state: AutonomyState, limits: AutonomyLimits) -> bool:
     if not state.players_near or len(acts) >= limits.calls_per_hour:
         return False
     last_act = acts[-1] if acts else None
-    if state.news_at is not None and (last_act is None or state.news_at > last_act):
+    if is_news(state, last_act):
         return _silent_for(state, min(limits.quiet_s, 2.0))
     spacing = HOUR_S / limits.calls_per_hour
     if last_act is not None and state.now - last_act < spacing:
@@ -55,5 +55,12 @@ def should_act(state: AutonomyState, limits: AutonomyLimits) -> bool:
     return _silent_for(state, limits.quiet_s)
 
 
+def is_news(state: AutonomyState, last_act: float | None) -> bool:
+    """True where something happened since it last acted."""
+    if state.news_at is None or state.news_at > state.now:
+        return False
+    return last_act is None or state.news_at > last_act
+
+
 def _silent_for(state: AutonomyState, seconds: float) -> bool:
-    return state.last_talk_at is None or state.now - state.last_talk_at >= seconds
+    return state.last_talk_at is None or abs(state.now - state.last_talk_at) >= seconds

@@ -59,11 +59,15 @@ class Backlog:
         """Forget what waits: nobody is there any more to attend to it."""
         self._waiting.clear()
 
+    def give_up(self, error: StoreUnavailable) -> None:
+        """Try no more: what waits is lost."""
+        self._tries = 0
+        while self._waiting:
+            self._lost(self._waiting.popleft(), error)
+
     def _put_off(self, error: StoreUnavailable) -> None:
         if self._tries < len(PAUSES_S):
             self._clock.callLater(PAUSES_S[self._tries], self._try)
             self._tries += 1
-            return
-        self._tries = 0
-        while self._waiting:
-            self._lost(self._waiting.popleft(), error)
+        else:
+            self.give_up(error)

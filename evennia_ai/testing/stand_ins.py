@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -133,6 +133,7 @@ class StandInScript:
         self.id = 1
         self.db = SimpleNamespace(context_signals=None)
         self.prompt_overhead = 0
+        self.told: list[tuple[str, str]] = []
         self.compaction_strikes = 0
         self.services = StandInServices(gateway)
         self.config = config or AssistantConfig()
@@ -149,6 +150,10 @@ class StandInScript:
         from evennia_ai.sleep.compaction import make_room  # this module is below the engine
 
         return make_room(self)
+
+    def tell(self, key: str, dbrefs: Iterable[str]) -> None:
+        """Write down who is told which line that is not in the character's own voice."""
+        self.told += [(key, dbref) for dbref in dbrefs]
 
     def may_think(self) -> bool:
         """It always may."""

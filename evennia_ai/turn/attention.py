@@ -28,6 +28,7 @@ FAILED = "failed"
 ANSWER_LOST = "the server went down while the answer was on its way"
 INTERNAL_ERROR = "internal error"
 TURNS_A_TICK = 20
+REMEMBERED_S = 3_600.0
 
 
 @inlineCallbacks
@@ -56,12 +57,20 @@ def answer_events(script: Any) -> Generator[Deferred[Any], Any, int]:
 
 
 def take_batch(script: Any, events: Sequence[InboxEvent]) -> Batch | None:
-    """Close what waited too long, with its reason, and choose the next batch from the rest."""
-    expired = select_expired(events, script.services.now(), script.config.event_max_age)
+    """Close what waited too long, with its reason, and choose the next batch from the rest. Who
+    said it not long ago, and is still there, is told that it was not heard."""
+    now = script.services.now()
+    expired = select_expired(events, now, script.config.event_max_age)
     for item in expired:
         script.inbox.close([item.event.id], EXPIRED, item.reason)
     gone = {item.event.id for item in expired}
     present = script.services.world.listeners(script.character)
+    recent = {
+        item.event.heard.speaker
+        for item in expired
+        if (now - item.event.at).total_seconds() <= REMEMBERED_S
+    }
+    script.tell("unheard", sorted(recent & present))
     return next_batch([event for event in events if event.id not in gone], present)
 
 

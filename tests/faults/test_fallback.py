@@ -1,0 +1,248 @@
+"""What a character says when no model answers: who speaks, how soon, and what comes after."""
+
+import pytest
+from twisted.internet.defer import Deferred, fail
+
+from evennia_ai.errors import (
+    BudgetExhausted,
+    CircuitOpen,
+    DeadlineExceeded,
+    ProviderMisconfigured,
+    ProviderRejected,
+    ProviderUnavailable,
+    QuotaExhausted,
+)
+from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
+from evennia_ai.llm.offline import OfflineBrain
+from evennia_ai.models import Event, Message, ModelCall, ToolCall, Turn
+from evennia_ai.policy.backoff import RetryLimits
+from evennia_ai.testing.scripted import call
+from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
+from tests.game import conftest as scene
+
+pytestmark = pytest.mark.game
+
+service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
+mira, ann, bob = scene.mira, scene.ann, scene.bob
+
+GAME_LINE = 'Mira says, "Forgive me, my thoughts wandered. Ask me again in a moment?"'
+BUSY_LINE = 'says, "One moment: too many voices at once. Ask me again shortly?"'
+DEADLINE_S = 20.0
+ONE_TRY = RetryLimits(max_attempts=1)
+
+
+class BrokenBrain:
+    """A stand-in that fails as well."""
+
+    def complete(self, request, profile):
+        return fail(RuntimeError("no brain"))
+
+
+@pytest.fixture
+def cloud(game, mira):
+    """Mira thinks with a model somewhere else, of which the test writes the script; the offline
+    brain stands by. A function that changes the gateway's limits or the one who stands by."""
+
+    def limit(brain=None, **limits):
+        clients = {"openai": game.model, "offline": brain or OfflineBrain()}
+        limits = GatewayLimits(**{"retry": ONE_TRY, **limits})
+        game.service.gateway = ModelGateway(game.clock, clients, limits)
+
+    game.service.profiles["cloud"] = {"client": "openai", "model": "m"}
+    mira.assistant.attributes.add("profile", "cloud")
+    limit()
+    return limit
+
+
+def reason_for(text):
+    return Event.objects.get(text=text).reason
+
+
+FAILURES = [
+    QuotaExhausted("The account is used up."),
+    ProviderMisconfigured("The key is wrong."),
+    ProviderUnavailable("It is down."),
+    ProviderRejected("Not this."),
+    CircuitOpen("It is left alone."),
+    BudgetExhausted("Nothing is left for today."),
+]
+
+
+@pytest.mark.parametrize("error", FAILURES, ids=lambda error: error.kind)
+def test_the_offline_brain_speaks_at_once_where_the_model_fails(
+    game, ann, mira, cloud, logged, error
+):
+    game.model.add(error)
+    ann.do("say Mira, who are you?")
+    game.run()
+    lines = spoken_by("Mira says", ann)
+    assert len(lines) == 1
+    assert lines[0] != GAME_LINE
+    assert "Mira" in lines[0].partition(",")[2]
+    assert ends() == {"Mira, who are you?": "excused"}
+    assert reason_for("Mira, who are you?") == f"{error.kind}: {error}"
+    assert [line for line in logged if f"no answer from the model: {error}" in line]
+    assert not tracebacks(logged)
+    assert seems_sane(ann)
+
+
+def test_a_model_that_hangs_is_stood_in_for_within_a_second_of_the_deadline(game, ann, mira, cloud):
+    game.model.add(Deferred())
+    ann.do("say Mira, who are you?")
+    game.run(DEADLINE_S - 0.1)
+    assert spoken_by("Mira says", ann) == []
+    game.run(1.0)
+    assert len(spoken_by("Mira says", ann)) == 1
+    assert reason_for("Mira, who are you?").startswith("deadline: ")
+    turn = Turn.objects.get()
+    assert (turn.ended_at - turn.at).total_seconds() <= DEADLINE_S + 1.0
+
+
+def test_without_a_budget_no_model_is_asked_and_somebody_speaks_all_the_same(
+    game, ann, mira, cloud
+):
+    mira.assistant.attributes.add("tokens_per_day", 0)
+    ann.do("say Mira, who are you?")
+    game.run()
+    assert game.model.requests == []
+    assert len(spoken_by("Mira says", ann)) == 1
+    assert reason_for("Mira, who are you?").startswith("budget: ")
+
+
+def test_an_endpoint_that_failed_often_is_not_asked_and_not_missed(game, ann, mira, cloud):
+    game.model.add(*[ProviderUnavailable("It is down.")] * 5)
+    for number in range(6):
+        ann.do(f"say Mira, line {number}?")
+        game.run()
+    assert len(game.model.requests) == 5
+    assert len(spoken_by("Mira says", ann)) == 6
+    assert reason_for("Mira, line 5?").startswith("circuit: ")
+
+
+@pytest.mark.parametrize("error", [*FAILURES, DeadlineExceeded("Too late.")], ids=lambda e: e.kind)
+def test_the_builder_s_own_line_wins(game, ann, mira, cloud, error):
+    mira.assistant.attributes.add("fallback_line", "Hm? The noise in here!")
+    game.model.add(error)
+    ann.do("say Mira, who are you?")
+    game.run()
+    assert ann.last() == 'Mira says, "Hm? The noise in here!"'
+    assert not ModelCall.objects.filter(profile="offline")
+
+
+def test_where_too_many_wait_already_it_says_so(game, ann, mira, tavern, cloud):
+    cloud(max_in_flight=1, max_queued=1)
+    for name in ("Otto", "Pia"):
+        game.assistant(name, tavern).assistant.attributes.add("profile", "cloud")
+    game.model.add(Deferred(), Deferred())
+    for name in ("Mira", "Otto", "Pia"):
+        ann.do(f"say {name}, who are you?")
+        game.run()
+    assert ann.last() == f"Pia {BUSY_LINE}"
+    assert (ends()["Pia, who are you?"], len(game.model.requests)) == ("excused", 1)
+    game.run(DEADLINE_S + 1)
+    for name in ("Mira", "Otto"):
+        assert len(spoken_by(f"{name} says", ann)) == 1
+    assert seems_sane(ann)
+
+
+def test_once_the_model_is_back_old_talk_is_in_the_prompt_and_is_not_answered_again(
+    game, ann, mira, cloud
+):
+    game.model.add(ProviderUnavailable("It is down."), call("say", text="Two it is."))
+    ann.do("say Mira, one?")
+    game.run(60)
+    excuse = spoken_by("Mira says", ann)
+    assert len(excuse) == 1 and len(game.model.requests) == 1
+    ann.do("say Mira, two?")
+    game.run(60)
+    assert spoken_by("Mira says", ann) == [*excuse, 'Mira says, "Two it is."']
+    assert ends() == {"Mira, one?": "excused", "Mira, two?": "answered"}
+    prompt = game.model.requests[-1].messages
+    talk = [message["content"] for message in prompt[1:-1]]
+    assert talk[0] == "Ann says: Mira, one?"
+    assert talk[1] in excuse[0]
+    unanswered = prompt[-1]["content"].partition("Not answered yet:")[2]
+    assert "two?" in unanswered and "one?" not in unanswered
+
+
+def test_where_the_stand_in_fails_too_the_game_s_line_closes_the_matter(
+    game, ann, mira, cloud, logged
+):
+    cloud(BrokenBrain())
+    game.model.add(ProviderUnavailable("It is down."))
+    ann.do("say Mira, who are you?")
+    game.run()
+    assert ann.last() == GAME_LINE
+    assert ends() == {"Mira, who are you?": "excused"}
+
+
+def test_a_stand_in_that_hangs_is_given_half_a_second(game, ann, mira, cloud):
+    class Slow:
+        def complete(self, request, profile):
+            return Deferred()
+
+    cloud(Slow())
+    game.model.add(ProviderUnavailable("It is down."))
+    ann.do("say Mira, who are you?")
+    game.run(0.4)
+    assert spoken_by("Mira says", ann) == []
+    game.run(0.2)
+    assert ann.last() == GAME_LINE
+
+
+def test_the_stand_in_only_speaks(game, ann, mira, cloud):
+    game.thing("mug", mira)
+    game.model.add(ProviderUnavailable("It is down."))
+    ann.do("say Mira, give me the mug")
+    game.run()
+    assert ann.character.contents == []
+    assert list(ToolCall.objects.values_list("name", flat=True)) == ["say"]
+
+
+def test_a_whisper_is_excused_in_a_whisper(game, ann, bob, mira, cloud):
+    game.model.add(ProviderUnavailable("It is down."))
+    ann.do("whisper Mira = who are you?")
+    game.run()
+    assert len(spoken_by("Mira whispers", ann)) == 1
+    assert spoken_by("Mira", bob) == []
+    assert not Message.objects.filter(private=False)
+
+
+def test_nobody_answers_an_excuse(game, ann, mira, tavern, cloud):
+    game.assistant("Otto", tavern).assistant.attributes.add("profile", "cloud")
+    mira.assistant.attributes.add("fallback_line", "Ask Otto, Otto knows.")
+    game.model.add(ProviderUnavailable("It is down."))
+    ann.do("say Mira, who are you?")
+    game.run(30)
+    assert ann.last() == 'Mira says, "Ask Otto, Otto knows."'
+    assert len(game.model.requests) == 1
+
+
+def test_who_left_is_not_excused_to_strangers_and_has_the_answer_later(
+    game, ann, mira, tavern, cloud
+):
+    late = Deferred()
+    game.model.add(late, call("say", text="There you are."))
+    ann.do("say Mira, who are you?")
+    game.run()
+    yard = game.room("Yard")
+    ann.character.move_to(yard, quiet=True)
+    eve = game.player("Eve", tavern)
+    late.callback(ProviderUnavailable("It is down."))
+    game.run(1)
+    assert spoken_by("Mira", eve) == []
+    eve.character.location = yard
+    ann.character.move_to(tavern)
+    game.run(10)
+    assert ann.last() == 'Mira says, "There you are."'
+
+
+def test_staff_sees_one_line_of_what_is_wrong(game, ann, mira, tavern, cloud):
+    game.model.add(QuotaExhausted("The account is used up."))
+    ann.do("say Mira, who are you?")
+    game.run()
+    admin = game.player("Ada", tavern, permissions=["Admin"])
+    admin.do("aistatus")
+    shown = "\n".join(admin.heard())
+    assert "Mira: The account is used up." in shown
+    assert "Traceback" not in shown
