@@ -22,6 +22,7 @@ from evennia_ai.policy import probe as policy
 from evennia_ai.policy import probe_answers as asked
 from evennia_ai.policy.persona import Persona
 from evennia_ai.policy.probe import FATAL, GOOD, Answer, Finding, Target
+from evennia_ai.policy.windows import GIVEN, TRAINED, window_from_models
 from evennia_ai.ports import LLMRequest, Scene
 
 PROBE_S = 30.0
@@ -155,15 +156,15 @@ class Run:
     def find_window(self) -> Steps:
         """How much fits in, from whoever tells."""
         model = self.profile.model
-        window, trained = policy.find_window(self.models, model), None
+        window, trained = window_from_models(self.models, model, GIVEN), None
         owner = next((entry.get("owned_by") for entry in self.models if entry["id"] == model), "")
         if not window and (owner == "llamacpp" or self.target.port == policy.LLAMACPP_PORT):
-            window = policy.slot_window((yield self.ask("GET", "/props")).data)
+            window = window_from_models((yield self.ask("GET", "/props")).data, model, GIVEN)
         if not window and (owner == "library" or self.target.port == policy.OLLAMA_PORT):
-            window = policy.loaded_window((yield self.ask("GET", "/api/ps")).data, model)
+            window = window_from_models((yield self.ask("GET", "/api/ps")).data, model, GIVEN)
             if not window:
                 shown = yield self.ask("POST", "/api/show", {"model": model})
-                trained = policy.trained_window(shown.data)
+                trained = window_from_models(shown.data, model, TRAINED)
         self.findings.append(policy.judge_window(window, trained, self.profile.context_window))
 
     def problem_of(self, answer: Answer) -> Finding | None:

@@ -7,7 +7,7 @@ finding that is `FATAL` ends the probe.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,6 @@ UNKNOWN_MODEL = re.compile(
 )
 OLLAMA_PORT, LLAMACPP_PORT, VLLM_PORT = 11434, 8080, 8000
 LOCAL_SERVERS = {OLLAMA_PORT: "Ollama", LLAMACPP_PORT: "llama-server", VLLM_PORT: "vLLM"}
-WINDOW_FIELDS = ("max_model_len", "context_length", "context_window", "max_context_length")
 
 
 @dataclass(frozen=True)
@@ -221,36 +220,6 @@ def judge_unknown_model(answer: Answer, target: Target, names: Sequence[str]) ->
 # --- the window, and the sum of it ----------------------------------------------------------------
 
 
-def find_window(models: Iterable[Mapping[str, Any]], model: str) -> int | None:
-    """The context window that a list of models tells of one, in tokens."""
-    for entry in models:
-        if entry["id"] == model:
-            return next(filter(None, (as_size(entry.get(name)) for name in WINDOW_FIELDS)), None)
-    return None
-
-
-def slot_window(data: Any) -> int | None:
-    """The window that llama.cpp's ``/props`` tells."""
-    settings = data.get("default_generation_settings") if isinstance(data, dict) else None
-    return as_size(settings.get("n_ctx")) if isinstance(settings, dict) else None
-
-
-def loaded_window(data: Any, model: str) -> int | None:
-    """The window that Ollama's ``/api/ps`` tells of a model it holds."""
-    held = data.get("models") if isinstance(data, dict) else None
-    for entry in held if isinstance(held, list) else ():
-        if isinstance(entry, dict) and entry.get("name") in (model, f"{model}:latest"):
-            return as_size(entry.get("context_length"))
-    return None
-
-
-def trained_window(data: Any) -> int | None:
-    """The window a model was made for, as Ollama's ``/api/show`` tells."""
-    info = data.get("model_info") if isinstance(data, dict) else None
-    values = info.items() if isinstance(info, dict) else ()
-    return next((as_size(v) for key, v in values if key.endswith(".context_length")), None)
-
-
 def judge_window(window: int | None, trained: int | None, named: int | None) -> Finding:
     """The context window against what the profile says of it.
 
@@ -277,11 +246,6 @@ def judge_window(window: int | None, trained: int | None, named: int | None) -> 
         "It does not tell its context window.",
         "Look it up and put it into the profile as context_window.",
     )
-
-
-def as_size(value: Any) -> int | None:
-    """A number of tokens, None for what is none."""
-    return value if type(value) is int and value > 0 else None
 
 
 def count(items: Sequence[Any], noun: str) -> str:

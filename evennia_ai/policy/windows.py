@@ -104,9 +104,8 @@ MODELS: tuple[tuple[str, int], ...] = (
 TABLE = tuple((re.compile(pattern), window) for pattern, window in MODELS)
 VENDOR = re.compile(r".*/|ft:|[a-z][a-z-]*\.(?=[a-z])")
 
-# What endpoints call it, the surest first: what is loaded now, what may be asked, what the model
-# could hold at best.
-FIELDS = (
+# What endpoints call the room they give, the surest first: what is loaded, what may be asked.
+GIVEN = (
     "loaded_context_length",  # LM Studio
     "n_ctx",  # llama.cpp
     "num_ctx",  # Ollama
@@ -114,13 +113,17 @@ FIELDS = (
     "max_total_tokens",  # text-generation-inference
     "max_input_tokens",  # LiteLLM, Anthropic
     "context_window",  # Groq
-    "context_length",  # OpenRouter, Together, Fireworks
+    "context_length",  # OpenRouter, Together, Fireworks, Ollama's list of what is loaded
     "max_context_length",  # Mistral, LM Studio
     "inputTokenLimit",  # Google
     "max_context_tokens",
     "max_seq_len",
     "context_size",
+)
+# What the model was made for: the server may give it less. A dot stands for any beginning.
+TRAINED = (
     "n_ctx_train",  # llama.cpp
+    ".context_length",  # Ollama: "llama.context_length"
     "max_position_embeddings",
 )
 NESTED = (
@@ -158,29 +161,33 @@ def bare_name(model: str) -> str:
     return name
 
 
-def window_from_models(answer: Any, model: str) -> int | None:
+def window_from_models(
+    answer: Any, model: str, fields: Sequence[str] = (*GIVEN, *TRAINED)
+) -> int | None:
     """A model's window as its endpoint tells it, in tokens; None where it does not.
 
     Args:
         answer: the parsed JSON of ``/models``, ``/models/<name>`` or a server's own page, of
             whatever form; nothing in it is trusted.
         model: the model's name as it is asked for. A server of one model may call it otherwise.
+        fields: ``GIVEN`` for what the server gives, ``TRAINED`` for what the model could take.
     """
     entries = list(_entries(answer))
     for entry in entries:
         if any(_same_model(entry.get(key), model) for key in NAMES):
-            return window_of(entry)
-    return window_of(entries[0]) if len(entries) == 1 else None
+            return window_of(entry, fields)
+    return window_of(entries[0], fields) if len(entries) == 1 else None
 
 
-def window_of(entry: Mapping[str, Any]) -> int | None:
-    """The window in one model's entry, in itself or in what it holds."""
+def window_of(entry: Mapping[str, Any], fields: Sequence[str]) -> int | None:
+    """The window in one model's entry, or in what it holds, by the first of the fields it has."""
     places = [entry, *(entry[key] for key in NESTED if isinstance(entry.get(key), Mapping))]
-    for field in FIELDS:
-        for place in places:
-            for key, value in place.items():
-                if str(key).rpartition(".")[2] == field and (window := _tokens(value)):
-                    return window
+    values = [(str(key), value) for place in places for key, value in place.items()]
+    for field in fields:
+        for key, value in values:
+            named = key.endswith(field) if field[0] == "." else key == field
+            if named and (window := _tokens(value)):
+                return window
     return None
 
 

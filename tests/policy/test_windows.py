@@ -5,8 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.policy.windows import (
+    GIVEN,
     MODELS,
     TABLE,
+    TRAINED,
     bare_name,
     known_window,
     model_window,
@@ -115,6 +117,16 @@ def test_every_server_has_a_word_of_its_own_for_it(entry, window):
     listed = {"object": "list", "data": [{"id": "other"}, {"id": "ours", **entry}]}
     assert window_from_models(listed, "ours") == window
     assert window_from_models({"id": "ours", **entry}, "ours") == window
+
+
+def test_what_a_model_could_take_is_told_apart_from_what_the_server_gives():
+    llamacpp = {"id": "ours", "meta": {"n_ctx_train": 131_072}}
+    assert window_from_models(llamacpp, "ours", GIVEN) is None
+    assert window_from_models(llamacpp, "ours", TRAINED) == 131_072
+    ollama = {"model_info": {"qwen3.context_length": 40_960}}
+    assert window_from_models(ollama, "ours", GIVEN) is None
+    assert window_from_models(ollama, "ours", TRAINED) == 40_960
+    assert window_from_models({"context_length": 8_192}, "ours", TRAINED) is None
 
 
 def test_a_list_may_stand_by_itself_or_under_another_name():
