@@ -154,6 +154,13 @@ class AssistantConfig:
     compact_prompt: str | None = setting(
         None, "Instructions for summing up, in the place of the built-in ones."
     )
+    recall_tokens: int = setting(
+        400,
+        "Room in a prompt for what it calls to mind of talk that is out of view; 0 is none.",
+        unit="tokens",
+        low=0,
+        high=20_000,
+    )
     filler_after: float = setting(
         2.0,
         "How long it thinks before it does something meanwhile, such as rubbing its chin; 0 is "

@@ -120,7 +120,8 @@ class ToolCall(OwnedByAssistant):
 class Compaction(OwnedByAssistant):
     """Moves the start of what the model sees; deletes nothing. Undone where ``undone_at`` is set.
 
-    ``summary`` maps an audience's key to its part: ``"public"``, or the one partner's dbref.
+    ``summary`` maps an audience's key to its part: ``"public"``, or the dbrefs of those who alone
+    heard it; ``facts`` likewise what was said and is out of view since.
     """
 
     reason = models.CharField(max_length=12)
@@ -134,6 +135,7 @@ class Compaction(OwnedByAssistant):
     facts_found = models.PositiveIntegerField(default=0)
     facts_kept = models.PositiveIntegerField(default=0)
     facts_rescued = models.PositiveIntegerField(default=0)
+    facts = models.JSONField(default=dict)
     consulted = models.JSONField(default=dict)
     rung = models.CharField(max_length=16, blank=True)
     previous = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")

@@ -21,6 +21,8 @@ from evennia_ai.messages import ToolCallRequest as ToolCallRequest
 from evennia_ai.messages import Usage as Usage
 from evennia_ai.policy.lore import LoreEntry
 from evennia_ai.policy.persona import Persona
+from evennia_ai.policy.projection import CompactionRecord as CompactionRecord
+from evennia_ai.policy.projection import View as View
 
 # --- models ----------------------------------------------------------------------------------
 
@@ -164,6 +166,19 @@ class Conversation(Protocol):
 
     def view(self) -> Sequence[Message]:
         """The last compaction's marker, if any, and every message after it. Do not mutate."""
+
+    @property
+    def current(self) -> View:
+        """The view with its sizes, and with what can be called to mind of what is out of it."""
+
+    def compact(self, record: CompactionRecord) -> CompactionRecord:
+        """Store a compaction; returns it with its id. The log itself stays as it is."""
+
+    def mask(self, upto_seq: int) -> int:
+        """Show long tool results up to a message masked from now on; returns how many."""
+
+    def undo(self) -> CompactionRecord | None:
+        """Put the last compaction out of force; returns it, None where there is none."""
 
 
 class Inbox(Protocol):

@@ -251,6 +251,70 @@ class TestCompactConversationHistoryExecution:
         assert snapshot(script) == before
 
 
+class TestFactsSurvive:
+    LINES = (
+        "Ann says: My sister Lina keeps bees in Dunmore.",
+        "Ann says: I owe you 42 silver pieces for the red saddle.",
+        "Ann says: I promise to bring the letter to Captain Voss by Friday.",
+    )
+
+    def told(self, replies, private_to=None):
+        """An assistant that was told facts, then chatted to for long."""
+        script = make_script(replies, max_context_tokens=6_000)
+        audience = [private_to] if private_to else [ANN, BOB]
+        script.conversation.append(
+            [
+                make_message(
+                    "user",
+                    line,
+                    speaker=ANN,
+                    speaker_name="Ann",
+                    audience=audience,
+                    private=private_to is not None,
+                )
+                for line in self.LINES
+            ]
+        )
+        talk(script, 80)
+        return script
+
+    def prompt(self, script, question, audience=frozenset({ANN})):
+        script.conversation.append([make_message("user", question, audience=sorted(audience))])
+        return str(build_llm_messages(script, CONTEXT_TICK_EVENT, audience))
+
+    def test_what_a_summary_drops_is_written_below_it_and_counted(self):
+        script = self.told(["They talked about nothing much."])
+        result = sleep(script)
+        assert result["facts_found"] >= 3
+        record = script.conversation.current.record
+        assert record.facts_rescued >= 3
+        assert "42 silver pieces" in record.summary["public"]
+
+    def test_what_a_summary_holds_is_not_written_twice(self):
+        kept = "Ann: sister Lina keeps bees in Dunmore; owes 42 silver pieces for the red saddle."
+        script = self.told([kept])
+        sleep(script)
+        text = script.conversation.current.record.summary["public"]
+        assert text.count("42 silver pieces") == 1
+
+    def test_after_many_hostile_summaries_a_fact_is_in_the_prompt_of_a_question_about_it(self):
+        script = self.told(["Nothing worth a word was said."] * 20)
+        for _ in range(8):
+            sleep(script, force=True)
+            talk(script, 60)
+        assert "Lina" in self.prompt(script, "Ann says: Who is my sister?")
+        assert "42 silver pieces" in self.prompt(script, "Ann says: How much silver do I owe you?")
+        assert "Voss" in self.prompt(script, "Ann says: Whom is the letter for?")
+
+    def test_a_whispered_fact_is_called_to_mind_for_its_listener_alone(self):
+        script = self.told(["public", "private"] * 3, private_to=ANN)
+        sleep(script)
+        question = "Ann says: How much silver do I owe you for the saddle?"
+        assert "42 silver pieces" in self.prompt(script, question)
+        assert "42 silver pieces" not in self.prompt(script, question, frozenset({BOB}))
+        assert "42 silver pieces" not in self.prompt(script, question, frozenset({ANN, BOB}))
+
+
 class TestSleepPhaseIntegration:
     NAMES = (
         "memory_links",

@@ -20,15 +20,18 @@ def count_line(messages: Sequence[Message]) -> str:
     return f"{COUNTED}{len(messages)} messages: {kinds}]"
 
 
-def make_digest(messages: Sequence[Message], previous: str, facts: Iterable[str]) -> str:
-    """A summary without a model: what was summed up before, how much went now, and the facts."""
+def make_digest(messages: Sequence[Message], previous: str) -> str:
+    """A summary without a model: what was summed up before, and how much went now."""
     before = "\n".join(line for line in previous.splitlines() if not line.startswith(COUNTED))
-    return with_facts("\n".join(filter(None, (count_line(messages), before.strip()))), facts)
+    return "\n".join(filter(None, (count_line(messages), before.strip())))
 
 
 def with_facts(text: str, facts: Iterable[str]) -> str:
-    """A summary with facts after it, each on a line of its own; those it has already are not
-    written twice."""
-    head, _, known = text.partition(f"\n{FACTS}\n")
-    lines = dict.fromkeys([*filter(None, known.splitlines()), *(f"- {fact}" for fact in facts)])
-    return f"{head}\n{FACTS}\n" + "\n".join(lines) if lines else head
+    """A summary with facts below it, each on a line of its own."""
+    lines = [f"- {fact}" for fact in facts]
+    return "\n".join([text, FACTS, *lines]) if lines else text
+
+
+def without_facts(text: str) -> str:
+    """A summary without the facts below it."""
+    return text.partition(f"\n{FACTS}\n")[0]

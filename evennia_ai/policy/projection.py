@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from evennia_ai.events import Audience
 from evennia_ai.messages import Message, make_message
 from evennia_ai.policy.audience import audience_of, select_visible, visible
+from evennia_ai.policy.facts import Fact
+from evennia_ai.policy.recall import Recall
 
 PUBLIC = "public"
 MARKER = "compaction"
@@ -29,7 +32,8 @@ class CompactionRecord:
 
     ``summary`` is by audience, see `part_key`; sequence numbers are those of messages; token
     counts are those of the largest projection. ``rung`` says how the summary came about;
-    ``facts_found``, ``facts_kept`` and ``facts_rescued`` what became of the facts in what went.
+    ``facts_found``, ``facts_kept`` and ``facts_rescued`` what became of the facts in what went;
+    ``facts`` are those out of view, this compaction's and those before it, by audience.
     """
 
     id: int
@@ -45,6 +49,7 @@ class CompactionRecord:
     facts_found: int = 0
     facts_kept: int = 0
     facts_rescued: int = 0
+    facts: Mapping[str, tuple[Fact, ...]] = field(default_factory=dict)
     consulted: Mapping[str, object] = field(default_factory=dict)
     previous_id: int | None = None
     prefix_hash: str = ""
@@ -203,6 +208,10 @@ class View:
             self._show(record)
         self.extend(mask_results(list(messages), masked_upto))
 
+    def copy(self) -> View:
+        """The same view, to be extended by itself."""
+        return View(self.record, self.messages, self.masked_upto, self._count)
+
     def _show(self, record: CompactionRecord) -> None:
         self.items.append(make_marker(record))
         for key, text in record.summary.items():
@@ -215,6 +224,12 @@ class View:
             self.items.append(message)
             tokens = message["metadata"].get("tokens") or self._count(message)
             self.sizes.add(audience_of(message), tokens)
+
+    @cached_property
+    def recall(self) -> Recall:
+        """What can be called to mind of talk that is out of view."""
+        facts = self.record.facts if self.record is not None else {}
+        return Recall({part_audience(key): part for key, part in facts.items()})
 
     @property
     def messages(self) -> list[Message]:

@@ -18,6 +18,7 @@ from evennia_ai.errors import ContextOverflow, ProviderError, ProviderMisconfigu
 from evennia_ai.messages import Message
 from evennia_ai.policy.compaction import (
     DISABLED,
+    SUMMARY_ROOM,
     CompactionLimits,
     CompactionPlan,
     Skip,
@@ -25,7 +26,8 @@ from evennia_ai.policy.compaction import (
     needs_compaction,
     plan_compaction,
 )
-from evennia_ai.policy.digest import make_digest
+from evennia_ai.policy.digest import make_digest, with_facts, without_facts
+from evennia_ai.policy.facts import Fact, as_bullets, extract_facts, missing_facts, settle
 from evennia_ai.policy.projection import CompactionRecord, View, plan_mask, split_by_audience
 from evennia_ai.policy.tokens import count_message, estimate_tokens
 from evennia_ai.turn.llm_interaction import generate_context_summary
@@ -38,6 +40,8 @@ URGENT = (EMERGENCY, OVERFLOW)
 SUMMARY, CLEARED, CHUNKS, DIGEST = "summary", "cleared", "chunks", "digest"
 STRIKES = 2
 MASK_SAVING = 0.05
+LEAST_FACT_ROOM = 200
+MOST_FACTS = 1_000
 FAILED = "summary generation failed"
 
 
@@ -67,10 +71,19 @@ class Order:
 
 @dataclass(frozen=True)
 class Summed:
-    """One part of a summary, and the rung of the ladder it came from; no text where all failed."""
+    """One part of a summary, and the rung of the ladder it came from; no text where all failed.
+
+    ``facts`` are all that are out of view now for this part's audience; ``found`` how many of them
+    this compaction took out of view, ``kept`` how many of these the summary holds by itself, and
+    ``rescued`` how many were written below it.
+    """
 
     text: str
     rung: str
+    facts: tuple[Fact, ...] = ()
+    found: int = 0
+    kept: int = 0
+    rescued: int = 0
 
 
 def measure_context(script: Any) -> ContextUse:
@@ -234,18 +247,48 @@ def summarise(
     summed up and there is time to try again later.
     """
     earlier = dict(view.record.summary) if view.record else {}
-    parts = {key: Summed(text, SUMMARY) for key, text in earlier.items()}
+    known = dict(view.record.facts) if view.record else {}
+    parts = {key: Summed(text, SUMMARY, known.get(key, ())) for key, text in earlier.items()}
     for key, messages in split_by_audience(going).items():
-        previous = earlier.get(key, "")
+        previous = without_facts(earlier.get(key, ""))
         part = Summed("", "")
         if script.compaction_strikes < STRIKES and order.reason != OVERFLOW:
             part = yield climb_ladder(script, messages, previous, order.focus)
         if not part.text:
             if order.reason not in URGENT and script.compaction_strikes < STRIKES:
                 return None
-            part = Summed(make_digest(messages, previous, ()), DIGEST)
-        parts[key] = part
+            part = Summed(make_digest(messages, previous), DIGEST)
+        new = extract_facts(messages, own_name=script.character_name)
+        parts[key] = check_facts(part, known.get(key, ()), new, fact_room(script, part))
     return parts
+
+
+def fact_room(script: Any, part: Summed) -> int:
+    """Tokens for the facts below a summary: what it leaves of its own room, and a little in any
+    case."""
+    return max(LEAST_FACT_ROOM, SUMMARY_ROOM - estimate_tokens(part.text))
+
+
+def check_facts(
+    part: Summed, known: Sequence[Fact], new: Sequence[Fact], budget_tokens: int
+) -> Summed:
+    """A part with the facts below it that it does not hold by itself, the weightiest first.
+
+    Nobody else checks this, and a summary that drops everything costs nothing but room: what does
+    not find room below it can still be called to mind (`policy.recall`).
+
+    Args:
+        part: a new summary.
+        known: facts that were out of view before.
+        new: facts in what goes now.
+        budget_tokens: the room for those that are missing.
+    """
+    facts = settle((*known, *new))[-MOST_FACTS:]
+    lost = missing_facts(new, [part.text])
+    text = with_facts(part.text, as_bullets(missing_facts(facts, [part.text]), budget_tokens))
+    rescued = len(lost) - len(missing_facts(lost, [text]))
+    kept = len(new) - len(lost)
+    return replace(part, text=text, facts=facts, found=len(new), kept=kept, rescued=rescued)
 
 
 @inlineCallbacks
@@ -333,6 +376,10 @@ def make_record(
         original_token_count=sum(map(stored_tokens, going)),
         summary_token_count=sum(estimate_tokens(part.text) for part in parts.values()),
         rung=worst,
+        facts_found=sum(part.found for part in parts.values()),
+        facts_kept=sum(part.kept for part in parts.values()),
+        facts_rescued=sum(part.rescued for part in parts.values()),
+        facts={key: part.facts for key, part in parts.items() if part.facts},
         previous_id=view.record.id if view.record else None,
     )
 

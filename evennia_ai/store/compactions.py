@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 from django.db.models import Max
 
 from evennia_ai import models
-from evennia_ai.policy.projection import CompactionRecord
+from evennia_ai.policy.facts import Fact
+from evennia_ai.policy.projection import CompactionRecord, part_audience
 from evennia_ai.store.brief_transaction import brief_transaction
 
 MASK = "mask"
@@ -88,9 +91,25 @@ PLAIN = ("summary", "consulted", "cost")
 
 def fields_of(record: CompactionRecord) -> dict[str, Any]:
     """The row's fields, but for id, assistant and time."""
-    return {name: getattr(record, name) for name in COPIED} | {
-        name: dict(getattr(record, name)) for name in PLAIN
-    }
+    copied = {name: getattr(record, name) for name in COPIED}
+    plain = {name: dict(getattr(record, name)) for name in PLAIN}
+    facts = {key: [plain_fact(fact) for fact in facts] for key, facts in record.facts.items()}
+    return copied | plain | {"facts": facts}
+
+
+def plain_fact(fact: Fact) -> dict[str, Any]:
+    """A fact as JSON takes it. Its audience is that of the part it stands in."""
+    return {name: value for name, value in asdict(fact).items() if name != "audience"}
+
+
+def read_facts(key: str, stored: Any) -> tuple[Fact, ...]:
+    """The facts of one part; what no longer is one is left out."""
+    audience = part_audience(key)
+    facts = []
+    for entry in stored if isinstance(stored, list) else ():
+        with suppress(TypeError, KeyError):
+            facts.append(Fact(**{**entry, "terms": tuple(entry["terms"]), "audience": audience}))
+    return tuple(facts)
 
 
 def record_from_row(row: models.Compaction) -> CompactionRecord:
@@ -98,5 +117,6 @@ def record_from_row(row: models.Compaction) -> CompactionRecord:
     return CompactionRecord(
         id=row.id,
         compacted_at=row.at.isoformat(),
+        facts={key: read_facts(key, stored) for key, stored in row.facts.items()},
         **{name: getattr(row, name) for name in (*COPIED, *PLAIN)},
     )

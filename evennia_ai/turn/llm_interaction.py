@@ -43,7 +43,8 @@ from evennia_ai.turn.prompt_contexts import (
 
 log = Logger()
 
-LORE_LINES = 3
+TALK_LINES = 3
+TAIL_PART = 0.03
 SUMMARY_TOKENS = 1_200
 
 
@@ -92,21 +93,28 @@ def build_prompt(
     services, config = script.services, script.config
     visible = visible_items(script.conversation.view(), audience, config.discretion)
     situation = services.world.situation(script.character)
-    lore = near_lore(script, audience, visible)
+    window = usable_window(config, script.profile)
+    talk = latest_talk(visible)
+    lore = near_lore(script, audience, talk, min(config.lore_tokens, int(TAIL_PART * window)))
+    recalled = script.conversation.current.recall.call(
+        talk, audience, min(config.recall_tokens, int(TAIL_PART * window)), config.discretion
+    )
     system = wire_text(
         "system", system_prompt(script.character_name, render_persona(script.persona))
     )
     time = services.now().strftime("%A, %H:%M")
     lines = [heard_line(e.heard.kind, e.heard.speaker_name, e.heard.text) for e in events]
     task = context.prompt or new_lines_prompt(lines)
-    tail = wire_text("user", situation_prompt(situation, lore, time, task))
+    remembered = [line for line, _private in recalled]
+    tail = wire_text("user", situation_prompt(situation, lore, time, task, remembered))
     script.prompt_overhead = tool_tokens + count_message(system) + count_message(tail)
     fixed = script.prompt_overhead + config.max_reply_tokens
-    shown = newest_that_fit(visible, usable_window(config, script.profile) - fixed)
+    shown = newest_that_fit(visible, window - fixed)
+    secret = any(is_private(m) for m in shown) or any(private for _, private in recalled)
     wire = [system, *to_wire(shown), tail]
     return Prompt(
         messages=wire,
-        private=config.discretion == "strict" and any(is_private(m) for m in shown),
+        private=config.discretion == "strict" and secret,
         tokens=tool_tokens + count_conversation_tokens(wire, None),
         situation=situation,
         lore=tuple(lore),
@@ -118,12 +126,16 @@ def wire_text(role: str, content: str) -> WireMessage:
     return {"role": role, "content": content}
 
 
-def near_lore(script: Any, audience: Audience, visible: Sequence[Message]) -> list[LoreEntry]:
-    """The lore that the latest lines of this audience's talk touch upon."""
+def latest_talk(visible: Sequence[Message]) -> str:
+    """The latest lines heard, which say what is being talked about."""
+    heard = [m["content"] for m in visible if m["role"] == "user" and "type" not in m["metadata"]]
+    return " ".join(heard[-TALK_LINES:])
+
+
+def near_lore(script: Any, audience: Audience, talk: str, budget_tokens: int) -> list[LoreEntry]:
+    """The lore that the talk touches upon, of what this audience may hear."""
     entries, labels = script.services.world.lore(script.character, audience)
-    heard = [message["content"] for message in visible if message["role"] == "user"]
-    talk = " ".join(heard[-LORE_LINES:])
-    return select_lore(entries, labels, talk, script.config.lore_tokens)
+    return select_lore(entries, labels, talk, budget_tokens)
 
 
 def newest_that_fit(messages: Sequence[Message], budget: int) -> Sequence[Message]:

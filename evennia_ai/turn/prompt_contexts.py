@@ -75,8 +75,15 @@ def system_prompt(name: str, persona: str) -> str:
     return RULES.format(name=name, persona=persona)
 
 
-def situation_prompt(situation: Situation, lore: Sequence[LoreEntry], time: str, task: str) -> str:
-    """The changing last part: what the character sees and knows now, and what is to be done.
+def situation_prompt(
+    situation: Situation,
+    lore: Sequence[LoreEntry],
+    time: str,
+    task: str,
+    recalled: Sequence[str] = (),
+) -> str:
+    """The changing last part: what the character sees, knows and calls to mind now, and what is to
+    be done.
 
     It is information, not speech.
     """
@@ -90,6 +97,7 @@ def situation_prompt(situation: Situation, lore: Sequence[LoreEntry], time: str,
         ("Time", time),
         *(("Also", note) for note in situation.notes),
         *(("You know", lore_text(entry)) for entry in lore),
+        *(("You remember", line) for line in recalled),
     ]
     lines = [f"{label}: {value}" for label, value in rows if value]
     return "\n".join(["<situation>", *lines, task, "</situation>"])

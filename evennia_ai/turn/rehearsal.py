@@ -16,6 +16,7 @@ from evennia_ai.errors import ProviderError
 from evennia_ai.events import Audience, Heard, InboxEvent
 from evennia_ai.messages import LLMReply, Message, ToolCallRequest, make_message
 from evennia_ai.policy.audience import visible
+from evennia_ai.policy.projection import View
 from evennia_ai.policy.react import (
     LoopState,
     apply_call,
@@ -79,17 +80,17 @@ class Rehearsal:
 class DryConversation:
     """A log as it is now, to which lines can be added that are nowhere stored."""
 
-    def __init__(self, messages: Sequence[Message]) -> None:
-        self._messages = list(messages)
+    def __init__(self, view: View) -> None:
+        self.current = view
 
     def append(self, messages: Sequence[Message]) -> list[Message]:
         """Add lines for this rehearsal."""
-        self._messages.extend(messages)
+        self.current.extend(messages)
         return list(messages)
 
     def view(self) -> Sequence[Message]:
-        """Every message."""
-        return self._messages
+        """What is in view."""
+        return self.current.items
 
 
 class DryTurns:
@@ -115,7 +116,7 @@ class DryScript:
 
     def __init__(self, script: Any, is_alive: Callable[[], bool]) -> None:
         self._script = script
-        self.conversation = DryConversation(script.conversation.view())
+        self.conversation = DryConversation(script.conversation.current.copy())
         self.turns = DryTurns(script.turns, is_alive)
 
     def __getattr__(self, name: str) -> Any:
