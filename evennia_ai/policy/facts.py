@@ -31,10 +31,12 @@ from evennia_ai.policy.token_estimate import estimate_tokens
 
 DEBT, PROMISE, SECRET, RELATION, TASK = "debt", "promise", "secret", "relation", "task"
 IDENTITY, PREFERENCE, ITEM, POSSESSION = "identity", "preference", "item", "possession"
+STATEMENT = "statement"
 WEIGHTS: Mapping[str, int] = {
-    DEBT: 10, PROMISE: 10, SECRET: 9, RELATION: 9, TASK: 8, IDENTITY: 8, PREFERENCE: 8,
-    NUMBER: 7, ITEM: 7, NAME: 6, QUOTED: 6, PLACE: 5, TIME: 5, POSSESSION: 5, THING: 3,
+    DEBT: 10, PROMISE: 10, SECRET: 9, RELATION: 9, IDENTITY: 8, PREFERENCE: 8, QUOTED: 8,
+    NUMBER: 7, NAME: 7, TIME: 7, ITEM: 7, TASK: 6, PLACE: 5, POSSESSION: 5, STATEMENT: 5, THING: 3,
 }  # fmt: skip
+WEIGHTY = frozenset({NAME, NUMBER, TIME, QUOTED})
 ASKABLE = frozenset({DEBT, PROMISE, TASK})
 ASKED = 4  # what a question mentions weighs less by this
 OF_ONESELF = frozenset("i i'm i've my we we're we've our".split())
@@ -219,33 +221,35 @@ def _facts_of(sentence: str, source: Source, known: Collection[str]) -> list[Fac
     main = next(iter(cues), "")
     slot = None if asks else slot_of(sentence, lower, source.speaker)
 
-    def fact(kind: str, words: Iterable[str], subject: str = "", attribute: str = "") -> Fact:
+    def fact(kind: str, words: Iterable[str], slot: tuple[str, str] = ("", "")) -> Fact:
+        weight = max(1, WEIGHTS[kind] - ASKED * asks)
         return Fact(
-            kind,
-            tuple(words),
-            sentence,
-            source.speaker,
-            source.seq,
-            source.audience,
-            max(1, WEIGHTS[kind] - ASKED * asks),
-            subject,
-            attribute,
+            kind, tuple(words), sentence, source.speaker, source.seq, source.audience, weight, *slot
         )
 
     if slot is not None:
-        return [fact(main or IDENTITY, _chosen(terms), *slot)]
-    found = [fact(main, _chosen(terms, lower if main == RELATION else ()))] if main else []
-    things = [term.text for term in terms if term.kind == THING]
-    telling = (
-        len(things) < len(terms) or len(" ".join(things).split()) > 1 or lower[0] in OF_ONESELF
-    )
-    if things and telling and not main and not asks:
-        found.append(fact(THING, things[:MOST_TERMS]))
+        return [fact(main or IDENTITY, _chosen(terms), slot)]
+    found = []
+    if main:
+        found.append(fact(main, _chosen(terms, lower if main == RELATION else ())))
+    elif not asks and _is_telling(terms, lower):
+        named = any(term.kind in WEIGHTY for term in terms)
+        found.append(fact(STATEMENT if named else THING, _chosen(terms)))
     return found + [
         fact(term.kind, (term.text,))
         for term in terms
         if term.kind != THING and not (asks and term.kind == PLACE)
     ]
+
+
+def _is_telling(terms: Sequence[Term], lower: Sequence[str]) -> bool:
+    """True where a sentence says something of a thing, and does not merely mention one."""
+    things = [term.text for term in terms if term.kind == THING]
+    return bool(things) and (
+        len(things) < len(terms)
+        or len(" ".join(things).split()) > 1
+        or not OF_ONESELF.isdisjoint(lower[:1])
+    )
 
 
 def _chosen(terms: Sequence[Term], lower: Sequence[str] = ()) -> list[str]:
