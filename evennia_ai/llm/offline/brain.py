@@ -12,11 +12,12 @@ from twisted.internet.defer import Deferred, succeed
 from evennia_ai.config import ModelProfile
 from evennia_ai.llm.offline.actions import Step, done, next_step
 from evennia_ai.llm.offline.conversation import Heard, gather, wish_of, words_for
+from evennia_ai.llm.offline.keeping import journal, journals_only, summarise
 from evennia_ai.llm.offline.mind import Mind, read_mind
 from evennia_ai.llm.offline.outcomes import words_for_step
 from evennia_ai.llm.offline.unasked import act_unasked
 from evennia_ai.llm.offline.wishes import Wish
-from evennia_ai.ports import LLMReply, LLMRequest, ToolCallRequest
+from evennia_ai.ports import TASK_SUMMARY, LLMReply, LLMRequest, ToolCallRequest
 
 MODEL = "offline"
 Calls = tuple[tuple[str, dict[str, str]], ...]
@@ -41,6 +42,10 @@ class OfflineBrain:
 
 def think(request: LLMRequest) -> LLMReply:
     """The reply to a request; the same for the same request, always."""
+    if request.scene.task == TASK_SUMMARY:
+        return summarise(request.scene)
+    if journals_only(request):
+        return journal(request)
     mind = read_mind(request)
     if not request.scene.lines:
         return with_calls(act_unasked(mind))

@@ -1,0 +1,67 @@
+"""What the offline brain keeps of old talk: a summary in bullets, and entries for a journal.
+
+It understands nothing, but it can tell a fact from chatter (`policy.facts`), word for word.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+from evennia_ai.messages import LLMReply, ToolCallRequest, make_message
+from evennia_ai.policy.facts import Fact, as_bullets, extract_facts
+from evennia_ai.policy.tokens import estimate_tokens
+from evennia_ai.ports import LLMRequest, Scene
+
+HEADING = "Context"
+SUMMARY_TOKENS = 500
+INPUT_PART = 0.5
+ENTRY_TOKENS = 400
+MOST_ENTRIES = 8
+JOURNAL = "add_journal_entry"
+
+
+def facts_in_lines(lines: Iterable[str], name: str) -> tuple[Fact, ...]:
+    """The facts in lines such as ``Ann says: ...``."""
+    return extract_facts([make_message("user", line) for line in lines if line], own_name=name)
+
+
+def summarise(scene: Scene) -> LLMReply:
+    """Bring a summary up to date: its lines so far and the new facts, the newest where there is no
+    room for all. Never as long as what it sums up."""
+    previous, *lines = scene.material or ("",)
+    known = [line for line in previous.splitlines() if line.startswith("- ")]
+    room = min(SUMMARY_TOKENS, int(INPUT_PART * sum(map(estimate_tokens, scene.material))))
+    new = [f"- {bullet}" for bullet in as_bullets(facts_in_lines(lines, scene.name), room)]
+    kept = newest_within(list(dict.fromkeys([*known, *new])), room)
+    return LLMReply("\n".join([f"{HEADING}:", *kept]) if kept else f"{HEADING}: nothing of note.")
+
+
+def newest_within(lines: Sequence[str], tokens: int) -> list[str]:
+    """The longest end of the lines within a budget."""
+    kept: list[str] = []
+    for line in reversed(lines):
+        tokens -= estimate_tokens(line) + 1
+        if tokens < 0:
+            break
+        kept.insert(0, line)
+    return kept
+
+
+def journals_only(request: LLMRequest) -> bool:
+    """True where it is asked to write down what it will need, and nothing else."""
+    names = {tool["function"]["name"] for tool in request.tools}
+    return JOURNAL in names and "say" not in names
+
+
+def journal(request: LLMRequest) -> LLMReply:
+    """Write the weightiest facts of the talk down, then be done."""
+    if request.scene.step > 1:
+        return LLMReply("", (ToolCallRequest("done", "noop", "{}"),))
+    talk = [str(m["content"]) for m in request.messages[1:-1] if m["role"] == "user"]
+    lines = as_bullets(facts_in_lines(talk, request.scene.name), ENTRY_TOKENS)[:MOST_ENTRIES]
+    calls = [
+        ToolCallRequest(f"keep{number}", JOURNAL, json.dumps({"content": line}))
+        for number, line in enumerate(lines)
+    ]
+    return LLMReply("", tuple(calls) or (ToolCallRequest("done", "noop", "{}"),))

@@ -1,0 +1,59 @@
+"""What the offline brain keeps of old talk."""
+
+import json
+
+from evennia_ai.llm.offline.brain import think
+from evennia_ai.policy.persona import Persona
+from evennia_ai.ports import TASK_SUMMARY, LLMRequest, Scene
+
+TALK = [
+    "Ann says: Good morning.",
+    "Ann says: My sister Lina keeps bees in Dunmore.",
+    "Mira says: How nice.",
+    "Ann says: I owe you 42 silver pieces for the red saddle.",
+    *["Ann says: Yes, yes, it is as it is with all of that."] * 30,
+]
+
+
+def summary(*material):
+    scene = Scene("Mira", Persona(), (), task=TASK_SUMMARY, material=material)
+    return think(LLMRequest([], scene)).content
+
+
+def tool(name):
+    return {"function": {"name": name}}
+
+
+def test_a_summary_holds_the_facts_word_for_word_and_no_chatter():
+    text = summary("", *TALK)
+    assert "Lina keeps bees in Dunmore" in text
+    assert "42 silver pieces" in text
+    assert "Good morning" not in text
+    assert len(text) < len("".join(TALK))
+
+
+def test_a_second_summary_keeps_the_first():
+    first = summary("", *TALK)
+    second = summary(first, "Ann says: Captain Voss leaves on Friday.", *TALK[4:])
+    assert "42 silver pieces" in second
+    assert "Voss" in second
+    assert second.count("42 silver pieces") == 1
+
+
+def test_talk_without_facts_is_told_as_such():
+    assert summary("", "Ann says: hm.") == "Context: nothing of note."
+
+
+def test_facts_are_written_into_the_journal_and_then_it_is_done():
+    messages = [
+        {"role": "system", "content": "rules"},
+        *({"role": "user", "content": line} for line in TALK),
+        {"role": "user", "content": "write down what you will need"},
+    ]
+    tools = [tool("noop"), tool("add_journal_entry")]
+    calls = think(LLMRequest(messages, Scene("Mira", Persona(), ()), tools)).tool_calls
+    contents = [json.loads(call.arguments)["content"] for call in calls]
+    assert {call.name for call in calls} == {"add_journal_entry"}
+    assert any("42 silver pieces" in content for content in contents)
+    again = think(LLMRequest(messages, Scene("Mira", Persona(), (), step=2), tools))
+    assert [call.name for call in again.tool_calls] == ["noop"]
