@@ -110,7 +110,8 @@ class Journal(Shelf):
         """Keep the words and the way from content to id."""
         if old:
             self._words.pop(old["id"], None)
-            self._ids_by_content.pop(sameness(old), None)
+            if self._ids_by_content.get(sameness(old)) == old["id"]:
+                del self._ids_by_content[sameness(old)]
         if new:
             self._words[new["id"]] = tuple(content_words(" ".join([new["content"], *new["tags"]])))
             self._ids_by_content.setdefault(sameness(new), new["id"])

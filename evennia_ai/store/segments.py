@@ -55,7 +55,6 @@ class Segments:
         self._read = read
         self._noticed = noticed
         self._row_ids: dict[int, int] | None = None
-        self._highest = -1
         self._loaded: dict[int, Segment] = {}
         self._numbers: dict[str, int] = {}
 
@@ -150,18 +149,16 @@ class Segments:
         """Ids of the Attributes by segment, asked once."""
         if self._row_ids is None:
             rows = attributes_of(self._obj, self._kind).values_list("db_key", "id")
-            found = {key: row_id for key, row_id in rows if key.removeprefix(BROKEN).isdecimal()}
-            self._row_ids = {int(key): found[key] for key in found if key.isdecimal()}
-            self._highest = max((int(key.removeprefix(BROKEN)) for key in found), default=-1)
+            self._row_ids = {int(key): row_id for key, row_id in rows if key.isdecimal()}
         return self._row_ids
 
     def _next_number(self) -> int:
         """The number after the last that was ever given out."""
-        rows = self._rows()
-        if self._highest not in rows:
-            return (self._highest + 1) * SIZE + 1
-        self._ensure_loaded(self._highest)
-        return self._highest * SIZE + self._loaded[self._highest].used + 1
+        last = max(self._rows(), default=None)
+        if last is None:
+            return 1
+        self._ensure_loaded(last)
+        return last * SIZE + self._loaded[last].used + 1
 
     def _number_of(self, id: str) -> int | None:
         """The number of a record, found without loading everything where the id is one of ours."""
@@ -212,13 +209,14 @@ class Segments:
         """Write segments in one transaction; memory follows."""
         if not segments:
             return
-        rows, highest = self._rows(), self._highest
+        rows = self._rows()
+        last = max(rows, default=None)
         row_ids: dict[int, int | None] = {}
         with brief_transaction():
             for segment, content in segments.items():
                 if segment not in rows:
                     row_ids[segment] = self._create(segment, content)
-                elif content.records or segment == highest:
+                elif content.records or segment == last:
                     row_ids[segment] = rows[segment]
                     self._update(rows[segment], content)
                 else:  # the last one stays, empty or not: it knows which numbers were given out
@@ -226,7 +224,6 @@ class Segments:
                     Attribute.objects.filter(id=rows[segment]).delete()
         for segment, row_id in row_ids.items():
             self._take(segment, segments[segment])
-            self._highest = max(self._highest, segment)
             if row_id is None:
                 del self._loaded[segment], rows[segment]
             else:

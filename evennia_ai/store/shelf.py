@@ -128,7 +128,11 @@ class Shelf:
         return len(there)
 
     def put(self, record: Record) -> None:
-        """Store a new record; raises BadRecord where its id was given before."""
-        if self.segments.get(record["id"]):
-            raise BadRecord(f"id: there is a '{record['id']}' already.")
+        """Store a new record; raises BadRecord where its id was given before, or is one that
+        others will be given."""
+        chosen, given = record["id"], self.segments.next_id
+        if chosen != given and chosen.removeprefix(self.prefix).isdecimal():
+            raise BadRecord(f"id: '{chosen}' is of the kind that is given out here.")
+        if self.segments.get(chosen):
+            raise BadRecord(f"id: there is a '{chosen}' already.")
         self.segments.change({}, record)

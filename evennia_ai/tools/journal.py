@@ -22,6 +22,8 @@ from evennia_ai.turn.persistence import persist
 ENTRY_CHARS = 600
 SHOWN_CHARS = 300
 FOUND = 5
+NOTED = "You noted it."
+NOTED_BEFORE = "You had noted that already."
 
 
 class EntryArguments(BaseModel):
@@ -53,7 +55,7 @@ def add_journal_entry(
             journal.add(content, named=is_named_in(context), **sources_of(context))
         except BadRecord as error:
             raise ToolError(f"That does not fit: {error}") from error
-        return "You had noted that already." if known else "You noted it."
+        return NOTED_BEFORE if known else NOTED
 
     yield journal.load(services.slices.put)
     noted: str = yield persist(services.clock, write)

@@ -209,6 +209,13 @@ def test_what_was_removed_or_changed_may_be_written_again(journal):
     assert journal.add("Ann owes me 5 silver.") not in (made, again)
 
 
+def test_of_two_that_came_to_say_the_same_one_may_go(journal):
+    first, second = journal.add("One."), journal.add("Two.")
+    journal.update(second, content="One.")
+    journal.remove(second)
+    assert journal.add("One.") == first
+
+
 def test_an_id_of_ones_own_is_taken_once(mira, journal):
     made = journal.add("[CONTEXT SYNTHESIS]\nAim: none", id="compact_1", source_type="compaction")
     assert made == "compact_1"
@@ -216,6 +223,13 @@ def test_an_id_of_ones_own_is_taken_once(mira, journal):
     assert contents(mira.journal) == ["[CONTEXT SYNTHESIS]\nAim: none"]
     assert cold(mira).get("compact_1")["source_type"] == "compaction"
     assert mira.journal.add("The next.") == "j2"
+
+
+def test_an_id_that_others_will_be_given_is_not_for_the_taking(journal):
+    for taken in ("j2", "j1000", "7"):
+        with pytest.raises(BadRecord, match="given out here"):
+            journal.add("Mine.", id=taken)
+    assert [journal.add("One."), journal.add("Two.")] == ["j1", "j2"]
 
 
 def test_changes_are_checked(journal):
