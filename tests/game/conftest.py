@@ -37,6 +37,12 @@ class Player:
 
         return [strip_ansi(text) for text in self.session.sent]
 
+    def told(self, line):
+        """What a command answers, as one text."""
+        self.forget()
+        self.do(line)
+        return "\n".join(self.heard())
+
     def last(self):
         return self.heard()[-1] if self.session.sent else ""
 
@@ -213,3 +219,8 @@ def ann(game, tavern, mira):
 @pytest.fixture
 def bob(game, tavern, mira):
     return game.player("Bob", tavern)
+
+
+@pytest.fixture
+def admin(game, tavern, mira):
+    return game.player("Ada", tavern, permissions=["Admin"])

@@ -32,13 +32,6 @@ def mira(game, tavern):
     return game.assistant("Mira", tavern, "You are Mira, a barkeep.")
 
 
-def told(player, line):
-    """What a command answers, as one text."""
-    player.forget()
-    player.do(line)
-    return "\n".join(player.heard())
-
-
 def rows():
     """How many rows every log has, but for model calls and their sums."""
     logs = (models.Event, models.Message, models.Turn, models.ToolCall)
@@ -51,7 +44,7 @@ def rows():
 def test_a_builder_sees_what_it_would_say_and_nobody_hears_it(game, tavern, builder, mira):
     ann = game.player("Ann", tavern)
     game.model.add(call("say", text="Two |rales|n!"))
-    text = told(builder, "aitest Mira = Mira, two ales, please")
+    text = builder.told("aitest Mira = Mira, two ales, please")
     assert "Asking default:offline ..." in text
     assert "If Bea says to Mira: Mira, two ales, please" in text
     assert "The answer would be heard by Bea, Ann." in text
@@ -67,13 +60,13 @@ def test_a_builder_sees_what_it_would_say_and_nobody_hears_it(game, tavern, buil
 
 def test_its_cost_is_counted(game, builder, mira):
     game.model.add(LLMReply("Hm.", usage=Usage(120, 5)))
-    text = told(builder, "aitest Mira = hello")
+    text = builder.told("aitest Mira = hello")
     assert "Step 1: prompt 120 tokens, reply 5, " in text
     row = models.ModelCall.objects.get()
     assert (row.purpose, row.turn_id, row.prompt_tokens) == ("rehearsal", None, 120)
     assert models.DailyUse.objects.get().calls == 1
     game.model.add(LLMReply("Hm."))
-    assert "prompt about " in told(builder, "aitest Mira = hello")
+    assert "prompt about " in builder.told("aitest Mira = hello")
 
 
 def test_things_stay_where_they_are_and_errors_are_told(game, tavern, builder, mira):
@@ -86,7 +79,7 @@ def test_things_stay_where_they_are_and_errors_are_told(game, tavern, builder, m
         ),
         call("say", text="There."),
     )
-    text = told(builder, "aitest Mira = a mug, please")
+    text = builder.told("aitest Mira = a mug, please")
     assert "would give: item mug, to Bea" in text
     assert "would not fly: to the moon" in text
     assert "There is no tool 'fly'. There are: " in text
@@ -98,20 +91,20 @@ def test_things_stay_where_they_are_and_errors_are_told(game, tavern, builder, m
 
 def test_bad_arguments_are_told(game, builder, mira):
     game.model.add(call("give", to="Bea"), call("noop"))
-    assert "The arguments do not fit: item: Field required" in told(builder, "aitest Mira = hello")
+    assert "The arguments do not fit: item: Field required" in builder.told("aitest Mira = hello")
 
 
 def test_a_character_with_too_many_rights_would_do_nothing(game, builder, mira):
     mira.permissions.add("Developer")
     game.model.add(call("say", text="x"), call("noop"))
-    assert "a model must never have that" in told(builder, "aitest Mira = hello")
+    assert "a model must never have that" in builder.told("aitest Mira = hello")
 
 
 def test_the_characters_own_hook_is_not_asked(game, builder, mira):
     asked = []
     mira.at_ai_pre_act = lambda tool, args: asked.append(tool)
     game.model.add(call("say", text="x"))
-    assert "would say: x" in told(builder, "aitest Mira = hello")
+    assert "would say: x" in builder.told("aitest Mira = hello")
     assert asked == []
 
 
@@ -119,14 +112,14 @@ def test_it_works_while_the_assistant_is_stopped(game, builder, mira):
     mira.locks.add("edit:perm(Builder)")
     builder.do("aistop Mira")
     game.model.add(call("say", text="Good evening."))
-    assert "would say: Good evening." in told(builder, "aitest Mira = hello")
+    assert "would say: Good evening." in builder.told("aitest Mira = hello")
     assert mira.assistant.db.stopped
 
 
 def test_a_whispered_line_is_for_the_caller_alone(game, tavern, builder, mira):
     game.player("Ann", tavern)
     game.model.add(call("say", text="Hush."))
-    text = told(builder, "aitest/whisper Mira = psst")
+    text = builder.told("aitest/whisper Mira = psst")
     assert "If Bea whispers to Mira: psst" in text
     assert "heard by Bea." in text
     assert "would say: Hush. (whispered)" in text
@@ -136,13 +129,13 @@ def test_a_whispered_line_is_for_the_caller_alone(game, tavern, builder, mira):
 def test_from_afar_it_is_as_if_the_caller_stood_there(game, admin, tavern, mira):
     game.player("Ann", tavern)
     game.model.add(call("say", text="Good evening."))
-    text = told(admin, "aitest Mira = Mira, hello")
+    text = admin.told("aitest Mira = Mira, hello")
     assert "heard by Ada, Ann." in text or "heard by Ann, Ada." in text
 
 
 def test_what_it_would_only_overhear_is_not_asked(game, tavern, builder, mira):
     game.player("Ann", tavern)
-    text = told(builder, "aitest Mira = Ann, hello")
+    text = builder.told("aitest Mira = Ann, hello")
     assert "Mira would not answer that: it is not meant for it (somebody else named)." in text
     assert game.model.requests == []
 
@@ -151,28 +144,28 @@ def test_the_offline_brain_can_be_tried_too(offline_game):
     tavern = offline_game.room()
     bea = offline_game.player("Bea", tavern, permissions=["Builder"])
     offline_game.assistant("Mira", tavern, "You are Mira, who keeps the Gilded Gull.")
-    text = told(bea, "aitest Mira = Good evening!")
+    text = bea.told("aitest Mira = Good evening!")
     assert "would say" in text
     assert rows() == [0, 0, 0, 0]
 
 
 def test_nothing_wanted_and_an_excuse(game, builder, mira):
     game.model.add("")
-    text = told(builder, "aitest Mira = hello")
+    text = builder.told("aitest Mira = hello")
     assert "no words and no call" in text
     assert "Mira would make an excuse." in text
 
 
 def test_an_error_of_the_model_is_told(game, builder, mira):
     game.model.add(ProviderUnavailable("Nothing listens there."))
-    text = told(builder, "aitest Mira = hello")
+    text = builder.told("aitest Mira = hello")
     assert "The model gave no answer: Nothing listens there." in text
     assert models.ModelCall.objects.get().error_kind == "unavailable"
 
 
 def test_an_error_of_our_own_is_told_without_its_words(game, builder, mira):
     game.model.add(lambda request: 1 / 0)
-    text = told(builder, "aitest Mira = hello")
+    text = builder.told("aitest Mira = hello")
     assert "for a reason of our own" in text
     assert "ZeroDivision" not in text
 
@@ -181,11 +174,11 @@ def test_one_at_a_time_and_again_after_it(game, builder, mira):
     late = Deferred()
     game.model.add(late)
     builder.do("aitest Mira = hello")
-    assert "Mira is being tried already" in told(builder, "aitest Mira = hello")
+    assert "Mira is being tried already" in builder.told("aitest Mira = hello")
     late.callback(call("say", text="Here I am."))
     assert "would say: Here I am." in builder.last()
     game.model.add(call("noop"))
-    assert "would noop" in told(builder, "aitest Mira = hello")
+    assert "would noop" in builder.told("aitest Mira = hello")
 
 
 def test_an_assistant_deleted_meanwhile(game, builder, mira):
@@ -222,33 +215,33 @@ def test_an_assistant_deleted_meanwhile(game, builder, mira):
 def test_what_cannot_be_done_is_told_in_a_sentence(game, builder, mira, tavern, line, answer):
     game.thing("rock", tavern)
     game.model.add(call("say", text="Much."))
-    text = told(builder, line)
+    text = builder.told(line)
     assert answer in text
     assert "Traceback" not in text
 
 
 def test_an_ambiguous_name_lists_the_numbers(game, tavern, builder, mira):
     second = game.assistant("Mira", tavern)
-    text = told(builder, "aitest Mira = hello")
+    text = builder.told("aitest Mira = hello")
     assert "There are several" in text
     assert mira.dbref in text and second.dbref in text
     game.model.add(call("noop"))
-    assert "would noop" in told(builder, f"aitest {second.dbref} = Mira, hello")
+    assert "would noop" in builder.told(f"aitest {second.dbref} = Mira, hello")
 
 
 def test_nowhere_there_is_nobody_to_speak_to(game, admin, mira):
     mira.location = None
-    assert "Mira is nowhere" in told(admin, f"aitest {mira.dbref} = hello")
+    assert "Mira is nowhere" in admin.told(f"aitest {mira.dbref} = hello")
 
 
 def test_players_may_not(game, tavern, mira):
     ann = game.player("Ann", tavern)
-    assert "is not available" in told(ann, "aitest Mira = hello")
-    assert "is not available" in told(ann, "aitest/provider offline")
+    assert "is not available" in ann.told("aitest Mira = hello")
+    assert "is not available" in ann.told("aitest/provider offline")
 
 
 def test_help_is_there(builder):
-    assert "aitest/provider <profile>" in told(builder, "help aitest")
+    assert "aitest/provider <profile>" in builder.told("help aitest")
 
 
 # --- a probe ---
@@ -347,7 +340,7 @@ def test_a_key_is_never_shown(admin, castle, provider, handed_over, service):
 def test_one_probe_at_a_time(admin, castle, provider, handed_over):
     provider.control(pages={"GET /v1/models": {"raw": "[]", "latency": 60}})
     admin.do("aitest/provider castle")
-    assert "Another probe is running" in told(admin, "aitest/provider castle")
+    assert "Another probe is running" in admin.told("aitest/provider castle")
 
 
 def test_a_server_that_stops_ends_the_probe_in_silence(admin, castle, provider, service):
@@ -359,20 +352,20 @@ def test_a_server_that_stops_ends_the_probe_in_silence(admin, castle, provider, 
 
 
 def test_the_offline_brain_says_what_it_is(admin):
-    assert "asks no model: the offline brain answers" in told(admin, "aitest/provider offline")
+    assert "asks no model: the offline brain answers" in admin.told("aitest/provider offline")
 
 
 @pytest.mark.parametrize("line", ["aitest/provider", "aitest/provider x", "aitest/provider x = y"])
 def test_no_profile_or_an_unknown_one_names_those_there_are(admin, line):
-    text = told(admin, line)
+    text = admin.told(line)
     for name in ("default", "llamacpp", "offline", "ollama", "openai", "openrouter", "vllm"):
         assert name in text
 
 
 def test_a_built_in_profile_works_at_once_but_wants_a_model(game, admin, mira):
-    text = told(admin, "aisetup/set Mira/profile = ollama")
+    text = admin.told("aisetup/set Mira/profile = ollama")
     assert "profile is now ollama." in text
     assert "The profile 'ollama' names no model. Say which: " in text
-    told(admin, "aisetup/set Mira/llm_model = qwen3:8b")
+    admin.told("aisetup/set Mira/llm_model = qwen3:8b")
     assert mira.assistant.profile.base_url == "http://localhost:11434/v1"
     assert mira.assistant.complaints == []

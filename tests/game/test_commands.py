@@ -23,15 +23,8 @@ def guard(game, tavern):
     return create_object(DefaultCharacter, key="Guard", location=tavern)
 
 
-def told(player, line):
-    """What a command answers, as one text."""
-    player.forget()
-    player.do(line)
-    return "\n".join(player.heard())
-
-
 def test_one_command_gives_any_character_a_mind(game, admin, guard):
-    text = told(admin, "aisetup Guard = You are a guard.")
+    text = admin.told("aisetup Guard = You are a guard.")
     assert "Guard has a mind of its own now." in text
     assert "'default' (offline, offline)" in text
     game.model.add(call("say", text="Halt!"))
@@ -54,7 +47,7 @@ def test_a_character_keeps_what_its_own_typeclass_can_do(game, admin, tavern):
 
 
 def test_new_makes_a_character_here(game, admin, tavern):
-    assert "Otto has a mind" in told(admin, "aisetup/new Otto = You are Otto.")
+    assert "Otto has a mind" in admin.told("aisetup/new Otto = You are Otto.")
     assert any(obj.key == "Otto" and obj.assistant for obj in tavern.contents)
 
 
@@ -81,7 +74,7 @@ def test_new_makes_a_character_here(game, admin, tavern):
 )
 def test_what_cannot_be_done_is_told_in_a_sentence(game, admin, guard, tavern, line, answer):
     game.thing("rock", tavern)
-    text = told(admin, line)
+    text = admin.told(line)
     assert answer in text
     assert "Traceback" not in text
 
@@ -91,15 +84,15 @@ def test_an_ambiguous_name_lists_the_numbers(game, admin, guard, tavern):
     from evennia.utils.create import create_object
 
     second = create_object(DefaultCharacter, key="Guard", location=tavern)
-    text = told(admin, "aisetup Guard = x")
+    text = admin.told("aisetup Guard = x")
     assert "There are several" in text
     assert guard.dbref in text and second.dbref in text
-    assert "has a mind" in told(admin, f"aisetup {second.dbref} = You are the second.")
+    assert "has a mind" in admin.told(f"aisetup {second.dbref} = You are the second.")
 
 
 def test_a_second_assistant_on_one_character_is_refused(admin, guard):
     admin.do("aisetup Guard = You are a guard.")
-    text = told(admin, "aisetup Guard = You are another.")
+    text = admin.told("aisetup Guard = You are another.")
     assert "Guard has an assistant already." in text
     assert guard.db.ai_persona == "You are a guard."
     assert len(guard.scripts.all()) == 1
@@ -108,52 +101,52 @@ def test_a_second_assistant_on_one_character_is_refused(admin, guard):
 @pytest.mark.parametrize("permission", ["Developer"])
 def test_a_character_with_high_rights_gets_no_mind(admin, guard, permission):
     guard.permissions.add(permission)
-    assert "a model must never have that" in told(admin, "aisetup Guard = x")
+    assert "a model must never have that" in admin.told("aisetup Guard = x")
     assert not isinstance(guard, AssistantMixin)
 
 
 def test_settings_are_checked_shown_and_inherited_again(admin, guard):
     admin.do("aisetup Guard = You are a guard.")
-    assert "max_hops is now 7." in told(admin, "aisetup/set Guard/max_hops = 7")
+    assert "max_hops is now 7." in admin.told("aisetup/set Guard/max_hops = 7")
     assert guard.assistant.config.max_hops == 7
-    assert "max_hops = 7" in told(admin, "aisetup Guard")
-    assert "must be a whole number" in told(admin, "aisetup/set Guard/max_hops = many")
-    assert "There is no setting 'hops'" in told(admin, "aisetup/set Guard/hops = 1")
-    assert "There is no model profile 'x'" in told(admin, "aisetup/set Guard/profile = x")
+    assert "max_hops = 7" in admin.told("aisetup Guard")
+    assert "must be a whole number" in admin.told("aisetup/set Guard/max_hops = many")
+    assert "There is no setting 'hops'" in admin.told("aisetup/set Guard/hops = 1")
+    assert "There is no model profile 'x'" in admin.told("aisetup/set Guard/profile = x")
     assert guard.assistant.config.max_hops == 7
-    assert "max_hops is now 3 (inherited)." in told(admin, "aisetup/set Guard/max_hops =")
-    assert "It inherits all" in told(admin, "aisetup Guard")
+    assert "max_hops is now 3 (inherited)." in admin.told("aisetup/set Guard/max_hops =")
+    assert "It inherits all" in admin.told("aisetup Guard")
 
 
 def test_a_bad_setting_of_the_whole_game_is_named_and_the_assistant_still_answers(
     game, admin, guard, settings
 ):
     settings.AI_ASSISTANT = {"max_hops": "many", "profile": "gone"}
-    text = told(admin, "aisetup Guard = You are a guard.")
+    text = admin.told("aisetup Guard = You are a guard.")
     assert "Not used: There is no model profile 'gone'." in text
     assert "Not used: max_hops must be a whole number, not 'many'." in text
     game.model.add(call("say", text="Halt!"))
     admin.do("say hello")
     game.run()
     assert admin.last() == 'Guard says, "Halt!"'
-    assert "max_hops must be a whole number" in told(admin, "aistatus")
+    assert "max_hops must be a whole number" in admin.told("aistatus")
 
 
 def test_a_persona_may_be_changed_and_the_old_one_is_shown(admin, guard):
     admin.do("aisetup Guard = You are a guard.")
-    text = told(admin, "aisetup/set Guard/persona = You are a king.")
+    text = admin.told("aisetup/set Guard/persona = You are a king.")
     assert "To undo: aisetup/set Guard/persona = You are a guard." in text
     assert guard.assistant.persona.text == "You are a king."
 
 
 def test_stopped_it_neither_hears_nor_speaks_until_it_is_started(game, admin, guard):
     admin.do("aisetup Guard = You are a guard.")
-    assert "Guard is stopped." in told(admin, "aistop Guard")
+    assert "Guard is stopped." in admin.told("aistop Guard")
     admin.do("say hello")
     game.run()
     assert not Event.objects.exists()
-    assert "stopped already" in told(admin, "aistop Guard")
-    assert "Guard is awake." in told(admin, "aistart Guard")
+    assert "stopped already" in admin.told("aistop Guard")
+    assert "Guard is awake." in admin.told("aistart Guard")
     game.model.add(call("say", text="Halt!"))
     admin.do("say hello")
     game.run()
@@ -203,7 +196,7 @@ def test_status_shows_every_assistant(game, admin, guard, tavern):
     game.model.add(call("say", text="Halt!"))
     admin.do("say Guard, hello")
     game.run()
-    text = told(admin, "aistatus")
+    text = admin.told("aistatus")
     row = next(line for line in text.splitlines() if "Guard" in line)
     assert row.split()[:6] == ["Guard", "Tavern", "awake", "default:offline", "2%", "0"]
     assert row.split()[6] == "1"
@@ -215,7 +208,7 @@ def test_status_tells_the_last_error_of_a_model(game, admin, guard):
     game.model.add(ProviderMisconfigured("The profile 'x' needs OPENAI_API_KEY."))
     admin.do("say hello")
     game.run()
-    assert "Guard: The profile 'x' needs OPENAI_API_KEY." in told(admin, "aistatus")
+    assert "Guard: The profile 'x' needs OPENAI_API_KEY." in admin.told("aistatus")
 
 
 def test_history_shows_the_talk_with_speakers_audience_and_tokens(game, admin, guard):
@@ -225,7 +218,7 @@ def test_history_shows_the_talk_with_speakers_audience_and_tokens(game, admin, g
     game.run()
     admin.do("whisper Guard = psst")
     game.run()
-    text = told(admin, "aihistory Guard")
+    text = admin.told("aihistory Guard")
     assert "Ada says: hello" in text
     assert "Ada > Ada, " in text and "tokens" in text
     assert "Halt ¦rnow¦n!" in text
@@ -239,12 +232,12 @@ def test_history_is_paged_from_the_newest(game, admin, guard):
         game.model.add(call("noop"))
         admin.do(f"say line number {number}.")
         game.run()
-    first, last = told(admin, "aihistory Guard"), told(admin, "aihistory Guard = 99")
+    first, last = admin.told("aihistory Guard"), admin.told("aihistory Guard = 99")
     assert "line number 14." in first and "line number 0." not in first
     assert "Page 1 of 3" in first and "Older: aihistory Guard = 2" in first
     assert "line number 0." in last and "Page 3 of 3" in last
-    assert "'x' is no page number" in told(admin, "aihistory Guard = x")
-    assert "is no page number" in told(admin, "aihistory Guard = " + "9" * 30)
+    assert "'x' is no page number" in admin.told("aihistory Guard = x")
+    assert "is no page number" in admin.told("aihistory Guard = " + "9" * 30)
 
 
 def test_turns_tell_what_set_each_off_and_how_it_ended(game, admin, guard):
@@ -252,7 +245,7 @@ def test_turns_tell_what_set_each_off_and_how_it_ended(game, admin, guard):
     game.model.add(call("look"), call("say", text="Nothing here."))
     admin.do("say what do you see?")
     game.run()
-    text = told(admin, "aihistory/turns Guard")
+    text = admin.told("aihistory/turns Guard")
     assert "heard (say, alone with the speaker) Ada: what do you see?" in text
     assert text.count("  model default:") == 2
     assert "done: Tavern: A warm room." in text
@@ -268,7 +261,7 @@ def test_what_waits_is_shown_too(game, admin, guard):
     admin.do("say one")
     game.run()
     admin.do("say two")
-    text = told(admin, "aihistory Guard")
+    text = admin.told("aihistory Guard")
     assert "(waiting, say) Ada: two" in text
 
 
@@ -276,15 +269,15 @@ def test_players_may_use_none_of_it(game, tavern, admin, guard):
     admin.do("aisetup Guard = You are a guard.")
     ann = game.player("Ann", tavern)
     for line in ("aisetup Guard = x", "aistatus", "aihistory Guard"):
-        assert "is not available" in told(ann, line)
+        assert "is not available" in ann.told(line)
     builder = game.player("Bea", tavern, permissions=["Builder"])
-    assert "is not available" in told(builder, "aihistory Guard")
-    assert "Guard" in told(builder, "aistatus")
+    assert "is not available" in builder.told("aihistory Guard")
+    assert "Guard" in builder.told("aistatus")
 
 
 def test_help_is_there(admin):
     for name in ("aisetup", "aistatus", "aihistory"):
-        assert "Usage:" in told(admin, f"help {name}")
+        assert "Usage:" in admin.told(f"help {name}")
 
 
 def test_from_code_and_prototype_in_a_few_lines(game, tavern):
@@ -303,7 +296,7 @@ def test_from_code_and_prototype_in_a_few_lines(game, tavern):
 
 def test_what_a_builder_made_may_have_a_mind_though_its_lock_names_him(admin, guard):
     guard.locks.add(f"puppet:pid({admin.account.id})")
-    assert "has a mind" in told(admin, "aisetup Guard = You are a guard.")
+    assert "has a mind" in admin.told("aisetup Guard = You are a guard.")
 
 
 def test_a_players_own_character_may_not(game, admin, tavern):
@@ -311,18 +304,18 @@ def test_a_players_own_character_may_not(game, admin, tavern):
     ann.account.characters.add(ann.character)
     ann.account.unpuppet_object(ann.session)
     ann.character.location = tavern
-    assert "Ann belongs to a player" in told(admin, "aisetup Ann = You are Ann.")
+    assert "Ann belongs to a player" in admin.told("aisetup Ann = You are Ann.")
 
 
 def test_builders_change_only_what_they_may_edit(game, tavern, guard):
     builder = game.player("Bea", tavern, permissions=["Builder"])
-    assert "You may not change Guard" in told(builder, "aisetup Guard = x")
-    assert "has a mind" in told(builder, "aisetup/new Otto = You are Otto.")
-    assert "Otto is stopped." in told(builder, "aistop Otto")
+    assert "You may not change Guard" in builder.told("aisetup Guard = x")
+    assert "has a mind" in builder.told("aisetup/new Otto = You are Otto.")
+    assert "Otto is stopped." in builder.told("aistop Otto")
 
 
 def test_the_settings_are_listed_with_their_defaults_a_line_each(admin):
-    lines = told(admin, "aisetup/list").splitlines()
+    lines = admin.told("aisetup/list").splitlines()
     assert "tick_rate (5 s): Time between ticks while players are near." in lines
     assert any(line.startswith("autonomous_calls_per_hour (4): ") for line in lines)
     assert any(line.startswith("llm_model (none): ") for line in lines)
@@ -330,7 +323,7 @@ def test_the_settings_are_listed_with_their_defaults_a_line_each(admin):
 
 def test_the_table_of_all_assistants_fits_into_eighty_columns(game, admin):
     game.assistant("Sister Oda", game.room("The Chapel of the Lost"))
-    lines = told(admin, "aistatus").splitlines()
+    lines = admin.told("aistatus").splitlines()
     assert max(map(len, lines)) < 80
     assert lines[-1].startswith("Sister Oda The Chapel of…")
 

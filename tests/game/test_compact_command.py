@@ -13,11 +13,6 @@ from evennia_ai.testing.scripted import LLMReply, call
 
 
 @pytest.fixture
-def admin(game, tavern, mira):
-    return game.player("Ada", tavern, permissions=["Admin"])
-
-
-@pytest.fixture
 def talkative(mira, ann):
     """Mira with forty lines behind her."""
     mira.assistant.attributes.add("max_context_tokens", 12_000)
@@ -36,40 +31,34 @@ def counts(text):
     return int(found[1]), int(found[2])
 
 
-def told(player, line):
-    player.forget()
-    player.do(line)
-    return "\n".join(player.heard())
-
-
 def test_a_compaction_is_done_told_and_taken_back(game, admin, talkative):
     game.model.add("Ann told long stories.")
-    text = told(admin, "aicompact Mira = the stories")
+    text = admin.told("aicompact Mira = the stories")
     gone, kept = counts(text)
     assert gone + kept == 40
     assert "Done (summary)" in text
     assert "the stories" in game.model.requests[0].messages[0]["content"]
     assert "blinks, as if sorting" in text
     assert Message.objects.count() == 40
-    assert f"{gone} messages is taken back" in told(admin, "aicompact/undo Mira")
+    assert f"{gone} messages is taken back" in admin.told("aicompact/undo Mira")
     assert len(talkative.assistant.conversation.view()) == 40
-    assert "no compaction to take back" in told(admin, "aicompact/undo Mira")
+    assert "no compaction to take back" in admin.told("aicompact/undo Mira")
 
 
 def test_dry_tells_what_would_be_done_and_does_nothing(admin, talkative):
-    text = told(admin, "aicompact/dry Mira")
+    text = admin.told("aicompact/dry Mira")
     assert sum(counts(text)) == 40
     assert not Compaction.objects.exists()
 
 
 def test_the_number_to_keep_is_for_this_once(game, admin, talkative):
     game.model.add("Ann told long stories.")
-    assert "35 messages summed up, 5 kept" in told(admin, "aicompact/keep Mira/5")
+    assert "35 messages summed up, 5 kept" in admin.told("aicompact/keep Mira/5")
 
 
 def test_a_failed_summary_leaves_everything_as_it_was(game, admin, talkative):
     game.model.add(ProviderUnavailable("down"))
-    assert "everything stays as it is" in told(admin, "aicompact Mira")
+    assert "everything stays as it is" in admin.told("aicompact Mira")
     assert not Compaction.objects.exists()
 
 
@@ -78,14 +67,14 @@ def test_while_it_thinks_it_is_not_compacted(game, admin, talkative):
     game.model.add(late)
     admin.do("say Mira, hello")
     game.run()
-    assert "is thinking just now" in told(admin, "aicompact Mira")
+    assert "is thinking just now" in admin.told("aicompact Mira")
     late.callback(call("say", text="Hello."))
 
 
 def test_what_is_said_meanwhile_is_answered_afterwards(game, admin, ann, talkative):
     late = Deferred()
     game.model.add(late, call("say", text="Yes?"))
-    told(admin, "aicompact Mira")
+    admin.told("aicompact Mira")
     ann.do("say Mira, hello")
     game.run()
     assert "Mira says" not in ann.last()
@@ -106,7 +95,7 @@ def test_a_games_own_code_is_told(game, admin, talkative):
     compaction_started.connect(started)
     compaction_finished.connect(finished)
     game.model.add("Ann told long stories.")
-    told(admin, "aicompact Mira")
+    admin.told("aicompact Mira")
     assert seen == ["manual", Compaction.objects.get().compacted_count]
 
 
@@ -126,9 +115,9 @@ def test_a_games_own_code_is_told(game, admin, talkative):
     ],
 )
 def test_what_cannot_be_done_is_told_in_a_sentence(admin, line, answer):
-    assert answer in told(admin, line)
+    assert answer in admin.told(line)
 
 
 def test_it_is_for_admins(game, tavern, mira):
     builder = game.player("Bo", tavern, permissions=["Builder"])
-    assert "is not available" in told(builder, "aicompact Mira")
+    assert "is not available" in builder.told("aicompact Mira")

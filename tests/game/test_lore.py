@@ -18,12 +18,6 @@ def builder(game, tavern, mira):
     return game.player("Bea", tavern, permissions=["Builder"])
 
 
-def told(player, line):
-    player.forget()
-    player.do(line)
-    return "\n".join(player.heard())
-
-
 def known_after(game, player, line):
     """What of the prompt's last part is lore, after somebody said something."""
     game.model.add(call("noop"))
@@ -62,20 +56,20 @@ def test_only_who_has_the_scope_knows_it(game, builder, mira, scope, give):
 @pytest.mark.parametrize("scope", ["room:here", "room:{number}", "room:#{number}", "Room:HERE"])
 def test_a_piece_may_be_for_the_room_one_stands_in(game, builder, mira, tavern, scope):
     scope = scope.format(number=tavern.id)
-    assert f"(room:{tavern.dbref})" in told(builder, f"ailore/set Gate : {scope} = Hanno built it.")
-    assert "Gate" in told(builder, "ailore/for Mira")
+    assert f"(room:{tavern.dbref})" in builder.told(f"ailore/set Gate : {scope} = Hanno built it.")
+    assert "Gate" in builder.told("ailore/for Mira")
     mira.location = game.room("Far")
-    assert "Gate" not in told(builder, "ailore/for Mira")
+    assert "Gate" not in builder.told("ailore/for Mira")
 
 
 def test_a_character_is_no_room(builder, mira):
-    assert "There is no room" in told(builder, f"ailore/set Gate : room:{mira.dbref} = x")
+    assert "There is no room" in builder.told(f"ailore/set Gate : room:{mira.dbref} = x")
     assert not Lore.objects.exists()
 
 
 def test_nowhere_there_is_no_here(builder):
     builder.character.location = None
-    assert "You are nowhere" in told(builder, "ailore/set Gate : room:here = x")
+    assert "You are nowhere" in builder.told("ailore/set Gate : room:here = x")
 
 
 def test_a_quest_secret_is_told_only_where_all_who_hear_have_the_flag(game, builder, tavern):
@@ -96,13 +90,11 @@ def test_a_character_may_have_lore_of_its_own(game, builder, mira):
 
 
 def test_writing_again_replaces_and_tells_how_to_undo(builder):
-    told(builder, "ailore/set Gate : tag:a = One.")
-    text = told(builder, "ailore/set gate : tag:b = Two.")
+    builder.told("ailore/set Gate : tag:a = One.")
+    text = builder.told("ailore/set gate : tag:b = Two.")
     assert "It was: ailore/set Gate : tag:a = One." in text
     assert Lore.objects.count() == 1
-    assert "To write it again: ailore/set gate : tag:b = Two." in told(
-        builder, "ailore/delete GATE"
-    )
+    assert "To write it again: ailore/set gate : tag:b = Two." in builder.told("ailore/delete GATE")
     assert not Lore.objects.exists()
 
 
@@ -128,14 +120,14 @@ def test_writing_again_replaces_and_tells_how_to_undo(builder):
     ],
 )
 def test_what_cannot_be_done_is_told_in_a_sentence(builder, line, answer):
-    assert answer in told(builder, line)
+    assert answer in builder.told(line)
 
 
 def test_what_somebody_knows_can_be_asked(builder):
     builder.do("ailore/set Gate = Hanno built it.")
     builder.do("ailore/set Beer = It comes from Holm.")
-    assert "Gate" in told(builder, "ailore/for Mira")
-    shown = told(builder, "ailore/for Mira = where does the beer come from?")
+    assert "Gate" in builder.told("ailore/for Mira")
+    shown = builder.told("ailore/for Mira = where does the beer come from?")
     assert "Holm" in shown
     assert "Hanno" not in shown
 
@@ -144,38 +136,38 @@ def test_lore_stands_in_modules_too_and_cannot_be_deleted_there(game, settings, 
     from evennia_ai.store.lore import LoreShelf
 
     game.service.lore.fixed = LoreShelf(["tests.game.some_lore"]).fixed
-    assert "Harbour" in told(builder, "ailore")
-    assert "stands in a module of the game" in told(builder, "ailore/delete Harbour")
+    assert "Harbour" in builder.told("ailore")
+    assert "stands in a module of the game" in builder.told("ailore/delete Harbour")
 
 
 def test_one_persona_for_twenty_guards(game, builder, tavern):
     builder.do("aisetup/persona guard = You are a guard of the north gate.")
     builder.do("aisetup/persona guard.never = sleep; take bribes")
     for number in range(2):
-        assert "has a mind" in told(builder, f"aisetup/new Guard{number} = @guard")
-    assert "You never:\n- sleep\n- take bribes" in told(builder, "aisetup/persona guard")
+        assert "has a mind" in builder.told(f"aisetup/new Guard{number} = @guard")
+    assert "You never:\n- sleep\n- take bribes" in builder.told("aisetup/persona guard")
     persona = next(o for o in tavern.contents if o.key == "Guard1").assistant.persona
     assert persona.never == ("sleep", "take bribes")
     builder.do("aisetup/persona guard.voice = hoarse")
     persona = next(o for o in tavern.contents if o.key == "Guard0").assistant.persona
     assert persona.voice == "hoarse"
-    refused = told(builder, "aisetup/set Guard0/persona.voice = soft")
+    refused = builder.told("aisetup/set Guard0/persona.voice = soft")
     assert "aisetup/persona guard.voice = ..." in refused
 
 
 def test_fields_of_a_persona_may_be_changed_one_by_one(game, builder, mira):
-    text = told(builder, "aisetup/set Mira/persona.wants = a roof; peace")
+    text = builder.told("aisetup/set Mira/persona.wants = a roof; peace")
     assert "To undo: aisetup/set Mira/persona.wants =" in text
     assert mira.assistant.persona.text == "You are Mira."
     assert mira.assistant.persona.wants == ("a roof", "peace")
-    assert "= a roof; peace" in told(builder, "aisetup/set Mira/persona.wants = a ship")
+    assert "= a roof; peace" in builder.told("aisetup/set Mira/persona.wants = a ship")
 
 
 @pytest.mark.parametrize("field", ["text", "voice", "wants"])
 def test_a_field_of_a_persona_can_be_emptied_and_that_undone(builder, mira, field):
     builder.do(f"aisetup/set Mira/persona.{field} = a roof; peace")
     filled = mira.assistant.persona
-    undo = told(builder, f"aisetup/set Mira/persona.{field} =").partition("To undo: ")[2]
+    undo = builder.told(f"aisetup/set Mira/persona.{field} =").partition("To undo: ")[2]
     assert not getattr(mira.assistant.persona, field)
     assert "roof" not in str(mira.db.ai_persona)
     assert undo == f"aisetup/set Mira/persona.{field} = a roof; peace"
@@ -185,7 +177,7 @@ def test_a_field_of_a_persona_can_be_emptied_and_that_undone(builder, mira, fiel
 
 def test_what_was_empty_before_is_empty_after_the_undo(builder, mira):
     before = mira.assistant.persona
-    undo = told(builder, "aisetup/set Mira/persona.voice = low").partition("To undo: ")[2]
+    undo = builder.told("aisetup/set Mira/persona.voice = low").partition("To undo: ")[2]
     builder.do(undo)
     assert mira.assistant.persona == before
 

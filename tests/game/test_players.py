@@ -17,17 +17,6 @@ def ben(game, tavern, mira):
     return game.player("Ben", tavern)
 
 
-@pytest.fixture
-def admin(game, tavern, mira):
-    return game.player("Ada", tavern, permissions=["Admin"])
-
-
-def told(player, line):
-    player.forget()
-    player.do(line)
-    return "\n".join(player.heard())
-
-
 def talk(game, player, words, answer):
     game.model.add(answer)
     player.do(words)
@@ -70,62 +59,62 @@ def test_an_admin_may_turn_the_note_off_or_word_it_anew(game, ann, mira, setting
 
 
 def test_help_tells_players_what_minds_are(ann):
-    shown = told(ann, "help minds")
+    shown = ann.told("help minds")
     assert "have a mind of their own: a computer" in shown
-    assert "aiforget" in told(ann, "help minds/forget")
-    assert told(ann, "help ai") == shown
-    assert "-- Thinking Characters --" in told(ann, "help")
+    assert "aiforget" in ann.told("help minds/forget")
+    assert ann.told("help ai") == shown
+    assert "-- Thinking Characters --" in ann.told("help")
 
 
 def test_help_comes_in_the_games_own_words(ann, settings):
     settings.AI_ASSISTANT = {"TEXTS": {"help_mute": "Hush!", "help_privacy": "We read it all."}}
-    assert "Hush!" in told(ann, "help mute")
+    assert "Hush!" in ann.told("help mute")
     entry = minds_entry()
     assert "## privacy\n\nWe read it all." in entry["text"]
     assert entry["key"] == "minds"
 
 
 def test_only_admins_are_told_of_what_only_they_can_do(ann, admin):
-    assert "For admins" not in told(ann, "help aiforget")
-    assert "make the characters with minds forget you" in told(ann, "help aiforget")
-    assert "For admins:\n  aiforget <name or #number>" in told(admin, "help aiforget")
+    assert "For admins" not in ann.told("help aiforget")
+    assert "make the characters with minds forget you" in ann.told("help aiforget")
+    assert "For admins:\n  aiforget <name or #number>" in admin.told("help aiforget")
 
 
 def test_who_is_muted_is_neither_heard_nor_hears(game, ann, ben, mira):
-    assert "You no longer hear Mira" in told(ann, "mute mira")
+    assert "You no longer hear Mira" in ann.told("mute mira")
     talk(game, ben, "say Mira, hello", call("say", text="Hello all."))
     assert "Mira says" not in "\n".join(ann.heard())
     ann.do("say Mira, are you there?")
     game.run()
     assert len(game.model.requests) == 1
-    assert "You have muted: Mira." in told(ann, "mute")
-    assert "hear each other again" in told(ann, "mute mira")
-    assert "You have muted nobody." in told(ann, "mute")
+    assert "You have muted: Mira." in ann.told("mute")
+    assert "hear each other again" in ann.told("mute mira")
+    assert "You have muted nobody." in ann.told("mute")
     talk(game, ann, "say Mira?", call("say", text="Back again."))
     assert ann.last() == 'Mira says, "Back again."'
 
 
 def test_any_word_of_a_name_will_do(game, ann, tavern):
     game.assistant("Sister Oda", tavern)
-    assert "You no longer hear Sister Oda" in told(ann, "mute oda")
+    assert "You no longer hear Sister Oda" in ann.told("mute oda")
 
 
 def test_muting_can_be_ended_from_afar(game, ann, mira):
     ann.do("mute Mira")
     mira.location = game.room("Far")
-    assert "hear each other again" in told(ann, "mute mira")
+    assert "hear each other again" in ann.told("mute mira")
 
 
 def test_muting_somebody_who_is_not_there_is_told(ann):
-    assert "no character with a mind called 'Nobody'" in told(ann, "mute Nobody")
-    assert "There is no switch /x: mute has none." in told(ann, "mute/x Mira")
+    assert "no character with a mind called 'Nobody'" in ann.told("mute Nobody")
+    assert "There is no switch /x: mute has none." in ann.told("mute/x Mira")
 
 
 def test_a_character_without_the_mixin_is_told_that_it_cannot_mute(game, tavern, mira):
     from evennia.objects.objects import DefaultCharacter
 
     old = game.player("Old", tavern, typeclass=DefaultCharacter)
-    assert "cannot mute anybody" in told(old, "mute Mira")
+    assert "cannot mute anybody" in old.told("mute Mira")
 
 
 def test_forgetting_takes_the_words_and_every_answer_to_them(game, ann, ben, mira):
@@ -148,7 +137,7 @@ def test_forgetting_asks_first_and_says_when_there_is_nothing(game, ann, mira):
     forget(ann, "no")
     assert ann.last() == "Nothing is stored of what you said."
     talk(game, ann, "say hello", call("say", text="Hello."))
-    assert "3 entries of their logs" in told(ann, "aiforget")
+    assert "3 entries of their logs" in ann.told("aiforget")
     forget(ann, "no")
     assert ann.last() == "Nothing was forgotten."
     assert Message.objects.exists()
@@ -164,7 +153,7 @@ def test_yes_is_yes_however_it_is_typed(game, ann, mira, answer):
 def test_an_admin_has_somebody_forgotten_and_nobody_else(game, ann, ben, admin, mira):
     talk(game, ann, "say Mira, I am Xanthippe", call("say", text="Hello Xanthippe!"))
     talk(game, ben, "say Mira, hello", call("say", text="Hello Ben."))
-    assert "forget what Ann said to it" in told(admin, "aiforget ann")
+    assert "forget what Ann said to it" in admin.told("aiforget ann")
     admin.do("no")
     assert Message.objects.filter(speaker=ann.dbref).exists()
     forget(admin, "yes", "ann")
@@ -172,7 +161,7 @@ def test_an_admin_has_somebody_forgotten_and_nobody_else(game, ann, ben, admin, 
     assert not Message.objects.filter(speaker=ann.dbref).exists()
     assert not Message.objects.filter(content__contains="Xanthippe").exists()
     assert Message.objects.filter(speaker=ben.dbref).exists()
-    assert "Nothing is stored of what Ann said." in told(admin, "aiforget ann")
+    assert "Nothing is stored of what Ann said." in admin.told("aiforget ann")
 
 
 @pytest.mark.parametrize("find", ["Ann", "{dbref}"])
@@ -193,7 +182,7 @@ def test_somebody_is_found_by_his_accounts_name_and_by_an_earlier_one(game, ann,
     ann.account.save()
     ann.character.key = "Bella"
     for name in ("Grete", "Ann", "bella"):
-        assert "forget what Bella said to it" in told(admin, f"aiforget {name}")
+        assert "forget what Bella said to it" in admin.told(f"aiforget {name}")
         admin.do("no")
 
 
@@ -201,10 +190,10 @@ def test_of_several_of_a_name_the_numbers_are_told(game, ann, admin, tavern, mir
     second = game.player("Ann2", tavern)
     second.character.key = "Ann"
     talk(game, ann, "say hello", call("say", text="Hello."))
-    assert "forget what Ann said to it" in told(admin, "aiforget Ann")
+    assert "forget what Ann said to it" in admin.told("aiforget Ann")
     admin.do("no")
     talk(game, second, "say hello", call("say", text="Hello."))
-    text = told(admin, "aiforget Ann")
+    text = admin.told("aiforget Ann")
     assert f"There are several: Ann ({ann.dbref}, " in text
     assert f"Ann ({second.dbref}, " in text
     assert "Use the number." in text
@@ -212,7 +201,7 @@ def test_of_several_of_a_name_the_numbers_are_told(game, ann, admin, tavern, mir
 
 @pytest.mark.parametrize("who", ["Nobody", "#987654", "$eval(1) |lcquit|ltx|le"])
 def test_who_is_unknown_is_told_to_the_admin(admin, who):
-    text = told(admin, f"aiforget {who}")
+    text = admin.told(f"aiforget {who}")
     assert "There is nobody called" in text or "There is nothing #987654" in text
     assert "|lc" not in str(admin.session.sent)
 
@@ -220,7 +209,7 @@ def test_who_is_unknown_is_told_to_the_admin(admin, who):
 def test_a_player_can_have_nobody_else_forgotten(game, ann, ben, mira):
     talk(game, ben, "say Mira, hello", call("say", text="Hello Ben."))
     for who in ("Ben", ben.dbref, "Nobody"):
-        assert "only your own words forgotten: aiforget" in told(ann, f"aiforget {who}")
+        assert "only your own words forgotten: aiforget" in ann.told(f"aiforget {who}")
 
 
 def test_an_answer_on_its_way_is_dropped_when_its_words_are_forgotten(game, ann, mira):
@@ -259,6 +248,6 @@ def test_without_its_service_a_command_says_so_and_to_builders_where_to_look(gam
     from evennia_ai.assistant_script import AssistantScript
 
     AssistantScript.shared_services = None
-    assert told(ann, "mute Mira").endswith("no minds just now: something went wrong.")
+    assert ann.told("mute Mira").endswith("no minds just now: something went wrong.")
     for line in ("aistatus", "aisetup/new Otto = You are Otto."):
-        assert "The server's log says what, and what to do" in told(admin, line)
+        assert "The server's log says what, and what to do" in admin.told(line)

@@ -12,17 +12,6 @@ from evennia_ai.sleep.compaction import measure_context
 from evennia_ai.testing.scripted import call
 
 
-@pytest.fixture
-def admin(game, tavern, mira):
-    return game.player("Ada", tavern, permissions=["Admin"])
-
-
-def told(player, line):
-    player.forget()
-    player.do(line)
-    return "\n".join(player.heard())
-
-
 def at_hour(game, hour):
     """Let the clock stand at an hour of the next day."""
     now = datetime.fromtimestamp(game.clock.seconds(), UTC)
@@ -39,12 +28,12 @@ def fill(script, ratio):
 
 
 def test_it_is_put_to_sleep_for_all_to_see_and_talk_wakes_it(game, admin, ann, mira):
-    assert "Mira sleeps." in told(admin, "aisleep Mira")
+    assert "Mira sleeps." in admin.told("aisleep Mira")
     game.run(1)
     assert "Mira yawns and falls asleep." in ann.heard()
     assert mira.assistant.db.operating_mode == "sleep"
     assert mira.assistant.db.sleep_phase == "dreaming"
-    assert "asleep" in told(admin, "aistatus")
+    assert "asleep" in admin.told("aistatus")
     game.model.add(call("say", text="Hm? Good evening."))
     ann.do("say Mira, hello")
     game.run(1)
@@ -53,10 +42,10 @@ def test_it_is_put_to_sleep_for_all_to_see_and_talk_wakes_it(game, admin, ann, m
 
 
 def test_it_is_woken_by_hand(game, admin, mira):
-    told(admin, "aisleep Mira")
-    assert "asleep already" in told(admin, "aisleep Mira")
-    assert "Mira is awake." in told(admin, "aiwake Mira")
-    assert "Mira is awake." in told(admin, "aiwake Mira")
+    admin.told("aisleep Mira")
+    assert "asleep already" in admin.told("aisleep Mira")
+    assert "Mira is awake." in admin.told("aiwake Mira")
+    assert "Mira is awake." in admin.told("aiwake Mira")
 
 
 def test_it_sleeps_in_its_hours_and_wakes_after_them(game, ann, mira, settings):
@@ -97,7 +86,7 @@ def test_the_watch_stands_still_with_nobody_to_look_after(game, ann, mira):
 
 
 def test_who_sleeps_is_looked_after_again_after_a_restart(game, admin, mira):
-    told(admin, "aisleep Mira")
+    admin.told("aisleep Mira")
     game.run(1)
     game.service.watch.stop()
     game.service.resume()
@@ -112,8 +101,8 @@ def test_a_games_own_code_is_told(game, admin, mira):
 
     assistant_slept.connect(note)
     assistant_woke.connect(note)
-    told(admin, "aisleep Mira")
-    told(admin, "aiwake Mira")
+    admin.told("aisleep Mira")
+    admin.told("aiwake Mira")
     assert seen == ["at Ada's word"] * 2
 
 
@@ -128,9 +117,9 @@ def test_a_games_own_code_is_told(game, admin, mira):
     ],
 )
 def test_what_cannot_be_done_is_told_in_a_sentence(admin, line, answer):
-    assert answer in told(admin, line)
+    assert answer in admin.told(line)
 
 
 def test_who_is_stopped_is_not_put_to_sleep(admin, mira):
-    told(admin, "aistop Mira")
-    assert "is stopped" in told(admin, "aisleep Mira")
+    admin.told("aistop Mira")
+    assert "is stopped" in admin.told("aisleep Mira")

@@ -1,16 +1,9 @@
 """``aistatus``: what is wrong stands below the table."""
 
-import pytest
-
 from evennia_ai.errors import ProviderMisconfigured
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
 from evennia_ai.policy.budgets import PLAYER, WHOLE_GAME
 from evennia_ai.testing.scripted import call
-
-
-@pytest.fixture
-def admin(game, tavern, mira):
-    return game.player("Ada", tavern, permissions=["Admin"])
 
 
 def status(player):

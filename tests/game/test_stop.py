@@ -10,19 +10,8 @@ from tests.game.conftest import gateway_to
 
 
 @pytest.fixture
-def admin(game, tavern, mira):
-    return game.player("Ada", tavern, permissions=["Admin"])
-
-
-@pytest.fixture
 def builder(game, tavern, mira):
     return game.player("Bo", tavern, permissions=["Builder"])
-
-
-def told(player, line):
-    player.forget()
-    player.do(line)
-    return "\n".join(player.heard())
 
 
 def test_all_are_stopped_at_once_and_whoever_waits_is_told(game, admin, ann, mira):
@@ -30,7 +19,7 @@ def test_all_are_stopped_at_once_and_whoever_waits_is_told(game, admin, ann, mir
     game.model.add(late)
     ann.do("say Mira, hello")
     game.run()
-    assert told(admin, "aistop all").startswith("All assistants are stopped")
+    assert admin.told("aistop all").startswith("All assistants are stopped")
     assert ann.last() == "(Mira is silent: the staff has stopped all such characters.)"
     assert late.called
     assert [e.reason for e in Event.objects.filter(state="expired")] == [
@@ -39,7 +28,7 @@ def test_all_are_stopped_at_once_and_whoever_waits_is_told(game, admin, ann, mir
 
 
 def test_while_all_are_stopped_no_model_is_asked_and_speakers_are_told(game, admin, ann, mira):
-    told(admin, "aistop all")
+    admin.told("aistop all")
     ann.do("say Mira, hello")
     game.run(10)
     assert game.model.requests == []
@@ -47,13 +36,13 @@ def test_while_all_are_stopped_no_model_is_asked_and_speakers_are_told(game, adm
 
 
 def test_the_switch_outlives_a_restart_and_is_undone(game, admin, ann, mira):
-    told(admin, "aistop all")
+    admin.told("aistop all")
     service = AssistantService(clock=game.clock, environ={})
     service.gateway = gateway_to(game.model, game.clock)
     service.startService()
     try:
         assert service.switched_off == "All assistants were stopped by Ada."
-        assert "think again" in told(admin, "aistart all")
+        assert "think again" in admin.told("aistart all")
         game.model.add(call("say", text="Hello."))
         ann.do("say Mira, hello")
         game.run(1)
@@ -76,21 +65,21 @@ def test_the_switch_outlives_a_restart_and_is_undone(game, admin, ann, mira):
     ],
 )
 def test_what_cannot_be_done_is_told_in_a_sentence(admin, line, answer):
-    assert answer in told(admin, line)
+    assert answer in admin.told(line)
 
 
 def test_twice_is_told(admin):
-    told(admin, "aistop all")
-    assert "stopped already: All assistants were stopped by Ada." in told(admin, "aistop all")
-    told(admin, "aistop Mira")
-    assert "stopped already" in told(admin, "aistop Mira")
-    assert "But all assistants are stopped." in told(admin, "aistart Mira")
+    admin.told("aistop all")
+    assert "stopped already: All assistants were stopped by Ada." in admin.told("aistop all")
+    admin.told("aistop Mira")
+    assert "stopped already" in admin.told("aistop Mira")
+    assert "But all assistants are stopped." in admin.told("aistart Mira")
 
 
 def test_all_is_for_admins_and_one_for_its_builder(builder, mira):
-    assert "Only admins" in told(builder, "aistop all")
-    assert "You may not change Mira." in told(builder, "aistop Mira")
+    assert "Only admins" in builder.told("aistop all")
+    assert "You may not change Mira." in builder.told("aistop Mira")
 
 
 def test_players_have_no_such_command(ann):
-    assert "is not available" in told(ann, "aistop all")
+    assert "is not available" in ann.told("aistop all")
