@@ -11,6 +11,7 @@ from twisted.logger import Logger
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import Busy, ProviderError, TurnAborted
+from evennia_ai.events import Audience
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.react import own_call_id
 from evennia_ai.policy.sanitize import spoken_words
@@ -37,10 +38,12 @@ STAND_IN = ModelProfile("offline", client="offline", model="offline")
 
 @dataclass(frozen=True)
 class Excuse:
-    """Words that stand in for an answer; ``private`` where a prompt with secrets led to them."""
+    """Words that stand in for an answer; ``private`` where a prompt with secrets led to them, and
+    ``audience`` whom that prompt was made for, None where there was no prompt."""
 
     words: str
     private: bool = False
+    audience: Audience | None = None
 
 
 @inlineCallbacks
@@ -62,7 +65,9 @@ def excuse(
     """
     chosen: Excuse = yield choose_excuse(script, turn, failed, answer_lost)
     private = chosen.private or turn.private
-    tools = tool_context(script, turn, audience_now(script, turn), private, None)
+    # Who has come in while the words were made must not hear what only others may know.
+    audience = audience_now(script, turn) if chosen.audience is None else chosen.audience
+    tools = tool_context(script, turn, audience, private, None)
     deadline_at = script.services.clock.seconds() + SPEAKING_TIME_S
     hops = max(turn.hops, script.config.max_hops)
     tools = replace(tools, hops=hops, deadline_at=deadline_at)
@@ -97,10 +102,10 @@ def ask_stand_in(script: Any, turn: TurnRecord) -> Generator[Deferred[Any], Any,
 
     Fires with an `Excuse`, without words where it has none; fails with TurnAborted alone.
     """
-    services = script.services
+    services, audience = script.services, audience_now(script, turn)
     deadline_at = services.clock.seconds() + STAND_IN_TIME_S
     try:
-        prompt = build_prompt(script, CONTEXT_TICK_EVENT, audience_now(script, turn), turn.events)
+        prompt = build_prompt(script, CONTEXT_TICK_EVENT, audience, turn.events)
         request = build_request(script, turn, prompt, (), 1)
         reply: LLMReply = yield services.gateway.complete(request, STAND_IN, deadline_at)
     except TurnAborted:
@@ -110,5 +115,5 @@ def ask_stand_in(script: Any, turn: TurnRecord) -> Generator[Deferred[Any], Any,
     except Exception:  # noqa: BLE001  # whatever failed the turn may fail here again
         log.failure("{name}: no line from the offline brain", name=script.character_name)
         return Excuse("")
-    limit = script.config.max_speech_chars
-    return Excuse(spoken_words(reply.content, script.character_name, limit), prompt.private)
+    words = spoken_words(reply.content, script.character_name, script.config.max_speech_chars)
+    return Excuse(words, prompt.private, audience)
