@@ -219,6 +219,4 @@ def _tokens(value: Any) -> int | None:
         value = int(value)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int):
-        return None
-    return value if LEAST <= value <= MOST else None
+    return value if isinstance(value, int) and LEAST <= value <= MOST else None

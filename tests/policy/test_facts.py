@@ -168,7 +168,7 @@ def test_a_fact_keeps_who_said_it_where_and_to_whom():
 def test_the_character_s_own_words_count_whether_said_by_tool_or_not():
     calls = [
         wire_call("1", "say", json.dumps({"text": "I promise you the bone flute."})),
-        wire_call("2", "add_journal_entry", json.dumps({"content": "Dalla is a spy."})),
+        wire_call("2", "add_journal_entry", json.dumps({"text": "Dalla is a spy."})),
         wire_call("3", "say", "not json"),
         wire_call("4", "whisper", json.dumps({"text": None})),
     ]
@@ -247,6 +247,17 @@ def test_the_same_fact_is_kept_once_but_not_across_audiences():
     assert len(extract_facts([said, aside])) == 2 * len(extract_facts([said]))
 
 
+def test_of_two_mentions_of_equal_weight_the_first_stays():
+    lines = talk(("Ann", "Corwin went to Saltmere."), ("Bob", "We met Corwin at Thornwick."))
+    (named,) = [fact for fact in extract_facts(lines) if fact.terms == ("Corwin",)]
+    assert named.sentence == "Corwin went to Saltmere."
+
+
+def test_a_sentence_that_tells_nothing_new_takes_no_room():
+    lines = [heard("Ann", "Dalla has the key.", 1), whispered("Ann", "Dalla has the key.", 2)]
+    assert len(as_bullets(extract_facts(lines), 500)) == 1
+
+
 def test_messages_taken_one_by_one_give_the_same_facts():
     lines = talk(("Ann", "Petrok lives in Saltmere."), ("Petrok", "I owe Ann 9 crowns."))
     known = known_names(["Ann", "Petrok"])
@@ -285,6 +296,7 @@ def test_a_fact_is_found_again_in_another_spelling(fact, text):
         ("42 silver pieces", "41 silver pieces"),
         ("42 silver pieces", "42 crowns and some silver"),
         ("six men", "three the three men"),
+        ("five men", "two three men"),
         ("Lina", "Linnet's line"),
         ("Мирелла", "Марина"),
         ("四十二枚银币", "四十三枚银币"),

@@ -122,6 +122,11 @@ def test_a_report_without_an_estimate_is_not_believed():
     assert calibrate([UsageReport(0, 500)]) == Calibration()
 
 
+def test_the_newest_report_is_the_one_to_go_on_from():
+    older, newer = UsageReport(1000, 1000, at=1.0), UsageReport(2000, 2200, at=2.0)
+    assert calibrate([older, newer]).last is newer
+
+
 def test_the_last_good_report_counts_after_a_bad_one():
     good = UsageReport(1000, 1100, at=1.0)
     assert calibrate([good, UsageReport(1200, 0, at=2.0)]).last is good
