@@ -138,6 +138,7 @@ class AssistantService(Service):
         AssistantScript.shared_services = self
         self.signs.connect()
         self.accepting = True
+        self.late_start = self.clock.callLater(REVIVAL_S, self.start_late)
         reason = ServerConfig.objects.conf(SWITCH)
         if reason:
             self.switch_off(str(reason))
@@ -153,8 +154,9 @@ class AssistantService(Service):
         leaves the game without a server (measured)."""
         super().stopService()
         self.quiesce()
-        if self.revival.active():
-            self.revival.cancel()
+        for call in (self.revival, self.late_start):
+            if call.active():
+                call.cancel()
         self.loop_thread.stop()
 
     def quiesce(self) -> None:
@@ -273,6 +275,17 @@ class AssistantService(Service):
         if not self.attended:
             self.beat.stop()
 
+    def at_start(self) -> None:
+        """Evennia's start hook has come."""
+        if self.late_start.active():
+            self.late_start.cancel()
+        self.resume()
+
+    def start_late(self) -> None:
+        """Evennia's start hook has not come: some other hook of the game failed before it."""
+        log.warn("evennia_ai: the server's start hook was never called; the assistants go on")
+        self.resume()
+
     def resume(self) -> None:
         """Take up what an earlier process left: close its turns and wake who owes an answer, one
         after the other."""
@@ -335,7 +348,7 @@ def at_server_start() -> None:
     """Evennia's start hook, after cold start, reload and crash alike."""
     from evennia_ai.assistant_script import AssistantScript
 
-    AssistantScript.shared_services.resume()
+    AssistantScript.shared_services.at_start()
 
 
 def at_server_stop() -> None:

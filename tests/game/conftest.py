@@ -174,6 +174,7 @@ def service(db, settings):
     clock.advance(time.time())
     service = AssistantService(clock=clock, environ={})
     service.startService()
+    service.late_start.cancel()  # as when the start hook has come
     add_commands(class_from_module(settings.CMDSET_CHARACTER))
     yield service
     service.stopService()

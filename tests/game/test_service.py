@@ -7,12 +7,12 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.models import Event, Turn
-from evennia_ai.services import AssistantService
+from evennia_ai.services import REVIVAL_S, AssistantService
 from evennia_ai.testing.scripted import call
 from tests.game.conftest import gateway_to
 
 
-def restart(game, model):
+def restart(game, model, start_hook=True):
     """A new process in all but name: a new service, nothing left in memory."""
     from evennia.utils.idmapper.models import flush_cache
 
@@ -32,7 +32,8 @@ def restart(game, model):
     service.epoch = game.service.epoch + 1
     service.gateway = gateway_to(model, game.clock)
     service.startService()
-    service.resume()
+    if start_hook:
+        service.at_start()
     game.run(1)
     return service
 
@@ -90,6 +91,18 @@ def test_what_may_have_been_said_before_a_crash_is_closed_by_an_excuse(game, mir
     assert "my thoughts wandered" in ann.last()
     assert Event.objects.get().state == "excused"
     assert game.model.requests == []
+
+
+def test_where_the_start_hook_never_comes_what_was_left_is_taken_up_all_the_same(game, mira, ann):
+    game.model.add(Deferred(), call("say", text="One at last."))
+    ann.do("say one")
+    game.run()
+    service = restart(game, game.model, start_hook=False)
+    assert Event.objects.get().state == "claimed"
+    game.run(REVIVAL_S)
+    game.run(1)
+    assert ann.last() == 'Mira says, "One at last."'
+    service.stopService()
 
 
 def test_nobody_near_and_nothing_pending_costs_nothing(game, tavern):

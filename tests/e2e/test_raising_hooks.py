@@ -1,0 +1,104 @@
+"""A game's own hook that raises in a reload: its assistants answer all the same.
+
+What Evennia 5.0.1 and 6.1 do: where a script's or an object's hook or ``at_server_reload_stop``
+raises, the server logs it and stays, half told that it ends. Where ``at_server_reload_start``
+raises, the new server calls no further hook and knows nobody who was connected: only who connects
+anew can play.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from evennia_ai.testing.stub_process import StubProvider
+from server import running
+from tests.e2e.harness import ADMIN, GameServer
+from tests.e2e.telnet import TelnetPlayer
+from tests.e2e.test_talk import OPEN_EVENTS, thinking_with
+
+GAMES_OWN = """
+from pathlib import Path
+from django.conf import settings
+from evennia.scripts.scripts import DefaultScript
+from evennia_ai import services
+
+services.REVIVAL_S = 2.0  # what a test need not wait for
+
+def fail_at(where):
+    if Path(settings.GAME_DIR, "raise at " + where).exists():
+        raise RuntimeError("planned: " + where)
+
+class Stubborn(DefaultScript):
+    def at_server_reload(self):
+        fail_at("script")
+
+def at_server_reload_stop():
+    fail_at("stop")
+
+def at_server_reload_start():
+    fail_at("start")
+"""
+MAKE_STUBBORN = """
+from evennia.utils.create import create_script
+create_script("world.own.Stubborn", key="stubborn")
+"""
+HOOKS = 'AT_SERVER_STARTSTOP_MODULE = ["world.hooks", "world.own"]'
+HANGS_S = 60.0
+
+
+@pytest.fixture
+def stub(tmp_path: Path) -> Iterator[StubProvider]:
+    """A provider that answers at once, unless told otherwise."""
+    with StubProvider(tmp_path / "requests.jsonl") as process:
+        yield process
+
+
+@pytest.fixture
+def game(make_server: Callable[..., GameServer], stub: StubProvider) -> GameServer:
+    """A game some of whose own hooks raise when told to."""
+    mind = thinking_with(stub, autonomous_calls_per_hour=0, turn_deadline=HANGS_S)
+    game = make_server(start=False, assistant=mind, settings=HOOKS)
+    (game.folder / "world" / "own.py").write_text(GAMES_OWN)
+    game.python(MAKE_STUBBORN)
+    game.start()
+    return game
+
+
+def reload_failing(
+    game: GameServer, stub: StubProvider, ann: TelnetPlayer, admin: TelnetPlayer, where: str
+) -> None:
+    """Reload, with a call hanging, a game whose hook raises there; return when it has raised."""
+    (game.folder / f"raise at {where}").touch()
+    admin.send("scripts")  # what is not in memory is not told of a reload
+    admin.expect("-[+]\n")
+    asked = len(stub.requests())
+    stub.control(latency=HANGS_S)
+    ann.send(f"say Mira, what of the {where}?")
+    assert running.wait_until(lambda: len(stub.requests()) > asked, 20.0)
+    stub.control(latency=0.0)
+    admin.send("reload")
+    assert running.wait_until(lambda: f"planned: {where}" in game.log(), 60.0)
+    (game.folder / f"raise at {where}").unlink()
+
+
+def test_the_assistants_answer_after_a_reload_that_failed(
+    game: GameServer, stub: StubProvider
+) -> None:
+    before = running.server_pid(game.folder)
+    with game.player("Ann") as ann, game.player(ADMIN) as admin:
+        for where in ("script", "stop"):
+            reload_failing(game, stub, ann, admin, where)
+            ann.expect(f'Mira says, ".*what of the {where}')
+            ann.send(f"say Mira, and after the {where}?")
+            ann.expect(f'Mira says, ".*after the {where}')
+        assert running.server_pid(game.folder) == before, "it reloaded all the same"
+        reload_failing(game, stub, ann, admin, "start")
+    assert running.server_pid(game.folder) != before
+    with game.player("Ann") as ann:
+        ann.expect('Mira says, ".*what of the start', 30)
+        ann.send("say Mira, and after the start?")
+        ann.expect('Mira says, ".*after the start')
+    game.wait_for_sql(OPEN_EVENTS, [])
