@@ -62,6 +62,13 @@ def crowd_template(empty_template: Path, tmp_path_factory: pytest.TempPathFactor
     return furnished(empty_template, tmp_path_factory.mktemp("crowd"), worlds.crowd(minds=True))
 
 
+@pytest.fixture(scope="session")
+def gathering_template(demo_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A hundred assistants more, all in one room, and Ann among them."""
+    snippet = worlds.gathering("Ann")
+    return furnished(demo_template, tmp_path_factory.mktemp("gathering"), snippet)
+
+
 def furnished(template: Path, folder: Path, snippet: str) -> Path:
     """A copy of a game directory in which a snippet has run."""
     game = GameServer.copy_of(template, folder / "game")

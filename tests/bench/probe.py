@@ -284,6 +284,11 @@ def start_plugin_services(server: Any) -> None:
     reactor.callWhenRunning(begin)
 
 
+def at_server_reload_stop() -> None:
+    """Evennia's hook at the beginning of a reload, when all scripts have been told."""
+    write("reload began")
+
+
 def at_server_start() -> None:
     """Evennia's start hook; its maintenance runs every 60 s from this moment."""
     write("server started")

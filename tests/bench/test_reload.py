@@ -1,9 +1,10 @@
-"""A reload with a thousand assistants, and one in the middle of a model call."""
+"""A reload with a thousand assistants, and in the middle of one model call and of a hundred."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
@@ -11,9 +12,11 @@ import pytest
 
 from evennia_ai.testing.stub_process import StubProvider
 from server import running
+from tests.bench import worlds
 from tests.bench.figures import Sheet
 from tests.bench.probed import ProbedServer, Record, longest_gap
 from tests.bench.worlds import ASSISTANTS
+from tests.e2e import hanging
 from tests.e2e.harness import GameServer
 from tests.e2e.telnet import TelnetPlayer
 from tests.e2e.test_talk import OPEN_EVENTS, thinking_with
@@ -25,6 +28,10 @@ SETTLE_S = 2.0
 MOST_HELD_MS = 200.0
 RELOAD_HOOK = "scripts' at_server_reload"
 START_HOOK = "scripts' at_server_start"
+
+HANGING = worlds.GATHERED
+HANGING_PAIRS = 3
+INTERRUPTED = "SELECT COUNT(*) FROM evennia_ai_turn WHERE outcome = 'interrupted'"
 
 SLOW_S = 10.0
 PAIRS = 5
@@ -136,10 +143,62 @@ def test_a_reload_in_the_middle_of_a_model_call_is_no_longer(
         for number in range(PAIRS):
             quiet.append(game.reload())
             busy.append(reload_in_flight(game, stub, ann, f"hello Mira, number {number}"))
-    interrupted = game.sql("SELECT COUNT(*) FROM evennia_ai_turn WHERE outcome = 'interrupted'")
-    assert interrupted[0][0] == PAIRS, "not every reload was in the middle of a call"
+    assert game.sql(INTERRUPTED)[0][0] == PAIRS, "not every reload was in the middle of a call"
     paper = sheet(f"reload in a call of {SLOW_S:.0f} s")
     paper.add(f"nothing in flight, median of {PAIRS}", median(quiet), "s")
     paper.add(f"a call in flight, median of {PAIRS}", median(busy), "s")
     paper.add("  longer by", median(busy) - median(quiet), "s", MOST_LONGER_S)
+    paper.check()
+
+
+@dataclass
+class Pause:
+    """How long the players of a probed server had to wait for a reload, in seconds."""
+
+    hooks_s: float
+    talk_s: float
+
+    @classmethod
+    def of(cls, server: ProbedServer, player: TelnetPlayer) -> Pause:
+        """Reload, and let a player speak as soon as the server is up."""
+        old, began = server.pid, time.monotonic()
+        server.game.reload()
+        player.mark()
+        player.send("say Still here.")
+        player.expect('You say, "Still here')
+        talk_s = time.monotonic() - began
+        stopped = server.await_record("reload began", pid=old)
+        return cls(server.started_at() - stopped["at"], talk_s)
+
+
+def test_a_reload_with_a_hundred_calls_hanging_is_no_longer_and_all_are_answered_after_it(
+    gathering_template: Path, tmp_path: Path, stub: StubProvider, sheet: Callable[[str], Sheet]
+) -> None:
+    mind = thinking_with(stub, **hanging.UNDISTURBED)
+    quiet, busy = [], []
+    with (
+        ProbedServer(
+            gathering_template, tmp_path / "game", "", [hanging.MANY_COMMANDS], assistant=mind
+        ) as server,
+        server.game.player("Ann") as ann,
+        server.game.player("Ben") as ben,
+    ):
+        for _ in range(HANGING_PAIRS):
+            quiet.append(Pause.of(server, ben))
+            hanging.ask_all(stub, ann, HANGING)
+            busy.append(Pause.of(server, ben))
+            server.game.wait_for_sql(OPEN_EVENTS, [], 120)
+        ends = dict(map(tuple, server.game.sql(hanging.ENDS)))
+        interrupted = server.game.sql(hanging.INTERRUPTED)[0][0]
+    asked = HANGING * HANGING_PAIRS
+    assert sum(ends.values()) == interrupted == asked, "a reload was not in the middle of all calls"
+    paper = sheet(f"reload with {HANGING} calls hanging")
+    for what, side in (("hook to hook", "hooks_s"), ("until players talk", "talk_s")):
+        waits = [median(getattr(one, side) for one in runs) for runs in (quiet, busy)]
+        paper.add(f"{what}, nothing in flight", waits[0], "s")
+        paper.add(f"  {HANGING} calls hanging, median of {HANGING_PAIRS}", waits[1], "s")
+        paper.add("  longer by", waits[1] - waits[0], "s", MOST_LONGER_S)
+    for end in ("answered", "excused"):
+        paper.add(f"lines {end} afterwards", ends.pop(end, 0))
+    paper.add("lines that ended otherwise", sum(ends.values()), "", 0)
     paper.check()

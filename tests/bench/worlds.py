@@ -4,6 +4,7 @@ from __future__ import annotations
 
 ASSISTANTS = 1_000
 A_ROOM = 10
+GATHERED = 100
 
 EMPTY = """
 from evennia.scripts.models import ScriptDB
@@ -33,6 +34,14 @@ with transaction.atomic():
 from evennia.scripts.models import ScriptDB
 minds = ScriptDB.objects.filter(db_key="assistant").count()
 print(f"MADE {{minds}} {{time.monotonic() - began:.2f}}")
+"""
+
+MOVE_IN = """
+from evennia.objects.models import ObjectDB
+room = ObjectDB.objects.get(db_key={room!r})
+out = "evennia.objects.objects.DefaultExit"
+create_object(out, key="out", location=room, destination=ObjectDB.objects.get(id=2))
+ObjectDB.objects.get(db_key={player!r}).db.prelogout_location = room
 """
 
 # A room for each pair of a player and an assistant that know each other since many lines.
@@ -88,6 +97,12 @@ def crowd(minds: bool, count: int = ASSISTANTS, a_room: int = A_ROOM) -> str:
     """A snippet for many characters in rooms of their own, with or without minds."""
     persona = "You are one of the crowd." if minds else ""
     return CROWD.format(count=count, a_room=a_room, persona=persona)
+
+
+def gathering(player: str, count: int = GATHERED) -> str:
+    """A snippet for many assistants in one room, where a player of the demo will be among them."""
+    move_in = MOVE_IN.format(player=player, room="Chamber 0")
+    return crowd(minds=True, count=count, a_room=count) + move_in
 
 
 def pairs(count: int, history: int, password: str) -> str:

@@ -1,4 +1,4 @@
-"""A model that takes ten seconds holds up nobody: no other assistant, no script, no reload."""
+"""A model that takes ten seconds holds up nobody: no other assistant and no script."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from evennia_ai.testing.stub_process import StubProvider
 from server import running
 from tests.e2e.harness import GameServer
-from tests.e2e.test_talk import OPEN_EVENTS, thinking_with
+from tests.e2e.test_talk import thinking_with
 
 SLOW_S = 10.0
 TICKER = """
@@ -96,20 +96,3 @@ def test_a_call_of_ten_seconds_is_one_turn_and_holds_up_nobody(
         assert running.wait_until(lambda: len(asked_by_mira(stub)) == 2, 5.0)
     first, second = asked_by_mira(stub)
     assert second - first >= SLOW_S - 0.5, "two turns of one assistant overlapped"
-
-
-def test_a_reload_in_the_middle_of_it_is_as_quick_and_the_line_is_answered_after(
-    game: GameServer, stub: StubProvider
-) -> None:
-    quiet = min(game.reload() for _ in range(2))
-    with game.player("Ann") as ann:
-        busy = []
-        for number in range(2):
-            ann.send(f"say hello Mira, for the {number}. time")
-            asked = len(stub.requests())
-            assert running.wait_until(lambda: len(stub.requests()) > asked, 20.0)  # noqa: B023
-            busy.append(game.reload())
-        stub.rules({})
-        game.wait_for_sql(OPEN_EVENTS, [], 40)
-        ann.expect('Mira says, ".*hello Mira, for the 0. time I heard: hello Mira, for the 1.')
-    assert min(busy) <= quiet + 1.0

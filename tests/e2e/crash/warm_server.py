@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from contextlib import suppress
+import traceback
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
@@ -58,10 +58,12 @@ def load() -> Any:
 def run(runner: Any) -> NoReturn:
     """The life of one server."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    with suppress(BaseException):
+    try:
         runner.oldstdout, runner.oldstderr = sys.stdout, sys.stderr
         runner.logger.start(runner.application)
         runner.postApplication()
+    except BaseException:  # noqa: BLE001  # it must not go on as its parent
+        traceback.print_exc()
     os._exit(0)
 
 
