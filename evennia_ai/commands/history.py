@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
 from evennia.objects.models import ObjectDB
 
 from evennia_ai.commands.common import AICommand, UsageError
+from evennia_ai.messages import Message
+from evennia_ai.policy.projection import PUBLIC
 from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.store.compactions import MASK
 from evennia_ai.store.reports import (
     Page,
+    compaction_page,
+    find_compaction,
     message_page,
     seconds_between,
     turn_page,
     waiting_events,
 )
+from evennia_ai.store.search import find_messages
 
 MESSAGES_A_PAGE = 20
 TURNS_A_PAGE = 8
+COMPACTIONS_A_PAGE = 15
+FOUND = 20
 LINE_CHARS = 400
 
 
@@ -30,6 +39,9 @@ class CmdAIHistory(AICommand):
     Usage:
       aihistory <character> [= <page>]
       aihistory/turns <character> [= <page>]
+      aihistory/find <character> = <words>
+      aihistory/compactions <character> [= <page>]
+      aihistory/compaction <character> = <number>
 
     Without a switch: the conversation, with time, speaker, who heard it and
     its tokens. Page 1 is the newest. A whisper is marked (private).
@@ -37,19 +49,37 @@ class CmdAIHistory(AICommand):
     Switches:
       turns - turn by turn: what set it off, each model call with its tokens
               and time, each act with its result, and how the turn ended
+      find  - what was said with these words in it, however long ago
+      compactions - when old talk was summed up, and what came of it
+      compaction  - one of them with its summary, for each who may know it
 
     All times are UTC.
     """
 
     key = "aihistory"
     locks = "cmd:perm(Admin)"
-    switch_options = ("turns",)
+    switch_options = ("turns", "find", "compactions", "compaction")
 
     def run(self) -> None:
         """Show a page."""
+        if len(self.switches) > 1:
+            raise UsageError("One switch at a time, please. See |whelp aihistory|n.")
         script = self.find_assistant(self.lhs)
-        number = page_number(self.rhs)
-        if "turns" in self.switches:
+        if "find" in self.switches:
+            return self.show_found(script)
+        if "compaction" in self.switches:
+            return self.show_compaction(script)
+        return self.show_page(script, page_number(self.rhs))
+
+    def show_page(self, script: Any, number: int) -> None:
+        """Show a page of the conversation, of turns or of compactions."""
+        if "compactions" in self.switches:
+            page = compaction_page(script.id, number, COMPACTIONS_A_PAGE)
+            lines = [compaction_line(row) for row in page.rows]
+            if not lines:
+                self.msg(f"Nothing of {script.character_name}'s talk was summed up yet.")
+                return
+        elif "turns" in self.switches:
             page = turn_page(script.id, number, TURNS_A_PAGE)
             lines = [line for turn in page.rows for line in turn_lines(turn)]
         else:
@@ -59,6 +89,27 @@ class CmdAIHistory(AICommand):
             self.msg(f"{script.character_name} has heard and said nothing yet.")
             return
         self.msg("\n".join([*lines, self.footer(script, page)]))
+
+    def show_found(self, script: Any) -> None:
+        """Show what was said with some words in it."""
+        if not (self.rhs or "").strip():
+            raise UsageError("Which words? |waihistory/find <character> = <words>|n")
+        found = find_messages(script.id, self.rhs, FOUND)
+        rows = [as_row(message) for message in found]
+        lines = [message_line(row, script.character_name) for row in rows]
+        self.msg("\n".join(lines) or "Nothing was said with these words in it.")
+
+    def show_compaction(self, script: Any) -> None:
+        """Show one compaction with its summary."""
+        row = find_compaction(script.id, page_number(self.rhs))
+        if row is None:
+            raise UsageError("There is none of that number. |waihistory/compactions|n lists them.")
+        parts = [
+            f"|wFor {names_for(key.split(',')) if key != PUBLIC else 'everybody'}|n:\n"
+            + "\n".join(clean_output(line, 500) for line in text.splitlines())
+            for key, text in row["summary"].items()
+        ]
+        self.msg("\n".join([compaction_line(row), *parts]))
 
     def conversation_lines(self, script: Any, page: Page) -> list[str]:
         """The page's messages, and on the newest page what still waits."""
@@ -71,13 +122,42 @@ class CmdAIHistory(AICommand):
 
     def footer(self, script: Any, page: Page) -> str:
         """Where one is, and how to go on."""
-        switch = "/turns" if self.switches else ""
+        switch = f"/{self.switches[0]}" if self.switches else ""
         older = (
             f" Older: |waihistory{switch} {script.character_name} = {page.number + 1}|n"
             if page.number < page.pages
             else ""
         )
         return f"|xPage {page.number} of {page.pages}, times in UTC.|n{older}"
+
+
+def as_row(message: Message) -> dict[str, Any]:
+    """A message as `message_line` takes it."""
+    metadata = message["metadata"]
+    return {
+        **metadata,
+        **message,
+        "at": datetime.fromisoformat(metadata["at"]),
+        "tool_calls": message.get("tool_calls", []),
+    }
+
+
+def compaction_line(row: dict[str, Any]) -> str:
+    """One compaction: when, why, how, how much, and what became of the facts."""
+    when = f"|w{row['id']}|n |x{row['at']:%m-%d %H:%M:%S}|n"
+    undone = " |y(taken back)|n" if row["undone_at"] else ""
+    if row["reason"] == MASK:
+        return f"{when} {row['compacted_count']} results of tools masked{undone}"
+    facts = (
+        f"; of {row['facts_found']} facts {row['facts_kept']} in it, "
+        f"{row['facts_rescued']} written below"
+        if row["facts_found"]
+        else ""
+    )
+    return (
+        f"{when} {row['reason']}, {row['rung']}: {row['compacted_count']} messages, "
+        f"{row['original_token_count']:,} tokens into {row['summary_token_count']:,}{facts}{undone}"
+    )
 
 
 def page_number(text: str | None) -> int:

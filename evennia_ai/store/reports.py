@@ -41,6 +41,18 @@ def turn_page(assistant_id: int, number: int, size: int) -> Page:
     return paged(rows.prefetch_related("events", "model_calls", "tool_calls"), number, size)
 
 
+def compaction_page(assistant_id: int, number: int, size: int) -> Page:
+    """Compactions as dicts, undone ones too; masks are told as such."""
+    rows = models.Compaction.objects.filter(assistant_id=assistant_id).order_by("-id")
+    return paged(rows.values(), number, size)
+
+
+def find_compaction(assistant_id: int, number: int) -> dict[str, Any] | None:
+    """One compaction of an assistant."""
+    rows = models.Compaction.objects.filter(assistant_id=assistant_id, id=number)
+    return rows.values().first()
+
+
 def waiting_events(assistant_id: int) -> list[dict[str, Any]]:
     """What was heard and has no answer yet."""
     rows = models.Event.objects.filter(assistant_id=assistant_id, state__in=(WAITING, DOUBTFUL))

@@ -67,7 +67,7 @@ def test_new_makes_a_character_here(game, admin, tavern):
         ("aisetup Ada = You are Ada.", "Ada is being played by somebody right now."),
         ("aihistory", "Which character?"),
         ("aihistory Guard", "Guard has no assistant."),
-        ("aihistory/frob Guard", "There is no switch /frob. There are: /turns."),
+        ("aihistory/frob Guard", "There is no switch /frob. There are: /turns, /find"),
         ("aistatus/frob", "There is no switch /frob: aistatus has none."),
         ("aistatus", "There are no assistants yet."),
     ],

@@ -1,0 +1,56 @@
+"""Looking up talk that is out of view: nothing that was said is ever gone."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from evennia_ai.events import Audience
+from evennia_ai.messages import Message, is_private
+from evennia_ai.policy.audience import audience_of, visible
+from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.policy.summary import transcript_lines
+from evennia_ai.ports import ToolContext
+from evennia_ai.store.search import find_messages
+from evennia_ai.tools.base import Reached, tool
+
+FOUND = 6
+SHOWN_CHARS = 240
+
+
+class HistoryArguments(BaseModel):
+    """What to look for."""
+
+    words: str = Field(description="Words that were said.")
+
+
+@tool("search_history", world=False, safe_to_retry=True)
+def search_history(context: ToolContext, arguments: HistoryArguments) -> str | Reached:
+    """Look up earlier talk that you only know in short by now, word for word."""
+    script = context.script
+    record = script.conversation.current.record
+    if record is None:
+        return "You still have all of your talk before you."
+    strict = script.config.discretion == "strict"
+    known = partial(may_know, context.audience) if strict else None
+    found = find_messages(script.id, arguments.words, FOUND, record.upto_seq, known)
+    if not found:
+        return "Nothing of that kind was said."
+    text = "\n".join(line for message in found for line in found_lines(message, script))
+    if strict and any(map(is_private, found)):
+        return Reached(text, context.audience)
+    return text
+
+
+def may_know(audience: Audience, message: Message) -> bool:
+    """True where everybody who will hear the answer may know of a message."""
+    return visible(audience_of(message), audience)
+
+
+def found_lines(message: Message, script: Any) -> list[str]:
+    """A message as the model reads it, with its day."""
+    day = message["metadata"]["at"][:10]
+    lines = transcript_lines([message], script.character_name)
+    return [f"- {day}: {clean_heard(line, SHOWN_CHARS)}" for line in lines]

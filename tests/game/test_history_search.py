@@ -1,0 +1,116 @@
+"""Talk that is out of view: looked up by the assistant within its audience, and by admins."""
+
+import pytest
+
+from evennia_ai.messages import make_message
+from evennia_ai.policy.projection import CompactionRecord
+from evennia_ai.testing.scripted import call
+
+
+@pytest.fixture
+def old_talk(mira, ann, bob):
+    """Mira with talk behind her of which the first part is out of view."""
+    log = mira.assistant.conversation
+    both, secret = [ann.dbref, bob.dbref], [ann.dbref]
+    rows = log.append(
+        [
+            make_message("user", "Ann says: The ferry leaves at noon.", audience=both),
+            make_message(
+                "user", "Ann whispers to you: The key is under the ferry.", audience=secret,
+                private=True,
+            ),
+            make_message("user", "Bob says: I like cheese.", audience=both),
+        ]
+    )  # fmt: skip
+    log.compact(
+        CompactionRecord(
+            id=0,
+            reason="sleep",
+            from_seq=rows[0]["metadata"]["seq"],
+            upto_seq=rows[1]["metadata"]["seq"],
+            summary={"public": "They spoke of a ferry.", ann.dbref: "A key was mentioned."},
+            compacted_count=2,
+            compacted_at="",
+            original_token_count=60,
+            summary_token_count=20,
+            rung="summary",
+            facts_found=4,
+            facts_kept=3,
+            facts_rescued=1,
+        )
+    )
+    return mira
+
+
+def result_of(game):
+    """What the last tool told the model."""
+    return [m for m in game.model.requests[-1].messages if m["role"] == "tool"][-1]["content"]
+
+
+def test_the_assistant_finds_what_was_said_word_for_word(game, bob, ann, old_talk):
+    game.model.add(call("search_history", words="when does the ferries leave"), call("noop"))
+    bob.do("say Mira, when does the ferry leave?")
+    game.run(1)
+    assert "Ann says: The ferry leaves at noon." in result_of(game)
+
+
+def test_a_whisper_is_found_for_its_own_listener_alone(game, bob, ann, old_talk):
+    game.model.add(call("search_history", words="key"), call("noop"))
+    bob.do("say Mira, where is the key?")
+    game.run(1)
+    assert result_of(game) == "Nothing of that kind was said."
+    game.model.add(call("search_history", words="key"), call("noop"))
+    ann.do("whisper Mira = where is the key?")
+    game.run(1)
+    assert "under the ferry" in result_of(game)
+
+
+def test_what_was_found_of_a_whisper_stays_between_its_parties(game, bob, ann, old_talk):
+    game.model.add(call("search_history", words="key"), call("noop"))
+    ann.do("whisper Mira = where is the key?")
+    game.run(1)
+    game.model.add(call("noop"))
+    bob.do("say Mira, hello")
+    game.run(1)
+    assert "under the ferry" not in str(game.model.requests[-1].messages)
+
+
+def test_what_is_in_view_need_not_be_looked_up(game, ann, mira):
+    game.model.add(call("search_history", words="ferry"), call("noop"))
+    ann.do("say Mira, hello")
+    game.run(1)
+    assert result_of(game) == "You still have all of your talk before you."
+
+
+def test_admins_find_words_in_the_whole_log(admin, old_talk):
+    text = admin.told("aihistory/find Mira = ferry")
+    assert "The ferry leaves at noon." in text
+    assert "(private)" in text
+    assert "cheese" not in text
+    assert admin.told("aihistory/find Mira = zebra") == "Nothing was said with these words in it."
+
+
+def test_admins_read_the_compactions(admin, ann, old_talk):
+    line = "sleep, summary: 2 messages, 60 tokens into 20; of 4 facts 3 in it, 1 written below"
+    assert line in admin.told("aihistory/compactions Mira")
+    number = old_talk.assistant.conversation.current.record.id
+    text = admin.told(f"aihistory/compaction Mira = {number}")
+    assert "For everybody:\nThey spoke of a ferry." in text
+    assert "For Ann:\nA key was mentioned." in text
+    admin.do("aicompact/undo Mira")
+    assert "(taken back)" in admin.told("aihistory/compactions Mira")
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("aihistory/find Mira", "Which words?"),
+        ("aihistory/find Mira = ...", "Nothing was said"),
+        ("aihistory/compaction Mira = 99", "There is none of that number."),
+        ("aihistory/compaction Mira = x", "'x' is no page number"),
+        ("aihistory/compactions Mira", "summed up yet"),
+        ("aihistory/find/turns Mira", "One switch at a time"),
+    ],
+)
+def test_what_cannot_be_shown_is_told(admin, mira, line, answer):
+    assert answer in admin.told(line)
