@@ -22,11 +22,12 @@ GROUPED = re.compile(r"(?<=\d)[,'’ ](?=\d{3}(?!\d))")
 POSSESSIVE = re.compile(r"['’]s\b")
 ACCENTS = re.compile("[\u0300-\u036f]")
 SLAVIC_ENDING = re.compile("(?<=[\u0400-\u04ff]{3})[аеиоуыэюяйьёіїє]{1,2}$")
-CHINESE_NUMBER = re.compile("[一二三四五六七八九十百千万萬两兩零〇]{2,}")
+CHINESE_NUMBER = re.compile("[一二三四五六七八九十百千万萬两兩零〇]{2,12}")
 CHINESE_DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {
     "〇": 0, "两": 2, "兩": 2,
 }  # fmt: skip
 CHINESE_SCALES = {"十": 10, "百": 100, "千": 1000}
+MOST = 10**9  # "a hundred hundred hundred ..." ends somewhere
 LOOSE_WORDS = 4  # how many others may stand within a term
 NEAR_WORDS = 60  # how far apart the terms of one fact may stand
 
@@ -73,7 +74,7 @@ def _number_at(words: Sequence[str], index: int) -> tuple[int, int]:
     """The number in words that begins here, and the index behind it."""
     total, current = 0, 0
     start = index
-    while index < len(words):
+    while index < len(words) and current < MOST:
         word = words[index]
         unit = 1 if word == "one" and index > start else NUMBER_WORDS.get(word)
         if unit is not None:
@@ -138,14 +139,15 @@ class TextIndex:
             found.append(places)
         return len(found) < 2 or _near(found, NEAR_WORDS)
 
-    def _places_of(self, words: list[str]) -> list[int]:
+    def _places_of(self, term: list[str]) -> list[int]:
         """Where these words stand together; the whole text for a term without words."""
+        words = set(term)
         if not words:
             return [0]
         if any(word not in self._places for word in words):
             return []
         rarest = min((self._places[word] for word in words), key=len)
-        reach = len(words) + LOOSE_WORDS
+        reach = len(term) + LOOSE_WORDS
         others = [self._places[word] for word in words]
         return [place for place in rarest if all(_within(at, place, reach) for at in others)]
 

@@ -383,6 +383,7 @@ SPOKEN = st.lists(
 def test_any_text_gives_facts_without_complaint_and_always_the_same(messages, own_name):
     facts = extract_facts(messages, ["Ann", own_name], own_name)
     assert facts == extract_facts(messages, ["Ann", own_name], own_name) == settle(facts)
+    missing_facts(facts, [own_name, *(message["content"] for message in messages)])
     for fact in facts:
         assert fact.kind in WEIGHTS and fact.terms and all(fact.terms)
         assert 1 <= fact.weight <= 10 and len(fact.sentence) <= MOST_CHARS
@@ -412,6 +413,20 @@ def test_a_counter_of_one_s_own_is_used_for_the_budget():
     facts = extract_facts(talk(("Ann", "Corwin went to Saltmere."), ("Bob", "Dalla has a boat.")))
     assert len(as_bullets(facts, 24, lambda text: 10)) == 2
     assert len(as_bullets(facts, 23, lambda text: 10)) == 1
+
+
+@pytest.mark.parametrize(
+    "part",
+    """a|A|A of|"a|'a'|three hundred and|hundred|million|1,|(|my sister|四十二枚|四|百|...|x,|the x is
+    |x|X|Ann says:|a-b-|ア|a's|。|Ann 答应 42|\x00|\ud800|x;|- a: |é""".split("|"),
+)
+@pytest.mark.parametrize("joint", ["", " "])
+def test_a_text_made_to_be_tiresome_is_read_quickly(part, joint):
+    text = ((part.strip() + joint) * 20_000)[:20_000]
+    start = time.process_time()
+    facts = extract_facts([heard("Ann", text)])
+    missing_facts(facts, [text, *as_bullets(facts, 1_000)])
+    assert time.process_time() - start <= 1.0  # measured 0.06 at most
 
 
 # The planted corpus: people, places and things that stand nowhere in the extractor.
