@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Generator, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, ClassVar
 
 from evennia.objects.models import ObjectDB
@@ -25,11 +27,13 @@ from evennia_ai.errors import ConfigError, StoreUnavailable, TurnAborted
 from evennia_ai.events import Heard
 from evennia_ai.game_settings import game_settings
 from evennia_ai.hearing import is_chosen, perceive
+from evennia_ai.llm.tokenizers import count_for
 from evennia_ai.messages import Message
 from evennia_ai.policy.addressing import SPOKEN
 from evennia_ai.policy.autonomy import HOUR_S, AutonomyLimits, AutonomyState, should_act
 from evennia_ai.policy.persona import Persona
 from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.policy.tokens import CountText, UsageReport, count_message, estimate_tokens
 from evennia_ai.profiles import missing_model
 from evennia_ai.rest import is_asleep, sleep_through, wake_up
 from evennia_ai.senses import can_hear, display_name, is_assistant, listening_objects
@@ -62,6 +66,7 @@ log = Logger()
 
 STORE_PAUSE_S = 5.0
 GUESSED_OVERHEAD = 2_500
+KEPT_REPORTS = 8
 URGENT = 7
 NOTEWORTHY = 4
 CHARACTER_ATTRIBUTES = ("ai_lore", "ai_fillers", "ai_following")
@@ -150,7 +155,8 @@ class AssistantScript(DefaultScript):
     def conversation(self) -> TableConversation:
         """The log of everything said and done."""
         if self.ndb.conversation is None:
-            self.ndb.conversation = TableConversation(self.id, self.services.now)
+            count = partial(count_message, count_text=self.count_text)
+            self.ndb.conversation = TableConversation(self.id, self.services.now, count)
         return self.ndb.conversation
 
     @property
@@ -502,6 +508,19 @@ class AssistantScript(DefaultScript):
     def make_room(self) -> Deferred[bool]:
         """Compact at once, without a model. Fires with True where there is more room now."""
         return make_room(self)
+
+    @property
+    def count_text(self) -> CountText:
+        """Counts the tokens of a text, as its model does where that is known."""
+        model = self.config.llm_model or self.profile.model
+        return count_for(model) or estimate_tokens
+
+    @property
+    def usage_reports(self) -> deque[UsageReport]:
+        """What the endpoint counted of the latest requests, and what we had estimated."""
+        if self.ndb.usage_reports is None:
+            self.ndb.usage_reports = deque(maxlen=KEPT_REPORTS)
+        return self.ndb.usage_reports
 
     @property
     def prompt_overhead(self) -> int:

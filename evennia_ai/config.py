@@ -13,6 +13,7 @@ from typing import Any, get_args, get_type_hints
 
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.sleep_schedule import read_schedule
+from evennia_ai.policy.windows import model_window
 from evennia_ai.profiles import default_profiles  # noqa: F401  # where it stood before
 
 TRUE_WORDS = ("true", "yes", "on", "1")
@@ -344,5 +345,7 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
 
 
 def usable_window(config: AssistantConfig, profile: ModelProfile) -> int:
-    """The context window in tokens that may be filled: the smaller of setting and profile."""
-    return min(config.max_context_tokens, profile.context_window or config.max_context_tokens)
+    """The context window in tokens that may be filled: the smaller of the setting and what the
+    profile says, or, where it says nothing, what is known of the model."""
+    window = model_window(config.llm_model or profile.model, profile.context_window)
+    return min(config.max_context_tokens, window or config.max_context_tokens)

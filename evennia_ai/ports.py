@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
@@ -23,6 +23,8 @@ from evennia_ai.policy.lore import LoreEntry
 from evennia_ai.policy.persona import Persona
 from evennia_ai.policy.projection import CompactionRecord as CompactionRecord
 from evennia_ai.policy.projection import View as View
+from evennia_ai.policy.tokens import CountText as CountText
+from evennia_ai.policy.tokens import UsageReport as UsageReport
 
 # --- models ----------------------------------------------------------------------------------
 
@@ -326,10 +328,18 @@ class World(Protocol):
         and this audience may hear."""
 
 
+class Slices(Protocol):
+    """Work that takes its turn, so that none of it holds others up for long."""
+
+    def put(self, work: Callable[..., object], *args: Any) -> None:
+        """Call ``work(*args)`` soon, after everything put before it."""
+
+
 class Services(Protocol):
     """What a script is given to work with."""
 
     clock: IReactorTime
+    slices: Slices
     gateway: Gateway
     toolbox: Toolbox
     world: World
@@ -353,12 +363,16 @@ class Script(Protocol):
     """What the engine touches of an `AssistantScript`.
 
     ``prompt_overhead`` is what the last request took beside the conversation, in tokens;
-    ``compaction_strikes`` counts the compactions in a row of which no summary came.
+    ``compaction_strikes`` counts the compactions in a row of which no summary came; ``count_text``
+    counts tokens as the model does where that is known; ``usage_reports`` are the latest counts of
+    the endpoint's beside ours.
     """
 
     id: int
     prompt_overhead: int
     compaction_strikes: int
+    count_text: CountText
+    usage_reports: MutableSequence[UsageReport]
 
     config: AssistantConfig
     profile: ModelProfile

@@ -30,6 +30,7 @@ from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.offline import OfflineBrain
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.llm.probe import Prober
+from evennia_ai.llm.tokenizers import load_for
 from evennia_ai.ports import TurnRecord
 from evennia_ai.profiles import default_profiles, merge_profiles
 from evennia_ai.rest import NightWatch, is_asleep
@@ -133,6 +134,7 @@ class AssistantService(Service):
 
         super().startService()
         self.loop_thread.start()
+        load_for(self.models_in_use())
         if self.wants_models():
             self.openai.warm_up().addErrback(lambda failure: log.failure("no openai", failure))
         AssistantScript.shared_services = self
@@ -146,8 +148,20 @@ class AssistantService(Service):
     def wants_models(self) -> bool:
         """True where a profile of the environment or of the game's own asks a model. The built-in
         ones are there in every game and say nothing about it."""
+        return any(profile.get("client") == "openai" for profile in self.profiles_in_use())
+
+    def profiles_in_use(self) -> list[Mapping[str, Any]]:
+        """The profile of the environment and those the game names itself."""
         named = {"default", str(game_setting("profile", "default")), *game_setting("PROFILES", ())}
-        return any(self.profiles.get(name, {}).get("client") == "openai" for name in named)
+        return [self.profiles[name] for name in sorted(named) if name in self.profiles]
+
+    def models_in_use(self) -> list[str]:
+        """The models that the game names; what they count in is loaded before players are served,
+        since loading holds every thread for a moment (measured)."""
+        if not self.wants_models():
+            return []
+        named = (profile.get("model") for profile in self.profiles_in_use())
+        return [str(model) for model in (game_setting("llm_model", ""), *named) if model]
 
     def stopService(self) -> None:
         """Synchronous and short, and returns nothing: whatever lasts longer than a moment here

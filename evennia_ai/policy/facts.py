@@ -82,11 +82,19 @@ def extract_facts(
         own_name: the character's.
     """
     messages = list(messages)
+    known = names_in(messages, [*names, own_name])
+    found = [fact for message in messages for fact in facts_in(message, known, own_name)]
+    return gather(found)
+
+
+def names_in(messages: Iterable[Message], names: Iterable[str] = ()) -> frozenset[str]:
+    """`known_names` of the speakers of messages, and of others."""
     speakers = {str(message["metadata"].get("speaker_name") or "") for message in messages}
-    known = known_names([*names, *speakers, own_name])
-    found: list[Fact] = []
-    for message in messages:
-        found += facts_in(message, known, own_name)
+    return known_names([*names, *speakers])
+
+
+def gather(found: Sequence[Fact]) -> tuple[Fact, ...]:
+    """What `facts_in` found in many messages, as `extract_facts` gives it."""
     return settle(_without_false_names(found))
 
 

@@ -15,11 +15,20 @@ from evennia_ai.store.rows import message_from_row, message_to_row
 
 
 class TableConversation:
-    """Append-only. The view is read from the database at first use and kept in step after that."""
+    """Append-only. The view is read from the database at first use and kept in step after that.
 
-    def __init__(self, assistant_id: int, now: Callable[[], datetime]) -> None:
+    ``count`` tells the tokens of a message when it is stored, once and for all.
+    """
+
+    def __init__(
+        self,
+        assistant_id: int,
+        now: Callable[[], datetime],
+        count: Callable[[Message], int] = count_message,
+    ) -> None:
         self.assistant_id = assistant_id
         self.now = now
+        self.count = count
         self.compactions = TableCompactions(assistant_id, now)
         self._view: View | None = None
 
@@ -32,7 +41,7 @@ class TableConversation:
     def insert(self, messages: Sequence[Message]) -> list[models.Message]:
         """Store messages within a transaction of the caller's, who extends the view after it."""
         at = self.now()
-        rows = [message_to_row(self.assistant_id, message, at) for message in messages]
+        rows = [message_to_row(self.assistant_id, message, at, self.count) for message in messages]
         return models.Message.objects.bulk_create(rows)
 
     def extend_view(self, rows: Sequence[models.Message]) -> list[Message]:
@@ -56,7 +65,7 @@ class TableConversation:
                 assistant_id=self.assistant_id, id__gt=record.upto_seq if record else 0
             )
             messages = [message_from_row(row) for row in rows.order_by("id")]
-            self._view = View(record, messages, self.compactions.masked_upto(), count_message)
+            self._view = View(record, messages, self.compactions.masked_upto(), self.count)
         return self._view
 
     def compact(self, record: CompactionRecord) -> CompactionRecord:
@@ -65,7 +74,7 @@ class TableConversation:
         stored = self.compactions.commit(record)
         view = self.current
         kept = [m for m in view.messages if m["metadata"]["seq"] > stored.upto_seq]
-        self._view = View(stored, kept, view.masked_upto, count_message)
+        self._view = View(stored, kept, view.masked_upto, self.count)
         return stored
 
     def mask(self, upto_seq: int) -> int:
@@ -77,7 +86,7 @@ class TableConversation:
         ]  # fmt: skip
         if chosen:
             self.compactions.mask(chosen[0]["metadata"]["seq"], upto_seq, len(chosen))
-            self._view = View(view.record, view.messages, upto_seq, count_message)
+            self._view = View(view.record, view.messages, upto_seq, self.count)
         return len(chosen)
 
     def undo(self) -> CompactionRecord | None:

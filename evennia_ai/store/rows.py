@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -27,7 +28,12 @@ def event_from_row(row: models.Event) -> InboxEvent:
     return InboxEvent(row.id, row.at, heard, row.attempts)
 
 
-def message_to_row(assistant_id: int, message: Message, at: datetime) -> models.Message:
+def message_to_row(
+    assistant_id: int,
+    message: Message,
+    at: datetime,
+    count: Callable[[Message], int] = count_message,
+) -> models.Message:
     """An unsaved row; its tokens are counted here, once."""
     meta = message["metadata"]
     return models.Message(
@@ -41,7 +47,7 @@ def message_to_row(assistant_id: int, message: Message, at: datetime) -> models.
         speaker_name=meta.get("speaker_name", ""),
         audience=meta.get("audience", []),
         private=bool(meta.get("private")),
-        tokens=meta.get("tokens") or count_message(message),
+        tokens=meta.get("tokens") or count(message),
         event_id=meta.get("event_id"),
         turn_id=meta.get("turn_id"),
     )

@@ -14,7 +14,7 @@ from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import CLAIMED, OVERHEARD
 from evennia_ai.store.recovery import INTENDED, INTERRUPTED, give_up_acts, recover_turn
-from evennia_ai.store.rows import event_from_row, message_to_row
+from evennia_ai.store.rows import event_from_row
 from evennia_ai.store.usage import add_use
 from evennia_ai.turn.prompt_contexts import heard_line
 
@@ -77,7 +77,7 @@ class TableTurns:
             again = [event for event in events if event.attempts]
             first_turns = self._first_turns(again)
             self._claim(events, turn.id)
-            rows = self._log_heard([*events, *overheard], first_turns, turn.id, at)
+            rows = self._log_heard([*events, *overheard], first_turns, turn.id)
         self.conversation.extend_view(rows)
         self.current = turn.id
         overheard += self._overheard_in(set(first_turns.values()))
@@ -128,12 +128,10 @@ class TableTurns:
         events: Sequence[InboxEvent],
         logged: Mapping[int, int],
         turn_id: int,
-        at: datetime,
     ) -> list[models.Message]:
         """Messages for events that have none yet: a second attempt finds its words in the log."""
         new = sorted((e for e in events if e.id not in logged), key=lambda event: event.id)
-        rows = [message_to_row(self.assistant_id, heard_message(e, turn_id), at) for e in new]
-        return models.Message.objects.bulk_create(rows)
+        return self.conversation.insert([heard_message(event, turn_id) for event in new])
 
     def finish(self, turn_id: int, outcome: str, detail: str = "") -> None:
         """Close a turn and, in the same transaction, the events it named."""

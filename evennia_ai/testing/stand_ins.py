@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from types import SimpleNamespace
@@ -17,6 +18,7 @@ from evennia_ai.events import Audience, Heard
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.policy.lore import LoreEntry
 from evennia_ai.policy.persona import read_persona
+from evennia_ai.policy.tokens import UsageReport, estimate_tokens
 from evennia_ai.ports import Gateway, Situation, ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 
@@ -92,11 +94,20 @@ class StandInWorld:
         return self.known, frozenset({"all"})
 
 
+class AtOnce:
+    """Slices for tests: everything is done at once."""
+
+    def put(self, work: Callable[..., object], *args: Any) -> None:
+        """Call ``work(*args)``."""
+        work(*args)
+
+
 class StandInServices:
     """What a script is given."""
 
     def __init__(self, gateway: Gateway) -> None:
         self.clock: Any = Clock()
+        self.slices = AtOnce()
         self.gateway = gateway
         self.toolbox = StandInToolbox()
         self.world = StandInWorld()
@@ -135,6 +146,8 @@ class StandInScript:
         self.prompt_overhead = 0
         self.told: list[tuple[str, str]] = []
         self.compaction_strikes = 0
+        self.count_text = estimate_tokens
+        self.usage_reports: deque[UsageReport] = deque(maxlen=8)
         self.services = StandInServices(gateway)
         self.config = config or AssistantConfig()
         self.profile = ModelProfile("test", model="scripted")

@@ -19,7 +19,12 @@ from evennia_ai.policy.persona import render_persona
 from evennia_ai.policy.projection import is_marker, visible_items
 from evennia_ai.policy.sanitize import strip_reasoning
 from evennia_ai.policy.summary import summary_problem, summary_request, transcript_lines
-from evennia_ai.policy.tokens import count_conversation_tokens, count_message, estimate_tokens
+from evennia_ai.policy.tokens import (
+    UsageReport,
+    count_conversation_tokens,
+    count_message,
+    estimate_tokens,
+)
 from evennia_ai.ports import (
     TASK_SUMMARY,
     Caller,
@@ -107,7 +112,8 @@ def build_prompt(
     task = context.prompt or new_lines_prompt(lines)
     remembered = [line for line, _private in recalled]
     tail = wire_text("user", situation_prompt(situation, lore, time, task, remembered))
-    script.prompt_overhead = tool_tokens + count_message(system) + count_message(tail)
+    count = partial(count_message, count_text=script.count_text)
+    script.prompt_overhead = tool_tokens + count(system) + count(tail)
     fixed = script.prompt_overhead + config.max_reply_tokens
     shown = newest_that_fit(visible, window - fixed)
     secret = any(is_private(m) for m in shown) or any(private for _, private in recalled)
@@ -115,7 +121,7 @@ def build_prompt(
     return Prompt(
         messages=wire,
         private=config.discretion == "strict" and secret,
-        tokens=tool_tokens + count_conversation_tokens(wire, None),
+        tokens=script.prompt_overhead + sum(map(stored_size, shown)),
         situation=situation,
         lore=tuple(lore),
     )
@@ -260,6 +266,9 @@ def ask_model(
     purpose.ensure_wanted()
     if failure:
         raise failure
+    if reply.usage is not None and purpose.turn_id is not None:
+        counted = UsageReport(request.tokens, reply.usage.prompt_tokens, started)
+        script.usage_reports.append(counted)
     return reply
 
 

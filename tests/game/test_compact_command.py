@@ -31,9 +31,21 @@ def counts(text):
     return int(found[1]), int(found[2])
 
 
-def test_a_compaction_is_done_told_and_taken_back(game, admin, talkative):
+@pytest.fixture
+def answer(game, admin):
+    """A function that types a command as the admin and lets the game go on; what he is told."""
+
+    def ask(line):
+        admin.told(line)
+        game.run()
+        return "\n".join(admin.heard())
+
+    return ask
+
+
+def test_a_compaction_is_done_told_and_taken_back(game, admin, answer, talkative):
     game.model.add("Ann told long stories.")
-    text = admin.told("aicompact Mira = the stories")
+    text = answer("aicompact Mira = the stories")
     gone, kept = counts(text)
     assert gone + kept == 40
     assert "Done (summary)" in text
@@ -51,14 +63,14 @@ def test_dry_tells_what_would_be_done_and_does_nothing(admin, talkative):
     assert not Compaction.objects.exists()
 
 
-def test_the_number_to_keep_is_for_this_once(game, admin, talkative):
+def test_the_number_to_keep_is_for_this_once(game, answer, talkative):
     game.model.add("Ann told long stories.")
-    assert "35 messages summed up, 5 kept" in admin.told("aicompact/keep Mira/5")
+    assert "35 messages summed up, 5 kept" in answer("aicompact/keep Mira/5")
 
 
-def test_a_failed_summary_leaves_everything_as_it_was(game, admin, talkative):
+def test_a_failed_summary_leaves_everything_as_it_was(game, answer, talkative):
     game.model.add(ProviderUnavailable("down"))
-    assert "everything stays as it is" in admin.told("aicompact Mira")
+    assert "everything stays as it is" in answer("aicompact Mira")
     assert not Compaction.objects.exists()
 
 
@@ -83,7 +95,7 @@ def test_what_is_said_meanwhile_is_answered_afterwards(game, admin, ann, talkati
     assert ann.last() == 'Mira says, "Yes?"'
 
 
-def test_a_games_own_code_is_told(game, admin, talkative):
+def test_a_games_own_code_is_told(game, answer, talkative):
     seen = []
 
     def started(sender, reason, **kwargs):
@@ -95,7 +107,7 @@ def test_a_games_own_code_is_told(game, admin, talkative):
     compaction_started.connect(started)
     compaction_finished.connect(finished)
     game.model.add("Ann told long stories.")
-    admin.told("aicompact Mira")
+    answer("aicompact Mira")
     assert seen == ["manual", Compaction.objects.get().compacted_count]
 
 
