@@ -31,6 +31,7 @@ from evennia_ai.sleep.compaction import is_due
 from evennia_ai.store.attributes import read_attribute, write_attribute
 from evennia_ai.texts import text
 from evennia_ai.thinking import send_filler
+from evennia_ai.timers import is_time, keep_running
 
 log = Logger()
 
@@ -126,10 +127,7 @@ class NightWatch:
         if script.id not in self.charges:
             self.charges[script.id] = script
             script.ndb.next_look = self.clock.seconds()
-        if not self.rounds.running:
-            self.rounds.start(ROUND_S, now=False).addErrback(
-                lambda failure: log.failure("the night watch stopped", failure)
-            )
+        keep_running(self.rounds, ROUND_S)
 
     def stop(self) -> None:
         """Look after nobody."""
@@ -143,7 +141,7 @@ class NightWatch:
         for script_id, script in list(self.charges.items()):
             if not script.pk or not script.obj:
                 del self.charges[script_id]
-            elif script.ndb.next_look <= now:
+            elif is_time(script.ndb.next_look, now, script.config.tick_rate_sleep):
                 script.ndb.next_look = now + script.config.tick_rate_sleep
                 if not self.tend(script):
                     self.charges.pop(script_id, None)

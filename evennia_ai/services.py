@@ -47,6 +47,7 @@ from evennia_ai.store.recovery import assistants_with_work, recover_open_turns
 from evennia_ai.store.usage import spent_on
 from evennia_ai.texts import check_texts, text
 from evennia_ai.thinking import ThinkingSigns, send_filler
+from evennia_ai.timers import is_time, keep_running
 from evennia_ai.tools.registry import load_registry
 
 log = Logger()
@@ -181,7 +182,6 @@ class AssistantService(Service):
         if self.quiet:
             return
         self.quiet, self.accepting = True, False
-        self.attended.clear()
         if self.beat.running:
             self.beat.stop()
         self.watch.stop()
@@ -265,17 +265,7 @@ class AssistantService(Service):
             self.attended[script.id] = script
             script.ndb.next_beat = now + script.config.tick_rate
             script.ndb.last_talk_at = script.ndb.last_talk_at or now
-        self.keep_beating()
-
-    def keep_beating(self) -> None:
-        """Start the beat where it does not run; and where it would rest for long, since the
-        machine's clock was set back and timers go by that."""
-        if self.beat.running and self.beat.call.getTime() - self.clock.seconds() > 2 * BEAT_S:
-            self.beat.stop()
-        if not self.beat.running:
-            self.beat.start(BEAT_S, now=False).addErrback(
-                lambda failure: log.failure("the beat stopped", failure)
-            )
+        keep_running(self.beat, BEAT_S)
 
     def tick_attended(self) -> None:
         """Wake who is due; forget who is alone. With nobody to attend, the beat stops."""
@@ -283,7 +273,7 @@ class AssistantService(Service):
         for script_id, script in list(self.attended.items()):
             if not script.pk or not script.obj or not script.players_near():
                 del self.attended[script_id]
-            elif not 0 < script.ndb.next_beat - now <= script.config.tick_rate:
+            elif is_time(script.ndb.next_beat, now, script.config.tick_rate):
                 script.ndb.next_beat = now + script.config.tick_rate
                 script.wake()
         if not self.attended:

@@ -16,6 +16,8 @@ from evennia_ai.errors import (
     QuotaExhausted,
 )
 
+BEYOND_ANY_PAUSE_S = 3_600.0
+
 
 @dataclass(frozen=True)
 class BreakerLimits:
@@ -49,8 +51,11 @@ class Breaker:
 
 
 def admits(breaker: Breaker, now: float) -> bool:
-    """True where a call may start: while it is closed, and one probe when the pause is over."""
-    return breaker.open_until is None or (now >= breaker.open_until and not breaker.probing)
+    """True where a call may start: while it is closed, and one probe when the pause is over, or
+    when so much of it is left that the clock must have been set back."""
+    if breaker.open_until is None:
+        return True
+    return not breaker.probing and not 0 < breaker.open_until - now <= BEYOND_ANY_PAUSE_S
 
 
 def after_start(breaker: Breaker) -> Breaker:

@@ -14,6 +14,7 @@ from evennia_ai.errors import (
 )
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
 from evennia_ai.llm.offline import OfflineBrain
+from evennia_ai.messages import LLMReply
 from evennia_ai.models import Event, Message, ModelCall, ToolCall, Turn
 from evennia_ai.policy.backoff import RetryLimits
 from evennia_ai.testing.scripted import call
@@ -206,6 +207,29 @@ def test_a_whisper_is_excused_in_a_whisper(game, ann, bob, mira, cloud):
     assert len(spoken_by("Mira whispers", ann)) == 1
     assert spoken_by("Mira", bob) == []
     assert not Message.objects.filter(private=False)
+
+
+def test_what_a_stand_in_made_of_a_secret_is_not_said_to_who_came_in_meanwhile(
+    game, ann, mira, tavern, cloud
+):
+    slow = Deferred()
+
+    class Slow:
+        def complete(self, request, profile):
+            return slow
+
+    cloud(Slow())
+    game.model.add(call("whisper", text="I keep it.", target="Ann"), ProviderUnavailable("Down."))
+    ann.do("whisper Mira = the code is 12")
+    game.run()
+    ann.do("say Mira, what was it?")
+    game.run()
+    eve = game.player("Eve", game.room("Yard"))
+    eve.character.move_to(tavern, quiet=True)
+    slow.callback(LLMReply("It was 12."))
+    game.run()
+    assert ann.last() == 'Mira whispers: "It was 12."'
+    assert "12" not in "".join(eve.heard())
 
 
 def test_nobody_answers_an_excuse(game, ann, mira, tavern, cloud):

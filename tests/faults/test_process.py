@@ -4,6 +4,7 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from evennia_ai.assistant_script import AssistantScript
+from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.events import Heard
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
 from evennia_ai.llm.offline import OfflineBrain
@@ -265,6 +266,35 @@ def test_45_a_budget_is_kept_for_each_day(game, ann, mira, jump):
     assert 1 <= calls_until_used_up() <= first + 1
     game.clock.rightNow -= jump
     assert calls_until_used_up() == 0
+
+
+def test_45_an_endpoint_that_was_left_alone_is_not_left_alone_for_a_day_more(game, ann, mira):
+    clients = {"openai": game.model, "offline": OfflineBrain()}
+    limits = GatewayLimits(retry=RetryLimits(max_attempts=1))
+    game.service.gateway = ModelGateway(game.clock, clients, limits)
+    game.service.profiles["one"] = {"client": "openai", "model": "first"}
+    mira.assistant.attributes.add("profile", "one")
+    game.model.add(*[ProviderUnavailable("It is down.")] * 5, call("say", text="Back."))
+    for number in range(6):
+        ann.do(f"say Mira, {number}?")
+        game.run()
+    assert len(game.model.requests) == 5
+    game.clock.rightNow -= DAY_S
+    ann.do("say Mira, again?")
+    game.run()
+    assert ann.last() == 'Mira says, "Back."'
+
+
+def test_45_those_who_sleep_wake_in_time_though_the_clock_was_set_back(game, mira):
+    watch, script = game.service.watch, mira.assistant
+    watch.keep(script)
+    game.run(1)
+    game.clock.rightNow -= DAY_S
+    looked = []
+    script.may_think = lambda: looked.append(game.clock.seconds())
+    watch.keep(script)
+    pass_time(game, 12)
+    assert looked
 
 
 def test_45_what_grew_too_old_is_told_to_whoever_waits(game, ann, mira):
