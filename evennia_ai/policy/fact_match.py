@@ -11,6 +11,7 @@ import unicodedata
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from evennia_ai.policy.fact_terms import WIDE
 from evennia_ai.policy.fact_words import DETERMINERS, NUMBER_WORDS, SCALES
@@ -39,6 +40,12 @@ def normal_words(text: str) -> list[str]:
     text = GROUPED.sub("", POSSESSIVE.sub("", text.lower()))
     words = _digits(WORD.findall(text))
     return [_stem(word) for word in words if word[0].isalnum() and word not in DETERMINERS]
+
+
+@lru_cache(maxsize=8_192)
+def normal_term(term: str) -> tuple[str, ...]:
+    """`normal_words` of a term: the same few are compared over and over."""
+    return tuple(normal_words(term))
 
 
 def _plain(text: str) -> str:
@@ -133,13 +140,13 @@ class TextIndex:
                 if _squeezed(term) not in self._wide:
                     return False
                 continue
-            places = self._places_of(normal_words(term))
+            places = self._places_of(normal_term(term))
             if not places:
                 return False
             found.append(places)
         return len(found) < 2 or _near(found, NEAR_WORDS)
 
-    def _places_of(self, term: list[str]) -> list[int]:
+    def _places_of(self, term: Sequence[str]) -> list[int]:
         """Where these words stand together; the whole text for a term without words."""
         words = set(term)
         if not words:

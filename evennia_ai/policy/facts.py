@@ -13,7 +13,7 @@ from typing import Any
 from evennia_ai.events import Audience
 from evennia_ai.messages import Message
 from evennia_ai.policy.fact_cues import cues_of, is_question, slot_of
-from evennia_ai.policy.fact_match import TextIndex, normal_words
+from evennia_ai.policy.fact_match import TextIndex, normal_term
 from evennia_ai.policy.fact_sources import WHISPERED, Source, sentences_of, spoken
 from evennia_ai.policy.fact_terms import (
     NAME,
@@ -148,7 +148,7 @@ def settle(facts: Iterable[Fact]) -> tuple[Fact, ...]:
         if fact.attribute:
             key: tuple[Any, ...] = (fact.speaker, fact.subject, fact.attribute, fact.audience)
         else:
-            words = tuple(" ".join(normal_words(term)) or term for term in fact.terms)
+            words = tuple(" ".join(normal_term(term)) or term for term in fact.terms)
             key = (fact.kind, words, fact.audience)
             if key in latest and latest[key].weight >= fact.weight:
                 continue
@@ -187,7 +187,7 @@ def as_bullets(
     bullets: list[str] = []
     told: list[set[str]] = []
     for group in _by_importance(facts):
-        new = {" ".join(normal_words(term)) or term for fact in group for term in fact.terms}
+        new = {" ".join(normal_term(term)) or term for fact in group for term in fact.terms}
         bullet = bullet_of(group[0])
         cost = count_text(bullet) + BULLET_OVERHEAD
         if cost > budget_tokens or any(new <= before for before in told):

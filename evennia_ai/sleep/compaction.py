@@ -38,7 +38,7 @@ from evennia_ai.policy.facts import (
 )
 from evennia_ai.policy.projection import CompactionRecord, View, plan_mask, split_by_audience
 from evennia_ai.policy.tokens import calibrate, count_message, estimate_tokens
-from evennia_ai.sleep.spread import spread
+from evennia_ai.sleep.spread import pause, spread
 from evennia_ai.turn.llm_interaction import generate_context_summary
 from evennia_ai.turn.persistence import persist
 
@@ -269,7 +269,9 @@ def summarise(
                 return None
             part = Summed(make_digest(messages, previous), DIGEST)
         new: tuple[Fact, ...] = yield find_facts(script, messages)
+        yield pause(script.services.slices.put)
         parts[key] = check_facts(part, known.get(key, ()), new, fact_room(part))
+        yield pause(script.services.slices.put)
     return parts
 
 
@@ -284,6 +286,7 @@ def find_facts(
     found: list[list[Fact]] = yield spread(
         script.services.slices.put, messages, lambda message: facts_in(message, known, name)
     )
+    yield pause(script.services.slices.put)
     return gather([fact for facts in found for fact in facts])
 
 

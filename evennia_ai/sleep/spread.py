@@ -13,6 +13,13 @@ R = TypeVar("R")
 PIECE = 20
 
 
+def pause(put: Callable[..., None]) -> Deferred[None]:
+    """Let others have their turn. Fires when it is ours again."""
+    turn: Deferred[None] = Deferred()
+    put(turn.callback, None)
+    return turn
+
+
 @inlineCallbacks
 def spread(
     put: Callable[..., None], items: Sequence[T], work: Callable[[T], R]
@@ -28,8 +35,6 @@ def spread(
     """
     results: list[R] = []
     for start in range(0, len(items), PIECE):
-        turn: Deferred[None] = Deferred()
-        put(turn.callback, None)
-        yield turn
+        yield pause(put)
         results += [work(item) for item in items[start : start + PIECE]]
     return results
