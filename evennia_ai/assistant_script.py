@@ -24,7 +24,7 @@ from evennia_ai.config import (
     resolve_profile,
 )
 from evennia_ai.errors import ConfigError, StoreUnavailable, TurnAborted
-from evennia_ai.events import Heard
+from evennia_ai.events import Audience, Heard
 from evennia_ai.game_settings import game_settings
 from evennia_ai.hearing import is_chosen, perceive
 from evennia_ai.llm.tokenizers import count_for
@@ -470,6 +470,7 @@ class AssistantScript(DefaultScript):
         """Make room where the context is nearly full, then answer who waits; where nobody does,
         perhaps act unasked. Fires with the number of turns."""
         self.resolve_settings()
+        yield self.character.journal.load(self.services.slices.put)
         mask_old_results(self)
         if is_urgent(self):
             yield compact_if_urgent(self)
@@ -508,6 +509,13 @@ class AssistantScript(DefaultScript):
     def make_room(self) -> Deferred[bool]:
         """Compact at once, without a model. Fires with True where there is more room now."""
         return make_room(self)
+
+    def pins(self, audience: Audience) -> list[tuple[str, bool]]:
+        """What it keeps in mind for good and this audience may know, a line each, with True where
+        only they may know of it."""
+        strict = self.config.discretion == "strict"
+        found = self.character.journal.pinned(audience, self.config.discretion)
+        return [(entry["content"], strict and entry["audience"] is not None) for entry in found]
 
     @property
     def count_text(self) -> CountText:

@@ -155,6 +155,9 @@ class AssistantConfig:
     compact_prompt: str | None = setting(
         None, "Instructions for summing up, in the place of the built-in ones."
     )
+    pin_tokens: int = setting(
+        300, "Room for what it keeps in mind for good.", unit="tokens", low=0, high=5_000
+    )
     recall_tokens: int = setting(
         400,
         "Room in a prompt for what it calls to mind of talk that is out of view; 0 is none.",

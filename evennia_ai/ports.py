@@ -382,6 +382,10 @@ class Script(Protocol):
     turns: Turns
     persona: Persona
 
+    def pins(self, audience: Audience) -> Sequence[tuple[str, bool]]:
+        """What it keeps in mind for good and this audience may know, a line each, with True where
+        only they may know of it."""
+
     def may_think(self) -> bool:
         """False while it must not begin anything."""
 

@@ -37,8 +37,9 @@ from evennia_ai.policy.facts import (
     settle,
 )
 from evennia_ai.policy.projection import CompactionRecord, View, plan_mask, split_by_audience
-from evennia_ai.policy.tokens import calibrate, count_message, estimate_tokens
+from evennia_ai.policy.tokens import count_message, estimate_tokens
 from evennia_ai.sleep.spread import pause, spread
+from evennia_ai.turn.context_use import ContextUse, measure_context, reserve
 from evennia_ai.turn.llm_interaction import generate_context_summary
 from evennia_ai.turn.persistence import persist
 
@@ -52,19 +53,6 @@ MASK_SAVING = 0.05
 LEAST_FACT_ROOM = 200
 MOST_FACTS = 1_000
 FAILED = "summary generation failed"
-
-
-@dataclass(frozen=True)
-class ContextUse:
-    """How full the context is, in tokens; ``used`` counts the whole of the largest request."""
-
-    used: int
-    window: int
-
-    @property
-    def ratio(self) -> float:
-        """The part that is used."""
-        return self.used / self.window
 
 
 @dataclass(frozen=True)
@@ -93,21 +81,6 @@ class Summed:
     found: int = 0
     kept: int = 0
     rescued: int = 0
-
-
-def measure_context(script: Any) -> ContextUse:
-    """How full the context is, by the largest projection anybody has of it. Costs next to nothing:
-    sizes are kept as messages come."""
-    config = script.config
-    talk = script.conversation.current.sizes.largest(config.discretion)
-    counted = calibrate(script.usage_reports).count(script.prompt_overhead + talk)
-    return ContextUse(counted + reserve(config), usable_window(config, script.profile))
-
-
-def reserve(config: Any) -> int:
-    """The room kept for the reply, in tokens."""
-    kept: int | None = config.compact_reserve_tokens
-    return int(config.max_reply_tokens) if kept is None else kept
 
 
 def limits_for(script: Any, order: Order) -> CompactionLimits:

@@ -28,6 +28,15 @@ class Journal(Shelf):
         super().__init__(obj)
         self._ids_by_content: dict[bytes, str] = {}
         self._words: dict[str, tuple[str, ...]] = {}
+        self._pinned: dict[str, Record] = {}
+
+    def pinned(self, audience: Audience | None = None, discretion: str = "strict") -> list[Record]:
+        """The pinned entries that all of an audience may know, in the order they were pinned; of a
+        journal that is loaded, which costs nothing."""
+        return [
+            copy_of(entry)
+            for entry in select_known(list(self._pinned.values()), audience, discretion)
+        ]
 
     def add(
         self, content: str, *, named: bool = False, first_meeting: bool = False, **fields: Any
@@ -109,10 +118,13 @@ class Journal(Shelf):
     def noticed(self, old: Record | None, new: Record | None) -> None:
         """Keep the words and the way from content to id."""
         if old:
+            self._pinned.pop(old["id"], None)
             self._words.pop(old["id"], None)
             if self._ids_by_content.get(sameness(old)) == old["id"]:
                 del self._ids_by_content[sameness(old)]
         if new:
+            if new["pinned"]:
+                self._pinned[new["id"]] = new
             self._words[new["id"]] = tuple(content_words(" ".join([new["content"], *new["tags"]])))
             self._ids_by_content.setdefault(sameness(new), new["id"])
 

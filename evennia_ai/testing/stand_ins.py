@@ -168,6 +168,10 @@ class StandInScript:
         """Write down who is told which line that is not in the character's own voice."""
         self.told += [(key, dbref) for dbref in dbrefs]
 
+    def pins(self, audience: Audience) -> Sequence[tuple[str, bool]]:
+        """It keeps nothing in mind."""
+        return ()
+
     def may_think(self) -> bool:
         """It always may."""
         return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -20,6 +20,8 @@ from evennia_ai.tools.memory_sources import is_named_in, sources_of
 from evennia_ai.turn.persistence import persist
 
 ENTRY_CHARS = 600
+PIN_CHARS = 300
+BUILDER = "builder"
 SHOWN_CHARS = 300
 FOUND = 5
 NOTED = "You noted it."
@@ -60,6 +62,43 @@ def add_journal_entry(
     yield journal.load(services.slices.put)
     noted: str = yield persist(services.clock, write)
     return noted
+
+
+@tool("pin_fact", world=False, safe_to_retry=True)
+@inlineCallbacks
+def pin_fact(context: ToolContext, arguments: EntryArguments) -> Generator[Deferred[Any], Any, str]:
+    """Keep one fact in mind for good, such as a promise or a standing wish. Room is short."""
+    content = clean_heard(arguments.content, PIN_CHARS)
+    if not content:
+        raise ToolError("There were no words in that.")
+    journal, script = context.character.journal, context.script
+    room = script.config.pin_tokens - script.count_text(content)
+    if room < 0:
+        raise ToolError("That is too long to keep in mind: say it shorter.")
+
+    def write() -> list[str]:
+        own = [e for e in journal.pinned(discretion="trusting") if e["source_type"] != BUILDER]
+        gone = oldest_beyond(own, room, script.count_text)
+        for entry in gone:
+            journal.update(entry["id"], pinned=False)
+        kept = journal.add(content, named=is_named_in(context), **sources_of(context))
+        journal.update(kept, pinned=True)
+        return [entry["content"] for entry in gone]
+
+    yield journal.load(script.services.slices.put)
+    gone: list[str] = yield persist(script.services.clock, write)
+    return "You keep it in mind." + "".join(f" No longer: {text}" for text in gone)
+
+
+def oldest_beyond(
+    entries: Sequence[Record], room: int, count_text: Callable[[str], int]
+) -> list[Record]:
+    """The oldest pins for which there is no room any more; they stay in the journal."""
+    left = list(entries)
+    gone: list[Record] = []
+    while left and sum(count_text(entry["content"]) for entry in left) > room:
+        gone.append(left.pop(0))
+    return gone
 
 
 @tool("search_journal", world=False, safe_to_retry=True)

@@ -36,8 +36,10 @@ from evennia_ai.ports import (
     ToolSpec,
     TurnRecord,
 )
+from evennia_ai.turn.context_use import measure_context
 from evennia_ai.turn.persistence import persist
 from evennia_ai.turn.prompt_contexts import (
+    PRESSURE,
     PromptContext,
     heard_line,
     lore_text,
@@ -95,35 +97,73 @@ def build_prompt(
         events: have no answer yet; none where nobody asked or the turn goes on after its tools.
         tool_tokens: what the tools' schemas will take of the window.
     """
-    services, config = script.services, script.config
+    config = script.config
     visible = visible_items(script.conversation.view(), audience, config.discretion)
-    situation = services.world.situation(script.character)
-    window = usable_window(config, script.profile)
-    talk = latest_talk(visible)
-    lore = near_lore(script, audience, talk, min(config.lore_tokens, int(TAIL_PART * window)))
-    recalled = script.conversation.current.recall.call(
-        talk, audience, min(config.recall_tokens, int(TAIL_PART * window)), config.discretion
-    )
+    situation = script.services.world.situation(script.character)
+    if context.tools is None and measure_context(script).ratio >= config.mask_threshold:
+        situation = replace(situation, notes=(*situation.notes, PRESSURE))
+    mind = call_to_mind(script, audience, latest_talk(visible))
     system = wire_text(
         "system", system_prompt(script.character_name, render_persona(script.persona))
     )
-    time = services.now().strftime("%A, %H:%M")
-    lines = [heard_line(e.heard.kind, e.heard.speaker_name, e.heard.text) for e in events]
-    task = context.prompt or new_lines_prompt(lines)
-    remembered = [line for line, _private in recalled]
-    tail = wire_text("user", situation_prompt(situation, lore, time, task, remembered))
+    tail = wire_text("user", tail_text(script, context, situation, mind, events))
     count = partial(count_message, count_text=script.count_text)
     script.prompt_overhead = tool_tokens + count(system) + count(tail)
     fixed = script.prompt_overhead + config.max_reply_tokens
-    shown = newest_that_fit(visible, window - fixed)
-    secret = any(is_private(m) for m in shown) or any(private for _, private in recalled)
-    wire = [system, *to_wire(shown), tail]
+    shown = newest_that_fit(visible, usable_window(config, script.profile) - fixed)
     return Prompt(
-        messages=wire,
-        private=config.discretion == "strict" and secret,
+        messages=[system, *to_wire(shown), tail],
+        private=config.discretion == "strict" and (mind.private or any(map(is_private, shown))),
         tokens=script.prompt_overhead + sum(map(stored_size, shown)),
         situation=situation,
-        lore=tuple(lore),
+        lore=mind.lore,
+    )
+
+
+@dataclass(frozen=True)
+class InMind:
+    """What comes to mind beside the talk: static knowledge, what was pinned, and what is recalled
+    of talk out of view. ``private`` where any of it is for the prompt's audience alone."""
+
+    lore: tuple[LoreEntry, ...]
+    pinned: tuple[str, ...]
+    recalled: tuple[str, ...]
+    private: bool
+
+
+def call_to_mind(script: Any, audience: Audience, talk: str) -> InMind:
+    """Everything that the talk touches upon and this audience may hear of, within its room."""
+    config = script.config
+    most = int(TAIL_PART * usable_window(config, script.profile))
+    entries, labels = script.services.world.lore(script.character, audience)
+    pinned = script.pins(audience)
+    recalled = script.conversation.current.recall.call(
+        talk, audience, min(config.recall_tokens, most), config.discretion
+    )
+    return InMind(
+        lore=tuple(select_lore(entries, labels, talk, min(config.lore_tokens, most))),
+        pinned=tuple(line for line, _private in pinned),
+        recalled=tuple(line for line, _private in recalled),
+        private=any(private for _line, private in (*pinned, *recalled)),
+    )
+
+
+def tail_text(
+    script: Any,
+    context: PromptContext,
+    situation: Situation,
+    mind: InMind,
+    events: Sequence[InboxEvent],
+) -> str:
+    """The prompt's last part, with the context's task or the lines that have no answer yet."""
+    lines = [heard_line(e.heard.kind, e.heard.speaker_name, e.heard.text) for e in events]
+    return situation_prompt(
+        situation,
+        mind.lore,
+        script.services.now().strftime("%A, %H:%M"),
+        context.prompt or new_lines_prompt(lines),
+        mind.recalled,
+        mind.pinned,
     )
 
 
@@ -136,12 +176,6 @@ def latest_talk(visible: Sequence[Message]) -> str:
     """The latest lines heard, which say what is being talked about."""
     heard = [m["content"] for m in visible if m["role"] == "user" and "type" not in m["metadata"]]
     return " ".join(heard[-TALK_LINES:])
-
-
-def near_lore(script: Any, audience: Audience, talk: str, budget_tokens: int) -> list[LoreEntry]:
-    """The lore that the talk touches upon, of what this audience may hear."""
-    entries, labels = script.services.world.lore(script.character, audience)
-    return select_lore(entries, labels, talk, budget_tokens)
 
 
 def newest_that_fit(messages: Sequence[Message], budget: int) -> Sequence[Message]:

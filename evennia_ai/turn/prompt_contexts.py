@@ -60,6 +60,10 @@ and numbers word for word (promises and debts, who is who, what somebody wants, 
 with `update_entity_observation` what you learnt about one person or thing. Several calls at once \
 are welcome. Write nothing twice. When nothing is left, use `noop`."""
 
+PRESSURE = """\
+Your head is rather full: old talk will soon be out of your sight. What you will need of it, write \
+down with `add_journal_entry`, or keep in mind for good with `pin_fact`."""
+
 CONTEXT_TICK_EVENT = PromptContext("tick_event", "")
 CONTEXT_EXCUSE = PromptContext("excuse", "")
 CONTEXT_PRE_COMPACTION = PromptContext(
@@ -81,6 +85,7 @@ def situation_prompt(
     time: str,
     task: str,
     recalled: Sequence[str] = (),
+    pinned: Sequence[str] = (),
 ) -> str:
     """The changing last part: what the character sees, knows and calls to mind now, and what is to
     be done.
@@ -97,6 +102,7 @@ def situation_prompt(
         ("Time", time),
         *(("Also", note) for note in situation.notes),
         *(("You know", lore_text(entry)) for entry in lore),
+        *(("Keep in mind", line) for line in pinned),
         *(("You remember", line) for line in recalled),
     ]
     lines = [f"{label}: {value}" for label, value in rows if value]
