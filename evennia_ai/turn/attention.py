@@ -86,9 +86,7 @@ def think(
     """
     context = CONTEXT_EXCUSE if answer_lost else CONTEXT_TICK_EVENT
     clock, turns = script.services.clock, script.turns
-    turn: TurnRecord = yield persist(
-        clock, lambda: turns.begin(batch.events, batch.audience, batch.private, context.name)
-    )
+    turn: TurnRecord = yield persist(clock, lambda: begin_turn(script, batch, context))
     if answer_lost or batch.exhausted:
         outcome = Outcome(FAILED, ANSWER_LOST if answer_lost else GAVE_UP)
     else:
@@ -99,6 +97,15 @@ def think(
     if outcome.state == FAILED:
         outcome = yield excuse(script, turn, outcome, answer_lost or batch.exhausted)
     yield close_turn(script, turn, outcome)
+
+
+def begin_turn(script: Any, batch: Batch, context: PromptContext) -> TurnRecord:
+    """Open a turn; raises StoreUnavailable, or TurnAborted where the database was busy until nobody
+    is there to think any more."""
+    if not script.may_think():
+        raise TurnAborted("a turn did not begin in time")
+    turn: TurnRecord = script.turns.begin(batch.events, batch.audience, batch.private, context.name)
+    return turn
 
 
 def close_turn(script: Any, turn: TurnRecord, outcome: Outcome) -> Deferred[None]:

@@ -293,10 +293,9 @@ def ask_model(
     except ProviderError as error:
         failure = error
         record = replace(record, error_kind=error.kind, error=str(error))
-    purpose.ensure_wanted()
     elapsed_ms = int((clock.seconds() - started) * 1000)
     record = replace(record, duration_ms=max(0, elapsed_ms))
-    yield persist(clock, lambda: script.turns.record_model_call(purpose.turn_id, record))
+    yield persist(clock, partial(record_call, script, purpose, record))
     purpose.ensure_wanted()
     if failure:
         raise failure
@@ -304,6 +303,13 @@ def ask_model(
         counted = UsageReport(request.tokens, reply.usage.prompt_tokens, started)
         script.usage_reports.append(counted)
     return reply
+
+
+def record_call(script: Any, purpose: Purpose, record: ModelCallRecord) -> None:
+    """Store what a call cost; raises StoreUnavailable, or TurnAborted where nobody wants its
+    reply any more."""
+    purpose.ensure_wanted()
+    script.turns.record_model_call(purpose.turn_id, record)
 
 
 @inlineCallbacks

@@ -288,6 +288,29 @@ def test_36_37_trouble_beyond_all_tries_loses_nothing_and_says_nothing_twice(
     assert seems_sane(ann)
 
 
+@pytest.mark.parametrize("method", WRITES)
+def test_36_deleted_while_a_write_waits_it_leaves_nothing(
+    game, ann, mira, lock, monkeypatch, method, logged
+):
+    begin_at(monkeypatch, game, lock, method, SHORT_S)
+    real_end = lock.end
+
+    def end():
+        real_end()
+        if mira.pk:
+            mira.delete()
+
+    lock.end = end
+    game.model.add(call("say", text="Hello."))
+    ann.do("say hi")
+    pass_time(game, 6)
+    assert not mira.pk
+    assert not Event.objects.exists()
+    assert not Turn.objects.exists()
+    assert not Message.objects.exists()
+    assert not tracebacks(logged)
+
+
 @pytest.mark.parametrize("seconds", [SHORT_S, LONG_S])
 @pytest.mark.parametrize("method", WRITES)
 def test_36_37_nothing_is_given_twice(game, ann, mira, trouble, monkeypatch, method, seconds):
