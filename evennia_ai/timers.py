@@ -12,8 +12,9 @@ log = Logger()
 def keep_running(timer: Any, interval_s: float) -> None:
     """Start a `LoopingCall` where it does not run, and anew where its next call is more than two
     intervals away: the reactor goes by the machine's clock, and where that was set back by a day,
-    everything that is planned comes a day late."""
-    if timer.running and timer.call.getTime() - timer.clock.seconds() > 2 * interval_s:
+    everything that is planned comes a day late. From within its own call nothing is planned yet."""
+    late = timer.running and timer.call is not None
+    if late and timer.call.getTime() - timer.clock.seconds() > 2 * interval_s:
         timer.stop()
     if not timer.running:
         timer.start(interval_s, now=False).addErrback(

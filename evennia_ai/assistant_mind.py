@@ -1,0 +1,202 @@
+# mypy: ignore-errors
+# A part of an untyped Evennia class: mypy sees only what it calls and not what it is.
+"""What the engine is given of an assistant: its settings, stores, model and figures."""
+
+from __future__ import annotations
+
+from collections import deque
+from functools import partial
+from typing import Any
+
+from twisted.internet.defer import Deferred
+
+from evennia_ai.config import (
+    FIELDS,
+    AssistantConfig,
+    ModelProfile,
+    resolve_lenient,
+    resolve_profile,
+)
+from evennia_ai.errors import ConfigError
+from evennia_ai.events import Audience
+from evennia_ai.game_settings import game_settings
+from evennia_ai.llm.tokenizers import count_for
+from evennia_ai.messages import Message
+from evennia_ai.policy.persona import Persona
+from evennia_ai.policy.tokens import CountText, UsageReport, count_message, estimate_tokens
+from evennia_ai.profiles import missing_model
+from evennia_ai.sleep.compaction import (
+    make_room,
+)
+from evennia_ai.store.attributes import (
+    inspect_attribute,
+    read_attribute,
+    tell_once,
+)
+from evennia_ai.store.conversation import TableConversation
+from evennia_ai.store.inbox import TableInbox
+from evennia_ai.store.lore import read_entries
+from evennia_ai.store.turns import TableTurns
+
+GUESSED_OVERHEAD = 2_500
+KEPT_REPORTS = 8
+CHARACTER_ATTRIBUTES = ("ai_lore", "ai_fillers", "ai_following")
+
+
+class MindMixin:
+    """The part of an `AssistantScript` that the engine touches; all of its state is in ``ndb``."""
+
+    @property
+    def character(self) -> Any:
+        """The character whose mind this is."""
+        return self.obj
+
+    @property
+    def character_name(self) -> str:
+        """The character's name, as others know it."""
+        return str(self.obj.key)
+
+    @property
+    def persona(self) -> Persona:
+        """Who the character is."""
+        persona, trouble = self.inspect_persona()
+        if trouble:
+            tell_once(self.obj, trouble)
+        return persona
+
+    @property
+    def services(self) -> Any:
+        """What the service gives to all assistants; None in a process without it."""
+        return self.ndb.services or self.shared_services
+
+    @property
+    def conversation(self) -> TableConversation:
+        """The log of everything said and done."""
+        if self.ndb.conversation is None:
+            count = partial(count_message, count_text=self.count_text)
+            self.ndb.conversation = TableConversation(self.id, self.services.now, count)
+        return self.ndb.conversation
+
+    @property
+    def conversation_history(self) -> list[Message]:
+        """The stored messages in view, oldest first."""
+        return list(self.conversation.view())
+
+    @property
+    def inbox(self) -> TableInbox:
+        """What was heard."""
+        if self.ndb.inbox is None:
+            self.ndb.inbox = TableInbox(self.id, self.services.now)
+        return self.ndb.inbox
+
+    @property
+    def turns(self) -> TableTurns:
+        """What was thought and done."""
+        if self.ndb.turns is None:
+            services = self.services
+            self.ndb.turns = TableTurns(
+                self.id, self.conversation, services.now, services.epoch, self.may_think
+            )
+        return self.ndb.turns
+
+    @property
+    def config(self) -> AssistantConfig:
+        """The effective settings, resolved once a tick."""
+        if self.ndb.config is None:
+            self.resolve_settings()
+        return self.ndb.config
+
+    @property
+    def profile(self) -> ModelProfile:
+        """The model profile in force."""
+        if self.ndb.profile is None:
+            self.resolve_settings()
+        return self.ndb.profile
+
+    @property
+    def complaints(self) -> list[str]:
+        """One sentence for each setting, and for each other thing stored on it or its character,
+        that could not be used."""
+        self.resolve_settings()
+        strange = [inspect_attribute(self, "stopped")[1]]
+        strange += [inspect_attribute(self.obj, name)[1] for name in CHARACTER_ATTRIBUTES]
+        strange += read_entries(inspect_attribute(self.obj, "ai_lore")[0])[1]
+        _persona, trouble = self.inspect_persona()
+        return [*self.ndb.complaints, *filter(None, [*strange, trouble])]
+
+    def inspect_persona(self) -> tuple[Persona, str]:
+        """Who the character is, nobody in particular where its persona cannot be used; and what is
+        wrong with it, else an empty text."""
+        stored, trouble = inspect_attribute(self.obj, "ai_persona")
+        try:
+            return self.services.personas.resolve(stored), trouble
+        except ConfigError as error:
+            return Persona(), str(error)
+
+    def own_settings(self) -> dict[str, Any]:
+        """The settings stored on this assistant itself."""
+        stored = {attribute.key for attribute in self.attributes.all()}
+        found = {name: read_attribute(self, name) for name in FIELDS if name in stored}
+        return {name: value for name, value in found.items() if value is not None}
+
+    def resolve_settings(self) -> None:
+        """Read the settings anew. A bad value is passed over and named; the character lives on."""
+        game = game_settings()
+        own = self.own_settings()
+        chosen, complaints = resolve_lenient([game, own])
+        profiles = self.services.profiles
+        try:
+            profile = resolve_profile(chosen.profile, profiles)
+        except ConfigError as error:
+            complaints.append(str(error))
+            profile = ModelProfile("offline", model="offline")
+        config, all_complaints = resolve_lenient([game, profile.settings, own])
+        if profile.client == "openai" and not (config.llm_model or profile.model):
+            all_complaints.append(missing_model(profile.name))
+        self.ndb.config, self.ndb.profile = config, profile
+        self.ndb.complaints = list(dict.fromkeys([*complaints, *all_complaints]))
+        for complaint in self.ndb.complaints:
+            tell_once(self, complaint)
+
+    def make_room(self) -> Deferred[bool]:
+        """Compact at once, without a model. Fires with True where there is more room now."""
+        return make_room(self)
+
+    def pins(self, audience: Audience) -> list[tuple[str, bool]]:
+        """What it keeps in mind for good and this audience may know, a line each, with True where
+        only they may know of it."""
+        strict = self.config.discretion == "strict"
+        found = self.character.journal.pinned(audience, self.config.discretion)
+        return [(entry["content"], strict and entry["audience"] is not None) for entry in found]
+
+    @property
+    def count_text(self) -> CountText:
+        """Counts the tokens of a text, as its model does where that is known."""
+        model = self.config.llm_model or self.profile.model
+        return count_for(model) or estimate_tokens
+
+    @property
+    def usage_reports(self) -> deque[UsageReport]:
+        """What the endpoint counted of the latest requests, and what we had estimated."""
+        if self.ndb.usage_reports is None:
+            self.ndb.usage_reports = deque(maxlen=KEPT_REPORTS)
+        return self.ndb.usage_reports
+
+    @property
+    def prompt_overhead(self) -> int:
+        """Tokens that a request takes beside the conversation: tools, persona, situation. As it
+        was at the last prompt; a guess before the first."""
+        return int(self.ndb.prompt_overhead or GUESSED_OVERHEAD)
+
+    @prompt_overhead.setter
+    def prompt_overhead(self, tokens: int) -> None:
+        self.ndb.prompt_overhead = tokens
+
+    @property
+    def compaction_strikes(self) -> int:
+        """How often in a row no summary came of a compaction."""
+        return int(self.ndb.compaction_strikes or 0)
+
+    @compaction_strikes.setter
+    def compaction_strikes(self, count: int) -> None:
+        self.ndb.compaction_strikes = count
