@@ -162,6 +162,19 @@ class MindMixin:
         """Compact at once, without a model. Fires with True where there is more room now."""
         return make_room(self)
 
+    def tell_owner(self, trouble: str) -> None:
+        """One line in the log, and in ``aistatus`` until the next start."""
+        if trouble not in self.warnings:
+            self.warnings.append(trouble)
+            tell_once(self, trouble)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What whoever looks after it should know, since the start."""
+        if self.ndb.warnings is None:
+            self.ndb.warnings = []
+        return self.ndb.warnings
+
     def pins(self, audience: Audience) -> list[tuple[str, bool]]:
         """What it keeps in mind for good and this audience may know, a line each, with True where
         only they may know of it."""

@@ -386,6 +386,9 @@ class Script(Protocol):
         """What it keeps in mind for good and this audience may know, a line each, with True where
         only they may know of it."""
 
+    def tell_owner(self, trouble: str) -> None:
+        """Have whoever looks after it know of something, once."""
+
     def may_think(self) -> bool:
         """False while it must not begin anything."""
 

@@ -72,6 +72,8 @@ def troubles(
     for script in scripts:
         if script.id in errors:
             yield script.character_name, errors[script.id]
+        for warning in script.warnings:
+            yield script.character_name, warning
         for complaint in script.complaints:
             yield f"{script.character_name}, not used", complaint
 

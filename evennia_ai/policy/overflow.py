@@ -9,9 +9,15 @@ parameter for the reply's length is taken out, since servers complain of it in t
 from __future__ import annotations
 
 import re
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from evennia_ai.messages import LLMReply
 
 MOST_CHARS = 4_000
 SILENT_SHARE = 0.6
+NEARLY_ALL = 0.99
+FULL_WINDOW = frozenset({"model_context_window_exceeded"})
 
 # Never about one request's length, whatever the text says.
 VETOED_STATUSES = frozenset({401, 402, 404, 407, 408, 409, 429, 502, 503, 504, 529})
@@ -110,6 +116,18 @@ def spell(text: str) -> str:
     return NUMBER.sub("#", JOINTS.sub(" ", plain))
 
 
+def is_silent_overflow(reply: LLMReply, window: int) -> bool:
+    """True where a reply says by its form alone that the request filled the window: a finish reason
+    of that name (z.ai's), a prompt counted above it, or one cut off before its first word that
+    takes it up (99 %)."""
+    if reply.finish_reason in FULL_WINDOW:
+        return True
+    prompt = reply.usage.prompt_tokens if reply.usage else 0
+    empty = not reply.content and not reply.tool_calls
+    cut_off = reply.finish_reason == "length" and empty and prompt >= NEARLY_ALL * window
+    return prompt > window or cut_off
+
+
 def is_silently_truncated(reported_prompt_tokens: int, estimated_tokens: int, local: bool) -> bool:
     """True where a local server seems to have cut the prompt without a word.
 
@@ -122,3 +140,13 @@ def is_silently_truncated(reported_prompt_tokens: int, estimated_tokens: int, lo
         local: whether it is such a server.
     """
     return local and 0 < reported_prompt_tokens < SILENT_SHARE * estimated_tokens
+
+
+def is_local(base_url: str) -> bool:
+    """True for a server on this machine or in a private network, which are run by whoever owns the
+    game and often with a smaller window than the model has."""
+    host = urlsplit(base_url).hostname or ""
+    try:
+        return ip_address(host).is_private
+    except ValueError:
+        return host == "localhost" or host.endswith((".local", ".lan", ".internal"))

@@ -22,6 +22,7 @@ REASONING = re.compile(
 DANGLING_REASONING = re.compile(
     r"\A.*</(?:think|thinking|reasoning|thought)\s*>", re.IGNORECASE | re.DOTALL
 )
+SPECIAL_TOKEN = re.compile(r"<\|[A-Za-z0-9_]{1,40}\|>")
 CALL_MARKUP = re.compile(r"<(tool_call|function_call)\b.*?(?:</\1\s*>|\Z)", re.DOTALL)
 QUOTES = {'"': '"', "“": "”", "«": "»", "„": "“"}
 SENTENCE_END = re.compile(r"[.!?…](?=\s|$)")
@@ -73,8 +74,9 @@ def clean_heard(text: str, limit: int = 2_000) -> str:
 
 def strip_reasoning(text: str) -> str:
     """Take out what a model thought to itself: ``<think>`` blocks, unclosed ones to the end, and
-    everything before a closing mark whose opening the template swallowed."""
-    text = REASONING.sub("", text)
+    everything before a closing mark whose opening the template swallowed; and marks of its own
+    that are no words, such as ``<|im_end|>``."""
+    text = REASONING.sub("", SPECIAL_TOKEN.sub("", text))
     text = DANGLING_REASONING.sub("", text)
     return CALL_MARKUP.sub("", text).strip()
 

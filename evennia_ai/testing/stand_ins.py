@@ -146,6 +146,7 @@ class StandInScript:
         self.prompt_overhead = 0
         self.told: list[tuple[str, str]] = []
         self.compaction_strikes = 0
+        self.troubles: list[str] = []
         self.count_text = estimate_tokens
         self.usage_reports: deque[UsageReport] = deque(maxlen=8)
         self.services = StandInServices(gateway)
@@ -171,6 +172,10 @@ class StandInScript:
     def pins(self, audience: Audience) -> Sequence[tuple[str, bool]]:
         """It keeps nothing in mind."""
         return ()
+
+    def tell_owner(self, trouble: str) -> None:
+        """Write it down."""
+        self.troubles.append(trouble)
 
     def may_think(self) -> bool:
         """It always may."""

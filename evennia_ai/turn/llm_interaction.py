@@ -11,10 +11,11 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.config import AssistantConfig, ModelProfile, usable_window
-from evennia_ai.errors import ProviderError, TurnAborted
+from evennia_ai.errors import ContextOverflow, ProviderError, TurnAborted
 from evennia_ai.events import Audience, Situation
 from evennia_ai.messages import LLMReply, Message, WireMessage, is_private, to_wire
 from evennia_ai.policy.lore import LoreEntry, select_lore
+from evennia_ai.policy.overflow import is_local, is_silent_overflow, is_silently_truncated
 from evennia_ai.policy.persona import render_persona
 from evennia_ai.policy.projection import is_marker, visible_items
 from evennia_ai.policy.sanitize import strip_reasoning
@@ -290,9 +291,11 @@ def ask_model(
             usage=reply.usage,
             finish_reason=reply.finish_reason,
         )
+        failure = hidden_trouble(script, request, reply, profile)
     except ProviderError as error:
         failure = error
-        record = replace(record, error_kind=error.kind, error=str(error))
+    if failure:
+        record = replace(record, error_kind=failure.kind, error=str(failure))
     elapsed_ms = int((clock.seconds() - started) * 1000)
     record = replace(record, duration_ms=max(0, elapsed_ms))
     yield persist(clock, partial(record_call, script, purpose, record))
@@ -310,6 +313,24 @@ def record_call(script: Any, purpose: Purpose, record: ModelCallRecord) -> None:
     reply any more."""
     purpose.ensure_wanted()
     script.turns.record_model_call(purpose.turn_id, record)
+
+
+def hidden_trouble(
+    script: Any, request: LLMRequest, reply: LLMReply, profile: ModelProfile
+) -> ContextOverflow | None:
+    """The overflow that a reply hides, None where it is as good as it looks. What a local server
+    seems to have cut from the prompt in silence is told to whoever owns the assistant."""
+    window = usable_window(script.config, profile)
+    if is_silent_overflow(reply, profile.context_window or window):
+        return ContextOverflow(f"The request filled the window of '{profile.model}'.")
+    local = is_local(profile.base_url)
+    if reply.usage and is_silently_truncated(reply.usage.prompt_tokens, request.tokens, local):
+        script.tell_owner(
+            f"The model '{profile.model}' was sent about {request.tokens} tokens and counts "
+            f"{reply.usage.prompt_tokens}: its server seems to cut long prompts. Give it more "
+            f"context, or set context_window in the profile '{profile.name}' to what it takes."
+        )
+    return None
 
 
 @inlineCallbacks

@@ -43,3 +43,9 @@ def test_that_all_are_stopped_is_told(game, admin):
     admin.do("aistop all")
     text = status(admin)
     assert "Stopped: All assistants were stopped by Ada. aistart all ends that." in text
+
+
+def test_what_an_assistant_has_to_tell_its_owner_is_told_once(admin, mira):
+    for _ in range(2):
+        mira.assistant.tell_owner("Its server seems to cut long prompts.")
+    assert admin.told("aistatus").count("Mira: Its server seems to cut long prompts.") == 1

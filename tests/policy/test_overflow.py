@@ -15,7 +15,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.overflow import MOST_CHARS, is_context_overflow, is_silently_truncated
+from evennia_ai.messages import LLMReply, Usage
+from evennia_ai.policy.overflow import (
+    MOST_CHARS,
+    is_context_overflow,
+    is_local,
+    is_silent_overflow,
+    is_silently_truncated,
+)
 
 TEXTS = json.loads(Path(__file__).with_name("overflow_texts.json").read_text(encoding="utf-8"))
 
@@ -96,3 +103,33 @@ def test_a_local_servers_count_far_under_ours_means_it_cut_the_prompt(
     reported, estimated, local, cut
 ):
     assert is_silently_truncated(reported, estimated, local) is cut
+
+
+@pytest.mark.parametrize(
+    ("reply", "overflow"),
+    [
+        (LLMReply("", finish_reason="model_context_window_exceeded"), True),
+        (LLMReply("", finish_reason="length", usage=Usage(7_950, 0)), True),
+        (LLMReply("Well", finish_reason="length", usage=Usage(7_950, 5)), False),
+        (LLMReply("", finish_reason="length", usage=Usage(4_000, 0)), False),
+        (LLMReply("Well", usage=Usage(8_100, 5)), True),
+        (LLMReply("Well"), False),
+    ],
+)
+def test_an_overflow_that_hides_in_a_reply_is_seen(reply, overflow):
+    assert is_silent_overflow(reply, 8_000) is overflow
+
+
+@pytest.mark.parametrize(
+    ("address", "local"),
+    [
+        ("http://localhost:11434/v1", True),
+        ("http://127.0.0.1:8080/v1", True),
+        ("http://192.168.1.7:8000/v1", True),
+        ("http://castle.lan/v1", True),
+        ("https://api.openai.com/v1", False),
+        ("", False),
+    ],
+)
+def test_a_server_of_ones_own_is_known_by_its_address(address, local):
+    assert is_local(address) is local

@@ -66,6 +66,16 @@ def test_what_a_call_cost_is_stored_also_when_it_failed():
     assert (second.usage, second.error_kind, second.error) == (None, "unavailable", "no route")
 
 
+def test_a_local_server_that_cuts_prompts_is_told_of():
+    script = StandInScript(ScriptedLLM([LLMReply("hello", usage=Usage(20, 7))]))
+    script.profile = ModelProfile("home", model="m", base_url="http://localhost:11434/v1")
+    script.hears("hi")
+    answer_events(script)
+    (trouble,) = script.troubles
+    assert "its server seems to cut long prompts" in trouble
+    assert "set context_window in the profile 'home'" in trouble
+
+
 def test_an_assistants_own_model_goes_before_the_profiles():
     script = StandInScript(ScriptedLLM(["hi"]), AssistantConfig(llm_model="own"))
     script.profile = ModelProfile("p", model="profile's")
