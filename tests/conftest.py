@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -44,3 +45,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         long = [item for item in items if "soak" in item.keywords]
         config.hook.pytest_deselected(items=long)
         items[:] = [item for item in items if item not in long]
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Take what was imported out of the collector's sight: Evennia collects garbage whenever it
+    empties its cache, as every game test does, which took a third of a second each."""
+    gc.collect()
+    gc.freeze()
