@@ -1,0 +1,218 @@
+"""What stands in the next prompt after a long talk, by ours and by plainer ways, at equal cost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from twisted.internet.defer import Deferred, succeed
+
+from evennia_ai.config import AssistantConfig, ModelProfile
+from evennia_ai.llm.offline.brain import OfflineBrain
+from evennia_ai.messages import LLMReply, Message, make_message, wire_call
+from evennia_ai.policy.compaction import WITHIN_WINDOW
+from evennia_ai.policy.projection import mask_results, visible_items
+from evennia_ai.policy.tokens import count_message, estimate_tokens
+from evennia_ai.ports import LLMRequest
+from evennia_ai.sleep.compaction import Order, compact
+from evennia_ai.testing.stand_ins import StandInScript
+from evennia_ai.turn.llm_interaction import build_prompt, generate_context_summary
+from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
+from tests.bench.planted import PLAYERS, Line, Planted, Talk, stands_in
+
+EVERYBODY = frozenset(PLAYERS.values())
+LAST = 20
+KEPT_RESULTS = 3
+OURS, WINDOW, ONE_SHOT, MASKING = "ours", "last-20 window", "one-shot summary", "masking only"
+METHODS = (OURS, WINDOW, ONE_SHOT, MASKING)
+
+
+class Offline:
+    """The offline brain in a gateway's place."""
+
+    def complete(
+        self, request: LLMRequest, profile: ModelProfile, deadline_at: float | None = None
+    ) -> Deferred[LLMReply]:
+        """Answer at once."""
+        return OfflineBrain().complete(request, profile)
+
+
+class Hostile:
+    """A model whose summaries hold nothing."""
+
+    def complete(
+        self, request: LLMRequest, profile: ModelProfile, deadline_at: float | None = None
+    ) -> Deferred[LLMReply]:
+        """Answer at once."""
+        return succeed(LLMReply("Nothing worth a word was said."))
+
+
+def at_once(deferred: Deferred[Any]) -> Any:
+    """What a Deferred fired with already."""
+    results: list[Any] = []
+    deferred.addCallback(results.append)
+    (result,) = results
+    return result
+
+
+def make_script(gateway: Any, window: int) -> StandInScript:
+    """An assistant with the settings as they come, but for its window."""
+    script = StandInScript(gateway, AssistantConfig(max_context_tokens=window))
+    script.services.world.present = EVERYBODY
+    return script
+
+
+def heard(speaker: str, dbref: str, text: str, private: bool = False) -> Message:
+    """A player's words as the log holds them."""
+    verb = "whispers to you" if private else "says"
+    return make_message(
+        "user", f"{speaker} {verb}: {text}", speaker=dbref, speaker_name=speaker,
+        audience=[dbref] if private else sorted(EVERYBODY), private=private,
+    )  # fmt: skip
+
+
+def logged(line: Line, number: int) -> list[Message]:
+    """One turn of the talk as the log holds it."""
+    dbref = PLAYERS[line.speaker]
+    said = heard(line.speaker, dbref, line.text, line.private)
+    meta = {"audience": said["metadata"]["audience"], "private": line.private}
+    messages = [said]
+    for name, asked, result in (
+        ("look", "{}", line.look),
+        ("say", f'{{"text": "{line.reply}"}}', line.reply and "Done."),
+    ):
+        if result:
+            call = f"{name}{number}"
+            messages += [
+                make_message("assistant", "", tool_calls=[wire_call(call, name, asked)], **meta),
+                make_message("tool", result, tool_call_id=call, **meta),
+            ]
+    return messages
+
+
+def log_of(talk: Talk) -> list[list[Message]]:
+    """A talk's turns as the log holds them."""
+    return [logged(line, number) for number, line in enumerate(talk.lines)]
+
+
+def live_through(
+    script: StandInScript, turns: Sequence[Sequence[Message]], compactions: int
+) -> None:
+    """Hear the whole talk, with so many compactions at equal distances, the last at its end, but
+    for those that would find nothing old enough."""
+    due = {len(turns) * number // compactions for number in range(1, compactions + 1)}
+    for number, turn in enumerate(turns, 1):
+        script.conversation.append(turn)
+        if number in due:
+            result = at_once(compact(script, Order("manual", force=True)))
+            assert result.get("success") or result["reason"] == WITHIN_WINDOW, result
+
+
+@dataclass
+class Asked:
+    """How many facts stood in the prompts of the questions about them, by method and kind."""
+
+    facts: int = 0
+    found: Counter[str] = field(default_factory=Counter)
+    missed: list[Planted] = field(default_factory=list)
+    tokens: list[int] = field(default_factory=list)
+    leaks: list[tuple[Planted, frozenset[str]]] = field(default_factory=list)
+
+    def percent(self, method: str) -> float:
+        """The share of the facts that stood there."""
+        return 100 * self.found[method] / self.facts
+
+
+def prompt_lines(messages: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Every line of text in messages."""
+    return [line for m in messages for line in str(m.get("content") or "").splitlines()]
+
+
+def ask(script: StandInScript, question: Message, listeners: frozenset[str]) -> list[str]:
+    """The lines of the next prompt built when a question has been heard, but for the rules."""
+    script.conversation.append([question])
+    try:
+        prompt = build_prompt(script, CONTEXT_TICK_EVENT, listeners)
+    finally:
+        script.conversation.messages.pop()
+    return prompt_lines(prompt.messages[1:])
+
+
+def newest(messages: Sequence[Message], budget: int) -> list[Message]:
+    """The last twenty messages, and as many before them as the budget has room for."""
+    kept: list[Message] = []
+    for message in reversed(messages):
+        budget -= count_message(message)
+        if budget < 0 and len(kept) >= LAST:
+            break
+        kept.append(message)
+    return kept[::-1]
+
+
+class Plainer:
+    """The three other ways, for one player at a time."""
+
+    def __init__(self, script: StandInScript) -> None:
+        self._script = script
+        self._known: dict[str, list[Message]] = {}
+        self._summaries: dict[str, str] = {}
+
+    def lines(self, method: str, dbref: str, budget: int) -> list[str]:
+        """What a method shows the model of the talk, within a budget of tokens."""
+        if dbref not in self._known:
+            self._prepare(dbref)
+        known = self._known[dbref]
+        if method == WINDOW:
+            return prompt_lines(newest(known, budget))
+        if method == MASKING:
+            results = [m["metadata"]["seq"] for m in known if m["role"] == "tool"]
+            upto = max(results[:-KEPT_RESULTS], default=0)
+            return prompt_lines(newest(mask_results(known, upto), budget))
+        summary = self._summaries[dbref]
+        shown = prompt_lines(newest(known, budget - estimate_tokens(summary)))
+        return [*summary.splitlines(), *shown]
+
+    def _prepare(self, dbref: str) -> None:
+        log = self._script.conversation.messages
+        known = visible_items(log, frozenset({dbref}), "strict")
+        self._known[dbref] = known
+        text = at_once(generate_context_summary(self._script, known[:-LAST]))
+        self._summaries[dbref] = text or ""
+
+
+def ask_all(script: StandInScript, facts: Sequence[Planted], methods: Sequence[str]) -> Asked:
+    """Ask for every fact, look whether it stands in the prompt, and whether a secret stands in a
+    prompt of others.
+
+    Every other method has as many tokens for the talk as ours took, its recall included.
+    """
+    asked = Asked(len(facts))
+    plainer = Plainer(script)
+    for fact in facts:
+        dbref = PLAYERS[fact.asker]
+        listeners = frozenset({dbref}) if fact.private else EVERYBODY
+        lines = ask(script, heard(fact.asker, dbref, fact.question, fact.private), listeners)
+        budget = sum(estimate_tokens(line) for line in lines)
+        asked.tokens.append(budget)
+        for method in methods:
+            shown = lines if method == OURS else plainer.lines(method, dbref, budget)
+            asked.found[method] += stands_in(fact.keys, shown)
+        if not stands_in(fact.keys, lines):
+            asked.missed.append(fact)
+        if fact.private:
+            asked.leaks += leaks(script, fact)
+    return asked
+
+
+def leaks(script: StandInScript, fact: Planted) -> list[tuple[Planted, frozenset[str]]]:
+    """The audiences without right to a secret in whose prompts it stands."""
+    found = []
+    others = [name for name in PLAYERS if name != fact.speaker]
+    for name in others:
+        for listeners in (frozenset({PLAYERS[name]}), EVERYBODY):
+            question = heard(name, PLAYERS[name], fact.question)
+            if stands_in(fact.keys, ask(script, question, listeners)):
+                found.append((fact, listeners))
+    return found

@@ -1,0 +1,47 @@
+"""A talk with planted facts, in short: tests/bench/test_planted_facts.py is the whole of it."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.bench.planted import make_talk
+from tests.bench.remembering import (
+    EVERYBODY,
+    METHODS,
+    ONE_SHOT,
+    OURS,
+    WINDOW,
+    Hostile,
+    Offline,
+    ask_all,
+    leaks,
+    live_through,
+    log_of,
+    make_script,
+)
+
+TALK = make_talk(turns=200, facts=60, seed=7)
+SECRETS = [fact for fact in TALK.facts if fact.private]
+
+
+def lived_through(gateway):
+    script = make_script(gateway, 8_000)
+    live_through(script, log_of(TALK), 3)
+    return script
+
+
+@pytest.mark.parametrize("gateway", [Offline(), Hostile()])
+def test_facts_stand_in_the_prompt_of_a_question_whoever_sums_up(gateway):
+    asked = ask_all(lived_through(gateway), TALK.facts, METHODS)
+    assert asked.percent(OURS) >= 90
+    assert asked.percent(OURS) >= asked.percent(WINDOW) + 30
+    if isinstance(gateway, Hostile):
+        assert asked.percent(OURS) >= asked.percent(ONE_SHOT) + 30
+    assert asked.leaks == []
+
+
+def test_a_secret_in_a_prompt_of_others_would_be_seen():
+    script = lived_through(Hostile())
+    script.config = replace(script.config, discretion="trusting")
+    told = [listeners for fact in SECRETS for _, listeners in leaks(script, fact)]
+    assert EVERYBODY in told
