@@ -22,6 +22,7 @@ from evennia_ai.events import Audience
 from evennia_ai.game_settings import game_settings
 from evennia_ai.llm.tokenizers import count_for
 from evennia_ai.messages import Message
+from evennia_ai.policy.context_settings import context_complaints
 from evennia_ai.policy.persona import Persona
 from evennia_ai.policy.tokens import CountText, UsageReport, count_message, estimate_tokens
 from evennia_ai.profiles import missing_model
@@ -116,13 +117,14 @@ class MindMixin:
     @property
     def complaints(self) -> list[str]:
         """One sentence for each setting, and for each other thing stored on it or its character,
-        that could not be used."""
+        that could not be used, and for settings that do not fit together."""
         self.resolve_settings()
         strange = [inspect_attribute(self, "stopped")[1]]
         strange += [inspect_attribute(self.obj, name)[1] for name in CHARACTER_ATTRIBUTES]
         strange += read_entries(inspect_attribute(self.obj, "ai_lore")[0])[1]
         _persona, trouble = self.inspect_persona()
-        return [*self.ndb.complaints, *filter(None, [*strange, trouble])]
+        unfit = context_complaints(self.config, self.profile, self.prompt_overhead)
+        return [*self.ndb.complaints, *filter(None, [*strange, trouble]), *unfit]
 
     def inspect_persona(self) -> tuple[Persona, str]:
         """Who the character is, nobody in particular where its persona cannot be used; and what is

@@ -126,9 +126,9 @@ class CmdAISetup(AICommand):
         self.report_complaints(script)
 
     def report_complaints(self, script: Any) -> None:
-        """Name the settings that cannot be used."""
+        """Name the settings that cannot be used, or do not fit together."""
         for complaint in script.complaints:
-            self.msg(f"|yNot used:|n {complaint}")
+            self.msg(f"|yTo be mended:|n {complaint}")
 
     def show(self) -> None:
         """Who the character is and how it is set."""

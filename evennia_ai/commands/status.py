@@ -68,14 +68,14 @@ def troubles(
     for name, spent, budget in services.gateway.tight_budgets():
         yield name, f"{spent:,} of {budget:,} tokens of today are used"
     for complaint in services.complaints:
-        yield "Settings, not used", complaint
+        yield "Settings, to be mended", complaint
     for script in scripts:
         if script.id in errors:
             yield script.character_name, errors[script.id]
         for warning in script.warnings:
             yield script.character_name, warning
         for complaint in script.complaints:
-            yield f"{script.character_name}, not used", complaint
+            yield f"{script.character_name}, to be mended", complaint
 
 
 def status_row(

@@ -123,8 +123,8 @@ def test_a_bad_setting_of_the_whole_game_is_named_and_the_assistant_still_answer
 ):
     settings.AI_ASSISTANT = {"max_hops": "many", "profile": "gone"}
     text = admin.told("aisetup Guard = You are a guard.")
-    assert "Not used: There is no model profile 'gone'." in text
-    assert "Not used: max_hops must be a whole number, not 'many'." in text
+    assert "To be mended: There is no model profile 'gone'." in text
+    assert "To be mended: max_hops must be a whole number, not 'many'." in text
     game.model.add(call("say", text="Halt!"))
     admin.do("say hello")
     game.run()
