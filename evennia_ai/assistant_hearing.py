@@ -72,7 +72,6 @@ class HearingMixin:
             self.ndb.last_talk_at = self.services.clock.seconds()
         if changed.addressed:
             self.partners[changed.speaker] = self.services.now()
-            introduce(self.character, speaker)
 
     def pass_hook(self, heard: Heard) -> Heard | None:
         """What the character's own hook makes of an event: the event as it was, if the hook fails,
@@ -100,6 +99,8 @@ class HearingMixin:
         self.services.attend(self)
         if heard.addressed:
             self.wake()
+            for person in ObjectDB.objects.dbref_search(heard.speaker):
+                introduce(self.character, person)
 
     def give_up(self, heard: Heard, error: StoreUnavailable) -> None:
         """An event could not be stored: whoever spoke must know that it was not heard."""

@@ -7,9 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from twisted.internet.interfaces import IReactorTime
+from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.events import Heard
+
+log = Logger()
 
 PAUSES_S = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
@@ -53,7 +56,11 @@ class Backlog:
                 self._put_off(error)
                 return
             self._tries = 0
-            self._stored(self._waiting.popleft(), event_id)
+            heard = self._waiting.popleft()
+            try:
+                self._stored(heard, event_id)
+            except Exception:  # noqa: BLE001  # a game's hooks; what waits behind must not suffer
+                log.failure("what was heard is stored, but not attended to yet")
 
     def clear(self) -> None:
         """Forget what waits: nobody is there any more to attend to it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -10,11 +11,28 @@ from django.db import OperationalError, connection, transaction
 from evennia_ai.errors import StoreUnavailable
 
 LOCK_WAIT_MS = 30
+WAIT_AGAIN_AFTER_S = 0.1
+
+
+class Patience:
+    """How long to wait for a lock. Not at all right after one was met: many writes in a row, such
+    as those of everybody in a room who heard the same line, must not add up to a long wait."""
+
+    def __init__(self) -> None:
+        self.met_at = float("-inf")
+
+    def wait_ms(self, now: float) -> int:
+        """The wait in ms for a write that begins now, in seconds of a clock that never jumps."""
+        return 0 if now - self.met_at < WAIT_AGAIN_AFTER_S else LOCK_WAIT_MS
+
+
+patience = Patience()
 
 
 @contextmanager
 def brief_transaction() -> Generator[None]:
-    """One transaction that waits `LOCK_WAIT_MS` at most for another writer; all of it or nothing.
+    """One transaction that waits `LOCK_WAIT_MS` at most for another writer, and see `Patience`; all
+    of it or nothing.
 
     A locked SQLite would hold the reactor for its whole time-out, ten seconds in Evennia
     (measured). Raises StoreUnavailable where the database is locked, full or cannot be written.
@@ -24,6 +42,7 @@ def brief_transaction() -> Generator[None]:
         with transaction.atomic():
             yield
     except OperationalError as error:
+        patience.met_at = time.monotonic()
         raise StoreUnavailable(f"The database cannot be written now: {error}") from error
     finally:
         if wait_before is not None:
@@ -36,7 +55,7 @@ def shorten_wait() -> int | None:
         return None
     connection.ensure_connection()
     wait_before = int(connection.connection.execute("PRAGMA busy_timeout").fetchone()[0])
-    set_wait(LOCK_WAIT_MS)
+    set_wait(patience.wait_ms(time.monotonic()))
     return wait_before
 
 

@@ -14,6 +14,7 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.config import FIELDS, HINTS
 from evennia_ai.models import Event, Message, ToolCall, Turn
+from evennia_ai.store import brief_transaction
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.turns import TableTurns
@@ -52,6 +53,12 @@ def lock(db, tmp_path):
     found = Locked(tmp_path / "game.db3")
     yield found
     found.end()
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    """No test waits less because of a lock in the one before."""
+    monkeypatch.setattr(brief_transaction, "patience", brief_transaction.Patience())
 
 
 @pytest.fixture
@@ -198,14 +205,20 @@ def test_36_stopped_while_the_database_is_locked_it_is_not_stopped_and_staff_is_
 
 
 def test_36_a_first_meeting_while_the_database_is_locked_holds_nobody(
-    game, ann, mira, lock, settings, logged
+    game, ann, mira, lock, settings, monkeypatch, logged
 ):
     settings.AI_ASSISTANT = {"autonomous_calls_per_hour": 0}
     game.model.add(call("say", text="One."), call("say", text="Two."))
+    tries = []
+    shorten = brief_transaction.shorten_wait
+    monkeypatch.setattr(
+        brief_transaction, "shorten_wait", lambda: tries.append(time.perf_counter()) or shorten()
+    )
     lock.begin()
     began = time.perf_counter()
     ann.do("say Mira, one")
     assert time.perf_counter() - began < 1.0
+    assert len(tries) == 1
     assert seems_sane(ann)
     lock.end()
     pass_time(game, 3)
@@ -215,6 +228,42 @@ def test_36_a_first_meeting_while_the_database_is_locked_holds_nobody(
     assert len([line for line in ann.heard() if "played by a computer program" in line]) == 1
     assert ann.character.attributes.get("ai_introduced") is True
     assert not tracebacks(logged)
+
+
+def test_36_what_fails_with_one_stored_line_keeps_no_other_waiting(
+    game, ann, mira, lock, monkeypatch
+):
+    real, failed = type(mira.assistant).wake, []
+
+    def wake(self):
+        if not failed:
+            failed.append(True)
+            raise RuntimeError("a hook of the game")
+        real(self)
+
+    game.model.add(call("say", text="Both."))
+    lock.begin()
+    ann.do("say Mira, one")
+    ann.do("say Mira, two")
+    monkeypatch.setattr(type(mira.assistant), "wake", wake)
+    lock.end()
+    pass_time(game, 8)
+    assert failed and ann.last() == 'Mira says, "Both."'
+    assert memory_equals_rows(mira.assistant)
+
+
+def test_36_a_room_full_of_ears_waits_for_a_lock_once(game, ann, mira, tavern, lock, stretches):
+    for number in range(10):
+        game.assistant(f"Npc{number}", tavern)
+    lock.begin()
+    ann.do("say hello, all of you")
+    assert len(stretches) == 11
+    assert sum(stretches) < 5 * 0.03
+    lock.end()
+    game.model.add(call("say", text="Hello."))
+    pass_time(game, 3)
+    assert Event.objects.filter(text="hello, all of you").count() == 11
+    assert 'says, "Hello."' in ann.last()
 
 
 def test_36_switched_off_and_locked_at_once_the_speaker_gets_one_line(
