@@ -6,6 +6,7 @@ stop does is tested where a test calls `GameServer.stop`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,17 @@ import pytest
 
 from tests.e2e.harness import GameServer
 
+TEMPLATE = "EVENNIA_AI_TEMPLATE"
+
 
 @pytest.fixture(scope="session")
 def game_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A stopped game directory whose first start is done, made once per run."""
-    folder = tmp_path_factory.mktemp("template") / "game"
-    return GameServer.first_start(folder).folder
+    """A stopped game directory whose first start is done, made once per run; or once for several
+    runs, in the folder that `TEMPLATE` of the environment names."""
+    folder = Path(os.environ.get(TEMPLATE) or tmp_path_factory.mktemp("template")) / "game"
+    if not folder.exists():
+        GameServer.first_start(folder.with_name("unfinished")).folder.rename(folder)
+    return folder
 
 
 @pytest.fixture

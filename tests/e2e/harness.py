@@ -29,6 +29,7 @@ from server import running
 from tests.e2e.telnet import TelnetPlayer
 
 ROOT = Path(__file__).resolve().parents[2]
+QUICK_IMPORTS = Path(__file__).parent / "site"
 COPIED = ("server", "world")
 LEFT_BEHIND = shutil.ignore_patterns(
     "__pycache__", "*.db3*", "*.pid", "*.log*", ".static", ".media", ".demo.json",
@@ -235,7 +236,9 @@ class GameServer:
             for name, value in os.environ.items()
             if not name.startswith(FOREIGN_VARIABLES)
         }
+        path = [str(QUICK_IMPORTS), *filter(None, [os.environ.get("PYTHONPATH")])]
         own = {
+            "PYTHONPATH": os.pathsep.join(path),
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
             "DJANGO_SETTINGS_MODULE": "server.conf.settings",
             "EVENNIA_SUPERUSER_USERNAME": ADMIN,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,32 +13,43 @@ from server import running
 from tests.e2e.harness import ADMIN, GameServer
 from tests.e2e.telnet import TelnetPlayer
 
-MakeServer = Callable[..., GameServer]
 MESSAGES = "SELECT id, role, content FROM evennia_ai_message ORDER BY id"
 OPEN_EVENTS = "SELECT text, state FROM evennia_ai_event WHERE state IN ('waiting', 'claimed')"
 
 
-@pytest.fixture
-def stub(tmp_path: Path) -> Iterator[StubProvider]:
-    """A stub provider with a log of its own."""
-    with StubProvider(tmp_path / "requests.jsonl") as running:
+@pytest.fixture(scope="module")
+def shared_stub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StubProvider]:
+    """The stub provider of the server that thinks with one."""
+    with StubProvider(tmp_path_factory.mktemp("stub") / "requests.jsonl") as running:
         yield running
+
+
+@pytest.fixture
+def stub(shared_stub: StubProvider) -> StubProvider:
+    """The same, without orders and with an empty log."""
+    shared_stub.clear()
+    return shared_stub
 
 
 @pytest.fixture(scope="module", params=["offline", "stub"])
 def game(
     request: pytest.FixtureRequest, game_template: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[GameServer]:
-    """A running server whose assistants think offline, or with a stub provider."""
-    folder = tmp_path_factory.mktemp(request.param)
-    with StubProvider(folder / "requests.jsonl") as stub:
-        assistant = thinking_with(stub) if request.param == "stub" else {}
-        server = GameServer.copy_of(game_template, folder / "game", assistant=assistant)
-        try:
-            server.start()
-            yield server
-        finally:
-            server.stop()
+    """A running server whose assistants think offline, or with the stub provider."""
+    mind = {}
+    if request.param == "stub":
+        mind = thinking_with(request.getfixturevalue("shared_stub"))
+    folder = tmp_path_factory.mktemp(request.param) / "game"
+    server = GameServer.copy_of(game_template, folder, assistant=mind)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.discard()
+
+
+offline = pytest.mark.parametrize("game", ["offline"], indirect=True)
+with_the_stub = pytest.mark.parametrize("game", ["stub"], indirect=True)
 
 
 def thinking_with(stub: StubProvider, **settings: object) -> dict[str, object]:
@@ -83,6 +94,7 @@ def test_two_players_at_once_are_both_answered(game: GameServer) -> None:
         }
 
 
+@with_the_stub
 def test_talk_goes_on_after_a_reload_with_the_history_intact(game: GameServer) -> None:
     with game.player("Ann") as ann:
         hello(ann)
@@ -94,6 +106,7 @@ def test_talk_goes_on_after_a_reload_with_the_history_intact(game: GameServer) -
         assert len(after) > len(before)
 
 
+@offline
 def test_talk_goes_on_after_kill_9_with_the_history_intact(game: GameServer) -> None:
     with game.player("Ann") as ann:
         hello(ann)
@@ -107,10 +120,10 @@ def test_talk_goes_on_after_kill_9_with_the_history_intact(game: GameServer) -> 
         assert [tuple(r) for r in after[: len(before)]] == [tuple(r) for r in before]
 
 
+@with_the_stub
 def test_a_whispered_secret_is_in_no_request_for_others(
-    make_server: MakeServer, stub: StubProvider
+    game: GameServer, stub: StubProvider
 ) -> None:
-    game = make_server(assistant=thinking_with(stub))
     with game.player("Ann") as ann, game.player("Ben") as ben:
         ann.send("whisper Mira = the code is xyzzy-4711")
         ann.expect('Mira whispers: "')
@@ -127,48 +140,75 @@ def test_a_whispered_secret_is_in_no_request_for_others(
     assert [("xyzzy-4711" in body) for body in bodies] == [True, False, False, False]
 
 
+@with_the_stub
 def test_a_call_that_hangs_through_a_kill_is_answered_afterwards(
-    make_server: MakeServer, stub: StubProvider
+    game: GameServer, stub: StubProvider
 ) -> None:
-    game = make_server(assistant=thinking_with(stub))
     stub.queue({"text": "never seen", "latency": 60.0})
     with game.player("Ann") as ann:
-        ann.send("say hello Mira")
+        ann.send("say hello through a kill, Mira")
         ann.expect("You say")
         assert running.wait_until(stub.requests, 20.0)
         game.kill_server()
         game.start()
         ann.enter()
         # It may come before Ann is back in character, if her session survived.
-        assert running.wait_until(lambda: 'I heard: hello Mira"' in ann.clean, 30.0)
-    assert game.sql("SELECT outcome FROM evennia_ai_turn ORDER BY id")[0][0] == "interrupted"
+        assert running.wait_until(lambda: "I heard: hello through a kill" in ann.clean, 30.0)
+    assert ("interrupted",) in [
+        tuple(row) for row in game.sql("SELECT outcome FROM evennia_ai_turn")
+    ]
 
 
-@pytest.mark.parametrize("env", [{}, {"STUB_KEY": "sk-wrong-key-0815"}])
-def test_a_missing_or_wrong_key_is_told_to_the_admin_and_not_to_the_player(
-    make_server: MakeServer, stub: StubProvider, env: dict[str, str]
+WRONG_KEY = "sk-wrong-key-0815"
+TROUBLES = {"Nell": r"NO_KEY", "Kit": "key", "Gus": r"127\.0\.0\.1:9"}
+MAKE_TROUBLED = """
+from evennia.objects.models import ObjectDB
+from evennia.utils.create import create_object
+for name in {names!r}:
+    character = create_object(
+        "evennia_ai.assistant_character.AssistantCharacter",
+        key=name,
+        location=ObjectDB.objects.get(id=2),
+        attributes=[("ai_persona", "You are " + name + ".")],
+    )
+    character.assistant.db.profile = name.lower()
+"""
+
+
+@pytest.fixture(scope="module")
+def troubled_game(
+    game_template: Path, shared_stub: StubProvider, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[GameServer]:
+    """A game with characters whose models have no key, a wrong one, and no address to be found."""
+    profile = {"client": "openai", "base_url": shared_stub.base_url}
+    profiles = {
+        "nell": profile | {"model": "stub-1", "api_key_env": "NO_KEY"},
+        "kit": profile | {"model": "stub-2", "api_key_env": "WRONG_KEY"},
+        "gus": profile | {"model": "stub-3", "base_url": "http://127.0.0.1:9/v1"},
+    }
+    game = GameServer.copy_of(
+        game_template,
+        tmp_path_factory.mktemp("troubled") / "game",
+        assistant={"PROFILES": profiles},
+        env={"WRONG_KEY": WRONG_KEY},
+    )
+    try:
+        game.python(MAKE_TROUBLED.format(names=tuple(TROUBLES)))
+        game.start()
+        yield game
+    finally:
+        game.discard()
+
+
+@pytest.mark.parametrize("name", TROUBLES)
+def test_a_bad_key_or_address_is_told_to_the_admin_and_not_to_the_player(
+    troubled_game: GameServer, stub: StubProvider, name: str
 ) -> None:
-    settings = thinking_with(stub)
-    settings["PROFILES"]["stub"]["api_key_env"] = "STUB_KEY"  # type: ignore[index]
     stub.control(require_key="sk-right")
-    game = make_server(assistant=settings, env=env)
-    with game.player("Ann") as ann, game.player(ADMIN) as admin:
-        ann.send("say hello Mira")
-        ann.expect('Mira says, "Forgive me, my thoughts wandered.')
+    with troubled_game.player("Ann") as ann, troubled_game.player(ADMIN) as admin:
+        ann.send(f"say hello {name}")
+        ann.expect(f'{name} says, "')
         admin.send("aistatus")
-        admin.expect("Mira: .*key" if env else "Mira: .*STUB_KEY")
-        assert "Traceback" not in ann.clean + admin.clean
-        assert "0815" not in admin.clean + game.log()
-
-
-def test_an_unreachable_endpoint_is_told_to_the_admin_and_not_to_the_player(
-    make_server: MakeServer,
-) -> None:
-    profile = {"client": "openai", "base_url": "http://127.0.0.1:9/v1", "model": "m"}
-    game = make_server(assistant={"profile": "gone", "PROFILES": {"gone": profile}})
-    with game.player("Ann") as ann, game.player(ADMIN) as admin:
-        ann.send("say hello Mira")
-        ann.expect('Mira says, "Forgive me, my thoughts wandered.')
-        admin.send("aistatus")
-        admin.expect(r"Mira: .*127\.0\.0\.1:9")
-        assert "Traceback" not in ann.clean + admin.clean + game.log()
+        admin.expect(f"{name}: .*{TROUBLES[name]}")
+        assert "Traceback" not in ann.clean + admin.clean + troubled_game.log()
+        assert WRONG_KEY[-4:] not in ann.clean + admin.clean + troubled_game.log()

@@ -95,12 +95,13 @@ class CrashGame(GameServer):
         self._wait_for(self.is_dead, "die", DEATH_S)
 
     def _child(self, name: str, command: list[str], **options: Any) -> subprocess.Popen[str]:
-        path = [str(self.folder), *filter(None, [os.environ.get("PYTHONPATH")])]
+        env = self.environ()
+        env["PYTHONPATH"] = os.pathsep.join([str(self.folder), env["PYTHONPATH"]])
         with (self.folder / "server" / "logs" / f"{name}.out.log").open("ab") as log:
             child = subprocess.Popen(
                 command,
                 cwd=self.folder,
-                env=self.environ() | {"PYTHONPATH": os.pathsep.join(path)},
+                env=env,
                 text=True,
                 **{"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log} | options,
             )
