@@ -14,10 +14,11 @@ from evennia_ai.config import AssistantConfig, ModelProfile, usable_window
 from evennia_ai.errors import ContextOverflow, ProviderError, TurnAborted
 from evennia_ai.events import Audience, Situation
 from evennia_ai.messages import LLMReply, Message, WireMessage, is_private, to_wire
+from evennia_ai.policy.fitting import newest_that_fit
 from evennia_ai.policy.lore import LoreEntry, select_lore
 from evennia_ai.policy.overflow import is_local, is_silent_overflow, is_silently_truncated
 from evennia_ai.policy.persona import render_persona
-from evennia_ai.policy.projection import is_marker, visible_items
+from evennia_ai.policy.projection import visible_items
 from evennia_ai.policy.sanitize import strip_reasoning
 from evennia_ai.policy.summary import summary_problem, summary_request, transcript_lines
 from evennia_ai.policy.tokens import (
@@ -111,7 +112,7 @@ def build_prompt(
     count = partial(count_message, count_text=script.count_text)
     script.prompt_overhead = tool_tokens + count(system) + count(tail)
     fixed = script.prompt_overhead + config.max_reply_tokens
-    shown = newest_that_fit(visible, usable_window(config, script.profile) - fixed)
+    shown = newest_that_fit(visible, usable_window(config, script.profile) - fixed, stored_size)
     return Prompt(
         messages=[system, *to_wire(shown), tail],
         private=config.discretion == "strict" and (mind.private or any(map(is_private, shown))),
@@ -177,20 +178,6 @@ def latest_talk(visible: Sequence[Message]) -> str:
     """The latest lines heard, which say what is being talked about."""
     heard = [m["content"] for m in visible if m["role"] == "user" and "type" not in m["metadata"]]
     return " ".join(heard[-TALK_LINES:])
-
-
-def newest_that_fit(messages: Sequence[Message], budget: int) -> Sequence[Message]:
-    """The longest end of the list within ``budget`` tokens, at least one message; before it the
-    summary of what was compacted, where that fits too."""
-    head = [m for m in messages[:1] if is_marker(m)]
-    rest = messages[len(head) :]
-    left = budget - sum(map(stored_size, head))
-    for index in range(len(rest) - 1, -1, -1):
-        left -= stored_size(rest[index])
-        if left < 0:
-            cut = min(index + 1, len(rest) - 1)
-            return [*(head if cut == index + 1 else ()), *rest[cut:]]
-    return messages
 
 
 def stored_size(message: Message) -> int:

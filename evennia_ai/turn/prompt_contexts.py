@@ -12,6 +12,7 @@ from typing import Literal
 
 from evennia_ai.events import Situation
 from evennia_ai.policy.lore import LoreEntry
+from evennia_ai.policy.sanitize import cut_text
 
 LoopMode = Literal["react_loop", "single_action"]
 
@@ -64,6 +65,9 @@ PRESSURE = """\
 Your head is rather full: old talk will soon be out of your sight. What you will need of it, write \
 down with `add_journal_entry`, or keep in mind for good with `pin_fact`."""
 
+MOST_NAMED = 10
+NAMED_CHARS = 240
+
 CONTEXT_TICK_EVENT = PromptContext("tick_event", "")
 CONTEXT_EXCUSE = PromptContext("excuse", "")
 CONTEXT_PRE_COMPACTION = PromptContext(
@@ -115,10 +119,14 @@ def lore_text(entry: LoreEntry) -> str:
 
 
 def new_lines_prompt(lines: Sequence[str]) -> str:
-    """Name the lines that have no answer yet; none where the turn goes on after its tools."""
+    """Name the lines that have no answer yet, the newest and each in short, since they stand above
+    in full; none where the turn goes on after its tools."""
     if not lines:
         return "Your turn goes on: see the results above."
-    return "\n".join(["Not answered yet:", *(f"- {line}" for line in lines)])
+    named = [f"- {cut_text(line, NAMED_CHARS)}" for line in lines[-MOST_NAMED:]]
+    more = len(lines) - len(named)
+    earlier = [f"- {more} more, see above"] if more else []
+    return "\n".join(["Not answered yet:", *earlier, *named])
 
 
 def heard_line(kind: str, speaker: str, text: str) -> str:

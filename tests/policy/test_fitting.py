@@ -1,0 +1,53 @@
+"""A request never holds more talk than there is room for."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evennia_ai.messages import make_message
+from evennia_ai.policy.fitting import newest_that_fit
+from evennia_ai.policy.tokens import count_message
+
+MARKER = make_message("user", "what was before", type="compaction")
+
+
+def heard(text):
+    return make_message("user", text)
+
+
+def fit(messages, budget):
+    return newest_that_fit(messages, budget, count_message)
+
+
+def total(messages):
+    return sum(map(count_message, messages))
+
+
+def test_what_fits_is_shown_whole():
+    messages = [MARKER, heard("one"), heard("two")]
+    assert fit(messages, 1_000) == messages
+    assert fit([], 10) == []
+
+
+def test_the_newest_are_kept_and_the_summary_before_them():
+    messages = [MARKER, *(heard(f"line {n} " * 10) for n in range(20))]
+    shown = fit(messages, 150)
+    assert shown[0] is MARKER
+    assert shown[1:] == messages[-len(shown) + 1 :]
+    assert total(shown) <= 150
+
+
+def test_a_single_message_that_is_too_long_is_shortened_in_its_middle():
+    message = heard("first " + "word " * 4_000 + "last")
+    (shown,) = fit([MARKER, message], 200)
+    assert shown["content"].startswith("first")
+    assert shown["content"].endswith("last")
+    assert "[...]" in shown["content"]
+    assert count_message(shown) <= 200
+    assert len(message["content"]) > 20_000
+
+
+@given(st.lists(st.text("ab äя中🙂 ", max_size=300), min_size=1, max_size=12), st.integers(60, 600))
+def test_no_more_than_the_budget_and_always_something(texts, budget):
+    shown = fit([heard(text) for text in texts], budget)
+    assert shown
+    assert total(shown) <= budget
