@@ -63,6 +63,13 @@ def test_facts_are_written_down_until_nothing_is_left(ready):
     assert [text for text, *_ in script.journalled] == ["Ann is a smith.", "Ann owes 40 crowns."]
 
 
+def test_with_its_few_tools_a_full_context_does_not_look_empty(ready):
+    script = ready([call("noop")])
+    script.prompt_overhead = 2_000
+    extract(script)
+    assert script.prompt_overhead == 2_000
+
+
 def test_a_reply_without_a_call_ends_it(ready):
     script = ready([entry("Ann is a smith."), "That is all."])
     result = extract(script)

@@ -18,7 +18,11 @@ Count = Callable[[Mapping[str, Any]], int]
 KEPT_SHARE = 0.2
 LEAST_TARGET_SHARE = 0.25
 SPLIT_TURN_MESSAGES = 5
+# What one part of a summary may take with the facts below it: tokens, and a part of the target. A
+# listener is shown two, the public one and his own, and they must leave room for talk.
 SUMMARY_ROOM = 900
+SUMMARY_SHARE = 0.25
+PARTS_SHOWN = 2
 
 DISABLED = "compaction disabled"
 NO_HISTORY = "no history"
@@ -49,6 +53,11 @@ class CompactionLimits:
     def target_tokens(self) -> int:
         """The most the conversation, its summary included, may take after a compaction."""
         return max(0, int(self.target * (self.window - self.fixed - self.reserve)))
+
+    @property
+    def summary_room(self) -> int:
+        """The most that one part of a summary should take, with the facts below it."""
+        return min(SUMMARY_ROOM, int(SUMMARY_SHARE * self.target_tokens))
 
     @property
     def is_cramped(self) -> bool:
@@ -205,7 +214,7 @@ def plan_compaction(
         return Skip(NO_HISTORY)
     legal = legal_cuts(messages)
     sizes = [count(message) for message in messages]
-    room = max(0, limits.target_tokens - SUMMARY_ROOM)
+    room = max(0, limits.target_tokens - PARTS_SHOWN * limits.summary_room)
     pending = unanswered_from(messages)
     last_turn = min(legal[last_turn_start(messages)], pending)
     last_unit = min(legal[len(messages) - 1], pending)

@@ -11,7 +11,8 @@ from evennia_ai.messages import Message, ToolCallRequest
 from evennia_ai.policy.react import read_arguments
 
 RESULT_CHARS = 2_000
-MOST_WORDS = 500
+LEAST_WORDS, MOST_WORDS = 50, 500
+TOKENS_A_WORD = 1.8  # with room for facts below the summary
 SPEECH = {"say": "says", "whisper": "whispers", "emote": "does"}
 REFUSAL = re.compile(
     r"^\W*(?:i(?:'|’)?m (?:sorry|unable|not able)|i (?:can(?:no|')t|cannot|won't|am unable)\b"
@@ -85,6 +86,7 @@ def summary_request(
     previous: str = "",
     focus: str | None = None,
     own_prompt: str | None = None,
+    words: int = MOST_WORDS,
 ) -> list[dict[str, Any]]:
     """The messages of the call that asks for a summary.
 
@@ -94,8 +96,9 @@ def summary_request(
         previous: the summary so far, to be brought up to date; empty where there is none.
         focus: what an admin wants kept above all.
         own_prompt: a game's own instructions, in the place of ours.
+        words: how long the summary may be.
     """
-    instructions = own_prompt or INSTRUCTIONS.format(name=name, words=MOST_WORDS)
+    instructions = own_prompt or INSTRUCTIONS.format(name=name, words=words)
     parts = [instructions]
     if previous:
         parts.append(UPDATE)
@@ -107,6 +110,11 @@ def summary_request(
         {"role": "system", "content": "\n\n".join(parts)},
         {"role": "user", "content": "\n\n".join(material)},
     ]
+
+
+def words_for(room_tokens: int) -> int:
+    """How long a summary may be where it has so much room, in words."""
+    return max(LEAST_WORDS, min(MOST_WORDS, int(room_tokens / TOKENS_A_WORD)))
 
 
 def summary_problem(text: str, tokens: int, input_tokens: int) -> str:

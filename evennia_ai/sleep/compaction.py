@@ -18,7 +18,6 @@ from evennia_ai.errors import ContextOverflow, ProviderError, ProviderMisconfigu
 from evennia_ai.messages import Message
 from evennia_ai.policy.compaction import (
     DISABLED,
-    SUMMARY_ROOM,
     CompactionLimits,
     CompactionPlan,
     Skip,
@@ -232,18 +231,19 @@ def summarise(
     earlier = dict(view.record.summary) if view.record else {}
     known = dict(view.record.facts) if view.record else {}
     parts = {key: Summed(text, SUMMARY, known.get(key, ())) for key, text in earlier.items()}
+    room = limits_for(script, order).summary_room
     for key, messages in split_by_audience(going).items():
         previous = without_facts(earlier.get(key, ""))
         part = Summed("", "")
         if script.compaction_strikes < STRIKES and order.reason != OVERFLOW:
-            part = yield climb_ladder(script, messages, previous, order.focus)
+            part = yield climb_ladder(script, messages, previous, order.focus, room)
         if not part.text:
             if order.reason not in URGENT and script.compaction_strikes < STRIKES:
                 return None
             part = Summed(make_digest(messages, previous), DIGEST)
         new: tuple[Fact, ...] = yield find_facts(script, messages)
         yield pause(script.services.slices.put)
-        parts[key] = check_facts(part, known.get(key, ()), new, fact_room(part))
+        parts[key] = check_facts(part, known.get(key, ()), new, fact_room(part, room))
         yield pause(script.services.slices.put)
     return parts
 
@@ -263,10 +263,10 @@ def find_facts(
     return gather([fact for facts in found for fact in facts])
 
 
-def fact_room(part: Summed) -> int:
-    """Tokens for the facts below a summary: what it leaves of its own room, and a little in any
+def fact_room(part: Summed, room: int) -> int:
+    """Tokens for the facts below a summary: what it leaves of its room, and a little in any
     case."""
-    return max(LEAST_FACT_ROOM, SUMMARY_ROOM - estimate_tokens(part.text))
+    return max(min(LEAST_FACT_ROOM, room // 2), room - estimate_tokens(part.text))
 
 
 def check_facts(
@@ -293,13 +293,13 @@ def check_facts(
 
 @inlineCallbacks
 def climb_ladder(
-    script: Any, messages: Sequence[Message], previous: str, focus: str | None
+    script: Any, messages: Sequence[Message], previous: str, focus: str | None, room: int
 ) -> Generator[Deferred[Any], Any, Summed]:
     """Ask for a summary, and where that fails in a way that less or another model may mend, ask
     again so. Fires with the part, without text where nothing came of it."""
     for rung in (SUMMARY, CLEARED, CHUNKS):
         try:
-            text = yield ask_by_rung(script, rung, messages, previous, focus)
+            text = yield ask_by_rung(script, rung, messages, previous, focus, room)
         except ProviderMisconfigured as error:
             tell(script, rung, str(error))
             break
@@ -327,17 +327,22 @@ def tell(script: Any, rung: str, problem: str) -> None:
 
 @inlineCallbacks
 def ask_by_rung(
-    script: Any, rung: str, messages: Sequence[Message], previous: str, focus: str | None
+    script: Any,
+    rung: str,
+    messages: Sequence[Message],
+    previous: str,
+    focus: str | None,
+    room: int,
 ) -> Generator[Deferred[Any], Any, str]:
     """One rung of the ladder. Fires with the summary, empty where there is none."""
     if rung != CHUNKS:
         text = yield generate_context_summary(
-            script, messages, focus, previous=previous, with_results=rung == SUMMARY
+            script, messages, focus, previous=previous, with_results=rung == SUMMARY, room=room
         )
         return text or ""
     for chunk in in_chunks(messages, usable_window(script.config, script.profile) // 3):
         text = yield generate_context_summary(
-            script, chunk, focus, previous=previous, with_results=False
+            script, chunk, focus, previous=previous, with_results=False, room=room
         )
         if not text:
             return ""

@@ -14,13 +14,14 @@ from evennia_ai.config import AssistantConfig, ModelProfile, usable_window
 from evennia_ai.errors import ContextOverflow, ProviderError, TurnAborted
 from evennia_ai.events import Audience, Situation
 from evennia_ai.messages import LLMReply, Message, WireMessage, is_private, to_wire
+from evennia_ai.policy.compaction import SUMMARY_ROOM
 from evennia_ai.policy.fitting import newest_that_fit
 from evennia_ai.policy.lore import LoreEntry, select_lore
 from evennia_ai.policy.overflow import is_local, is_silent_overflow, is_silently_truncated
 from evennia_ai.policy.persona import render_persona
 from evennia_ai.policy.projection import visible_items
 from evennia_ai.policy.sanitize import strip_reasoning
-from evennia_ai.policy.summary import summary_problem, summary_request, transcript_lines
+from evennia_ai.policy.summary import summary_problem, summary_request, transcript_lines, words_for
 from evennia_ai.policy.tokens import (
     UsageReport,
     count_conversation_tokens,
@@ -110,13 +111,15 @@ def build_prompt(
     )
     tail = wire_text("user", tail_text(script, context, situation, mind, events))
     count = partial(count_message, count_text=script.count_text)
-    script.prompt_overhead = tool_tokens + count(system) + count(tail)
-    fixed = script.prompt_overhead + config.max_reply_tokens
+    overhead = tool_tokens + count(system) + count(tail)
+    if context.tools is None:  # the largest; with fewer tools a full context would look empty
+        script.prompt_overhead = overhead
+    fixed = overhead + config.max_reply_tokens
     shown = newest_that_fit(visible, usable_window(config, script.profile) - fixed, stored_size)
     return Prompt(
         messages=[system, *to_wire(shown), tail],
         private=config.discretion == "strict" and (mind.private or any(map(is_private, shown))),
-        tokens=script.prompt_overhead + sum(map(stored_size, shown)),
+        tokens=overhead + sum(map(stored_size, shown)),
         situation=situation,
         lore=mind.lore,
     )
@@ -328,6 +331,7 @@ def generate_context_summary(
     *,
     previous: str = "",
     with_results: bool = True,
+    room: int = SUMMARY_ROOM,
 ) -> Generator[Deferred[Any], Any, str | None]:
     """Sum messages up in a call of its own that holds nothing else, wrapped as data.
 
@@ -337,13 +341,14 @@ def generate_context_summary(
         focus: what to keep above all.
         previous: the summary so far, to be brought up to date.
         with_results: False leaves the results of tools out.
+        room: tokens for the summary, with the facts that are written below it.
 
     Fires with the summary, None where the reply is none (empty, a refusal, longer than its input);
     fails with a `ProviderError`, and with TurnAborted where the server stops.
     """
     config, name = script.config, script.character_name
     lines = transcript_lines(messages_to_compact, name, with_results)
-    wire = summary_request(name, lines, previous, focus, config.compact_prompt)
+    wire = summary_request(name, lines, previous, focus, config.compact_prompt, words_for(room))
     request = LLMRequest(
         messages=wire,
         scene=Scene(name, script.persona, (), task=TASK_SUMMARY, material=(previous, *lines)),

@@ -43,6 +43,13 @@ def said(text="well"):
 # --- the cut --------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(("window", "room"), [(100_000, 900), (8_000, 506), (3_500, 0)])
+def test_the_public_part_of_a_summary_and_ones_own_leave_half_the_target_for_talk(window, room):
+    limits = CompactionLimits(window, fixed=2_700, reserve=800, target=0.45, preserve=4)
+    assert limits.summary_room == room
+    assert 2 * room <= limits.target_tokens / 2
+
+
 @pytest.mark.parametrize(("index", "moved"), [(0, 0), (1, 1), (2, 1), (3, 4), (4, 4), (5, 5)])
 def test_a_cut_moves_back_to_the_call_and_forward_past_an_orphan(index, moved):
     messages = [heard(), calls("1"), result("1"), result("lost"), heard()]
@@ -158,7 +165,7 @@ def test_a_plan_tears_nothing_apart_and_meets_its_target_or_keeps_one_unit(messa
     called = {call["id"] for m in gone for call in m.get("tool_calls") or ()}
     assert not called & {m.get("tool_call_id") for m in kept}
     assert 0 <= plan.turn_start <= plan.cut
-    room = max(0, limits.target_tokens - 900)
+    room = max(0, limits.target_tokens - 2 * limits.summary_room)
     if plan.kept_tokens > room:
         assert all(safe_cut(messages, i) <= plan.cut for i in range(plan.cut, len(messages)))
 
