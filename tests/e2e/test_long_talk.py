@@ -1,0 +1,101 @@
+"""A long talk of three players who whisper, over a real server, in a window that is soon full: no
+request is ever too long, nothing is lost, and no secret comes out, through any number of summaries.
+
+A failing talk names its seed, which `EVENNIA_AI_TALK_SEED` plays again, as far as a real server
+repeats itself.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from evennia_ai.llm.tokenizers import O200K, load
+from tests.e2e.harness import GameServer
+from tests.e2e.long_talk.course import TICK_RATE_SLEEP_S, WINDOW, LongTalk
+from tests.e2e.long_talk.evidence import (
+    check_confidence,
+    check_nothing_is_lost,
+    check_persona,
+    check_progress,
+    check_screens,
+    check_stored,
+    check_window,
+    pair_up,
+    tellers,
+)
+from tests.e2e.long_talk.model import SEED, TellingModel
+from tests.e2e.test_talk import thinking_with
+
+UTTERANCES = 200
+UTTERANCES_IN_SOAK = 2_000
+MOST_SHOWN = 20
+SETTINGS = {
+    "max_context_tokens": WINDOW,
+    "autonomous_calls_per_hour": 0,
+    "sleep_after_quiet": 0.0,
+    "tick_rate_sleep": TICK_RATE_SLEEP_S,
+    "TEXTS": {"first_meeting": ""},
+}
+
+
+@pytest.fixture
+def seed() -> int:
+    """What this run leaves to chance."""
+    return int(os.environ.get("EVENNIA_AI_TALK_SEED") or random.SystemRandom().randrange(10**6))
+
+
+@pytest.fixture
+def model(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[TellingModel]:
+    """A model that tells on everything it knows, and sums up badly."""
+    load(O200K)
+    monkeypatch.setenv(SEED, str(seed))
+    with TellingModel(tmp_path / "requests.jsonl") as running:
+        yield running
+
+
+def talk(game: GameServer, model: TellingModel, seed: int, utterances: int) -> Counter[str]:
+    """Talk so long and judge it; return how often she was compacted, and why."""
+    with LongTalk(game, seed) as course:
+        course.go_on(utterances)
+        asked = pair_up(game, model.requests())
+        found = [
+            *check_window(asked),
+            *check_progress(game),
+            *check_persona(asked),
+            *check_confidence(asked),
+            *check_stored(game),
+            *check_screens(course.players),
+            *check_nothing_is_lost(game, course.said),
+            *course.changed,
+        ]
+        assert not found, "\n".join([f"seed {seed}, {len(found)} found:", *found[:MOST_SHOWN]])
+        assert tellers(asked) == {player.name.lower() for player in course.players}
+        return course.compactions
+
+
+def judge(counts: Counter[str], seed: int) -> None:
+    """Both kinds of compaction must have come about, or nothing was tried."""
+    print(f"seed {seed}: {dict(counts)}")
+    assert counts["sleep"] and counts["emergency"], f"seed {seed}: {dict(counts)}"
+
+
+def test_two_hundred_utterances_overflow_nothing_lose_nothing_and_betray_nobody(
+    make_server: Callable[..., GameServer], model: TellingModel, seed: int
+) -> None:
+    game = make_server(assistant=thinking_with(model, **SETTINGS))
+    judge(talk(game, model, seed, UTTERANCES), seed)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1_800)
+def test_two_thousand_utterances_overflow_nothing_lose_nothing_and_betray_nobody(
+    make_server: Callable[..., GameServer], model: TellingModel, seed: int
+) -> None:
+    game = make_server(assistant=thinking_with(model, **SETTINGS))
+    judge(talk(game, model, seed, UTTERANCES_IN_SOAK), seed)
