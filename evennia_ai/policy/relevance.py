@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 K1 = 1.2
 B = 0.75
@@ -42,14 +42,16 @@ def score_texts(query: str, texts: Sequence[str]) -> list[float]:
 
 def score_documents(query: str, documents: Sequence[Sequence[str]]) -> list[float]:
     """`score_texts` for texts whose content words are known already."""
-    wanted = sorted(set(content_words(query)))
-    if not documents or not wanted:
-        return [0.0] * len(documents)
-    average = sum(map(len, documents)) / len(documents) or 1.0
+    return score_weighted(dict.fromkeys(content_words(query), 1.0), documents)
+
+
+def score_weighted(wanted: Mapping[str, float], documents: Sequence[Sequence[str]]) -> list[float]:
+    """`score_documents` for content words that weigh more or less than others."""
+    average = sum(map(len, documents)) / (len(documents) or 1) or 1.0
     scores = [0.0] * len(documents)
-    for word in wanted:
+    for word in sorted(wanted):
         counts = [document.count(word) for document in documents]
-        rarity = _idf(len(counts) - counts.count(0), len(counts))
+        rarity = wanted[word] * _idf(len(counts) - counts.count(0), len(counts))
         for index, count in enumerate(counts):
             if count:
                 scores[index] += _weight(count, len(documents[index]), average) * rarity

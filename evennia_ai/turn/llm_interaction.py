@@ -54,7 +54,10 @@ from evennia_ai.turn.prompt_contexts import (
 log = Logger()
 
 TALK_LINES = 3
-TAIL_PART = 0.03
+# Of the window. The tail is paid for anew with every call; no provider's cache keeps it.
+TAIL_PART = 0.075
+LORE_PART = 0.025
+LEAST_RECALL = 0.02
 SUMMARY_TOKENS = 1_200
 
 
@@ -105,7 +108,7 @@ def build_prompt(
     situation = script.services.world.situation(script.character)
     if context.tools is None and measure_context(script).ratio >= config.mask_threshold:
         situation = replace(situation, notes=(*situation.notes, PRESSURE))
-    mind = call_to_mind(script, audience, latest_talk(visible))
+    mind = call_to_mind(script, audience, latest_talk(visible), situation)
     system = wire_text(
         "system", system_prompt(script.character_name, render_persona(script.persona))
     )
@@ -136,20 +139,28 @@ class InMind:
     private: bool
 
 
-def call_to_mind(script: Any, audience: Audience, talk: str) -> InMind:
-    """Everything that the talk touches upon and this audience may hear of, within its room."""
+def call_to_mind(
+    script: Any, audience: Audience, talk: Sequence[str], situation: Situation
+) -> InMind:
+    """Everything that the talk touches upon and this audience may hear of, within its room: what
+    is recalled has as much as situation, pins and lore leave of the tail's."""
     config = script.config
-    most = int(TAIL_PART * usable_window(config, script.profile))
+    window = usable_window(config, script.profile)
     entries, labels = script.services.world.lore(script.character, audience)
-    pinned = script.pins(audience)
+    most = min(config.lore_tokens, int(LORE_PART * window))
+    lore = select_lore(entries, labels, " ".join(talk), most)
+    pins = script.pins(audience)
+    pinned = tuple(line for line, _private in pins)
+    taken = estimate_tokens(situation_prompt(situation, lore, "", "", (), pinned))
+    room = int(max(TAIL_PART * window - taken, LEAST_RECALL * window))
     recalled = script.conversation.current.recall.call(
-        talk, audience, min(config.recall_tokens, most), config.discretion
+        talk, audience, min(config.recall_tokens, room), config.discretion
     )
     return InMind(
-        lore=tuple(select_lore(entries, labels, talk, min(config.lore_tokens, most))),
-        pinned=tuple(line for line, _private in pinned),
+        lore=tuple(lore),
+        pinned=pinned,
         recalled=tuple(line for line, _private in recalled),
-        private=any(private for _line, private in (*pinned, *recalled)),
+        private=any(private for _line, private in (*pins, *recalled)),
     )
 
 
@@ -177,10 +188,10 @@ def wire_text(role: str, content: str) -> WireMessage:
     return {"role": role, "content": content}
 
 
-def latest_talk(visible: Sequence[Message]) -> str:
-    """The latest lines heard, which say what is being talked about."""
+def latest_talk(visible: Sequence[Message]) -> list[str]:
+    """The latest lines heard, which say what is being talked about, the newest last."""
     heard = [m["content"] for m in visible if m["role"] == "user" and "type" not in m["metadata"]]
-    return " ".join(heard[-TALK_LINES:])
+    return heard[-TALK_LINES:]
 
 
 def stored_size(message: Message) -> int:
