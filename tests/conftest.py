@@ -47,8 +47,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in long]
 
 
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """Take what was imported out of the collector's sight: Evennia collects garbage whenever it
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None) -> None:
+    """Take what is there by now out of the collector's sight: Evennia collects garbage whenever it
     empties its cache, as every game test does, which took a third of a second each."""
     gc.collect()
     gc.freeze()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from itertools import count
 
@@ -149,7 +150,8 @@ def forget_everything():
     for model in (ObjectDB, ScriptDB, AccountDB):
         for instance in model.get_all_cached_instances():
             instance.nattributes.clear()
-    flush_cache()
+    flush_cache()  # collects garbage, too; what is left lasts, and need not be looked at again
+    gc.freeze()
 
 
 def gateway_to(model, clock):
