@@ -9,7 +9,7 @@ help: ## Show this list
 	@echo "make stop    stop the demo"
 	@echo "make test    lint, types and the whole suite on every Python of 3.11 to 3.13 found here"
 	@echo "make bench   measure: idle cost, reload, inserts"
-	@echo "make soak    the long measurements"
+	@echo "make soak    the long campaigns and measurements: kills, simulations"
 	@echo "make clean   remove the test environments and caches; the demo's database stays"
 
 python:

@@ -1,8 +1,10 @@
 """Runs everything: `make test`. Standard library only; makes its own environments.
 
 One environment per interpreter of 3.11 to 3.13 that is found, under .venv-test/. While the next
-one is installed, the tests run in those that are ready. The end-to-end tests come last and alone,
-on one interpreter (the newest, or ``EVENNIA_AI_E2E=3.11``), since they measure time.
+one is installed, the tests run in those that are ready. One interpreter (the newest, or
+``EVENNIA_AI_E2E=3.11``) runs everything; the others leave out what would only do again the same
+sums for long (marked ``once``). The tests with real servers run beside the others, but for those
+that measure time (marked ``timed``): they come last and alone.
 
     python -m tests.run                 lint, types, all tests
     python -m tests.run bench|soak      the measurements
@@ -17,19 +19,23 @@ import sys
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from tempfile import TemporaryDirectory
 
 from server import environment, interpreters
 
 ROOT = environment.ROOT
 VENVS = ROOT / ".venv-test"
 EXTRAS = "[test]"
-WORKERS = 2
+# On two cores: a test with a server waits about as long as it works.
+WORKERS = 3
 COUNT = re.compile(r"(\d+) (passed|failed|errors?)\b")
 CLOSING_LINE = re.compile(
     r"^=* ?(no tests ran|\d+ (passed|failed|error|skipped|deselected)).*", re.M
 )
-MEASUREMENTS = {"bench": "bench and not soak", "soak": "soak"}
+MEASUREMENTS = {"bench": ("bench and not soak", "tests/bench"), "soak": ("soak", "tests")}
 NOTHING_COLLECTED = 5
+# Where the end-to-end tests of one run share the game they begin with; see tests/e2e/conftest.py.
+TEMPLATE = "EVENNIA_AI_TEMPLATE"
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,9 @@ def main(arguments: list[str]) -> int:
         return 1
     if arguments:
         return measure(arguments[0], found)
-    results = run_suite(found)
+    with TemporaryDirectory() as folder:
+        os.environ[TEMPLATE] = folder
+        results = run_suite(found)
     return report(results)
 
 
@@ -89,22 +97,28 @@ def run_suite(found: dict[str, str]) -> list[Result]:
     versions = sorted(found, key=interpreters.as_numbers)
     missing = [version for version in interpreters.TESTED if version not in found]
     say(f"Python {', '.join(versions)} found" + (f"; no {', '.join(missing)}." if missing else "."))
+    main = os.environ.get("EVENNIA_AI_E2E") or versions[-1]
     pending: list[Future[Result]] = []
     results: list[Result] = []
     with ThreadPoolExecutor(WORKERS) as pool:
-        for version in versions:
+        for version in sorted(versions, key=lambda one: one != main):
             try:
                 install(version, found[version])
             except environment.InstallError as error:
                 results.append(broken_installation(version, error))
                 continue
-            steps = [unit_tests(version)] + (static_checks() if version == versions[0] else [])
+            steps = steps_beside_others(version, version == main, version == versions[0])
             pending += [pool.submit(run, step, version) for step in steps]
         results += [future.result() for future in pending]
-    version = os.environ.get("EVENNIA_AI_E2E") or versions[-1]
-    if environment.is_current(VENVS / version, EXTRAS):
-        results.append(run(end_to_end_tests(version), version))
+    if environment.is_current(VENVS / main, EXTRAS):
+        results.append(run(timed_tests(main), main))
     return results
+
+
+def steps_beside_others(version: str, is_main: bool, is_oldest: bool) -> list[Step]:
+    """What is run on an interpreter, the longest first."""
+    tests = [end_to_end_tests(version), unit_tests(version)] if is_main else [brief_tests(version)]
+    return tests + (static_checks() if is_oldest else [])
 
 
 def install(version: str, interpreter: str) -> None:
@@ -129,9 +143,21 @@ def unit_tests(version: str) -> Step:
     return pytest_step(f"pure and game tests on {version}", "-m", "not e2e and not bench")
 
 
+def brief_tests(version: str) -> Step:
+    """The same, for one more interpreter."""
+    marks = "not e2e and not bench and not once"
+    return pytest_step(f"pure and game tests on {version}", "-m", marks)
+
+
 def end_to_end_tests(version: str) -> Step:
     """The tier with real servers."""
-    return pytest_step(f"end-to-end tests on {version}", "-m", "e2e", "tests/e2e")
+    title = f"end-to-end tests on {version}"
+    return pytest_step(title, "-m", "e2e and not timed", "tests/e2e")
+
+
+def timed_tests(version: str) -> Step:
+    """Those of them that measure time."""
+    return pytest_step(f"timed tests on {version}", "-m", "e2e and timed", "tests/e2e")
 
 
 def pytest_step(title: str, *arguments: str) -> Step:
@@ -192,7 +218,8 @@ def measure(what: str, found: dict[str, str]) -> int:
         say(str(error))
         return 1
     python = str(environment.venv_python(VENVS / version))
-    command = [python, "-m", "pytest", "tests/bench", "-s", "-m", MEASUREMENTS[what]]
+    marks, folder = MEASUREMENTS[what]
+    command = [python, "-m", "pytest", folder, "-s", "-m", marks]
     status = subprocess.run(command, check=False).returncode
     if status == NOTHING_COLLECTED:
         say(f"There is nothing to measure under '{what}' yet.")

@@ -17,6 +17,7 @@ PLANTS = {
 }
 
 
+@pytest.mark.once
 def test_two_hundred_kills_lose_no_utterance_and_do_nothing_twice(tmp_path):
     report = run_kills(tmp_path, KILLS)
     assert not report.broken, "\n\n".join(report.broken)
@@ -35,6 +36,7 @@ def test_two_thousand_kills_lose_no_utterance_and_do_nothing_twice(tmp_path):
 @pytest.mark.soak
 @pytest.mark.timeout(A_SOAK_S)
 @pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.once
 def test_two_hundred_kills_at_one_kind_of_moment_break_no_promise(tmp_path, family):
     report = run_kills(tmp_path, KILLS, [family], timeout_s=A_SOAK_S)
     assert not report.broken, "\n\n".join(report.broken)

@@ -15,6 +15,8 @@ from tests.e2e import hanging
 from tests.e2e.harness import GameServer
 from tests.e2e.test_talk import OPEN_EVENTS, thinking_with
 
+pytestmark = pytest.mark.timed
+
 HANGING = 20
 TRIES = 3
 MOST_LONGER_S = 1.0

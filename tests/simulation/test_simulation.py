@@ -42,6 +42,7 @@ def digests(hash_seed):
     return run.stdout.split()
 
 
+@pytest.mark.once
 def test_two_thousand_games_break_no_promise():
     assert broken_promises(range(GAMES)) == []
 
