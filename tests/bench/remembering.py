@@ -14,9 +14,9 @@ from evennia_ai.llm.offline.brain import OfflineBrain
 from evennia_ai.messages import LLMReply, Message, make_message, wire_call
 from evennia_ai.policy.compaction import WITHIN_WINDOW
 from evennia_ai.policy.projection import mask_results, visible_items
-from evennia_ai.policy.tokens import count_message, estimate_tokens
+from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import LLMRequest
-from evennia_ai.sleep.compaction import Order, compact
+from evennia_ai.sleep.compaction import Order, compact, stored_tokens
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.llm_interaction import build_prompt, generate_context_summary
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
@@ -144,7 +144,7 @@ def newest(messages: Sequence[Message], budget: int) -> list[Message]:
     """The last twenty messages, and as many before them as the budget has room for."""
     kept: list[Message] = []
     for message in reversed(messages):
-        budget -= count_message(message)
+        budget -= stored_tokens(message)
         if budget < 0 and len(kept) >= LAST:
             break
         kept.append(message)
@@ -157,6 +157,7 @@ class Plainer:
     def __init__(self, script: StandInScript) -> None:
         self._script = script
         self._known: dict[str, list[Message]] = {}
+        self._masked: dict[str, list[Message]] = {}
         self._summaries: dict[str, str] = {}
 
     def lines(self, method: str, dbref: str, budget: int) -> list[str]:
@@ -167,9 +168,7 @@ class Plainer:
         if method == WINDOW:
             return prompt_lines(newest(known, budget))
         if method == MASKING:
-            results = [m["metadata"]["seq"] for m in known if m["role"] == "tool"]
-            upto = max(results[:-KEPT_RESULTS], default=0)
-            return prompt_lines(newest(mask_results(known, upto), budget))
+            return prompt_lines(newest(self._masked[dbref], budget))
         summary = self._summaries[dbref]
         shown = prompt_lines(newest(known, budget - estimate_tokens(summary)))
         return [*summary.splitlines(), *shown]
@@ -178,6 +177,8 @@ class Plainer:
         log = self._script.conversation.messages
         known = visible_items(log, frozenset({dbref}), "strict")
         self._known[dbref] = known
+        results = [m["metadata"]["seq"] for m in known if m["role"] == "tool"]
+        self._masked[dbref] = mask_results(known, max(results[:-KEPT_RESULTS], default=0))
         text = at_once(generate_context_summary(self._script, known[:-LAST]))
         self._summaries[dbref] = text or ""
 

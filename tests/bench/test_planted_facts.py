@@ -63,6 +63,7 @@ def test_planted_facts_stand_in_the_next_prompt(
     paper.check()
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(900)
 @pytest.mark.skipif(
     public_talks.find_file() is None,
