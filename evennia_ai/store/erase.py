@@ -38,7 +38,9 @@ def erase_chunk(assistant_id: int) -> int:
     """
     for model in LOGS:
         ids = list(
-            model.objects.filter(assistant_id=assistant_id).values_list("id", flat=True)[:CHUNK]
+            model.objects.filter(assistant_id=assistant_id)
+            .order_by("-id")  # a compaction refers to the one before it
+            .values_list("id", flat=True)[:CHUNK]
         )
         if ids:
             rows = model.objects.filter(id__in=ids)

@@ -22,11 +22,15 @@ SHELVES = {shelf.kind: shelf for shelf in (Journal, EntityProfiles)}
 def traces(dbref: str) -> list[Any]:
     """The rows that hold what somebody said or what was said to him, children first.
 
-    A turn set off by several players is forgotten for all of them: its answer may quote each.
+    A turn set off by several players is forgotten for all of them: its answer may quote each. So
+    may every summary of an assistant that heard him: all of its compactions go, and what is left
+    of the talk is summed up anew when there is need.
     """
+    heard_by = models.Message.objects.filter(speaker=dbref).values("assistant_id")
     turns = models.Turn.objects.filter(events__speaker=dbref).values("id")
     answers = Q(turn__in=turns) & ~Q(role="user")
     return [
+        models.Compaction.objects.filter(assistant_id__in=heard_by),
         models.Message.objects.filter(Q(speaker=dbref) | answers),
         models.ToolCall.objects.filter(turn__in=turns),
         models.Event.objects.filter(speaker=dbref),
@@ -36,7 +40,8 @@ def traces(dbref: str) -> list[Any]:
 
 def count_traces(dbref: str) -> int:
     """How many messages would be forgotten."""
-    return int(traces(dbref)[0].count())
+    messages = (rows for rows in traces(dbref) if rows.model is models.Message)
+    return sum(rows.count() for rows in messages)
 
 
 def assistants_who_know(dbref: str) -> list[int]:
@@ -53,12 +58,17 @@ def forget_chunk(dbref: str) -> int:
     In chunks, since one large deletion would hold the reactor (measured).
     """
     for rows in traces(dbref):
-        ids = list(rows.values_list("id", flat=True)[:CHUNK])
+        ids = newest(rows)
         if ids:
             chosen = rows.model.objects.filter(id__in=ids)
             chosen._raw_delete(chosen.db)
             return len(ids)
     return forget_knowledge(dbref)
+
+
+def newest(rows: Any) -> list[int]:
+    """Ids of the newest rows, `CHUNK` at most: a compaction refers to the one before it."""
+    return list(rows.order_by("-id").values_list("id", flat=True)[:CHUNK])
 
 
 def forget_knowledge(dbref: str) -> int:

@@ -5,7 +5,10 @@ import pytest
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import make_message
 from evennia_ai.models import Compaction, Message
+from evennia_ai.policy.facts import Fact
 from evennia_ai.policy.projection import MASKED, CompactionRecord, is_marker
+from evennia_ai.store.erase import erase_chunk
+from evennia_ai.store.forget import forget_chunk
 from evennia_ai.testing.scripted import call
 
 LONG = "seen {} " + "and more " * 40
@@ -134,3 +137,32 @@ def test_the_next_prompt_holds_the_summary_in_place_of_what_went(game, ann, mira
     assert "Ann is a smith." in wire[1]["content"]
     assert [m["content"] for m in wire[2:4]] == ["line 5", "Ann says: Mira, do you remember?"]
     assert "forty crowns" not in str(wire)
+
+
+def test_who_is_forgotten_is_in_no_summary_any_more(game, ann, mira, conversation):
+    words = make_message("user", "Ann says: I am a smith.", speaker=ann.dbref, audience=["#5"])
+    row = conversation.append([words])[0]
+    first = conversation.compact(record(seqs(conversation)[2]))
+    facts = {"public": (Fact("name", ("smith",), "I am a smith.", "Ann", 7),)}
+    conversation.compact(
+        record(
+            row["metadata"]["seq"],
+            previous_id=first.id,
+            summary={"public": "Ann is a smith."},
+            facts=facts,
+        )
+    )
+    assert conversation.current.record.facts == facts
+    while forget_chunk(ann.dbref):
+        pass
+    assert not Compaction.objects.exists()
+    assert fresh(conversation) == [f"line {n}" for n in range(6)]
+
+
+def test_a_mind_with_many_compactions_can_be_erased(conversation):
+    last = None
+    for upto in seqs(conversation):
+        last = conversation.compact(record(upto, previous_id=last.id if last else None))
+    while erase_chunk(conversation.assistant_id):
+        pass
+    assert not Compaction.objects.exists()
