@@ -168,6 +168,19 @@ def settle(facts: Iterable[Fact]) -> tuple[Fact, ...]:
     return tuple(sorted(kept, key=lambda fact: fact.seq))
 
 
+def keep_facts(facts: Sequence[Fact], most: int) -> tuple[Fact, ...]:
+    """At most so many facts, in their order, and as much of what was said as these can hold: of
+    several in one sentence the weightiest stays, then the newest do."""
+    if len(facts) <= most:
+        return tuple(facts)
+    kept: dict[tuple[Any, ...], Fact] = {}
+    for fact in facts:
+        key = fact.speaker, fact.sentence, fact.audience, fact.seq
+        if key not in kept or kept[key].weight < fact.weight:
+            kept[key] = fact
+    return tuple(kept.values())[-most:]
+
+
 def missing_facts(facts: Iterable[Fact], texts: Iterable[str]) -> tuple[Fact, ...]:
     """The facts that none of the texts still holds, each with all of its terms in one place."""
     indexes = [TextIndex(text) for text in texts]

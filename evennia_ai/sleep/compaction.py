@@ -31,6 +31,7 @@ from evennia_ai.policy.facts import (
     as_bullets,
     facts_in,
     gather,
+    keep_facts,
     missing_facts,
     names_in,
     settle,
@@ -283,7 +284,7 @@ def check_facts(
         new: facts in what goes now.
         budget_tokens: the room for those that are missing.
     """
-    facts = settle((*known, *new))[-MOST_FACTS:]
+    facts = keep_facts(settle((*known, *new)), MOST_FACTS)
     lost = missing_facts(new, [part.text])
     text = with_facts(part.text, as_bullets(missing_facts(facts, [part.text]), budget_tokens))
     rescued = len(lost) - len(missing_facts(lost, [text]))

@@ -22,6 +22,7 @@ from evennia_ai.policy.facts import (
     bullet_of,
     extract_facts,
     facts_in,
+    keep_facts,
     known_names,
     missing_facts,
     settle,
@@ -550,3 +551,15 @@ def test_two_thousand_lines_of_play_take_little_time():
     start = time.process_time()
     extract_facts(messages)
     assert time.process_time() - start <= 0.5  # measured 0.033 on a busy machine
+
+
+def test_where_there_are_too_many_every_sentence_keeps_its_weightiest_and_the_newest_stay():
+    facts = [
+        Fact("name", ("Lina",), "Lina owes me 4 crowns.", "Ann", 1, weight=7),
+        Fact("debt", ("4 crowns",), "Lina owes me 4 crowns.", "Ann", 1, weight=10),
+        Fact("name", ("Voss",), "Voss owes me 4 crowns.", "Ann", 2, weight=7),
+        Fact("name", ("Voss",), "Voss owes me 4 crowns.", "Bob", 3, weight=7),
+    ]
+    assert keep_facts(facts, 4) == tuple(facts)
+    assert keep_facts(facts, 3) == tuple(facts[1:])
+    assert keep_facts(facts, 1) == (facts[3],)
