@@ -40,6 +40,15 @@ def test_facts_stand_in_the_prompt_of_a_question_whoever_sums_up(gateway):
     assert asked.leaks == []
 
 
+def test_what_has_no_room_below_a_summary_is_called_to_mind():
+    talk = make_talk(turns=600, facts=100, seed=7)
+    script = make_script(Hostile(), 8_000)
+    live_through(script, log_of(talk), 5)
+    assert ask_all(script, talk.facts, [OURS]).percent(OURS) >= 90
+    script.config = replace(script.config, recall_tokens=0)
+    assert ask_all(script, talk.facts, [OURS]).percent(OURS) < 75
+
+
 def test_a_secret_in_a_prompt_of_others_would_be_seen():
     script = lived_through(Hostile())
     script.config = replace(script.config, discretion="trusting")
