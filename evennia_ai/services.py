@@ -311,7 +311,15 @@ class AssistantService(Service):
         for number, script in enumerate(owing):
             self.clock.callLater(FIRST_WAKE_S + number * WAKE_SPREAD_S, script.wake)
         self.clock.callLater(FIRST_WAKE_S, self.attend_present)
-        for script in AssistantScript.objects.filter(db_attributes__db_key="operating_mode"):
+        slept = AssistantScript.objects.filter(db_attributes__db_key="operating_mode")
+        for script_id in slept.values_list("id", flat=True):
+            self.slices.put(self.watch_if_asleep, script_id)
+
+    def watch_if_asleep(self, script_id: int) -> None:
+        """Look after an assistant that sleeps since before the start."""
+        from evennia_ai.assistant_script import AssistantScript
+
+        for script in AssistantScript.objects.filter(id=script_id):
             if is_asleep(script):
                 self.watch.keep(script)
 

@@ -90,6 +90,7 @@ def test_who_sleeps_is_looked_after_again_after_a_restart(game, admin, mira):
     game.run(1)
     game.service.watch.stop()
     game.service.resume()
+    game.run()
     assert list(game.service.watch.charges) == [mira.assistant.id]
 
 
