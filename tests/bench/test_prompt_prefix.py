@@ -17,12 +17,10 @@ from evennia_ai.config import AssistantConfig
 from evennia_ai.messages import LLMReply, Message, make_message, to_wire
 from evennia_ai.policy.compaction import CompactionLimits, CompactionPlan, plan_compaction
 from evennia_ai.policy.lore import LoreEntry
-from evennia_ai.policy.projection import CompactionRecord, View
-from evennia_ai.policy.tokens import count_message, estimate_tokens
+from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import Situation
 from evennia_ai.sleep.compaction import Order, compact, is_due, is_urgent, stored_tokens
 from evennia_ai.slices import TimeSlices
-from evennia_ai.testing.memory_stores import MemoryConversation
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.llm_interaction import Prompt, build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
@@ -96,27 +94,6 @@ def same_bytes(one: Prompt, other: Prompt) -> int:
     return next((number for number, (a, b) in enumerate(pairs) if a != b), 0)
 
 
-class KeptConversation(MemoryConversation):
-    """Keeps its view, as the one in the database does."""
-
-    kept: View | None = None
-
-    @property
-    def current(self) -> View:
-        """The view with its sizes."""
-        if self.kept is None:
-            self.kept = super().current
-        return self.kept
-
-    def compact(self, record: CompactionRecord) -> CompactionRecord:
-        """Store a compaction; the view follows."""
-        stored = super().compact(record)
-        old = self.current
-        messages = [m for m in old.messages if m["metadata"]["seq"] > stored.upto_seq]
-        self.kept = View(stored, messages, old.masked_upto, count_message)
-        return stored
-
-
 class Turns:
     """A reactor's turns, done by hand, each timed."""
 
@@ -155,12 +132,18 @@ class Waiting:
 
 
 def long_script(messages: int) -> tuple[StandInScript, Turns, Waiting]:
-    """An assistant with so many messages in view."""
+    """An assistant with so many messages in view, in a real database."""
+    from evennia.scripts.models import ScriptDB
+
+    from evennia_ai.store.conversation import TableConversation
+
     gateway, turns = Waiting(), Turns()
     script = StandInScript(gateway, AssistantConfig(max_context_tokens=30_000))
     script.services.slices = TimeSlices(turns)  # type: ignore[assignment,arg-type]
-    script.conversation = KeptConversation(script.services.now)
+    row = ScriptDB.objects.create(db_key="mira")
+    script.conversation = TableConversation(row.id, script.services.now)  # type: ignore[assignment]
     script.conversation.append(history(messages))
+    assert len(script.conversation.current.messages) == messages
     return script, turns, gateway
 
 
@@ -170,6 +153,7 @@ def history(messages: int) -> list[Message]:
     return [message for turn in log_of(talk) for message in turn][:messages]
 
 
+@pytest.mark.django_db
 def test_a_compaction_does_not_hold_the_reactor(sheet: Callable[[str], Sheet]) -> None:
     paper = sheet("a compaction of 2,000 messages, without the model call")
     longest, whole = [], []
@@ -192,6 +176,7 @@ def test_a_compaction_does_not_hold_the_reactor(sheet: Callable[[str], Sheet]) -
     paper.check()
 
 
+@pytest.mark.django_db
 def test_planning_and_deciding_take_no_time(sheet: Callable[[str], Sheet]) -> None:
     paper = sheet("planning and deciding")
     script, _, _ = long_script(5_000)
