@@ -18,10 +18,18 @@ from evennia_ai.policy.relevance import WORD, content_words, score_weighted
 from evennia_ai.policy.tokens import estimate_tokens
 
 LINE_TOKENS = 4  # "You remember: " before each line
-OLDER = 0.2  # what a word of the lines before the last weighs
-OWN = 1.5  # for what the speaker said of himself, where he asks about himself
-NAMED = 1.0  # for what somebody said whom the last line names
+BEFORE = 0.2  # what a word weighs that was said before what is to be answered
+OWN = 1.5  # for what somebody said of himself who asks about himself
+NAMED = 1.0  # for what somebody said whom a question names
 ONESELF = frozenset("i me my mine myself we us our ours ourselves".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """What is to be answered, line by line as the log holds it, and what was said before that."""
+
+    asked: Sequence[str]
+    before: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +61,12 @@ class Recall:
             self._memories += memories
 
     def call(
-        self, talk: Sequence[str], audience: Audience, budget_tokens: int, discretion: str
+        self, talk: Talk, audience: Audience, budget_tokens: int, discretion: str
     ) -> list[tuple[str, bool]]:
         """What is nearest to the talk and this audience may know, nearest first.
 
         Args:
-            talk: the last lines heard, as the log holds them, the newest last.
+            talk: what is being said.
             audience: who will hear the answer.
             budget_tokens: the room for it.
             discretion: ``trusting`` lets everybody know everything.
@@ -95,20 +103,23 @@ def _memory(facts: Sequence[Fact], audience: Audience | None) -> Memory:
     )
 
 
-def _score(talk: Sequence[str], memories: Sequence[Memory]) -> list[float]:
-    """How near each is: by the words of the last line above all, and by who speaks of whom."""
-    *older, newest = talk or ("",)
-    wanted = dict.fromkeys(content_words(" ".join(older)), OLDER)
-    wanted |= dict.fromkeys(content_words(newest), 1.0)
+def _score(talk: Talk, memories: Sequence[Memory]) -> list[float]:
+    """How near each is: by the words of what is asked above all, and by who speaks of whom."""
+    wanted = dict.fromkeys(content_words(" ".join(talk.before)), BEFORE)
+    wanted |= dict.fromkeys(content_words(" ".join(talk.asked)), 1.0)
     scores = score_weighted(wanted, [memory.words for memory in memories])
-    found = HEARD.match(newest)
-    asker = found["speaker"] if found else ""
-    asked = set(_lower(newest[found.end() :] if found else newest))
-    of_oneself = bool(asker) and not asked.isdisjoint(ONESELF)
+    named: set[str] = set()
+    of_themselves: set[str] = set()
+    for line in talk.asked:
+        found = HEARD.match(line)
+        words = _lower(line[found.end() :] if found else line)
+        named.update(words)
+        if found and not ONESELF.isdisjoint(words):
+            of_themselves.add(found["speaker"])
     for number, memory in enumerate(memories):
-        if of_oneself and memory.of_oneself and memory.speaker == asker:
+        if memory.of_oneself and memory.speaker in of_themselves:
             scores[number] += OWN
-        if memory.speaker and asked.issuperset(_lower(memory.speaker)):
+        if memory.speaker and named.issuperset(_lower(memory.speaker)):
             scores[number] += NAMED
     return scores
 

@@ -15,11 +15,13 @@ from evennia_ai.errors import ContextOverflow, ProviderError, TurnAborted
 from evennia_ai.events import Audience, Situation
 from evennia_ai.messages import LLMReply, Message, WireMessage, is_private, to_wire
 from evennia_ai.policy.compaction import SUMMARY_ROOM
+from evennia_ai.policy.fact_sources import HEARD
 from evennia_ai.policy.fitting import newest_that_fit
 from evennia_ai.policy.lore import LoreEntry, select_lore
 from evennia_ai.policy.overflow import is_local, is_silent_overflow, is_silently_truncated
 from evennia_ai.policy.persona import render_persona
 from evennia_ai.policy.projection import visible_items
+from evennia_ai.policy.recall import Talk
 from evennia_ai.policy.sanitize import strip_reasoning
 from evennia_ai.policy.summary import summary_problem, summary_request, transcript_lines, words_for
 from evennia_ai.policy.tokens import (
@@ -108,11 +110,12 @@ def build_prompt(
     situation = script.services.world.situation(script.character)
     if context.tools is None and measure_context(script).ratio >= config.mask_threshold:
         situation = replace(situation, notes=(*situation.notes, PRESSURE))
-    mind = call_to_mind(script, audience, latest_talk(visible), situation)
+    lines = [heard_line(e.heard.kind, e.heard.speaker_name, e.heard.text) for e in events]
+    mind = call_to_mind(script, audience, latest_talk(visible, lines), situation)
     system = wire_text(
         "system", system_prompt(script.character_name, render_persona(script.persona))
     )
-    tail = wire_text("user", tail_text(script, context, situation, mind, events))
+    tail = wire_text("user", tail_text(script, context, situation, mind, lines))
     count = partial(count_message, count_text=script.count_text)
     overhead = tool_tokens + count(system) + count(tail)
     if context.tools is None:  # the largest; with fewer tools a full context would look empty
@@ -139,16 +142,14 @@ class InMind:
     private: bool
 
 
-def call_to_mind(
-    script: Any, audience: Audience, talk: Sequence[str], situation: Situation
-) -> InMind:
+def call_to_mind(script: Any, audience: Audience, talk: Talk, situation: Situation) -> InMind:
     """Everything that the talk touches upon and this audience may hear of, within its room: what
     is recalled has as much as situation, pins and lore leave of the tail's."""
     config = script.config
     window = usable_window(config, script.profile)
     entries, labels = script.services.world.lore(script.character, audience)
     most = min(config.lore_tokens, int(LORE_PART * window))
-    lore = select_lore(entries, labels, " ".join(talk), most)
+    lore = select_lore(entries, labels, " ".join((*talk.before, *talk.asked)), most)
     pins = script.pins(audience)
     pinned = tuple(line for line, _private in pins)
     taken = estimate_tokens(situation_prompt(situation, lore, "", "", (), pinned))
@@ -169,15 +170,14 @@ def tail_text(
     context: PromptContext,
     situation: Situation,
     mind: InMind,
-    events: Sequence[InboxEvent],
+    unanswered: Sequence[str],
 ) -> str:
     """The prompt's last part, with the context's task or the lines that have no answer yet."""
-    lines = [heard_line(e.heard.kind, e.heard.speaker_name, e.heard.text) for e in events]
     return situation_prompt(
         situation,
         mind.lore,
         script.services.now().strftime("%A, %H:%M"),
-        context.prompt or new_lines_prompt(lines),
+        context.prompt or new_lines_prompt(unanswered),
         mind.recalled,
         mind.pinned,
     )
@@ -188,10 +188,14 @@ def wire_text(role: str, content: str) -> WireMessage:
     return {"role": role, "content": content}
 
 
-def latest_talk(visible: Sequence[Message]) -> list[str]:
-    """The latest lines heard, which say what is being talked about, the newest last."""
+def latest_talk(visible: Sequence[Message], unanswered: Sequence[str]) -> Talk:
+    """What is being talked about: the lines without an answer, where none are told of the last
+    that somebody said, and the latest before."""
     heard = [m["content"] for m in visible if m["role"] == "user" and "type" not in m["metadata"]]
-    return heard[-TALK_LINES:]
+    latest = heard[-TALK_LINES:]
+    said = [line for line in latest if HEARD.match(line)]
+    asked = list(unanswered) or said[-1:] or latest[-1:]
+    return Talk(asked, [line for line in latest if line not in asked])
 
 
 def stored_size(message: Message) -> int:

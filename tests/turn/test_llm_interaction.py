@@ -2,11 +2,11 @@
 
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ProviderUnavailable
-from evennia_ai.messages import Usage
+from evennia_ai.messages import Usage, make_message
 from evennia_ai.testing.scripted import LLMReply, ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.attention import answer_events
-from evennia_ai.turn.llm_interaction import build_llm_messages
+from evennia_ai.turn.llm_interaction import build_llm_messages, latest_talk
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 
 ANN = frozenset({"#5"})
@@ -82,3 +82,12 @@ def test_an_assistants_own_model_goes_before_the_profiles():
     script.hears("hi")
     answer_events(script)
     assert script.turns.turns[0].model_calls[0].model == "own"
+
+
+def test_a_question_is_what_is_asked_although_somebody_has_come_in_since():
+    lines = ["Bob says: A foul night.", "Ann says: Who keeps bees?", "(Cay arrives.)"]
+    visible = [make_message("user", line) for line in lines]
+    assert latest_talk(visible, ()).asked == ["Ann says: Who keeps bees?"]
+    talk = latest_talk(visible, lines[:2])
+    assert (talk.asked, talk.before) == (lines[:2], lines[2:])
+    assert latest_talk([], ()).asked == []
