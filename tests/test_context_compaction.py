@@ -230,6 +230,21 @@ class TestCompactConversationHistoryExecution:
         assert len(script.services.gateway.requests) == 2
         assert script.conversation.view()[0]["content"].startswith("[CONTEXT SUMMARY]\n[Compacted ")
 
+    def test_a_model_that_failed_twice_is_asked_again_in_time(self):
+        script = make_script([ProviderUnavailable("down")] * 2 + [SUMMARY] * 2)
+        rungs = []
+        for _ in range(6):
+            talk(script, 60)
+            rungs.append(sleep(script).get("rung"))
+        assert rungs == [None, None, "digest", "digest", "summary", "summary"]
+
+    def test_a_model_that_failed_twice_is_asked_at_once_at_an_admins_word(self):
+        script = make_script([ProviderUnavailable("down")] * 2 + [SUMMARY])
+        talk(script, 60)
+        sleep(script)
+        sleep(script)
+        assert sleep(script, force=True)["rung"] == "summary"
+
     def test_what_arrives_while_the_summary_is_made_is_kept(self):
         late = Deferred()
         script = make_script([late])

@@ -49,6 +49,7 @@ SLEEP, EMERGENCY, OVERFLOW, MANUAL = "sleep", "emergency", "overflow", "manual"
 URGENT = (EMERGENCY, OVERFLOW)
 SUMMARY, CLEARED, CHUNKS, DIGEST = "summary", "cleared", "chunks", "digest"
 STRIKES = 2
+ASKED_AGAIN_EVERY = 4
 MASK_SAVING = 0.05
 LEAST_FACT_ROOM = 200
 MOST_FACTS = 1_000
@@ -205,6 +206,8 @@ def compact(script: Any, order: Order) -> Generator[Deferred[Any], Any, dict[str
             script.services.clock, lambda: script.conversation.compact(record)
         )
         script.usage_reports.clear()
+        if script.compaction_strikes >= STRIKES:
+            script.compaction_strikes += 1
         result = report(script, stored, plan, use, len(view.messages))
     script.services.compacting(script, order.reason, result)
     return result
@@ -236,7 +239,7 @@ def summarise(
     for key, messages in split_by_audience(going).items():
         previous = without_facts(earlier.get(key, ""))
         part = Summed("", "")
-        if script.compaction_strikes < STRIKES and order.reason != OVERFLOW:
+        if may_ask(order, script.compaction_strikes):
             part = yield climb_ladder(script, messages, previous, order.focus, room)
         if not part.text:
             if order.reason not in URGENT and script.compaction_strikes < STRIKES:
@@ -247,6 +250,14 @@ def summarise(
         parts[key] = check_facts(part, known.get(key, ()), new, fact_room(part, room))
         yield pause(script.services.slices.put)
     return parts
+
+
+def may_ask(order: Order, strikes: int) -> bool:
+    """True where a model is asked for a summary: not in an overflow, and after failing twice in a
+    row only now and again, until one comes of it. An admin's word always counts."""
+    if order.reason == OVERFLOW:
+        return False
+    return order.reason == MANUAL or strikes < STRIKES or strikes % ASKED_AGAIN_EVERY == 0
 
 
 @inlineCallbacks
