@@ -157,6 +157,8 @@ class GameServer:
             raise ServerTrouble(f"There is no server to kill.\n{self.last_words()}")
         os.kill(pid, signal.SIGKILL)
         self._wait_for(lambda: not running.is_alive(pid), "die")
+        # Until init takes note of its death, the next server would believe that it runs.
+        (self.folder / "server" / "server.pid").unlink(missing_ok=True)
 
     def stop(self) -> None:
         """Stop portal and server, by force where need be. Safe to call at any time."""
