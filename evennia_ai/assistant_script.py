@@ -18,12 +18,12 @@ from evennia_ai.policy.autonomy import HOUR_S, AutonomyLimits, AutonomyState, sh
 from evennia_ai.rest import is_asleep, sleep_through, wake_up
 from evennia_ai.signals import turn_finished
 from evennia_ai.sleep.compaction import (
-    Order,
     compact,
     compact_if_urgent,
     is_urgent,
     mask_old_results,
 )
+from evennia_ai.sleep.order import Order
 from evennia_ai.store.attributes import (
     read_attribute,
     write_attribute,

@@ -43,7 +43,7 @@ from evennia_ai.signals import (
 )
 from evennia_ai.slices import TimeSlices
 from evennia_ai.store.lore import LoreShelf, PersonaShelf
-from evennia_ai.store.recovery import assistants_with_work, recover_open_turns
+from evennia_ai.store.recovery import assistants_with_work, lost_turns, recover_lost_turn
 from evennia_ai.store.usage import spent_on
 from evennia_ai.texts import check_texts, text
 from evennia_ai.thinking import ThinkingSigns, send_filler
@@ -73,6 +73,7 @@ class AssistantService(Service):
         self.epoch = time.time_ns() // 1_000_000
         self.accepting = self.quiet = False
         self.switched_off = ""
+        self.recovery: Any = None
         self.complaints: list[str] = settings_complaints()
         built_in = default_profiles(environ)
         self.profiles = self.configured("PROFILES", partial(merge_profiles, built_in), {})
@@ -291,29 +292,45 @@ class AssistantService(Service):
         self.resume()
 
     def resume(self) -> None:
-        """Take up what an earlier process left: close its turns and wake who owes an answer, one
-        after the other."""
+        """Take up what an earlier process left: close its turns and wake who owes an answer, all
+        in turns with other work, since there may be hundreds."""
         from evennia_ai.assistant_script import AssistantScript
 
-        try:
-            recovered = recover_open_turns(self.epoch, self.now())
-        except StoreUnavailable as error:
-            log.warn("evennia_ai: {error}; trying again", error=error)
-            self.clock.callLater(RECOVERY_PAUSE_S, self.resume)
-            return
-        owing = AssistantScript.objects.filter_family(id__in=assistants_with_work())
-        if recovered or owing:
-            log.info(
-                "evennia_ai: {turns} interrupted turns, {owing} assistants owe an answer",
-                turns=recovered,
-                owing=len(owing),
-            )
-        for number, script in enumerate(owing):
-            self.clock.callLater(FIRST_WAKE_S + number * WAKE_SPREAD_S, script.wake)
+        turn_ids = lost_turns(self.epoch)
+        if turn_ids:
+            log.info("evennia_ai: {count} interrupted turns", count=len(turn_ids))
+        for turn_id in turn_ids:
+            self.slices.put(self.recover, turn_id)
+        self.slices.put(self.wake_owing)
         self.clock.callLater(FIRST_WAKE_S, self.attend_present)
         slept = AssistantScript.objects.filter(db_attributes__db_key="operating_mode")
         for script_id in slept.values_list("id", flat=True):
             self.slices.put(self.watch_if_asleep, script_id)
+
+    def recover(self, turn_id: int) -> None:
+        """Close one turn that an earlier process left; where the database is busy, begin again a
+        little later."""
+        try:
+            recover_lost_turn(turn_id, self.now())
+        except StoreUnavailable as error:
+            log.warn("evennia_ai: {error}; trying again", error=error)
+            if not self.recovery or not self.recovery.active():
+                self.recovery = self.clock.callLater(RECOVERY_PAUSE_S, self.resume)
+
+    def wake_owing(self) -> None:
+        """Wake who owes an answer, one after the other."""
+        owing = assistants_with_work()
+        if owing:
+            log.info("evennia_ai: {count} assistants owe an answer", count=len(owing))
+        for number, script_id in enumerate(owing):
+            self.clock.callLater(FIRST_WAKE_S + number * WAKE_SPREAD_S, self.wake_one, script_id)
+
+    def wake_one(self, script_id: int) -> None:
+        """Wake an assistant by its number; one that was deleted meanwhile is none."""
+        from evennia_ai.assistant_script import AssistantScript
+
+        for script in AssistantScript.objects.filter_family(id=script_id):
+            script.wake()
 
     def watch_if_asleep(self, script_id: int) -> None:
         """Look after an assistant that sleeps since before the start."""

@@ -11,7 +11,9 @@ from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.errors import AssistantError
 from evennia_ai.policy.compaction import Skip
 from evennia_ai.policy.sanitize import clean_output
-from evennia_ai.sleep.compaction import MANUAL, Order, measure_context, preview
+from evennia_ai.sleep.compaction import preview
+from evennia_ai.sleep.order import MANUAL, Order
+from evennia_ai.turn.context_use import measure_context
 
 MOST_KEPT = 10_000
 

@@ -77,12 +77,13 @@ class Lanes:
 
     def __init__(self, max_in_flight: int) -> None:
         self._max_in_flight = max_in_flight
-        self._lanes: OrderedDict[tuple[str, str, str], Lane] = OrderedDict()
+        self._lanes: OrderedDict[tuple[str, ...], Lane] = OrderedDict()
         self.in_flight = self.waiting = 0
 
     def lane_for(self, profile: ModelProfile) -> Lane:
-        """The lane of a profile's endpoint and model, made at its first use."""
-        key = (profile.client, profile.base_url, profile.model)
+        """The lane of a profile's endpoint, key and model, made at its first use. What is wrong
+        with one key says nothing of another."""
+        key = (profile.client, profile.base_url, profile.api_key_env, profile.model)
         if key not in self._lanes:
             self._lanes[key] = Lane(profile, profile.max_in_flight)
         return self._lanes[key]

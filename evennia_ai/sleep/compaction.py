@@ -7,14 +7,13 @@ is when the summary is there, so that what arrived meanwhile is kept.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.config import usable_window
-from evennia_ai.errors import ContextOverflow, ProviderError, ProviderMisconfigured
 from evennia_ai.messages import Message
 from evennia_ai.policy.compaction import (
     DISABLED,
@@ -25,63 +24,25 @@ from evennia_ai.policy.compaction import (
     needs_compaction,
     plan_compaction,
 )
-from evennia_ai.policy.digest import make_digest, with_facts, without_facts
-from evennia_ai.policy.facts import (
-    Fact,
-    as_bullets,
-    facts_in,
-    gather,
-    keep_facts,
-    missing_facts,
-    names_in,
-    settle,
+from evennia_ai.policy.projection import CompactionRecord, View, plan_mask
+from evennia_ai.policy.tokens import estimate_tokens
+from evennia_ai.sleep.order import EMERGENCY, MANUAL, OVERFLOW, SLEEP, STRIKES, URGENT, Order
+from evennia_ai.sleep.summarising import (
+    CHUNKS,
+    CLEARED,
+    DIGEST,
+    SUMMARY,
+    Summed,
+    stored_tokens,
+    summarise,
 )
-from evennia_ai.policy.projection import CompactionRecord, View, plan_mask, split_by_audience
-from evennia_ai.policy.tokens import count_message, estimate_tokens
-from evennia_ai.sleep.spread import pause, spread
 from evennia_ai.turn.context_use import ContextUse, measure_context, reserve
-from evennia_ai.turn.llm_interaction import generate_context_summary
 from evennia_ai.turn.persistence import persist
 
 log = Logger()
 
-SLEEP, EMERGENCY, OVERFLOW, MANUAL = "sleep", "emergency", "overflow", "manual"
-URGENT = (EMERGENCY, OVERFLOW)
-SUMMARY, CLEARED, CHUNKS, DIGEST = "summary", "cleared", "chunks", "digest"
-STRIKES = 2
-ASKED_AGAIN_EVERY = 4
 MASK_SAVING = 0.05
-LEAST_FACT_ROOM = 200
-MOST_FACTS = 1_000
 FAILED = "summary generation failed"
-
-
-@dataclass(frozen=True)
-class Order:
-    """Why and how to compact. ``force`` skips the threshold and nothing else; ``keep_recent``
-    replaces the setting for this once."""
-
-    reason: str = SLEEP
-    force: bool = False
-    focus: str | None = None
-    keep_recent: int | None = None
-
-
-@dataclass(frozen=True)
-class Summed:
-    """One part of a summary, and the rung of the ladder it came from; no text where all failed.
-
-    ``facts`` are all that are out of view now for this part's audience; ``found`` how many of them
-    this compaction took out of view, ``kept`` how many of these the summary holds by itself, and
-    ``rescued`` how many were written below it.
-    """
-
-    text: str
-    rung: str
-    facts: tuple[Fact, ...] = ()
-    found: int = 0
-    kept: int = 0
-    rescued: int = 0
 
 
 def limits_for(script: Any, order: Order) -> CompactionLimits:
@@ -196,7 +157,9 @@ def compact(script: Any, order: Order) -> Generator[Deferred[Any], Any, dict[str
             ratio=use.ratio,
         )
     going = view.messages[: plan.cut]
-    summary: dict[str, Summed] | None = yield summarise(script, order, view, going)
+    summary: dict[str, Summed] | None = yield summarise(
+        script, order, view, going, limits_for(script, order).summary_room
+    )
     if summary is None:
         script.compaction_strikes += 1
         result: dict[str, Any] = {"success": False, "error": FAILED}
@@ -213,167 +176,9 @@ def compact(script: Any, order: Order) -> Generator[Deferred[Any], Any, dict[str
     return result
 
 
-def stored_tokens(message: Mapping[str, Any]) -> int:
-    """Tokens of a message, as counted when it was stored."""
-    return message["metadata"].get("tokens") or count_message(message)
-
-
 def skipped(reason: str, use: ContextUse) -> dict[str, Any]:
     """The result where nothing was to be done."""
     return {"skipped": True, "reason": reason, "token_usage": use.ratio}
-
-
-@inlineCallbacks
-def summarise(
-    script: Any, order: Order, view: View, going: Sequence[Message]
-) -> Generator[Deferred[Any], Any, dict[str, Summed] | None]:
-    """Sum up what goes, apart for each audience, each on from its own earlier part.
-
-    Fires with the parts, those without anything new as they were; None where a part could not be
-    summed up and there is time to try again later.
-    """
-    earlier = dict(view.record.summary) if view.record else {}
-    known = dict(view.record.facts) if view.record else {}
-    parts = {key: Summed(text, SUMMARY, known.get(key, ())) for key, text in earlier.items()}
-    room = limits_for(script, order).summary_room
-    for key, messages in split_by_audience(going).items():
-        previous = without_facts(earlier.get(key, ""))
-        part = Summed("", "")
-        if may_ask(order, script.compaction_strikes):
-            part = yield climb_ladder(script, messages, previous, order.focus, room)
-        if not part.text:
-            if order.reason not in URGENT and script.compaction_strikes < STRIKES:
-                return None
-            part = Summed(make_digest(messages, previous), DIGEST)
-        new: tuple[Fact, ...] = yield find_facts(script, messages)
-        yield pause(script.services.slices.put)
-        parts[key] = check_facts(part, known.get(key, ()), new, fact_room(part, room))
-        yield pause(script.services.slices.put)
-    return parts
-
-
-def may_ask(order: Order, strikes: int) -> bool:
-    """True where a model is asked for a summary: not in an overflow, and after failing twice in a
-    row only now and again, until one comes of it. An admin's word always counts."""
-    if order.reason == OVERFLOW:
-        return False
-    return order.reason == MANUAL or strikes < STRIKES or strikes % ASKED_AGAIN_EVERY == 0
-
-
-@inlineCallbacks
-def find_facts(
-    script: Any, messages: Sequence[Message]
-) -> Generator[Deferred[Any], Any, tuple[Fact, ...]]:
-    """The facts in messages, found without holding the reactor: 2,000 messages take a quarter of a
-    second (measured). Fires with them."""
-    name = script.character_name
-    known = names_in(messages, (name,))
-    found: list[list[Fact]] = yield spread(
-        script.services.slices.put, messages, lambda message: facts_in(message, known, name)
-    )
-    yield pause(script.services.slices.put)
-    return gather([fact for facts in found for fact in facts])
-
-
-def fact_room(part: Summed, room: int) -> int:
-    """Tokens for the facts below a summary: what it leaves of its room, and a little in any
-    case."""
-    return max(min(LEAST_FACT_ROOM, room // 2), room - estimate_tokens(part.text))
-
-
-def check_facts(
-    part: Summed, known: Sequence[Fact], new: Sequence[Fact], budget_tokens: int
-) -> Summed:
-    """A part with the facts below it that it does not hold by itself, the weightiest first.
-
-    Nobody else checks this, and a summary that drops everything costs nothing but room: what does
-    not find room below it can still be called to mind (`policy.recall`).
-
-    Args:
-        part: a new summary.
-        known: facts that were out of view before.
-        new: facts in what goes now.
-        budget_tokens: the room for those that are missing.
-    """
-    facts = keep_facts(settle((*known, *new)), MOST_FACTS)
-    lost = missing_facts(new, [part.text])
-    text = with_facts(part.text, as_bullets(missing_facts(facts, [part.text]), budget_tokens))
-    rescued = len(lost) - len(missing_facts(lost, [text]))
-    kept = len(new) - len(lost)
-    return replace(part, text=text, facts=facts, found=len(new), kept=kept, rescued=rescued)
-
-
-@inlineCallbacks
-def climb_ladder(
-    script: Any, messages: Sequence[Message], previous: str, focus: str | None, room: int
-) -> Generator[Deferred[Any], Any, Summed]:
-    """Ask for a summary, and where that fails in a way that less or another model may mend, ask
-    again so. Fires with the part, without text where nothing came of it."""
-    for rung in (SUMMARY, CLEARED, CHUNKS):
-        try:
-            text = yield ask_by_rung(script, rung, messages, previous, focus, room)
-        except ProviderMisconfigured as error:
-            tell(script, rung, str(error))
-            break
-        except ContextOverflow as error:
-            tell(script, rung, str(error))
-            continue
-        except ProviderError as error:
-            tell(script, rung, str(error))
-            break
-        if text:
-            script.compaction_strikes = 0
-            return Summed(text, rung)
-    return Summed("", "")
-
-
-def tell(script: Any, rung: str, problem: str) -> None:
-    """One line for the log: a rung of the ladder broke."""
-    log.warn(
-        "{name}: no summary ({rung}): {problem}",
-        name=script.character_name,
-        rung=rung,
-        problem=problem,
-    )
-
-
-@inlineCallbacks
-def ask_by_rung(
-    script: Any,
-    rung: str,
-    messages: Sequence[Message],
-    previous: str,
-    focus: str | None,
-    room: int,
-) -> Generator[Deferred[Any], Any, str]:
-    """One rung of the ladder. Fires with the summary, empty where there is none."""
-    if rung != CHUNKS:
-        text = yield generate_context_summary(
-            script, messages, focus, previous=previous, with_results=rung == SUMMARY, room=room
-        )
-        return text or ""
-    for chunk in in_chunks(messages, usable_window(script.config, script.profile) // 3):
-        text = yield generate_context_summary(
-            script, chunk, focus, previous=previous, with_results=False, room=room
-        )
-        if not text:
-            return ""
-        previous = text
-    return previous
-
-
-def in_chunks(messages: Sequence[Message], size: int) -> list[list[Message]]:
-    """Messages in runs of about ``size`` tokens, each at least one message."""
-    chunks: list[list[Message]] = [[]]
-    left = size
-    for message in messages:
-        tokens = stored_tokens(message)
-        if chunks[-1] and tokens > left:
-            chunks.append([])
-            left = size
-        chunks[-1].append(message)
-        left -= tokens
-    return chunks
 
 
 def make_record(

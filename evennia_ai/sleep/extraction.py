@@ -21,7 +21,8 @@ from evennia_ai.policy.compaction import Skip
 from evennia_ai.policy.projection import part_audience, split_by_audience
 from evennia_ai.policy.react import LoopState, begin_step, take_calls
 from evennia_ai.ports import ToolContext, ToolResult, ToolSpec, TurnRecord
-from evennia_ai.sleep.compaction import SLEEP, Order, is_due, preview
+from evennia_ai.sleep.compaction import is_due, preview
+from evennia_ai.sleep.order import SLEEP, Order
 from evennia_ai.turn.llm_interaction import build_prompt, build_request, call_model
 from evennia_ai.turn.persistence import persist
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION, PromptContext

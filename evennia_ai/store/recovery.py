@@ -33,12 +33,25 @@ def give_up_acts(turn_id: int, now: datetime) -> None:
     )
 
 
-def recover_open_turns(epoch: int, now: datetime) -> int:
-    """Close turns whose process is gone and give their events back; returns their number."""
-    open_turns = models.Turn.objects.filter(ended_at=None).exclude(epoch=epoch)
-    for turn in open_turns:
+def lost_turns(epoch: int) -> list[int]:
+    """Ids of the open turns whose process is gone, oldest first."""
+    rows = models.Turn.objects.filter(ended_at=None).exclude(epoch=epoch).order_by("id")
+    return list(rows.values_list("id", flat=True))
+
+
+def recover_lost_turn(turn_id: int, now: datetime) -> None:
+    """Close one lost turn, unless that was done already, and give its events back."""
+    for turn in models.Turn.objects.filter(id=turn_id, ended_at=None):
         recover_turn(turn, now)
-    return len(open_turns)
+
+
+def recover_open_turns(epoch: int, now: datetime) -> int:
+    """Close all lost turns in one go, for a process that serves nobody yet; returns their
+    number."""
+    turn_ids = lost_turns(epoch)
+    for turn_id in turn_ids:
+        recover_lost_turn(turn_id, now)
+    return len(turn_ids)
 
 
 def assistants_with_work() -> list[int]:

@@ -83,7 +83,8 @@ def build_completion(reply: Reply, body: Body, number: int) -> dict[str, Any]:
     ]
     if calls:
         message["tool_calls"] = calls
-    prompt_tokens, completion_tokens = rough_tokens(body.get("messages")), rough_tokens(message)
+    asked = [body.get("messages"), body.get("tools")]
+    prompt_tokens, completion_tokens = rough_tokens(asked), rough_tokens(message)
     return {
         "id": f"chatcmpl-{number}",
         "object": "chat.completion",

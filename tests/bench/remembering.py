@@ -16,7 +16,9 @@ from evennia_ai.policy.compaction import WITHIN_WINDOW
 from evennia_ai.policy.projection import mask_results, visible_items
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import LLMRequest
-from evennia_ai.sleep.compaction import Order, compact, stored_tokens
+from evennia_ai.sleep.compaction import compact
+from evennia_ai.sleep.order import Order
+from evennia_ai.sleep.summarising import stored_tokens
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.llm_interaction import build_prompt, generate_context_summary
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT

@@ -8,8 +8,8 @@ from evennia_ai.messages import make_message
 from evennia_ai.models import Compaction
 from evennia_ai.rest import is_asleep
 from evennia_ai.signals import assistant_slept, assistant_woke
-from evennia_ai.sleep.compaction import measure_context
 from evennia_ai.testing.scripted import call
+from evennia_ai.turn.context_use import measure_context
 
 
 def at_hour(game, hour):

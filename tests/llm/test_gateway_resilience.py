@@ -330,3 +330,11 @@ def test_the_switch_ends_every_call_at_once_and_lets_none_begin():
     assert desk.clock.getDelayedCalls() == []
     desk.gateway.open()
     assert desk.ask().results == []
+
+
+def test_a_key_that_is_missing_shuts_out_no_profile_with_a_key_of_its_own():
+    desk = Desk()
+    desk.ask(profile=ModelProfile("nell", "scripted", "m", "http://one", "NELL_KEY"))
+    desk.fail(0, ProviderMisconfigured("needs NELL_KEY"))
+    kit = desk.ask(profile=ModelProfile("kit", "scripted", "m", "http://one", "KIT_KEY"))
+    assert kit.results == []

@@ -15,7 +15,7 @@ from evennia_ai.policy import recovery
 from evennia_ai.policy.inbox import Batch
 from evennia_ai.policy.projection import View
 from evennia_ai.policy.tokens import count_message
-from evennia_ai.sleep import compaction
+from evennia_ai.sleep import summarising
 from evennia_ai.testing import memory_stores
 from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 from evennia_ai.turn import attention, llm_interaction, react_loop, tool_execution
@@ -204,7 +204,7 @@ PLANTS = {
         "P4", MemoryConversation, "current", property(view_of_everything)
     ),
     "a summary is made of everybody's talk together": plant(
-        "P9", compaction, "split_by_audience", lambda messages: {"public": list(messages)}
+        "P9", summarising, "split_by_audience", lambda messages: {"public": list(messages)}
     ),
     "ticks overlap": plant("P5", Mind, "ticking", never),
     "every audience sees everything": plant(

@@ -20,7 +20,8 @@ from evennia_ai.events import Audience, Heard
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.policy.react import own_call_id
 from evennia_ai.ports import ToolContext
-from evennia_ai.sleep.compaction import EMERGENCY, Order, compact, is_urgent, mask_old_results
+from evennia_ai.sleep.compaction import compact, is_urgent, mask_old_results
+from evennia_ai.sleep.order import EMERGENCY, Order
 from evennia_ai.store.backlog import Backlog
 from evennia_ai.testing.stand_ins import StandInScript, StandInServices
 from evennia_ai.turn.attention import EXPIRED, TURNS_A_TICK, act_unasked, answer_events

@@ -20,7 +20,7 @@ from evennia_ai.errors import StoreUnavailable
 from evennia_ai.events import Heard
 from evennia_ai.llm import gateway
 from evennia_ai.ports import TASK_SUMMARY, LLMRequest
-from evennia_ai.sleep import compaction
+from evennia_ai.sleep import compaction, summarising
 from evennia_ai.testing.memory_stores import (
     MemoryConversation,
     MemoryInbox,
@@ -283,7 +283,14 @@ def stamp(times: list[float], rows: Sequence[Any], moment: int) -> None:
 @contextmanager
 def quiet_logs() -> Iterator[None]:
     """Keep thousands of failures that are meant to be out of the log."""
-    loggers = (attention.log, compaction.log, fallback.log, gateway.log, llm_interaction.log)
+    loggers = (
+        attention.log,
+        compaction.log,
+        summarising.log,
+        fallback.log,
+        gateway.log,
+        llm_interaction.log,
+    )
     kept = [logger.observer for logger in loggers]
     for logger in loggers:
         logger.observer = lambda event: None
