@@ -79,7 +79,6 @@ def sleep_through(script: Any) -> Generator[Deferred[Any], Any, dict[str, Any]]:
     """
     results: dict[str, Any] = yield run_sleep_tick(script, script.character)
     script.ndb.slept = True
-    script.ndb.sleep_results = results
     write_attribute(script, "sleep_phase", DREAMING)
     return results
 

@@ -327,11 +327,9 @@ class ModelGateway:
     def _expire(self, call: Call) -> None:
         """Time is up. An endpoint that had a fair while and gave nothing counts as failing."""
         error = late(call.profile)
-        if call.work is not None:
-            if self._clock.seconds() - call.started_at >= PATIENCE_S:
-                self._note_failure(call.lane, error)
-            else:
-                call.lane.breaker = after_abandoned(call.lane.breaker)
+        waited_s = self._clock.seconds() - call.started_at
+        if call.work is not None and waited_s >= PATIENCE_S:
+            self._note_failure(call.lane, error)
         self._end(call, Failure(error))
 
     def _end(self, call: Call, outcome: LLMReply | Failure) -> None:
@@ -351,8 +349,7 @@ class ModelGateway:
         if call.reservation is not None:
             self._today().settle(call.reservation, cost_of(call, outcome))
         if call.work is not None:
-            if isinstance(outcome, Failure) and outcome.check(CancelledError, AssistantError):
-                call.lane.breaker = after_abandoned(call.lane.breaker)
+            call.lane.breaker = after_abandoned(call.lane.breaker)
             call.work.cancel()
         self._start_waiting()
 

@@ -12,6 +12,7 @@ from evennia_ai.messages import Message, make_message
 from evennia_ai.policy.audience import audience_of, select_visible, visible
 from evennia_ai.policy.facts import Fact
 from evennia_ai.policy.recall import Recall
+from evennia_ai.policy.tokens import stored_tokens
 
 PUBLIC = "public"
 MARKER = "compaction"
@@ -222,8 +223,7 @@ class View:
         """Messages have come to the log."""
         for message in messages:
             self.items.append(message)
-            tokens = message["metadata"].get("tokens") or self._count(message)
-            self.sizes.add(audience_of(message), tokens)
+            self.sizes.add(audience_of(message), stored_tokens(message, self._count))
 
     @cached_property
     def recall(self) -> Recall:

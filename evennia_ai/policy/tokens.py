@@ -62,6 +62,12 @@ def count_tools(
     )
 
 
+def stored_tokens(message: Mapping[str, Any], count: Callable[[Any], int] = count_message) -> int:
+    """Tokens of a stored message, as they were counted when it was stored; counted now where they
+    were not."""
+    return int(message["metadata"].get("tokens") or count(message))
+
+
 def count_conversation_tokens(
     history: Iterable[Any], model: str | None, count_text: CountText | None = None
 ) -> int:

@@ -25,7 +25,7 @@ from evennia_ai.policy.compaction import (
     plan_compaction,
 )
 from evennia_ai.policy.projection import CompactionRecord, View, plan_mask
-from evennia_ai.policy.tokens import estimate_tokens
+from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.sleep.order import EMERGENCY, MANUAL, OVERFLOW, SLEEP, STRIKES, URGENT, Order
 from evennia_ai.sleep.summarising import (
     CHUNKS,
@@ -33,7 +33,6 @@ from evennia_ai.sleep.summarising import (
     DIGEST,
     SUMMARY,
     Summed,
-    stored_tokens,
     summarise,
 )
 from evennia_ai.turn.context_use import ContextUse, measure_context, reserve

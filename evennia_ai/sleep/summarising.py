@@ -3,7 +3,7 @@
 Every part is for one audience, made of its messages and of its own earlier part.
 """
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,7 +25,7 @@ from evennia_ai.policy.facts import (
     settle,
 )
 from evennia_ai.policy.projection import View, split_by_audience
-from evennia_ai.policy.tokens import count_message, estimate_tokens
+from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.sleep.order import MANUAL, OVERFLOW, STRIKES, URGENT, Order
 from evennia_ai.sleep.spread import pause, spread
 from evennia_ai.turn.llm_interaction import generate_context_summary
@@ -53,11 +53,6 @@ class Summed:
     found: int = 0
     kept: int = 0
     rescued: int = 0
-
-
-def stored_tokens(message: Mapping[str, Any]) -> int:
-    """Tokens of a message, as counted when it was stored."""
-    return message["metadata"].get("tokens") or count_message(message)
 
 
 @inlineCallbacks

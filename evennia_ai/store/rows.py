@@ -9,7 +9,7 @@ from typing import Any
 from evennia_ai import models
 from evennia_ai.events import Heard, InboxEvent
 from evennia_ai.messages import Message, make_message
-from evennia_ai.policy.tokens import count_message
+from evennia_ai.policy.tokens import count_message, stored_tokens
 
 
 def event_from_row(row: models.Event) -> InboxEvent:
@@ -47,7 +47,7 @@ def message_to_row(
         speaker_name=meta.get("speaker_name", ""),
         audience=meta.get("audience", []),
         private=bool(meta.get("private")),
-        tokens=meta.get("tokens") or count(message),
+        tokens=stored_tokens(message, count),
         event_id=meta.get("event_id"),
         turn_id=meta.get("turn_id"),
     )

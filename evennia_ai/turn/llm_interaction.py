@@ -27,6 +27,7 @@ from evennia_ai.policy.tokens import (
     count_conversation_tokens,
     count_message,
     estimate_tokens,
+    stored_tokens,
 )
 from evennia_ai.ports import (
     TASK_SUMMARY,
@@ -115,11 +116,11 @@ def build_prompt(
     if context.tools is None:  # the largest; with fewer tools a full context would look empty
         script.prompt_overhead = overhead
     fixed = overhead + config.max_reply_tokens
-    shown = newest_that_fit(visible, usable_window(config, script.profile) - fixed, stored_size)
+    shown = newest_that_fit(visible, usable_window(config, script.profile) - fixed, stored_tokens)
     return Prompt(
         messages=[system, *to_wire(shown), tail],
         private=config.discretion == "strict" and (mind.private or any(map(is_private, shown))),
-        tokens=overhead + sum(map(stored_size, shown)),
+        tokens=overhead + sum(map(stored_tokens, shown)),
         situation=situation,
         lore=mind.lore,
     )
@@ -146,11 +147,6 @@ def tail_text(
 def wire_text(role: str, content: str) -> WireMessage:
     """A message of text alone, as a provider takes it."""
     return {"role": role, "content": content}
-
-
-def stored_size(message: Message) -> int:
-    """The tokens of a message, as counted when it was stored where it was."""
-    return message["metadata"].get("tokens") or count_message(message)
 
 
 def build_scene(script: Any, turn: TurnRecord, prompt: Prompt, step: int) -> Scene:
@@ -328,7 +324,7 @@ def generate_context_summary(
     deadline_at = script.services.clock.seconds() + config.turn_deadline
     reply: LLMReply = yield ask_model(script, request, purpose, deadline_at)
     text = strip_reasoning(reply.content).strip()
-    input_tokens = estimate_tokens(previous) + sum(map(stored_size, messages_to_compact))
+    input_tokens = estimate_tokens(previous) + sum(map(stored_tokens, messages_to_compact))
     problem = summary_problem(text, estimate_tokens(text), input_tokens)
     if problem:
         log.warn("{name}: {problem}", name=name, problem=problem)

@@ -14,11 +14,10 @@ from evennia_ai.llm.offline.brain import OfflineBrain
 from evennia_ai.messages import LLMReply, Message, make_message, wire_call
 from evennia_ai.policy.compaction import WITHIN_WINDOW
 from evennia_ai.policy.projection import mask_results, visible_items
-from evennia_ai.policy.tokens import estimate_tokens
+from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import LLMRequest
 from evennia_ai.sleep.compaction import compact
 from evennia_ai.sleep.order import Order
-from evennia_ai.sleep.summarising import stored_tokens
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.llm_interaction import build_prompt, generate_context_summary
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT

@@ -17,11 +17,10 @@ from evennia_ai.config import AssistantConfig
 from evennia_ai.messages import LLMReply, Message, make_message, to_wire
 from evennia_ai.policy.compaction import CompactionLimits, CompactionPlan, plan_compaction
 from evennia_ai.policy.lore import LoreEntry
-from evennia_ai.policy.tokens import estimate_tokens
+from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import Situation
 from evennia_ai.sleep.compaction import compact, is_due, is_urgent
 from evennia_ai.sleep.order import Order
-from evennia_ai.sleep.summarising import stored_tokens
 from evennia_ai.slices import TimeSlices
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.llm_interaction import Prompt, build_prompt
