@@ -327,6 +327,9 @@ class World(Protocol):
         """Every piece of lore there is, and the labels that say which of them the character knows
         and this audience may hear."""
 
+    def name_of(self, character: Any, dbref: str) -> str:
+        """What the character calls somebody, empty where there is nobody of that dbref."""
+
 
 class Slices(Protocol):
     """Work that takes its turn, so that none of it holds others up for long."""

@@ -1,5 +1,5 @@
-"""What a character perceives of the world right now. Reads, never writes, and asks no database:
-contents and Attributes come from Evennia's caches."""
+"""What a character perceives of the world right now. Reads, never writes, and asks no database for
+what is around: contents and Attributes come from Evennia's caches."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter, DefaultExit
 from evennia.utils.ansi import strip_ansi
 
@@ -96,6 +97,11 @@ class EvenniaSenses:
         for trouble in troubles:
             tell_once(character, trouble)
         return [*self.shelf.entries(), *own], knowledge_labels(character, audience)
+
+    def name_of(self, character: Any, dbref: str) -> str:
+        """What the character calls somebody, wherever he is; empty where there is nobody."""
+        found = ObjectDB.objects.dbref_search(dbref) if dbref else ()
+        return display_name(found[0], character) if found else ""
 
 
 def knowledge_labels(character: Any, audience: Audience) -> frozenset[str]:

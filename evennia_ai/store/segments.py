@@ -76,6 +76,10 @@ class Segments:
         """Every record, oldest first. Loads what is missing, in one go."""
         for _ in self.load_steps():
             pass
+        yield from self.held()
+
+    def held(self) -> Iterator[Record]:
+        """Every record that is loaded, oldest first."""
         for segment in sorted(self._loaded):
             yield from self._loaded[segment].records.values()
 

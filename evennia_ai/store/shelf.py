@@ -16,6 +16,8 @@ from evennia_ai.policy.provenance import Record, copy_of
 from evennia_ai.store.segments import Segments
 
 STEPS_AT_ONCE = 8
+# Called with a record as it was and as it is, None for none.
+Watcher = Callable[[Record | None, Record | None], None]
 
 
 class Shelf:
@@ -29,7 +31,8 @@ class Shelf:
 
     def __init__(self, obj: Any) -> None:
         self.obj = obj
-        self.segments = Segments(obj, self.kind, self.prefix, self.read, self.noticed)
+        self.segments = Segments(obj, self.kind, self.prefix, self.read, self._pass_on)
+        self._watchers: list[Watcher] = []
 
     @classmethod
     def of(cls, obj: Any) -> Self:
@@ -60,6 +63,18 @@ class Shelf:
         raise NotImplementedError
 
     # --- what all have ------------------------------------------------------------------------
+
+    def watch(self, watcher: Watcher) -> None:
+        """Tell of every record that memory holds already, and of each change from now on. What is
+        told must not be changed."""
+        for record in self.segments.held():
+            watcher(None, record)
+        self._watchers.append(watcher)
+
+    def _pass_on(self, old: Record | None, new: Record | None) -> None:
+        self.noticed(old, new)
+        for watcher in self._watchers:
+            watcher(old, new)
 
     def now(self) -> datetime:
         """The game's time for stores, in UTC."""

@@ -80,6 +80,7 @@ class StandInWorld:
         self.present = present
         self.seen = Situation(place="Tavern", people=("Ann",))
         self.known: list[LoreEntry] = []
+        self.names = {"#5": "Ann"}
 
     def listeners(self, character: Any) -> Audience:
         """Who is there."""
@@ -92,6 +93,10 @@ class StandInWorld:
     def lore(self, character: Any, audience: Audience) -> tuple[Sequence[LoreEntry], Audience]:
         """What is known; the character is everybody."""
         return self.known, frozenset({"all"})
+
+    def name_of(self, character: Any, dbref: str) -> str:
+        """What somebody is called, by ``names``."""
+        return self.names.get(dbref, "")
 
 
 class AtOnce:

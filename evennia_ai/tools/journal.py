@@ -6,7 +6,6 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import fields
 from typing import Any
 
-from evennia.objects.models import ObjectDB
 from pydantic import BaseModel, Field
 from twisted.internet.defer import Deferred, inlineCallbacks
 
@@ -14,7 +13,6 @@ from evennia_ai.errors import BadRecord, ToolError
 from evennia_ai.policy.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext
-from evennia_ai.senses import display_name
 from evennia_ai.tools.base import Reached, Tool, tool
 from evennia_ai.tools.memory_sources import is_named_in, sources_of
 from evennia_ai.turn.persistence import persist
@@ -112,25 +110,19 @@ def search_journal(
     found = journal.search(arguments.words, context.audience, FOUND, discretion)
     if not found:
         return "Your journal has nothing about that."
-    text = "\n".join(entry_line(entry, context.character) for entry in found)
+    text = "\n".join(entry_line(entry, context) for entry in found)
     if discretion == "strict" and any(entry["audience"] is not None for entry in found):
         # What follows from it stays between those who may know it (P9).
         return Reached(text, context.audience)
     return text
 
 
-def entry_line(entry: Record, character: Any) -> str:
+def entry_line(entry: Record, context: ToolContext) -> str:
     """An entry as the model reads it, on one line, with whose word it is."""
     day = entry["timestamp"][:10]
-    source = person_called(entry["source_entity"], character)
+    source = context.script.services.world.name_of(context.character, entry["source_entity"])
     told = f", from {source}" if source else ""
     return f"- {day}{told}: {clean_heard(entry['content'], SHOWN_CHARS)}"
-
-
-def person_called(dbref: str, character: Any) -> str:
-    """What the character calls somebody, empty where there is nobody of that dbref."""
-    found = ObjectDB.objects.dbref_search(dbref) if dbref else ()
-    return display_name(found[0], character) if found else ""
 
 
 class AddJournalEntryTool(Tool):
