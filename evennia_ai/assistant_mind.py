@@ -29,6 +29,7 @@ from evennia_ai.profiles import missing_model
 from evennia_ai.sleep.compaction import (
     make_room,
 )
+from evennia_ai.sleep.emergency import keep_room
 from evennia_ai.store.attributes import (
     inspect_attribute,
     read_attribute,
@@ -163,6 +164,10 @@ class MindMixin:
     def make_room(self) -> Deferred[bool]:
         """Compact at once, without a model. Fires with True where there is more room now."""
         return make_room(self)
+
+    def keep_room(self) -> Deferred[dict[str, Any] | None]:
+        """Compact where the context is nearly full, as `sleep.emergency.keep_room` says."""
+        return keep_room(self)
 
     def tell_owner(self, trouble: str) -> None:
         """One line in the log, and in ``aistatus`` until the next start."""

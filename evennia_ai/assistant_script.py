@@ -19,8 +19,6 @@ from evennia_ai.rest import is_asleep, sleep_through, wake_up
 from evennia_ai.signals import turn_finished
 from evennia_ai.sleep.compaction import (
     compact,
-    compact_if_urgent,
-    is_urgent,
     mask_old_results,
 )
 from evennia_ai.sleep.order import Order
@@ -162,8 +160,7 @@ class AssistantScript(MindMixin, HearingMixin, DefaultScript):
         self.resolve_settings()
         yield self.character.journal.load(self.services.slices.put)
         mask_old_results(self)
-        if is_urgent(self):
-            yield compact_if_urgent(self)
+        yield self.keep_room()
         if is_asleep(self):
             open_events = self.inbox.open_events()
             if not (open_events.waiting or open_events.doubtful):

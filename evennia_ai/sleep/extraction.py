@@ -7,7 +7,7 @@ the end. Its calls are acts of a turn, never conversation.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,6 +33,7 @@ log = Logger()
 
 LEAST_MESSAGES = 5
 NOOP, NO_CALL, OTHER, MOST = "noop", "no_tool_call", "other_tool", "max_iterations"
+INTERRUPTED = "interrupted"
 NOTED = "noted"
 SIGNAL = "pre_compaction"
 TURNS_TIMES = 3.0
@@ -47,10 +48,30 @@ class Extracted:
     stopped_by: str = NOOP
 
 
-@inlineCallbacks
+def never() -> bool:
+    """Nothing interrupts."""
+    return False
+
+
+@dataclass(frozen=True)
+class ExtractionLimits:
+    """How far an extraction goes.
+
+    Attributes:
+        iterations: model calls for each audience at most.
+        end_at: the clock's second at which all of it must have ended; None gives each audience's
+            loop its own time.
+        is_interrupted: asked before each call; True ends it there.
+    """
+
+    iterations: int
+    end_at: float | None = None
+    is_interrupted: Callable[[], bool] = never
+
+
 def run_pre_compaction_extraction(
     script: Any, character: Any, max_iterations: int | None = None
-) -> Generator[Deferred[Any], Any, dict[str, Any]]:
+) -> Deferred[dict[str, Any]]:
     """Let the assistant journal facts of what the next compaction takes out of view.
 
     Args:
@@ -63,18 +84,30 @@ def run_pre_compaction_extraction(
     ``error`` where a model failed, or with ``skipped`` True and ``reason``. Fails with TurnAborted
     and StoreUnavailable.
     """
+    most = script.config.pre_compact_max_iterations if max_iterations is None else max_iterations
+    return extract_facts(script, ExtractionLimits(most))
+
+
+@inlineCallbacks
+def extract_facts(
+    script: Any, limits: ExtractionLimits
+) -> Generator[Deferred[Any], Any, dict[str, Any]]:
+    """`run_pre_compaction_extraction` within limits. Fires and fails as that does; ``stopped_by``
+    is ``interrupted`` where something more important came."""
     config = script.config
     if not config.pre_compact_extraction_enabled:
         return {"skipped": True, "reason": "extraction disabled"}
     going = messages_to_go(script)
     if len(going) < LEAST_MESSAGES:
         return {"skipped": True, "reason": f"fewer than {LEAST_MESSAGES} messages"}
-    most = config.pre_compact_max_iterations if max_iterations is None else max_iterations
     signal(script, True)
     try:
         total = Extracted()
         for key in split_by_audience(going):
-            came: Extracted = yield extract_for(script, part_audience(key), most)
+            if limits.is_interrupted():
+                total = replace(total, stopped_by=INTERRUPTED)
+                break
+            came: Extracted = yield extract_for(script, part_audience(key), limits)
             total = Extracted(
                 total.facts + came.facts, total.iterations + came.iterations, came.stopped_by
             )
@@ -107,7 +140,7 @@ def signal(script: Any, on: bool) -> None:
 
 @inlineCallbacks
 def extract_for(
-    script: Any, confidants: Audience | None, most: int
+    script: Any, confidants: Audience | None, limits: ExtractionLimits
 ) -> Generator[Deferred[Any], Any, Extracted]:
     """One loop for one audience, in a turn of its own. Fires with what was `Extracted`; fails with
     `ProviderError`, and then the turn is closed as what it came to."""
@@ -120,7 +153,7 @@ def extract_for(
     )
     came, failure = Extracted(), None
     try:
-        came = yield run_loop(script, turn, context, most)
+        came = yield run_loop(script, turn, context, limits)
     except ProviderError as error:
         failure = error
     detail = f"{failure.kind}: {failure}" if failure else f"{came.facts} facts written down"
@@ -132,16 +165,18 @@ def extract_for(
 
 @inlineCallbacks
 def run_loop(
-    script: Any, turn: TurnRecord, context: PromptContext, most: int
+    script: Any, turn: TurnRecord, context: PromptContext, limits: ExtractionLimits
 ) -> Generator[Deferred[Any], Any, Extracted]:
     """Ask and journal until nothing is left to write down. Fires with what was `Extracted`."""
     tools = tool_context(script, turn, turn.audience, turn.private, context.tools)
-    tools = replace(tools, deadline_at=deadline_of(script))
+    tools = replace(tools, deadline_at=deadline_of(script, limits))
     specs = tuple(script.services.toolbox.offered(tools))
     room = sum(spec.tokens for spec in specs)
     prompt = build_prompt(script, context, turn.audience, (), room)
     state, facts, so_far = LoopState(turn.id), 0, list[WireMessage]()
-    for step in range(1, most + 1):
+    for step in range(1, limits.iterations + 1):
+        if limits.is_interrupted():
+            return Extracted(facts, step - 1, INTERRUPTED)
         state = begin_step(state)
         grown = replace(prompt, messages=[*prompt.messages, *so_far])
         request = build_request(script, turn, grown, specs, step)
@@ -151,7 +186,7 @@ def run_loop(
         if batch.stopped_by:
             return Extracted(facts, step, batch.stopped_by)
         so_far += to_wire(batch.exchange)
-    return Extracted(facts, most, MOST)
+    return Extracted(facts, limits.iterations, MOST)
 
 
 def not_logged(_result: ToolResult) -> tuple[Message, ...]:
@@ -159,8 +194,10 @@ def not_logged(_result: ToolResult) -> tuple[Message, ...]:
     return ()
 
 
-def deadline_of(script: Any) -> float:
+def deadline_of(script: Any, limits: ExtractionLimits) -> float:
     """The clock's second at which a loop must have ended."""
+    if limits.end_at is not None:
+        return limits.end_at
     return float(script.services.clock.seconds() + TURNS_TIMES * script.config.turn_deadline)
 
 

@@ -170,6 +170,12 @@ class StandInScript:
 
         return make_room(self)
 
+    def keep_room(self) -> Deferred[dict[str, Any] | None]:
+        """Compact where there is need, as an `AssistantScript` does."""
+        from evennia_ai.sleep.emergency import keep_room  # this module is below the engine
+
+        return keep_room(self)
+
     def tell(self, key: str, dbrefs: Iterable[str]) -> None:
         """Write down who is told which line that is not in the character's own voice."""
         self.told += [(key, dbref) for dbref in dbrefs]

@@ -36,12 +36,15 @@ def answer_events(script: Any) -> Generator[Deferred[Any], Any, int]:
     """Answer everything that waits, one turn after the other.
 
     A turn that an error or a lost lease left open is closed first, and its events are taken up
-    again. Fires with the number of turns, at most `TURNS_A_TICK`; fails with TurnAborted where the
-    lease was lost, and with StoreUnavailable where the database stays busy.
+    again. Between turns room is made where the context is nearly full. Fires with the number of
+    turns, at most `TURNS_A_TICK`; fails with TurnAborted where the lease was lost, and with
+    StoreUnavailable where the database stays busy.
     """
     turns = 0
     script.turns.recover()
     while turns < TURNS_A_TICK:
+        if turns:  # each has made the talk longer
+            yield script.keep_room()
         open_events = script.inbox.open_events()
         doubtful = take_batch(script, open_events.doubtful)
         batch = doubtful or take_batch(script, open_events.waiting)

@@ -45,7 +45,8 @@ def test_a_persona_with_braces_is_text():
 
 def test_the_newest_talk_is_kept_where_the_window_is_too_small_for_all():
     lines = [call("say", text="ok")] * 60
-    script = StandInScript(ScriptedLLM(lines), AssistantConfig(max_context_tokens=2_000))
+    config = AssistantConfig(max_context_tokens=2_000, compact_enabled=False)
+    script = StandInScript(ScriptedLLM(lines), config)
     for number in range(60):
         script.hears(f"line {number} " + "word " * 20)
         answer_events(script)

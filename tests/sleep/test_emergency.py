@@ -1,0 +1,145 @@
+"""Room is made where the context is nearly full, and nobody waits longer for it than must be."""
+
+import pytest
+
+from evennia_ai.errors import ProviderUnavailable
+from evennia_ai.sleep import emergency
+from evennia_ai.sleep.emergency import SOMEBODY_WAITS, TOO_FULL, extract_in_haste, keep_room
+from evennia_ai.testing.scripted import call
+from evennia_ai.testing.stand_ins import TOOLS, StandInToolbox
+from evennia_ai.turn.attention import answer_events
+from evennia_ai.turn.context_use import measure_context
+from tests.test_context_compaction import ANN, BOB, SUMMARY, make_script, outcome, talk
+
+JOURNAL = {"add_journal_entry": "free"}
+
+
+def entry(text):
+    return call("add_journal_entry", content=text)
+
+
+def fill(script, ratio):
+    """Make the context as full as this."""
+    use = measure_context(script)
+    script.prompt_overhead += int(ratio * use.window) - use.used + 1
+
+
+@pytest.fixture
+def nearly_full():
+    """A function that makes an assistant whose context is filled to 85 %."""
+
+    def make(replies=(), **settings):
+        script = make_script(replies, **settings)
+        script.services.toolbox = StandInToolbox({**TOOLS, **JOURNAL})
+        script.services.world.present = frozenset({ANN, BOB})
+        script.purposes = []
+        record = script.turns.record_model_call
+
+        def note(turn_id, model_call):
+            script.purposes.append(model_call.purpose)
+            record(turn_id, model_call)
+
+        script.turns.record_model_call = note
+        talk(script, 30)
+        fill(script, 0.85)
+        return script
+
+    return make
+
+
+def test_where_there_is_room_nothing_is_asked_and_nothing_done(nearly_full):
+    script = nearly_full()
+    fill(script, 0.5)
+    assert outcome(keep_room(script)) is None
+    assert script.services.compactions == []
+
+
+def test_where_nobody_waits_facts_are_journalled_first(nearly_full):
+    script = nearly_full([entry("Ann is a smith."), call("noop"), SUMMARY])
+    assert outcome(keep_room(script))["success"]
+    assert script.purposes == ["pre_compaction", "pre_compaction", "summary"]
+
+
+def test_who_waits_does_not_wait_for_a_journal(nearly_full):
+    script = nearly_full([SUMMARY])
+    script.hears("Mira, a beer!")
+    assert outcome(extract_in_haste(script)) == {"skipped": True, "reason": SOMEBODY_WAITS}
+    assert outcome(keep_room(script))["success"]
+    assert script.purposes == ["summary"]
+
+
+def test_it_asks_three_times_at_most_and_less_where_the_setting_says_so(nearly_full):
+    script = nearly_full([entry(f"Fact {number}.") for number in range(9)])
+    assert outcome(extract_in_haste(script))["iterations"] == 3
+    script = nearly_full([entry(f"Fact {number}.") for number in range(9)],
+                         pre_compact_max_iterations=1)  # fmt: skip
+    assert outcome(extract_in_haste(script))["iterations"] == 1
+
+
+def test_it_must_see_all_of_the_talk(nearly_full):
+    script = nearly_full()
+    fill(script, 1.0)
+    assert measure_context(script).ratio > 1
+    assert outcome(extract_in_haste(script)) == {"skipped": True, "reason": TOO_FULL}
+
+
+def test_it_ends_as_soon_as_somebody_speaks(nearly_full):
+    script = nearly_full([entry("Ann is a smith."), entry("Ann owes forty crowns.")])
+    run = script.services.toolbox.run
+
+    def interrupted(context, request):
+        script.hears("Mira, a beer!")
+        return run(context, request)
+
+    script.services.toolbox.run = interrupted
+    result = outcome(extract_in_haste(script))
+    assert (result["facts_recorded"], result["stopped_by"]) == (1, "interrupted")
+    assert not script.turns.current
+
+
+def test_it_has_the_time_of_one_turn(nearly_full):
+    script = nearly_full([call("noop")], turn_deadline=7.0)
+    talk(script, 1, private_to="#5")
+    deadlines = []
+    complete = script.services.gateway.complete
+
+    def noting(request, profile, deadline_at):
+        deadlines.append(deadline_at)
+        script.services.clock.advance(3)
+        return complete(request, profile, deadline_at)
+
+    script.services.gateway.complete = noting
+    outcome(extract_in_haste(script))
+    assert set(deadlines) == {7.0}
+
+
+@pytest.mark.parametrize("failure", [ProviderUnavailable("gone"), RuntimeError("a slip of ours")])
+def test_room_is_made_whatever_becomes_of_the_journal(nearly_full, failure, monkeypatch):
+    script = nearly_full([SUMMARY])
+    if isinstance(failure, RuntimeError):
+        monkeypatch.setattr(emergency, "extract_facts", lambda *_args: 1 / 0)
+    else:
+        script = nearly_full([failure, SUMMARY])
+    assert outcome(keep_room(script))["success"]
+    assert measure_context(script).ratio < 0.8
+
+
+def test_room_is_made_between_two_turns_of_one_tick(nearly_full):
+    script = nearly_full([call("say", text="A beer for Ann."), SUMMARY, call("say", text="Yes.")])
+    fill(script, 0.6)
+    first = script.turns.begin
+
+    def growing(*args, **fields):
+        turn = first(*args, **fields)
+        if script.turns.fired == 0:
+            talk(script, 25)
+            script.hears("Mira, and me?", speaker="#6", name="Bob", private=True, kind="whisper")
+        script.turns.fired += 1
+        return turn
+
+    script.turns.fired = 0
+    script.turns.begin = growing
+    script.hears("Mira, a beer!")
+    assert outcome(answer_events(script)) == 2
+    assert [reason for reason, result in script.services.compactions if result] == ["emergency"]
+    assert script.purposes == ["tick_event", "summary", "tick_event"]
