@@ -11,10 +11,12 @@ from twisted.logger import Logger
 from evennia_ai.errors import TurnAborted
 from evennia_ai.sleep.compaction import compact_conversation_history
 from evennia_ai.sleep.extraction import run_pre_compaction_extraction
+from evennia_ai.sleep.pass_time import PassTime, StepGivenUp
 
 log = Logger()
 
 Step = Callable[[Any, Any], Any]
+WOKEN: Mapping[str, Any] = {"skipped": True, "reason": "woken"}
 NOT_BUILT: Mapping[str, Any] = {"skipped": True, "reason": "not built"}
 
 
@@ -36,21 +38,48 @@ STEPS: tuple[tuple[str, Step], ...] = (
 
 @inlineCallbacks
 def run_sleep_tick(
-    script: Any, character: Any, steps: tuple[tuple[str, Step], ...] = STEPS
+    script: Any,
+    character: Any,
+    steps: tuple[tuple[str, Step], ...] = STEPS,
+    time: PassTime | None = None,
 ) -> Generator[Deferred[Any], Any, dict[str, dict[str, Any]]]:
-    """One pass of sleep: every step in its order, each by itself, so that one that fails never
-    keeps the next from being done.
+    """One pass of sleep: every step in its order, each by itself, so that one that fails, or that
+    never ends, does not keep the next from being done.
 
-    Each step may be done again without doing anything twice. Fires with each step's result by its
-    name; fails with TurnAborted alone, where the server stops: the next pass makes it good.
+    Each step may be done again without doing anything twice; so ``time`` may break the pass off
+    where somebody waits for it to end, in the middle of a step too, and what was not done is told
+    as skipped. Fires with each step's result by its name; fails with TurnAborted alone, where the
+    server stops or the assistant may not think any more: the next pass makes it good.
     """
+    time = time or PassTime(script.services.clock)
     results: dict[str, dict[str, Any]] = {}
     for name, step in steps:
+        if not script.may_think():
+            raise TurnAborted("asleep, it was stopped")
+        if time.is_over:
+            results[name] = dict(WOKEN)
+            continue
         try:
-            results[name] = yield maybeDeferred(step, script, character)
+            came = yield time.limit(maybeDeferred(step, script, character))
+            results[name] = checked(came)
         except TurnAborted:
             raise
+        except StepGivenUp as error:
+            log.warn("{name}: asleep, {step}: {error}", **told(script, name), error=error)
+            results[name] = dict(WOKEN) if time.is_over else {"success": False, "error": str(error)}
         except Exception as error:  # noqa: BLE001  # a step's own boundary
-            log.failure("{name}: asleep, {step} failed", name=script.character_name, step=name)
+            log.failure("{name}: asleep, {step} failed", **told(script, name))
             results[name] = {"success": False, "error": f"{type(error).__name__}: {error}"}
     return results
+
+
+def told(script: Any, step: str) -> dict[str, Any]:
+    """Who does what, for a line of the log."""
+    return {"name": script.character_name, "step": step}
+
+
+def checked(result: Any) -> dict[str, Any]:
+    """A step's result; raises TypeError where it is no dict, as each promises."""
+    if not isinstance(result, dict):
+        raise TypeError(f"a step must come to a dict, not to {type(result).__name__}")
+    return result

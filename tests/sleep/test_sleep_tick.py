@@ -1,0 +1,106 @@
+"""The order of a pass of sleep: no step for ever, and not long where somebody waits."""
+
+import pytest
+from twisted.internet.defer import Deferred, succeed
+
+from evennia_ai.errors import TurnAborted
+from evennia_ai.sleep import WOKEN, run_sleep_tick
+from evennia_ai.sleep.pass_time import STEP_TIME_S, PassTime
+from tests.test_context_compaction import make_script, outcome
+
+GOOD = {"success": True}
+
+
+@pytest.fixture
+def script():
+    return make_script()
+
+
+@pytest.fixture
+def clock(script):
+    return script.services.clock
+
+
+@pytest.fixture
+def hanging():
+    """A step that never ends, unless it is cancelled."""
+    return Deferred()
+
+
+@pytest.fixture
+def steps(hanging):
+    return (("first", lambda *_: GOOD), ("second", lambda *_: hanging), ("third", lambda *_: GOOD))
+
+
+def start(script, steps, time=None):
+    """A pass, as far as it goes by itself: a list that its results come into."""
+    came = []
+    run_sleep_tick(script, script, steps, time).addBoth(came.append)
+    return came
+
+
+def test_a_step_that_never_ends_is_given_up_and_the_next_one_is_done(script, clock, steps):
+    came = start(script, steps)
+    clock.advance(STEP_TIME_S - 1)
+    assert came == []
+    clock.advance(1)
+    assert came[0] == {
+        "first": GOOD,
+        "second": {"success": False, "error": "given up after 600 s"},
+        "third": GOOD,
+    }
+    assert clock.getDelayedCalls() == []
+
+
+def test_a_step_that_will_not_be_cancelled_is_left_behind(script, clock, steps, hanging):
+    hanging.addErrback(lambda failure: Deferred())
+    came = start(script, steps)
+    clock.advance(STEP_TIME_S)
+    assert came[0]["third"] == GOOD
+
+
+def test_where_somebody_waits_a_pass_is_broken_off_in_time(script, clock, steps):
+    time = PassTime(clock)
+    came = start(script, steps, time)
+    time.end_within(30)
+    clock.advance(10)
+    time.end_within(30)  # another one waits: the first has waited for ten seconds already
+    clock.advance(19)
+    assert came == []
+    clock.advance(1)
+    assert came[0] == {"first": GOOD, "second": WOKEN, "third": WOKEN}
+    assert time.is_over
+    assert clock.getDelayedCalls() == []
+
+
+def test_who_is_in_more_of_a_hurry_counts(script, clock, steps):
+    time = PassTime(clock)
+    came = start(script, steps, time)
+    time.end_within(30)
+    time.end_within(0)
+    clock.advance(0)
+    assert came[0]["second"] == WOKEN
+
+
+def test_a_pass_that_ends_soon_enough_is_not_broken_off(script, clock, steps, hanging):
+    time = PassTime(clock)
+    came = start(script, steps, time)
+    time.end_within(30)
+    hanging.callback(GOOD)
+    time.close()
+    assert came[0] == {"first": GOOD, "second": GOOD, "third": GOOD}
+    assert not time.is_over
+    assert clock.getDelayedCalls() == []
+
+
+@pytest.mark.parametrize("result", [None, 3, [1]])
+def test_a_step_that_does_not_come_to_a_dict_has_failed(script, result):
+    results = outcome(run_sleep_tick(script, script, (("odd", lambda *_: succeed(result)),)))
+    assert not results["odd"]["success"]
+    assert "must come to a dict" in results["odd"]["error"]
+
+
+def test_who_may_not_think_any_more_does_nothing_more(script, steps):
+    script.may_think = lambda: False
+    [failure] = start(script, steps)
+    assert failure.check(TurnAborted)
