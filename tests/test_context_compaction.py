@@ -256,6 +256,31 @@ class TestCompactConversationHistoryExecution:
         assert results[0]["success"]
         assert script.conversation.view()[-2]["content"].startswith("Ann says: line 0 word")
 
+    def test_an_undo_while_the_summary_is_made_leaves_no_message_out_of_reach(self):
+        late = Deferred()
+        script = make_script([SUMMARY, late])
+        talk(script, 60)
+        sleep(script)
+        talk(script, 60)
+        results = []
+        compact_conversation_history(script, script).addBoth(results.append)
+        script.conversation.undo()
+        before = snapshot(script)
+        late.callback(LLMReply(SUMMARY))
+        assert results == [{"success": False, "error": "the history was changed meanwhile"}]
+        assert snapshot(script) == before
+
+    def test_words_that_are_forgotten_while_they_are_summed_up_are_not_kept(self):
+        late = Deferred()
+        script = make_script([late])
+        talk(script, 60)
+        results = []
+        compact_conversation_history(script, script).addBoth(results.append)
+        del script.conversation.messages[3]
+        late.callback(LLMReply(SUMMARY))
+        assert results[0]["success"] is False
+        assert script.conversation.moves == []
+
     def test_cancelled_while_the_summary_is_made_nothing_is_stored(self):
         script = make_script([Deferred()])
         talk(script, 60)

@@ -42,6 +42,7 @@ log = Logger()
 
 MASK_SAVING = 0.05
 FAILED = "summary generation failed"
+CHANGED = "the history was changed meanwhile"
 
 
 def limits_for(script: Any, order: Order) -> CompactionLimits:
@@ -164,13 +165,16 @@ def compact(script: Any, order: Order) -> Generator[Deferred[Any], Any, dict[str
         result: dict[str, Any] = {"success": False, "error": FAILED}
     else:
         record = make_record(order, view, going, summary)
-        stored: CompactionRecord = yield persist(
-            script.services.clock, lambda: script.conversation.compact(record)
+        stored: CompactionRecord | None = yield persist(
+            script.services.clock, lambda: store(script, record, view, going)
         )
-        script.usage_reports.clear()
         if script.compaction_strikes >= STRIKES:
             script.compaction_strikes += 1
-        result = report(script, stored, plan, use, len(view.messages))
+        if stored is None:
+            result = {"success": False, "error": CHANGED}
+        else:
+            script.usage_reports.clear()
+            result = report(script, stored, plan, use, len(view.messages))
     script.services.compacting(script, order.reason, result)
     return result
 
@@ -178,6 +182,22 @@ def compact(script: Any, order: Order) -> Generator[Deferred[Any], Any, dict[str
 def skipped(reason: str, use: ContextUse) -> dict[str, Any]:
     """The result where nothing was to be done."""
     return {"skipped": True, "reason": reason, "token_usage": use.ratio}
+
+
+def store(
+    script: Any, record: CompactionRecord, view: View, going: Sequence[Message]
+) -> CompactionRecord | None:
+    """Store a compaction of what was in view when it began; raises StoreUnavailable.
+
+    None, and nothing is stored, where that is not so any more: an undo that came meanwhile would
+    leave messages neither summed up nor in view, and of somebody who was forgotten meanwhile the
+    summary still has the words.
+    """
+    now: View = script.conversation.current
+    if now.record != view.record or now.messages[: len(going)] != list(going):
+        return None
+    stored: CompactionRecord = script.conversation.compact(record)
+    return stored
 
 
 def make_record(
