@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -156,7 +157,8 @@ class MindMixin:
         config, all_complaints = resolve_lenient([game, profile.settings, own])
         if profile.client == "openai" and not (config.llm_model or profile.model):
             all_complaints.append(missing_model(profile.name))
-        self.ndb.config, self.ndb.profile = config, profile
+        told = self.services.windows.told(profile.base_url, config.llm_model or profile.model)
+        self.ndb.config, self.ndb.profile = config, replace(profile, told_window=told)
         self.ndb.complaints = list(dict.fromkeys([*complaints, *all_complaints]))
         for complaint in self.ndb.complaints:
             tell_once(self, complaint)

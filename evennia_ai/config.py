@@ -13,7 +13,7 @@ from typing import Any, get_args, get_type_hints
 
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.sleep_schedule import read_schedule
-from evennia_ai.policy.windows import model_window
+from evennia_ai.policy.windows import KnownWindow, model_window
 from evennia_ai.profiles import default_profiles  # noqa: F401  # where it stood before
 
 TRUE_WORDS = ("true", "yes", "on", "1")
@@ -152,6 +152,9 @@ class AssistantConfig:
         None, "What it is told then, in the place of the built-in words."
     )
     compact_model: str | None = setting(None, "Model that sums up; None takes the assistant's own.")
+    compact_fallback_profile: str | None = setting(
+        None, "Named profile whose model sums up where the assistant's own fails; None is none."
+    )
     compact_prompt: str | None = setting(
         None, "Instructions for summing up, in the place of the built-in ones."
     )
@@ -193,6 +196,7 @@ class ModelProfile:
 
     ``settings`` are overrides of `AssistantConfig` that come with the profile; ``extra`` goes into
     every request's body as it is; ``max_in_flight`` caps the calls its endpoint gets at a time.
+    ``told_window`` is what the endpoint itself says of the model's window; no game sets it.
     """
 
     name: str
@@ -204,11 +208,12 @@ class ModelProfile:
     extra: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     max_in_flight: int | None = None
+    told_window: int | None = None
 
 
 HINTS = get_type_hints(AssistantConfig)
 FIELDS = {item.name: item for item in fields(AssistantConfig)}
-PROFILE_FIELDS = {item.name for item in fields(ModelProfile)} - {"name", "settings"}
+PROFILE_FIELDS = {item.name for item in fields(ModelProfile)} - {"name", "settings", "told_window"}
 CLIENTS = ("openai", "offline")
 PROFILE_KINDS = {
     "context_window": (int, type(None)),
@@ -348,7 +353,13 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
 
 
 def usable_window(config: AssistantConfig, profile: ModelProfile) -> int:
-    """The context window in tokens that may be filled: the smaller of the setting and what the
-    profile says, or, where it says nothing, what is known of the model."""
-    window = model_window(config.llm_model or profile.model, profile.context_window)
+    """The context window in tokens that may be filled: the smaller of the setting and of what is
+    known of the model."""
+    window = window_known(config, profile).tokens
     return min(config.max_context_tokens, window or config.max_context_tokens)
+
+
+def window_known(config: AssistantConfig, profile: ModelProfile) -> KnownWindow:
+    """What is known of the window of an assistant's model, and from whom."""
+    model = config.llm_model or profile.model
+    return model_window(model, profile.context_window, profile.told_window)

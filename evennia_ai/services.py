@@ -25,6 +25,7 @@ from twisted.logger import Logger
 from evennia_ai.config import FIELDS
 from evennia_ai.errors import ConfigError, StoreUnavailable
 from evennia_ai.game_settings import game_setting, settings_complaints
+from evennia_ai.llm.endpoint_windows import EndpointWindows, LearningClient
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.offline import OfflineBrain
@@ -81,9 +82,13 @@ class AssistantService(Service):
         self.loop_thread = LoopThread(partial(reactor.callFromThread, self.slices.put))
         self.openai = OpenAIClient(self.loop_thread, environ, LONGEST_TURN_S)
         self.prober = Prober(clock, self.openai)
+        self.windows = EndpointWindows(self.prober.window)
         self.gateway = ModelGateway(
             clock,
-            {"openai": self.openai, "offline": OfflineBrain()},
+            {
+                "openai": LearningClient(self.openai, self.windows),
+                "offline": OfflineBrain(),
+            },
             self.gateway_limits(),
             spent_on,
         )

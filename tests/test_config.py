@@ -1,5 +1,7 @@
 """Settings: where a value comes from, and what is said of a bad one."""
 
+from dataclasses import replace
+
 import pytest
 
 from evennia_ai.config import (
@@ -12,6 +14,7 @@ from evennia_ai.config import (
     resolve_lenient,
     resolve_profile,
     usable_window,
+    window_known,
 )
 from evennia_ai.errors import ConfigError
 
@@ -104,3 +107,19 @@ def test_the_window_is_the_smaller_of_setting_and_profile():
     assert usable_window(config, ModelProfile("p", context_window=4_000)) == 4_000
     assert usable_window(config, ModelProfile("p", context_window=32_000)) == 8_000
     assert usable_window(config, ModelProfile("p")) == 8_000
+
+
+def test_a_profile_knows_a_window_best_then_its_endpoint_then_the_models_name():
+    config = AssistantConfig(max_context_tokens=1_000_000)
+    everybody = ModelProfile("p", model="gpt-4o", context_window=4_000, told_window=6_000)
+    assert usable_window(config, everybody) == 4_000
+    assert usable_window(config, replace(everybody, context_window=None)) == 6_000
+    by_name = replace(everybody, context_window=None, told_window=None)
+    assert usable_window(config, by_name) == 128_000
+    assert window_known(config, by_name).source == "by the model's name"
+    assert window_known(config, replace(by_name, model="ours")).tokens is None
+
+
+def test_what_an_endpoint_told_is_no_setting():
+    with pytest.raises(ConfigError, match="unknown entries: told_window"):
+        resolve_profile("p", {"p": {"told_window": 9}})

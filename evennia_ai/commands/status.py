@@ -8,7 +8,7 @@ from typing import Any
 from evennia.utils.evtable import EvTable
 
 from evennia_ai.commands.common import AICommand, all_assistants
-from evennia_ai.config import usable_window
+from evennia_ai.config import usable_window, window_known
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.rest import is_asleep
 from evennia_ai.store.reports import last_error, last_prompt_tokens, queue_lengths
@@ -24,9 +24,10 @@ class CmdAIStatus(AICommand):
 
     Shows for each assistant whether it is awake, how full its context is,
     how many lines wait for an answer, and what it cost today (UTC). Below the
-    table stands what is wrong: a model that is left alone because it failed, a
-    budget that is nearly used up, a setting that cannot be used, the last error
-    of an assistant's model.
+    table stands how much each model can read at a time, and who says so: the
+    profile, its endpoint, or a table by the model's name. Then what is wrong: a
+    model that is left alone because it failed, a budget that is nearly used up,
+    a setting that cannot be used, the last error of an assistant's model.
     """
 
     key = "aistatus"
@@ -49,8 +50,23 @@ class CmdAIStatus(AICommand):
         for script in scripts:
             table.add_row(*status_row(script, queues, used, prompts))
         self.msg(str(table))
+        for line in windows_told(scripts):
+            self.msg(clean_output(line, 160))
         for subject, trouble in troubles(services, scripts, errors):
             self.msg(f"|y{clean_output(subject, 60)}:|n {clean_output(trouble, 300)}")
+
+
+def windows_told(scripts: Sequence[Any]) -> list[str]:
+    """One line for each model that is asked: how much it is taken to read, and who says so."""
+    lines = []
+    for script in scripts:
+        config, profile = script.config, script.profile
+        if profile.client == "openai":
+            known = window_known(config, profile)
+            amount = f"{known.tokens:,} tokens, " if known.tokens else ""
+            model = config.llm_model or profile.model
+            lines.append(f"Window of {profile.name}:{model}: {amount}{known.source}.")
+    return list(dict.fromkeys(lines))
 
 
 def troubles(

@@ -65,6 +65,18 @@ class Prober:
         finally:
             self._busy = False
 
+    @inlineCallbacks
+    def window(self, profile: ModelProfile) -> Steps:
+        """What an endpoint says it gives a profile's model, within `PROBE_S` seconds.
+
+        Fires with the window in tokens, None where nothing there tells it; fails with
+        ProviderMisconfigured, and with CancelledError where the server stops.
+        """
+        run = Run(self._clock, self._client, profile, lambda _line: None)
+        answer = yield run.ask("GET", "models")
+        run.models = policy.list_models(answer.data) or () if answer.is_good else ()
+        return (yield run.given_window())
+
 
 class Run:
     """One probe."""
@@ -155,17 +167,29 @@ class Run:
     @inlineCallbacks
     def find_window(self) -> Steps:
         """How much fits in, from whoever tells."""
-        model = self.profile.model
-        window, trained = window_from_models(self.models, model, GIVEN), None
-        owner = next((entry.get("owned_by") for entry in self.models if entry["id"] == model), "")
-        if not window and (owner == "llamacpp" or self.target.port == policy.LLAMACPP_PORT):
-            window = window_from_models((yield self.ask("GET", "/props")).data, model, GIVEN)
-        if not window and (owner == "library" or self.target.port == policy.OLLAMA_PORT):
-            window = window_from_models((yield self.ask("GET", "/api/ps")).data, model, GIVEN)
-            if not window:
-                shown = yield self.ask("POST", "/api/show", {"model": model})
-                trained = window_from_models(shown.data, model, TRAINED)
+        model, trained = self.profile.model, None
+        window = yield self.given_window()
+        if not window and self.is_from("library", policy.OLLAMA_PORT):
+            shown = yield self.ask("POST", "/api/show", {"model": model})
+            trained = window_from_models(shown.data, model, TRAINED)
         self.findings.append(policy.judge_window(window, trained, self.profile.context_window))
+
+    @inlineCallbacks
+    def given_window(self) -> Steps:
+        """The room that the list of models, or the server's own page, says there is. Fires with it
+        in tokens, None where neither tells."""
+        model = self.profile.model
+        window = window_from_models(self.models, model, GIVEN)
+        if not window and self.is_from("llamacpp", policy.LLAMACPP_PORT):
+            window = window_from_models((yield self.ask("GET", "/props")).data, model, GIVEN)
+        if not window and self.is_from("library", policy.OLLAMA_PORT):
+            window = window_from_models((yield self.ask("GET", "/api/ps")).data, model, GIVEN)
+        return window
+
+    def is_from(self, owner: str, port: int) -> bool:
+        """True where the model seems to be run by this kind of local server."""
+        owners = (e.get("owned_by") for e in self.models if e["id"] == self.profile.model)
+        return self.target.port == port or next(owners, "") == owner
 
     def problem_of(self, answer: Answer) -> Finding | None:
         """What is wrong with an answer whatever was asked, None where nothing is."""

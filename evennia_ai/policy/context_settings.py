@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from evennia_ai.config import AssistantConfig, ModelProfile, usable_window
+from evennia_ai.config import AssistantConfig, ModelProfile, usable_window, window_known
 from evennia_ai.policy.compaction import CompactionLimits
-from evennia_ai.policy.windows import model_window
 
 THRESHOLDS = ("mask_threshold", "compact_sleep_threshold", "compact_emergency_threshold")
 
@@ -25,7 +24,7 @@ def context_complaints(
     """
     yield from out_of_order(config)
     model = config.llm_model or profile.model
-    if profile.client == "openai" and model and not model_window(model, profile.context_window):
+    if profile.client == "openai" and model and window_known(config, profile).tokens is None:
         yield (
             f"How much the model '{model}' can read is not known; {config.max_context_tokens:,} "
             f"tokens (max_context_tokens) are taken for it. Say it: context_window in the profile "

@@ -11,8 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+BY_PROFILE, BY_ENDPOINT = "as the profile says", "as its endpoint tells"
+BY_NAME, BY_NOBODY = "by the model's name", "nobody says how many; max_context_tokens are taken"
 LEAST, MOST = 256, 100_000_000
 K = 1024
 
@@ -134,17 +137,28 @@ LISTS = ("data", "models")
 NAMES = ("id", "name", "model", "model_name", "key")
 
 
+@dataclass(frozen=True)
+class KnownWindow:
+    """A window in tokens, None where nobody knows it, and who says so."""
+
+    tokens: int | None
+    source: str
+
+
 def model_window(
     model: str, profile_window: int | None = None, endpoint_window: int | None = None
-) -> int | None:
-    """The window to go by, in tokens; None where nobody knows.
+) -> KnownWindow:
+    """The window to go by, from whoever knows best.
 
     Args:
         model: the model's name.
         profile_window: what the game's profile says.
         endpoint_window: what ``window_from_models`` read.
     """
-    return profile_window or endpoint_window or known_window(model)
+    by_name = known_window(model)
+    sources = ((BY_PROFILE, profile_window), (BY_ENDPOINT, endpoint_window), (BY_NAME, by_name))
+    known = (KnownWindow(tokens, source) for source, tokens in sources if tokens)
+    return next(known, KnownWindow(None, BY_NOBODY))
 
 
 def known_window(model: str) -> int | None:

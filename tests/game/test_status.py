@@ -1,6 +1,10 @@
 """``aistatus``: what is wrong stands below the table."""
 
+from twisted.internet.defer import succeed
+
+from evennia_ai.config import ModelProfile, usable_window
 from evennia_ai.errors import ProviderMisconfigured
+from evennia_ai.llm.endpoint_windows import EndpointWindows
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
 from evennia_ai.policy.budgets import PLAYER, WHOLE_GAME
 from evennia_ai.testing.scripted import call
@@ -49,3 +53,16 @@ def test_what_an_assistant_has_to_tell_its_owner_is_told_once(admin, mira):
     for _ in range(2):
         mira.assistant.tell_owner("Its server seems to cut long prompts.")
     assert admin.told("aistatus").count("Mira: Its server seems to cut long prompts.") == 1
+
+
+def test_who_says_how_much_a_model_can_read_is_told(service, admin, mira, settings):
+    profiles = {"home": {"client": "openai", "model": "ours", "base_url": "http://localhost/v1"}}
+    service.profiles = profiles
+    mira.assistant.db.profile = "home"
+    line = "Window of home:ours: nobody says how many; max_context_tokens are taken."
+    assert line in status(admin)
+    service.windows = EndpointWindows(lambda _profile: succeed(6_000))
+    service.windows.learn(ModelProfile("home", model="ours", base_url="http://localhost/v1"))
+    mira.assistant.resolve_settings()
+    assert "Window of home:ours: 6,000 tokens, as its endpoint tells." in status(admin)
+    assert usable_window(mira.assistant.config, mira.assistant.profile) == 6_000

@@ -425,6 +425,29 @@ def test_a_profile_that_claims_too_much_is_told(probe, provider, profile):
     ]
 
 
+@pytest.mark.parametrize(
+    ("pages", "window"),
+    [
+        ({"GET /v1/models": listing({"id": "stub", "max_model_len": 32768})}, 32_768),
+        ({"GET /v1/models": listing({"id": "stub", "owned_by": "llamacpp"}), "GET /props": PROPS},
+         4_096),
+        ({"GET /v1/models": listing({"id": "stub", "owned_by": "library"}), "GET /api/ps": LOADED},
+         8_192),
+        ({"GET /v1/models": listing({"id": "stub", "owned_by": "library"}),
+          "POST /api/show": SHOWN}, None),
+        ({"GET /v1/models": {"raw": "<html>", "status": 200}}, None),
+        ({"GET /v1/models": error(500, "no")}, None),
+        ({}, None),
+    ],
+)  # fmt: skip
+def test_an_endpoint_is_asked_for_its_window_and_nothing_else(
+    pages, window, probe, pump, provider, profile
+):
+    provider.control(pages=pages)
+    assert pump.wait(probe.prober.window(profile)) == window
+    assert not [ask for ask in provider.requests() if "completions" in ask["path"]]
+
+
 # --- time, and one at a time ---
 
 

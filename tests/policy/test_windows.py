@@ -81,10 +81,10 @@ def test_no_line_of_the_table_is_hidden_behind_another_of_the_same_pattern():
 
 
 def test_the_profile_comes_before_the_endpoint_and_that_before_the_table():
-    assert model_window("gpt-4o", 9_000, 16_000) == 9_000
-    assert model_window("gpt-4o", None, 16_000) == 16_000
-    assert model_window("gpt-4o") == 128_000
-    assert model_window("our-own-model") is None
+    assert model_window("gpt-4o", 9_000, 16_000).tokens == 9_000
+    assert model_window("gpt-4o", None, 16_000).tokens == 16_000
+    assert model_window("gpt-4o").tokens == 128_000
+    assert model_window("our-own-model").tokens is None
 
 
 @pytest.mark.parametrize(
