@@ -164,3 +164,12 @@ def test_a_server_that_stops_ends_it_and_the_signal_comes_down(ready):
     failure = outcome(run_pre_compaction_extraction(script, script))
     assert failure.check(TurnAborted)
     assert script.db.context_signals == {"pre_compaction": False}
+
+
+def test_a_turn_that_an_error_left_open_is_closed_first(ready):
+    script = ready([call("noop")])
+    script.hears("Are you there?")
+    script.turns.begin(script.inbox.open_events().waiting, frozenset({ANN}), False, "tick_event")
+    extract(script)
+    assert [turn.outcome for turn in script.turns.turns] == ["interrupted", "noted"]
+    assert script.inbox.states()["Are you there?"] == "waiting"

@@ -100,6 +100,8 @@ def extract_facts(
     going = messages_to_go(script)
     if len(going) < LEAST_MESSAGES:
         return {"skipped": True, "reason": f"fewer than {LEAST_MESSAGES} messages"}
+    # A turn that an error left open would be open for ever behind those that begin here.
+    yield persist(script.services.clock, script.turns.recover)
     signal(script, True)
     try:
         total = Extracted()
