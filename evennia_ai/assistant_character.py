@@ -10,6 +10,7 @@ from evennia.utils.utils import class_from_module
 
 from evennia_ai.events import Heard, Situation
 from evennia_ai.hearing import KINDS, MOVES, Utterance, split_message, words_of
+from evennia_ai.rest import sleeper_line
 from evennia_ai.senses import display_name
 from evennia_ai.store.attributes import read_attribute, write_attribute
 from evennia_ai.store.journal import Journal
@@ -78,6 +79,12 @@ class AssistantMixin:
         number = self.ndb.ai_fillers_shown or 0
         self.ndb.ai_fillers_shown = number + 1
         return choose_filler(read_attribute(self, "ai_fillers"), number)
+
+    def return_appearance(self, looker: Any, **kwargs: Any) -> str:
+        """What whoever looks at the character sees: where it sleeps, that too."""
+        appearance = super().return_appearance(looker, **kwargs)
+        line = sleeper_line(self, looker) if appearance else ""
+        return f"{appearance}\n{line}" if line else appearance
 
     def at_object_post_creation(self) -> None:
         """A character made with a persona, by code or prototype, gets its mind at once."""

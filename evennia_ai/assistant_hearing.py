@@ -18,6 +18,7 @@ from evennia_ai.events import Heard
 from evennia_ai.hearing import is_chosen, perceive
 from evennia_ai.policy.addressing import SPOKEN
 from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.rest import be_spoken_to
 from evennia_ai.senses import can_hear, display_name, is_assistant, listening_objects
 from evennia_ai.store.attributes import (
     read_attribute,
@@ -98,6 +99,7 @@ class HearingMixin:
             return
         self.services.attend(self)
         if heard.addressed:
+            be_spoken_to(self, heard)
             self.wake()
             for person in ObjectDB.objects.dbref_search(heard.speaker):
                 introduce(self.character, person)

@@ -10,12 +10,13 @@ from evennia.scripts.scripts import DefaultScript
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
+from evennia_ai.asleep import sleep_through
 from evennia_ai.assistant_character import SCRIPT_KEY
 from evennia_ai.assistant_hearing import HearingMixin
 from evennia_ai.assistant_mind import MindMixin
 from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.policy.autonomy import HOUR_S, AutonomyLimits, AutonomyState, should_act
-from evennia_ai.rest import is_asleep, sleep_through, wake_up
+from evennia_ai.rest import is_asleep, is_awaited, lie_down, wake_up
 from evennia_ai.signals import turn_finished
 from evennia_ai.sleep.compaction import (
     compact,
@@ -158,15 +159,16 @@ class AssistantScript(MindMixin, HearingMixin, DefaultScript):
         """Make room where the context is nearly full, then answer who waits; where nobody does,
         perhaps act unasked. Fires with the number of turns."""
         self.resolve_settings()
+        self.ndb.sleepy = False
         yield self.character.journal.load(self.services.slices.put)
         mask_old_results(self)
         yield self.keep_room()
         if is_asleep(self):
-            open_events = self.inbox.open_events()
-            if not (open_events.waiting or open_events.doubtful):
-                if not self.ndb.slept:
-                    yield sleep_through(self)
+            if not self.ndb.slept and not is_awaited(self):
+                yield sleep_through(self)
+            if is_asleep(self) and not is_awaited(self):
                 return 0
+        if is_asleep(self):
             wake_up(self, "somebody speaks to it")
         turns: int = yield answer_events(self)
         if turns:
@@ -175,6 +177,7 @@ class AssistantScript(MindMixin, HearingMixin, DefaultScript):
             self.autonomous_acts.append(self.services.clock.seconds())
             yield act_unasked(self)
             turns = 1
+        lie_down(self)
         return turns
 
     @inlineCallbacks

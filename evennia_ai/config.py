@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, get_args, get_type_hints
 
 from evennia_ai.errors import ConfigError
-from evennia_ai.policy.sleep_schedule import read_schedule
+from evennia_ai.policy.sleep_schedule import ANYBODY, GAME, NOBODY, REAL, STAFF, read_schedule
 from evennia_ai.policy.windows import KnownWindow, model_window
 from evennia_ai.profiles import default_profiles  # noqa: F401  # where it stood before
 
@@ -104,11 +104,34 @@ class AssistantConfig:
     )
     sleep_schedule: str | None = setting(
         None,
-        "Its hours of sleep, such as 23:00-06:30, in the game's time zone; None is none.",
+        "Its hours of sleep, such as 23:00-06:30, on the clock of sleep_clock; None is none.",
         check=read_schedule,
+    )
+    sleep_clock: str = setting(
+        REAL,
+        "What its hours go by. real: the game's time zone. game: the time of the game world.",
+        choices=(REAL, GAME),
     )
     sleep_after_quiet: float = setting(
         120.0, "How long it must have been quiet before it falls asleep.", unit="s", low=0.0
+    )
+    sleep_after_long_quiet: float = setting(
+        3_600.0,
+        "How long after talk it takes a nap, with nobody near, to sort what it heard; 0 is never.",
+        unit="s",
+        low=0.0,
+    )
+    sleep_wake_within: float = setting(
+        30.0,
+        "How long who speaks to it may have to wait until it has sorted its memories.",
+        unit="s",
+        low=0.0,
+        high=240.0,
+    )
+    sleep_on_request: str = setting(
+        STAFF,
+        "On whose word it may go to sleep: nobody's, that of builders and admins, or anybody's.",
+        choices=(NOBODY, STAFF, ANYBODY),
     )
     tick_rate_sleep: float = setting(
         60.0, "How often is looked whether it should sleep or wake.", unit="s", low=5.0

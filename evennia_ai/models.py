@@ -146,6 +146,27 @@ class Compaction(OwnedByAssistant):
         indexes = [models.Index(fields=["assistant", "id"], name="ai_compaction_of")]
 
 
+class SleepPass(OwnedByAssistant):
+    """One pass of sleep, stored at its beginning by the process ``epoch``; a crash interrupted it
+    where ``ended_at`` stays empty.
+
+    ``reason``: as in `policy.sleep_schedule`; ``outcome``: done, woken (broken off for somebody who
+    waited) or stopped. ``results`` holds figures by step and no words; ``errors``, by step, what
+    may quote some.
+    """
+
+    epoch = models.BigIntegerField()
+    reason = models.CharField(max_length=12)
+    ended_at = models.DateTimeField(null=True)
+    outcome = models.CharField(max_length=12, blank=True)
+    results = models.JSONField(default=dict)
+    errors = models.JSONField(default=dict)
+    cost = models.JSONField(default=dict)
+
+    class Meta:
+        indexes = [models.Index(fields=["assistant", "id"], name="ai_sleeppass_of")]
+
+
 class DailyUse(models.Model):
     """Calls and tokens of one assistant on one UTC day.
 

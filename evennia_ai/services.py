@@ -32,9 +32,10 @@ from evennia_ai.llm.offline import OfflineBrain
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.llm.probe import Prober
 from evennia_ai.llm.tokenizers import load_for
+from evennia_ai.night_watch import NightWatch
 from evennia_ai.ports import TurnRecord
 from evennia_ai.profiles import default_profiles, merge_profiles
-from evennia_ai.rest import NightWatch, is_asleep
+from evennia_ai.rest import is_asleep
 from evennia_ai.senses import EvenniaSenses, is_assistant, listening_objects
 from evennia_ai.signals import (
     compaction_finished,

@@ -27,6 +27,8 @@ TEXTS = {
     "compacted": gettext_noop("blinks, as if sorting the memories of a long day."),
     "falls_asleep": gettext_noop("yawns and falls asleep."),
     "wakes_up": gettext_noop("wakes up and blinks."),
+    "mumbles": gettext_noop("mumbles in the middle of a dream: a moment more ..."),
+    "looks_asleep": gettext_noop("{name} is asleep."),
     "unheard": gettext_noop("({name} did not catch that. Please say it again.)"),
     "switched_off": gettext_noop("({name} is silent: the staff has stopped all such characters.)"),
     "picks_up": gettext_noop("{actor} picks up {item}."),

@@ -6,7 +6,7 @@ from typing import Any
 
 from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.commands.setup import ensure_may_edit
-from evennia_ai.rest import fall_asleep, is_asleep, wake_up
+from evennia_ai.rest import is_asleep, order_to_sleep, wake_up
 
 
 class RestCommand(AICommand):
@@ -44,9 +44,7 @@ class CmdAISleep(RestCommand):
             raise UsageError(f"{script.character_name} is asleep already.")
         if not script.may_think():
             raise UsageError(f"{script.character_name} is stopped, or played by somebody.")
-        script.ndb.sleep_ordered = True
-        fall_asleep(script, f"at {self.caller.key}'s word")
-        script.wake()
+        order_to_sleep(script, self.caller.key)
         self.msg(f"{script.character_name} sleeps. |waiwake|n wakes it, and so does talk.")
 
 

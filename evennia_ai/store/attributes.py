@@ -29,8 +29,16 @@ KINDS: dict[str, tuple[type, ...]] = {
     "stopped": (bool,),
     "operating_mode": (str,),
     "sleep_phase": (str,),
+    "sleep_cause": (str,),
+    "asleep_since": (int, float),
 }
-WORDS = {str: "text", dict: "fields", bool: "true or false", list: "a list"}
+WORDS = {
+    str: "text",
+    dict: "fields",
+    bool: "true or false",
+    list: "a list",
+    float: "a number",
+}
 
 
 def inspect_attribute(obj: Any, name: str) -> tuple[Any, str]:
@@ -66,11 +74,18 @@ def tell_once(obj: Any, trouble: str) -> None:
 def write_attribute(obj: Any, name: str, value: Any) -> None:
     """Set one of our Attributes; raises StoreUnavailable where the database cannot be written now,
     and then memory shows what is stored."""
+    write_attributes(obj, **{name: value})
+
+
+def write_attributes(obj: Any, **values: Any) -> None:
+    """Set several of our Attributes or none of them, as `write_attribute` does."""
     try:
         with brief_transaction():
-            obj.attributes.add(name, value)
+            for name, value in values.items():
+                obj.attributes.add(name, value)
     except StoreUnavailable:
-        forget_cached(obj, name)
+        for name in values:
+            forget_cached(obj, name)
         raise
 
 

@@ -18,6 +18,7 @@ LOGS = (
     models.Event,
     models.Turn,
     models.Compaction,
+    models.SleepPass,
     models.DailyUse,
 )
 

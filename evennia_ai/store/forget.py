@@ -24,13 +24,15 @@ def traces(dbref: str) -> list[Any]:
 
     A turn set off by several players is forgotten for all of them: its answer may quote each. So
     may every summary of an assistant that heard him: all of its compactions go, and what is left
-    of the talk is summed up anew when there is need.
+    of the talk is summed up anew when there is need. A pass of sleep goes where an error of it may
+    quote somebody.
     """
     heard_by = models.Message.objects.filter(speaker=dbref).values("assistant_id")
     turns = models.Turn.objects.filter(events__speaker=dbref).values("id")
     answers = Q(turn__in=turns) & ~Q(role="user")
     return [
         models.Compaction.objects.filter(assistant_id__in=heard_by),
+        models.SleepPass.objects.filter(assistant_id__in=heard_by).exclude(errors={}),
         models.Message.objects.filter(Q(speaker=dbref) | answers),
         models.ToolCall.objects.filter(turn__in=turns),
         models.Event.objects.filter(speaker=dbref),

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from pydantic import BaseModel, Field
 
+from evennia_ai.errors import ToolError
 from evennia_ai.policy.react import FINAL
+from evennia_ai.policy.sleep_schedule import (
+    ANYBODY,
+    NOBODY,
+    STAFF,
+    BedtimeState,
+    why_not_to_bed,
+)
 from evennia_ai.ports import ToolContext
-from evennia_ai.tools.base import tool
+from evennia_ai.tools.base import EVERYBODY, tool
+from evennia_ai.tools.registry import is_permitted
+
+# The locks behind the setting sleep_on_request.
+LOCKS = {NOBODY: "false()", STAFF: "perm(Builder)", ANYBODY: EVERYBODY}
 
 
 class NoopArguments(BaseModel):
@@ -19,3 +34,42 @@ class NoopArguments(BaseModel):
 def noop(context: ToolContext, arguments: NoopArguments) -> str:
     """Do nothing and end your turn, when nothing you heard needs an answer."""
     return "You do nothing."
+
+
+class SleepArguments(BaseModel):
+    """Nothing more need be said."""
+
+
+@tool("go_to_sleep", category=FINAL, safe_to_retry=True)
+def go_to_sleep(context: ToolContext, arguments: SleepArguments) -> str:
+    """Fall asleep where you are, when you are tired and nobody needs you. This ends your turn;
+    whoever speaks to you wakes you."""
+    refusal = why_not_to_bed(bedtime_state(context))
+    if refusal:
+        raise ToolError(refusal)
+    context.script.ndb.sleepy = True
+    return "Your eyes fall shut."
+
+
+def bedtime_state(context: ToolContext) -> BedtimeState:
+    """What decides whether the character may go to sleep by itself, at this moment."""
+    script = context.script
+    lock = LOCKS[script.config.sleep_on_request]
+    return BedtimeState(
+        unanswered=len(script.inbox.open_events().waiting),
+        addressed_s=last_addressed_s(script, context),
+        woken_s=seconds_since(script.ndb.woken_at, script.services.clock.seconds()),
+        refused=not is_permitted(replace(go_to_sleep, lock=lock), context),
+    )
+
+
+def last_addressed_s(script: Any, context: ToolContext) -> float | None:
+    """How long ago somebody talked with the character who is not behind this turn."""
+    others = (at for dbref, at in script.partners.items() if dbref not in context.speakers)
+    latest = max(others, default=None)
+    return latest and (script.services.now() - latest).total_seconds()
+
+
+def seconds_since(moment: float | None, now: float) -> float | None:
+    """The time since a moment, None for none."""
+    return None if moment is None else now - moment

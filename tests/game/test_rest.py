@@ -3,9 +3,10 @@
 from datetime import UTC, datetime
 
 import pytest
+from evennia.utils import gametime
 
 from evennia_ai.messages import make_message
-from evennia_ai.models import Compaction
+from evennia_ai.models import Compaction, SleepPass
 from evennia_ai.rest import is_asleep
 from evennia_ai.signals import assistant_slept, assistant_woke
 from evennia_ai.testing.scripted import call
@@ -77,12 +78,86 @@ def test_a_full_head_is_sorted_when_nobody_is_near(game, ann, mira, tavern):
     assert not is_asleep(mira.assistant)
 
 
-def test_the_watch_stands_still_with_nobody_to_look_after(game, ann, mira):
+@pytest.fixture
+def no_naps(game, settings):
+    """A game in which nobody sleeps on what he heard."""
+    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "sleep_after_long_quiet": 0}
+
+
+def test_after_long_quiet_it_sleeps_on_what_it_heard_when_nobody_is_near(game, ann, mira):
+    game.model.add(call("say", text="Hello."))
+    ann.do("say Mira, hello")
+    game.run(4_000)
+    assert not SleepPass.objects.exists()
+    ann.character.location = game.room("Elsewhere")
+    game.run(300)
+    game.run(300)
+    [row] = SleepPass.objects.all()
+    assert (row.reason, row.outcome) == ("nap", "done")
+    assert not is_asleep(mira.assistant)
+    game.run(300)
+    assert not game.service.watch.rounds.running
+    assert SleepPass.objects.count() == 1
+
+
+def test_the_watch_stands_still_with_nobody_to_look_after(no_naps, game, ann, mira):
+    mira.assistant.resolve_settings()
     game.model.add(call("say", text="Hello."))
     ann.do("say Mira, hello")
     assert game.service.watch.rounds.running
     game.run(300)
     assert not game.service.watch.rounds.running
+
+
+def test_who_sleeps_until_woken_is_not_looked_after(game, admin, mira):
+    admin.told("aisleep Mira")
+    game.run(300)
+    assert is_asleep(mira.assistant)
+    assert not game.service.watch.rounds.running
+
+
+def test_hours_may_be_those_of_the_game_world(game, admin, mira, settings, monkeypatch):
+    settings.TIME_ZONE = "UTC"
+    hour = 3_600
+    monkeypatch.setattr(gametime, "gametime", lambda absolute: 22 * hour)
+    mira.assistant.attributes.add("sleep_schedule", "23:00-06:00")
+    mira.assistant.attributes.add("sleep_clock", "game")
+    mira.assistant.services.watch.keep(mira.assistant)
+    game.run(300)
+    assert not is_asleep(mira.assistant)
+    monkeypatch.setattr(gametime, "gametime", lambda absolute: 25 * hour)
+    game.run(300)
+    assert is_asleep(mira.assistant)
+    monkeypatch.setattr(gametime, "gametime", lambda absolute: 31 * hour)
+    game.run(300)
+    assert not is_asleep(mira.assistant)
+
+
+def test_who_looks_sees_that_it_sleeps_and_who_is_awake_shows_nothing(game, admin, ann, mira):
+    assert "asleep" not in ann.told("look Mira")
+    admin.told("aisleep Mira")
+    assert ann.told("look Mira").endswith("Mira is asleep.")
+    assert "(#" not in admin.told("look Mira").splitlines()[-1]
+    admin.told("aiwake Mira")
+    assert "asleep" not in ann.told("look Mira")
+
+
+def test_without_a_mind_nobody_is_asleep(game, admin, ann, mira):
+    admin.told("aisleep Mira")
+    mira.assistant.delete()
+    assert "asleep" not in ann.told("look Mira")
+
+
+def test_put_to_sleep_it_sleeps_on_after_a_restart(game, admin, mira):
+    admin.told("aisleep Mira")
+    game.run(1)
+    game.service.watch.stop()
+    for name in ("slept", "last_pass_at", "pass_time"):
+        mira.assistant.nattributes.remove(name)
+    game.service.resume()
+    game.run()
+    game.run(300)
+    assert is_asleep(mira.assistant)
 
 
 def test_who_sleeps_is_looked_after_again_after_a_restart(game, admin, mira):

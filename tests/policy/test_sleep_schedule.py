@@ -1,21 +1,22 @@
 """When a character sleeps."""
 
-from datetime import UTC, datetime
-
 import pytest
 
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.sleep_schedule import (
     ASLEEP,
     AWAKE,
+    BedtimeState,
     RestState,
+    minute_of_day,
     next_mode,
     read_schedule,
+    why_not_to_bed,
 )
 
 
 def at(hour, minute=0):
-    return datetime(2026, 1, 1, hour, minute, tzinfo=UTC)
+    return 60 * hour + minute
 
 
 @pytest.mark.parametrize(
@@ -36,7 +37,9 @@ def test_without_hours_there_is_no_schedule():
     assert read_schedule(None) is read_schedule("") is None
 
 
-@pytest.mark.parametrize("text", ["night", "25:00-06:00", "23:00", "23:61-06:00", "06:00-06:00"])
+@pytest.mark.parametrize(
+    "text", ["night", "25:00-06:00", "23:00", "23:61-06:00", "06:00-06:00", "5:00-24:00"]
+)
 def test_what_are_no_hours_is_told(text):
     with pytest.raises(ConfigError, match="sleep_schedule"):
         read_schedule(text)
@@ -56,3 +59,27 @@ def test_what_are_no_hours_is_told(text):
 )
 def test_it_sleeps_in_its_hours_when_it_is_quiet(state, mode):
     assert next_mode(state, calm_s=60) == mode
+
+
+@pytest.mark.parametrize(
+    ("seconds", "minute"), [(0, 0), (59, 0), (60, 1), (86_399, 1_439), (86_400, 0), (90_061.5, 61)]
+)
+def test_the_minute_of_a_day_begins_anew_at_midnight(seconds, minute):
+    assert minute_of_day(seconds) == minute
+
+
+@pytest.mark.parametrize(
+    ("state", "why"),
+    [
+        (BedtimeState(), ""),
+        (BedtimeState(addressed_s=60, woken_s=600), ""),
+        (BedtimeState(unanswered=1), "no answer yet"),
+        (BedtimeState(addressed_s=59.9), "a moment ago"),
+        (BedtimeState(woken_s=599), "not tired"),
+        (BedtimeState(refused=True), "what was just said"),
+    ],
+)
+def test_it_goes_to_sleep_by_itself_only_where_nothing_keeps_it_awake(state, why):
+    said = why_not_to_bed(state)
+    assert why in said
+    assert bool(said) == bool(why)

@@ -1,0 +1,80 @@
+"""What assistants did in their sleep: a row for each pass, completed when it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Max
+
+from evennia_ai import models
+from evennia_ai.policy.sleep_report import split_result
+from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.store.reports import Page, paged
+
+AFTER = "after_call"
+
+
+def begin_pass(assistant_id: int, at: datetime, epoch: int, reason: str) -> int:
+    """Store that a pass begins; returns its number. Raises StoreUnavailable.
+
+    The last model call before it is noted in the place of the cost, which is what came after that.
+    """
+    with brief_transaction():
+        calls = models.ModelCall.objects.filter(assistant_id=assistant_id)
+        last_call = calls.aggregate(last=Max("id"))["last"] or 0
+        row = models.SleepPass.objects.create(
+            assistant_id=assistant_id, at=at, epoch=epoch, reason=reason, cost={AFTER: last_call}
+        )
+    return int(row.id)
+
+
+def end_pass(
+    pass_id: int, at: datetime, outcome: str, results: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """Store how a pass ended, and what it cost; raises StoreUnavailable."""
+    told = {name: split_result(result) for name, result in results.items()}
+    with brief_transaction():
+        rows = models.SleepPass.objects.filter(id=pass_id)
+        begun = rows.values("assistant_id", "cost").first()
+        if begun is None:  # its assistant was deleted, or the log purged
+            return
+        rows.update(
+            ended_at=at,
+            outcome=outcome,
+            results={name: figures for name, (figures, _error) in told.items()},
+            errors={name: error for name, (_figures, error) in told.items() if error},
+            cost=cost_since(begun["assistant_id"], begun["cost"].get(AFTER, 0)),
+        )
+
+
+def cost_since(assistant_id: int, call_id: int) -> dict[str, int]:
+    """Calls and tokens of an assistant's models after one of them; where a server did not count,
+    by our estimate. An assistant does one thing at a time: all of them belong to the pass."""
+    calls = models.ModelCall.objects.filter(assistant_id=assistant_id, id__gt=call_id)
+    counted = list(calls.values_list("estimated_tokens", "prompt_tokens", "completion_tokens"))
+    return {
+        "calls": len(counted),
+        "prompt_tokens": sum(guess if sent is None else sent for guess, sent, _ in counted),
+        "completion_tokens": sum(received or 0 for *_, received in counted),
+    }
+
+
+def sleep_page(assistant_id: int, number: int, size: int) -> Page:
+    """Passes as dicts."""
+    rows = models.SleepPass.objects.filter(assistant_id=assistant_id).order_by("-id")
+    return paged(rows.values(), number, size)
+
+
+def find_pass(assistant_id: int, number: int) -> dict[str, Any] | None:
+    """One pass of an assistant."""
+    rows = models.SleepPass.objects.filter(assistant_id=assistant_id, id=number)
+    return rows.values().first()
+
+
+def last_passes() -> dict[int, dict[str, Any]]:
+    """Each assistant's last pass, by the assistant's id."""
+    newest = models.SleepPass.objects.values("assistant_id").annotate(newest=Max("id"))
+    rows = models.SleepPass.objects.filter(id__in=[row["newest"] for row in newest])
+    return {row["assistant_id"]: row for row in rows.values()}

@@ -1,0 +1,93 @@
+"""The tool with which it goes to sleep of its own accord."""
+
+import pytest
+
+from evennia_ai.rest import cause_of_sleep, is_asleep
+from evennia_ai.testing.scripted import call
+from evennia_ai.testing.tools import try_tool
+from evennia_ai.tools.control import go_to_sleep
+
+
+def acts_unasked(game, mira, *lines):
+    """Mira acts on her own account."""
+    mira.assistant.attributes.add("autonomous_calls_per_hour", 10)
+    game.model.add(*lines)
+    game.service.attend(mira.assistant)
+    game.run(60)
+    game.run()
+
+
+def test_it_goes_to_sleep_when_it_wants_to_and_sleeps_until_it_is_woken(game, ann, mira):
+    acts_unasked(game, mira, call("go_to_sleep"))
+    assert "Mira yawns and falls asleep." in ann.heard()
+    assert cause_of_sleep(mira.assistant) == "wish"
+    game.run(300)
+    game.run(300)
+    assert is_asleep(mira.assistant)
+    assert mira.assistant.db.sleep_phase == "dreaming"
+    assert not game.service.watch.rounds.running
+
+
+def test_in_its_hours_it_then_wakes_when_they_are_over(game, ann, mira, settings):
+    settings.TIME_ZONE = "UTC"
+    mira.assistant.attributes.add("sleep_schedule", "00:00-23:59")
+    acts_unasked(game, mira, call("go_to_sleep"))
+    game.run(60)
+    assert cause_of_sleep(mira.assistant) == "hours"
+
+
+def test_who_speaks_meanwhile_keeps_it_awake(game, ann, mira):
+    def interrupted(request):
+        ann.do("say Mira, wait!")
+        return call("go_to_sleep")
+
+    acts_unasked(game, mira, interrupted, call("noop"), call("say", text="Yes?"))
+    assert not is_asleep(mira.assistant)
+
+
+@pytest.mark.parametrize(
+    ("word_of", "permission", "state"),
+    [
+        ("staff", None, "failed"),
+        ("staff", "Builder", "done"),
+        ("anybody", None, "done"),
+        ("nobody", "Admin", "failed"),
+    ],
+)
+def test_on_whose_word_it_sleeps_is_a_setting(game, tavern, mira, word_of, permission, state):
+    mira.assistant.attributes.add("sleep_on_request", word_of)
+    mira.assistant.resolve_settings()
+    speaker = game.player("Cleo", tavern, permissions=[permission] if permission else [])
+    assert try_tool(go_to_sleep, mira, speaker.character).state == state
+
+
+def test_a_player_sends_it_to_bed_by_talk_where_that_is_allowed(game, ann, mira):
+    mira.assistant.attributes.add("sleep_on_request", "anybody")
+    game.model.add(call("go_to_sleep"))
+    ann.do("say Mira, go to bed")
+    game.run(1)
+    assert is_asleep(mira.assistant)
+    assert ann.last() == "Mira yawns and falls asleep."
+
+
+def test_while_somebody_else_talks_with_it_it_stays_awake(game, ann, bob, mira):
+    mira.assistant.attributes.add("sleep_on_request", "anybody")
+    game.model.add(call("say", text="Hello, Bob."), call("go_to_sleep"), call("noop"))
+    bob.do("say Mira, hello")
+    game.run(1)
+    ann.do("say Mira, go to bed")
+    game.run(1)
+    assert not is_asleep(mira.assistant)
+    assert "a moment ago" in game.model.requests[-1].messages[-2]["content"]
+
+
+def test_who_has_just_woken_is_not_tired(game, admin, ann, mira):
+    admin.told("aisleep Mira")
+    admin.told("aiwake Mira")
+    acts_unasked(game, mira, call("go_to_sleep"), call("noop"))
+    assert not is_asleep(mira.assistant)
+    game.run(300)
+    game.run(300)
+    mira.assistant.ndb.autonomous_acts = []
+    acts_unasked(game, mira, call("go_to_sleep"))
+    assert is_asleep(mira.assistant)
