@@ -81,6 +81,12 @@ class Busy(ProviderUnavailable):
     """The cap on calls in flight is reached and the queue is full: no call was made."""
 
     kind = "busy"
+class MemoryUnavailable(ProviderUnavailable):
+    """The store of long-term memory is down, slow or broken. The journal is not."""
+
+    kind = "memory"
+
+
 
 
 class QuotaExhausted(ProviderError):

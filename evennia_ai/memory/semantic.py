@@ -1,0 +1,204 @@
+"""Long-term memory as the reactor sees it: asked by Deferreds, given up in time, left alone when it
+keeps failing, and never in the way of anything else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from twisted.internet.defer import CancelledError, Deferred, fail
+from twisted.logger import Logger
+from twisted.python.failure import Failure
+
+from evennia_ai.errors import ConfigError, MemoryUnavailable, TurnAborted
+from evennia_ai.memory.mem0_store import Mem0Store, StoreSettings
+from evennia_ai.memory.worker import Worker
+from evennia_ai.policy.breaker import (
+    Breaker,
+    BreakerLimits,
+    admits,
+    after_abandoned,
+    after_failure,
+    after_start,
+    after_success,
+)
+from evennia_ai.policy.long_term import MemoryItem, MemoryRow, Stored
+
+log = Logger()
+
+FOLDER = Path("server") / ".ai_memory"
+TIMEOUT_S = 5.0
+# Loading the library and opening the store, once: 1.5 s on two slow cores (measured).
+OPENING_S = 20.0
+LIMITS = BreakerLimits(failures=3, pause_s=10.0, longest_pause_s=600.0)
+LONGEST_WORDS = 200
+SECRETS = ("key", "password", "token", "secret", "connection_string", "url")
+
+
+@dataclass(frozen=True)
+class MemorySettings:
+    """The game's ``AI_ASSISTANT["MEMORY"]``.
+
+    Attributes:
+        store: where memories are kept.
+        enabled: False lets the game do without long-term memory.
+        timeout_s: how long one call may take, in seconds.
+    """
+
+    store: StoreSettings
+    enabled: bool = True
+    timeout_s: float = TIMEOUT_S
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+
+
+def read_settings(raw: Any, game_dir: Path) -> MemorySettings:
+    """The setting as it was written; raises ConfigError."""
+    if not isinstance(raw, Mapping):
+        raise ConfigError(f"it must be a dictionary, not {type(raw).__name__}.")
+    strange = sorted(map(str, raw.keys() - {"enabled", "vector_store", "path", "timeout"}))
+    if strange:
+        raise ConfigError(
+            f"there is no '{strange[0]}'. There are: enabled, vector_store, path, timeout."
+        )
+    vector_store = raw.get("vector_store") or {}
+    if not isinstance(vector_store, Mapping) or (vector_store and "provider" not in vector_store):
+        raise ConfigError("vector_store needs a provider and a config, as mem0 has them.")
+    timeout_s = raw.get("timeout", TIMEOUT_S)
+    if isinstance(timeout_s, bool) or not isinstance(timeout_s, int | float) or timeout_s <= 0:
+        raise ConfigError("timeout must be a number of seconds above 0.")
+    path = game_dir / raw.get("path", FOLDER)
+    return MemorySettings(
+        StoreSettings(path, vector_store),
+        bool(raw.get("enabled", True)),
+        float(timeout_s),
+        tuple(secrets_in(vector_store.get("config") or {})),
+    )
+
+
+def secrets_in(config: Mapping[str, Any]) -> list[str]:
+    """The values in a store's configuration that nobody is to read."""
+    return [
+        str(value)
+        for name, value in config.items()
+        if value and any(word in str(name).lower() for word in SECRETS)
+    ]
+
+
+class LongTermMemory:
+    """`evennia_ai.ports.SemanticMemory`, by mem0 in a thread of its own.
+
+    Nothing is loaded and no thread is started before it is asked for the first time.
+
+    Args:
+        clock: for time-outs and pauses.
+        call_from_thread: ``call_from_thread(f, *args)`` runs ``f`` in the reactor's thread.
+        settings: the game's.
+        make_embedder: gives the embedder, called in the thread.
+    """
+
+    def __init__(
+        self,
+        clock: Any,
+        call_from_thread: Callable[..., object],
+        settings: MemorySettings,
+        make_embedder: Callable[[], Any],
+    ) -> None:
+        self._clock = clock
+        self._settings = settings
+        self._store = Mem0Store(settings.store, make_embedder)
+        self._worker = Worker(clock, call_from_thread, "evennia-ai-memory")
+        self._breaker = Breaker()
+        self._error = ""
+        self._off = "" if settings.enabled else "turned off by AI_ASSISTANT['MEMORY']"
+
+    @property
+    def is_off(self) -> bool:
+        """True where the game does without it."""
+        return bool(self._off)
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong with it, in words for an admin; empty where nothing is."""
+        return self._off or self._error
+
+    def put(self, agent: str, items: Sequence[MemoryItem]) -> Deferred[Mapping[str, Stored]]:
+        """See the port."""
+        return self._ask(partial(self._store.put, agent, tuple(items)))
+
+    def search(
+        self, agent: str, query: str, limit: int, keys: Sequence[str] | None
+    ) -> Deferred[Sequence[MemoryRow]]:
+        """See the port. Comes before everything that waits, since a turn waits for it."""
+        return self._ask(partial(self._store.search, agent, query, limit, keys), at_once=True)
+
+    def delete(self, agent: str, ids: Sequence[str]) -> Deferred[None]:
+        """See the port."""
+        return self._ask(partial(self._store.delete, agent, tuple(ids)))
+
+    def delete_all(self, agent: str) -> Deferred[None]:
+        """See the port."""
+        return self._ask(partial(self._store.delete_all, agent))
+
+    def rows(self, agent: str) -> Deferred[Sequence[MemoryRow]]:
+        """See the port."""
+        return self._ask(partial(self._store.rows, agent))
+
+    def stop(self) -> None:
+        """Synchronous and short, whatever hangs."""
+        self._worker.stop(self._store.close)
+
+    # --- within -----------------------------------------------------------------------------------
+
+    def _ask(self, call: Callable[[], Any], *, at_once: bool = False) -> Deferred[Any]:
+        if self._off or not admits(self._breaker, self._clock.seconds()):
+            return fail(MemoryUnavailable(self.trouble))
+        self._breaker = after_start(self._breaker)
+        timeout_s = self._short if at_once else self._long
+        asked = self._worker.submit(call, timeout_s, at_once=at_once)
+        asked.addCallbacks(self._went_well, self._went_wrong)
+        return asked
+
+    def _short(self) -> float:
+        return self._settings.timeout_s
+
+    def _long(self) -> float:
+        """The first call loads the library and opens the store."""
+        timeout_s = self._settings.timeout_s
+        return timeout_s if self._store.is_open else max(OPENING_S, timeout_s)
+
+    def _went_well(self, result: Any) -> Any:
+        if self._error:
+            log.info("evennia_ai: long-term memory is back")
+        self._breaker, self._error = after_success(self._breaker), ""
+        return result
+
+    def _went_wrong(self, failure: Failure) -> Failure:
+        if failure.check(TurnAborted, CancelledError):
+            self._breaker = after_abandoned(self._breaker)
+            return failure
+        error = MemoryUnavailable(self._words_of(failure.value))
+        if failure.check(ImportError):
+            self._off = str(error)
+        self._breaker = after_failure(self._breaker, error, self._clock.seconds(), LIMITS)
+        if str(error) != self._error:
+            log.warn("evennia_ai: long-term memory: {error}", error=str(error))
+        self._error = str(error)
+        return Failure(error)
+
+    def _words_of(self, error: BaseException | None) -> str:
+        """An error in words for an admin, without anything that nobody is to read."""
+        if isinstance(error, MemoryUnavailable):
+            return str(error)
+        if isinstance(error, ImportError):
+            return f"A library for it is missing: {error}."
+        said = str(error)
+        problems = getattr(error, "errors", None)
+        if callable(problems):  # pydantic's words hold what they complain of
+            said = "; ".join(str(one.get("msg", "")) for one in problems())
+        for secret in self._settings.secrets:
+            said = said.replace(secret, "…")
+        first = next(iter(said.strip().splitlines()), "")
+        return f"{type(error).__name__}: {first}"[:LONGEST_WORDS]

@@ -1,0 +1,470 @@
+"""Long-term memory by the real mem0 on an embedded store: what it keeps, whom it tells, and what it
+does when it is broken, slow or gone."""
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from twisted.internet.task import Clock
+from twisted.python.failure import Failure
+
+from evennia_ai.errors import ConfigError, MemoryUnavailable, TurnAborted
+from evennia_ai.memory.mem0_store import EMBEDDED, StoreSettings
+from evennia_ai.memory.semantic import (
+    LIMITS,
+    OPENING_S,
+    TIMEOUT_S,
+    LongTermMemory,
+    MemorySettings,
+    read_settings,
+)
+from evennia_ai.policy.long_term import audience_key, make_item
+from tests.llm import conftest as shared
+from tests.memory.bag_of_words import BagOfWords
+
+pump = shared.pump
+
+NPC = "npc_7"
+ROOT = Path(__file__).parents[2]
+SLOW_BUT_SURE_S = 60.0
+
+
+def item(number, text, audience=None):
+    return make_item(
+        {"id": f"j{number}", "content": text, "audience": audience, "speakers": ["#5"]}
+    )
+
+
+class Mind:
+    """A memory in a folder, asked and waited for."""
+
+    def __init__(self, pump, path, embedder=None, **settings):
+        self.pump = pump
+        self.clock = Clock()
+        self.path = path
+        store = StoreSettings(path, settings.pop("vector_store", {}))
+        self.memory = LongTermMemory(
+            self.clock,
+            pump.call_from_thread,
+            MemorySettings(store, **settings),
+            lambda: embedder or BagOfWords(),
+        )
+
+    def do(self, name, *args):
+        """What a call fires with."""
+        outcome = self.pump.wait(getattr(self.memory, name)(NPC, *args))
+        if isinstance(outcome, Failure):
+            outcome.raiseException()
+        return outcome
+
+    def refused(self, name, *args):
+        """Why a call failed."""
+        with pytest.raises(MemoryUnavailable) as caught:
+            self.do(name, *args)
+        return str(caught.value)
+
+    def entries(self):
+        return sorted(row.entry for row in self.do("rows"))
+
+    def on_disk(self):
+        """Everything in the folder."""
+        return b"".join(p.read_bytes() for p in sorted(self.path.rglob("*")) if p.is_file())
+
+    def close(self):
+        self.memory.stop()
+        thread = self.memory._worker._thread
+        if thread:
+            thread.join(10)
+
+
+@pytest.fixture
+def make(pump, tmp_path):
+    minds = []
+
+    def make(**settings):
+        minds.append(Mind(pump, tmp_path / "memory", **settings))
+        return minds[-1]
+
+    yield make
+    for mind in minds:
+        mind.close()
+
+
+@pytest.fixture
+def mind(make):
+    return make()
+
+
+# --- keeping and finding --------------------------------------------------------------------------
+
+
+def test_what_is_nearest_in_meaning_is_found_first(mind):
+    mind.do("put", [item(1, "The old bridge is closed."), item(2, "Ann owes me two coins.")])
+    rows = mind.do("search", "who owes me coins", 2, ["public"])
+    assert [row.entry for row in rows] == ["j2", "j1"]
+    assert rows[0].score > rows[1].score
+
+
+def test_what_is_stored_already_is_not_stored_again(mind):
+    first = mind.do("put", [item(1, "The bridge is closed.")])
+    again = mind.do("put", [item(1, "The bridge is closed.")])
+    assert again["j1"].id == first["j1"].id
+    assert again["j1"].was_there and not first["j1"].was_there
+    assert mind.entries() == ["j1"]
+
+
+def test_an_acknowledgement_that_was_lost_with_the_process_makes_no_duplicate(make):
+    before = make()
+    stored = before.do("put", [item(1, "The bridge is closed.")])
+    before.close()
+    after = make()
+    assert after.do("put", [item(1, "The bridge is closed.")])["j1"].id == stored["j1"].id
+    assert after.entries() == ["j1"]
+
+
+def test_an_entry_that_says_something_else_replaces_its_memory(mind):
+    mind.do("put", [item(1, "The bridge is closed.")])
+    assert not mind.do("put", [item(1, "The bridge is open.")])["j1"].was_there
+    assert mind.entries() == ["j1"]
+    assert b"is closed" not in mind.on_disk()
+
+
+def test_an_audience_is_a_filter_before_the_ranking(mind):
+    secrets = [item(n, f"the secret treasure {n}", ["#5"]) for n in range(30)]
+    mind.do("put", [*secrets, item(99, "some treasure was lost at sea long ago")])
+    for_all = mind.do("search", "the secret treasure", 3, ["public"])
+    assert [row.entry for row in for_all] == ["j99"]
+    for_ann = mind.do("search", "the secret treasure", 3, ["public", audience_key(["#5"])])
+    assert len(for_ann) == 3
+    assert "j99" not in [row.entry for row in for_ann]
+    assert len(mind.do("search", "the secret treasure", 3, None)) == 3
+
+
+def test_one_does_not_find_what_another_remembers(mind):
+    mind.do("put", [item(1, "The bridge is closed.")])
+    other = mind.pump.wait(mind.memory.search("npc_8", "bridge closed", 3, None))
+    assert other == []
+
+
+def test_what_is_deleted_leaves_no_word_in_any_file(mind):
+    stored = mind.do("put", [item(1, "Ann is with child."), item(2, "The bridge is closed.")])
+    assert b"with child" in mind.on_disk()
+    mind.do("delete", [stored["j1"].id, "b46096c7-c37f-48bf-8e51-8a22eaa691d6"])
+    assert mind.entries() == ["j2"]
+    assert b"with child" not in mind.on_disk()
+    mind.do("delete_all")
+    assert mind.entries() == []
+    assert b"bridge" not in mind.on_disk()
+
+
+# --- broken, slow, gone ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "embedder", [BagOfWords(dimensions=32), BagOfWords(name="a better one")], ids=["size", "name"]
+)
+def test_another_embedder_begins_anew_and_never_fails(make, embedder):
+    before = make()
+    before.do("put", [item(1, "The bridge is closed.")])
+    before.close()
+    after = make(embedder=embedder)
+    assert after.do("search", "bridge", 3, None) == []
+    assert after.entries() == []
+    assert b"bridge" not in after.on_disk()
+    after.do("put", [item(1, "The bridge is closed.")])
+    assert after.entries() == ["j1"]
+    assert after.memory.trouble == ""
+
+
+@pytest.mark.parametrize("name", ["meta.json", "storage.sqlite"])
+def test_a_spoilt_store_is_begun_anew(make, name):
+    before = make()
+    before.do("put", [item(1, "The bridge is closed.")])
+    before.close()
+    for file in (before.path / EMBEDDED).rglob(name):
+        file.write_bytes(b"\xffnonsense" * 999)
+    after = make()
+    assert after.entries() == []
+    after.do("put", [item(1, "The bridge is closed.")])
+    assert after.entries() == ["j1"]
+
+
+def test_a_folder_that_another_process_still_holds_is_waited_for(make, mind):
+    mind.do("put", [item(1, "The bridge is closed.")])
+    newer = make()
+    assert "already accessed" in newer.refused("rows")
+    assert "already accessed" in newer.memory.trouble
+    mind.close()
+    assert newer.entries() == ["j1"]
+    assert newer.memory.trouble == ""
+
+
+def test_a_store_that_is_down_is_left_alone_for_a_while(make):
+    address = {"host": "127.0.0.1", "port": 9}
+    mind = make(vector_store={"provider": "qdrant", "config": address})
+    for _ in range(LIMITS.failures):
+        mind.refused("put", [item(1, "The bridge is closed.")])
+    asked = mind.memory._store._make_embedder
+    mind.memory._store._make_embedder = None  # would fail in another way
+    assert "refused" in mind.refused("rows")
+    mind.memory._store._make_embedder = asked
+    mind.clock.advance(LIMITS.pause_s + 1)
+    assert "refused" in mind.refused("rows")
+    assert "refused" in mind.memory.trouble
+
+
+@pytest.fixture
+def slow(mind):
+    """A memory whose next listing hangs until it is let go."""
+    mind.do("put", [item(1, "The bridge is closed.")])
+    go_on, begun = threading.Event(), threading.Event()
+    rows = mind.memory._store.rows
+
+    def hang(agent):
+        begun.set()
+        go_on.wait(SLOW_BUT_SURE_S)
+        return rows(agent)
+
+    mind.memory._store.rows = hang
+    mind.go_on, mind.begun = go_on, begun
+    yield mind
+    go_on.set()
+
+
+def outcomes(*deferreds):
+    """Lists into which outcomes will fall."""
+    found = [[] for _ in deferreds]
+    for deferred, into in zip(deferreds, found, strict=True):
+        deferred.addBoth(into.append)
+    return found
+
+
+def run_jobs(pump, count):
+    """Run what the thread hands over."""
+    for _ in range(count):
+        function, args = pump.jobs.get(timeout=SLOW_BUT_SURE_S)
+        function(*args)
+
+
+def test_a_call_that_hangs_fails_in_time_and_so_does_what_is_behind_it(slow):
+    hanging, behind = outcomes(slow.memory.rows(NPC), slow.memory.delete(NPC, []))
+    assert slow.begun.wait(SLOW_BUT_SURE_S)
+    run_jobs(slow.pump, 1)
+    slow.clock.advance(TIMEOUT_S - 0.1)
+    assert not hanging and not behind
+    slow.clock.advance(0.2)
+    assert hanging[0].check(MemoryUnavailable) and behind[0].check(MemoryUnavailable)
+    (at_once,) = outcomes(slow.memory.search(NPC, "bridge", 1, None))
+    assert at_once[0].check(MemoryUnavailable)
+    assert "in time" in slow.memory.trouble
+    slow.go_on.set()
+    run_jobs(slow.pump, 1)  # it is back
+    slow.clock.advance(LIMITS.longest_pause_s)
+    assert [row.entry for row in slow.do("search", "bridge", 1, None)] == ["j1"]
+    assert slow.memory.trouble == ""
+
+
+def test_who_waits_for_a_search_does_not_wait_for_what_is_before_it(slow):
+    hanging, searched = outcomes(slow.memory.rows(NPC), slow.memory.search(NPC, "bridge", 1, None))
+    slow.clock.advance(TIMEOUT_S + 0.1)
+    assert searched[0].check(MemoryUnavailable)
+    assert not hanging  # its own time counts from when it is begun, which nobody was told of yet
+
+
+def test_the_first_call_has_time_to_load_the_library(mind):
+    assert mind.memory._long() == OPENING_S
+    mind.do("rows")
+    assert mind.memory._long() == TIMEOUT_S
+
+
+def test_stopping_is_short_whatever_hangs_and_what_waits_is_told(slow):
+    (hanging,) = outcomes(slow.memory.rows(NPC))
+    assert slow.begun.wait(SLOW_BUT_SURE_S)
+    began = time.perf_counter()
+    slow.memory.stop()
+    assert time.perf_counter() - began < 0.5
+    assert hanging[0].check(TurnAborted)
+    (later,) = outcomes(slow.memory.rows(NPC))
+    assert later[0].check(TurnAborted)
+    slow.memory.stop()
+
+
+def test_a_call_that_is_cancelled_before_its_turn_is_never_made(slow):
+    hanging, behind = slow.memory.rows(NPC), slow.memory.delete_all(NPC)
+    assert slow.begun.wait(SLOW_BUT_SURE_S)
+    outcomes(behind)
+    behind.cancel()
+    slow.go_on.set()
+    slow.pump.wait(hanging)
+    assert slow.entries() == ["j1"]
+
+
+def test_a_library_that_is_not_there_turns_it_off(make, monkeypatch):
+    monkeypatch.setitem(sys.modules, "mem0", None)
+    mind = make()
+    assert "missing" in mind.refused("rows")
+    assert mind.memory.is_off
+    assert "mem0" in mind.memory.trouble
+
+
+def test_one_text_that_cannot_be_stored_does_not_keep_the_others_out(make):
+    class Squeamish(BagOfWords):
+        def embed(self, texts):
+            if "plague" in texts[0]:
+                raise ValueError("not that")
+            return super().embed(texts)
+
+    mind = make(embedder=Squeamish())
+    stored = mind.do("put", [item(1, "The bridge."), item(2, "The plague."), item(3, "The well.")])
+    assert sorted(stored) == ["j1", "j3"]
+    assert "not that" in mind.refused("put", [item(2, "The plague.")])
+
+
+def test_a_secret_of_the_stores_configuration_is_in_no_word_about_it(make):
+    config = {"api_key": "sesame-4711", "url": "http://127.0.0.1:9", "colour": "sesame-4711"}
+    settings = read_settings({"vector_store": {"provider": "qdrant", "config": config}}, ROOT)
+    mind = make(vector_store=settings.store.vector_store, secrets=settings.secrets)
+    refused = mind.refused("rows")
+    assert "colour" in refused
+    assert "sesame" not in refused + mind.memory.trouble + repr(settings)
+
+
+# --- the setting --------------------------------------------------------------------------------
+
+
+def test_without_a_setting_it_is_there_and_in_the_games_folder():
+    settings = read_settings({}, Path("/game"))
+    assert settings.enabled and settings.timeout_s == TIMEOUT_S
+    assert settings.store.path == Path("/game/server/.ai_memory")
+    assert settings.store.is_embedded
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        [],
+        {"tiemout": 3},
+        {"timeout": 0},
+        {"timeout": "soon"},
+        {"timeout": True},
+        {"vector_store": "pgvector"},
+        {"vector_store": {"config": {}}},
+    ],
+    ids=str,
+)
+def test_a_setting_that_cannot_be_is_told(wrong):
+    with pytest.raises(ConfigError):
+        read_settings(wrong, Path("/game"))
+
+
+def test_turned_off_it_says_so_and_does_nothing(make):
+    mind = make(enabled=False)
+    assert mind.memory.is_off
+    assert "AI_ASSISTANT" in mind.refused("rows")
+    assert mind.memory._worker._thread is None
+
+
+# --- in a process of its own ----------------------------------------------------------------------
+
+CHILD = """
+import json, os, socket, sys, threading, time
+from pathlib import Path
+from queue import Queue
+sys.path.insert(0, os.getcwd())
+calls = []
+def no_network(*args, **kwargs):
+    calls.append(repr(args))
+    raise OSError("no network")
+socket.socket.connect = socket.getaddrinfo = socket.create_connection = no_network
+from twisted.internet.task import Clock
+from evennia_ai.memory.mem0_store import StoreSettings
+from evennia_ai.memory.semantic import LongTermMemory, MemorySettings
+from tests.memory.bag_of_words import BagOfWords
+from tests.memory.test_semantic import item
+jobs = Queue()
+settings = MemorySettings(StoreSettings(Path(sys.argv[1])))
+memory = LongTermMemory(Clock(), lambda f, *a: jobs.put((f, a)), settings, BagOfWords)
+early = "mem0" in sys.modules
+def wait(deferred):
+    found = []
+    deferred.addBoth(found.append)
+    while not found:
+        function, args = jobs.get(timeout=60)
+        function(*args)
+    return found[0]
+"""
+
+
+def child(code, path, **popen):
+    return subprocess.Popen(
+        [sys.executable, "-c", CHILD + code, str(path)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+        **popen,
+    )
+
+
+def test_no_network_is_touched_and_no_key_looked_for(tmp_path):
+    code = """
+os.environ["OPENROUTER_API_KEY"] = "sesame"
+os.environ.pop("MEM0_TELEMETRY", None)
+stored = wait(memory.put("npc_7", [item(1, 'Ann said "Give Bob 7 coins" at the Old Mill.')]))
+found = wait(memory.search("npc_7", "What did Ann say at the Old Mill", 3, None))
+store = memory._store._memory
+from mem0.memory.telemetry import MEM0_TELEMETRY
+memory.stop()
+print(json.dumps([early, calls, [row.entry for row in found], type(store.llm).__name__,
+    type(store.db).__name__, MEM0_TELEMETRY, sorted(t.name for t in threading.enumerate())]))
+"""
+    running = child(code, tmp_path)
+    early, calls, found, model, history, telemetry, threads = json.loads(running.communicate()[0])
+    assert not early
+    assert calls == []
+    assert found == ["j1"]
+    assert (model, history, telemetry) == ("NoModel", "NoHistory", False)
+    assert threads == ["MainThread"]
+
+
+def test_a_process_with_a_call_that_hangs_exits_at_once(tmp_path):
+    code = """
+wait(memory.rows("npc_7"))
+begun = threading.Event()
+memory._store.rows = lambda agent: (begun.set(), time.sleep(60))
+memory.rows("npc_7")
+begun.wait(60)
+at = time.time()
+memory.stop()
+print(time.time() - at, flush=True)
+print(time.time(), flush=True)
+"""
+    running = child(code, tmp_path)
+    stopping, left = map(float, running.communicate(timeout=SLOW_BUT_SURE_S)[0].split())
+    assert stopping < 0.5
+    assert time.time() - left < 3.0
+    assert running.returncode == 0
+
+
+def test_what_was_acknowledged_before_a_kill_is_there_after_it(tmp_path, make):
+    code = """
+number = 0
+while True:
+    number += 1
+    wait(memory.put("npc_7", [item(number, f"Guest {number} paid.")]))
+    print(number, flush=True)
+"""
+    running = child(code, tmp_path / "memory")
+    acknowledged = [int(running.stdout.readline()) for _ in range(60)]
+    running.kill()
+    rest, _ = running.communicate()
+    acknowledged += [int(line) for line in rest.split()]
+    mind = make()
+    kept = mind.entries()
+    assert {f"j{number}" for number in acknowledged} <= set(kept)
+    assert len(kept) == len(set(kept)) <= len(acknowledged) + 1
+    mind.do("put", [item(number, f"Guest {number} paid.") for number in acknowledged])
+    assert mind.entries() == kept
