@@ -43,6 +43,7 @@ from evennia_ai.store.turns import TableTurns
 
 GUESSED_OVERHEAD = 2_500
 KEPT_REPORTS = 8
+RECENT_ENTRIES = 200
 CHARACTER_ATTRIBUTES = ("ai_lore", "ai_fillers", "ai_following")
 
 
@@ -184,9 +185,15 @@ class MindMixin:
             self.ndb.warnings = []
         return self.ndb.warnings
 
-    def pins(self, audience: Audience) -> list[tuple[str, bool]]:
-        """What it keeps in mind for good and this audience may know, a line each, with True where
-        only they may know of it."""
+    def journalled_since(self, at: str, audience: Audience | None) -> list[str]:
+        """What was written into the journal since a time in ISO form and this audience may know,
+        None for what everybody may; of a journal that is loaded."""
+        entries = self.character.journal.newest(RECENT_ENTRIES, audience, self.config.discretion)
+        return [entry["content"] for entry in entries if entry["timestamp"] >= at]
+
+    def pins(self, audience: Audience | None) -> list[tuple[str, bool]]:
+        """What it keeps in mind for good and this audience may know, None for what everybody may,
+        a line each, with True where only they may know of it."""
         strict = self.config.discretion == "strict"
         found = self.character.journal.pinned(audience, self.config.discretion)
         return [(entry["content"], strict and entry["audience"] is not None) for entry in found]

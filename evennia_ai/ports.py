@@ -49,7 +49,7 @@ class Scene:
     It is built from the items selected for the prompt's audience and nothing else. ``lore`` holds
     the pieces of static knowledge in this prompt; ``step`` counts the turn's model calls from 1.
     ``task`` names what is wanted where it is not a turn, with its ``material``: for a summary the
-    one so far, then what happened since, a line each.
+    one so far, then what happened since, a line each; ``room_tokens`` is the most it may take.
     """
 
     name: str
@@ -61,6 +61,7 @@ class Scene:
     task: str = ""
     material: tuple[str, ...] = ()
 
+    room_tokens: int = 0
 
 @dataclass(frozen=True)
 class Caller:
@@ -385,11 +386,16 @@ class Script(Protocol):
     turns: Turns
     persona: Persona
 
-    def pins(self, audience: Audience) -> Sequence[tuple[str, bool]]:
-        """What it keeps in mind for good and this audience may know, a line each, with True where
-        only they may know of it."""
+    def pins(self, audience: Audience | None) -> Sequence[tuple[str, bool]]:
+        """What it keeps in mind for good and this audience may know, None for what everybody may,
+        a line each, with True where only they may know of it."""
+
+    def journalled_since(self, at: str, audience: Audience | None) -> Sequence[str]:
+        """What was written into the journal since a time in ISO form, as for `pins`."""
 
     def tell_owner(self, trouble: str) -> None:
+    profiles: Mapping[str, Mapping[str, Any]]
+    semantic: SemanticMemory
         """Have whoever looks after it know of something, once."""
 
     def may_think(self) -> bool:

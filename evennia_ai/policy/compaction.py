@@ -9,7 +9,7 @@ result.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 Messages = Sequence[Mapping[str, Any]]
@@ -24,9 +24,14 @@ SUMMARY_ROOM = 900
 SUMMARY_SHARE = 0.25
 PARTS_SHOWN = 2
 
+# What automatic compactions must take out, of the window: where tools and persona leave hardly any
+# room, every new line would set another one off.
+LEAST_GAIN_SHARE = 0.05
+
 DISABLED = "compaction disabled"
 NO_HISTORY = "no history"
 WITHIN_WINDOW = "history within preserve window"
+TOO_LITTLE = "too little would be gained"
 
 
 @dataclass(frozen=True)
@@ -69,11 +74,13 @@ class CompactionLimits:
 @dataclass(frozen=True)
 class CompactionPlan:
     """Where to cut. ``cut`` is the first kept index; ``turn_start`` the index at which the turn
-    began that the cut goes through, or ``cut`` itself; ``kept_tokens`` what is kept."""
+    began that the cut goes through, or ``cut`` itself; ``kept_tokens`` what is kept and
+    ``gone_tokens`` what goes."""
 
     cut: int
     turn_start: int
     kept_tokens: int
+    gone_tokens: int
 
     @property
     def splits_turn(self) -> bool:
@@ -229,4 +236,17 @@ def plan_compaction(
                 cut += 1
     if cut <= 0:
         return Skip(WITHIN_WINDOW)
-    return CompactionPlan(cut, turn_start_before(messages, cut), kept)
+    return CompactionPlan(cut, turn_start_before(messages, cut), kept, sum(sizes) - kept)
+
+
+def plan_last_turn(
+    messages: Messages, limits: CompactionLimits, count: Count
+) -> CompactionPlan | Skip:
+    """As `plan_compaction`, where nothing but the last turn stays, and where that alone is too
+    long, the end of it that fits."""
+    return plan_compaction(messages, replace(limits, preserve=1, kept_share=0.0), count)
+
+
+def is_worthwhile(plan: CompactionPlan, window: int) -> bool:
+    """True where so much goes that a compaction nobody asked for makes progress (P4)."""
+    return plan.gone_tokens >= LEAST_GAIN_SHARE * window

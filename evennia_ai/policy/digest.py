@@ -11,10 +11,13 @@ from evennia_ai.messages import Message
 ROLES = (("user", "heard"), ("assistant", "said or done"), ("tool", "results"))
 FACTS = "Facts:"
 COUNTED = "[Compacted "
+UNDER_WAY = "The turn under way, so far:"
 
 
 def count_line(messages: Sequence[Message]) -> str:
-    """How many messages of which kind went."""
+    """How many messages of which kind went; empty where none did."""
+    if not messages:
+        return ""
     roles = Counter(message["role"] for message in messages)
     kinds = ", ".join(f"{roles[role]} {kind}" for role, kind in ROLES if roles[role])
     return f"{COUNTED}{len(messages)} messages: {kinds}]"
@@ -35,3 +38,15 @@ def with_facts(text: str, facts: Iterable[str]) -> str:
 def without_facts(text: str) -> str:
     """A summary without the facts below it."""
     return text.partition(f"\n{FACTS}\n")[0]
+
+
+def with_turn(text: str, turn: str) -> str:
+    """A summary with that of a turn's beginning below it, under a heading of its own."""
+    return "\n".join(filter(None, (text, turn and f"{UNDER_WAY}\n{turn}")))
+
+
+def split_turn(text: str) -> tuple[str, str]:
+    """A summary without the facts below it, and the summary of a turn's beginning that stands at
+    its end; either may be empty."""
+    before, mark, turn = f"\n{text}".rpartition(f"\n{UNDER_WAY}\n")
+    return (before.strip(), turn) if mark else (text, "")

@@ -187,6 +187,12 @@ def missing_facts(facts: Iterable[Fact], texts: Iterable[str]) -> tuple[Fact, ..
     return tuple(fact for fact in facts if not any(index.says(fact.terms) for index in indexes))
 
 
+def holds_more(text: str, before: str, facts: Sequence[Fact]) -> bool:
+    """True where a text holds more of the facts than the one before it, and each that one held."""
+    lost, lost_before = missing_facts(facts, [text]), missing_facts(facts, [before])
+    return set(lost) < set(lost_before)
+
+
 def as_bullets(
     facts: Iterable[Fact],
     budget_tokens: int,

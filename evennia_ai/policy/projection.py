@@ -188,6 +188,15 @@ class Sizes:
 
 class View:
     """What is in view of a log: the marker of the last compaction, if any, and every message after
+def part_sizes(summary: Mapping[str, str], count: Callable[[Message], int]) -> dict[str, int]:
+    """What the parts of a summary take in a prompt, in tokens; an empty one is not shown."""
+    return {
+        key: count(make_message("user", BLOCK.format(text=text)))
+        for key, text in summary.items()
+        if text
+    }
+
+
     it, with results up to ``masked_upto`` masked. Kept in step as messages come.
 
     ``count`` tells the tokens of a message that has not been counted, and of a summary's part.
@@ -215,9 +224,8 @@ class View:
 
     def _show(self, record: CompactionRecord) -> None:
         self.items.append(make_marker(record))
-        for key, text in record.summary.items():
-            block = make_message("user", BLOCK.format(text=text))
-            self.sizes.add(part_audience(key), self._count(block))
+        for key, tokens in part_sizes(record.summary, self._count).items():
+            self.sizes.add(part_audience(key), tokens)
 
     def extend(self, messages: Iterable[Message]) -> None:
         """Messages have come to the log."""

@@ -17,24 +17,23 @@ from evennia_ai.config import usable_window
 from evennia_ai.messages import Message
 from evennia_ai.policy.compaction import (
     DISABLED,
+    TOO_LITTLE,
     CompactionLimits,
     CompactionPlan,
     Skip,
     below_threshold,
+    is_worthwhile,
     needs_compaction,
     plan_compaction,
 )
+from evennia_ai.policy.consulted import keep_consulted
 from evennia_ai.policy.projection import CompactionRecord, View, plan_mask
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
+from evennia_ai.sleep.fact_check import Summed
+from evennia_ai.sleep.ladder import worst_of
+from evennia_ai.sleep.last_rung import keep_last_turn, tokens_after
 from evennia_ai.sleep.order import EMERGENCY, MANUAL, OVERFLOW, SLEEP, STRIKES, URGENT, Order
-from evennia_ai.sleep.summarising import (
-    CHUNKS,
-    CLEARED,
-    DIGEST,
-    SUMMARY,
-    Summed,
-    summarise,
-)
+from evennia_ai.sleep.summarising import summarise
 from evennia_ai.turn.context_use import ContextUse, measure_context, reserve
 from evennia_ai.turn.persistence import persist
 
@@ -129,7 +128,11 @@ def preview(script: Any, order: Order) -> CompactionPlan | Skip:
     if not script.config.compact_enabled:
         return Skip(DISABLED)
     view: View = script.conversation.current
-    return plan_compaction(view.messages, limits_for(script, order), stored_tokens)
+    limits = limits_for(script, order)
+    plan = plan_compaction(view.messages, limits, stored_tokens)
+    if isinstance(plan, Skip) or order.force or is_worthwhile(plan, limits.window):
+        return plan
+    return Skip(TOO_LITTLE)
 
 
 @inlineCallbacks
@@ -156,15 +159,21 @@ def compact(script: Any, order: Order) -> Generator[Deferred[Any], Any, dict[str
             name=script.character_name,
             ratio=use.ratio,
         )
-    going = view.messages[: plan.cut]
-    summary: dict[str, Summed] | None = yield summarise(
-        script, order, view, going, limits_for(script, order).summary_room
+    messages, limits = view.messages, limits_for(script, order)
+    parts: dict[str, Summed] | None = yield summarise(
+        script, order, messages, plan, view.record, limits.summary_room
     )
-    if summary is None:
+    if parts is not None:
+        plan, parts = yield make_fit(script, messages, plan, parts, limits)
+    if parts is None:
         script.compaction_strikes += 1
         result: dict[str, Any] = {"success": False, "error": FAILED}
+    elif not is_shorter(script, messages, plan, parts):
+        script.compaction_strikes += not order.force
+        result = skipped(TOO_LITTLE, use)
     else:
-        record = make_record(order, view, going, summary)
+        going = messages[: plan.cut]
+        record = make_record(order, view, going, parts)
         stored: CompactionRecord | None = yield persist(
             script.services.clock, lambda: store(script, record, view, going)
         )
@@ -174,9 +183,41 @@ def compact(script: Any, order: Order) -> Generator[Deferred[Any], Any, dict[str
             result = {"success": False, "error": CHANGED}
         else:
             script.usage_reports.clear()
-            result = report(script, stored, plan, use, len(view.messages))
+            result = report(script, stored, plan, use, len(messages))
     script.services.compacting(script, order.reason, result)
     return result
+
+
+@inlineCallbacks
+def make_fit(
+    script: Any,
+    messages: Sequence[Message],
+    plan: CompactionPlan,
+    parts: dict[str, Summed],
+    limits: CompactionLimits,
+) -> Generator[Deferred[Any], Any, tuple[CompactionPlan, dict[str, Summed]]]:
+    """Go on to the last rung where the talk would not be at its target (P4). Fires with the plan
+    and its parts."""
+    if tokens_after(script, parts, last_seq(messages, plan)) <= limits.target_tokens:
+        return plan, parts
+    last: tuple[CompactionPlan, dict[str, Summed]] = yield keep_last_turn(
+        script, messages, plan, parts, limits
+    )
+    return last
+
+
+def is_shorter(
+    script: Any, messages: Sequence[Message], plan: CompactionPlan, parts: Mapping[str, Summed]
+) -> bool:
+    """True where a compaction saves anything at all."""
+    view: View = script.conversation.current
+    before = view.sizes.largest(script.config.discretion)
+    return tokens_after(script, parts, last_seq(messages, plan)) < before
+
+
+def last_seq(messages: Sequence[Message], plan: CompactionPlan) -> int:
+    """The sequence number of the last message that goes."""
+    return int(messages[plan.cut - 1]["metadata"]["seq"])
 
 
 def skipped(reason: str, use: ContextUse) -> dict[str, Any]:
@@ -204,8 +245,6 @@ def make_record(
     order: Order, view: View, going: Sequence[Message], parts: Mapping[str, Summed]
 ) -> CompactionRecord:
     """The record of what was done, still without an id."""
-    rungs = (SUMMARY, CLEARED, CHUNKS, DIGEST)
-    worst = max((part.rung for part in parts.values()), key=rungs.index)
     return CompactionRecord(
         id=0,
         reason=order.reason,
@@ -216,11 +255,12 @@ def make_record(
         compacted_at="",
         original_token_count=sum(map(stored_tokens, going)),
         summary_token_count=sum(estimate_tokens(part.text) for part in parts.values()),
-        rung=worst,
-        facts_found=sum(part.found for part in parts.values()),
+        rung=worst_of(part.rung for part in parts.values()),
+        facts_found=sum(len(part.new) for part in parts.values()),
         facts_kept=sum(part.kept for part in parts.values()),
         facts_rescued=sum(part.rescued for part in parts.values()),
         facts={key: part.facts for key, part in parts.items() if part.facts},
+        consulted=keep_consulted(view.record, going),
         previous_id=view.record.id if view.record else None,
     )
 

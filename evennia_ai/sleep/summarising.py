@@ -1,93 +1,158 @@
-"""What stands in the place of old talk: a ladder of summaries, and the facts below each.
+"""What stands in the place of old talk: a summary, and the facts below it, apart for each audience.
 
-Every part is for one audience, made of its messages and of its own earlier part.
+Every part is made of its audience's messages and of its own earlier part. The beginning of a turn
+that the cut goes through is summed up by itself, below the rest, and brought up to date for as long
+as that turn lasts.
 """
+
+from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
-from twisted.logger import Logger
 
-from evennia_ai.config import usable_window
-from evennia_ai.errors import ContextOverflow, ProviderError, ProviderMisconfigured
 from evennia_ai.messages import Message
-from evennia_ai.policy.digest import make_digest, with_facts, without_facts
-from evennia_ai.policy.facts import (
-    Fact,
-    as_bullets,
-    facts_in,
-    gather,
-    keep_facts,
-    missing_facts,
-    names_in,
-    settle,
+from evennia_ai.policy.compaction import CompactionPlan
+from evennia_ai.policy.digest import (
+    make_digest,
+    split_turn,
+    with_turn,
+    without_facts,
 )
-from evennia_ai.policy.projection import View, split_by_audience
+from evennia_ai.policy.facts import Fact
+from evennia_ai.policy.projection import CompactionRecord, part_audience, split_by_audience
+from evennia_ai.policy.summary import is_shorter_than_its_summary, transcript_lines
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
+from evennia_ai.sleep.fact_check import (
+    Summed,
+    ask_for_missing,
+    check_facts,
+    fact_room,
+    find_facts,
+    is_worth_asking,
+)
+from evennia_ai.sleep.ladder import DIGEST, SUMMARY, Material, climb_ladder, worst_of
 from evennia_ai.sleep.order import MANUAL, OVERFLOW, STRIKES, URGENT, Order
-from evennia_ai.sleep.spread import pause, spread
-from evennia_ai.turn.llm_interaction import generate_context_summary
+from evennia_ai.sleep.spread import pause
+from evennia_ai.turn.llm_interaction import SummaryTerms
 
-log = Logger()
-
-SUMMARY, CLEARED, CHUNKS, DIGEST = "summary", "cleared", "chunks", "digest"
 ASKED_AGAIN_EVERY = 4
-LEAST_FACT_ROOM = 200
-MOST_FACTS = 1_000
+TURN_PART = 0.25  # of a part's room, for the beginning of a turn
 
 
 @dataclass(frozen=True)
-class Summed:
-    """One part of a summary, and the rung of the ladder it came from; no text where all failed.
+class Going:
+    """What goes for one audience: whole turns, and the beginning of one that goes on."""
 
-    ``facts`` are all that are out of view now for this part's audience; ``found`` how many of them
-    this compaction took out of view, ``kept`` how many of these the summary holds by itself, and
-    ``rescued`` how many were written below it.
-    """
+    older: Sequence[Message] = ()
+    begun: Sequence[Message] = ()
 
-    text: str
-    rung: str
-    facts: tuple[Fact, ...] = ()
-    found: int = 0
-    kept: int = 0
-    rescued: int = 0
+    @property
+    def messages(self) -> list[Message]:
+        """All of it."""
+        return [*self.older, *self.begun]
 
 
 @inlineCallbacks
 def summarise(
-    script: Any, order: Order, view: View, going: Sequence[Message], room: int
+    script: Any,
+    order: Order,
+    messages: Sequence[Message],
+    plan: CompactionPlan,
+    earlier: CompactionRecord | None,
+    room: int,
 ) -> Generator[Deferred[Any], Any, dict[str, Summed] | None]:
     """Sum up what goes, apart for each audience, each on from its own earlier part.
 
     Args:
         script: the assistant.
         order: why and how.
-        view: what is in view now.
-        going: the messages that go.
+        messages: those in view.
+        plan: where they are cut.
+        earlier: the compaction in force.
         room: tokens that one part may take, its facts included.
 
     Fires with the parts, those without anything new as they were; None where a part could not be
     summed up and there is time to try again later.
     """
-    earlier = dict(view.record.summary) if view.record else {}
-    known = dict(view.record.facts) if view.record else {}
-    parts = {key: Summed(text, SUMMARY, known.get(key, ())) for key, text in earlier.items()}
-    for key, messages in split_by_audience(going).items():
-        previous = without_facts(earlier.get(key, ""))
-        part = Summed("", "")
-        if may_ask(order, script.compaction_strikes):
-            part = yield climb_ladder(script, messages, previous, order.focus, room)
-        if not part.text:
-            if order.reason not in URGENT and script.compaction_strikes < STRIKES:
-                return None
-            part = Summed(make_digest(messages, previous), DIGEST)
-        new: tuple[Fact, ...] = yield find_facts(script, messages)
+    texts = earlier.summary if earlier else {}
+    known = earlier.facts if earlier else {}
+    parts = {key: Summed(text, SUMMARY, known.get(key, ())) for key, text in texts.items()}
+    terms = SummaryTerms(room, deadline_at=deadline_of(script, order))
+    for key, going in apart(messages, plan).items():
+        part: Summed | None = yield sum_up(script, order, going, texts.get(key, ""), terms)
+        if part is None:
+            return None
+        new: tuple[Fact, ...] = yield find_facts(script, going.messages)
         yield pause(script.services.slices.put)
+        if part.rung != DIGEST and order.reason not in URGENT and is_worth_asking(script):
+            part = yield ask_for_missing(
+                script, part, new, going.messages, part_audience(key), terms
+            )
         parts[key] = check_facts(part, known.get(key, ()), new, fact_room(part, room))
         yield pause(script.services.slices.put)
     return parts
+
+
+def deadline_of(script: Any, order: Order) -> float | None:
+    """Until when models may be asked, in the clock's seconds: where somebody may wait for an
+    answer, for the time of one turn and no longer."""
+    if order.reason not in URGENT:
+        return None
+    return float(script.services.clock.seconds() + script.config.turn_deadline)
+
+
+def apart(messages: Sequence[Message], plan: CompactionPlan) -> dict[str, Going]:
+    """What goes, by whom it is for; the public part first."""
+    turn_at = plan.turn_start if plan.splits_turn else plan.cut
+    older = split_by_audience(messages[:turn_at])
+    begun = split_by_audience(messages[turn_at : plan.cut])
+    going = {key: Going(older.get(key, ()), begun.get(key, ())) for key in {**older, **begun}}
+    return {key: found for key, found in going.items() if found.older or found.begun}
+
+
+@inlineCallbacks
+def sum_up(
+    script: Any, order: Order, going: Going, earlier: str, terms: SummaryTerms
+) -> Generator[Deferred[Any], Any, Summed | None]:
+    """One audience's part, without the facts below it. Fires with it; None where no summary came
+    and there is time to try again later."""
+    before, turn = split_turn(without_facts(earlier))
+    turn_room = int(TURN_PART * terms.room)
+    text, rungs = before, []
+    if going.older:
+        material = Material(going.older, "\n".join(filter(None, (before, turn))), order.focus)
+        own = replace(terms, room=terms.room - turn_room if going.begun else terms.room)
+        text, rung = yield segment(script, order, material, own)
+        rungs, turn = [rung], ""
+    if going.begun:
+        material = Material(going.begun, turn, order.focus)
+        turn, rung = yield segment(script, order, material, replace(terms, room=turn_room))
+        rungs.append(rung)
+    if not all(rungs):
+        return None
+    return Summed(with_turn(text, turn), worst_of(rungs))
+
+
+@inlineCallbacks
+def segment(
+    script: Any, order: Order, material: Material, terms: SummaryTerms
+) -> Generator[Deferred[Any], Any, tuple[str, str]]:
+    """Sum up one stretch. What is shorter than any summary stays word for word. Fires with the
+    summary and its rung, both empty where none came and there is time to try again later."""
+    tokens = estimate_tokens(material.previous) + sum(map(stored_tokens, material.messages))
+    if is_shorter_than_its_summary(tokens):
+        lines = transcript_lines(material.messages, script.character_name)
+        return "\n".join(filter(None, (material.previous, *lines))), SUMMARY
+    if may_ask(order, script.compaction_strikes):
+        text, rung = yield climb_ladder(script, material, terms)
+        if text:
+            return text, rung
+    if order.reason not in URGENT and script.compaction_strikes < STRIKES:
+        return "", ""
+    return make_digest(material.messages, material.previous), DIGEST
 
 
 def may_ask(order: Order, strikes: int) -> bool:
@@ -96,119 +161,3 @@ def may_ask(order: Order, strikes: int) -> bool:
     if order.reason == OVERFLOW:
         return False
     return order.reason == MANUAL or strikes < STRIKES or strikes % ASKED_AGAIN_EVERY == 0
-
-
-@inlineCallbacks
-def find_facts(
-    script: Any, messages: Sequence[Message]
-) -> Generator[Deferred[Any], Any, tuple[Fact, ...]]:
-    """The facts in messages, found without holding the reactor: 2,000 messages take a quarter of a
-    second (measured). Fires with them."""
-    name = script.character_name
-    known = names_in(messages, (name,))
-    found: list[list[Fact]] = yield spread(
-        script.services.slices.put, messages, lambda message: facts_in(message, known, name)
-    )
-    yield pause(script.services.slices.put)
-    return gather([fact for facts in found for fact in facts])
-
-
-def fact_room(part: Summed, room: int) -> int:
-    """Tokens for the facts below a summary: what it leaves of its room, and a little in any
-    case."""
-    return max(min(LEAST_FACT_ROOM, room // 2), room - estimate_tokens(part.text))
-
-
-def check_facts(
-    part: Summed, known: Sequence[Fact], new: Sequence[Fact], budget_tokens: int
-) -> Summed:
-    """A part with the facts below it that it does not hold by itself, the weightiest first.
-
-    Nobody else checks this, and a summary that drops everything costs nothing but room: what does
-    not find room below it can still be called to mind (`policy.recall`).
-
-    Args:
-        part: a new summary.
-        known: facts that were out of view before.
-        new: facts in what goes now.
-        budget_tokens: the room for those that are missing.
-    """
-    facts = keep_facts(settle((*known, *new)), MOST_FACTS)
-    lost = missing_facts(new, [part.text])
-    text = with_facts(part.text, as_bullets(missing_facts(facts, [part.text]), budget_tokens))
-    rescued = len(lost) - len(missing_facts(lost, [text]))
-    kept = len(new) - len(lost)
-    return replace(part, text=text, facts=facts, found=len(new), kept=kept, rescued=rescued)
-
-
-@inlineCallbacks
-def climb_ladder(
-    script: Any, messages: Sequence[Message], previous: str, focus: str | None, room: int
-) -> Generator[Deferred[Any], Any, Summed]:
-    """Ask for a summary, and where that fails in a way that less or another model may mend, ask
-    again so. Fires with the part, without text where nothing came of it."""
-    for rung in (SUMMARY, CLEARED, CHUNKS):
-        try:
-            text = yield ask_by_rung(script, rung, messages, previous, focus, room)
-        except ProviderMisconfigured as error:
-            tell(script, rung, str(error))
-            break
-        except ContextOverflow as error:
-            tell(script, rung, str(error))
-            continue
-        except ProviderError as error:
-            tell(script, rung, str(error))
-            break
-        if text:
-            script.compaction_strikes = 0
-            return Summed(text, rung)
-    return Summed("", "")
-
-
-def tell(script: Any, rung: str, problem: str) -> None:
-    """One line for the log: a rung of the ladder broke."""
-    log.warn(
-        "{name}: no summary ({rung}): {problem}",
-        name=script.character_name,
-        rung=rung,
-        problem=problem,
-    )
-
-
-@inlineCallbacks
-def ask_by_rung(
-    script: Any,
-    rung: str,
-    messages: Sequence[Message],
-    previous: str,
-    focus: str | None,
-    room: int,
-) -> Generator[Deferred[Any], Any, str]:
-    """One rung of the ladder. Fires with the summary, empty where there is none."""
-    if rung != CHUNKS:
-        text = yield generate_context_summary(
-            script, messages, focus, previous=previous, with_results=rung == SUMMARY, room=room
-        )
-        return text or ""
-    for chunk in in_chunks(messages, usable_window(script.config, script.profile) // 3):
-        text = yield generate_context_summary(
-            script, chunk, focus, previous=previous, with_results=False, room=room
-        )
-        if not text:
-            return ""
-        previous = text
-    return previous
-
-
-def in_chunks(messages: Sequence[Message], size: int) -> list[list[Message]]:
-    """Messages in runs of about ``size`` tokens, each at least one message."""
-    chunks: list[list[Message]] = [[]]
-    left = size
-    for message in messages:
-        tokens = stored_tokens(message)
-        if chunks[-1] and tokens > left:
-            chunks.append([])
-            left = size
-        chunks[-1].append(message)
-        left -= tokens
-    return chunks

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter, deque
+from collections.abc import Container, Mapping
+from itertools import islice
 from typing import Any
 
 from evennia_ai.events import Audience
@@ -40,6 +42,14 @@ class Journal(Shelf):
 
     def add(
         self, content: str, *, named: bool = False, first_meeting: bool = False, **fields: Any
+    def newest(
+        self, limit: int, audience: Audience | None = None, discretion: str = "strict"
+    ) -> list[Record]:
+        """Of so many newest entries those that all of an audience may know, oldest first; of a
+        journal that is loaded."""
+        entries = deque(self.segments.held(), limit)
+        return [copy_of(entry) for entry in select_known(list(entries), audience, discretion)]
+
     ) -> str:
         """Write something down; returns the entry's id.
 

@@ -126,6 +126,8 @@ class StandInServices:
     def thinking(self, script: Any, turn: TurnRecord, begins: bool) -> None:
         """Write down that a turn's thought begins or ends."""
         self.thoughts.append((turn.id, begins))
+        self.semantic = StandInSemantic(off="there is none here")
+        self.profiles: dict[str, Mapping[str, Any]] = {}
 
     def now(self) -> datetime:
         """The fake clock's time, counted from the beginning of 2026."""
@@ -180,7 +182,7 @@ class StandInScript:
         """Write down who is told which line that is not in the character's own voice."""
         self.told += [(key, dbref) for dbref in dbrefs]
 
-    def pins(self, audience: Audience) -> Sequence[tuple[str, bool]]:
+    def pins(self, audience: Audience | None) -> Sequence[tuple[str, bool]]:
         """It keeps nothing in mind."""
         return ()
 
@@ -195,6 +197,10 @@ class StandInScript:
     def hears(
         self,
         text: str,
+    def journalled_since(self, at: str, audience: Audience | None) -> Sequence[str]:
+        """It has no journal."""
+        return ()
+
         speaker: str = "#5",
         name: str = "Ann",
         audience: Audience | None = None,

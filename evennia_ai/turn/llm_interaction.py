@@ -21,7 +21,14 @@ from evennia_ai.policy.overflow import is_local, is_silent_overflow, is_silently
 from evennia_ai.policy.persona import render_persona
 from evennia_ai.policy.projection import visible_items
 from evennia_ai.policy.sanitize import strip_reasoning
-from evennia_ai.policy.summary import summary_problem, summary_request, transcript_lines, words_for
+from evennia_ai.policy.summary import (
+    TextLimits,
+    summary_problem,
+    summary_request,
+    text_room,
+    transcript_lines,
+    words_for,
+)
 from evennia_ai.policy.tokens import (
     UsageReport,
     count_conversation_tokens,
@@ -284,6 +291,33 @@ def hidden_trouble(
     return None
 
 
+@dataclass(frozen=True)
+class SummaryTerms:
+    """On which terms a summary is asked for: the room for it and the facts below it, in tokens;
+    which model, None for the usual one; and the clock's second at which it comes too late, None
+    for a turn's time from now."""
+
+    room: int = SUMMARY_ROOM
+    profile: ModelProfile | None = None
+    deadline_at: float | None = None
+
+
+@dataclass(frozen=True)
+class SummaryCall:
+    """A call for a summary: its messages, what they hold for a brain that is no language model, and
+    how many tokens are summed up."""
+
+    wire: list[WireMessage]
+    material: tuple[str, ...]
+    input_tokens: int
+
+
+def summary_profile(script: Any) -> ModelProfile:
+    """The profile whose model sums up: ``compact_model``, else the assistant's own."""
+    profile = effective_profile(script)
+    return replace(profile, model=script.config.compact_model or profile.model)
+
+
 @inlineCallbacks
 def generate_context_summary(
     script: Any,
@@ -292,7 +326,7 @@ def generate_context_summary(
     *,
     previous: str = "",
     with_results: bool = True,
-    room: int = SUMMARY_ROOM,
+    terms: SummaryTerms = SummaryTerms(),
 ) -> Generator[Deferred[Any], Any, str | None]:
     """Sum messages up in a call of its own that holds nothing else, wrapped as data.
 
@@ -302,30 +336,54 @@ def generate_context_summary(
         focus: what to keep above all.
         previous: the summary so far, to be brought up to date.
         with_results: False leaves the results of tools out.
-        room: tokens for the summary, with the facts that are written below it.
+        terms: the room for it, whom to ask and until when.
 
-    Fires with the summary, None where the reply is none (empty, a refusal, longer than its input);
-    fails with a `ProviderError`, and with TurnAborted where the server stops.
+    Fires with the summary, None where the reply is none (empty, a refusal, cut off, longer than its
+    input or its room); fails with a `ProviderError`, and with TurnAborted where the server stops.
     """
-    config, name = script.config, script.character_name
+    name = script.character_name
     lines = transcript_lines(messages_to_compact, name, with_results)
-    wire = summary_request(name, lines, previous, focus, config.compact_prompt, words_for(room))
+    words = max(1, sum(len(line.split()) for line in lines))
+    most = words_for(terms.room, sum(map(estimate_tokens, lines)) / words)
+    wire = summary_request(name, lines, previous, focus, script.config.compact_prompt, most)
+    tokens = estimate_tokens(previous) + sum(map(stored_tokens, messages_to_compact))
+    text: str | None = yield ask_for_summary(
+        script, SummaryCall(wire, (previous, *lines), tokens), terms
+    )
+    return text
+
+
+@inlineCallbacks
+def ask_for_summary(
+    script: Any, call: SummaryCall, terms: SummaryTerms
+) -> Generator[Deferred[Any], Any, str | None]:
+    """Ask for a summary and look whether the reply is one. Fires and fails as
+    `generate_context_summary` does."""
+    config, name = script.config, script.character_name
+    limits = TextLimits(call.input_tokens, text_room(terms.room))
     request = LLMRequest(
-        messages=wire,
-        scene=Scene(name, script.persona, (), task=TASK_SUMMARY, material=(previous, *lines)),
-        max_tokens=SUMMARY_TOKENS,
+        messages=call.wire,
+        scene=Scene(
+            name,
+            script.persona,
+            (),
+            task=TASK_SUMMARY,
+            material=call.material,
+            room_tokens=limits.room_tokens,
+        ),
+        max_tokens=max(SUMMARY_TOKENS, config.max_reply_tokens),
         temperature=config.temperature,
-        tokens=count_conversation_tokens(wire, None),
+        tokens=count_conversation_tokens(call.wire, None),
         caller=Caller(str(script.id), background=True, tokens_per_day=config.tokens_per_day),
     )
-    profile = effective_profile(script)
-    profile = replace(profile, model=config.compact_model or profile.model)
+    profile = terms.profile or summary_profile(script)
     purpose = Purpose(TASK_SUMMARY, profile, None, partial(ensure_awake, script))
     deadline_at = script.services.clock.seconds() + config.turn_deadline
+    if terms.deadline_at is not None:
+        deadline_at = min(deadline_at, terms.deadline_at)
     reply: LLMReply = yield ask_model(script, request, purpose, deadline_at)
     text = strip_reasoning(reply.content).strip()
-    input_tokens = estimate_tokens(previous) + sum(map(stored_tokens, messages_to_compact))
-    problem = summary_problem(text, estimate_tokens(text), input_tokens)
+    problem = summary_problem(text, reply.finish_reason, estimate_tokens(text), limits)
     if problem:
         log.warn("{name}: {problem}", name=name, problem=problem)
         return None

@@ -16,7 +16,7 @@ TALK = [
 
 
 def summary(*material):
-    scene = Scene("Mira", Persona(), (), task=TASK_SUMMARY, material=material)
+    scene = Scene("Mira", Persona(), (), task=TASK_SUMMARY, material=material, room_tokens=765)
     return think(LLMRequest([], scene)).content
 
 

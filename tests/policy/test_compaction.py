@@ -14,9 +14,11 @@ from evennia_ai.policy.compaction import (
     CompactionPlan,
     Skip,
     below_threshold,
+    is_worthwhile,
     last_turn_start,
     needs_compaction,
     plan_compaction,
+    plan_last_turn,
     safe_cut,
 )
 from evennia_ai.policy.tokens import count_message
@@ -112,6 +114,19 @@ def test_the_last_turn_is_kept_where_it_fits():
     assert plan.cut <= last_turn_start(messages)
 
 
+def test_on_the_last_rung_nothing_but_the_last_turn_stays():
+    messages = [message for n in range(50) for message in (heard(f"line {n}"), said())]
+    assert plan_compaction(messages, LIMITS, count_message) == Skip(WITHIN_WINDOW)
+    plan = plan_last_turn(messages, LIMITS, count_message)
+    assert plan.cut == last_turn_start(messages) == 98
+
+
+def test_a_compaction_nobody_asked_for_must_take_out_a_twentieth_of_the_window():
+    plan = CompactionPlan(1, 1, kept_tokens=10, gone_tokens=50)
+    assert is_worthwhile(plan, 1_000)
+    assert not is_worthwhile(plan, 1_001)
+
+
 def test_a_call_that_waits_for_its_result_never_goes():
     messages = [heard("x" * 9_000), calls("1")]
     plan = plan_compaction(messages, LIMITS, count_message)
@@ -162,6 +177,10 @@ def test_a_plan_tears_nothing_apart_and_meets_its_target_or_keeps_one_unit(messa
     assert gone
     assert safe_cut(messages, plan.cut) == plan.cut
     assert plan.kept_tokens == sum(map(count_message, kept))
+    assert plan.gone_tokens == sum(map(count_message, gone))
+    last = plan_last_turn(messages, limits, count_message)
+    assert isinstance(last, CompactionPlan)
+    assert last.cut >= plan.cut
     called = {call["id"] for m in gone for call in m.get("tool_calls") or ()}
     assert not called & {m.get("tool_call_id") for m in kept}
     assert 0 <= plan.turn_start <= plan.cut

@@ -14,7 +14,7 @@ from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import LLMRequest, Scene
 
 HEADING = "Context"
-SUMMARY_TOKENS = 500
+ROOM_PART = 0.65  # of the room for a summary; those who check it write the weightiest facts below
 INPUT_PART = 0.5
 ENTRY_TOKENS = 400
 MOST_ENTRIES = 8
@@ -31,7 +31,8 @@ def summarise(scene: Scene) -> LLMReply:
     room for all. Never as long as what it sums up."""
     previous, *lines = scene.material or ("",)
     known = [line for line in previous.splitlines() if line.startswith("- ")]
-    room = min(SUMMARY_TOKENS, int(INPUT_PART * sum(map(estimate_tokens, scene.material))))
+    input_tokens = sum(map(estimate_tokens, scene.material))
+    room = int(min(ROOM_PART * scene.room_tokens, INPUT_PART * input_tokens))
     new = [f"- {bullet}" for bullet in as_bullets(facts_in_lines(lines, scene.name), room)]
     kept = newest_within(list(dict.fromkeys([*known, *new])), room)
     return LLMReply("\n".join([f"{HEADING}:", *kept]) if kept else f"{HEADING}: nothing of note.")

@@ -1,0 +1,42 @@
+"""What stands in the place of old talk without a model, and how a part of a summary is put
+together and taken apart again."""
+
+import pytest
+
+from evennia_ai.messages import make_message
+from evennia_ai.policy.digest import (
+    count_line,
+    make_digest,
+    split_turn,
+    with_facts,
+    with_turn,
+    without_facts,
+)
+
+
+def test_a_digest_keeps_the_summary_and_counts_once():
+    messages = [make_message("user", "x"), make_message("assistant", "y")]
+    first = make_digest(messages, "Ann is a smith.")
+    second = make_digest(messages[:1], first)
+    assert first == "[Compacted 2 messages: 1 heard, 1 said or done]\nAnn is a smith."
+    assert second == "[Compacted 1 messages: 1 heard]\nAnn is a smith."
+
+
+def test_of_nothing_nothing_is_counted():
+    assert count_line([]) == ""
+
+
+@pytest.mark.parametrize("text", ["", "Ann is a smith.", "two\nlines"])
+@pytest.mark.parametrize("turn", ["", "Ann looks around.", "one\ntwo"])
+@pytest.mark.parametrize("facts", [[], ["Ann: I owe you 42.", "x"]])
+def test_a_part_is_taken_apart_as_it_was_put_together(text, turn, facts):
+    part = with_facts(with_turn(text, turn), facts)
+    assert split_turn(without_facts(part)) == (text, turn)
+
+
+def test_the_turn_stands_below_the_rest_under_a_heading_of_its_own():
+    assert with_turn("Ann is a smith.", "She looks.").splitlines() == [
+        "Ann is a smith.",
+        "The turn under way, so far:",
+        "She looks.",
+    ]

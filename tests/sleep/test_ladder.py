@@ -1,0 +1,116 @@
+"""Which model is asked for a summary, in which order, and for how long."""
+
+import pytest
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.errors import ContextOverflow, ProviderMisconfigured, ProviderUnavailable
+from evennia_ai.messages import LLMReply
+from evennia_ai.sleep.compaction import compact, compact_if_urgent
+from evennia_ai.sleep.ladder import rungs_of, worst_of
+from evennia_ai.sleep.order import Order
+from tests.test_context_compaction import SUMMARY, make_script, outcome, sleep, talk
+
+SPARE = {"spare": {"client": "openai", "model": "big", "base_url": "http://127.0.0.1:1/v1"}}
+
+
+def asked(script):
+    """Which models were asked, in order."""
+    return [call.model for call in script.turns.loose_calls]
+
+
+def full(replies, **settings):
+    script = make_script(replies, **settings)
+    script.services.profiles = SPARE
+    talk(script, 60)
+    return script
+
+
+def test_the_last_to_be_asked_are_the_assistants_own_model_and_the_games_spare_one():
+    script = full([], compact_model="small", compact_fallback_profile="spare")
+    assert [(rung.name, rung.profile.model) for rung in rungs_of(script)] == [
+        ("summary", "small"),
+        ("cleared", "small"),
+        ("chunks", "small"),
+        ("other model", "scripted"),
+        ("other model", "big"),
+    ]
+
+
+@pytest.mark.parametrize("settings", [{}, {"compact_model": "scripted"}])
+def test_without_another_model_none_is_asked_twice(settings):
+    rungs = rungs_of(full([], **settings))
+    assert [rung.name for rung in rungs] == ["summary", "cleared", "chunks"]
+
+
+def test_a_model_that_cannot_sum_up_gives_way_to_another():
+    useless = [LLMReply("")] * 3
+    script = full([*useless, *[SUMMARY] * 9], compact_model="small")
+    assert sleep(script)["rung"] == "other model"
+    assert asked(script)[:4] == ["small", "small", "small", "scripted"]
+    assert script.compaction_strikes == 0
+
+
+@pytest.mark.parametrize(
+    "problem", [ProviderMisconfigured("no such model"), ProviderUnavailable("x")]
+)
+def test_a_model_that_does_not_answer_is_not_asked_for_less(problem):
+    script = full([problem, *[SUMMARY] * 9], compact_model="small")
+    assert sleep(script)["rung"] == "other model"
+    assert asked(script)[:2] == ["small", "scripted"]
+    assert "small" not in asked(script)[1:]
+
+
+def test_the_spare_profile_of_a_game_is_asked_where_there_is_one():
+    script = full([ContextOverflow("x")] * 3 + [SUMMARY] * 9, compact_fallback_profile="spare")
+    assert sleep(script)["rung"] == "other model"
+    assert asked(script)[-1] == "big"
+
+
+def test_the_owner_is_told_of_a_spare_profile_that_is_not_there():
+    script = full([SUMMARY], compact_fallback_profile="spar")
+    assert sleep(script)["success"]
+    assert "compact_fallback_profile: There is no model profile 'spar'" in script.troubles[0]
+
+
+class Slow:
+    """A model whose every answer takes so long and is empty."""
+
+    def __init__(self, script, seconds):
+        self.script, self.seconds, self.deadlines = script, seconds, []
+
+    def complete(self, request, profile, deadline_at):
+        self.deadlines.append(deadline_at)
+        self.script.services.clock.advance(self.seconds)
+        return self.script.empty.complete(request, profile, deadline_at)
+
+
+def slow(seconds):
+    script = full([LLMReply("")] * 9)
+    script.empty = script.services.gateway
+    script.services.gateway = Slow(script, seconds)
+    talk(script, 20)
+    return script
+
+
+def test_in_an_emergency_all_rungs_together_have_the_time_of_one_turn():
+    script = slow(12)
+    assert outcome(compact_if_urgent(script))["rung"] == "digest"
+    assert script.services.gateway.deadlines == [20.0, 20.0]
+
+
+def test_where_nobody_waits_each_rung_has_its_own_time():
+    script = slow(12)
+    assert not sleep(script)["success"]
+    assert script.services.gateway.deadlines[:3] == [20.0, 32.0, 44.0]
+
+
+def test_after_an_overflow_no_model_is_asked_at_all():
+    script = full([], compact_model="small", compact_fallback_profile="spare")
+    assert outcome(compact(script, Order("overflow", force=True)))["rung"] == "digest"
+    assert asked(script) == []
+
+
+def test_of_several_parts_the_rung_furthest_down_counts():
+    assert worst_of(["summary", "last turn", "digest"]) == "last turn"
+    assert worst_of([]) == "summary"
+    assert ModelProfile("a", model="x") != ModelProfile("a", model="y")

@@ -1,0 +1,86 @@
+"""After a compaction the talk is at its target, and never two in a row come to nothing (P4)."""
+
+from itertools import pairwise
+
+from evennia_ai.messages import make_message
+from evennia_ai.policy.compaction import TOO_LITTLE
+from evennia_ai.sleep.compaction import compact, compact_if_urgent, limits_for
+from evennia_ai.sleep.order import Order
+from evennia_ai.turn.context_use import measure_context
+from evennia_ai.turn.llm_interaction import build_llm_messages
+from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
+from tests.test_context_compaction import ANN, SUMMARY, make_script, outcome, sleep, snapshot, talk
+
+PARTNERS = [f"#{number}" for number in range(11, 19)]
+LONG = "word " * 250
+
+
+def gossip(replies=(), **settings):
+    """An assistant that knows a long secret of each of many, and may tell everybody everything."""
+    script = make_script(replies, discretion="trusting", **settings)
+    secret = "Ann says: My sister Lina keeps bees in Dunmore. "
+    for partner in PARTNERS:
+        lines = [make_message("user", secret + LONG, audience=[partner], private=True)]
+        script.conversation.append(lines)
+    talk(script, 10)
+    return script
+
+
+def talk_tokens(script):
+    return script.conversation.current.sizes.largest(script.config.discretion)
+
+
+def test_where_the_summaries_leave_the_talk_above_its_target_only_the_last_turn_stays():
+    script = gossip([SUMMARY + " word" * 200] * 20)
+    limits = limits_for(script, Order())
+    result = sleep(script)
+    assert (result["success"], result["rung"]) == (True, "last turn")
+    assert talk_tokens(script) <= limits.target_tokens
+    assert result["preserved_messages"] == 2
+    assert SUMMARY not in str(script.conversation.view())
+
+
+def test_its_facts_can_still_be_called_to_mind():
+    script = gossip([SUMMARY + " word" * 200] * 20)
+    sleep(script)
+    record = script.conversation.current.record
+    assert set(record.facts) >= set(PARTNERS)
+    assert record.facts_found >= len(PARTNERS)
+    question = make_message("user", "Ann says: Who is my sister?", audience=[ANN])
+    script.conversation.append([question])
+    assert "Lina" in str(build_llm_messages(script, CONTEXT_TICK_EVENT, frozenset({ANN})))
+
+
+def test_a_digest_goes_the_same_way():
+    script = gossip([SUMMARY + " word" * 200] * 20)
+    sleep(script)
+    for partner in PARTNERS:
+        script.conversation.append(
+            [make_message("user", f"secret {LONG}", audience=[partner], private=True)]
+        )
+    assert outcome(compact(script, Order("overflow", force=True)))["success"]
+    assert talk_tokens(script) <= limits_for(script, Order()).target_tokens
+
+
+def test_what_would_save_nothing_is_not_done():
+    script = make_script()
+    talk(script, 2, length=1)
+    before = snapshot(script)
+    result = sleep(script, force=True, keep_recent=2)
+    assert (result["skipped"], result["reason"]) == (True, TOO_LITTLE)
+    assert snapshot(script) == before
+    assert script.compaction_strikes == 0
+
+
+def test_a_prompt_full_of_other_things_is_not_compacted_with_every_line():
+    script = make_script([SUMMARY] * 20)
+    talk(script, 60)
+    script.prompt_overhead = 3_400
+    done = []
+    for _ in range(20):
+        assert measure_context(script).ratio >= 0.8
+        done.append(outcome(compact_if_urgent(script)).get("success", False))
+        talk(script, 1, length=10)
+    assert done[0]
+    assert sum(done) <= 5
+    assert not any(first and second for first, second in pairwise(done))
