@@ -395,7 +395,6 @@ class Script(Protocol):
 
     def tell_owner(self, trouble: str) -> None:
     profiles: Mapping[str, Mapping[str, Any]]
-    semantic: SemanticMemory
         """Have whoever looks after it know of something, once."""
 
     def may_think(self) -> bool:

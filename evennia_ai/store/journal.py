@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Container, Mapping
-from itertools import islice
+from collections import deque
+from collections.abc import Mapping
 from typing import Any
 
 from evennia_ai.events import Audience

@@ -126,7 +126,6 @@ class StandInServices:
     def thinking(self, script: Any, turn: TurnRecord, begins: bool) -> None:
         """Write down that a turn's thought begins or ends."""
         self.thoughts.append((turn.id, begins))
-        self.semantic = StandInSemantic(off="there is none here")
         self.profiles: dict[str, Mapping[str, Any]] = {}
 
     def now(self) -> datetime:
