@@ -60,8 +60,8 @@ class Scene:
     step: int = 1
     task: str = ""
     material: tuple[str, ...] = ()
-
     room_tokens: int = 0
+
 
 @dataclass(frozen=True)
 class Caller:
@@ -347,6 +347,7 @@ class Services(Protocol):
     gateway: Gateway
     toolbox: Toolbox
     world: World
+    profiles: Mapping[str, Mapping[str, Any]]
 
     def now(self) -> datetime:
         """The time, in UTC."""
@@ -394,7 +395,6 @@ class Script(Protocol):
         """What was written into the journal since a time in ISO form, as for `pins`."""
 
     def tell_owner(self, trouble: str) -> None:
-    profiles: Mapping[str, Mapping[str, Any]]
         """Have whoever looks after it know of something, once."""
 
     def may_think(self) -> bool:

@@ -186,8 +186,6 @@ class Sizes:
         return self.public + max(own, default=0)
 
 
-class View:
-    """What is in view of a log: the marker of the last compaction, if any, and every message after
 def part_sizes(summary: Mapping[str, str], count: Callable[[Message], int]) -> dict[str, int]:
     """What the parts of a summary take in a prompt, in tokens; an empty one is not shown."""
     return {
@@ -197,6 +195,8 @@ def part_sizes(summary: Mapping[str, str], count: Callable[[Message], int]) -> d
     }
 
 
+class View:
+    """What is in view of a log: the marker of the last compaction, if any, and every message after
     it, with results up to ``masked_upto`` masked. Kept in step as messages come.
 
     ``count`` tells the tokens of a message that has not been counted, and of a summary's part.

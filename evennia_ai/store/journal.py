@@ -39,8 +39,6 @@ class Journal(Shelf):
             for entry in select_known(list(self._pinned.values()), audience, discretion)
         ]
 
-    def add(
-        self, content: str, *, named: bool = False, first_meeting: bool = False, **fields: Any
     def newest(
         self, limit: int, audience: Audience | None = None, discretion: str = "strict"
     ) -> list[Record]:
@@ -49,6 +47,8 @@ class Journal(Shelf):
         entries = deque(self.segments.held(), limit)
         return [copy_of(entry) for entry in select_known(list(entries), audience, discretion)]
 
+    def add(
+        self, content: str, *, named: bool = False, first_meeting: bool = False, **fields: Any
     ) -> str:
         """Write something down; returns the entry's id.
 

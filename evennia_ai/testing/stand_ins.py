@@ -116,6 +116,7 @@ class StandInServices:
         self.gateway = gateway
         self.toolbox = StandInToolbox()
         self.world = StandInWorld()
+        self.profiles: dict[str, Mapping[str, Any]] = {}
         self.thoughts: list[tuple[int, bool]] = []
         self.compactions: list[tuple[str, Mapping[str, Any] | None]] = []
 
@@ -126,7 +127,6 @@ class StandInServices:
     def thinking(self, script: Any, turn: TurnRecord, begins: bool) -> None:
         """Write down that a turn's thought begins or ends."""
         self.thoughts.append((turn.id, begins))
-        self.profiles: dict[str, Mapping[str, Any]] = {}
 
     def now(self) -> datetime:
         """The fake clock's time, counted from the beginning of 2026."""
@@ -185,6 +185,10 @@ class StandInScript:
         """It keeps nothing in mind."""
         return ()
 
+    def journalled_since(self, at: str, audience: Audience | None) -> Sequence[str]:
+        """It has no journal."""
+        return ()
+
     def tell_owner(self, trouble: str) -> None:
         """Write it down."""
         self.troubles.append(trouble)
@@ -196,10 +200,6 @@ class StandInScript:
     def hears(
         self,
         text: str,
-    def journalled_since(self, at: str, audience: Audience | None) -> Sequence[str]:
-        """It has no journal."""
-        return ()
-
         speaker: str = "#5",
         name: str = "Ann",
         audience: Audience | None = None,
