@@ -26,7 +26,6 @@ from evennia_ai.policy.compaction import (
     needs_compaction,
     plan_compaction,
 )
-from evennia_ai.policy.consulted import keep_consulted
 from evennia_ai.policy.projection import CompactionRecord, View, plan_mask
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.sleep.fact_check import Summed
@@ -260,7 +259,6 @@ def make_record(
         facts_kept=sum(part.kept for part in parts.values()),
         facts_rescued=sum(part.rescued for part in parts.values()),
         facts={key: part.facts for key, part in parts.items() if part.facts},
-        consulted=keep_consulted(view.record, going),
         previous_id=view.record.id if view.record else None,
     )
 
