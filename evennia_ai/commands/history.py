@@ -10,6 +10,7 @@ from typing import Any
 from evennia.objects.models import ObjectDB
 
 from evennia_ai.commands.common import AICommand, UsageError
+from evennia_ai.commands.sleep_told import pass_lines, whole_pass
 from evennia_ai.messages import Message
 from evennia_ai.policy.projection import PUBLIC
 from evennia_ai.policy.sanitize import clean_output
@@ -24,10 +25,12 @@ from evennia_ai.store.reports import (
     waiting_events,
 )
 from evennia_ai.store.search import find_messages
+from evennia_ai.store.sleep_passes import sleep_page
 
 MESSAGES_A_PAGE = 20
 TURNS_A_PAGE = 8
 COMPACTIONS_A_PAGE = 15
+PASSES_A_PAGE = 10
 FOUND = 20
 LINE_CHARS = 400
 
@@ -42,6 +45,7 @@ class CmdAIHistory(AICommand):
       aihistory/find <character> = <words>
       aihistory/compactions <character> [= <page>]
       aihistory/compaction <character> = <number>
+      aihistory/sleep <character> [= <number>, or page <page>]
 
     Without a switch: the conversation, with time, speaker, who heard it and
     its tokens. Page 1 is the newest. A whisper is marked (private).
@@ -52,13 +56,15 @@ class CmdAIHistory(AICommand):
       find  - what was said with these words in it, however long ago
       compactions - when old talk was summed up, and what came of it
       compaction  - one of them with its summary, for each who may know it
+      sleep - what it did each time it slept, and what that cost; with a number
+              one of them, step by step
 
     All times are UTC.
     """
 
     key = "aihistory"
     locks = "cmd:perm(Admin)"
-    switch_options = ("turns", "find", "compactions", "compaction")
+    switch_options = ("turns", "find", "compactions", "compaction", "sleep")
 
     def run(self) -> None:
         """Show a page."""
@@ -69,6 +75,8 @@ class CmdAIHistory(AICommand):
             return self.show_found(script)
         if "compaction" in self.switches:
             return self.show_compaction(script)
+        if "sleep" in self.switches:
+            return self.show_sleep(script, (self.rhs or "").strip())
         return self.show_page(script, page_number(self.rhs))
 
     def show_page(self, script: Any, number: int) -> None:
@@ -111,6 +119,19 @@ class CmdAIHistory(AICommand):
         ]
         self.msg("\n".join([compaction_line(row), *parts]))
 
+    def show_sleep(self, script: Any, wanted: str) -> None:
+        """Show a page of passes of sleep, or one of them step by step."""
+        word, _, number = wanted.partition(" ")
+        if wanted and word != "page":
+            self.msg(whole_pass(script, page_number(wanted)))
+            return
+        page = sleep_page(script.id, page_number(number), PASSES_A_PAGE)
+        lines = pass_lines(script, page)
+        if not lines:
+            self.msg(f"{script.character_name} has not slept yet.")
+            return
+        self.msg("\n".join([*lines, self.footer(script, page, "page ")]))
+
     def conversation_lines(self, script: Any, page: Page) -> list[str]:
         """The page's messages, and on the newest page what still waits."""
         lines = [message_line(row, script.character_name) for row in page.rows]
@@ -120,11 +141,11 @@ class CmdAIHistory(AICommand):
                 lines.append(f"|y(waiting, {event['kind']})|n {text}")
         return lines
 
-    def footer(self, script: Any, page: Page) -> str:
-        """Where one is, and how to go on."""
+    def footer(self, script: Any, page: Page, word: str = "") -> str:
+        """Where one is, and how to go on: with ``word`` before the page's number."""
         switch = f"/{self.switches[0]}" if self.switches else ""
         older = (
-            f" Older: |waihistory{switch} {script.character_name} = {page.number + 1}|n"
+            f" Older: |waihistory{switch} {script.character_name} = {word}{page.number + 1}|n"
             if page.number < page.pages
             else ""
         )

@@ -8,10 +8,12 @@ from typing import Any
 from evennia.utils.evtable import EvTable
 
 from evennia_ai.commands.common import AICommand, all_assistants
+from evennia_ai.commands.sleep_told import sleep_now
 from evennia_ai.config import usable_window, window_known
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.rest import is_asleep
 from evennia_ai.store.reports import last_error, last_prompt_tokens, queue_lengths
+from evennia_ai.store.sleep_passes import last_passes
 from evennia_ai.store.usage import use_on
 
 
@@ -24,10 +26,11 @@ class CmdAIStatus(AICommand):
 
     Shows for each assistant whether it is awake, how full its context is,
     how many lines wait for an answer, and what it cost today (UTC). Below the
-    table stands how much each model can read at a time, and who says so: the
-    profile, its endpoint, or a table by the model's name. Then what is wrong: a
-    model that is left alone because it failed, a budget that is nearly used up,
-    a setting that cannot be used, the last error of an assistant's model.
+    table stands since when the sleepers sleep, and what came of it; how much
+    each model can read at a time, and who says so: the profile, its endpoint, or
+    a table by the model's name. Then what is wrong: a model that is left alone
+    because it failed, a budget that is nearly used up, a setting that cannot be
+    used, the last error of an assistant's model.
     """
 
     key = "aistatus"
@@ -50,10 +53,21 @@ class CmdAIStatus(AICommand):
         for script in scripts:
             table.add_row(*status_row(script, queues, used, prompts))
         self.msg(str(table))
+        for script, line in sleepers_told(scripts):
+            self.msg(f"|x{clean_output(script.character_name, 60)}:|n {line}")
         for line in windows_told(scripts):
             self.msg(clean_output(line, 160))
         for subject, trouble in troubles(services, scripts, errors):
             self.msg(f"|y{clean_output(subject, 60)}:|n {clean_output(trouble, 300)}")
+
+
+def sleepers_told(scripts: Sequence[Any]) -> list[tuple[Any, str]]:
+    """One line for each that sleeps."""
+    if not any(is_asleep(script) for script in scripts):
+        return []
+    last = last_passes()
+    told = ((script, sleep_now(script, last.get(script.id))) for script in scripts)
+    return [(script, line) for script, line in told if line]
 
 
 def windows_told(scripts: Sequence[Any]) -> list[str]:

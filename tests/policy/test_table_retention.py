@@ -81,9 +81,11 @@ def test_all_that_is_wrong_is_told_at_once_and_nothing_is_used():
 
 JUNK = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
-    lambda inner: st.lists(inner, max_size=2)
-    | st.dictionaries(
-        st.sampled_from([*TABLES, "days", "rows", "x"]) | st.integers(), inner, max_size=3
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(
+            st.sampled_from([*TABLES, "days", "rows", "x"]) | st.integers(), inner, max_size=3
+        )
     ),
     max_leaves=8,
 )

@@ -1,0 +1,156 @@
+"""Each pass of sleep is kept, and admins can read what came of it."""
+
+import pytest
+from django.db import OperationalError, transaction
+
+from evennia_ai.models import ModelCall, SleepPass
+from evennia_ai.store.erase import erase_chunk
+from evennia_ai.store.forget import forget_chunk
+from evennia_ai.store.sleep_passes import begin_pass, end_pass
+from evennia_ai.testing.scripted import call
+from tests.game.test_rest import fill
+
+GOOD = {"success": True, "stored": 2}
+
+
+@pytest.fixture
+def slept(game, admin, mira):
+    """Mira, who has slept on a full head."""
+    fill(mira.assistant, 0.75)
+    game.model.add(call("noop"), "Ann told stories.")
+    admin.told("aisleep Mira")
+    game.run(1)
+    return mira
+
+
+def store_pass(script, results=None, outcome="done"):
+    """A pass of the past."""
+    number = begin_pass(script.id, script.services.now(), 1, "hours")
+    if results is not None:
+        end_pass(number, script.services.now(), outcome, results)
+    return number
+
+
+def test_a_pass_is_kept_with_what_each_step_did_and_what_it_cost(slept):
+    row = SleepPass.objects.get()
+    assert (row.reason, row.outcome, row.errors) == ("order", "done", {})
+    assert list(row.results)[-1] == "context_compaction"
+    assert row.results["context_compaction"]["success"]
+    assert row.cost["calls"] == ModelCall.objects.count() == 2
+
+
+def test_what_it_cost_is_what_came_since_it_began(game, ann, admin, mira):
+    game.model.add(call("say", text="Hello."))
+    ann.do("say Mira, hello")
+    game.run(1)
+    assert ModelCall.objects.count() == 1
+    admin.told("aisleep Mira")
+    game.run(1)
+    assert SleepPass.objects.get().cost["calls"] == 0
+
+
+def test_admins_read_pass_by_pass_what_it_did(slept, admin):
+    told = admin.told("aihistory/sleep Mira")
+    assert "it was told to: done after" in told
+    assert "Old talk summed up:" in told
+    assert "2 model calls," in told
+    assert "not done" not in told
+
+
+def test_one_pass_is_told_step_by_step(slept, admin):
+    told = admin.told(f"aihistory/sleep Mira = {SleepPass.objects.get().id}")
+    assert len(told.splitlines()) == 9
+    assert "Facts written down: 0 written into the journal, 1 calls" in told
+    assert "It cost: 2 model calls," in told
+
+
+def test_long_sleepers_fill_pages(mira, admin):
+    for _ in range(11):
+        store_pass(mira.assistant, {"memory_links": GOOD})
+    newest = admin.told("aihistory/sleep Mira")
+    assert "Page 1 of 2" in newest
+    assert "aihistory/sleep Mira = page 2" in newest
+    assert "Page 2 of 2" in admin.told("aihistory/sleep Mira = page 2")
+
+
+def test_a_pass_that_a_crash_cut_off_is_told_as_interrupted(mira, admin):
+    number = store_pass(mira.assistant)
+    assert "interrupted, the server went down" in admin.told("aihistory/sleep Mira")
+    assert "interrupted" in admin.told(f"aihistory/sleep Mira = {number}")
+    mira.assistant.ndb.pass_id = number
+    assert "under way" in admin.told("aihistory/sleep Mira")
+
+
+def test_what_failed_is_told_and_does_nothing_to_a_client(mira, admin):
+    store_pass(
+        mira.assistant, {"memory_links": {"success": False, "error": "no |lcquit|ltroad|le"}}
+    )
+    told = admin.told("aihistory/sleep Mira")
+    assert "Journal into long-term memory: failed, no ¦lcquit¦ltroad¦le" in told
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("aihistory/sleep Mira", "Mira has not slept yet."),
+        ("aihistory/sleep Mira = 99", "There is none of that number."),
+        ("aihistory/sleep Mira = soon", "'soon' is no page number"),
+        ("aihistory/sleep Mira = page two", "'two' is no page number"),
+    ],
+)
+def test_what_cannot_be_shown_is_told_in_a_sentence(mira, admin, line, answer):
+    assert answer in admin.told(line)
+
+
+def test_another_assistants_pass_is_not_shown(game, tavern, mira, admin):
+    number = store_pass(mira.assistant, {})
+    game.assistant("Otto", tavern)
+    assert "none of that number" in admin.told(f"aihistory/sleep Otto = {number}")
+
+
+def test_the_status_tells_since_when_it_sleeps_and_what_came_of_it(slept, admin):
+    slept.assistant.attributes.add("sleep_schedule", "23:00-06:00")
+    slept.assistant.resolve_settings()
+    told = admin.told("aistatus")
+    assert f"Mira: asleep since {slept.assistant.services.now():%m-%d}" in told
+    assert "it was told to; its hours are 23:00-06:00; pass " in told
+    assert "Old talk summed up:" in told
+    admin.told("aiwake Mira")
+    assert "asleep since" not in admin.told("aistatus")
+
+
+def test_a_database_that_is_full_puts_a_pass_off(game, admin, mira, monkeypatch):
+    def full(*args):
+        raise OperationalError("disk is full")
+
+    admin.told("aisleep Mira")
+    monkeypatch.setattr(transaction, "atomic", lambda *args, **kwargs: full())
+    for _ in range(8):
+        game.run(1)
+    assert mira.assistant.ndb.pass_time is None
+    assert not SleepPass.objects.exists()
+    monkeypatch.undo()
+    for _ in range(20):
+        game.run(1)
+    assert SleepPass.objects.get().outcome == "done"
+
+
+def test_it_goes_with_its_assistant(mira):
+    store_pass(mira.assistant, {"memory_links": GOOD})
+    while erase_chunk(mira.assistant.id):
+        pass
+    assert not SleepPass.objects.exists()
+
+
+def test_who_is_forgotten_is_in_no_error_any_more(game, ann, bob, mira):
+    game.model.add(call("say", text="Hello."))
+    ann.do("say Mira, hello")
+    game.run(1)
+    kept = store_pass(mira.assistant, {"memory_links": GOOD})
+    store_pass(mira.assistant, {"memory_links": {"success": False, "error": "'Ann'"}})
+    while forget_chunk(bob.dbref):
+        pass
+    assert SleepPass.objects.count() == 2
+    while forget_chunk(ann.dbref):
+        pass
+    assert SleepPass.objects.get().id == kept

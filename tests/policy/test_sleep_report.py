@@ -1,0 +1,119 @@
+"""What a pass of sleep came to, in figures and in words."""
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evennia_ai.policy.sleep_report import (
+    describe_cost,
+    describe_step,
+    split_result,
+    summarise_pass,
+)
+
+COMPACTED = {
+    "success": True,
+    "compaction_id": 3,
+    "compacted_messages": 40,
+    "original_tokens": 6_100,
+    "new_tokens": 2_300,
+    "rung": "summary",
+}
+
+
+def test_words_that_somebody_may_have_said_are_not_among_the_figures():
+    result = {"success": True, "facts": ["Ann owes 40 crowns"], "said": "a secret", "count": 2}
+    assert split_result(result) == ({"success": True, "facts": 1, "count": 2}, "")
+
+
+def test_an_error_is_kept_apart_since_it_may_quote_somebody():
+    assert split_result({"success": False, "error": "KeyError: 'Ann'\nx"}) == (
+        {"success": False},
+        "KeyError: 'Ann' x",
+    )
+
+
+@given(
+    st.dictionaries(st.text(), st.floats() | st.text() | st.none() | st.binary() | st.booleans())
+)
+def test_whatever_a_step_comes_to_can_be_stored(result):
+    json.dumps(split_result(result), allow_nan=False)
+
+
+def test_a_number_that_is_none_is_nothing():
+    assert split_result({"share": math.nan, "rate": 0.12345}) == (
+        {"share": None, "rate": 0.123},
+        "",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "figures", "error", "line"),
+    [
+        (
+            "context_compaction",
+            COMPACTED,
+            "",
+            "Old talk summed up: 40 messages, 6,100 tokens before and 2,300 after",
+        ),
+        (
+            "pre_compaction_extraction",
+            {"success": True, "facts_recorded": 3, "iterations": 2, "stopped_by": "noop"},
+            "",
+            "Facts written down: 3 written into the journal, 2 calls",
+        ),
+        (
+            "episodic_prune",
+            {"skipped": True, "reason": "nothing old enough"},
+            "",
+            "Old memories let go: not done, nothing old enough",
+        ),
+        (
+            "memory_links",
+            {"success": True, "stored": 4, "already_there": 0, "model_failed": True},
+            "",
+            "Journal into long-term memory: stored 4, model failed",
+        ),
+        ("memory_links", {"success": True}, "", "Journal into long-term memory: nothing to do"),
+        ("dream_up", {"success": False}, "it rained", "dream up: failed, it rained"),
+        (
+            "dream_up",
+            {"success": False},
+            "",
+            "dream up: failed, for a reason that stands in the log",
+        ),
+    ],
+)
+def test_each_step_is_told_in_words(name, figures, error, line):
+    assert describe_step(name, figures, error) == line
+
+
+def test_a_pass_in_a_line_tells_what_was_done_and_what_failed():
+    results = {
+        "context_compaction": COMPACTED,
+        "episodic_prune": {"skipped": True, "reason": "few"},
+        "memory_links": {"success": False},
+    }
+    assert summarise_pass(results, {"memory_links": "down"}) == (
+        "Old talk summed up: 40 messages, 6,100 tokens before and 2,300 after; "
+        "Journal into long-term memory: failed, down"
+    )
+    assert summarise_pass({"episodic_prune": {"skipped": True}}, {}) == "nothing was to be done"
+
+
+@pytest.mark.parametrize(
+    ("cost", "told"),
+    [
+        ({}, "no model was asked"),
+        (
+            {"calls": 1, "prompt_tokens": 900, "completion_tokens": 100},
+            "1 model call, 1,000 tokens",
+        ),
+        ({"calls": 2, "prompt_tokens": 5, "completion_tokens": 0}, "2 model calls, 5 tokens"),
+    ],
+)
+def test_what_it_cost_is_told(cost, told):
+    assert describe_cost(cost) == told
