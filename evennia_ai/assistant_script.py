@@ -161,6 +161,7 @@ class AssistantScript(MindMixin, HearingMixin, DefaultScript):
         self.resolve_settings()
         self.ndb.sleepy = False
         yield self.character.journal.load(self.services.slices.put)
+        yield self.character.ai_profiles.load(self.services.slices.put)
         mask_old_results(self)
         yield self.keep_room()
         if is_asleep(self):

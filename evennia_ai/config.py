@@ -184,6 +184,13 @@ class AssistantConfig:
     pin_tokens: int = setting(
         300, "Room for what it keeps in mind for good.", unit="tokens", low=0, high=5_000
     )
+    entity_tokens: int = setting(
+        200,
+        "Room in a prompt for what it knows of those present; 0 is none.",
+        unit="tokens",
+        low=0,
+        high=5_000,
+    )
     recall_tokens: int = setting(
         400,
         "Room in a prompt for what it calls to mind of talk that is out of view; 0 is none.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, MutableSequence, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, MutableSequence, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
@@ -386,6 +386,13 @@ class Script(Protocol):
     inbox: Inbox
     turns: Turns
     persona: Persona
+
+    @property
+    def partners(self) -> MutableMapping[str, datetime]:
+        """Who is in conversation with the character: dbref → time of the last exchange."""
+
+    def is_in_conversation(self, dbref: str) -> bool:
+        """True where the last exchange with somebody is short enough ago."""
 
     def pins(self, audience: Audience | None) -> Sequence[tuple[str, bool]]:
         """What it keeps in mind for good and this audience may know, None for what everybody may,

@@ -294,7 +294,11 @@ def after_contact(relationship: Record, at: datetime, sentiment: float | None = 
         fields["contacts"] = relationship["contacts"] + 1
         fields["first_contact"] = relationship["first_contact"] or at
     if sentiment is not None:
-        felt = max(-1.0, min(1.0, sentiment))
-        before: float = relationship["sentiment"]
-        fields["sentiment"] = before + (felt - before) * SENTIMENT_WEIGHT
+        fields["sentiment"] = sentiment_after(relationship["sentiment"], sentiment)
     return change_profile_record(relationship, fields)
+
+
+def sentiment_after(before: float, sentiment: float) -> float:
+    """What is felt for somebody after something that went well or badly, -1 to 1."""
+    felt = max(-1.0, min(1.0, sentiment))
+    return before + (felt - before) * SENTIMENT_WEIGHT

@@ -39,6 +39,7 @@ class JournalEntry(Remembered):
         links: ids of what belongs to it in other stores, or of other entries.
         pinned: never removed by anything automatic.
         consolidated: whether long-term memory has it.
+        recalls: how often it was looked up: what is, is forgotten later.
     """
 
     timestamp: Time
@@ -49,6 +50,7 @@ class JournalEntry(Remembered):
     links: Labels = Field(default_factory=list)
     pinned: bool = False
     consolidated: bool = False
+    recalls: int = Field(default=0, ge=0)
 
 
 def make_entry(

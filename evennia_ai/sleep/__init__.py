@@ -9,7 +9,9 @@ from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
 from twisted.logger import Logger
 
 from evennia_ai.errors import TurnAborted
+from evennia_ai.memory.working_memory import clear_stale_conversations
 from evennia_ai.sleep.compaction import compact_conversation_history
+from evennia_ai.sleep.entity_consolidation import run_entity_consolidation_batch
 from evennia_ai.sleep.extraction import run_pre_compaction_extraction
 from evennia_ai.sleep.pass_time import PassTime, StepGivenUp
 
@@ -27,10 +29,10 @@ def not_built(script: Any, character: Any) -> dict[str, Any]:
 
 STEPS: tuple[tuple[str, Step], ...] = (
     ("memory_links", not_built),
-    ("entity_consolidation", not_built),
+    ("entity_consolidation", run_entity_consolidation_batch),
     ("orphaned_links", not_built),
     ("episodic_prune", not_built),
-    ("stale_conversations", not_built),
+    ("stale_conversations", clear_stale_conversations),
     ("pre_compaction_extraction", run_pre_compaction_extraction),
     ("context_compaction", compact_conversation_history),
 )

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from evennia_ai.events import Audience
+from evennia_ai.policy.attribute_synthesis import Finding
+from evennia_ai.policy.entity_consolidation import plan_consolidation
 from evennia_ai.policy.entity_profiles import (
     ATTRIBUTE,
     OBSERVATION,
@@ -22,6 +25,7 @@ from evennia_ai.policy.entity_profiles import (
     merge_observations,
     new_relationship,
     read_profile_record,
+    sentiment_after,
 )
 from evennia_ai.policy.journal import sameness
 from evennia_ai.policy.provenance import Record, copy_of, select_known
@@ -38,6 +42,7 @@ class EntityProfiles(Shelf):
     def __init__(self, obj: Any) -> None:
         super().__init__(obj)
         self._ids_about: defaultdict[str, set[str]] = defaultdict(set)
+        self._new: dict[str, None] = {}
 
     # --- observations ---------------------------------------------------------------------------
 
@@ -71,6 +76,49 @@ class EntityProfiles(Shelf):
         known = select_known(self._of(entity, OBSERVATION), audience, discretion)
         return [copy_of(record) for record in known]
 
+    def new_observations(self, most: int) -> list[Record]:
+        """What no attributes have been made of yet, the oldest of it; of profiles that are
+        loaded."""
+        oldest = islice(self._new, most)
+        return [copy_of(record) for record in self.segments.select(oldest)]
+
+    def count_new(self) -> int:
+        """How many observations no attributes have been made of yet; as far as is loaded."""
+        return len(self._new)
+
+    def consolidate(
+        self,
+        ids: Iterable[str],
+        findings: Sequence[Finding],
+        *,
+        inferred: bool = False,
+        sentiment: float | None = None,
+    ) -> int:
+        """Make attributes of observations, and mark these, in one transaction; returns how many
+        values were new. What is marked already, or gone, is passed over, so that it may be done
+        again. Raises BadRecord and StoreUnavailable as `Journal.add`.
+
+        Args:
+            ids: observations of one entity and one audience.
+            findings: what was made of them.
+            inferred: whether a model drew these conclusions.
+            sentiment: how its talk went, -1 to 1; None where nothing tells.
+        """
+        observations = self.segments.select(known for known in ids if known in self._new)
+        if not observations:
+            return 0
+        entity = observations[0]["entity"]
+        new_ids = self.segments.next_ids()
+        values = self._of(entity, ATTRIBUTE)
+        plan = plan_consolidation(observations, values, findings, new_ids, inferred=inferred)
+        changed = dict(plan.changed)
+        if sentiment is not None:
+            for known in self._of(entity, RELATIONSHIP):
+                felt = sentiment_after(known["sentiment"], sentiment)
+                changed[known["id"]] = {**known, "sentiment": felt}
+        self.segments.change(changed, *plan.added)
+        return len(plan.added)
+
     # --- attributes -----------------------------------------------------------------------------
 
     def set_attribute(self, subject: str, attribute: str, value: str, **fields: Any) -> str:
@@ -90,7 +138,7 @@ class EntityProfiles(Shelf):
         changes = apply_attribute(known, new)
         held = list(changes)[-1]
         added = changes.pop(new["id"], None)
-        self.segments.change(changes, added)
+        self.segments.change(changes, *filter(None, [added]))
         return held
 
     def attributes(
@@ -152,8 +200,11 @@ class EntityProfiles(Shelf):
         """Keep the records of each entity together."""
         if old:
             self._ids_about[entity_of(old)].discard(old["id"])
+            self._new.pop(old["id"], None)
         if new:
             self._ids_about[entity_of(new)].add(new["id"])
+            if new["kind"] == OBSERVATION and not new["consolidated"]:
+                self._new[new["id"]] = None
 
     def _of(self, entity: str, kind: str) -> list[Record]:
         """The records of one kind about somebody, in the order they were stored."""

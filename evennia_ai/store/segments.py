@@ -11,6 +11,7 @@ change twice, holds its value before it is stored, and hands out `_Saver` object
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import count
 from typing import Any
 
 from evennia.typeclasses.attributes import Attribute
@@ -98,7 +99,16 @@ class Segments:
     @property
     def next_id(self) -> str:
         """The id of the next record, unless it brings one."""
-        return f"{self._prefix}{self._next_number()}"
+        return next(self.next_ids())
+
+    def next_ids(self) -> Iterator[str]:
+        """The ids of the next records, one after the other, as they will be added together."""
+        return (f"{self._prefix}{number}" for number in count(self._next_number()))
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids of what is loaded, oldest first."""
+        return sorted(self._numbers, key=self._numbers.__getitem__)
 
     def reset(self) -> None:
         """Drop everything from memory; the next use reads it anew."""
@@ -111,9 +121,9 @@ class Segments:
     #
     # Each is one transaction, and raises StoreUnavailable where the database cannot be written now.
 
-    def change(self, records: Mapping[str, Record | None], added: Record | None = None) -> None:
-        """Replace records by their ids, None removes one, and add one. Unknown ids are passed
-        over."""
+    def change(self, records: Mapping[str, Record | None], *added: Record) -> None:
+        """Replace records by their ids, None removes one, and add others. Unknown ids are passed
+        over. Records that bring no id of their own have those of `next_ids`, in their order."""
         changed: dict[int, Segment] = {}
         for record_id, record in records.items():
             number = self._number_of(record_id)
@@ -125,11 +135,10 @@ class Segments:
             if record:
                 kept[number] = record
             changed[segment] = Segment(before.used, kept)
-        if added:
-            number = self._next_number()
+        for number, record in enumerate(added, self._next_number() if added else 0):
             segment = segment_of(number)
             before = changed.get(segment) or self._loaded.get(segment, Segment())
-            changed[segment] = Segment(place_in(number), {**before.records, number: added})
+            changed[segment] = Segment(place_in(number), {**before.records, number: record})
         self._store(changed)
 
     def forget_row(self, key: str, dbref: str) -> int:

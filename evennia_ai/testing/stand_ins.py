@@ -163,6 +163,7 @@ class StandInScript:
         self.character = self
         self.conversation = MemoryConversation(self.services.now)
         self.inbox = MemoryInbox(self.services.now)
+        self.partners: dict[str, datetime] = {}
         self.turns = MemoryTurns(self.conversation, self.inbox)
 
     def make_room(self) -> Deferred[bool]:
@@ -176,6 +177,10 @@ class StandInScript:
         from evennia_ai.sleep.emergency import keep_room  # this module is below the engine
 
         return keep_room(self)
+
+    def is_in_conversation(self, dbref: str) -> bool:
+        """True where they talked, however long ago."""
+        return dbref in self.partners
 
     def tell(self, key: str, dbrefs: Iterable[str]) -> None:
         """Write down who is told which line that is not in the character's own voice."""

@@ -10,6 +10,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import OutcomeUnknown, ProviderError, StoreUnavailable, TurnAborted
+from evennia_ai.memory.working_memory import note_contacts
 from evennia_ai.policy.inbox import GAVE_UP, Batch, next_batch, select_expired
 from evennia_ai.ports import InboxEvent, TurnRecord
 from evennia_ai.turn.fallback import excuse
@@ -100,6 +101,8 @@ def think(
     if outcome.state == FAILED:
         outcome = yield excuse(script, turn, outcome, answer_lost or batch.exhausted)
     yield close_turn(script, turn, outcome)
+    if outcome.state == ANSWERED:
+        yield note_contacts(script, turn)
 
 
 def begin_turn(script: Any, batch: Batch, context: PromptContext) -> TurnRecord:

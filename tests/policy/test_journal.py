@@ -45,6 +45,7 @@ def test_an_entry_has_every_field_and_is_plain_data():
         "links": [],
         "pinned": False,
         "consolidated": False,
+        "recalls": 0,
     }
 
 

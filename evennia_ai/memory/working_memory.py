@@ -1,0 +1,102 @@
+"""What a character has in its head at the moment: who is here, whom it talks with, what it looked
+up lately. All of it is derived from the world and the log, so that a restart loses nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from twisted.internet.defer import Deferred, inlineCallbacks, succeed
+from twisted.logger import Logger
+
+from evennia_ai.errors import StoreUnavailable
+from evennia_ai.events import Audience
+from evennia_ai.policy.conversations import RunningTalk, is_stale, talks_with
+from evennia_ai.policy.sentiment import mean_sentiment
+from evennia_ai.ports import TurnRecord
+
+log = Logger()
+
+
+@dataclass(frozen=True)
+class WorkingMemory:
+    """What is at hand now.
+
+    Attributes:
+        present: dbrefs of everybody who hears the character.
+        talks: the conversations it is in, the latest last.
+        consulted: what it looked up lately, as the last compaction noted it.
+    """
+
+    present: Audience
+    talks: Sequence[RunningTalk]
+    consulted: Mapping[str, Any] = field(default_factory=dict)
+
+
+def working_memory(script: Any) -> WorkingMemory:
+    """What the character has in its head at the moment."""
+    timeout_s, now = script.config.conversation_timeout, script.services.now()
+    view = script.conversation.current
+    running = {
+        dbref: at for dbref, at in script.partners.items() if not is_stale(at, now, timeout_s)
+    }
+    return WorkingMemory(
+        present=script.services.world.listeners(script.character),
+        talks=talks_with(running, script.conversation.view(), timeout_s),
+        consulted=view.record.consulted if view.record else {},
+    )
+
+
+def clear_stale_conversations(script: Any, character: Any) -> Deferred[dict[str, Any]]:
+    """End the conversations that nobody continued within ``conversation_timeout``.
+
+    Args:
+        script: the assistant.
+        character: its character.
+
+    Fires with ``success``, ``ended`` (a dict each: ``with``, a dbref; ``since`` and ``last_at``,
+    ISO-8601 UTC) and ``running`` (how many go on); or ``skipped`` True and ``reason``.
+    """
+    partners = script.partners
+    if not partners:
+        return succeed({"skipped": True, "reason": "no conversations"})
+    timeout_s, now = script.config.conversation_timeout, script.services.now()
+    stale = {dbref: at for dbref, at in partners.items() if is_stale(at, now, timeout_s)}
+    ended = talks_with(stale, script.conversation.view(), timeout_s) if stale else []
+    for dbref in stale:
+        del partners[dbref]
+    told = [
+        {
+            "with": talk.partner,
+            "since": talk.since.isoformat(),
+            "last_at": talk.last_at.isoformat(),
+        }
+        for talk in ended
+    ]
+    return succeed({"success": True, "ended": told, "running": len(partners)})
+
+
+@inlineCallbacks
+def note_contacts(script: Any, turn: TurnRecord) -> Generator[Deferred[Any], Any, None]:
+    """After a turn: who spoke with the character is a little better known to it. How it went is
+    told from what all could hear alone, since it shows to all (P9).
+
+    A database that is busy now costs no more than this one contact. Fires when it is done.
+    """
+    profiles = getattr(script.character, "ai_profiles", None)
+    if profiles is None:
+        return
+    yield profiles.load(script.services.slices.put)
+    for speaker in sorted({event.heard.speaker for event in turn.events} - {""}):
+        lines = [
+            event.heard.text
+            for event in turn.events
+            if event.heard.speaker == speaker and not event.heard.private
+        ]
+        try:
+            profiles.note_contact(speaker, mean_sentiment(lines))
+        except StoreUnavailable as error:
+            log.info(
+                "{name}: a contact not noted: {error}", name=script.character_name, error=error
+            )

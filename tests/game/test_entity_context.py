@@ -1,0 +1,284 @@
+"""What was noticed of others becomes what is known of them, and shows when they are near."""
+
+import json
+
+import pytest
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.errors import ProviderUnavailable, StoreUnavailable
+from evennia_ai.memory.entity_context import describe_present, run_entity_consolidation_batch
+from evennia_ai.store.profiles import EntityProfiles
+from evennia_ai.testing.scripted import call
+
+ASKING = ModelProfile("test", client="openai", model="scripted")
+
+
+def line(attribute, value, *sources):
+    return json.dumps({"attribute": attribute, "value": value, "sources": list(sources)})
+
+
+@pytest.fixture
+def known(mira):
+    return mira.ai_profiles
+
+
+@pytest.fixture
+def consolidate(game, mira):
+    """A function that runs one pass; returns its result."""
+
+    def consolidate(profile=None):
+        mira.assistant.resolve_settings()
+        if profile:
+            mira.assistant.ndb.profile = profile
+        fired = []
+        run_entity_consolidation_batch(mira.assistant, mira).addBoth(fired.append)
+        for _ in range(200):
+            if fired:
+                break
+            game.run(1)
+        return fired[0]
+
+    return consolidate
+
+
+def values(profiles, dbref, audience=None):
+    return {a["attribute"]: a["value"] for a in profiles.attributes(dbref, audience)}
+
+
+def cold(character):
+    EntityProfiles.drop(character)
+    return character.ai_profiles
+
+
+# --- without a model ---------------------------------------------------------------------------
+
+
+def test_without_a_model_plain_observations_become_attributes(game, mira, ann, known, consolidate):
+    known.observe(ann.dbref, "Ann owes Bob 5 silver. She hums.")
+    known.observe(ann.dbref, "She likes ale.")
+    result = consolidate()
+    assert result == {
+        "success": True,
+        "entities": 1,
+        "observations": 2,
+        "attributes": 2,
+        "calls": 0,
+        "refused": 0,
+        "left": 0,
+    }
+    assert values(cold(mira), ann.dbref) == {"debt to bob": "5 silver", "likes ale": "yes"}
+    assert game.model.requests == []
+
+
+def test_nothing_new_is_skipped(ann, known, consolidate):
+    assert consolidate() == {"skipped": True, "reason": "no new observations"}
+    known.observe(ann.dbref, "She likes ale.")
+    consolidate()
+    before = known.all()
+    assert consolidate() == {"skipped": True, "reason": "no new observations"}
+    assert known.all() == before
+
+
+def test_the_newest_value_holds_and_the_older_one_is_history(game, ann, known, consolidate):
+    known.observe(ann.dbref, "Ann owes Bob 5 silver.", source_entity=ann.dbref)
+    game.clock.advance(3_600)
+    known.observe(ann.dbref, "Ann owes Bob 7 silver.", source_entity=ann.dbref)
+    consolidate()
+    old, new = known.history(ann.dbref, "debt to Bob")
+    assert (old["value"], new["value"]) == ("5 silver", "7 silver")
+    assert (old["valid_to"], new["valid_to"]) == (new["valid_from"], None)
+    assert old["contradicts"] == new["contradicts"] == []
+
+
+def test_what_sources_disagree_about_is_kept_of_both(game, ann, bob, known, consolidate):
+    first = known.observe(ann.dbref, "Ann owes Bob 5 silver.", source_entity=ann.dbref)
+    consolidate()
+    game.clock.advance(3_600)
+    second = known.observe(ann.dbref, "Ann owes Bob 9 silver.", source_entity=bob.dbref)
+    consolidate()
+    one, other = known.history(ann.dbref, "debt to Bob")
+    assert (one["sources"], other["sources"]) == ([first], [second])
+    assert (one["contradicts"], other["contradicts"]) == ([other["id"]], [one["id"]])
+    assert (one["source_entity"], other["source_entity"]) == (ann.dbref, bob.dbref)
+
+
+def test_a_confidence_makes_an_attribute_for_the_same_ears_alone(ann, bob, known, consolidate):
+    known.observe(ann.dbref, "Ann owes Cid 5 silver.", audience=[ann.dbref], speakers=[ann.dbref])
+    known.observe(ann.dbref, "Ann likes ale.")
+    consolidate()
+    assert values(known, ann.dbref, frozenset({ann.dbref})) == {
+        "debt to cid": "5 silver",
+        "likes ale": "yes",
+    }
+    assert values(known, ann.dbref, frozenset({bob.dbref})) == {"likes ale": "yes"}
+    (secret,) = known.history(ann.dbref, "debt to cid")
+    assert (secret["audience"], secret["speakers"]) == ([ann.dbref], [ann.dbref])
+
+
+def test_two_of_one_name_are_two(game, tavern, ann, known, consolidate):
+    other = game.player("Anna", tavern)
+    other.character.key = "Ann"
+    known.observe(ann.dbref, "Ann lives in Ferrow.")
+    known.observe(other.dbref, "Ann lives in Weir.")
+    consolidate()
+    assert values(known, ann.dbref) == {"home": "in Ferrow"}
+    assert values(known, other.dbref) == {"home": "in Weir"}
+
+
+def test_a_busy_database_loses_and_doubles_nothing(ann, known, consolidate, monkeypatch):
+    known.observe(ann.dbref, "She likes ale.")
+    store, tried = known.segments._store, []
+
+    def busy(segments):
+        tried.append(segments)
+        if len(tried) < 3:
+            raise StoreUnavailable("busy")
+        store(segments)
+
+    monkeypatch.setattr(known.segments, "_store", busy)
+    assert consolidate()["attributes"] == 1
+    assert len(tried) == 3
+    assert len(known.history(ann.dbref, "likes ale")) == 1
+
+
+# --- with a model ------------------------------------------------------------------------------
+
+
+def test_a_model_is_asked_once_for_what_the_same_people_may_know(
+    game, ann, bob, known, consolidate
+):
+    one = known.observe(ann.dbref, "She always pays in old coin.")
+    two = known.observe(ann.dbref, "Old coin again.", speakers=[bob.dbref])
+    secret = known.observe(ann.dbref, "She hides from the Guild.", audience=[ann.dbref])
+    game.model.add(line("pays with", "old coin", one, two), line("hides from", "the Guild", secret))
+    result = consolidate(ASKING)
+    assert (result["calls"], result["attributes"], result["left"]) == (2, 2, 0)
+    public, private = (json.dumps(r.messages) for r in game.model.requests)
+    assert "Guild" not in public
+    assert "Old coin" in public and "Old coin" not in private
+    assert "sentiment" in public and "sentiment" not in private
+    assert all(r.caller.background for r in game.model.requests)
+    (made,) = known.attributes(ann.dbref)
+    assert (made["value"], made["source_type"], made["trust"]) == ("old coin", "inference", 0.5)
+    assert (made["sources"], made["speakers"]) == ([one, two], [bob.dbref])
+    assert values(known, ann.dbref, frozenset({ann.dbref}))["hides from"] == "the Guild"
+
+
+def test_what_cites_nothing_that_was_shown_is_refused(game, ann, bob, known, consolidate):
+    of_bob = known.observe(bob.dbref, "He smokes.", audience=[bob.dbref])
+    mine = known.observe(ann.dbref, "She hums.")
+    game.model.add("", f"{line('smokes', 'yes', of_bob)}\n{line('hums', 'yes', mine)}")
+    result = consolidate(ASKING)
+    assert result["refused"] == 1
+    assert values(known, ann.dbref) == {"hums": "yes"}
+
+
+def test_where_nothing_of_an_answer_counts_the_plain_patterns_do(game, ann, known, consolidate):
+    known.observe(ann.dbref, "She likes ale.")
+    game.model.add("I am sorry, I cannot do that.")
+    result = consolidate(ASKING)
+    assert (result["refused"], result["attributes"]) == (1, 1)
+    assert known.attributes(ann.dbref)[0]["source_type"] == "observation"
+
+
+def test_a_model_that_fails_leaves_everything_for_the_next_pass(game, ann, bob, known, consolidate):
+    one = known.observe(ann.dbref, "She hums.")
+    known.observe(bob.dbref, "He smokes.")
+    game.model.add(line("hums", "yes", one), ProviderUnavailable("down"))
+    result = consolidate(ASKING)
+    assert (result["success"], result["observations"], result["left"]) == (False, 1, 1)
+    assert "down" in result["error"]
+
+
+def test_who_was_forgotten_while_the_model_thought_is_not_in_its_answer(
+    game, ann, bob, known, consolidate
+):
+    said = known.observe(ann.dbref, "She hums.", speakers=[bob.dbref])
+    kept = known.observe(ann.dbref, "She sings.")
+
+    def answer(request):
+        known.remove(said)
+        return f"{line('hums', 'yes', said)}\n{line('sings', 'yes', kept)}"
+
+    game.model.add(answer)
+    consolidate(ASKING)
+    assert values(known, ann.dbref) == {"sings": "yes"}
+
+
+def test_how_somebody_treats_it_is_taken_from_what_all_saw(game, ann, known, consolidate):
+    known.note_contact(ann.dbref)
+    known.observe(ann.dbref, "She spat at my feet.")
+    game.model.add('{"sentiment": -1}')
+    consolidate(ASKING)
+    assert known.relationship(ann.dbref)["sentiment"] == pytest.approx(-0.2)
+
+
+# --- what a prompt shows -----------------------------------------------------------------------
+
+
+def lines(script, *audience):
+    script.resolve_settings()
+    return describe_present(script, frozenset(audience))
+
+
+def test_who_is_here_is_shown_as_the_listeners_may_know(game, mira, ann, bob, known):
+    known.set_attribute(ann.dbref, "likes ale", "yes")
+    known.set_attribute(ann.dbref, "home", "in Ferrow", source_entity=bob.dbref)
+    known.set_attribute(ann.dbref, "debt to Cid", "5 silver", audience=[ann.dbref])
+    both = lines(mira.assistant, ann.dbref, bob.dbref)
+    assert both == [("Ann: likes ale; home: in Ferrow (from Bob)", False)]
+    ((line_for_ann, private),) = lines(mira.assistant, ann.dbref)
+    assert "debt to cid: 5 silver" in line_for_ann and private
+
+
+def test_a_contradiction_shows_to_those_who_may_know_both(game, mira, ann, bob, known):
+    known.set_attribute(ann.dbref, "debt", "9", source_entity=bob.dbref, audience=[bob.dbref])
+    known.set_attribute(ann.dbref, "debt", "5", source_entity=ann.dbref)
+    assert lines(mira.assistant, ann.dbref, bob.dbref) == [("Ann: debt: 5 (own words)", False)]
+    ((for_bob, _),) = lines(mira.assistant, bob.dbref)
+    assert for_bob == "Ann: debt: 5 (own words, others say otherwise)"
+
+
+def test_who_is_not_here_is_not_shown(game, mira, ann, bob, known):
+    known.set_attribute(bob.dbref, "likes ale", "yes")
+    bob.character.move_to(game.room("Yard"), quiet=True)
+    assert lines(mira.assistant, ann.dbref) == []
+
+
+def test_the_room_for_it_is_kept(game, mira, ann, bob, known):
+    known.set_attribute(ann.dbref, "story", "word " * 200)
+    known.set_attribute(bob.dbref, "likes ale", "yes")
+    mira.assistant.attributes.add("entity_tokens", 0)
+    assert lines(mira.assistant, ann.dbref) == ()
+    mira.assistant.attributes.add("entity_tokens", 40)
+    assert lines(mira.assistant, ann.dbref) == []
+
+
+def test_they_get_to_know_each_other_by_talking(game, mira, ann, known):
+    for words in ("hello", "thank you, you are wonderful"):
+        game.model.add(call("say", text="Good day."))
+        ann.do(f"say Mira, {words}")
+        game.run(5)
+        game.clock.advance(3_600)
+    after = cold(mira).relationship(ann.dbref)
+    assert after["contacts"] == 2
+    assert after["sentiment"] == pytest.approx(0.2)
+
+
+def test_thanks_in_a_whisper_show_to_nobody(game, mira, ann, known):
+    game.model.add(call("whisper", target="Ann", text="Hush."))
+    ann.do("whisper Mira = thank you")
+    game.run(5)
+    after = known.relationship(ann.dbref)
+    assert (after["contacts"], after["sentiment"]) == (1, 0.0)
+
+
+def test_a_busy_database_keeps_no_answer_back(game, mira, ann, known, monkeypatch):
+    def busy(*args, **kwargs):
+        raise StoreUnavailable("busy")
+
+    monkeypatch.setattr(known, "note_contact", busy)
+    game.model.add(call("say", text="Good day."))
+    ann.do("say Mira, hello")
+    game.run(5)
+    assert ann.last() == 'Mira says, "Good day."'
