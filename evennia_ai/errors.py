@@ -29,6 +29,10 @@ class StoreUnavailable(AssistantError):
     """The database cannot be written now. Nothing of what was to be written is there."""
 
 
+class CannotUndo(AssistantError):
+    """A compaction cannot be taken back: what it would bring back is there no more."""
+
+
 class OutcomeUnknown(TurnAborted):
     """Words were given up before they had been said to an end: they may or may not have been heard,
     so that their turn is closed as one that a crash cut off."""
@@ -77,16 +81,16 @@ class CircuitOpen(ProviderUnavailable):
     kind = "circuit"
 
 
-class Busy(ProviderUnavailable):
-    """The cap on calls in flight is reached and the queue is full: no call was made."""
-
-    kind = "busy"
 class MemoryUnavailable(ProviderUnavailable):
     """The store of long-term memory is down, slow or broken. The journal is not."""
 
     kind = "memory"
 
 
+class Busy(ProviderUnavailable):
+    """The cap on calls in flight is reached and the queue is full: no call was made."""
+
+    kind = "busy"
 
 
 class QuotaExhausted(ProviderError):

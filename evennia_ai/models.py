@@ -57,7 +57,10 @@ class Event(OwnedByAssistant):
     turn = models.ForeignKey(Turn, null=True, on_delete=models.SET_NULL, related_name="events")
 
     class Meta:
-        indexes = [models.Index(fields=["assistant", "state", "id"], name="ai_event_state")]
+        indexes = [
+            models.Index(fields=["assistant", "state", "id"], name="ai_event_state"),
+            models.Index(fields=["speaker", "assistant", "id"], name="ai_event_speaker"),
+        ]
 
 
 class Message(OwnedByAssistant):
@@ -121,7 +124,8 @@ class Compaction(OwnedByAssistant):
     """Moves the start of what the model sees; deletes nothing. Undone where ``undone_at`` is set.
 
     ``summary`` maps an audience's key to its part: ``"public"``, or the dbrefs of those who alone
-    heard it; ``facts`` likewise what was said and is out of view since.
+    heard it; ``facts`` likewise what was said and is out of view since. ``sealed`` where retention
+    has deleted what an undo would bring back.
     """
 
     reason = models.CharField(max_length=12)
@@ -141,6 +145,7 @@ class Compaction(OwnedByAssistant):
     previous = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")
     cost = models.JSONField(default=dict)
     undone_at = models.DateTimeField(null=True)
+    sealed = models.BooleanField(default=False)
 
     class Meta:
         indexes = [models.Index(fields=["assistant", "id"], name="ai_compaction_of")]

@@ -25,6 +25,7 @@ from twisted.logger import Logger
 from evennia_ai.config import FIELDS
 from evennia_ai.errors import ConfigError, StoreUnavailable
 from evennia_ai.game_settings import game_setting, settings_complaints
+from evennia_ai.housekeeping import Housekeeper
 from evennia_ai.llm.endpoint_windows import EndpointWindows, LearningClient
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
 from evennia_ai.llm.loop_thread import LoopThread
@@ -33,6 +34,7 @@ from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.llm.probe import Prober
 from evennia_ai.llm.tokenizers import load_for
 from evennia_ai.night_watch import NightWatch
+from evennia_ai.policy.table_retention import read_retention
 from evennia_ai.ports import TurnRecord
 from evennia_ai.profiles import default_profiles, merge_profiles
 from evennia_ai.rest import is_asleep
@@ -101,6 +103,8 @@ class AssistantService(Service):
         self.signs = ThinkingSigns(clock, game_setting("TYPING_INDICATOR", True))
         self.attended: dict[int, Any] = {}
         self.watch = NightWatch(clock)
+        retention = self.configured("RETENTION", read_retention, {})
+        self.housekeeper = Housekeeper(clock, self.slices.put, retention)
         self.beat = LoopingCall(self.tick_attended)
         self.beat.clock = clock
 
@@ -192,6 +196,7 @@ class AssistantService(Service):
         if self.beat.running:
             self.beat.stop()
         self.watch.stop()
+        self.housekeeper.stop()
         for script in AssistantScript.get_all_cached_instances():
             if script.ndb.backlog:
                 script.ndb.backlog.give_up(StoreUnavailable("the server goes down."))
@@ -309,6 +314,7 @@ class AssistantService(Service):
             self.slices.put(self.recover, turn_id)
         self.slices.put(self.wake_owing)
         self.clock.callLater(FIRST_WAKE_S, self.attend_present)
+        self.housekeeper.start()
         slept = AssistantScript.objects.filter(db_attributes__db_key="operating_mode")
         for script_id in slept.values_list("id", flat=True):
             self.slices.put(self.watch_if_asleep, script_id)

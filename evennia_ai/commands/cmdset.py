@@ -10,6 +10,7 @@ from evennia_ai.commands.compact import CmdAICompact
 from evennia_ai.commands.history import CmdAIHistory
 from evennia_ai.commands.lore import CmdAILore
 from evennia_ai.commands.players import CmdForgetMe, CmdMute
+from evennia_ai.commands.purge import CmdAIPurge
 from evennia_ai.commands.rest import CmdAISleep, CmdAIWake
 from evennia_ai.commands.setup import CmdAISetup
 from evennia_ai.commands.status import CmdAIStatus
@@ -25,6 +26,7 @@ COMMANDS = (
     CmdAICompact,
     CmdAISleep,
     CmdAIWake,
+    CmdAIPurge,
     CmdAIStop,
     CmdAIStart,
     CmdForgetMe,

@@ -11,6 +11,7 @@ from typing import Any
 from django.db.models import Max
 
 from evennia_ai import models
+from evennia_ai.errors import CannotUndo
 from evennia_ai.policy.facts import Fact
 from evennia_ai.policy.projection import CompactionRecord, part_audience
 from evennia_ai.store.brief_transaction import brief_transaction
@@ -60,10 +61,15 @@ class TableCompactions:
 
     def undo(self) -> CompactionRecord | None:
         """Put the compaction in force out of it, with the masks that came after it; the one before
-        is in force again. Returns what was undone, None where there was nothing."""
+        is in force again. Returns what was undone, None where there was nothing; raises CannotUndo
+        where retention has deleted what would come back."""
         record = self.last()
         if record is None:
             return None
+        if models.Compaction.objects.filter(id=record.id, sealed=True).exists():
+            raise CannotUndo(
+                "This compaction cannot be taken back: retention has deleted what came before it."
+            )
         with brief_transaction():
             self._in_force().filter(id__gte=record.id).update(undone_at=self.now())
         return record

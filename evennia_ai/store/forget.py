@@ -27,7 +27,10 @@ def traces(dbref: str) -> list[Any]:
     of the talk is summed up anew when there is need. A pass of sleep goes where an error of it may
     quote somebody.
     """
-    heard_by = models.Message.objects.filter(speaker=dbref).values("assistant_id")
+    words = models.Message.objects.filter(speaker=dbref).values("assistant_id")
+    # Retention may have deleted the words, but not the last event of anybody.
+    events = models.Event.objects.filter(speaker=dbref).values("assistant_id")
+    heard_by = ScriptDB.objects.filter(Q(id__in=words) | Q(id__in=events)).values("id")
     turns = models.Turn.objects.filter(events__speaker=dbref).values("id")
     answers = Q(turn__in=turns) & ~Q(role="user")
     return [
