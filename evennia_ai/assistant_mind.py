@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -229,3 +230,21 @@ class MindMixin:
     @compaction_strikes.setter
     def compaction_strikes(self, count: int) -> None:
         self.ndb.compaction_strikes = count
+
+    @property
+    def small_compactions(self) -> int:
+        """How many compactions in a row took out little, since the start."""
+        return int(self.ndb.small_compactions or 0)
+
+    @small_compactions.setter
+    def small_compactions(self, count: int) -> None:
+        self.ndb.small_compactions = count
+
+    @property
+    def compaction_cost(self) -> Mapping[str, int]:
+        """What was spent on the next compaction so far (`policy.costs`)."""
+        return self.ndb.compaction_cost or {}
+
+    @compaction_cost.setter
+    def compaction_cost(self, cost: Mapping[str, int]) -> None:
+        self.ndb.compaction_cost = cost

@@ -368,7 +368,9 @@ class Script(Protocol):
     """What the engine touches of an `AssistantScript`.
 
     ``prompt_overhead`` is what the last request took beside the conversation, in tokens;
-    ``compaction_strikes`` counts the compactions in a row of which no summary came; ``count_text``
+    ``compaction_strikes`` counts the compactions in a row of which no summary came,
+    ``small_compactions`` those in a row that took out little; ``compaction_cost`` is what was spent
+    on the next one so far (`policy.costs`); ``count_text``
     counts tokens as the model does where that is known; ``usage_reports`` are the latest counts of
     the endpoint's beside ours.
     """
@@ -376,6 +378,8 @@ class Script(Protocol):
     id: int
     prompt_overhead: int
     compaction_strikes: int
+    small_compactions: int
+    compaction_cost: Mapping[str, int]
     count_text: CountText
     usage_reports: MutableSequence[UsageReport]
 

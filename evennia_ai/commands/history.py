@@ -12,6 +12,7 @@ from evennia.objects.models import ObjectDB
 from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.commands.sleep_told import pass_lines, whole_pass
 from evennia_ai.messages import Message
+from evennia_ai.policy.costs import CALLS, MS, NOTHING, TOKENS_IN, TOKENS_OUT
 from evennia_ai.policy.projection import PUBLIC
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.store.compactions import MASK
@@ -19,6 +20,7 @@ from evennia_ai.store.reports import (
     Page,
     compaction_page,
     find_compaction,
+    is_log_unchanged,
     message_page,
     seconds_between,
     turn_page,
@@ -117,7 +119,7 @@ class CmdAIHistory(AICommand):
             + "\n".join(clean_output(line, 500) for line in text.splitlines())
             for key, text in row["summary"].items()
         ]
-        self.msg("\n".join([compaction_line(row), *parts]))
+        self.msg("\n".join([compaction_line(row), *compaction_notes(row), *parts]))
 
     def show_sleep(self, script: Any, wanted: str) -> None:
         """Show a page of passes of sleep, or one of them step by step."""
@@ -179,6 +181,23 @@ def compaction_line(row: dict[str, Any]) -> str:
         f"{when} {row['reason']}, {row['rung']}: {row['compacted_count']} messages, "
         f"{row['original_token_count']:,} tokens into {row['summary_token_count']:,}{facts}{undone}"
     )
+
+
+def compaction_notes(row: dict[str, Any]) -> list[str]:
+    """What one compaction cost, and whether the log under it is still the same."""
+    if row["reason"] == MASK:
+        return []
+    cost = {**NOTHING, **row["cost"]}
+    spent = (
+        f"{cost[CALLS]} model calls, {cost[TOKENS_IN]:,} tokens in, {cost[TOKENS_OUT]:,} out, "
+        f"{cost[MS] / 1_000:.1f} s"
+        if cost[CALLS]
+        else "no model was asked"
+    )
+    unchanged = is_log_unchanged(row)
+    states = {True: "as it was", False: "|ychanged since|n: messages were deleted", None: ""}
+    log = f"The log under it is {states[unchanged]}." if unchanged is not None else ""
+    return [f"Cost: {spent}. {log}".rstrip()]
 
 
 def page_number(text: str | None) -> int:

@@ -27,11 +27,18 @@ PARTS_SHOWN = 2
 # What automatic compactions must take out, of the window: where tools and persona leave hardly any
 # room, every new line would set another one off.
 LEAST_GAIN_SHARE = 0.05
+# Three in a row that took out less of the window than this sum the same summary up over and over.
+SMALL_SHARE = 0.1
+SMALL_IN_A_ROW = 3
 
 DISABLED = "compaction disabled"
 NO_HISTORY = "no history"
 WITHIN_WINDOW = "history within preserve window"
 TOO_LITTLE = "too little would be gained"
+TREADING_WATER = (
+    "Three compactions in a row took out little of the talk, and each summed the same summary up "
+    "again. Give it a larger window, a shorter persona, or a lower compact_target."
+)
 
 
 @dataclass(frozen=True)
@@ -250,3 +257,13 @@ def plan_last_turn(
 def is_worthwhile(plan: CompactionPlan, window: int) -> bool:
     """True where so much goes that a compaction nobody asked for makes progress (P4)."""
     return plan.gone_tokens >= LEAST_GAIN_SHARE * window
+
+
+def count_small(before: int, plan: CompactionPlan, window: int) -> int:
+    """How many compactions in a row took out little of the window, this one counted."""
+    return before + 1 if plan.gone_tokens < SMALL_SHARE * window else 0
+
+
+def is_treading_water(small: int) -> bool:
+    """True where compactions follow one another so closely that each sums up a summary."""
+    return small >= SMALL_IN_A_ROW

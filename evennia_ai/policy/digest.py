@@ -3,6 +3,7 @@ lost that can be counted."""
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -38,6 +39,20 @@ def with_facts(text: str, facts: Iterable[str]) -> str:
 def without_facts(text: str) -> str:
     """A summary without the facts below it."""
     return text.partition(f"\n{FACTS}\n")[0]
+
+
+def prefix_hash(rows: Iterable[tuple[int, str, str]]) -> str:
+    """A fingerprint of what was summed up, which tells whether the log under a summary is still the
+    same. Of tools' results it holds only that they are there: in view they may be masked.
+
+    Args:
+        rows: sequence number, role and content of each message, in their order.
+    """
+    found = hashlib.sha256()
+    for seq, role, content in rows:
+        said = "" if role == "tool" else content
+        found.update(f"{seq} {role} {len(said)} {said}\n".encode("utf-8", "surrogatepass"))
+    return found.hexdigest()
 
 
 def with_turn(text: str, turn: str) -> str:

@@ -18,14 +18,18 @@ from evennia_ai.messages import Message
 from evennia_ai.policy.compaction import (
     DISABLED,
     TOO_LITTLE,
+    TREADING_WATER,
     CompactionLimits,
     CompactionPlan,
     Skip,
     below_threshold,
+    count_small,
+    is_treading_water,
     is_worthwhile,
     needs_compaction,
     plan_compaction,
 )
+from evennia_ai.policy.digest import prefix_hash
 from evennia_ai.policy.projection import CompactionRecord, View, plan_mask
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.sleep.fact_check import Summed
@@ -172,7 +176,7 @@ def compact(script: Any, order: Order) -> Generator[Deferred[Any], Any, dict[str
         result = skipped(TOO_LITTLE, use)
     else:
         going = messages[: plan.cut]
-        record = make_record(order, view, going, parts)
+        record = replace(make_record(order, view, going, parts), cost=dict(script.compaction_cost))
         stored: CompactionRecord | None = yield persist(
             script.services.clock, lambda: store(script, record, view, going)
         )
@@ -182,6 +186,8 @@ def compact(script: Any, order: Order) -> Generator[Deferred[Any], Any, dict[str
             result = {"success": False, "error": CHANGED}
         else:
             script.usage_reports.clear()
+            script.compaction_cost = {}
+            warn_if_treading_water(script, order, plan, limits.window)
             result = report(script, stored, plan, use, len(messages))
     script.services.compacting(script, order.reason, result)
     return result
@@ -219,6 +225,15 @@ def last_seq(messages: Sequence[Message], plan: CompactionPlan) -> int:
     return int(messages[plan.cut - 1]["metadata"]["seq"])
 
 
+def warn_if_treading_water(script: Any, order: Order, plan: CompactionPlan, window: int) -> None:
+    """Tell the owner, once, where compactions that nobody asked for follow one another closely."""
+    if order.force:
+        return
+    script.small_compactions = count_small(script.small_compactions, plan, window)
+    if is_treading_water(script.small_compactions):
+        script.tell_owner(TREADING_WATER)
+
+
 def skipped(reason: str, use: ContextUse) -> dict[str, Any]:
     """The result where nothing was to be done."""
     return {"skipped": True, "reason": reason, "token_usage": use.ratio}
@@ -254,6 +269,9 @@ def make_record(
         compacted_at="",
         original_token_count=sum(map(stored_tokens, going)),
         summary_token_count=sum(estimate_tokens(part.text) for part in parts.values()),
+        prefix_hash=prefix_hash(
+            (message["metadata"]["seq"], message["role"], message["content"]) for message in going
+        ),
         rung=worst_of(part.rung for part in parts.values()),
         facts_found=sum(len(part.new) for part in parts.values()),
         facts_kept=sum(part.kept for part in parts.values()),

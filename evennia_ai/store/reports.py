@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from django.db.models import Count, Max
 
 from evennia_ai import models
+from evennia_ai.policy.digest import prefix_hash
 from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, WAITING
 
 
@@ -51,6 +53,20 @@ def find_compaction(assistant_id: int, number: int) -> dict[str, Any] | None:
     """One compaction of an assistant."""
     rows = models.Compaction.objects.filter(assistant_id=assistant_id, id=number)
     return rows.values().first()
+
+
+def is_log_unchanged(compaction: Mapping[str, Any]) -> bool | None:
+    """True where the messages that a compaction summed up are all there as they were; None where
+    it has no fingerprint of them."""
+    if not compaction["prefix_hash"]:
+        return None
+    rows = models.Message.objects.filter(
+        assistant_id=compaction["assistant_id"],
+        id__gte=compaction["from_seq"],
+        id__lte=compaction["upto_seq"],
+    )
+    found = rows.order_by("id").values_list("id", "role", "content")
+    return prefix_hash(found) == str(compaction["prefix_hash"])
 
 
 def waiting_events(assistant_id: int) -> list[dict[str, Any]]:

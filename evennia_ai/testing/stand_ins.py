@@ -152,6 +152,8 @@ class StandInScript:
         self.prompt_overhead = 0
         self.told: list[tuple[str, str]] = []
         self.compaction_strikes = 0
+        self.small_compactions = 0
+        self.compaction_cost: Mapping[str, int] = {}
         self.troubles: list[str] = []
         self.count_text = estimate_tokens
         self.usage_reports: deque[UsageReport] = deque(maxlen=8)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -13,8 +13,9 @@ from twisted.logger import Logger
 from evennia_ai.config import AssistantConfig, ModelProfile, usable_window
 from evennia_ai.errors import ContextOverflow, ProviderError, TurnAborted
 from evennia_ai.events import Audience, Situation
-from evennia_ai.messages import LLMReply, Message, WireMessage, is_private, to_wire
+from evennia_ai.messages import LLMReply, Message, Usage, WireMessage, is_private, to_wire
 from evennia_ai.policy.compaction import SUMMARY_ROOM
+from evennia_ai.policy.costs import add_call
 from evennia_ai.policy.fitting import newest_that_fit
 from evennia_ai.policy.lore import LoreEntry
 from evennia_ai.policy.overflow import is_local, is_silent_overflow, is_silently_truncated
@@ -51,6 +52,7 @@ from evennia_ai.turn.context_use import measure_context
 from evennia_ai.turn.in_mind import InMind, call_to_mind, latest_talk
 from evennia_ai.turn.persistence import persist
 from evennia_ai.turn.prompt_contexts import (
+    CONTEXT_PRE_COMPACTION,
     PRESSURE,
     PromptContext,
     heard_line,
@@ -63,6 +65,7 @@ from evennia_ai.turn.prompt_contexts import (
 log = Logger()
 
 SUMMARY_TOKENS = 1_200
+COMPACTING = frozenset({TASK_SUMMARY, CONTEXT_PRE_COMPACTION.name})
 
 
 @dataclass(frozen=True)
@@ -256,6 +259,8 @@ def ask_model(
         record = replace(record, error_kind=failure.kind, error=str(failure))
     elapsed_ms = int((clock.seconds() - started) * 1000)
     record = replace(record, duration_ms=max(0, elapsed_ms))
+    if purpose.name in COMPACTING:
+        script.compaction_cost = add_to(script.compaction_cost, record)
     yield persist(clock, partial(record_call, script, purpose, record))
     purpose.ensure_wanted()
     if failure:
@@ -264,6 +269,12 @@ def ask_model(
         counted = UsageReport(request.tokens, reply.usage.prompt_tokens, started)
         script.usage_reports.append(counted)
     return reply
+
+
+def add_to(cost: Mapping[str, int], record: ModelCallRecord) -> dict[str, int]:
+    """A cost with that of one call more; as estimated where it was not counted."""
+    usage = record.usage or Usage(record.estimated_tokens, 0)
+    return add_call(cost, usage.prompt_tokens, usage.completion_tokens, record.duration_ms)
 
 
 def record_call(script: Any, purpose: Purpose, record: ModelCallRecord) -> None:

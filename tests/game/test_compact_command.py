@@ -57,6 +57,20 @@ def test_a_compaction_is_done_told_and_taken_back(game, admin, answer, talkative
     assert "no compaction to take back" in admin.told("aicompact/undo Mira")
 
 
+def test_admins_read_what_it_cost_and_whether_the_log_under_it_is_still_the_same(
+    game, admin, answer, talkative
+):
+    game.model.add("Ann told long stories.")
+    answer("aicompact Mira")
+    number = Compaction.objects.get().id
+    text = admin.told(f"aihistory/compaction Mira = {number}")
+    assert re.search(r"Cost: 1 model calls, [\d,]+ tokens in, 0 out, 0.0 s\.", text)
+    assert "The log under it is as it was." in text
+    Message.objects.order_by("id").first().delete()
+    text = admin.told(f"aihistory/compaction Mira = {number}")
+    assert "The log under it is changed since: messages were deleted." in text
+
+
 def test_dry_tells_what_would_be_done_and_does_nothing(admin, talkative):
     text = admin.told("aicompact/dry Mira")
     assert sum(counts(text)) == 40

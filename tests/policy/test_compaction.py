@@ -14,6 +14,8 @@ from evennia_ai.policy.compaction import (
     CompactionPlan,
     Skip,
     below_threshold,
+    count_small,
+    is_treading_water,
     is_worthwhile,
     last_turn_start,
     needs_compaction,
@@ -209,3 +211,12 @@ def test_any_cut_can_be_moved_to_a_legal_one_which_stays(messages, data):
     before = {call["id"] for m in messages[:cut] for call in m.get("tool_calls") or ()}
     assert not before & {m.get("tool_call_id") for m in messages[cut:]}
     to_wire(messages[cut:])
+
+
+def test_compactions_that_take_out_less_than_a_tenth_of_the_window_are_counted():
+    def plan(gone):
+        return CompactionPlan(1, 1, 0, gone)
+
+    assert count_small(1, plan(99), 1_000) == 2
+    assert count_small(2, plan(100), 1_000) == 0
+    assert [is_treading_water(count) for count in (2, 3)] == [False, True]

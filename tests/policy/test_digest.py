@@ -7,6 +7,7 @@ from evennia_ai.messages import make_message
 from evennia_ai.policy.digest import (
     count_line,
     make_digest,
+    prefix_hash,
     split_turn,
     with_facts,
     with_turn,
@@ -40,3 +41,17 @@ def test_the_turn_stands_below_the_rest_under_a_heading_of_its_own():
         "The turn under way, so far:",
         "She looks.",
     ]
+
+
+def test_the_fingerprint_tells_of_every_change_but_in_what_tools_gave_back():
+    rows = [(1, "user", "Ann says: a"), (2, "assistant", "b"), (5, "tool", "seen")]
+    known = prefix_hash(rows)
+    assert prefix_hash(iter(rows)) == known
+    for changed in (
+        rows[1:],
+        [rows[0], (2, "assistant", "c"), rows[2]],
+        [rows[0], (3, "assistant", "b"), rows[2]],
+        [(1, "user", "Ann says: a\n2 assistant 1 b"), rows[2]],
+    ):
+        assert prefix_hash(changed) != known
+    assert prefix_hash([*rows[:2], (5, "tool", "[TOOL OUTPUT ARCHIVED]")]) == known

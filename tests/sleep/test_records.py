@@ -1,0 +1,90 @@
+"""What a compaction's record tells: what it cost, and what exactly was summed up; and when an owner
+is warned that compactions follow one another too closely."""
+
+from evennia_ai.errors import ProviderUnavailable
+from evennia_ai.messages import LLMReply, Usage
+from evennia_ai.policy.compaction import TREADING_WATER
+from evennia_ai.policy.digest import prefix_hash
+from evennia_ai.sleep import run_sleep_tick
+from evennia_ai.sleep.compaction import compact, compact_if_urgent
+from evennia_ai.sleep.order import Order
+from tests.test_context_compaction import SUMMARY, make_script, outcome, sleep, talk
+
+
+def record_of(script):
+    return script.conversation.current.record
+
+
+def rows(messages):
+    return [(m["metadata"]["seq"], m["role"], m["content"]) for m in messages]
+
+
+def test_it_holds_the_cost_of_every_call_that_was_made_for_it():
+    noted = LLMReply("Nothing to write down.", usage=Usage(3_000, 10))
+    script = make_script([noted, LLMReply("", usage=Usage(1_000, 0)), LLMReply(SUMMARY)])
+    talk(script, 60)
+    outcome(run_sleep_tick(script, script))
+    cost = record_of(script).cost
+    last = script.services.gateway.requests[2].tokens
+    assert (cost["calls"], cost["tokens_out"]) == (3, 10)
+    assert cost["tokens_in"] == 3_000 + 1_000 + last
+
+
+def test_what_failed_attempts_cost_counts_with_the_next_that_succeeds_and_no_other():
+    script = make_script([ProviderUnavailable("down"), SUMMARY, SUMMARY])
+    talk(script, 60)
+    sleep(script)
+    sleep(script)
+    assert record_of(script).cost["calls"] == 2
+    talk(script, 60)
+    sleep(script)
+    assert record_of(script).cost["calls"] == 1
+
+
+def test_without_a_model_call_it_cost_nothing():
+    script = make_script()
+    talk(script, 60)
+    outcome(compact(script, Order("overflow", force=True)))
+    assert not record_of(script).cost
+
+
+def test_the_fingerprint_is_that_of_what_was_summed_up():
+    script = make_script([SUMMARY])
+    talk(script, 60)
+    sleep(script)
+    record = record_of(script)
+    gone = script.conversation.messages[: record.compacted_count]
+    assert gone[-1]["metadata"]["seq"] == record.upto_seq
+    assert record.prefix_hash == prefix_hash(rows(gone))
+    assert record.prefix_hash != prefix_hash(rows(gone[:-1]))
+
+
+def crowded(small_steps):
+    """An assistant whose window is nearly full of other things, after so many compactions."""
+    script = make_script([SUMMARY] * 50)
+    script.prompt_overhead = 3_300
+    done = 0
+    while done < small_steps:
+        talk(script, 1, length=60)
+        done += outcome(compact_if_urgent(script)).get("success", False)
+    return script
+
+
+def test_the_owner_is_warned_after_three_compactions_in_a_row_that_took_out_little():
+    assert crowded(2).troubles == []
+    assert crowded(3).troubles == [TREADING_WATER]
+
+
+def test_one_that_takes_out_much_begins_the_count_anew():
+    script = crowded(2)
+    talk(script, 60)
+    assert outcome(compact_if_urgent(script))["success"]
+    assert script.small_compactions == 0
+
+
+def test_what_an_admin_asks_for_does_not_count():
+    script = make_script([SUMMARY] * 9)
+    for _ in range(4):
+        talk(script, 3, length=150)
+        assert sleep(script, force=True, keep_recent=1)["success"]
+    assert (script.small_compactions, script.troubles) == (0, [])
