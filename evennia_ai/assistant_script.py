@@ -28,6 +28,7 @@ from evennia_ai.store.attributes import (
     write_attribute,
 )
 from evennia_ai.turn.attention import EXPIRED, TURNS_A_TICK, act_unasked, answer_events
+from evennia_ai.store.tidying import mark_for_tidying
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_AUTONOMOUS
 
 log = Logger()
@@ -57,10 +58,13 @@ class AssistantScript(MindMixin, HearingMixin, DefaultScript):
         self.tick()
 
     def at_script_delete(self) -> bool:
-        """What could not be stored for it yet is nobody's any more. True lets it be deleted."""
+        """What could not be stored for it yet is nobody's any more, and what its character
+        remembers goes. True lets it be deleted."""
         if self.ndb.backlog:
             self.ndb.backlog.clear()
         return True
+        if self.obj and self.services and self.services.semantic.was_used:
+            mark_for_tidying(self.obj.id)
 
     def at_server_start(self) -> None:
         """After a SIGKILL a timed script counts as active without a running task: start it."""

@@ -19,6 +19,7 @@ from evennia_ai.messages import LLMReply as LLMReply
 from evennia_ai.messages import Message, WireMessage
 from evennia_ai.messages import ToolCallRequest as ToolCallRequest
 from evennia_ai.messages import Usage as Usage
+from evennia_ai.policy.long_term import MemoryItem, MemoryRow, Stored
 from evennia_ai.policy.lore import LoreEntry
 from evennia_ai.policy.persona import Persona
 from evennia_ai.policy.projection import CompactionRecord as CompactionRecord
@@ -334,6 +335,66 @@ class World(Protocol):
 
 class Slices(Protocol):
     """Work that takes its turn, so that none of it holds others up for long."""
+    def looks_of(self, character: Any, dbref: str) -> str:
+        """What somebody or something within its sight looks like now, empty for any other."""
+
+
+class SemanticMemory(Protocol):
+    """Long-term memory: what journals hold, found by its meaning. ``agent`` names a character.
+
+    Every Deferred fails with `MemoryUnavailable` where the store is down or too slow, and with
+    `TurnAborted` where the server stops. Nothing here is the truth: the journal is.
+    """
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong with it now, in words for an admin; empty where nothing is."""
+
+    @property
+    def is_off(self) -> bool:
+        """True where the game does without it: nothing will come of waiting."""
+
+    def put(self, agent: str, items: Sequence[MemoryItem]) -> Deferred[Mapping[str, Stored]]:
+        """Store items; what is there already is not stored again.
+
+        Fires with where they are, by their entries' ids; one that could not be stored is missing.
+        """
+
+    def search(
+        self, agent: str, query: str, limit: int, keys: Sequence[str] | None
+    ) -> Deferred[Sequence[MemoryRow]]:
+        """Look for what is nearest in meaning, among memories of these audiences' keys alone; None
+        is all. Fires with at most ``limit`` rows, best first."""
+
+    def delete(self, agent: str, ids: Sequence[str]) -> Deferred[None]:
+        """Delete memories; one that is gone already is passed over."""
+
+    def delete_all(self, agent: str) -> Deferred[None]:
+        """Delete every memory of a character."""
+
+    def rows(self, agent: str) -> Deferred[Sequence[MemoryRow]]:
+        """Fires with every memory of a character."""
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors, so that texts of like meaning are near each other."""
+
+    name: str
+    dimensions: int
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        """One row for each text: a float32 array of (texts, dimensions), rows of length 1."""
+
+
+class RemoteEmbedder(Protocol):
+    """An embedder that cannot answer at once."""
+
+    name: str
+    dimensions: int
+
+    def embed_later(self, texts: Sequence[str]) -> Deferred[Any]:
+        """Fires with what `Embedder.embed` returns; fails with a `ProviderError`."""
+
 
     def put(self, work: Callable[..., object], *args: Any) -> None:
         """Call ``work(*args)`` soon, after everything put before it."""
@@ -351,6 +412,7 @@ class Services(Protocol):
 
     def now(self) -> datetime:
         """The time, in UTC."""
+    semantic: SemanticMemory
 
     def text(self, key: str) -> str:
         """A line for players that no model wrote."""

@@ -33,6 +33,7 @@ from evennia_ai.llm.offline import OfflineBrain
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.llm.probe import Prober
 from evennia_ai.llm.tokenizers import load_for
+from evennia_ai.memory_keeper import MemoryKeeper, make_memory
 from evennia_ai.night_watch import NightWatch
 from evennia_ai.policy.table_retention import read_retention
 from evennia_ai.ports import TurnRecord
@@ -82,7 +83,10 @@ class AssistantService(Service):
         built_in = default_profiles(environ)
         self.profiles = self.configured("PROFILES", partial(merge_profiles, built_in), {})
         self.slices = TimeSlices(clock)
-        self.loop_thread = LoopThread(partial(reactor.callFromThread, self.slices.put))
+        call_from_thread = partial(reactor.callFromThread, self.slices.put)
+        self.loop_thread = LoopThread(call_from_thread)
+        self.semantic = self.configured("MEMORY", partial(make_memory, clock, call_from_thread), {})
+        self.memory_keeper = MemoryKeeper(clock, self.semantic)
         self.openai = OpenAIClient(self.loop_thread, environ, LONGEST_TURN_S)
         self.prober = Prober(clock, self.openai)
         self.windows = EndpointWindows(self.prober.window)
@@ -185,6 +189,7 @@ class AssistantService(Service):
                 call.cancel()
         self.loop_thread.stop()
 
+        self.semantic.stop()
     def quiesce(self) -> None:
         """Begin no turn any more and drop those in flight; their events wait for the next start.
         What could not be stored yet is lost with this process: its speakers are told."""
@@ -198,6 +203,7 @@ class AssistantService(Service):
         self.watch.stop()
         self.housekeeper.stop()
         for script in AssistantScript.get_all_cached_instances():
+        self.memory_keeper.stop()
             if script.ndb.backlog:
                 script.ndb.backlog.give_up(StoreUnavailable("the server goes down."))
         self.gateway.close()
@@ -317,6 +323,7 @@ class AssistantService(Service):
         self.housekeeper.start()
         slept = AssistantScript.objects.filter(db_attributes__db_key="operating_mode")
         for script_id in slept.values_list("id", flat=True):
+        self.memory_keeper.start()
             self.slices.put(self.watch_if_asleep, script_id)
 
     def recover(self, turn_id: int) -> None:

@@ -369,7 +369,7 @@ class TestSleepPhaseIntegration:
     def test_every_step_is_reported_in_its_order(self):
         results = outcome(run_sleep_tick(*[make_script()] * 2))
         assert tuple(results) == self.NAMES
-        assert results["memory_links"] == {"skipped": True, "reason": "not built"}
+        assert results["memory_links"]["skipped"]
         assert results["context_compaction"]["reason"] == "no history"
 
     def test_facts_are_journalled_before_talk_goes(self):

@@ -99,6 +99,8 @@ def troubles(
         yield name, f"{spent:,} of {budget:,} tokens of today are used"
     for complaint in services.complaints:
         yield "Settings, to be mended", complaint
+    if services.semantic.trouble:
+        yield "Long-term memory", services.semantic.trouble
     for script in scripts:
         if script.id in errors:
             yield script.character_name, errors[script.id]

@@ -31,6 +31,7 @@ log = Logger()
 
 EMBEDDED = "qdrant"
 COLLECTION = "minds"
+NOTE = "collection.json"
 MOST_ROWS = 25_000  # mem0 asks its store for four times as many
 MOST_ERRORS = 2  # of one batch; then it is not the items' fault
 AGENTS_KNOWN = 200
@@ -276,7 +277,7 @@ class Mem0Store:
 
     def _leave_old_collection(self, memory: Any) -> None:
         """Vectors of another embedder are of no use, and hold words: drop their collection."""
-        note = self._settings.path / "collection.json"
+        note = self._settings.path / NOTE
         current = memory.collection_name
         before = read_note(note)
         if before.get("provider") == self._settings.provider:

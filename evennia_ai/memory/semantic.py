@@ -14,7 +14,7 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from evennia_ai.errors import ConfigError, MemoryUnavailable, TurnAborted
-from evennia_ai.memory.mem0_store import Mem0Store, StoreSettings
+from evennia_ai.memory.mem0_store import NOTE, Mem0Store, StoreSettings
 from evennia_ai.memory.worker import Worker
 from evennia_ai.policy.breaker import (
     Breaker,
@@ -123,6 +123,12 @@ class LongTermMemory:
     def trouble(self) -> str:
         """What is wrong with it, in words for an admin; empty where nothing is."""
         return self._off or self._error
+
+    @property
+    def was_used(self) -> bool:
+        """False where nothing was ever stored, as far as this machine knows."""
+        store = self._settings.store
+        return not store.is_embedded or (store.path / NOTE).exists()
 
     def put(self, agent: str, items: Sequence[MemoryItem]) -> Deferred[Mapping[str, Stored]]:
         """See the port."""

@@ -90,9 +90,12 @@ def read_entry(raw: Any) -> Record:
 
 
 def change_entry(entry: Record, fields: Mapping[str, Any]) -> Record:
-    """An entry with some fields changed; raises BadRecord."""
+    """An entry with some fields changed; raises BadRecord. Where it says something else now, or to
+    other ears, long-term memory does not have it any more."""
     scored = {"importance_by": GIVEN} if "importance" in fields else {}
-    return changed_record(JournalEntry, entry, {**scored, **fields})
+    differs = any(fields.get(name, entry[name]) != entry[name] for name in ("content", "audience"))
+    anew = {"consolidated": False} if differs else {}
+    return changed_record(JournalEntry, entry, {**scored, **anew, **fields})
 
 
 def merge_entries(entry: Record, again: Record) -> Record:

@@ -11,6 +11,10 @@ from twisted.logger import Logger
 from evennia_ai.errors import TurnAborted
 from evennia_ai.memory.working_memory import clear_stale_conversations
 from evennia_ai.sleep.compaction import compact_conversation_history
+from evennia_ai.sleep.consolidation import (
+    consolidate_memories_to_semantic,
+    prune_orphaned_memory_links,
+)
 from evennia_ai.sleep.entity_consolidation import run_entity_consolidation_batch
 from evennia_ai.sleep.extraction import run_pre_compaction_extraction
 from evennia_ai.sleep.pass_time import PassTime, StepGivenUp
@@ -28,9 +32,9 @@ def not_built(script: Any, character: Any) -> dict[str, Any]:
 
 
 STEPS: tuple[tuple[str, Step], ...] = (
-    ("memory_links", not_built),
+    ("memory_links", consolidate_memories_to_semantic),
     ("entity_consolidation", run_entity_consolidation_batch),
-    ("orphaned_links", not_built),
+    ("orphaned_links", prune_orphaned_memory_links),
     ("episodic_prune", not_built),
     ("stale_conversations", clear_stale_conversations),
     ("pre_compaction_extraction", run_pre_compaction_extraction),

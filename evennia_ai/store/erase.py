@@ -8,6 +8,7 @@ from evennia.typeclasses.attributes import Attribute
 from evennia_ai import models
 from evennia_ai.store.forget import SHELVES
 from evennia_ai.store.segments import attributes_of
+from evennia_ai.store.tidying import mark_for_tidying
 
 CHUNK = 500
 SEGMENTS_A_CHUNK = 50
@@ -56,6 +57,7 @@ def erase_knowledge(assistant_id: int) -> int:
         for shelf in SHELVES.values():
             shelf.drop(character)
         ids = attributes_of(character, *SHELVES).values_list("id", flat=True)[:SEGMENTS_A_CHUNK]
+        mark_for_tidying(character.id)
         deleted, _ = Attribute.objects.filter(id__in=list(ids)).delete()
         return deleted
     return 0

@@ -14,6 +14,7 @@ from evennia_ai.assistant_character import SCRIPT_KEY
 from evennia_ai.store.journal import Journal
 from evennia_ai.store.profiles import EntityProfiles
 from evennia_ai.store.segments import rows_about
+from evennia_ai.store.tidying import mark_for_tidying
 
 CHUNK = 500
 SHELVES = {shelf.kind: shelf for shelf in (Journal, EntityProfiles)}
@@ -84,6 +85,7 @@ def forget_knowledge(dbref: str) -> int:
         return 0
     row_id, key, kind = found
     for character in ObjectDB.objects.filter(db_attributes=row_id):
+        mark_for_tidying(character.id)
         return SHELVES[kind].of(character).segments.forget_row(key, dbref)
     Attribute.objects.filter(id=row_id).delete()
     return 1

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Mapping
+from collections import Counter, deque
+from collections.abc import Container, Mapping
+from itertools import islice
 from typing import Any
 
 from evennia_ai.events import Audience
@@ -30,6 +31,8 @@ class Journal(Shelf):
         self._ids_by_content: dict[bytes, str] = {}
         self._words: dict[str, tuple[str, ...]] = {}
         self._pinned: dict[str, Record] = {}
+        self._waiting: dict[str, None] = {}
+        self._ears: Counter[tuple[str, ...] | None] = Counter()
 
     def pinned(self, audience: Audience | None = None, discretion: str = "strict") -> list[Record]:
         """The pinned entries that all of an audience may know, in the order they were pinned; of a
@@ -114,6 +117,21 @@ class Journal(Shelf):
         best = sorted(found, reverse=True)[:limit]
         return [copy_of(known[index]) for _score, index in best]
 
+    @property
+    def waiting_count(self) -> int:
+        """How many entries that are loaded long-term memory does not have."""
+        return len(self._waiting)
+
+    def waiting(self, limit: int, but: Container[str] = ()) -> list[Record]:
+        """Entries that long-term memory does not have, of a journal that is loaded, without some
+        by their ids."""
+        ids = (entry_id for entry_id in self._waiting if entry_id not in but)
+        return [copy_of(entry) for entry in self.segments.select(islice(ids, limit))]
+
+    def audiences(self) -> list[Audience | None]:
+        """Every audience that an entry of a journal that is loaded has, once; None is public."""
+        return [None if ears is None else frozenset(ears) for ears in +self._ears]
+
     # --- what a shelf asks for ------------------------------------------------------------------
 
     def read(self, raw: Any) -> Record:
@@ -125,13 +143,18 @@ class Journal(Shelf):
         return change_entry(record, fields)
 
     def noticed(self, old: Record | None, new: Record | None) -> None:
-        """Keep the words and the way from content to id."""
+        """Keep the words, the way from content to id, and what there is for others to ask."""
         if old:
+            self._waiting.pop(old["id"], None)
+            self._ears[ears_of(old)] -= 1
             self._pinned.pop(old["id"], None)
             self._words.pop(old["id"], None)
             if self._ids_by_content.get(sameness(old)) == old["id"]:
                 del self._ids_by_content[sameness(old)]
         if new:
+            self._ears[ears_of(new)] += 1
+            if not new["consolidated"]:
+                self._waiting[new["id"]] = None
             if new["pinned"]:
                 self._pinned[new["id"]] = new
             self._words[new["id"]] = tuple(content_words(" ".join([new["content"], *new["tags"]])))
@@ -143,3 +166,8 @@ class Journal(Shelf):
             pass
         known = self._ids_by_content.get(sameness(entry))
         return self.segments.get(known) if known else None
+
+
+def ears_of(entry: Record) -> tuple[str, ...] | None:
+    """An entry's audience as it can be counted."""
+    return None if entry["audience"] is None else tuple(entry["audience"])

@@ -117,6 +117,10 @@ class Shelf:
         record = self.segments.get(id)
         return copy_of(record) if record else None
 
+    def ids(self) -> list[str]:
+        """The ids of all that is loaded, oldest first."""
+        return [record["id"] for record in self.segments.held()]
+
     def all(self) -> list[Record]:
         """Every record, oldest first, whoever may know of it."""
         return [copy_of(record) for record in self.segments.all()]
@@ -127,13 +131,20 @@ class Shelf:
         Raises KeyError where there is none of that id, BadRecord where a field does not fit, and
         StoreUnavailable where the database cannot be written now.
         """
-        record = self.segments.get(id)
-        if record is None:
+        if self.segments.get(id) is None:
             raise KeyError(id)
-        changed = self.changed(record, fields)
-        if changed != record:
-            self.segments.change({id: changed})
-        return copy_of(changed)
+        self.update_all({id: fields})
+        return copy_of(self.segments.select([id])[0])
+
+    def update_all(self, changes: Mapping[str, Mapping[str, Any]]) -> int:
+        """Change fields of several records, by their ids, in one transaction; returns how many are
+        others now. Unknown ids are passed over. BadRecord and StoreUnavailable as `update`."""
+        before = {known: record for known in changes if (record := self.segments.get(known))}
+        after = {known: self.changed(record, changes[known]) for known, record in before.items()}
+        differing = {known: record for known, record in after.items() if record != before[known]}
+        if differing:
+            self.segments.change(differing)
+        return len(differing)
 
     def remove(self, *ids: str) -> int:
         """Remove records; returns how many of these there were. StoreUnavailable as `update`."""

@@ -20,7 +20,13 @@ from evennia_ai.policy.lore import LoreEntry
 from evennia_ai.policy.persona import read_persona
 from evennia_ai.policy.tokens import UsageReport, estimate_tokens
 from evennia_ai.ports import Gateway, Situation, ToolContext, ToolResult, ToolSpec, TurnRecord
-from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
+from evennia_ai.testing.memory_stores import (
+    MemoryConversation,
+    MemoryInbox,
+    MemoryJournal,
+    MemoryTurns,
+)
+from evennia_ai.testing.semantic import StandInSemantic
 
 TOOLS = {"say": "final", "whisper": "final", "noop": "final", "look": "free", "give": "once"}
 SILENT = frozenset({"noop", "look"})
@@ -121,6 +127,7 @@ class StandInServices:
         self.compactions: list[tuple[str, Mapping[str, Any] | None]] = []
 
     def compacting(self, script: Any, reason: str, result: Mapping[str, Any] | None) -> None:
+        self.semantic = StandInSemantic(off="there is none here")
         """Write down how compactions go."""
         self.compactions.append((reason, result))
 

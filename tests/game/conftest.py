@@ -12,6 +12,7 @@ from twisted.internet.task import Clock
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
 from evennia_ai.policy.backoff import RetryLimits
 from evennia_ai.testing.scripted import ScriptedLLM
+from evennia_ai.testing.semantic import StandInSemantic
 
 SESSION_IDS = count(1000)
 
@@ -171,10 +172,15 @@ def service(db, settings):
     from evennia_ai.services import AssistantService
 
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    settings.AI_ASSISTANT = {"autonomous_calls_per_hour": 0, "TEXTS": {"first_meeting": ""}}
+    settings.AI_ASSISTANT = {
+        "autonomous_calls_per_hour": 0,
+        "TEXTS": {"first_meeting": ""},
+        "MEMORY": {"enabled": False},
+    }
     clock = Clock()
     clock.advance(time.time())
     service = AssistantService(clock=clock, environ={})
+    service.semantic = StandInSemantic()
     service.startService()
     service.late_start.cancel()  # as when the start hook has come
     add_commands(class_from_module(settings.CMDSET_CHARACTER))

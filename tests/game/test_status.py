@@ -66,3 +66,9 @@ def test_who_says_how_much_a_model_can_read_is_told(service, admin, mira, settin
     mira.assistant.resolve_settings()
     assert "Window of home:ours: 6,000 tokens, as its endpoint tells." in status(admin)
     assert usable_window(mira.assistant.config, mira.assistant.profile) == 6_000
+
+
+def test_long_term_memory_that_is_down_is_told(game, admin, mira):
+    assert "Long-term memory" not in status(admin)
+    game.service.semantic.down = True
+    assert "Long-term memory: It is down." in status(admin)

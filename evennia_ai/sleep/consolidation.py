@@ -1,0 +1,204 @@
+"""The journal goes into long-term memory, and the two are kept in step.
+
+Entries and memories name each other, so that whatever is done again is not done twice: a memory's
+metadata has its entry's id, an entry's links have ``mem0:<id>``.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from typing import Any
+
+from twisted.internet.defer import Deferred, inlineCallbacks
+
+from evennia_ai.errors import MemoryUnavailable
+from evennia_ai.policy.long_term import (
+    Match,
+    MemoryItem,
+    MemoryRow,
+    Stored,
+    Tally,
+    agent_of,
+    digest_of,
+    linked,
+    make_item,
+    match_memories,
+    needs_linking,
+)
+from evennia_ai.sleep.spread import PIECE, pause, spread
+from evennia_ai.turn.persistence import persist
+
+# A pass keeps its assistant asleep: what is more than this waits for the next one.
+MOST = 400
+
+Report = Callable[[int, int], object]
+
+
+@inlineCallbacks
+def consolidate_memories_to_semantic(
+    script: Any, character: Any, most: int | None = MOST, report: Report | None = None
+) -> Generator[Deferred[Any], Any, dict[str, Any]]:
+    """Put what the journal holds and long-term memory does not yet into it.
+
+    Args:
+        script: the assistant.
+        character: its character.
+        most: how many entries at most; None is all.
+        report: called after each batch with how many were done and how many are left.
+
+    Fires with ``success`` and how many were ``stored``, ``linked``, ``already_there``, ``failed``
+    and ``left`` for a later pass, with ``error`` where the store is down; with ``skipped`` and
+    ``reason`` where the game does without. Fails with StoreUnavailable and TurnAborted.
+    """
+    memory, journal = script.services.semantic, character.journal
+    if memory.is_off:
+        return {"skipped": True, "reason": memory.trouble}
+    yield journal.load(script.services.slices.put)
+    tally, tried, error = Tally(), set[str](), ""
+    while not error and (most is None or len(tried) < most):
+        items = [make_item(entry) for entry in journal.waiting(PIECE, tried)]
+        if not items:
+            break
+        tried |= {item.entry for item in items}
+        try:
+            stored = yield memory.put(agent_of(character.id), items)
+            count = yield link_items(script, character, items, stored)
+        except MemoryUnavailable as unavailable:
+            error, stored, count = str(unavailable), {}, 0
+        tally = tally.after(len(items), stored, count)
+        if report:
+            report(len(tried), journal.waiting_count)
+        yield pause(script.services.slices.put)
+    done = asdict(replace(tally, left=journal.waiting_count))
+    return {"success": not error, **done, **({"error": error} if error else {})}
+
+
+@inlineCallbacks
+def link_items(
+    script: Any, character: Any, items: Sequence[MemoryItem], stored: Mapping[str, Stored]
+) -> Generator[Deferred[Any], Any, int]:
+    """Let entries name their memories. What was forgotten or changed while it was stored must not
+    be remembered. Fires with how many entries were linked; fails as its callers do."""
+    work = partial(write_links, character.journal, items, stored)
+    count, stray = yield persist(script.services.clock, work)
+    if stray:
+        yield script.services.semantic.delete(agent_of(character.id), stray)
+    return int(count)
+
+
+def write_links(
+    journal: Any, items: Sequence[MemoryItem], stored: Mapping[str, Stored]
+) -> tuple[int, list[str]]:
+    """Name memories in the entries as they are now, in one transaction; returns how many, and the
+    ids of memories whose entry is gone or says something else by now."""
+    changes: dict[str, dict[str, Any]] = {}
+    stray: list[str] = []
+    for item in items:
+        if item.entry not in stored:
+            continue
+        entry, memory_id = journal.get(item.entry), stored[item.entry].id
+        if entry is None or digest_of(entry) != item.digest:
+            stray.append(memory_id)
+        else:
+            changes[item.entry] = linked(entry, memory_id)
+    journal.update_all(changes)
+    return len(changes), stray
+
+
+@inlineCallbacks
+def prune_orphaned_memory_links(
+    script: Any, character: Any
+) -> Generator[Deferred[Any], Any, dict[str, Any]]:
+    """Bring journal and long-term memory back in step.
+
+    Memories whose entry is gone, says something else, or has another memory are deleted. Entries
+    whose memory is gone name none any more, and are consolidated anew at once. An entry is never
+    deleted. A store that is down is not an empty one: then nothing is done.
+
+    Fires with ``success`` and how many memories were ``deleted``, how many links ``reset`` and
+    ``relinked``, with what became of the entries that were reset as ``consolidated_anew``; with
+    ``error`` where the store is down; with ``skipped`` and ``reason`` where the game does without.
+    Fails with StoreUnavailable and TurnAborted.
+    """
+    memory = script.services.semantic
+    if memory.is_off:
+        return {"skipped": True, "reason": memory.trouble}
+    try:
+        result = yield compare(script, character)
+    except MemoryUnavailable as unavailable:
+        return {"success": False, "error": str(unavailable)}
+    if result["reset"]:
+        result["consolidated_anew"] = yield consolidate_memories_to_semantic(script, character)
+    return {"success": True, **result}
+
+
+@inlineCallbacks
+def compare(script: Any, character: Any) -> Generator[Deferred[Any], Any, dict[str, Any]]:
+    """Do the work of `prune_orphaned_memory_links`; fails with MemoryUnavailable, too."""
+    memory, journal, services = script.services.semantic, character.journal, script.services
+    agent, by_entry = agent_of(character.id), defaultdict[str, list[MemoryRow]](list)
+    for row in (yield memory.rows(agent)):
+        by_entry[row.entry].append(row)
+    yield journal.load(services.slices.put)
+
+    def judge(entry_id: str) -> tuple[str, Match, bool] | None:
+        entry = journal.get(entry_id)
+        if entry is None:
+            return None
+        match = match_memories(entry, by_entry.get(entry_id, ()))
+        return entry_id, match, needs_linking(entry, match.keep)
+
+    judged = yield spread(services.slices.put, journal.ids(), judge)
+    found = [one for one in judged if one]
+    wrong = [(entry_id, match.keep) for entry_id, match, differs in found if differs]
+    for start in range(0, len(wrong), PIECE):
+        work = partial(write_matches, journal, wrong[start : start + PIECE])
+        yield persist(services.clock, work)
+        yield pause(services.slices.put)
+    going = [memory_id for _, match, _ in found for memory_id in match.superfluous]
+    gone = by_entry.keys() - set(journal.ids())
+    going += [row.id for entry_id in sorted(gone) for row in by_entry[entry_id]]
+    for start in range(0, len(going), PIECE):
+        yield memory.delete(agent, going[start : start + PIECE])
+    kept = sum(bool(keep) for _, keep in wrong)
+    return {"deleted": len(going), "reset": len(wrong) - kept, "relinked": kept}
+
+
+def write_matches(journal: Any, matches: Sequence[tuple[str, str]]) -> None:
+    """Let entries, as they are now, name the memories that were found for them, in one
+    transaction."""
+    fresh = ((journal.get(entry_id), keep) for entry_id, keep in matches)
+    journal.update_all({entry["id"]: linked(entry, keep) for entry, keep in fresh if entry})
+
+
+@inlineCallbacks
+def rebuild(
+    script: Any, report: Report | None = None
+) -> Generator[Deferred[Any], Any, dict[str, Any]]:
+    """Make a character's long-term memory anew from its journal.
+
+    Args:
+        script: its assistant.
+        report: called now and then with how many entries are done and how many are left.
+
+    Fires as `consolidate_memories_to_semantic` does; fails with StoreUnavailable and TurnAborted.
+    """
+    memory, character, services = script.services.semantic, script.character, script.services
+    if memory.is_off:
+        return {"skipped": True, "reason": memory.trouble}
+    try:
+        yield memory.delete_all(agent_of(character.id))
+    except MemoryUnavailable as unavailable:
+        return {"success": False, "error": str(unavailable)}
+    journal = character.journal
+    yield journal.load(services.slices.put)
+    ids = journal.ids()
+    for start in range(0, len(ids), PIECE):
+        unlinked = [(entry_id, "") for entry_id in ids[start : start + PIECE]]
+        yield persist(services.clock, partial(write_matches, journal, unlinked))
+        yield pause(services.slices.put)
+    result: dict[str, Any] = yield consolidate_memories_to_semantic(script, character, None, report)
+    return result

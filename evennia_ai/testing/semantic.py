@@ -1,0 +1,111 @@
+"""Long-term memory in a dictionary, for tests: it can be down, and lose what it should say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
+from typing import Any
+
+from twisted.internet.defer import Deferred, fail, succeed
+
+from evennia_ai.errors import MemoryUnavailable
+from evennia_ai.policy.long_term import MemoryItem, MemoryRow, Stored, best_rows
+from evennia_ai.policy.relevance import content_words
+
+
+class StandInSemantic:
+    """`evennia_ai.ports.SemanticMemory`.
+
+    Attributes:
+        off: why there is none, empty where there is.
+        down: every call fails, and does nothing.
+        lose_answers: calls do what they are to do, and fail all the same.
+        stored: agent → memory id → row and text.
+        asked: the calls so far, by their names.
+    """
+
+    def __init__(self, off: str = "") -> None:
+        self.off = off
+        self.down = False
+        self.lose_answers = False
+        self.stored: dict[str, dict[str, tuple[MemoryRow, str]]] = {}
+        self.asked: list[str] = []
+        self._numbers = count(1)
+
+    @property
+    def is_off(self) -> bool:
+        """True where there is none."""
+        return bool(self.off)
+
+    @property
+    def was_used(self) -> bool:
+        """True where anything was ever asked of it."""
+        return bool(self.asked)
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong with it."""
+        return self.off or ("It is down." if self.down else "")
+
+    def put(self, agent: str, items: Sequence[MemoryItem]) -> Deferred[Mapping[str, Stored]]:
+        """Store items."""
+        return self._answer("put", lambda: {item.entry: self._put(agent, item) for item in items})
+
+    def search(
+        self, agent: str, query: str, limit: int, keys: Sequence[str] | None
+    ) -> Deferred[Sequence[MemoryRow]]:
+        """Whatever shares words with the query."""
+
+        def look() -> list[MemoryRow]:
+            words = set(content_words(query))
+            found = [
+                MemoryRow(row.id, row.entry, row.audience, row.digest, float(shared))
+                for row, text in self._of(agent).values()
+                if (keys is None or row.audience in keys)
+                and (shared := len(words & set(content_words(text))))
+            ]
+            return best_rows(found, limit)
+
+        return self._answer("search", look)
+
+    def delete(self, agent: str, ids: Sequence[str]) -> Deferred[None]:
+        """Delete memories."""
+
+        def delete() -> None:
+            for memory_id in ids:
+                self._of(agent).pop(memory_id, None)
+
+        return self._answer("delete", delete)
+
+    def delete_all(self, agent: str) -> Deferred[None]:
+        """Delete all memories of a character."""
+        return self._answer("delete_all", self._of(agent).clear)
+
+    def rows(self, agent: str) -> Deferred[Sequence[MemoryRow]]:
+        """All memories of a character."""
+        return self._answer("rows", lambda: [row for row, _ in self._of(agent).values()])
+
+    def stop(self) -> None:
+        """There is nothing to stop."""
+
+    def _of(self, agent: str) -> dict[str, tuple[MemoryRow, str]]:
+        return self.stored.setdefault(agent, {})
+
+    def _put(self, agent: str, item: MemoryItem) -> Stored:
+        for row, _ in list(self._of(agent).values()):
+            if row.entry == item.entry and row.digest == item.digest:
+                return Stored(row.id, was_there=True)
+            if row.entry == item.entry:
+                del self._of(agent)[row.id]
+        row = MemoryRow(f"m{next(self._numbers)}", item.entry, item.audience, item.digest)
+        self._of(agent)[row.id] = row, item.text
+        return Stored(row.id)
+
+    def _answer(self, name: str, work: Callable[[], Any]) -> Deferred[Any]:
+        self.asked.append(name)
+        if self.off or self.down:
+            return fail(MemoryUnavailable(self.trouble))
+        result = work()
+        if self.lose_answers:
+            return fail(MemoryUnavailable("It does not answer in time."))
+        return succeed(result)
