@@ -333,6 +333,26 @@ class World(Protocol):
         """What the character calls somebody, empty where there is nobody of that dbref."""
 
 
+class Embedder(Protocol):
+    """Turns texts into vectors, so that texts of like meaning are near each other."""
+
+    name: str
+    dimensions: int
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        """One row for each text: a float32 array of (texts, dimensions), rows of length 1."""
+
+
+class RemoteEmbedder(Protocol):
+    """An embedder that cannot answer at once."""
+
+    name: str
+    dimensions: int
+
+    def embed_later(self, texts: Sequence[str]) -> Deferred[Any]:
+        """Fires with what `Embedder.embed` returns; fails with a `ProviderError`."""
+
+
 class Slices(Protocol):
     """Work that takes its turn, so that none of it holds others up for long."""
     def looks_of(self, character: Any, dbref: str) -> str:

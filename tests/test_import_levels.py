@@ -13,7 +13,14 @@ ROOT = Path(evennia_ai.__file__).parent
 OUTSIDE = ("evennia", "django", "openai", "httpx", "httpx2", "mem0", "tiktoken")
 PURE = ["policy", "messages", "config", "errors", "events", "turn.prompt_contexts"]
 PORTS = ["ports", "testing.scripted", "testing.memory_stores", "testing.stand_ins"]
-ENGINE = ["turn"]
+ENGINE = [
+    "turn",
+    "memory.columns",
+    "memory.index",
+    "memory.lexical",
+    "memory.ranking",
+    "memory.vectors",
+]
 
 
 def modules_of(names):

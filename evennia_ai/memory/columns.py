@@ -1,0 +1,114 @@
+"""What is known of each memory but its words and its meaning: one number a row in each column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evennia_ai.memory.lexical import Rows, View
+from evennia_ai.policy.audience import visible
+from evennia_ai.policy.retrieval import Offered, name_words
+from evennia_ai.ports import Audience
+
+GONE, PUBLIC = -1, 0
+NOBODY = -1
+ROW = np.dtype(
+    [
+        ("group", np.int32),
+        ("speaker", np.int32),
+        ("at", np.float64),
+        ("importance", np.float32),
+        ("words", np.int32),
+        ("length", np.float32),
+        ("time", np.bool_),
+        ("number", np.bool_),
+        ("question", np.bool_),
+        ("sourced", np.bool_),
+    ]
+)
+FIRST_ROOM = 64
+GROWTH = 1.5
+
+
+class Columns:
+    """Who may know each row, who said it, when, and what kind of text it is."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._rows = np.zeros(FIRST_ROOM, dtype=ROW)
+        self._groups: dict[Audience, int] = {}
+        self._speakers: dict[str, int] = {}
+        self._named: dict[str, set[int]] = {}
+
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        """A column, one entry for each row."""
+        return self._rows[name][: self.size]
+
+    def new_row(self) -> int:
+        """Room for one more; it is in nobody's view until `put`."""
+        if self.size == len(self._rows):
+            self._rows = np.resize(self._rows, int(self.size * GROWTH))
+        self._rows[self.size] = np.zeros((), dtype=ROW)
+        self._rows["group"][self.size] = GONE
+        self.size += 1
+        return self.size - 1
+
+    def put(
+        self, row: int, offered: Offered, speaker: str | None, audience: Audience | None
+    ) -> None:
+        """Say whose a row is, and what its text offers."""
+        self._rows["group"][row] = self._group(audience)
+        self._rows["speaker"][row] = self._speaker(speaker) if speaker else NOBODY
+        self._rows["words"][row] = len(offered.words)
+        self._rows["length"][row] = offered.length
+        for kind in ("time", "number", "question"):
+            self._rows[kind][row] = getattr(offered, kind)
+
+    def put_weight(self, row: int, at: float | None, importance: float, sourced: bool) -> None:
+        """Say when a row was, how important it is, and whether it comes from others."""
+        self._rows["at"][row] = np.nan if at is None else at
+        self._rows["importance"][row] = importance
+        self._rows["sourced"][row] = sourced
+
+    def drop(self, row: int) -> None:
+        """Take a row out of every view."""
+        self._rows["group"][row] = GONE
+
+    def view(self, audience: Audience | None, everything: bool) -> View:
+        """The rows an audience may know; None is for what everybody may."""
+        allowed = np.zeros(len(self._groups) + 2, dtype=np.bool_)  # the last is for what is gone
+        allowed[PUBLIC] = True
+        for group_audience, group in self._groups.items():
+            allowed[group] = everything or visible(group_audience, audience or frozenset())
+        mask = allowed[self["group"]]
+        return View(np.flatnonzero(mask), mask)
+
+    def speakers_named(self, words: frozenset[str]) -> set[int]:
+        """Those whose names hold one of these words."""
+        return set().union(*(self._named.get(word, set()) for word in words))
+
+    def is_name(self, word: str, view: View) -> bool:
+        """True for a word of the name of somebody who said something in view."""
+        return word in self._named and bool(self.said_by(self._named[word], view.rows).any())
+
+    def said_by(self, speakers: set[int], rows: Rows) -> npt.NDArray[np.bool_]:
+        """Which of these rows these speakers said."""
+        spoken = self["speaker"][rows]
+        found = np.zeros(len(rows), dtype=np.bool_)
+        for speaker in speakers:
+            found |= spoken == speaker
+        return found
+
+    def _group(self, audience: Audience | None) -> int:
+        if audience is None:
+            return PUBLIC
+        return self._groups.setdefault(audience, len(self._groups) + 1)
+
+    def _speaker(self, name: str) -> int:
+        if name not in self._speakers:
+            self._speakers[name] = len(self._speakers)
+            for word in name_words(name):
+                self._named.setdefault(word, set()).add(self._speakers[name])
+        return self._speakers[name]

@@ -1,0 +1,335 @@
+"""The index of memories: what is found, who may find it, and what it withstands."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evennia_ai.memory.index import MemoryIndex
+
+DAY = 86_400.0
+MAY_8 = 1_683_547_200.0  # 2023-05-08 12:00 UTC
+
+
+class LettersEmbedder:
+    """Texts with the same letters are near each other."""
+
+    name = "letters"
+    dimensions = 26
+
+    def embed(self, texts):
+        counts = [[text.lower().count(chr(97 + i)) for i in range(26)] for text in texts]
+        vectors = np.array(counts, dtype=np.float32).reshape(-1, 26)
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors / np.where(lengths > 0, lengths, 1)
+
+
+class BlindEmbedder(LettersEmbedder):
+    """Everything is equally near."""
+
+    def embed(self, texts):
+        return np.full((len(texts), 26), 26**-0.5, dtype=np.float32)
+
+
+def filled(*texts, embedder=None):
+    index = MemoryIndex(embedder)
+    for number, text in enumerate(texts):
+        index.add(f"m{number}", text)
+    return index
+
+
+def found(index, query, k=10, **more):
+    return [name for name, _ in index.search(query, k, **more)]
+
+
+# --- what is found -------------------------------------------------------------------------------
+
+
+def test_words_find_a_memory_in_whatever_form_they_come():
+    index = filled("The bridge was closed.", "Mira hiked over the pass.", "Soup again.")
+    assert found(index, "Who was hiking?", 1) == ["m1"]
+
+
+def test_the_best_come_first_and_no_more_than_k():
+    index = filled(*(f"The toll is {n} pennies" for n in range(20)), "A toll of silver")
+    results = index.search("silver toll", 3)
+    assert results[0][0] == "m20" and len(results) == 3
+    assert [score for _, score in results] == sorted((s for _, s in results), reverse=True)
+
+
+def test_an_answer_is_found_by_its_question():
+    index = filled(
+        "Nice weather.", "What is your sister's name?", "Odile, as always.", "I like bread.", "Bye."
+    )
+    assert found(index, "the name of the sister", 2) == ["m1", "m2"]
+
+
+def test_who_said_it_counts_where_the_question_names_somebody():
+    index = MemoryIndex()
+    index.add("a", "I love the sea", speaker="Rowan Ash")
+    index.add("b", "I love the sea so much", speaker="Mira")
+    assert found(index, "What does Rowan love?", 1) == ["a"]
+    assert found(index, "What does Mira love?", 1) == ["b"]
+
+
+def test_a_question_for_a_name_alone_is_a_question_for_its_words():
+    index = MemoryIndex()
+    index.add("a", "Soup again", speaker="Mira")
+    index.add("b", "I saw Odile and Mira", speaker="Odile")
+    assert found(index, "Mira?", 2)[0] in {"a", "b"}
+    assert len(found(index, "Mira?")) == 2
+
+
+def test_a_day_that_is_named_finds_what_was_said_on_it():
+    index = MemoryIndex()
+    for number in range(6):
+        index.add(f"d{number}", f"We ate soup number {number}", at=MAY_8 + number * 40 * DAY)
+    assert found(index, "What did you eat on 17 June 2023?", 1) == ["d1"]
+    assert found(index, "What did you eat yesterday?", 1, now=MAY_8 + 121 * DAY) == ["d3"]
+
+
+def test_a_fact_brings_what_it_was_drawn_from_and_stands_behind_it():
+    index = filled("It has three heads.", "Bread is dear.", "Rain again.", "I sleep badly.")
+    index.add("fact", "A dragon lives badly in the north.", sources=["m2", "elsewhere"])
+    ranked = found(index, "Which dragon lives in the north?")
+    assert ranked[0] == "m2" and ranked[-1] == "fact"
+
+
+def test_a_fact_without_its_sources_is_found_by_itself():
+    index = filled("Bread is dear.")
+    index.add("fact", "A dragon lives in the north.", sources=["elsewhere"])
+    assert found(index, "Where is the dragon?", 1) == ["fact"]
+
+
+def test_what_says_the_same_again_stands_behind_what_says_something_else():
+    index = filled(
+        "The toll is four pennies",
+        "The toll is four pennies",
+        "Tolls rise in spring",
+        embedder=LettersEmbedder(),
+    )
+    assert found(index, "What is the toll?", 2) in (["m0", "m2"], ["m1", "m2"])
+    assert len(found(index, "What is the toll?", 3)) == 3
+
+
+def test_meaning_finds_what_shares_no_word():
+    index = filled("listen", "quux", "zzz", embedder=LettersEmbedder())
+    assert found(index, "silent", 1) == ["m0"]
+
+
+@pytest.mark.parametrize(("high", "low"), [("importance", 1), ("at", MAY_8)])
+def test_importance_and_recency_decide_between_equals_only(high, low):
+    better = {"importance": 10, "at": MAY_8 + 60 * DAY}[high]
+    index = MemoryIndex()
+    index.add("old", "the toll is four pennies", **{high: low})
+    index.add("between", "nothing to do with it " * 3, at=MAY_8 - 900 * DAY)
+    index.add("new", "the toll is five pennies", **{high: better})
+    now = MAY_8 + 60 * DAY
+    assert found(index, "the toll in pennies", 1, now=now) == ["new"]
+    assert found(index, "is the toll four?", 1, now=now) == ["old"]
+
+
+# --- replacing, forgetting, counting -------------------------------------------------------------
+
+
+def test_an_id_that_comes_again_replaces_what_it_named():
+    index = filled("A dragon", "Bread")
+    index.add("m0", "A griffin")
+    assert len(index) == 2
+    assert found(index, "griffin", 1) == ["m0"]
+    scores = dict(index.search("dragon", 2))
+    assert scores == dict(filled("A griffin", "Bread").search("dragon", 2))
+
+
+def test_what_is_removed_is_gone_and_may_come_again():
+    index = filled("A dragon", "Bread", "Soup")
+    assert index.remove("m0") and not index.remove("m0")
+    assert "m0" not in index and len(index) == 2
+    assert set(found(index, "dragon")) == {"m1", "m2"}
+    index.add("m0", "A dragon")
+    assert found(index, "dragon", 1) == ["m0"]
+
+
+def test_room_of_what_is_gone_is_given_back():
+    index = filled(*(f"word{n} stone" for n in range(700)), embedder=LettersEmbedder())
+    for number in range(600):
+        index.remove(f"m{number}")
+    fresh = MemoryIndex(LettersEmbedder())
+    for number in range(600, 700):
+        fresh.add(f"m{number}", f"word{number} stone")
+    assert index.search("stone word650", 20) == fresh.search("stone word650", 20)
+    assert index._columns.size < 400
+
+
+# --- who may know --------------------------------------------------------------------------------
+
+
+def test_without_an_audience_only_what_everybody_may_know_is_found():
+    index = filled("The toll is four")
+    index.add("secret", "The toll is a lie", audience={"#1"})
+    index.add("nobody", "The toll is nobody's", audience=())
+    assert found(index, "toll") == ["m0"]
+    assert found(index, "toll", audience=()) == ["m0"]
+    assert set(found(index, "toll", audience={"#1"})) == {"m0", "secret"}
+    assert found(index, "toll", audience={"#1", "#2"}) == ["m0"]
+    assert set(found(index, "toll", everything=True)) == {"m0", "secret", "nobody"}
+
+
+PEOPLE = ["#1", "#2", "#3"]
+WORDS = ["dragon", "toll", "Mira", "Rowan", "bread", "north", "when", "may", "2023", "three", "?"]
+AUDIENCES = st.none() | st.frozensets(st.sampled_from(PEOPLE))
+TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
+MEMORIES = st.lists(
+    st.tuples(
+        TEXTS,
+        st.sampled_from([None, "Mira", "Rowan", "Odile Bread"]),
+        st.none() | st.integers(0, 5).map(lambda n: MAY_8 + n * DAY / 100),
+        st.integers(1, 10),
+        AUDIENCES,
+        st.lists(st.integers(0, 15), max_size=2),
+    ),
+    max_size=16,
+)
+
+
+def in_view(item_audience, audience):
+    return item_audience is None or bool(audience and audience <= item_audience)
+
+
+def index_of(memories, keep=lambda audience: True):
+    index = MemoryIndex(LettersEmbedder())
+    for number, (text, speaker, at, importance, audience, sources) in enumerate(memories):
+        if keep(audience):
+            named = [f"m{source}" for source in sources]
+            index.add(f"m{number}", text, speaker, at, importance, audience, named)
+    return index
+
+
+@settings(max_examples=150, deadline=None)
+@given(MEMORIES, TEXTS, AUDIENCES)
+def test_what_is_hidden_has_no_influence_at_all(memories, query, audience):
+    """The same search with hidden memories never added gives the same, to the last bit."""
+    whole = index_of(memories)
+    without = index_of(memories, lambda item: in_view(item, audience))
+    asked = {"audience": audience, "now": MAY_8 + DAY}
+    assert whole.search(query, 20, **asked) == without.search(query, 20, **asked)
+
+
+def test_what_is_hidden_has_no_influence_among_thousands_either():
+    rng = np.random.default_rng(7)
+    texts = [" ".join(rng.choice(WORDS, 5)) + f" {n % 97}" for n in range(3_000)]
+    whole, without = MemoryIndex(LettersEmbedder()), MemoryIndex(LettersEmbedder())
+    for number, text in enumerate(texts):
+        hidden = number % 3 == 0
+        whole.add(f"m{number}", text, audience={"#1"} if hidden else None)
+        if not hidden:
+            without.add(f"m{number}", text)
+    assert whole.search("dragon toll 42", 50) == without.search("dragon toll 42", 50)
+
+
+@settings(max_examples=60, deadline=None)
+@given(MEMORIES, st.lists(st.integers(0, 15), max_size=8), TEXTS)
+def test_what_was_removed_has_no_influence(memories, gone, query):
+    index = index_of(memories)
+    ids = {f"m{number}" for number in gone}
+    for name in ids:
+        index.remove(name)
+    never = MemoryIndex(LettersEmbedder())
+    for number, (text, speaker, at, importance, audience, sources) in enumerate(memories):
+        if f"m{number}" not in ids:
+            named = [f"m{source}" for source in sources]
+            never.add(f"m{number}", text, speaker, at, importance, audience, named)
+    assert index.search(query, 20, everything=True) == never.search(query, 20, everything=True)
+
+
+# --- whatever comes ------------------------------------------------------------------------------
+
+STRANGE = [
+    "",
+    " ",
+    "|r{foo}|lcquit|lt$space(9)|le<b>&amp;</b>\x1b[31m",
+    "😀🐉",
+    "\ud800 broken",
+    "nul\x00 and \u202e turned",
+    "x y " * 25_000,
+    "龍は北に住んでいる",
+    "Дракон живёт на севере",
+    "يعيش التنين في الشمال؟",
+    "ड्रैगन उत्तर में रहता है",
+    "9" * 400,
+    "on 31 February 2023, 99 May 0000, 5 months ago, in 9999",
+]
+
+
+@pytest.mark.parametrize("text", STRANGE, ids=range(len(STRANGE)))
+def test_any_text_can_be_kept_and_asked_for(text):
+    index = filled("A dragon lives in the north", *STRANGE, embedder=LettersEmbedder())
+    results = index.search(text, 20, now=MAY_8)
+    assert {name for name, _ in results} == {f"m{n}" for n in range(len(STRANGE) + 1)}
+    assert np.isfinite([score for _, score in results]).all()
+
+
+@pytest.mark.parametrize(
+    ("memory", "query"),
+    [
+        ("龍は北に住んでいる", "北の龍"),
+        ("Дракон живёт на севере", "дракон"),
+        ("يعيش التنين في الشمال", "التنين"),
+        ("Der Drache wohnt im Norden", "Drache?"),
+        ("มังกรอยู่ทางเหนือ", "มังกร"),
+    ],
+)
+def test_words_of_any_script_are_found(memory, query):
+    index = filled("Bread", "Хлеб", "パンと水", "خبز", "ขนมปัง", memory)
+    assert found(index, query, 1) == ["m5"]
+
+
+@pytest.mark.parametrize("k", [0, -1])
+def test_nothing_wanted_or_nothing_there_gives_nothing(k):
+    assert filled("A dragon").search("dragon", k) == []
+    assert MemoryIndex().search("dragon", 5) == []
+
+
+def test_the_same_search_gives_the_same():
+    texts = [f"stone {n % 7} bridge {n % 3}" for n in range(900)]
+    one, other = filled(*texts), filled(*texts)
+    assert one.search("bridge stone 3", 40) == other.search("bridge stone 3", 40)
+    assert one.search("bridge stone 3", 40) == one.search("bridge stone 3", 40)
+
+
+def test_numbers_no_time_can_be_do_no_harm():
+    index = MemoryIndex(LettersEmbedder())
+    index.add("a", "dragon", at=float("inf"), importance=1e9)
+    index.add("b", "dragon", at=-1e18, importance=-5)
+    for now in (None, 0, 1e300, float("inf"), float("nan")):
+        assert len(index.search("the dragon yesterday", 5, now=now)) == 2
+
+
+# --- vectors from elsewhere ----------------------------------------------------------------------
+
+
+def test_vectors_can_be_handed_in():
+    index = MemoryIndex()
+    index.add("a", "one", vector=[3.0, 0.0])
+    index.add("b", "two", vector=[0.0, 2.0])
+    index.add("c", "three")
+    assert [name for name, _ in index.search("?", 1, vector=[0.1, 1.0])] == ["b"]
+    assert len(index.search("?", 3)) == 3
+
+
+def test_a_vector_of_another_length_is_refused_and_changes_nothing():
+    index = MemoryIndex()
+    index.add("a", "one", vector=[1.0, 0.0])
+    for wrong in ([1.0], [float("nan"), 0.0]):
+        with pytest.raises(ValueError, match="vector"):
+            index.add("a", "two", vector=wrong)
+    assert len(index) == 1 and found(index, "one", 1) == ["a"]
+
+
+def test_a_change_of_embedder_goes_in_steps():
+    index = filled(*(f"listen {n}" for n in range(120)), "zzz", embedder=BlindEmbedder())
+    steps = list(index.reembed(LettersEmbedder()))
+    assert len(steps) == 3
+    fresh = filled(*(f"listen {n}" for n in range(120)), "zzz", embedder=LettersEmbedder())
+    assert index.search("silent", 5) == fresh.search("silent", 5)
+    assert list(index.reembed(None)) and len(index.search("silent", 5)) == 5
