@@ -20,12 +20,7 @@ from evennia_ai.policy.lore import LoreEntry
 from evennia_ai.policy.persona import read_persona
 from evennia_ai.policy.tokens import UsageReport, estimate_tokens
 from evennia_ai.ports import Gateway, Situation, ToolContext, ToolResult, ToolSpec, TurnRecord
-from evennia_ai.testing.memory_stores import (
-    MemoryConversation,
-    MemoryInbox,
-    MemoryJournal,
-    MemoryTurns,
-)
+from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 from evennia_ai.testing.semantic import StandInSemantic
 
 TOOLS = {"say": "final", "whisper": "final", "noop": "final", "look": "free", "give": "once"}
