@@ -27,8 +27,8 @@ from evennia_ai.store.attributes import (
     read_attribute,
     write_attribute,
 )
-from evennia_ai.turn.attention import EXPIRED, TURNS_A_TICK, act_unasked, answer_events
 from evennia_ai.store.tidying import mark_for_tidying
+from evennia_ai.turn.attention import EXPIRED, TURNS_A_TICK, act_unasked, answer_events
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_AUTONOMOUS
 
 log = Logger()
@@ -62,9 +62,9 @@ class AssistantScript(MindMixin, HearingMixin, DefaultScript):
         remembers goes. True lets it be deleted."""
         if self.ndb.backlog:
             self.ndb.backlog.clear()
-        return True
         if self.obj and self.services and self.services.semantic.was_used:
             mark_for_tidying(self.obj.id)
+        return True
 
     def at_server_start(self) -> None:
         """After a SIGKILL a timed script counts as active without a running task: start it."""

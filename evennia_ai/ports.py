@@ -332,29 +332,6 @@ class World(Protocol):
     def name_of(self, character: Any, dbref: str) -> str:
         """What the character calls somebody, empty where there is nobody of that dbref."""
 
-
-class Embedder(Protocol):
-    """Turns texts into vectors, so that texts of like meaning are near each other."""
-
-    name: str
-    dimensions: int
-
-    def embed(self, texts: Sequence[str]) -> Any:
-        """One row for each text: a float32 array of (texts, dimensions), rows of length 1."""
-
-
-class RemoteEmbedder(Protocol):
-    """An embedder that cannot answer at once."""
-
-    name: str
-    dimensions: int
-
-    def embed_later(self, texts: Sequence[str]) -> Deferred[Any]:
-        """Fires with what `Embedder.embed` returns; fails with a `ProviderError`."""
-
-
-class Slices(Protocol):
-    """Work that takes its turn, so that none of it holds others up for long."""
     def looks_of(self, character: Any, dbref: str) -> str:
         """What somebody or something within its sight looks like now, empty for any other."""
 
@@ -416,6 +393,9 @@ class RemoteEmbedder(Protocol):
         """Fires with what `Embedder.embed` returns; fails with a `ProviderError`."""
 
 
+class Slices(Protocol):
+    """Work that takes its turn, so that none of it holds others up for long."""
+
     def put(self, work: Callable[..., object], *args: Any) -> None:
         """Call ``work(*args)`` soon, after everything put before it."""
 
@@ -429,10 +409,10 @@ class Services(Protocol):
     toolbox: Toolbox
     world: World
     profiles: Mapping[str, Mapping[str, Any]]
+    semantic: SemanticMemory
 
     def now(self) -> datetime:
         """The time, in UTC."""
-    semantic: SemanticMemory
 
     def text(self, key: str) -> str:
         """A line for players that no model wrote."""

@@ -188,8 +188,8 @@ class AssistantService(Service):
             if call.active():
                 call.cancel()
         self.loop_thread.stop()
-
         self.semantic.stop()
+
     def quiesce(self) -> None:
         """Begin no turn any more and drop those in flight; their events wait for the next start.
         What could not be stored yet is lost with this process: its speakers are told."""
@@ -202,8 +202,8 @@ class AssistantService(Service):
             self.beat.stop()
         self.watch.stop()
         self.housekeeper.stop()
-        for script in AssistantScript.get_all_cached_instances():
         self.memory_keeper.stop()
+        for script in AssistantScript.get_all_cached_instances():
             if script.ndb.backlog:
                 script.ndb.backlog.give_up(StoreUnavailable("the server goes down."))
         self.gateway.close()
@@ -321,9 +321,9 @@ class AssistantService(Service):
         self.slices.put(self.wake_owing)
         self.clock.callLater(FIRST_WAKE_S, self.attend_present)
         self.housekeeper.start()
+        self.memory_keeper.start()
         slept = AssistantScript.objects.filter(db_attributes__db_key="operating_mode")
         for script_id in slept.values_list("id", flat=True):
-        self.memory_keeper.start()
             self.slices.put(self.watch_if_asleep, script_id)
 
     def recover(self, turn_id: int) -> None:

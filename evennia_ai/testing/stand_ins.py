@@ -117,12 +117,12 @@ class StandInServices:
         self.gateway = gateway
         self.toolbox = StandInToolbox()
         self.world = StandInWorld()
+        self.semantic = StandInSemantic(off="there is none here")
         self.profiles: dict[str, Mapping[str, Any]] = {}
         self.thoughts: list[tuple[int, bool]] = []
         self.compactions: list[tuple[str, Mapping[str, Any] | None]] = []
 
     def compacting(self, script: Any, reason: str, result: Mapping[str, Any] | None) -> None:
-        self.semantic = StandInSemantic(off="there is none here")
         """Write down how compactions go."""
         self.compactions.append((reason, result))
 
