@@ -31,7 +31,7 @@ def full(road):
     road.script.character = road.script  # of which nothing but what it remembers is touched
     said = "I crossed a river and then another one and went on through the wide and empty land. "
     for number in range(60):
-        line = f"Ann says: {number}. " + said * 12
+        line = f"Ann says: {number}. " + said * 7
         meta = {"speaker": "#5", "speaker_name": "Ann", "audience": ["#5"]}
         road.script.conversation.append([make_message("user", line, **meta)])
         road.script.conversation.append([make_message("assistant", f"Well, {number}.")])
