@@ -53,9 +53,10 @@ def consolidate_memories_to_semantic(
     and ``left`` for a later pass, with ``error`` where the store is down; with ``skipped`` and
     ``reason`` where the game does without. Fails with StoreUnavailable and TurnAborted.
     """
-    memory, journal = script.services.semantic, character.journal
+    memory = script.services.semantic
     if memory.is_off:
         return {"skipped": True, "reason": memory.trouble}
+    journal = character.journal
     yield journal.load(script.services.slices.put)
     tally, tried, error = Tally(), set[str](), ""
     while not error and (most is None or len(tried) < most):
