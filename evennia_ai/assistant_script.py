@@ -163,7 +163,6 @@ class AssistantScript(MindMixin, HearingMixin, DefaultScript):
         """Make room where the context is nearly full, then answer who waits; where nobody does,
         perhaps act unasked. Fires with the number of turns."""
         self.resolve_settings()
-        self.ndb.sleepy = False
         yield self.character.journal.load(self.services.slices.put)
         yield self.character.ai_profiles.load(self.services.slices.put)
         mask_old_results(self)

@@ -6,13 +6,14 @@ When it does is `night_watch`'s to say; what it does asleep, `asleep`'s and `sle
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from twisted.logger import Logger
 
 from evennia_ai.events import Heard
 from evennia_ai.policy.sleep_report import REASONS
-from evennia_ai.policy.sleep_schedule import ASLEEP, AWAKE, CONSOLIDATING, NAP, ORDER, WISH
+from evennia_ai.policy.sleep_schedule import ASLEEP, AWAKE, CONSOLIDATING, NAP, WISH
 from evennia_ai.senses import listening_objects
 from evennia_ai.signals import assistant_slept, assistant_woke
 from evennia_ai.store.attributes import read_attribute, write_attributes
@@ -54,7 +55,7 @@ def fall_asleep(script: Any, cause: str, reason: str = "") -> None:
         sleep_cause=cause,
         asleep_since=script.services.clock.seconds(),
     )
-    script.ndb.slept = False
+    script.ndb.slept, script.ndb.bedtime = False, None
     script.ndb.mumbled_to = set()
     script.services.watch.keep(script)
     show(script, "falls_asleep")
@@ -93,19 +94,36 @@ def be_spoken_to(script: Any, heard: Heard) -> None:
     show(script, "mumbles", meant)
 
 
-def lie_down(script: Any) -> None:
-    """At the end of a tick: fall asleep where it wanted to in it, and nobody has spoken since;
-    raises StoreUnavailable."""
-    if script.ndb.sleepy and not is_awaited(script):
-        fall_asleep(script, WISH)
-        script.wake()
-    script.ndb.sleepy = False
+@dataclass(frozen=True)
+class Bedtime:
+    """It shall fall asleep when it has ended what it is about: why, and since when that is so."""
+
+    cause: str
+    at: float
+    reason: str = ""
 
 
-def order_to_sleep(script: Any, by: str) -> None:
-    """Put an assistant to sleep at somebody's word; raises StoreUnavailable."""
-    fall_asleep(script, ORDER, f"at {by}'s word")
+def go_to_bed(script: Any, cause: str, reason: str = "") -> bool:
+    """Fall asleep now, or at the end of the tick that is under way; raises StoreUnavailable.
+    Returns True where it sleeps already. Arguments as for `fall_asleep`."""
+    if script.ndb.ticking:
+        script.ndb.bedtime = Bedtime(cause, script.services.clock.seconds(), reason)
+        return False
+    fall_asleep(script, cause, reason)
     script.wake()
+    return True
+
+
+def lie_down(script: Any) -> None:
+    """At the end of a tick: fall asleep where it shall, as soon as nobody waits for an answer, and
+    not where it only wanted to and somebody has spoken since; raises StoreUnavailable."""
+    bedtime: Bedtime | None = script.ndb.bedtime
+    if bedtime is None or is_awaited(script):
+        return
+    script.ndb.bedtime = None
+    if bedtime.cause != WISH or (script.ndb.last_talk_at or 0.0) <= bedtime.at:
+        fall_asleep(script, bedtime.cause, bedtime.reason)
+        script.wake()
 
 
 def show(script: Any, key: str, witnesses: Sequence[Any] | None = None) -> None:

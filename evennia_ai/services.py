@@ -270,7 +270,8 @@ class AssistantService(Service):
             reason=reason,
             result=", ".join(f"{key} {value}" for key, value in result.items()),
         )
-        if result.get("success") and character.location and script.players_near():
+        seen = character.location and not is_asleep(script) and script.players_near()
+        if result.get("success") and seen:
             send_filler(character, self.text("compacted"), listening_objects(character))
 
     def attend(self, script: Any) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 
 from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.commands.setup import ensure_may_edit
-from evennia_ai.rest import is_asleep, order_to_sleep, wake_up
+from evennia_ai.policy.sleep_schedule import ORDER
+from evennia_ai.rest import go_to_bed, is_asleep, wake_up
 
 
 class RestCommand(AICommand):
@@ -44,8 +45,9 @@ class CmdAISleep(RestCommand):
             raise UsageError(f"{script.character_name} is asleep already.")
         if not script.may_think():
             raise UsageError(f"{script.character_name} is stopped, or played by somebody.")
-        order_to_sleep(script, self.caller.key)
-        self.msg(f"{script.character_name} sleeps. |waiwake|n wakes it, and so does talk.")
+        asleep = go_to_bed(script, ORDER, f"at {self.caller.key}'s word")
+        now = "sleeps" if asleep else "will sleep as soon as nobody waits for an answer"
+        self.msg(f"{script.character_name} {now}. |waiwake|n wakes it, and so does talk.")
 
 
 class CmdAIWake(RestCommand):
@@ -61,6 +63,10 @@ class CmdAIWake(RestCommand):
     def run(self) -> None:
         """Wake it."""
         script = self.find_own()
+        if script.ndb.bedtime:
+            script.ndb.bedtime = None
+            self.msg(f"{script.character_name} stays awake.")
+            return
         if not is_asleep(script):
             raise UsageError(f"{script.character_name} is awake.")
         wake_up(script, f"at {self.caller.key}'s word")

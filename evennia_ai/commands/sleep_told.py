@@ -22,12 +22,17 @@ from evennia_ai.store.sleep_passes import find_pass
 
 LINE_CHARS = 400
 UNDER_WAY = "under way"
-INTERRUPTED = "interrupted, the server went down"
+INTERRUPTED = "interrupted, the server went down; what it did stands in /turns and /compactions"
 
 
 def pass_lines(script: Any, page: Page) -> list[str]:
     """A page of passes, a line each; empty where there are none."""
-    return [f"{pass_title(script, row)}\n    {pass_summary(row)}" for row in page.rows]
+    return [
+        f"{pass_title(script, row)}\n    {pass_summary(row)}"
+        if row["ended_at"]
+        else pass_title(script, row)
+        for row in page.rows
+    ]
 
 
 def pass_title(script: Any, row: dict[str, Any]) -> str:
@@ -40,14 +45,12 @@ def how_it_ended(script: Any, row: dict[str, Any]) -> str:
     """The end of a pass, if it has one."""
     if row["ended_at"] is None:
         return f"|y{UNDER_WAY if script.ndb.pass_id == row['id'] else INTERRUPTED}|n"
-    took = seconds_between(row["at"], row["ended_at"])
-    return f"{OUTCOMES.get(row['outcome'], row['outcome'])} after {took:.1f} s"
+    took_s = seconds_between(row["at"], row["ended_at"])
+    return OUTCOMES.get(row["outcome"], "ended").format(took_s=took_s)
 
 
 def pass_summary(row: dict[str, Any]) -> str:
-    """What a pass did and cost, in a line."""
-    if row["ended_at"] is None:
-        return "what it did stands in /turns and /compactions"
+    """What a pass that has ended did and cost, in a line."""
     told = f"{summarise_pass(row['results'], row['errors'])} ({describe_cost(row['cost'])})"
     return clean_output(told, LINE_CHARS)
 
@@ -70,14 +73,13 @@ def sleep_now(script: Any, last: dict[str, Any] | None) -> str:
     awake."""
     if not is_asleep(script):
         return ""
-    parts = [f"asleep{since(script)}, {REASONS[cause_of_sleep(script)]}"]
+    parts = [f"asleep{since(script)} ({REASONS[cause_of_sleep(script)]})"]
     if script.config.sleep_schedule:
         clock = " of the game world" if script.config.sleep_clock == GAME else ""
         parts.append(f"its hours are {script.config.sleep_schedule}{clock}")
     if last:
-        summary = pass_summary(last) if last["ended_at"] else ""
-        ended = how_it_ended(script, last)
-        parts.append(f"pass {last['id']} {ended}" + (f", {summary}" if summary else ""))
+        summary = f", {pass_summary(last)}" if last["ended_at"] else ""
+        parts.append(f"last pass ({last['id']}): {how_it_ended(script, last)}{summary}")
     return "; ".join(parts)
 
 

@@ -141,6 +141,6 @@ def mode_of(script: Any) -> str:
         return "stopped"
     if script.character.has_account:
         return "puppeted"
-    if script.ndb.ticking:
-        return "thinking"
-    return "asleep" if is_asleep(script) else "awake"
+    if is_asleep(script):
+        return "asleep"
+    return "thinking" if script.ndb.ticking else "awake"

@@ -23,9 +23,9 @@ REASONS = {
     WISH: "it wanted to",
 }
 OUTCOMES = {
-    DONE: "done",
-    WOKEN: "broken off, since it was woken",
-    STOPPED: "broken off, since it was stopped",
+    DONE: "done after {took_s:.1f} s",
+    WOKEN: "broken off after {took_s:.1f} s, since it was woken",
+    STOPPED: "broken off after {took_s:.1f} s, since it was stopped",
 }
 TITLES = {
     "memory_links": "Journal into long-term memory",
@@ -37,7 +37,7 @@ TITLES = {
     "context_compaction": "Old talk summed up",
 }
 SENTENCES = {
-    "pre_compaction_extraction": "{facts_recorded} written into the journal, {iterations} calls",
+    "pre_compaction_extraction": "{facts_recorded} into the journal (model calls: {iterations})",
     "context_compaction": (
         "{compacted_messages} messages, {original_tokens:,} tokens before and {new_tokens:,} after"
     ),
@@ -106,6 +106,6 @@ def describe_cost(cost: Mapping[str, Any]) -> str:
     """What it cost: model calls and tokens."""
     calls = cost.get("calls") or 0
     if not calls:
-        return "no model was asked"
+        return "no model calls"
     tokens = (cost.get("prompt_tokens") or 0) + (cost.get("completion_tokens") or 0)
     return f"{calls} model call{'s' if calls > 1 else ''}, {tokens:,} tokens"

@@ -23,6 +23,7 @@ log = Logger()
 
 Step = Callable[[Any, Any], Any]
 WOKEN: Mapping[str, Any] = {"skipped": True, "reason": "woken"}
+BROKEN_OFF: Mapping[str, Any] = {"skipped": True, "reason": "broken off in the middle of it"}
 NOT_BUILT: Mapping[str, Any] = {"skipped": True, "reason": "not built"}
 
 
@@ -72,7 +73,9 @@ def run_sleep_tick(
             raise
         except StepGivenUp as error:
             log.warn("{name}: asleep, {step}: {error}", **told(script, name), error=error)
-            results[name] = dict(WOKEN) if time.is_over else {"success": False, "error": str(error)}
+            results[name] = (
+                dict(BROKEN_OFF) if time.is_over else {"success": False, "error": str(error)}
+            )
         except Exception as error:  # noqa: BLE001  # a step's own boundary
             log.failure("{name}: asleep, {step} failed", **told(script, name))
             results[name] = {"success": False, "error": f"{type(error).__name__}: {error}"}

@@ -13,10 +13,12 @@ from evennia_ai.policy.sleep_schedule import (
     ANYBODY,
     NOBODY,
     STAFF,
+    WISH,
     BedtimeState,
     why_not_to_bed,
 )
 from evennia_ai.ports import ToolContext
+from evennia_ai.rest import go_to_bed
 from evennia_ai.tools.base import EVERYBODY, tool
 from evennia_ai.tools.registry import is_permitted
 
@@ -47,7 +49,7 @@ def go_to_sleep(context: ToolContext, arguments: SleepArguments) -> str:
     refusal = why_not_to_bed(bedtime_state(context))
     if refusal:
         raise ToolError(refusal)
-    context.script.ndb.sleepy = True
+    go_to_bed(context.script, WISH)
     return "Your eyes fall shut."
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from evennia_ai.rest import cause_of_sleep, is_asleep
+from evennia_ai.policy.sleep_schedule import WISH
+from evennia_ai.rest import Bedtime, cause_of_sleep, is_asleep
 from evennia_ai.testing.scripted import call
 from evennia_ai.testing.tools import try_tool
 from evennia_ai.tools.control import go_to_sleep
@@ -79,6 +80,15 @@ def test_while_somebody_else_talks_with_it_it_stays_awake(game, ann, bob, mira):
     game.run(1)
     assert not is_asleep(mira.assistant)
     assert "a moment ago" in game.model.requests[-1].messages[-2]["content"]
+
+
+def test_who_speaks_before_its_eyes_are_shut_keeps_it_awake(game, ann, mira):
+    mira.assistant.ndb.bedtime = Bedtime(WISH, game.clock.seconds() - 1)
+    game.model.add(call("say", text="Yes?"))
+    ann.do("say Mira, wait!")
+    game.run(1)
+    assert not is_asleep(mira.assistant)
+    assert mira.assistant.ndb.bedtime is None
 
 
 def test_who_has_just_woken_is_not_tired(game, admin, ann, mira):

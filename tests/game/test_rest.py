@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 from evennia.utils import gametime
+from twisted.internet.defer import Deferred
 
 from evennia_ai.messages import make_message
 from evennia_ai.models import Compaction, SleepPass
@@ -39,6 +40,32 @@ def test_it_is_put_to_sleep_for_all_to_see_and_talk_wakes_it(game, admin, ann, m
     ann.do("say Mira, hello")
     game.run(1)
     assert ann.heard()[-2:] == ["Mira wakes up and blinks.", 'Mira says, "Hm? Good evening."']
+    assert not is_asleep(mira.assistant)
+
+
+def test_told_to_sleep_while_it_thinks_it_answers_first(game, admin, ann, mira):
+    reply = Deferred()
+    game.model.add(reply)
+    ann.do("say Mira, hello")
+    game.run(1)
+    assert "as soon as nobody waits" in admin.told("aisleep Mira")
+    assert not is_asleep(mira.assistant)
+    ann.forget()
+    reply.callback(call("say", text="Hello."))
+    game.run(1)
+    assert ann.heard() == ['Mira says, "Hello."', "Mira yawns and falls asleep."]
+    assert mira.assistant.db.sleep_phase == "dreaming"
+
+
+def test_one_that_will_sleep_soon_can_be_kept_awake(game, admin, ann, mira):
+    reply = Deferred()
+    game.model.add(reply)
+    ann.do("say Mira, hello")
+    game.run(1)
+    admin.told("aisleep Mira")
+    assert "stays awake" in admin.told("aiwake Mira")
+    reply.callback(call("say", text="Hello."))
+    game.run(1)
     assert not is_asleep(mira.assistant)
 
 

@@ -60,7 +60,7 @@ def test_admins_read_pass_by_pass_what_it_did(slept, admin):
 def test_one_pass_is_told_step_by_step(slept, admin):
     told = admin.told(f"aihistory/sleep Mira = {SleepPass.objects.get().id}")
     assert len(told.splitlines()) == 9
-    assert "Facts written down: 0 written into the journal, 1 calls" in told
+    assert "Facts written down: 0 into the journal (model calls: 1)" in told
     assert "It cost: 2 model calls," in told
 
 
@@ -113,7 +113,7 @@ def test_the_status_tells_since_when_it_sleeps_and_what_came_of_it(slept, admin)
     slept.assistant.resolve_settings()
     told = admin.told("aistatus")
     assert f"Mira: asleep since {slept.assistant.services.now():%m-%d}" in told
-    assert "it was told to; its hours are 23:00-06:00; pass " in told
+    assert "(it was told to); its hours are 23:00-06:00; last pass (" in told
     assert "Old talk summed up:" in told
     admin.told("aiwake Mira")
     assert "asleep since" not in admin.told("aistatus")

@@ -3,7 +3,7 @@
 import pytest
 from twisted.internet.defer import Deferred
 
-from evennia_ai.models import Event, SleepPass
+from evennia_ai.models import Compaction, Event, SleepPass
 from evennia_ai.rest import is_asleep
 from evennia_ai.testing.scripted import call
 from tests.game.test_rest import fill
@@ -42,6 +42,8 @@ def test_it_mumbles_and_answers_when_the_pass_is_done(game, ann, sorting, reply)
     game.model.add("Ann told stories.", call("say", text="Hm? Hello."))
     reply.callback(call("noop"))
     game.run(1)
+    assert Compaction.objects.exists()
+    assert "Mira blinks, as if sorting the memories of a long day." not in ann.heard()
     assert ann.heard()[-2:] == ["Mira wakes up and blinks.", 'Mira says, "Hm? Hello."']
     assert SleepPass.objects.get().outcome == "done"
 

@@ -63,7 +63,7 @@ def test_a_number_that_is_none_is_nothing():
             "pre_compaction_extraction",
             {"success": True, "facts_recorded": 3, "iterations": 2, "stopped_by": "noop"},
             "",
-            "Facts written down: 3 written into the journal, 2 calls",
+            "Facts written down: 3 into the journal (model calls: 2)",
         ),
         (
             "episodic_prune",
@@ -107,7 +107,7 @@ def test_a_pass_in_a_line_tells_what_was_done_and_what_failed():
 @pytest.mark.parametrize(
     ("cost", "told"),
     [
-        ({}, "no model was asked"),
+        ({}, "no model calls"),
         (
             {"calls": 1, "prompt_tokens": 900, "completion_tokens": 100},
             "1 model call, 1,000 tokens",

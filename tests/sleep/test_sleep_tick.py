@@ -4,7 +4,7 @@ import pytest
 from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.errors import TurnAborted
-from evennia_ai.sleep import WOKEN, run_sleep_tick
+from evennia_ai.sleep import BROKEN_OFF, WOKEN, run_sleep_tick
 from evennia_ai.sleep.pass_time import STEP_TIME_S, PassTime
 from tests.test_context_compaction import make_script, outcome
 
@@ -68,7 +68,7 @@ def test_where_somebody_waits_a_pass_is_broken_off_in_time(script, clock, steps)
     clock.advance(19)
     assert came == []
     clock.advance(1)
-    assert came[0] == {"first": GOOD, "second": WOKEN, "third": WOKEN}
+    assert came[0] == {"first": GOOD, "second": BROKEN_OFF, "third": WOKEN}
     assert time.is_over
     assert clock.getDelayedCalls() == []
 
@@ -79,7 +79,7 @@ def test_who_is_in_more_of_a_hurry_counts(script, clock, steps):
     time.end_within(30)
     time.end_within(0)
     clock.advance(0)
-    assert came[0]["second"] == WOKEN
+    assert came[0]["second"] == BROKEN_OFF
 
 
 def test_a_pass_that_ends_soon_enough_is_not_broken_off(script, clock, steps, hanging):
