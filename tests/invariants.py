@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 Audience = frozenset[str]
 
 ENDS = frozenset({"answered", "excused", "noted", "expired"})
 NAMED_BY_A_TURN = frozenset({"answered", "excused"})
+PUBLIC = "public"
 SPEECH = frozenset({"say", "whisper"})
 
 
@@ -46,8 +47,8 @@ class Put:
 
 @dataclass(frozen=True)
 class EventRow:
-    """One row of the inbox. ``secret`` is True where its text was told in confidence to
-    ``audience`` and the assistant, and stands in nothing else that was ever said."""
+    """One row of the inbox. ``secret`` is what of its text was told in confidence to ``audience``
+    and the assistant, and stands in nothing else that was ever said; empty for room talk."""
 
     assistant: str
     id: int
@@ -55,7 +56,7 @@ class EventRow:
     state: str
     reason: str = ""
     turn_id: int | None = None
-    secret: bool = False
+    secret: str = ""
     audience: Audience = frozenset()
 
 
@@ -74,7 +75,8 @@ class TurnRow:
 
 @dataclass(frozen=True)
 class ActRow:
-    """An intent with its outcome; ``moment`` is when the intent was stored."""
+    """An intent with its outcome; ``moment`` is when the intent was stored; ``logged`` is False
+    where the conversation holds nothing of it, as of what is written down before talk goes."""
 
     assistant: str
     turn_id: int
@@ -85,6 +87,7 @@ class ActRow:
     state: str
     safe_to_retry: bool = False
     moment: float | None = None
+    logged: bool = True
 
 
 @dataclass(frozen=True)
@@ -148,13 +151,38 @@ class RequestRow:
 
 @dataclass(frozen=True)
 class CompactionRow:
-    """What moved the start of a view: messages up to ``upto_seq`` are summed up since then."""
+    """What moved the start of a view: messages up to ``upto_seq`` are summed up since then.
+
+    ``count`` is how many it says to have summed up; ``parts`` are everything it keeps of them,
+    summaries and facts, by who may know: ``public``, or dbrefs with commas between.
+    """
 
     assistant: str
     id: int
     from_seq: int
     upto_seq: int
     undone: bool = False
+    count: int | None = None
+    parts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ViewRow:
+    """What a model would be shown of a log: the compaction whose marker comes first, None where
+    there is none, and the messages after it."""
+
+    assistant: str
+    marker: int | None
+    seqs: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class EntryRow:
+    """Something a character wrote down; ``audience`` alone may know it, None is everybody."""
+
+    assistant: str
+    text: str
+    audience: Audience | None = None
 
 
 @dataclass
@@ -169,6 +197,8 @@ class Evidence:
     deeds: list[Deed] = field(default_factory=list)
     requests: list[RequestRow] = field(default_factory=list)
     compactions: list[CompactionRow] = field(default_factory=list)
+    views: list[ViewRow] = field(default_factory=list)
+    entries: list[EntryRow] = field(default_factory=list)
 
 
 Check = Callable[[Evidence], list[Violation]]
@@ -348,9 +378,53 @@ def check_deeds_are_logged(evidence: Evidence) -> list[Violation]:
         key = (act.assistant, act.call_id)
         if act.state != "done" or (act.assistant, act.turn_id, words.get(key)) in said:
             continue
+        if not act.logged and not asked[key] and not told[key]:
+            continue
         if (asked[key], told[key]) != (1, 1):
             text = f"{act.name}({act.arguments}) was done and is not in the conversation once"
             found.append(Violation("P3", act.assistant, text))
+    return found
+
+
+def check_nothing_falls_between(evidence: Evidence) -> list[Violation]:
+    """Each compaction in force begins with the very next message after the one before, and takes
+    out of view what it sums up, so that every message is either summed up or in view."""
+    found = []
+    seqs: defaultdict[str, list[int]] = defaultdict(list)
+    for message in evidence.messages:
+        seqs[message.assistant].append(message.seq)
+    last: dict[str, int] = {}
+    for row in evidence.compactions:
+        if row.undone:
+            continue
+        passed = [
+            seq for seq in seqs[row.assistant] if last.get(row.assistant, 0) < seq < row.from_seq
+        ]
+        if passed:
+            words = f"compaction {row.id} leaves out messages {passed[0]} to {passed[-1]}"
+            found.append(Violation("P3", row.assistant, words))
+        gone = sum(row.from_seq <= seq <= row.upto_seq for seq in seqs[row.assistant])
+        if row.count not in (None, gone):
+            words = f"compaction {row.id} sums {row.count} messages up and takes {gone} out of view"
+            found.append(Violation("P3", row.assistant, words))
+        last[row.assistant] = row.upto_seq
+    return found
+
+
+def check_views(evidence: Evidence) -> list[Violation]:
+    """What a model is shown is the marker of the compaction in force, and every message after what
+    it sums up, each once."""
+    found = []
+    in_force = {row.assistant: row for row in evidence.compactions if not row.undone}
+    for view in evidence.views:
+        row = in_force.get(view.assistant)
+        first = row.upto_seq if row else 0
+        log = (message for message in evidence.messages if message.assistant == view.assistant)
+        meant = tuple(message.seq for message in log if message.seq > first)
+        marker = row.id if row else None
+        if (view.marker, view.seqs) != (marker, meant):
+            words = f"{view.marker} and {view.seqs} are in view, not {marker} and {meant}"
+            found.append(Violation("P3", view.assistant, words))
     return found
 
 
@@ -456,13 +530,30 @@ def confidence_of_request(request: RequestRow, told: dict[str, Audience]) -> lis
     ]
 
 
+def check_confidence_of_memory(evidence: Evidence) -> list[Violation]:
+    """What was whispered stands in no summary, among no facts and in no journal entry that others
+    may be shown."""
+    found = []
+    secrets = circles(evidence.events)
+    kept = [(entry.assistant, entry.text, entry.audience) for entry in evidence.entries]
+    for row in evidence.compactions:
+        for key, text in row.parts.items():
+            kept.append((row.assistant, text, None if key == PUBLIC else frozenset(key.split(","))))
+    for assistant, text, audience in kept:
+        for secret, circle in secrets.items():
+            if secret in text and (audience is None or not audience <= circle):
+                ears = "everybody" if audience is None else sorted(audience)
+                found.append(Violation("P9", assistant, f"{secret!r} is remembered for {ears}"))
+    return found
+
+
 def circles(events: Iterable[EventRow]) -> dict[str, Audience]:
     """Who may know of each secret: everybody who was told it."""
     secrets: dict[str, Audience] = {}
     for row in events:
         if row.secret:
             told = row.audience | {row.assistant}
-            secrets[row.text] = secrets.get(row.text, frozenset()) | told
+            secrets[row.secret] = secrets.get(row.secret, frozenset()) | told
     return secrets
 
 
@@ -477,11 +568,14 @@ CHECKS: tuple[Check, ...] = (
     check_lease,
     check_order_of_log,
     check_deeds_are_logged,
+    check_nothing_falls_between,
+    check_views,
     check_compactions_progress,
     check_one_turn_at_a_time,
     check_one_thought_at_a_time,
     check_nothing_after_the_end,
     check_confidence,
+    check_confidence_of_memory,
 )
 
 

@@ -24,8 +24,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-KILLS_A_GAME = 4
-MOST_LIVES = 10
+KILLS_A_GAME = 8
+MOST_LIVES = 14
 FINISHED, FAILED = 0, 1
 
 
@@ -74,6 +74,7 @@ def play(folder: Path, game: int, families: Sequence[str]) -> dict[str, Any]:
     """One game: some lives that are killed and one that comes to rest, judged at its end."""
     from tests.crash import child_rows
     from tests.crash.child_database import open_database
+    from tests.crash.child_views import check_records, check_start
     from tests.crash.fast_points import choose_kill
     from tests.invariants import check_append_only, violations
 
@@ -84,17 +85,19 @@ def play(folder: Path, game: int, families: Sequence[str]) -> dict[str, Any]:
     rng = Random(f"kills of game {game}")
     broken: list[Any] = []
     seen: list[Any] = []
+    seen_moves: list[Any] = []
     for number in range(1, MOST_LIVES + 1):
         facts = child_rows.read_journal(place / "journal") if number > 1 else {"killed": ()}
         is_last = len(facts["killed"]) >= KILLS_A_GAME or number == MOST_LIVES
         live(place, game, number, None if is_last else choose_kill(rng, families))
         with open_database(database):
-            rows = child_rows.message_rows()
-        broken += check_append_only(seen, rows)
-        seen = rows
+            rows, moves = child_rows.message_rows(), child_rows.compaction_rows()
+        facts = child_rows.read_journal(place / "journal")
+        broken += check_start(facts, number, seen, seen_moves)
+        broken += check_append_only(seen, rows) + check_records(seen_moves, moves)
+        seen, seen_moves = rows, moves
         if is_last:
             break
-    facts = child_rows.read_journal(place / "journal")
     with open_database(database):
         broken += violations(child_rows.gather(facts))
     told = [*map(str, broken), *facts["trouble"]]
@@ -112,7 +115,7 @@ def play(folder: Path, game: int, families: Sequence[str]) -> dict[str, Any]:
 
 def live(place: Path, game: int, number: int, kill: Any) -> None:
     """Fork a life and wait for its end; at a random moment, bring that about."""
-    from tests.crash.child_life import Journal
+    from tests.crash.child_life import Chronicle
     from tests.crash.fast_points import AT_RANDOM
 
     child = os.fork()
@@ -122,7 +125,7 @@ def live(place: Path, game: int, number: int, kill: Any) -> None:
         time.sleep(kill.delay_s)
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
-    journal = Journal(place / "journal")
+    journal = Chronicle(place / "journal")
     if os.WIFSIGNALED(status) and kill is not None and kill.moment == AT_RANDOM:
         journal.write("killed", AT_RANDOM)
     elif os.WIFEXITED(status) and os.WEXITSTATUS(status) != FINISHED:

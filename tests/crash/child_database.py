@@ -14,6 +14,7 @@ from django.utils import timezone
 from evennia.accounts.models import AccountDB
 from evennia.objects.models import ObjectDB
 from evennia.scripts.models import ScriptDB
+from evennia.typeclasses.attributes import Attribute
 
 from tests.crash.child_life import DBREFS
 
@@ -23,6 +24,7 @@ def make_template(path: Path) -> None:
     with open_database(path):
         with connection.schema_editor() as editor:
             for model in (
+                Attribute,
                 AccountDB,
                 ObjectDB,
                 ScriptDB,

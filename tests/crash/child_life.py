@@ -19,23 +19,34 @@ from typing import Any
 
 from django.db import connection
 from django.db.models import Max
+from evennia.objects.models import ObjectDB
 
 from evennia_ai.events import Heard
-from evennia_ai.models import Event, ToolCall, Turn
+from evennia_ai.models import Event, Message, ToolCall, Turn
+from evennia_ai.policy.projection import View
+from evennia_ai.policy.recall import Talk
 from evennia_ai.ports import TASK_SUMMARY, LLMRequest, TurnRecord
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
+from evennia_ai.store.journal import Journal
 from evennia_ai.store.recovery import assistants_with_work, recover_open_turns
 from evennia_ai.store.turns import TableTurns
 from evennia_ai.testing.stand_ins import StandInServices
-from tests.crash.fast_points import AFTER, BEFORE, Kill, step_towards
+from tests.crash.fast_points import AFTER, BEFORE, Kill, steps_towards
 from tests.invariants import Deed, Put, RequestRow
+from tests.simulation.mind import Mind
+from tests.simulation.model import is_extraction
 from tests.simulation.play import MINDS, Play, Stores
-from tests.simulation.process import Mind, Process
+from tests.simulation.process import Process
+from tests.simulation.rows import parts_of, view_row
 from tests.simulation.schedule import OPEN, quiet_logs
 
 STEPS_A_LIFE = 12
-URGED = 3
+TALK = Talk(["Ann says: How many crowns do I owe you, and when are the oats due?"], [])
+ANYBODY = frozenset(MINDS)
+ROOM = 400
+URGED = 2
+STEPS_AFTER = 6
 WORDS_A_LIFE = 200
 BEGINNING = StandInServices(None).now()
 SCRIPT_IDS = {dbref: number for number, dbref in enumerate(MINDS, 1)}
@@ -49,6 +60,10 @@ STEPS: dict[Callable[[Play], None], int] = {
     Play.wake_all: 4,
     Play.be_restless: 3,
     Play.be_cramped: 4,
+    Play.doze: 4,
+    Play.rouse: 1,
+    Play.order_compaction: 3,
+    Play.undo_compaction: 2,
     Play.move: 6,
     Play.stop_or_start: 1,
     Play.steer: 1,
@@ -61,7 +76,16 @@ def latest_time() -> float:
     return max((at - BEGINNING).total_seconds() for at in (*latest, BEGINNING) if at is not None)
 
 
-class Journal:
+class Body:
+    """A character as its journal needs it: what it has of Attributes."""
+
+    def __init__(self, dbref: str) -> None:
+        self.dbref = self.key = dbref
+        self.db_attributes = ObjectDB(id=int(dbref[1:])).db_attributes
+        self.__dbclass__ = ObjectDB
+
+
+class Chronicle:
     """A file of facts, a line each; a line is there as a whole or not at all."""
 
     def __init__(self, path: Path) -> None:
@@ -76,10 +100,12 @@ class Journal:
 class Executioner:
     """Kills this process when it passes the moment that was chosen, by SIGKILL."""
 
-    def __init__(self, kill: Kill | None, journal: Journal) -> None:
+    def __init__(self, kill: Kill | None, journal: Chronicle) -> None:
         self.kill = kill
         self.journal = journal
         self.left = kill.number if kill is not None else 0
+        self.last_words: Callable[[], None] = lambda: None
+        self.doing = ""
 
     def passes(self, moment: str) -> None:
         """A moment is passed."""
@@ -95,6 +121,7 @@ class Executioner:
 
     def strike(self) -> None:
         """There is no way back, and nothing is cleaned up."""
+        self.last_words()
         self.journal.write("killed", self.kill.moment if self.kill else "")
         os.kill(os.getpid(), signal.SIGKILL)
 
@@ -112,8 +139,10 @@ class Executioner:
 
     def _around(self, moment: str, do: Any, *arguments: Any) -> Any:
         self.passes(f"{BEFORE} {moment}")
+        self.passes(f"{BEFORE} {moment} of {self.doing}")
         result = do(*arguments)
         self.passes(f"{AFTER} {moment}")
+        self.passes(f"{AFTER} {moment} of {self.doing}")
         return result
 
 
@@ -121,6 +150,19 @@ class MortalProcess(Process):
     """A process that really dies."""
 
     sim: Life
+
+    def operate(self, owner: str, name: str, operation: Callable[[], Any]) -> Any:
+        """As in the simulation; the executioner knows what is being done."""
+        executioner = self.sim.executioner
+
+        def known() -> Any:
+            executioner.doing = name
+            try:
+                return operation()
+            finally:
+                executioner.doing = ""
+
+        return super().operate(owner, name, known)
 
     def moment(self, name: str) -> None:
         """A moment outside the stores."""
@@ -138,12 +180,13 @@ class Life(Play):
         rng = Random(f"game {game}")
         minds, players = rng.choice((1, 2, 3)), rng.choice((1, 2, 3))
         super().__init__(Random(f"game {game} life {number}"), False, minds, players)
-        self.journal = Journal(folder / "journal")
-        self.trace = Journal(folder / "trace")
+        self.journal = Chronicle(folder / "journal")
+        self.trace = Chronicle(folder / "trace")
         self.executioner = Executioner(kill, self.journal)
         self.words = number * WORDS_A_LIFE
         self.time = latest_time()
         self.begun: dict[str, TurnRecord] = {}
+        self.is_cramped |= bool(steps_towards(kill))
         self.process = MortalProcess(self, number)
 
     def run(self, is_last: bool) -> None:
@@ -151,6 +194,10 @@ class Life(Play):
         with quiet_logs():
             self.executioner.watch_database()
             self.process.start()
+            self.note_views("view found")
+            self.executioner.last_words = partial(self.note_views, "view lost")
+            if not self.had_a_past:
+                self.remember()
             for step in self.choose_steps():
                 step(self)
                 self.advance(0.0)
@@ -160,10 +207,8 @@ class Life(Play):
     def choose_steps(self) -> list[Callable[[Play], None]]:
         """What will be done, and now and then what leads to the chosen moment."""
         steps = self.rng.choices(list(STEPS), list(STEPS.values()), k=STEPS_A_LIFE)
-        name = step_towards(self.executioner.kill)
-        if name:
-            steps[::URGED] = [getattr(Play, name)] * len(steps[::URGED])
-        return steps
+        urged = [getattr(Play, name) for name in steps_towards(self.executioner.kill)]
+        return [*urged * URGED, *steps[: STEPS_AFTER if urged else None]]
 
     # --- the database --------------------------------------------------------------------------
 
@@ -173,7 +218,8 @@ class Life(Play):
         """The tables' stores."""
         conversation = TableConversation(SCRIPT_IDS[dbref], now)
         turns = TableTurns(SCRIPT_IDS[dbref], conversation, now, epoch, may_go_on)
-        return Stores(conversation, TableInbox(SCRIPT_IDS[dbref], now), turns)
+        inbox, journal = TableInbox(SCRIPT_IDS[dbref], now), Journal(Body(dbref))
+        return Stores(conversation, inbox, turns, journal)
 
     def recover(self, process: Process) -> None:
         """Close what an older process left open."""
@@ -189,6 +235,11 @@ class Life(Play):
         waits = Event.objects.filter(state__in=OPEN).exists()
         return not waits and not any(mind.ticking for mind in self.process.minds.values())
 
+    @property
+    def had_a_past(self) -> bool:
+        """True where an earlier life was long enough to say anything."""
+        return Message.objects.exists()
+
     # --- what is noted -------------------------------------------------------------------------
 
     def next_fate(self, name: str) -> str:
@@ -197,6 +248,21 @@ class Life(Play):
             if self.executioner.is_due(f"{side} {name}"):
                 return f"dies {side}"
         return ""
+
+    def note_views(self, kind: str) -> None:
+        """What each mind has in view in memory; nothing where an operation was only half done,
+        since then the database may be ahead of it."""
+        if self.executioner.doing:
+            return
+        for dbref, mind in self.process.minds.items():
+            view: View = mind.script.conversation.current
+            fact = asdict(view_row(dbref, view.items))
+            fact |= {"masked": view.masked_upto, "parts": parts_of(view.record)}
+            fact |= {
+                "life": self.process.epoch,
+                "recalled": view.recall.call(TALK, ANYBODY, ROOM, "trusting"),
+            }
+            self.journal.write(kind, fact)
 
     def tell(self, text: str) -> None:
         """Into the trace, which is shown where a promise was broken."""
@@ -233,7 +299,8 @@ class Life(Play):
         row = RequestRow(assistant, 0, 0, None, text)
         if request.scene.task != TASK_SUMMARY:
             turn = self.begun[assistant]
-            audience = turn.audience if turn.private else self.rooms.listeners(assistant)
+            told_alone = turn.private or is_extraction(request)
+            audience = turn.audience if told_alone else self.rooms.listeners(assistant)
             row = RequestRow(assistant, turn.id, request.scene.step, audience, text)
         self.journal.write("request", asdict(row))
         return 0

@@ -9,6 +9,9 @@ from unittest.mock import patch
 
 from evennia_ai.policy.recovery import state_after_loss
 from evennia_ai.store import recovery, turns
+from evennia_ai.store.compactions import TableCompactions
+from evennia_ai.store.conversation import TableConversation
+from evennia_ai.store.rows import message_from_row
 from evennia_ai.store.turns import TableTurns
 from tests.simulation.plants import Plant, plant
 
@@ -47,6 +50,15 @@ def begin_in_pieces(table: TableTurns, *about: Any) -> Any:
         return real_begin(table, *about)
 
 
+def mask_in_memory(table: TableCompactions, *about: Any) -> None:
+    """What is masked is so until the process ends."""
+
+
+def view_stays(conversation: TableConversation, rows: Any) -> list[Any]:
+    """What is logged comes into view at the next start."""
+    return [message_from_row(row) for row in rows]
+
+
 PLANTS: dict[str, Plant] = {
     "an outcome and its messages are stored apart": plant(
         "P3", TableTurns, "record_outcome", outcome_then_messages
@@ -56,4 +68,6 @@ PLANTS: dict[str, Plant] = {
         "P2", recovery, "state_after_loss", answered_waits_again
     ),
     "intents are not stored": plant("P2", TableTurns, "intend", forget_intent),
+    "masks are not stored": plant("P3", TableCompactions, "mask", mask_in_memory),
+    "what is logged is not in view": plant("P3", TableConversation, "extend_view", view_stays),
 }

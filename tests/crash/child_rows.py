@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from evennia_ai.models import Compaction, Event, Message, ToolCall, Turn
-from evennia_ai.store.compactions import MASK
-from tests.crash.child_life import DBREFS
+from evennia_ai.store.compactions import MASK, record_from_row
+from evennia_ai.store.journal import Journal
+from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION
+from tests.crash.child_life import DBREFS, Body
 from tests.invariants import (
     ActRow,
     CompactionRow,
     Deed,
+    EntryRow,
     EventRow,
     Evidence,
     MessageRow,
@@ -21,7 +24,8 @@ from tests.invariants import (
     RequestRow,
     TurnRow,
 )
-from tests.simulation.play import PLAYERS
+from tests.simulation.play import MINDS, PLAYERS
+from tests.simulation.rows import entry_row, parts_of, secret_of
 from tests.simulation.world import TOOLS
 
 Facts = dict[str, list[Any]]
@@ -47,6 +51,7 @@ def gather(facts: Facts) -> Evidence:
         deeds=[plain(Deed, fact) for fact in facts["deed"]],
         requests=[plain(RequestRow, fact) for fact in facts["request"]],
         compactions=compaction_rows(),
+        entries=entry_rows(),
     )
 
 
@@ -69,7 +74,7 @@ def event_rows() -> list[EventRow]:
             state=row.state,
             reason=row.reason,
             turn_id=row.turn_id,
-            secret=row.private and row.speaker in PLAYERS,
+            secret=secret_of(row.text, row.private and row.speaker in PLAYERS),
             audience=frozenset(row.audience),
         )
         for row in Event.objects.order_by("id")
@@ -110,8 +115,9 @@ def act_rows() -> list[ActRow]:
             state=row.state,
             safe_to_retry=row.name in TOOLS and TOOLS[row.name].safe_to_retry,
             moment=row.at.timestamp(),
+            logged=row.turn.context != CONTEXT_PRE_COMPACTION.name,
         )
-        for row in ToolCall.objects.order_by("id")
+        for row in ToolCall.objects.select_related("turn").order_by("id")
     ]
 
 
@@ -144,9 +150,16 @@ def compaction_rows() -> list[CompactionRow]:
             from_seq=row.from_seq,
             upto_seq=row.upto_seq,
             undone=row.undone_at is not None,
+            count=row.compacted_count,
+            parts=parts_of(record_from_row(row)),
         )
         for row in Compaction.objects.exclude(reason=MASK).order_by("id")
     ]
+
+
+def entry_rows() -> list[EntryRow]:
+    """What was written down, by whoever."""
+    return [entry_row(dbref, entry) for dbref in MINDS for entry in Journal(Body(dbref)).all()]
 
 
 def kills(facts: Facts) -> Counter[str]:

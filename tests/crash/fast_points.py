@@ -19,13 +19,13 @@ LATEST_S = 0.12
 @dataclass(frozen=True)
 class Family:
     """Moments of one kind; ``latest`` is up to the how many-th pass of one may be chosen, and
-    ``weight`` how often the family is. ``step`` is what leads to them, as `simulation.play.Play`
+    ``weight`` how often the family is. ``steps`` are what leads to them, as `simulation.play.Play`
     names it, where that is rare."""
 
     moments: tuple[str, ...]
     latest: int
     weight: int
-    step: str = ""
+    steps: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,27 @@ FAMILIES = {
     "acts": Family(("turns.intend", "turns.record_outcome"), latest=5, weight=5),
     "world": Family(("a deed",), latest=4, weight=4),
     "recovery": Family(("recovery",), latest=1, weight=1),
-    "compaction": Family(("log.compact", "log.mask"), latest=1, weight=2, step="be_cramped"),
+    "compaction": Family(
+        ("log.compact", "statement of log.compact", "commit of log.compact"),
+        latest=1,
+        weight=4,
+        steps=("order_compaction", "short_wait", "be_cramped", "short_wait"),
+    ),
+    "mask": Family(
+        ("log.mask", "commit of log.mask"), latest=1, weight=1, steps=("see", "short_wait")
+    ),
+    "undo": Family(
+        ("log.undo", "statement of log.undo", "commit of log.undo"),
+        latest=1,
+        weight=2,
+        steps=("order_compaction", "long_wait", "undo_compaction"),
+    ),
+    "journal": Family(
+        ("journal.add", "statement of journal.add", "commit of journal.add"),
+        latest=1,
+        weight=2,
+        steps=("doze", "long_wait"),
+    ),
     "costs": Family(("turns.record_model_call",), latest=3, weight=1),
     "database": Family(("statement",), latest=90, weight=5),
     "transaction": Family(("commit",), latest=30, weight=4),
@@ -72,7 +92,7 @@ def family_of(moment: str) -> str:
     return next(found, AT_RANDOM)
 
 
-def step_towards(kill: Kill | None) -> str:
-    """What must be done for a moment to come, empty where it comes by itself."""
+def steps_towards(kill: Kill | None) -> tuple[str, ...]:
+    """What must be done for a moment to come, nothing where it comes by itself."""
     family = FAMILIES.get(family_of(kill.moment)) if kill is not None else None
-    return family.step if family is not None else ""
+    return family.steps if family is not None else ()

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.crash.fast import run_kills
-from tests.crash.fast_points import AT_RANDOM, FAMILIES, family_of
+from tests.crash.fast_points import AFTER, AT_RANDOM, BEFORE, FAMILIES, family_of
 
 KILLS = 200
 KILLS_A_SOAK = 2_000
@@ -14,7 +14,10 @@ PLANTS = {
     "a turn begins in pieces": ("P1", ("database",)),
     "what was answered waits again": ("P2", ("acts", "world")),
     "intents are not stored": ("P2", ("world",)),
+    "masks are not stored": ("P3", ("mask",)),
+    "what is logged is not in view": ("P3", ("compaction",)),
 }
+COMPACTION = ("compaction", "mask", "undo", "journal")
 
 
 @pytest.mark.once
@@ -24,6 +27,16 @@ def test_two_hundred_kills_lose_no_utterance_and_do_nothing_twice(tmp_path):
     assert sum(report.kills.values()) >= KILLS
     assert {family_of(moment) for moment in report.kills} == {*FAMILIES, AT_RANDOM}
     assert report.puts > KILLS < report.deeds
+
+
+@pytest.mark.once
+def test_two_hundred_kills_around_compactions_leave_the_old_history_or_the_new(tmp_path):
+    report = run_kills(tmp_path, KILLS, COMPACTION)
+    assert not report.broken, "\n\n".join(report.broken)
+    assert sum(report.kills.values()) >= KILLS
+    assert {family_of(moment) for moment in report.kills} == set(COMPACTION)
+    stored = ("log.compact", "commit of log.compact", "log.undo", "commit of log.undo")
+    assert set(report.kills) > {f"{side} {point}" for point in stored for side in (BEFORE, AFTER)}
 
 
 @pytest.mark.soak

@@ -21,6 +21,7 @@ from evennia_ai.errors import (
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import LLMReply, ToolCallRequest
 from evennia_ai.ports import TASK_SUMMARY, LLMRequest
+from tests.simulation.world import JOURNAL
 
 if TYPE_CHECKING:
     from tests.simulation.play import Play
@@ -35,6 +36,7 @@ PATTERNS = {
     "act and say": 8,
     "act": 14,
     "say twice": 2,
+    "note": 4,
     "noop": 5,
     "broken arguments": 2,
     "unknown tool": 2,
@@ -60,6 +62,8 @@ class SimModel:
     def complete(self, request: LLMRequest, profile: ModelProfile) -> Deferred[LLMReply]:
         """Answer some time. Whoever cancels hears nothing more."""
         plan = self.plan_spare if profile.client == "offline" else self.plan
+        if is_extraction(request) and not self.sim.calm:
+            plan = self.plan_entry
         if request.scene.task == TASK_SUMMARY:
             plan = self.plan_summary
         delay, answer = plan(request)
@@ -81,8 +85,17 @@ class SimModel:
         rng = self.sim.rng
         if not self.sim.calm and rng.random() < 0.3:
             return think_time(rng), rng.choice((ProviderUnavailable("down"), LLMReply("")))
-        tokens = TOKEN.findall(" ".join(str(message["content"]) for message in request.messages))
-        return think_time(rng), LLMReply(" ".join(["sum", *dict.fromkeys(tokens)]))
+        return think_time(rng), LLMReply(" ".join(["sum", *tokens_in(request)]))
+
+    def plan_entry(self, request: LLMRequest) -> tuple[float, LLMReply | Exception]:
+        """As `plan`, for what shall be written down before talk goes out of view."""
+        rng = self.sim.rng
+        entry = said(JOURNAL, " ".join(["was", *tokens_in(request)]))
+        batches = ((entry,), (entry, entry), (entry, said("say", "aha")), (said("noop", ""),), ())
+        answer: LLMReply | Exception = calls_reply(*rng.choice(batches))
+        if rng.random() < 0.15:
+            answer = rng.choice((ProviderUnavailable("down"), ContextOverflow("too much")))
+        return think_time(rng), answer
 
     def plan_spare(self, request: LLMRequest) -> tuple[float, LLMReply | Exception]:
         """As `plan`, for the brain that stands in where a model failed."""
@@ -144,6 +157,12 @@ def fire(result: Deferred[LLMReply], answer: LLMReply | Exception) -> None:
         result.callback(Failure(answer) if isinstance(answer, Exception) else answer)
 
 
+def is_extraction(request: LLMRequest) -> bool:
+    """True where facts shall be written down, by the tools that are offered."""
+    names = {tool["function"]["name"] for tool in request.tools}
+    return JOURNAL in names and "say" not in names
+
+
 def think_time(rng: Random) -> float:
     """Seconds until a reply: at once, soon, late, too late."""
     draw = rng.random()
@@ -188,6 +207,7 @@ def compose(rng: Random, pattern: str, text: str, request: LLMRequest) -> LLMRep
         "act and say": (said(rng.choice(ACTS), text), said("say", text)),
         "act": (said(rng.choice(ACTS), text),),
         "say twice": (said("say", text), said("say", text + " again")),
+        "note": (said(JOURNAL, text),),
         "noop": (ToolCallRequest("x", "noop", "{}"),),
         "broken arguments": (ToolCallRequest("x", "say", '{"text": "'),),
         "unknown tool": (said("fly", text),),
@@ -213,8 +233,14 @@ def answer_text(request: LLMRequest) -> str:
 
 def gossip(rng: Random, request: LLMRequest) -> str:
     """Words that tell on whatever stands in the prompt."""
-    tokens = TOKEN.findall(" ".join(str(message["content"]) for message in request.messages))
+    tokens = tokens_in(request)
     return " ".join(["ah", *rng.sample(tokens, min(3, len(tokens)))])
+
+
+def tokens_in(request: LLMRequest) -> list[str]:
+    """All that was ever said in a prompt, each once."""
+    words = " ".join(str(message["content"]) for message in request.messages)
+    return list(dict.fromkeys(TOKEN.findall(words)))
 
 
 def somebody(rng: Random, request: LLMRequest) -> str:

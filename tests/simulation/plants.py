@@ -13,13 +13,14 @@ from unittest.mock import patch
 
 from evennia_ai.policy import recovery
 from evennia_ai.policy.inbox import Batch
-from evennia_ai.policy.projection import View
+from evennia_ai.policy.projection import PUBLIC, CompactionRecord, View
 from evennia_ai.policy.tokens import count_message
-from evennia_ai.sleep import summarising
+from evennia_ai.ports import ToolContext
+from evennia_ai.sleep import compaction, extraction, summarising
 from evennia_ai.testing import memory_stores
 from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 from evennia_ai.turn import attention, llm_interaction, react_loop, tool_execution
-from tests.simulation.process import Mind
+from tests.simulation.mind import Mind
 
 real_append = MemoryConversation.append
 real_begin = MemoryTurns.begin
@@ -27,6 +28,8 @@ real_compact = MemoryConversation.compact
 real_finish = MemoryTurns.finish
 real_metadata = tool_execution.audience_metadata
 real_outcome = MemoryTurns.record_outcome
+real_record = compaction.make_record
+real_tool_context = extraction.tool_context
 real_scene = llm_interaction.build_scene
 real_put = MemoryInbox.put
 
@@ -119,6 +122,29 @@ def view_of_everything(conversation: MemoryConversation) -> View:
     return View(None, conversation.messages, 0, count_message)
 
 
+def take_what_came_later(*about: Any) -> CompactionRecord:
+    """A compaction that takes all out of view that is there when its summary is."""
+    _order, view, *_rest = about
+    return replace(real_record(*about), upto_seq=view.messages[-1]["metadata"]["seq"])
+
+
+def compact_whatever_came(script: Any, record: CompactionRecord, *about: Any) -> CompactionRecord:
+    """A compaction that takes no notice of an undo that came meanwhile."""
+    return script.conversation.compact(record)
+
+
+def facts_for_all(*about: Any) -> CompactionRecord:
+    """A compaction that keeps everybody's facts together."""
+    record = real_record(*about)
+    facts = tuple(fact for part in record.facts.values() for fact in part)
+    return replace(record, facts={PUBLIC: facts})
+
+
+def journal_for_all(*about: Any) -> ToolContext:
+    """What is written down of a private talk may be read to everybody."""
+    return replace(real_tool_context(*about), private=False)
+
+
 def close_without_reason(inbox: MemoryInbox, ids: Any, state: str, reason: str = "") -> None:
     """An end that nobody can understand later."""
     for row in inbox.rows:
@@ -202,6 +228,14 @@ PLANTS = {
     ),
     "a compaction does not move the view": plant(
         "P4", MemoryConversation, "current", property(view_of_everything)
+    ),
+    "a compaction takes more out of view than it sums up": plant(
+        "P3", compaction, "make_record", take_what_came_later
+    ),
+    "a compaction does not notice an undo": plant("P3", compaction, "store", compact_whatever_came),
+    "facts out of view are everybody's": plant("P9", compaction, "make_record", facts_for_all),
+    "what is journalled of a whisper is everybody's": plant(
+        "P9", extraction, "tool_context", journal_for_all
     ),
     "a summary is made of everybody's talk together": plant(
         "P9", summarising, "split_by_audience", lambda messages: {"public": list(messages)}

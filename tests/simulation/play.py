@@ -10,21 +10,31 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from random import Random
 from typing import Any
 
 from twisted.python.failure import Failure
 
 from evennia_ai.events import Heard
+from evennia_ai.messages import make_message, wire_call
 from evennia_ai.ports import LLMRequest
+from evennia_ai.sleep.compaction import is_due
 from tests.invariants import Deed
-from tests.simulation.process import Mind, Process
-from tests.simulation.world import ROOMS, Rooms
+from tests.simulation.mind import KEPT, Mind
+from tests.simulation.process import Process
+from tests.simulation.world import ROOMS, VIEW, Rooms
 
 ROUNDS = 40
 ROUND_S = 5.0
 PLAYERS = {"#5": "Ann", "#6": "Bob", "#7": "Cel"}
 MINDS = {"#21": "Mira", "#22": "Otto", "#23": "Runa"}
+EARLIER = [
+    ("user", "Ann says: I promise to bring you 3 sacks of oats from Dunmore by Friday."),
+    ("assistant", "Good. You owe me 40 crowns as it is, and the stable is empty."),
+    ("user", "Ann says: The grey mare is called Nettle, and she bites."),
+    ("assistant", "Then keep her away from the well, please."),
+] * 3
 
 
 @dataclass(frozen=True)
@@ -34,6 +44,7 @@ class Stores:
     conversation: Any
     inbox: Any
     turns: Any
+    journal: Any
 
 
 class Play(ABC):
@@ -53,6 +64,7 @@ class Play(ABC):
         self.calm = ""
         self.time = 0.0
         self.words = 0
+        self.sleepers: set[str] = set()
         self.rooms = Rooms()
         self.assistants = dict(list(MINDS.items())[:minds])
         self.players = dict(list(PLAYERS.items())[:players])
@@ -111,6 +123,14 @@ class Play(ABC):
 
     # --- chance --------------------------------------------------------------------------------
 
+    def remember(self) -> None:
+        """Where a window holds little, it is nearly full from the beginning."""
+        past = [
+            make_message(*line, audience=sorted(self.players), private=False) for line in EARLIER
+        ]
+        for mind in self.process.minds.values() if self.is_cramped else ():
+            mind.script.conversation.append(past)
+
     def is_addressed(self, heard: Heard) -> bool:
         """Whether words among minds call for an answer."""
         return not self.calm and self.rng.random() < 0.5
@@ -122,9 +142,10 @@ class Play(ABC):
         return self.rng.choice((0.5, 5.0, None))
 
     def next_words(self, private: bool) -> str:
-        """Words nobody has said before."""
+        """Words nobody has said before; now and then what a compaction takes for a fact."""
         self.words += 1
-        return f"{'s' if private else 'p'}{self.words:04}x"
+        token = f"{'s' if private else 'p'}{self.words:04}x"
+        return f"I owe you {self.words + 40} crowns, {token}." if self.words % 4 == 0 else token
 
     # --- time ----------------------------------------------------------------------------------
 
@@ -152,6 +173,7 @@ class Play(ABC):
             self.rooms.place[who] = ROOMS[0]
         for mind in self.process.minds.values():
             mind.stopped = mind.steered = False
+        self.sleepers.clear()
         for tool in ("say", "noop"):
             self.calm = tool
             for mind in self.process.minds.values():
@@ -171,6 +193,7 @@ class Play(ABC):
     def wake_all(self) -> None:
         """The beat of the service."""
         for mind in self.process.minds.values():
+            mind.tend()
             mind.wake()
 
     def somebody(self) -> str | None:
@@ -225,9 +248,10 @@ class Play(ABC):
         """Too long for any answer."""
         self.advance(310.0)
 
-    def a_mind(self) -> Mind:
-        """Any of the minds."""
-        return self.rng.choice(list(self.process.minds.values()))
+    def a_mind(self, wanted: Callable[[Mind], Any] = bool) -> Mind:
+        """Any of the minds, rather one that is ``wanted``."""
+        minds = list(self.process.minds.values())
+        return self.rng.choice([mind for mind in minds if wanted(mind)] or minds)
 
     def be_restless(self) -> None:
         """Somebody feels like doing something unasked."""
@@ -239,6 +263,49 @@ class Play(ABC):
         """Somebody's context is full: it compacts before it thinks."""
         mind = self.a_mind()
         mind.cramped = True
+        mind.wake()
+
+    def doze(self) -> None:
+        """Somebody falls asleep, by the hours it keeps."""
+        mind = self.a_mind(lambda mind: is_due(mind.script))
+        if not mind.asleep or mind.slept:
+            mind.fall_asleep()
+        mind.wake()
+
+    def rouse(self) -> None:
+        """Somebody's hours of sleep are over."""
+        mind = self.a_mind()
+        if mind.asleep and not mind.ticking:
+            mind.wake_up()
+
+    def order_compaction(self) -> None:
+        """An admin has somebody compact, and now and then takes back what was done before."""
+        mind = self.a_mind(lambda mind: len(mind.script.conversation.view()) > KEPT)
+        mind.compact_at_order().addErrback(partial(self.note_failed_tick, mind))
+        if self.rng.random() < 0.5:
+            self.undo(mind)
+
+    def undo_compaction(self) -> None:
+        """An admin takes somebody's last compaction back."""
+        self.undo(self.a_mind(lambda mind: mind.script.conversation.current.record))
+
+    def undo(self, mind: Mind) -> None:
+        """As ``aicompact/undo``."""
+        if mind.script.conversation.undo() is not None:
+            self.tell(f"{mind.name}'s last compaction is undone")
+
+    def see(self) -> None:
+        """Somebody has seen a lot, and its head fills."""
+        mind = self.a_mind(lambda mind: not mind.ticking)
+        call = wire_call(f"seen{self.words}", "look", "{}")
+        meta = {"audience": sorted(self.players), "private": False}
+        self.words += 1
+        mind.script.conversation.append(
+            [
+                make_message("assistant", "", tool_calls=[call], **meta),
+                make_message("tool", VIEW, tool_call_id=call["id"], **meta),
+            ]
+        )
         mind.wake()
 
     def stop_or_start(self) -> None:

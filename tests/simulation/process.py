@@ -6,41 +6,31 @@ rooms, and what was noticed in the world.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks, succeed
+from twisted.internet.defer import Deferred, succeed
 from twisted.internet.task import Clock
 
-from evennia_ai.config import AssistantConfig, ModelProfile
-from evennia_ai.errors import StoreUnavailable, TurnAborted
+from evennia_ai.errors import StoreUnavailable
 from evennia_ai.events import Audience, Heard
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.policy.react import own_call_id
 from evennia_ai.ports import ToolContext
-from evennia_ai.sleep.compaction import compact, is_urgent, mask_old_results
-from evennia_ai.sleep.order import EMERGENCY, Order
-from evennia_ai.store.backlog import Backlog
-from evennia_ai.testing.stand_ins import StandInScript, StandInServices
-from evennia_ai.turn.attention import EXPIRED, TURNS_A_TICK, act_unasked, answer_events
+from evennia_ai.testing.stand_ins import StandInServices
 from evennia_ai.turn.fallback import EXCUSE_STEP
 from tests.invariants import Deed
+from tests.simulation.mind import CONFIG, Mind
 from tests.simulation.model import make_gateway
 from tests.simulation.world import TOOLS, Act, Hands, Senses
 
 if TYPE_CHECKING:
-    from tests.simulation.play import Play, Stores
+    from tests.simulation.play import Play
 
-CONFIG = AssistantConfig(max_iterations=4)
-SMALL_WINDOW = {"max_context_tokens": 1_000, "max_reply_tokens": 16, "compact_preserve_window": 4}
-CRAMPED = replace(CONFIG, **SMALL_WINDOW)
-KEPT = 4
-IN_MEMORY = frozenset({"is_current"})
-STORE_PAUSE_S = 5.0
 RECOVERY_PAUSE_S = 1.0
-READS = frozenset({"log.view", "inbox.open_events", "inbox.overheard"})
+READS = frozenset({"log.view", "inbox.open_events", "inbox.overheard", "journal.load"})
 EXCUSE_ID = own_call_id(0, EXCUSE_STEP, 0)[-4:]
 
 
@@ -53,134 +43,15 @@ def turn_number(call_id: str) -> int:
     return int(call_id[:-4], 36)
 
 
-class Watched:
-    """A store each of whose operations is a moment at which the process may die, or be refused."""
+class Turns:
+    """`ports.Slices` by the clock: whatever is put has its turn after what is due already."""
 
-    def __init__(self, name: str, owner: str, store: Any, process: Process) -> None:
-        self._name = name
-        self._owner = owner
-        self._store = store
-        self._process = process
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
 
-    def __getattr__(self, name: str) -> Any:
-        value = getattr(self._store, name)
-        if not callable(value) or name in IN_MEMORY:
-            return value
-
-        def operation(*args: Any, **kwargs: Any) -> Any:
-            return self._process.operate(
-                self._owner, f"{self._name}.{name}", lambda: value(*args, **kwargs)
-            )
-
-        setattr(self, name, operation)
-        return operation
-
-
-class Mind:
-    """One assistant in one process: what `AssistantScript` is in the game."""
-
-    def __init__(self, dbref: str, name: str, process: Process) -> None:
-        self.dbref = dbref
-        self.name = name
-        self.process = process
-        self.stopped = False
-        self.steered = False
-        self.ticking = False
-        self.tick_again = False
-        self.restless = False
-        self.cramped = False
-        self.wake_call: Any = None
-        config = CRAMPED if process.sim.is_cramped else CONFIG
-        self.script = StandInScript(process.services.gateway, config)
-        self.script.services = process.services
-        self.script.profile = ModelProfile(dbref, client="sim", model="sim")
-        self.script.character = dbref
-        self.script.may_think = self.may_think
-        self.script.character_name = name
-        stores = self.open_stores()
-        self.script.conversation = Watched("log", dbref, stores.conversation, process)
-        self.script.inbox = Watched("inbox", dbref, stores.inbox, process)
-        self.script.turns = Watched("turns", dbref, stores.turns, process)
-
-        self.backlog = Backlog(process.clock, self.script.inbox.put, self.attend_to, self.lose)
-
-    def open_stores(self) -> Stores:
-        """What was stored by all processes before this one."""
-        process = self.process
-        return process.sim.open_stores(
-            self.dbref, process.services.now, process.epoch, self.may_think
-        )
-
-    def may_think(self) -> bool:
-        """As `AssistantScript.may_think`."""
-        nowhere = self.process.rooms.place[self.dbref] is None
-        return self.process.accepting and not (self.stopped or self.steered or nowhere)
-
-    def hear(self, heard: Heard) -> None:
-        """Store it first, then wake; where the database refuses, a moment later."""
-        self.backlog.put(heard)
-
-    def attend_to(self, heard: Heard, event_id: int) -> None:
-        """As `AssistantScript.attend_to`: from here on it is promised."""
-        self.process.sim.note_put(self.dbref, event_id, heard)
-        if heard.addressed:
-            self.wake()
-
-    def lose(self, heard: Heard, error: StoreUnavailable) -> None:
-        """What could not be stored for so long was never promised."""
-        self.process.sim.tell(f"{self.name} cannot keep {heard.text}: {error}")
-
-    def wake(self) -> None:
-        """Tick soon, once."""
-        if self.process.accepting and self.wake_call is None:
-            self.wake_call = self.process.clock.callLater(0, self._woken)
-
-    def _woken(self) -> None:
-        self.wake_call = None
-        self.tick()
-
-    def tick(self) -> None:
-        """A tick, with its errors written down."""
-        self.at_tick().addErrback(lambda failure: self.process.sim.note_failed_tick(self, failure))
-
-    @inlineCallbacks
-    def at_tick(self) -> Generator[Deferred[Any], Any, int]:
-        """As `AssistantScript.at_tick`: never overlaps with itself."""
-        if self.ticking:
-            self.tick_again = True
-            return 0
-        if not self.may_think():
-            return 0
-        self.ticking = True
-        try:
-            mask_old_results(self.script)
-            if is_urgent(self.script) or self.cramped:
-                yield compact(self.script, Order(EMERGENCY, force=self.cramped, keep_recent=KEPT))
-                self.cramped = False
-            turns: int = yield answer_events(self.script)
-            if not turns and self.restless:
-                self.restless = False
-                yield act_unasked(self.script)
-        except TurnAborted as error:
-            self.process.sim.tell(f"{self.name}: {error}")
-            return 0
-        except StoreUnavailable as error:
-            self.process.sim.tell(f"{self.name} waits: {error}")
-            self.process.clock.callLater(STORE_PAUSE_S, self.wake)
-            return 0
-        finally:
-            self.ticking = False
-            if self.tick_again:
-                self.tick_again = False
-                self.wake()
-        if turns == TURNS_A_TICK:
-            self.wake()
-        return turns
-
-    def drop_turn(self) -> None:
-        """As `AssistantScript.stop_thinking`."""
-        if self.script.turns.current:
-            self.script.turns.finish(self.script.turns.current, EXPIRED, "it was stopped")
+    def put(self, work: Callable[..., object], *args: Any) -> None:
+        """Call ``work(*args)`` soon."""
+        self.clock.callLater(0, work, *args)
 
 
 class Process:
@@ -197,6 +68,7 @@ class Process:
         self.gateway = make_gateway(sim, self.clock)
         self.services = StandInServices(self.gateway)
         self.services.clock = self.clock
+        self.services.slices = Turns(self.clock)
         self.services.toolbox = Hands(self)
         self.services.world = Senses(self.rooms)
         self.minds: dict[str, Mind] = {}

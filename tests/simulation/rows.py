@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from evennia_ai.messages import Message
+from evennia_ai.policy.projection import CompactionRecord, is_marker
+from evennia_ai.policy.provenance import Record
 from evennia_ai.testing.memory_stores import StoredCompaction
-from tests.invariants import ActRow, CompactionRow, EventRow, Evidence, MessageRow, TurnRow
+from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION
+from tests.invariants import (
+    ActRow,
+    CompactionRow,
+    EntryRow,
+    EventRow,
+    Evidence,
+    MessageRow,
+    TurnRow,
+    ViewRow,
+)
+from tests.simulation.model import TOKEN
 from tests.simulation.world import TOOLS
 
 if TYPE_CHECKING:
@@ -23,6 +38,10 @@ def gather(sim: Simulation) -> Evidence:
         deeds=sim.deeds,
         requests=sim.requests,
         compactions=compaction_rows(sim),
+        views=[view_row(dbref, stores.conversation.view()) for dbref, stores in sim.stores.items()],
+        entries=[
+            entry_row(dbref, entry) for dbref, book in sim.notebooks.items() for entry in book
+        ],
     )
 
 
@@ -36,12 +55,21 @@ def event_rows(sim: Simulation) -> list[EventRow]:
             state=row.state,
             reason=row.reason,
             turn_id=row.turn_id,
-            secret=row.event.heard.private and row.event.heard.speaker in sim.players,
+            secret=secret_of(
+                row.event.heard.text,
+                row.event.heard.private and row.event.heard.speaker in sim.players,
+            ),
             audience=row.event.heard.audience,
         )
         for dbref, stores in sim.stores.items()
         for row in stores.inbox.rows
     ]
+
+
+def secret_of(text: str, private: bool) -> str:
+    """What of some words nobody else may know, empty where they were not private."""
+    token = TOKEN.search(text)
+    return token[0] if token and private else ""
 
 
 def turn_rows(sim: Simulation) -> list[TurnRow]:
@@ -74,6 +102,7 @@ def act_rows(sim: Simulation) -> list[ActRow]:
             state=act.state,
             safe_to_retry=act.call.name in TOOLS and TOOLS[act.call.name].safe_to_retry,
             moment=moment,
+            logged=stores.turns[act.turn_id - 1].context != CONTEXT_PRE_COMPACTION.name,
         )
         for dbref, stores in sim.stores.items()
         for act, moment in zip(stores.acts, sim.intended_at[dbref], strict=True)
@@ -110,8 +139,33 @@ def compaction_rows(sim: Simulation) -> list[CompactionRow]:
             from_seq=move.record.from_seq,
             upto_seq=move.record.upto_seq,
             undone=move.undone,
+            count=move.record.compacted_count,
+            parts=parts_of(move.record),
         )
         for dbref, stores in sim.stores.items()
         for move in stores.conversation.moves
         if isinstance(move, StoredCompaction)
     ]
+
+
+def parts_of(record: CompactionRecord | None) -> dict[str, str]:
+    """All that a compaction keeps, by who may know of it."""
+    if record is None:
+        return {}
+    parts = {key: [text] for key, text in record.summary.items()}
+    for key, facts in record.facts.items():
+        parts.setdefault(key, []).extend(fact.sentence for fact in facts)
+    return {key: "\n".join(texts) for key, texts in parts.items()}
+
+
+def view_row(dbref: str, items: Sequence[Message]) -> ViewRow:
+    """What is in view."""
+    marker = items[0]["metadata"]["id"] if items and is_marker(items[0]) else None
+    messages = items if marker is None else items[1:]
+    return ViewRow(dbref, marker, tuple(message["metadata"]["seq"] for message in messages))
+
+
+def entry_row(dbref: str, entry: Record) -> EntryRow:
+    """What was written down."""
+    confidants = entry["audience"]
+    return EntryRow(dbref, entry["content"], None if confidants is None else frozenset(confidants))

@@ -7,6 +7,7 @@ seed always gives the same game.
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,20 +15,19 @@ from datetime import datetime
 from random import Random
 from typing import Any
 
+from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.events import Heard
-from evennia_ai.llm import gateway
+from evennia_ai.policy.provenance import Record
 from evennia_ai.ports import TASK_SUMMARY, LLMRequest
-from evennia_ai.sleep import compaction, summarising
 from evennia_ai.testing.memory_stores import (
     MemoryConversation,
     MemoryInbox,
     MemoryTurns,
     after_restart,
 )
-from evennia_ai.turn import attention, fallback, llm_interaction
 from tests.invariants import (
     Deed,
     MessageRow,
@@ -37,8 +37,11 @@ from tests.invariants import (
     check_append_only,
     violations,
 )
+from tests.simulation.mind import Mind
+from tests.simulation.model import is_extraction
+from tests.simulation.notebook import Notebook
 from tests.simulation.play import MINDS, Play, Stores
-from tests.simulation.process import Died, Mind, Process, turn_number
+from tests.simulation.process import Died, Process, turn_number
 from tests.simulation.rows import gather, message_rows
 
 STEPS = 20
@@ -65,6 +68,7 @@ class Simulation(Play):
         self.stored_at: dict[str, list[float]] = {dbref: [] for dbref in self.assistants}
         self.intended_at: dict[str, list[float]] = {dbref: [] for dbref in self.assistants}
         self.stores = {dbref: empty_stores() for dbref in self.assistants}
+        self.notebooks: dict[str, list[Record]] = {dbref: [] for dbref in self.assistants}
         self._moment = 0
         self._fate: tuple[int, str] | None = None
         self._seen: list[MessageRow] = []
@@ -76,6 +80,7 @@ class Simulation(Play):
         """Play, come to rest, and judge; returns what broke a promise."""
         with quiet_logs():
             self.act(self.process.start)
+            self.act(self.remember)
             for _ in range(STEPS):
                 step = self.rng.choices(STEP_CHOICES, STEP_WEIGHTS)[0]
                 self.tell(step.__name__)
@@ -148,7 +153,8 @@ class Simulation(Play):
         """The rows, with nothing in memory."""
         turns = after_restart(self.stores[dbref], now, epoch, may_go_on)
         self.stores[dbref] = turns
-        return Stores(turns.conversation, turns.inbox, turns)
+        journal = Notebook(now, self.notebooks[dbref])
+        return Stores(turns.conversation, turns.inbox, turns, journal)
 
     def recover(self, process: Process) -> None:
         """Close what an older process left open."""
@@ -229,11 +235,14 @@ class Simulation(Play):
         return len(self.requests) - 1
 
     def hearers(self, assistant: str, request: LLMRequest) -> frozenset[str] | None:
-        """Who would hear the answer to a request; None for a summary."""
+        """Who would hear the answer to a request, or read in the journal what comes of it; None for
+        a summary."""
         if request.scene.task == TASK_SUMMARY:
             return None
         turn = self.stores[assistant].turns[-1].record
-        return turn.audience if turn.private else self.rooms.listeners(assistant)
+        if turn.private or is_extraction(request):
+            return turn.audience
+        return self.rooms.listeners(assistant)
 
     def note_end_of_request(self, number: int) -> None:
         """Number it."""
@@ -256,11 +265,15 @@ STEPS_BY_WEIGHT: dict[Callable[[Simulation], None], int] = {
     Simulation.be_restless: 3,
     Simulation.be_cramped: 3,
     Simulation.move: 9,
+    Simulation.doze: 7,
+    Simulation.rouse: 2,
+    Simulation.order_compaction: 4,
+    Simulation.undo_compaction: 4,
     Simulation.stop_or_start: 2,
     Simulation.steer: 2,
     Simulation.reload: 3,
     Simulation.kill: 2,
-    Simulation.doom: 12,
+    Simulation.doom: 15,
 }
 STEP_CHOICES, STEP_WEIGHTS = list(STEPS_BY_WEIGHT), list(STEPS_BY_WEIGHT.values())
 
@@ -283,14 +296,8 @@ def stamp(times: list[float], rows: Sequence[Any], moment: int) -> None:
 @contextmanager
 def quiet_logs() -> Iterator[None]:
     """Keep thousands of failures that are meant to be out of the log."""
-    loggers = (
-        attention.log,
-        compaction.log,
-        summarising.log,
-        fallback.log,
-        gateway.log,
-        llm_interaction.log,
-    )
+    modules = [module for name, module in sys.modules.items() if name.startswith("evennia_ai.")]
+    loggers = [module.log for module in modules if isinstance(getattr(module, "log", 0), Logger)]
     kept = [logger.observer for logger in loggers]
     for logger in loggers:
         logger.observer = lambda event: None

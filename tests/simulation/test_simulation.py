@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from evennia_ai.testing.memory_stores import StoredCompaction, StoredMask
 from tests.simulation.schedule import Simulation
 
 ROOT = Path(__file__).resolve().parents[2]
-GAMES = 2_000
+GAMES = 1_500
 GAMES_A_SOAK = 50_000
 A_SOAK_S = 3_600
 DIGEST = "from tests.simulation.schedule import Simulation as S\n{body}"
@@ -43,7 +44,7 @@ def digests(hash_seed):
 
 
 @pytest.mark.once
-def test_two_thousand_games_break_no_promise():
+def test_fifteen_hundred_games_break_no_promise():
     assert broken_promises(range(GAMES)) == []
 
 
@@ -65,10 +66,17 @@ def test_the_games_are_worth_playing():
     for game in games:
         game.run()
     told = "\n".join(line for game in games for line in game.trace)
-    for sign in ("KILLED before", "KILLED after", "is refused", "reload", "whispers", "DOES give"):
+    signs = ("KILLED before", "KILLED after", "is refused", "reload", "whispers", "DOES give")
+    for sign in (*signs, "falls asleep", "wakes up", "is undone"):
         assert sign in told
     outcomes = {turn.outcome for g in games for s in g.stores.values() for turn in s.turns}
     assert outcomes >= {"answered", "noted", "excused", "interrupted", "unheard", "expired"}
-    assert any(stores.conversation.moves for game in games for stores in game.stores.values())
+    moves = [move for g in games for s in g.stores.values() for move in s.conversation.moves]
+    reasons = {move.record.reason for move in moves if isinstance(move, StoredCompaction)}
+    assert reasons == {"sleep", "emergency", "overflow", "manual"}
+    assert any(isinstance(move, StoredMask) for move in moves)
+    assert any(move.undone for move in moves)
+    entries = [entry for g in games for book in g.notebooks.values() for entry in book]
+    assert {entry["audience"] is None for entry in entries} == {True, False}
     states = {row.state for g in games for s in g.stores.values() for row in s.inbox.rows}
     assert states == {"answered", "noted", "excused", "expired"}

@@ -5,21 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
-from evennia_ai.errors import ToolError
+from evennia_ai.errors import BadRecord, StoreUnavailable, ToolError
 from evennia_ai.events import Audience, Situation
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.policy.audience import may_be_said
 from evennia_ai.policy.react import FINAL, FREE, ONCE
 from evennia_ai.ports import ToolContext, ToolResult, ToolSpec
+from evennia_ai.turn.persistence import persist
 
 if TYPE_CHECKING:
     from tests.simulation.process import Process
 
 ROOMS = ("tavern", "yard")
+JOURNAL = "add_journal_entry"
 
 
 @dataclass(frozen=True)
@@ -39,8 +42,10 @@ TOOLS = {
     "knock": Kind(FREE),
     "glow": Kind(FREE, safe_to_retry=True),
     "look": Kind(FREE, world=False, safe_to_retry=True),
+    JOURNAL: Kind(FREE, world=False, safe_to_retry=True),
     "noop": Kind(FINAL, world=False, safe_to_retry=True),
 }
+VIEW = "You see a room. " + "It has walls, a door and a floor. " * 7
 SCHEMAS = {name: {"type": "function", "function": {"name": name}} for name in TOOLS}
 
 
@@ -118,15 +123,17 @@ class Hands:
             if kind is None or not isinstance(arguments, dict):
                 return ToolResult("failed", "There is no such thing to do.")
             act = ACTS[call.name](self, context, arguments) if call.name in ACTS else None
+            if call.name == JOURNAL:
+                yield self.write_down(context, str(arguments.get("text", "")))
             if act is not None:
                 self.process.moment("before a deed")
                 self.process.do(context, call, act)
                 self.process.moment("after a deed")
             yield self.process.tool_pause()
-        except (ToolError, ValueError) as error:
+        except (ToolError, BadRecord, StoreUnavailable, ValueError) as error:
             return ToolResult("failed", str(error))
         if act is None:
-            return ToolResult("done", "You see a room.")
+            return ToolResult("done", VIEW if call.name == "look" else "You noted it.")
         return ToolResult("done", "Done.", act.private_to)
 
     def say(self, context: ToolContext, arguments: Mapping[str, Any]) -> Act:
@@ -153,6 +160,12 @@ class Hands:
         if not may_be_said(present, context.audience, context.private):
             raise ToolError("Others would see that, and this talk is private: whisper instead.")
         return Act(str(arguments.get("text", "")), present)
+
+    def write_down(self, context: ToolContext, text: str) -> Deferred[str]:
+        """Into the journal, as `evennia_ai.tools.journal.add_journal_entry`."""
+        audience = sorted(context.audience) if context.private else None
+        add = partial(context.character.journal.add, text, audience=audience)
+        return persist(self.process.clock, add)
 
     def those_present(self, context: ToolContext) -> Audience:
         """Everybody who would hear."""

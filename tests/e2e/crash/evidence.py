@@ -86,7 +86,7 @@ def event_row(row: Record) -> EventRow:
         state=row["state"],
         reason=row["reason"],
         turn_id=row["turn_id"],
-        secret=row["kind"] == WHISPER,
+        secret=row["text"] if row["kind"] == WHISPER else "",
         audience=frozenset(json.loads(row["audience"])) | {row["speaker"]},
     )
 
