@@ -23,6 +23,7 @@ from evennia_ai.sleep.compaction import (
     mask_old_results,
 )
 from evennia_ai.sleep.order import Order
+from evennia_ai.sleep.synthesis import archive_summaries
 from evennia_ai.store.attributes import (
     read_attribute,
     write_attribute,
@@ -165,6 +166,9 @@ class AssistantScript(MindMixin, HearingMixin, DefaultScript):
         self.resolve_settings()
         yield self.character.journal.load(self.services.slices.put)
         yield self.character.ai_profiles.load(self.services.slices.put)
+        if self.ndb.unarchived:
+            self.ndb.unarchived = False
+            yield archive_summaries(self)
         mask_old_results(self)
         yield self.keep_room()
         if is_asleep(self):

@@ -18,8 +18,9 @@ class Metadata(TypedDict, total=False):
 
     ``seq`` is monotonic per log; ``at`` ISO-8601 UTC; ``speaker`` a dbref; ``audience`` the dbrefs
     of those who heard it; ``private`` True where nobody else may ever learn of it; ``tokens`` an
-    estimate made once, when the message was stored. The last ones belong to the marker of a
-    compaction, whose ``type`` says so, and to a masked result.
+    estimate made once, when the message was stored; ``consulted`` what a tool read and changed, see
+    `policy.consulted`. The last ones belong to the marker of a compaction, whose ``type`` says so,
+    and to a masked result.
     """
 
     seq: int
@@ -33,6 +34,7 @@ class Metadata(TypedDict, total=False):
     turn_id: int | None
     type: str
     original_tool: str
+    consulted: Mapping[str, Sequence[str]]
     id: int
     parts: Mapping[str, str]
     compacted_count: int

@@ -64,7 +64,8 @@ class Event(OwnedByAssistant):
 
 
 class Message(OwnedByAssistant):
-    """The conversation. ``id`` is the message's ``seq``: monotonic, never used again."""
+    """The conversation. ``id`` is the message's ``seq``: monotonic, never used again. ``consulted``
+    names what a tool read and changed."""
 
     role = models.CharField(max_length=12)
     content = models.TextField(blank=True)
@@ -77,6 +78,7 @@ class Message(OwnedByAssistant):
     tokens = models.PositiveIntegerField(default=0)
     event = models.ForeignKey(Event, null=True, on_delete=models.SET_NULL, related_name="+")
     turn = models.ForeignKey(Turn, null=True, on_delete=models.SET_NULL, related_name="+")
+    consulted = models.JSONField(default=dict)
 
     class Meta:
         indexes = [models.Index(fields=["assistant", "id"], name="ai_message_seq")]
@@ -124,7 +126,8 @@ class Compaction(OwnedByAssistant):
     """Moves the start of what the model sees; deletes nothing. Undone where ``undone_at`` is set.
 
     ``summary`` maps an audience's key to its part: ``"public"``, or the dbrefs of those who alone
-    heard it; ``facts`` likewise what was said and is out of view since. ``sealed`` where retention
+    heard it; ``facts`` likewise what was said and is out of view since, ``speakers`` whose words
+    are in it. ``archived`` where the journal has the summary's entries, ``sealed`` where retention
     has deleted what an undo would bring back.
     """
 
@@ -145,6 +148,8 @@ class Compaction(OwnedByAssistant):
     previous = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")
     cost = models.JSONField(default=dict)
     undone_at = models.DateTimeField(null=True)
+    speakers = models.JSONField(default=dict)
+    archived = models.BooleanField(default=False)
     sealed = models.BooleanField(default=False)
 
     class Meta:

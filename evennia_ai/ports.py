@@ -285,12 +285,15 @@ class ToolResult:
     """How a call ended: ``state`` is done, failed, refused or, where it did not come to an end,
     unknown; ``text`` goes back to the model.
 
-    ``heard_by`` are those an act reached where it reached only some of the turn's audience.
+    ``heard_by`` are those an act reached where it reached only some of the turn's audience;
+    ``read`` and ``changed`` name what was consulted, see `policy.consulted`.
     """
 
     state: str
     text: str
     heard_by: Audience | None = None
+    read: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -103,6 +103,13 @@ class EvenniaSenses:
         found = ObjectDB.objects.dbref_search(dbref) if dbref else ()
         return display_name(found[0], character) if found else ""
 
+    def looks_of(self, character: Any, dbref: str) -> str:
+        """What somebody or something within its sight looks like now, empty for any other."""
+        place = character.location
+        near = [place, *place.contents, *character.contents] if place else []
+        seen = (obj for obj in near if obj.dbref == dbref and obj.access(character, "view"))
+        return next((plain(obj.db.desc, DESCRIPTION_CHARS) for obj in seen), "")
+
 
 def knowledge_labels(character: Any, audience: Audience) -> frozenset[str]:
     """The scopes a character knows by its tags and its place, and the quest flags that all of its

@@ -47,6 +47,7 @@ from evennia_ai.signals import (
     thinking_started,
 )
 from evennia_ai.slices import TimeSlices
+from evennia_ai.store.compactions import assistants_to_archive
 from evennia_ai.store.lore import LoreShelf, PersonaShelf
 from evennia_ai.store.recovery import assistants_with_work, lost_turns, recover_lost_turn
 from evennia_ai.store.usage import spent_on
@@ -320,6 +321,7 @@ class AssistantService(Service):
         for turn_id in turn_ids:
             self.slices.put(self.recover, turn_id)
         self.slices.put(self.wake_owing)
+        self.slices.put(self.wake_archiving)
         self.clock.callLater(FIRST_WAKE_S, self.attend_present)
         self.housekeeper.start()
         self.memory_keeper.start()
@@ -344,6 +346,19 @@ class AssistantService(Service):
             log.info("evennia_ai: {count} assistants owe an answer", count=len(owing))
         for number, script_id in enumerate(owing):
             self.clock.callLater(FIRST_WAKE_S + number * WAKE_SPREAD_S, self.wake_one, script_id)
+
+    def wake_archiving(self) -> None:
+        """Wake those in whose journal a summary is missing, or is though it was taken back."""
+        for number, script_id in enumerate(assistants_to_archive()):
+            self.clock.callLater(FIRST_WAKE_S + number * WAKE_SPREAD_S, self.archive_one, script_id)
+
+    def archive_one(self, script_id: int) -> None:
+        """Have an assistant make its journal agree with its compactions at its next tick."""
+        from evennia_ai.assistant_script import AssistantScript
+
+        for script in AssistantScript.objects.filter_family(id=script_id):
+            script.ndb.unarchived = True
+            script.wake()
 
     def wake_one(self, script_id: int) -> None:
         """Wake an assistant by its number; one that was deleted meanwhile is none."""

@@ -13,6 +13,7 @@ from evennia_ai.policy.compaction import Skip
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.sleep.compaction import preview
 from evennia_ai.sleep.order import MANUAL, Order
+from evennia_ai.sleep.synthesis import undo_compaction
 from evennia_ai.turn.context_use import measure_context
 
 MOST_KEPT = 10_000
@@ -108,7 +109,7 @@ class CmdAICompact(AICommand):
     def undo(self) -> None:
         """Take the last compaction back."""
         script = self.find_assistant(self.lhs)
-        undone = script.conversation.undo()
+        undone = undo_compaction(script)
         if undone is None:
             raise UsageError(f"{script.character_name} has no compaction to take back.")
         use = measure_context(script)

@@ -59,8 +59,8 @@ def split_ref(ref: str) -> tuple[str, str]:
 def consulted_in(messages: Iterable[Message]) -> Iterator[Consulted]:
     """Everything that was consulted in some messages, oldest first."""
     for message in messages:
-        named = message["metadata"].get("consulted") if message["role"] == "tool" else None
-        for how, refs in (named or {}).items():
+        metadata: Mapping[str, Any] = message["metadata"] if message["role"] == "tool" else {}
+        for how, refs in metadata.get("consulted", {}).items():
             for ref in refs if how in (READ, CHANGED) else ():
                 yield Consulted(ref, message["metadata"]["seq"], audience_of(message), how)
 

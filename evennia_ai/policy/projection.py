@@ -34,7 +34,8 @@ class CompactionRecord:
     ``summary`` is by audience, see `part_key`; sequence numbers are those of messages; token
     counts are those of the largest projection. ``rung`` says how the summary came about;
     ``facts_found``, ``facts_kept`` and ``facts_rescued`` what became of the facts in what went;
-    ``facts`` are those out of view, this compaction's and those before it, by audience.
+    ``facts`` are those out of view, this compaction's and those before it, by audience;
+    ``speakers`` likewise the dbrefs of everybody whose words are in a part.
     """
 
     id: int
@@ -51,6 +52,7 @@ class CompactionRecord:
     facts_kept: int = 0
     facts_rescued: int = 0
     facts: Mapping[str, tuple[Fact, ...]] = field(default_factory=dict)
+    speakers: Mapping[str, Sequence[str]] = field(default_factory=dict)
     consulted: Mapping[str, object] = field(default_factory=dict)
     previous_id: int | None = None
     prefix_hash: str = ""

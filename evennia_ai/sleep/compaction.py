@@ -29,14 +29,17 @@ from evennia_ai.policy.compaction import (
     needs_compaction,
     plan_compaction,
 )
+from evennia_ai.policy.consulted import keep_consulted
 from evennia_ai.policy.digest import prefix_hash
 from evennia_ai.policy.projection import CompactionRecord, View, plan_mask
+from evennia_ai.policy.synthesis import speakers_of
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.sleep.fact_check import Summed
 from evennia_ai.sleep.ladder import worst_of
 from evennia_ai.sleep.last_rung import keep_last_turn, tokens_after
 from evennia_ai.sleep.order import EMERGENCY, MANUAL, OVERFLOW, SLEEP, STRIKES, URGENT, Order
 from evennia_ai.sleep.summarising import summarise
+from evennia_ai.sleep.synthesis import archive_summaries
 from evennia_ai.turn.context_use import ContextUse, measure_context, reserve
 from evennia_ai.turn.persistence import persist
 
@@ -152,6 +155,7 @@ def compact(script: Any, order: Order) -> Generator[Deferred[Any], Any, dict[str
     view: View = script.conversation.current
     if view.messages and not order.force and not needs_compaction(use.used, use.window, threshold):
         return skipped(below_threshold(use.used, use.window, threshold), use)
+    yield archive_summaries(script)  # what a crash left of the compaction before
     plan = preview(script, order)
     if isinstance(plan, Skip):
         return skipped(plan.reason, use)
@@ -189,6 +193,7 @@ def compact(script: Any, order: Order) -> Generator[Deferred[Any], Any, dict[str
             script.compaction_cost = {}
             warn_if_treading_water(script, order, plan, limits.window)
             result = report(script, stored, plan, use, len(messages))
+            yield archive_summaries(script)
     script.services.compacting(script, order.reason, result)
     return result
 
@@ -277,6 +282,8 @@ def make_record(
         facts_kept=sum(part.kept for part in parts.values()),
         facts_rescued=sum(part.rescued for part in parts.values()),
         facts={key: part.facts for key, part in parts.items() if part.facts},
+        speakers=speakers_of(going, view.record.speakers if view.record else {}),
+        consulted=keep_consulted(view.record, going),
         previous_id=view.record.id if view.record else None,
     )
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Max
+from django.db.models import Max, Q
 
 from evennia_ai import models
 from evennia_ai.errors import CannotUndo
@@ -74,8 +74,31 @@ class TableCompactions:
             self._in_force().filter(id__gte=record.id).update(undone_at=self.now())
         return record
 
+    def to_archive(self) -> list[tuple[CompactionRecord, bool]]:
+        """The compactions in force without entries in the journal, and the undone ones that have
+        some, oldest first; True with the former."""
+        rows = unsettled().filter(assistant_id=self.assistant_id).order_by("id")
+        return [(record_from_row(row), row.undone_at is None) for row in rows]
+
+    def note_archived(self, id: int, archived: bool) -> None:
+        """Store whether a compaction has its entries in the journal."""
+        with brief_transaction():
+            models.Compaction.objects.filter(id=id).update(archived=archived)
+
     def _in_force(self) -> Any:
         return models.Compaction.objects.filter(assistant_id=self.assistant_id, undone_at=None)
+
+
+def unsettled() -> Any:
+    """The compactions, of whomever, whose entries in journals are still to be written or taken
+    back."""
+    wanting = Q(undone_at=None, archived=False) | Q(undone_at__isnull=False, archived=True)
+    return models.Compaction.objects.filter(wanting).exclude(reason=MASK)
+
+
+def assistants_to_archive() -> list[int]:
+    """Ids of the assistants that have such, by one query for all."""
+    return sorted(set(unsettled().values_list("assistant_id", flat=True)))
 
 
 COPIED = (
@@ -92,7 +115,7 @@ COPIED = (
     "rung",
     "previous_id",
 )
-PLAIN = ("summary", "consulted", "cost")
+PLAIN = ("summary", "speakers", "consulted", "cost")
 
 
 def fields_of(record: CompactionRecord) -> dict[str, Any]:

@@ -95,6 +95,14 @@ class TableConversation:
         self.forget_view()
         return undone
 
+    def to_archive(self) -> list[tuple[CompactionRecord, bool]]:
+        """The compactions whose entries in the journal are to be written (True) or taken back."""
+        return self.compactions.to_archive()
+
+    def note_archived(self, id: int, archived: bool) -> None:
+        """Store whether a compaction has its entries in the journal."""
+        self.compactions.note_archived(id, archived)
+
     def forget_view(self) -> None:
         """Drop the view from memory; the next use reads it anew."""
         self._view = None

@@ -50,6 +50,7 @@ def message_to_row(
         tokens=stored_tokens(message, count),
         event_id=meta.get("event_id"),
         turn_id=meta.get("turn_id"),
+        consulted=meta.get("consulted", {}),
     )
 
 
@@ -66,6 +67,8 @@ def message_from_row(row: models.Message) -> Message:
         "event_id": row.event_id,
         "turn_id": row.turn_id,
     }
+    if row.consulted:
+        meta["consulted"] = row.consulted
     return make_message(
         row.role,
         row.content,

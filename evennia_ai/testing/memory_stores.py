@@ -9,11 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
+
+from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.events import Audience, Heard, InboxEvent
 from evennia_ai.messages import Message, ToolCallRequest, make_message
 from evennia_ai.policy.audience import visible
+from evennia_ai.policy.journal import make_entry, merge_entries, sameness
 from evennia_ai.policy.projection import CompactionRecord, View, is_maskable
+from evennia_ai.policy.provenance import Record, copy_of
 from evennia_ai.policy.recovery import state_after_loss
 from evennia_ai.policy.tokens import count_message
 from evennia_ai.ports import ModelCallRecord, OpenEvents, TurnRecord
@@ -36,6 +41,7 @@ class StoredCompaction:
 
     record: CompactionRecord
     undone: bool = False
+    archived: bool = False
 
 
 class MemoryConversation:
@@ -103,6 +109,54 @@ class MemoryConversation:
         for move in self.moves[self.moves.index(records[-1]) :]:
             move.undone = True
         return records[-1].record
+
+    def to_archive(self) -> list[tuple[CompactionRecord, bool]]:
+        """The compactions whose entries in the journal are to be written (True) or taken back."""
+        moves = (move for move in self.moves if isinstance(move, StoredCompaction))
+        return [(m.record, not m.undone) for m in moves if m.undone == m.archived]
+
+    def note_archived(self, id: int, archived: bool) -> None:
+        """Store whether a compaction has its entries in the journal."""
+        for move in self.moves:
+            if isinstance(move, StoredCompaction) and move.record.id == id:
+                move.archived = archived
+
+
+class MemoryJournal:
+    """A character's journal; ``entries`` are those that are stored already, by id."""
+
+    def __init__(self, now: Now, entries: dict[str, Record] | None = None) -> None:
+        self.now = now
+        self.entries: dict[str, Record] = {} if entries is None else entries
+
+    def load(self, put: Callable[..., object]) -> Deferred[None]:
+        """Everything is there already."""
+        return succeed(None)
+
+    def add(self, content: str, **fields: Any) -> str:
+        """Write something down, once for the same ears; returns the entry's id."""
+        own_id = fields.pop("id", None)
+        if own_id in self.entries:
+            return str(own_id)
+        entry = make_entry(own_id or f"j{len(self.entries) + 1}", content, self.now(), fields)
+        for known in self.entries.values():
+            if sameness(known) == sameness(entry):
+                self.entries[known["id"]] = merge_entries(known, entry)
+                return str(known["id"])
+        self.entries[entry["id"]] = entry
+        return str(entry["id"])
+
+    def get(self, id: str) -> Record | None:
+        """One entry, None where there is none of that id."""
+        return copy_of(self.entries[id]) if id in self.entries else None
+
+    def all(self) -> list[Record]:
+        """Every entry, oldest first."""
+        return [copy_of(entry) for entry in self.entries.values()]
+
+    def remove(self, *ids: str) -> int:
+        """Remove entries; returns how many of these there were."""
+        return sum(self.entries.pop(known, None) is not None for known in ids)
 
 
 @dataclass

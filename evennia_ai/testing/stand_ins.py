@@ -20,7 +20,12 @@ from evennia_ai.policy.lore import LoreEntry
 from evennia_ai.policy.persona import read_persona
 from evennia_ai.policy.tokens import UsageReport, estimate_tokens
 from evennia_ai.ports import Gateway, Situation, ToolContext, ToolResult, ToolSpec, TurnRecord
-from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
+from evennia_ai.testing.memory_stores import (
+    MemoryConversation,
+    MemoryInbox,
+    MemoryJournal,
+    MemoryTurns,
+)
 from evennia_ai.testing.semantic import StandInSemantic
 
 TOOLS = {"say": "final", "whisper": "final", "noop": "final", "look": "free", "give": "once"}
@@ -82,6 +87,7 @@ class StandInWorld:
         self.seen = Situation(place="Tavern", people=("Ann",))
         self.known: list[LoreEntry] = []
         self.names = {"#5": "Ann"}
+        self.looks: dict[str, str] = {}
 
     def listeners(self, character: Any) -> Audience:
         """Who is there."""
@@ -98,6 +104,10 @@ class StandInWorld:
     def name_of(self, character: Any, dbref: str) -> str:
         """What somebody is called, by ``names``."""
         return self.names.get(dbref, "")
+
+    def looks_of(self, character: Any, dbref: str) -> str:
+        """What something looks like, by ``looks``."""
+        return self.looks.get(dbref, "")
 
 
 class AtOnce:
@@ -166,6 +176,7 @@ class StandInScript:
         self.character_name = "Mira"
         self.character = self
         self.conversation = MemoryConversation(self.services.now)
+        self.journal = MemoryJournal(self.services.now)
         self.inbox = MemoryInbox(self.services.now)
         self.partners: dict[str, datetime] = {}
         self.turns = MemoryTurns(self.conversation, self.inbox)

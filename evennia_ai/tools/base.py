@@ -20,10 +20,17 @@ EVERYBODY = "all()"
 
 @dataclass(frozen=True)
 class Reached:
-    """What a tool returns whose act only some of those present could perceive."""
+    """What a tool returns that has more to tell than its text.
+
+    ``heard_by`` are those who could perceive it, where these are only some of those present;
+    ``read`` and ``changed`` name what was consulted, so that it can be at hand later: see
+    `evennia_ai.policy.consulted`.
+    """
 
     text: str
-    heard_by: Audience
+    heard_by: Audience | None = None
+    read: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

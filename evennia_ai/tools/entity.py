@@ -10,10 +10,11 @@ from pydantic import BaseModel, Field
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.errors import BadRecord, ToolError
+from evennia_ai.policy.consulted import entity_ref
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext
 from evennia_ai.senses import display_name, find_named, plain
-from evennia_ai.tools.base import tool
+from evennia_ai.tools.base import Reached, tool
 from evennia_ai.tools.memory_sources import sources_of
 from evennia_ai.tools.world import around
 from evennia_ai.turn.persistence import persist
@@ -32,7 +33,7 @@ class ObservationArguments(BaseModel):
 @inlineCallbacks
 def update_entity_observation(
     context: ToolContext, arguments: ObservationArguments
-) -> Generator[Deferred[Any], Any, str]:
+) -> Generator[Deferred[Any], Any, Reached]:
     """Keep in mind something you noticed about a person, thing or place."""
     character, services = context.character, context.script.services
     observation = clean_heard(arguments.observation, OBSERVATION_CHARS)
@@ -51,7 +52,7 @@ def update_entity_observation(
         return f"You will keep that in mind about {display_name(entity, character)}."
 
     kept: str = yield persist(services.clock, write)
-    return kept
+    return Reached(kept, changed=(entity_ref(entity.dbref),))
 
 
 def find_entity(name: str, context: ToolContext) -> Any | None:

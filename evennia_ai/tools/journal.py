@@ -10,8 +10,10 @@ from pydantic import BaseModel, Field
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.errors import BadRecord, ToolError
+from evennia_ai.policy.consulted import entry_ref
 from evennia_ai.policy.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.policy.synthesis import is_synthesis, nearest_lines, select_found
 from evennia_ai.ports import ToolContext
 from evennia_ai.tools.base import Reached, Tool, tool
 from evennia_ai.tools.memory_sources import is_named_in, sources_of
@@ -22,6 +24,7 @@ PIN_CHARS = 300
 BUILDER = "builder"
 SHOWN_CHARS = 300
 FOUND = 5
+LOOKED_AT = 200
 NOTED = "You noted it."
 NOTED_BEFORE = "You had noted that already."
 
@@ -42,23 +45,23 @@ class SearchArguments(BaseModel):
 @inlineCallbacks
 def add_journal_entry(
     context: ToolContext, arguments: EntryArguments
-) -> Generator[Deferred[Any], Any, str]:
+) -> Generator[Deferred[Any], Any, Reached]:
     """Write a fact into your journal that you will need later: a promise, debt, name, secret."""
     content = clean_heard(arguments.content, ENTRY_CHARS)
     if not content:
         raise ToolError("There were no words in that.")
     journal, services = context.character.journal, context.script.services
 
-    def write() -> str:
+    def write() -> Reached:
         known = journal.has(content, context.audience if context.private else None)
         try:
-            journal.add(content, named=is_named_in(context), **sources_of(context))
+            kept = journal.add(content, named=is_named_in(context), **sources_of(context))
         except BadRecord as error:
             raise ToolError(f"That does not fit: {error}") from error
-        return NOTED_BEFORE if known else NOTED
+        return Reached(NOTED_BEFORE if known else NOTED, changed=(entry_ref(kept),))
 
     yield journal.load(services.slices.put)
-    noted: str = yield persist(services.clock, write)
+    noted: Reached = yield persist(services.clock, write)
     return noted
 
 
@@ -105,24 +108,30 @@ def search_journal(
     context: ToolContext, arguments: SearchArguments
 ) -> Generator[Deferred[Any], Any, str | Reached]:
     """Look up in your journal what you wrote down earlier."""
-    journal, discretion = context.character.journal, context.script.config.discretion
-    yield journal.load(context.script.services.slices.put)
-    found = journal.search(arguments.words, context.audience, FOUND, discretion)
+    journal, script = context.character.journal, context.script
+    words, discretion = arguments.words, script.config.discretion
+    yield journal.load(script.services.slices.put)
+    ranked = journal.search(words, context.audience, LOOKED_AT, discretion)
+    found = select_found(ranked, script.conversation.current.record, FOUND)
     if not found:
         return "Your journal has nothing about that."
-    text = "\n".join(entry_line(entry, context) for entry in found)
-    if discretion == "strict" and any(entry["audience"] is not None for entry in found):
-        # What follows from it stays between those who may know it (P9).
-        return Reached(text, context.audience)
-    return text
+    text = "\n".join(entry_line(entry, context, words) for entry in found)
+    # What follows from what is private stays between those who may know it (P9).
+    binds = discretion == "strict" and any(entry["audience"] is not None for entry in found)
+    read = tuple(entry_ref(entry["id"]) for entry in found if not is_synthesis(entry))
+    return Reached(text, context.audience if binds else None, read=read)
 
 
-def entry_line(entry: Record, context: ToolContext) -> str:
-    """An entry as the model reads it, on one line, with whose word it is."""
+def entry_line(entry: Record, context: ToolContext, words: str) -> str:
+    """An entry as the model reads it, on one line, with whose word it is; of a long one what is
+    nearest to the words that were looked for."""
     day = entry["timestamp"][:10]
     source = context.script.services.world.name_of(context.character, entry["source_entity"])
     told = f", from {source}" if source else ""
-    return f"- {day}{told}: {clean_heard(entry['content'], SHOWN_CHARS)}"
+    content = entry["content"]
+    if is_synthesis(entry):
+        content = nearest_lines(content, words, SHOWN_CHARS)
+    return f"- {day}{told}: {clean_heard(content, SHOWN_CHARS)}"
 
 
 class AddJournalEntryTool(Tool):

@@ -84,7 +84,7 @@ class ToolRegistry:
         finally:
             context.character.ndb.ai_in_confidence = False
         if isinstance(came, Reached):
-            return ToolResult(DONE, came.text, came.heard_by)
+            return ToolResult(DONE, came.text, came.heard_by, came.read, came.changed)
         return ToolResult(DONE, str(came))
 
     def _find(self, context: ToolContext, name: str) -> Tool:

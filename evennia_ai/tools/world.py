@@ -8,11 +8,12 @@ from evennia.objects.objects import DefaultExit
 from pydantic import BaseModel, Field
 
 from evennia_ai.errors import ToolError
+from evennia_ai.policy.consulted import entity_ref
 from evennia_ai.policy.react import ONCE
 from evennia_ai.ports import Situation, ToolContext
 from evennia_ai.senses import DESCRIPTION_CHARS, display_name, find_named, look_around, plain
 from evennia_ai.texts import text
-from evennia_ai.tools.base import tool
+from evennia_ai.tools.base import Reached, tool
 
 
 class LookArguments(BaseModel):
@@ -41,7 +42,7 @@ class GiveArguments(BaseModel):
 
 
 @tool("look", world=False, safe_to_retry=True)
-def look(context: ToolContext, arguments: LookArguments) -> str:
+def look(context: ToolContext, arguments: LookArguments) -> str | Reached:
     """Look at a thing, a person, or the place around you."""
     character = context.character
     if not arguments.target:
@@ -50,7 +51,8 @@ def look(context: ToolContext, arguments: LookArguments) -> str:
     if target is None:
         raise ToolError(f"You see no '{plain(arguments.target, 60)}' here.")
     looks = plain(target.db.desc, DESCRIPTION_CHARS) or "You see nothing special."
-    return f"{display_name(target, character)}: {looks}"
+    told = f"{display_name(target, character)}: {looks}"
+    return Reached(told, read=(entity_ref(target.dbref),))
 
 
 @tool("move")

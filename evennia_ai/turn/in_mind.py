@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,49 +15,69 @@ from evennia_ai.policy.recall import Talk
 from evennia_ai.policy.tokens import (
     estimate_tokens,
 )
+from evennia_ai.turn.materials import materials_at_hand
 from evennia_ai.turn.prompt_contexts import (
     situation_prompt,
 )
 
+Labelled = tuple[str, str, bool]
+
+PINNED, AT_HAND, RECALLED = "Keep in mind", "At hand", "You remember"
 TALK_LINES = 3
 # Of the window. The tail is paid for anew with every call; no provider's cache keeps it.
 TAIL_PART = 0.075
 LORE_PART = 0.025
 LEAST_RECALL = 0.02
+MATERIALS_PART = 0.02
 
 
 @dataclass(frozen=True)
 class InMind:
-    """What comes to mind beside the talk: static knowledge, what was pinned, and what is recalled
-    of talk out of view. ``private`` where any of it is for the prompt's audience alone."""
+    """What comes to mind beside the talk: static knowledge, and ``lines`` of what was pinned, what
+    was consulted in talk out of view, and what is recalled of it, each with its label. ``private``
+    where any of it is for the prompt's audience alone."""
 
     lore: tuple[LoreEntry, ...]
-    pinned: tuple[str, ...]
-    recalled: tuple[str, ...]
+    lines: tuple[tuple[str, str], ...]
     private: bool
 
 
 def call_to_mind(script: Any, audience: Audience, talk: Talk, situation: Situation) -> InMind:
     """Everything that the talk touches upon and this audience may hear of, within its room: what
-    is recalled has as much as situation, pins and lore leave of the tail's."""
+    is recalled has as much as situation, pins, lore and materials leave of the tail's."""
     config = script.config
     window = usable_window(config, script.profile)
     entries, labels = script.services.world.lore(script.character, audience)
     most = min(config.lore_tokens, int(LORE_PART * window))
     lore = select_lore(entries, labels, " ".join((*talk.before, *talk.asked)), most)
-    pins = script.pins(audience)
-    pinned = tuple(line for line, _private in pins)
-    taken = estimate_tokens(situation_prompt(situation, lore, "", "", (), pinned))
-    room = int(max(TAIL_PART * window - taken, LEAST_RECALL * window))
+    pins = labelled(PINNED, script.pins(audience))
+    free = TAIL_PART * window - count_tail(situation, lore, pins)
+    most = int(min(MATERIALS_PART * window, free - LEAST_RECALL * window))
+    materials = labelled(AT_HAND, materials_at_hand(script, audience, most))
+    free = TAIL_PART * window - count_tail(situation, lore, [*pins, *materials])
     recalled = script.conversation.current.recall.call(
-        talk, audience, min(config.recall_tokens, room), config.discretion
+        talk,
+        audience,
+        min(config.recall_tokens, int(max(free, LEAST_RECALL * window))),
+        config.discretion,
     )
+    lines = [*pins, *materials, *labelled(RECALLED, recalled)]
     return InMind(
         lore=tuple(lore),
-        pinned=pinned,
-        recalled=tuple(line for line, _private in recalled),
-        private=any(private for _line, private in (*pins, *recalled)),
+        lines=tuple((label, line) for label, line, _private in lines),
+        private=any(private for _label, _line, private in lines),
     )
+
+
+def labelled(label: str, found: Iterable[tuple[str, bool]]) -> list[Labelled]:
+    """Lines with the label under which they stand in a prompt."""
+    return [(label, line, private) for line, private in found]
+
+
+def count_tail(situation: Situation, lore: Sequence[LoreEntry], lines: Sequence[Labelled]) -> int:
+    """The tokens of a prompt's last part, without its task."""
+    shown = [(label, line) for label, line, _private in lines]
+    return estimate_tokens(situation_prompt(situation, lore, "", "", shown))
 
 
 def latest_talk(visible: Sequence[Message], unanswered: Sequence[str]) -> Talk:

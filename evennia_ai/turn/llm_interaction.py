@@ -149,8 +149,7 @@ def tail_text(
         mind.lore,
         script.services.now().strftime("%A, %H:%M"),
         context.prompt or new_lines_prompt(unanswered),
-        mind.recalled,
-        mind.pinned,
+        mind.lines,
     )
 
 

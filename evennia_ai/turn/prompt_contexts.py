@@ -88,8 +88,7 @@ def situation_prompt(
     lore: Sequence[LoreEntry],
     time: str,
     task: str,
-    recalled: Sequence[str] = (),
-    pinned: Sequence[str] = (),
+    in_mind: Sequence[tuple[str, str]] = (),
 ) -> str:
     """The changing last part: what the character sees, knows and calls to mind now, and what is to
     be done.
@@ -106,11 +105,11 @@ def situation_prompt(
         ("Time", time),
         *(("Also", note) for note in situation.notes),
         *(("You know", lore_text(entry)) for entry in lore),
-        *(("Keep in mind", line) for line in pinned),
-        *(("You remember", line) for line in recalled),
+        *in_mind,
     ]
     lines = [f"{label}: {value}" for label, value in rows if value]
-    return "\n".join(["<situation>", *lines, task, "</situation>"])
+    body = "\n".join([*lines, task]).replace("</situation", "< /situation")
+    return f"<situation>\n{body}\n</situation>"
 
 
 def lore_text(entry: LoreEntry) -> str:

@@ -11,6 +11,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
 
 from evennia_ai.errors import OutcomeUnknown
 from evennia_ai.messages import LLMReply, Message, ToolCallRequest, make_message, wire_call
+from evennia_ai.policy.consulted import CHANGED, READ
 from evennia_ai.policy.react import (
     LoopState,
     apply_call,
@@ -169,10 +170,11 @@ def call_messages(
     """A call with its result, as the model will see them, for the ears it reached."""
     metadata = audience_metadata(turn, context, result)
     asked = wire_call(call.id, call.name, wire_arguments(call))
-    return [
-        make_message("assistant", "", tool_calls=[asked], **metadata),
-        make_message("tool", result.text, tool_call_id=call.id, **metadata),
-    ]
+    told = make_message("tool", result.text, tool_call_id=call.id, **metadata)
+    if result.read or result.changed:
+        named = {READ: list(result.read), CHANGED: list(result.changed)}
+        told["metadata"]["consulted"] = named
+    return [make_message("assistant", "", tool_calls=[asked], **metadata), told]
 
 
 def audience_metadata(turn: TurnRecord, context: ToolContext, result: ToolResult) -> dict[str, Any]:

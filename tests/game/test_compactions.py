@@ -7,6 +7,8 @@ from evennia_ai.messages import make_message
 from evennia_ai.models import Compaction, Message
 from evennia_ai.policy.facts import Fact
 from evennia_ai.policy.projection import MASKED, CompactionRecord, is_marker
+from evennia_ai.sleep.synthesis import archive_summaries
+from evennia_ai.store.compactions import assistants_to_archive
 from evennia_ai.store.erase import erase_chunk
 from evennia_ai.store.forget import forget_chunk
 from evennia_ai.testing.scripted import call
@@ -166,3 +168,44 @@ def test_a_mind_with_many_compactions_can_be_erased(conversation):
     while erase_chunk(conversation.assistant_id):
         pass
     assert not Compaction.objects.exists()
+
+
+def test_whose_words_a_synthesis_holds_is_forgotten_in_it_too(mira, ann, bob, conversation):
+    last = seqs(conversation)[-1]
+    parts = {"public": "They talked of crowns.", ann.dbref: "Ann is a spy."}
+    speakers = {"public": [ann.dbref, bob.dbref], ann.dbref: [ann.dbref]}
+    conversation.compact(record(last, summary=parts, speakers=speakers))
+    archive_summaries(mira.assistant)
+    assert len(mira.journal.all()) == 2
+    while forget_chunk(bob.dbref):
+        pass
+    assert [entry["content"] for entry in mira.journal.all()] == [
+        "[CONTEXT SYNTHESIS]\nAnn is a spy."
+    ]
+    while forget_chunk(ann.dbref):
+        pass
+    assert mira.journal.all() == []
+
+
+def test_what_a_crash_left_between_record_and_journal_is_made_good_at_the_start(
+    game, service, mira, conversation, django_assert_num_queries
+):
+    with django_assert_num_queries(1):
+        assert assistants_to_archive() == []
+    conversation.compact(record(seqs(conversation)[2], speakers={"public": ["#5"]}))
+    assert assistants_to_archive() == [mira.assistant.id]
+    service.resume()
+    game.run(2)
+    (entry,) = mira.journal.all()
+    assert (entry["content"], entry["speakers"]) == ("[CONTEXT SYNTHESIS]\nThey talked.", ["#5"])
+    assert assistants_to_archive() == []
+    undone = conversation.undo()
+    assert undone.speakers == {"public": ["#5"]}
+    service.resume()
+    game.run(2)
+    assert (mira.journal.all(), assistants_to_archive()) == ([], [])
+
+
+def test_a_mask_has_nothing_for_the_journal(mira, conversation):
+    conversation.compactions.mask(1, 2, 1)
+    assert assistants_to_archive() == []

@@ -75,6 +75,17 @@ def test_what_is_found_is_told_with_its_day_and_its_source(mira, ann, use):
     assert use("search_journal", words="dragon").text == "Your journal has nothing about that."
 
 
+def test_of_a_summary_that_is_out_of_view_the_place_that_fits_is_told(mira, use):
+    weather = "Much was said of the weather. " * 20
+    text = f"[CONTEXT SYNTHESIS]\n- {weather}\n- The key is blue."
+    for number in range(9):
+        mira.journal.add(f"{text}\n- Day {number}.", source_type="compaction", importance=7)
+    mira.journal.add("A key turned up.")
+    told = use("search_journal", words="blue key").text.splitlines()
+    found = sorted(line.split(": ")[1] for line in told)
+    assert found == ["- The key is blue.", "A key turned up."]
+
+
 def test_what_is_private_is_found_for_its_ears_and_binds_what_follows(mira, ann, bob, use):
     mira.journal.add("The cellar key hangs behind the clock.", audience=[ann.dbref])
     told = use("search_journal", words="cellar key")

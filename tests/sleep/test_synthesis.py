@@ -1,0 +1,92 @@
+"""A compaction's summary goes into the journal, too, whatever happens in between."""
+
+import pytest
+
+from evennia_ai.errors import BadRecord, StoreUnavailable
+from evennia_ai.policy.audience import visible
+from evennia_ai.sleep.synthesis import archive_summaries, undo_compaction
+from tests.test_context_compaction import ANN, BOB, SUMMARY, make_script, outcome, sleep, talk
+
+
+def entries(script):
+    return [entry for entry in script.journal.all() if entry["source_type"] == "compaction"]
+
+
+@pytest.fixture
+def compacted():
+    """An assistant after a compaction of public talk and a whisper of Ann's."""
+    script = make_script([SUMMARY, "Ann has a secret: she is a spy for the count of Dunmore."])
+    talk(script, 5, private_to=ANN)
+    talk(script, 50)
+    assert sleep(script)["success"]
+    return script
+
+
+def test_each_part_is_written_down_for_its_own_ears(compacted):
+    public, private = entries(compacted)
+    assert (public["audience"], private["audience"]) == (None, [ANN])
+    assert public["content"].startswith(f"[CONTEXT SYNTHESIS]\n{SUMMARY}")
+    assert "spy" in private["content"]
+    assert "spy" not in public["content"]
+    assert not visible(frozenset(private["audience"]), frozenset({ANN, BOB}))
+
+
+def test_doing_it_again_writes_nothing_twice(compacted):
+    before = entries(compacted)
+    assert outcome(archive_summaries(compacted)) == 0
+    compacted.conversation.note_archived(1, False)
+    assert outcome(archive_summaries(compacted)) == 1
+    assert entries(compacted) == before
+
+
+def test_an_undo_takes_the_entries_back_and_no_others(compacted):
+    compacted.journal.add("Ann is tall.")
+    undo_compaction(compacted)
+    assert [entry["content"] for entry in compacted.journal.all()] == ["Ann is tall."]
+    assert undo_compaction(compacted) is None
+    assert outcome(archive_summaries(compacted)) == 0
+
+
+def test_what_was_left_undone_is_made_good_before_the_next_compaction(compacted):
+    ids = [entry["id"] for entry in entries(compacted)]
+    compacted.journal.remove(*ids)  # as though it had crashed right after the record
+    compacted.conversation.note_archived(1, False)
+    compacted.services.clock.advance(60)
+    compacted.services.gateway.add("Ann went home to Dunmore and paid forty crowns.")
+    talk(compacted, 50)
+    assert sleep(compacted)["success"]
+    assert [entry["id"] for entry in entries(compacted)][:2] == ids
+    assert len(entries(compacted)) == 3, "the whisper's part did not change and stands once"
+
+
+def test_a_busy_database_leaves_the_compaction_done_and_the_entries_for_later(compacted):
+    compacted.conversation.note_archived(1, False)
+    compacted.journal.remove(*[entry["id"] for entry in entries(compacted)])
+    add = compacted.journal.add
+
+    def locked(*_args, **_fields):
+        raise StoreUnavailable("locked")
+
+    compacted.journal.add = locked
+    running = archive_summaries(compacted)
+    compacted.services.clock.pump([2.0] * 8)
+    assert outcome(running) == 0
+    compacted.journal.add = add
+    assert outcome(archive_summaries(compacted)) == 1
+    assert len(entries(compacted)) == 2
+
+
+def test_an_entry_that_can_be_none_does_not_hold_up_the_others(compacted):
+    compacted.conversation.note_archived(1, False)
+    compacted.journal.entries.clear()
+    add = compacted.journal.add
+
+    def picky(content, **fields):
+        if "smith" in content:
+            raise BadRecord("no smiths")
+        return add(content, **fields)
+
+    compacted.journal.add = picky
+    assert outcome(archive_summaries(compacted)) == 1
+    assert len(entries(compacted)) == 1
+    assert outcome(archive_summaries(compacted)) == 0
