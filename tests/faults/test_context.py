@@ -8,10 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from evennia_ai.messages import make_message
+from evennia_ai.messages import make_message, wire_call
 from evennia_ai.sleep.compaction import compact, compact_conversation_history
 from evennia_ai.sleep.order import Order
 from evennia_ai.testing.stub_replies import build_completion
+from tests.faults.conftest import Body
 
 SUMMARY = {"text": "Ann told of her journey, and how she crossed nine rivers."}
 TOO_LONG_FOR_ITS_ROOM = {"text": "Ann went on and on. " * 250}
@@ -82,3 +83,111 @@ def test_fault_47_after_two_of_them_room_is_made_without_a_model(full):
     asked = len(full.provider.requests())
     assert full.outcome(compact(full.script, order))["rung"] == "digest"
     assert len(full.provider.requests()) == asked
+
+
+# --- 24: more than the window ---------------------------------------------------------------------
+
+
+@pytest.fixture
+def nearby(full):
+    """As `full`, with a body that acts."""
+    full.script.character = Body()
+    full.script.character.journal = full.script.journal
+    return full
+
+
+def ends(road):
+    """What each line that called for an answer came to, by its words."""
+    return road.script.inbox.states()
+
+
+def test_fault_24_an_overflow_is_answered_after_one_compaction_and_one_retry(nearby):
+    nearby.provider.fault("too_long")
+    nearby.hears("Are you there?")
+    assert ends(nearby) == {"Are you there?": "answered"}
+    first, second = (request["body"]["messages"] for request in nearby.provider.requests())
+    assert len(second) < len(first)
+    (move,) = nearby.script.conversation.moves
+    assert (move.record.reason, move.record.rung) == ("overflow", "digest")
+    assert nearby.pauses == []  # which no retry of the gateway's was spent on
+
+
+def test_fault_24_a_second_overflow_is_an_excuse_and_no_second_compaction(nearby):
+    nearby.provider.fault("too_long", "too_long", "too_long")
+    nearby.hears("Are you there?")
+    assert ends(nearby) == {"Are you there?": "excused"}
+    assert len(nearby.provider.requests()) == 2
+    assert len(nearby.script.conversation.moves) == 1
+
+
+# --- 39: calls without results, results without calls ---------------------------------------------
+
+
+def looked(number, *, call=True, result=True):
+    """A look around with its result, or a half of it."""
+    call_id = f"look{number}"
+    asked = make_message("assistant", "", tool_calls=[wire_call(call_id, "look", "{}")])
+    seen = make_message("tool", "A room with many doors. " * 20, tool_call_id=call_id)
+    return [asked] * call + [seen] * result
+
+
+@pytest.fixture
+def torn(nearby):
+    """A long talk in which looks have lost their halves."""
+    log = nearby.script.conversation
+    for number in range(4):
+        log.append(looked(3 * number))
+        log.append(looked(3 * number + 1, call=False))
+        log.append(looked(3 * number + 2, result=False))
+        log.append([make_message("user", f"Ann says: So {number}?", audience=["#5"])])
+    return nearby
+
+
+def pairs_are_whole(messages):
+    """True where every call is followed at once by its results, and nothing else is a result."""
+    waiting = []
+    for message in messages:
+        if message["role"] == "tool":
+            if not waiting or message["tool_call_id"] != waiting.pop(0):
+                return False
+        elif waiting:
+            return False
+        else:
+            waiting = [call["id"] for call in message.get("tool_calls", ())]
+    return not waiting
+
+
+def lose_rows(road):
+    """As a purge of old rows leaves it: the talk begins in the middle of a look."""
+    log = road.script.conversation.messages
+    first = next(n for n, message in enumerate(log) if message["role"] == "tool")
+    del log[:first]
+
+
+CHANGES = {
+    "as it is": lambda road: None,
+    "after a compaction": lambda road: road.script.make_room(),
+    "after one into the midst of the looks": lambda road: road.outcome(
+        compact(road.script, Order("overflow", force=True, keep_recent=3))
+    ),
+    "after a mask": lambda road: road.script.conversation.mask(10_000),
+    "after an undo": lambda road: (
+        road.script.make_room(),
+        road.script.conversation.mask(10_000),
+        road.script.conversation.undo(),
+    ),
+    "after a loss of rows": lose_rows,
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_fault_39_halves_of_calls_are_mended_on_the_wire_and_nowhere_else(torn, change):
+    change(torn)
+    before = json.dumps(torn.script.conversation.messages)
+    torn.hears("What have you seen?")
+    assert ends(torn) == {"What have you seen?": "answered"}
+    sent = torn.provider.requests()[0]["body"]["messages"]
+    assert any(message["role"] == "tool" for message in sent)
+    assert pairs_are_whole(sent)
+    after = json.dumps(torn.script.conversation.messages)
+    assert after.startswith(before[:-1])
