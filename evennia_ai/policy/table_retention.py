@@ -42,6 +42,7 @@ UNANSWERED = "for an answer that is owed"
 REFERRED = "its words or acts are kept"
 LAST_HEARD = "the last of a speaker"
 LAST_CALL = "the last call"
+UNSETTLED = "the journal does not have it yet, or has it still"
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,16 +213,33 @@ def use_of_act(held: Held, at: datetime, has_ended: bool, turn_id: int | None) -
     return use_of_turn(held, turn_id)
 
 
-def use_of_compaction(
-    held: Held, row: Summed, is_mask: bool, undone_at: datetime | None, now: datetime
-) -> str:
-    """What needs a compaction, or a mask of tool results.
+@dataclass(frozen=True, slots=True)
+class CompactionState:
+    """A compaction, or a mask of tool results: the last message it is about, when it was taken
+    back, and whether the journal has the entries of its summary."""
+
+    id: int
+    upto_seq: int
+    is_mask: bool = False
+    undone_at: datetime | None = None
+    archived: bool = True
+
+    @property
+    def is_settled(self) -> bool:
+        """False where entries in the journal are still to be written, or taken back."""
+        return self.is_mask or self.archived == (self.undone_at is None)
+
+
+def use_of_compaction(held: Held, row: CompactionState, now: datetime) -> str:
+    """What needs a compaction, or a mask.
 
     A mask shows as long as a message in view may be under it. One that was just taken back may
     still be the ``previous`` of another that is being made.
     """
-    if undone_at is not None:
-        return UNDER_WAY if undone_at > now - LEAST_AGE else ""
-    if is_mask:
+    if not row.is_settled:
+        return UNSETTLED
+    if row.undone_at is not None:
+        return UNDER_WAY if row.undone_at > now - LEAST_AGE else ""
+    if row.is_mask:
         return IN_FORCE if row.upto_seq > held.view_after else ""
     return IN_FORCE if held.needed is None or row.id >= held.needed.id else ""

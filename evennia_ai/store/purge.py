@@ -22,7 +22,7 @@ from evennia_ai.policy.table_retention import Held, Limit, edge_of, plan_chunk
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.rows_in_use import READERS, REFERENCES, Look, Planned, find_held, summed
 
-CHUNK = 500
+CHUNK = 200
 STRIDE = 20_000
 
 
@@ -113,14 +113,21 @@ class TablePurge:
         edge = edge_of(self._limit, self._now, below)
         with brief_transaction() if self._planned is None else nullcontext():
             held = Held() if self._assistant_id is None else find_held(self._assistant_id)
-            rows = self._rows.filter(id__gt=self._upto).order_by("id")[:CHUNK]
-            read = self._read(rows, Look(held, self._now, self._planned or Planned(Counter)))
+            read = self._read(
+                self._next_rows(), Look(held, self._now, self._planned or Planned(Counter))
+            )
             plan = plan_chunk(read, edge)
             if plan.going:
                 self._let_go(plan.going)
         self._upto = read[-1].id if read else self._upto
         more = len(read) == CHUNK and not plan.is_last
         return more, Tally(gone=len(plan.going), kept=Counter(plan.kept))
+
+    def _next_rows(self) -> Any:
+        """The next `CHUNK` rows."""
+        rows = self._rows.filter(id__gt=self._upto).order_by("id")
+        last = rows.values_list("id", flat=True)[CHUNK - 1 : CHUNK].first()
+        return rows if last is None else rows.filter(id__lte=last)
 
     def _let_go(self, ids: Sequence[int]) -> None:
         """Delete rows, by ``_raw_delete`` as in `store.erase`; or note what they refer to."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
-from django.db.models import Count, Exists, Min, OuterRef
+from django.db.models import Count, Exists, OuterRef
 
 from evennia_ai import models
 from evennia_ai.policy.table_retention import (
@@ -17,6 +17,7 @@ from evennia_ai.policy.table_retention import (
     REFERRED,
     UNANSWERED,
     UNDOS,
+    CompactionState,
     Held,
     LogRow,
     Summed,
@@ -58,8 +59,8 @@ class Look:
     now: datetime
     planned: Planned
 
-    def referred(self, model: Any, name: str, ids: Collection[int]) -> set[int]:
-        """Which of some ids rows of a model still refer to."""
+    def referred(self, model: Any, name: str, ids: Any) -> set[int]:
+        """Which of some ids, a query's, rows of a model still refer to."""
         rows = model.objects.filter(**{f"{name}__in": ids})
         counts = rows.order_by().values_list(name).annotate(Count("id"))
         planned = self.planned[model, name]
@@ -69,14 +70,16 @@ class Look:
 def find_held(assistant_id: int) -> Held:
     """What of an assistant's logs is in use now."""
     owed = models.Event.objects.filter(assistant_id=assistant_id, state__in=OWED)
-    events = dict(owed.values_list("id", "turn_id"))
+    events = {id_: (turn_id, at) for id_, turn_id, at in owed.values_list("id", "turn_id", "at")}
     first_turns = models.Message.objects.filter(event_id__in=events)
     under_way = models.Turn.objects.filter(ended_at=None)  # of all: there are few at a time
-    turns = {*events.values(), *first_turns.values_list("turn_id", flat=True)} - {None}
+    turns = {turn_id for turn_id, _at in events.values()}
+    turns.update(first_turns.values_list("turn_id", flat=True))
+    turns.update(under_way.values_list("id", flat=True))
     return Held(
         frozenset(events),
-        frozenset({*turns, *under_way.values_list("id", flat=True)}),
-        owed.aggregate(since=Min("at"))["since"],
+        frozenset(turns - {None}),
+        min((at for _turn_id, at in events.values()), default=None),
         oldest_needed([Summed(*row) for row in summed(assistant_id)[: UNDOS + 1]]),
     )
 
@@ -127,15 +130,15 @@ def read_events(rows: Any, look: Look) -> list[LogRow]:
         id__gt=OuterRef("id"),
     )
     found = list(rows.values_list("id", "at", "state", "turn_id", Exists(later)))
-    turns = {row[3] for row in found} - {None}
-    logged = look.referred(models.Message, "event_id", [row[0] for row in found])
-    spoke = look.referred(models.Message, "turn_id", turns)
-    acted = look.referred(models.ToolCall, "turn_id", turns)
+    turns = rows.order_by().values("turn_id")
+    logged = look.referred(models.Message, "event_id", rows.order_by().values("id"))
+    answered = look.referred(models.Message, "turn_id", turns)
+    answered |= look.referred(models.ToolCall, "turn_id", turns)
     return [
         LogRow(
             id_,
             at,
-            use_of_event(look.held, state, turn, id_ in logged or turn in spoke | acted, has_later),
+            use_of_event(look.held, state, turn, id_ in logged or turn in answered, has_later),
         )
         for id_, at, state, turn, has_later in found
     ]
@@ -154,8 +157,8 @@ def use_of_event(
 
 def read_turns(rows: Any, look: Look) -> list[LogRow]:
     """Turns, with what needs each: open ones are held, others by what belongs to them."""
-    found = list(rows.values_list("id", "at"))
-    ids = [row[0] for row in found]
+    found = rows.values_list("id", "at")
+    ids = rows.order_by().values("id")
     referred = set[int]().union(*(look.referred(model, "turn_id", ids) for model in REFERENCES))
     return [
         LogRow(id_, at, use_of_turn(look.held, id_) or (REFERRED if id_ in referred else ""))
@@ -165,14 +168,18 @@ def read_turns(rows: Any, look: Look) -> list[LogRow]:
 
 def read_compactions(rows: Any, look: Look) -> list[LogRow]:
     """Compactions and masks, with what needs each."""
-    found = rows.values_list("id", "at", "upto_seq", "reason", "undone_at")
+    found = rows.values_list("at", "id", "upto_seq", "reason", "undone_at", "archived")
     return [
         LogRow(
             id_,
             at,
-            use_of_compaction(look.held, Summed(id_, upto), reason == MASK, undone_at, look.now),
+            use_of_compaction(
+                look.held,
+                CompactionState(id_, upto_seq, reason == MASK, undone_at, archived),
+                look.now,
+            ),
         )
-        for id_, at, upto, reason, undone_at in found
+        for at, id_, upto_seq, reason, undone_at, archived in found
     ]
 
 

@@ -22,6 +22,7 @@ from evennia_ai.policy.table_retention import (
     TABLES,
     UNANSWERED,
     UNDER_WAY,
+    UNSETTLED,
     Limit,
     read_retention,
 )
@@ -94,7 +95,7 @@ class Log:
             previous_id=before.id if before else None,
         )  # fmt: skip
         stored = log.compactions.commit(record)
-        Compaction.objects.filter(id=stored.id).update(at=self.at(days))
+        Compaction.objects.filter(id=stored.id).update(at=self.at(days), archived=True)
         log.forget_view()
         return stored
 
@@ -229,6 +230,15 @@ def test_compactions_go_with_their_facts_and_the_one_after_them_cannot_be_undone
     conversation.undo()
     with pytest.raises(CannotUndo):
         conversation.undo()
+
+
+def test_a_compaction_stays_until_the_journal_has_its_summary(log, purged):
+    first = log.compaction(60, log.exchange(60)[-1].id)
+    log.summed_up()
+    Compaction.objects.filter(id=first.id).update(archived=False)
+    assert kept(purged({"Compaction": Limit(days=30)}), "Compaction")[UNSETTLED] == 1
+    log.script.conversation.note_archived(first.id, True)
+    assert purged({"Compaction": Limit(days=30)})["Compaction"].gone == 1
 
 
 def test_masks_stay_as_long_as_they_show(log, purged):
@@ -402,7 +412,7 @@ def random_log(log, seed):
             if dice.random() < 0.2:
                 compactions.undo()
     Compaction.objects.filter(reason="mask").update(at=log.at(60))
-    Compaction.objects.exclude(undone_at=None).update(undone_at=log.at(5))
+    Compaction.objects.exclude(undone_at=None).update(undone_at=log.at(5), archived=False)
 
 
 def what_is_seen(script):
@@ -658,3 +668,13 @@ def test_a_busy_database_is_told(log, keep, ask, game, admin, monkeypatch):
     for _ in range(8):
         game.clock.advance(2)
     assert "Broken off: The database cannot be written now." in admin.last()
+
+
+def test_what_admins_read_does_without_the_rows_that_are_gone(log, purged, admin):
+    first = log.compaction(60, log.exchange(60)[-1].id)
+    log.summed_up()
+    purged({table: Limit(days=49) for table in ("Message", "ToolCall", "ModelCall", "Turn")})
+    for page in (" Mira", "/turns Mira", "/find Mira = evening", "/compactions Mira"):
+        assert "Good evening." in (told := admin.told(f"aihistory{page}")) or "Page 1" in told
+    assert "They met." in admin.told(f"aihistory/compaction Mira = {first.id}")
+    assert "Mira" in admin.told("aistatus")

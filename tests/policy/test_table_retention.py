@@ -16,6 +16,8 @@ from evennia_ai.policy.table_retention import (
     TABLES,
     UNANSWERED,
     UNDER_WAY,
+    UNSETTLED,
+    CompactionState,
     Held,
     Limit,
     LogRow,
@@ -190,21 +192,29 @@ def test_acts_are_in_use_until_they_end_and_as_long_as_they_may_count_as_done():
     assert use_of_act(replace(HELD, acts_since=None), since, True, None) == ""
 
 
-def use_of(id_, upto_seq, is_mask=False, undone_at=None, held=HELD):
-    return use_of_compaction(held, Summed(id_, upto_seq), is_mask, undone_at, NOW)
+def use_of(held=HELD, **fields):
+    """What needs a compaction; the journal has, or has not, what it should."""
+    state = CompactionState(**{"archived": fields.get("undone_at") is None} | fields)
+    return use_of_compaction(held, state, NOW)
 
 
 def test_compactions_are_in_use_as_far_back_as_two_undos_reach():
-    assert use_of(8, 200) == use_of(7, 100) == IN_FORCE
-    assert use_of(6, 90) == ""
-    assert use_of(1, 5, held=Held()) == IN_FORCE
+    assert use_of(id=8, upto_seq=200) == use_of(id=7, upto_seq=100) == IN_FORCE
+    assert use_of(id=6, upto_seq=90) == ""
+    assert use_of(Held(), id=1, upto_seq=5) == IN_FORCE
 
 
 def test_a_mask_is_in_use_where_a_message_in_view_may_be_under_it():
-    assert use_of(1, 101, is_mask=True) == IN_FORCE
-    assert use_of(9, 100, is_mask=True) == ""
+    assert use_of(id=1, upto_seq=101, is_mask=True) == IN_FORCE
+    assert use_of(id=9, upto_seq=100, is_mask=True) == ""
+    assert use_of(id=9, upto_seq=100, is_mask=True, archived=False) == ""
 
 
 def test_what_was_taken_back_is_in_use_for_a_day():
-    assert use_of(8, 200, undone_at=days_ago(2)) == ""
-    assert use_of(8, 200, undone_at=days_ago(0.5)) == UNDER_WAY
+    assert use_of(id=8, upto_seq=200, undone_at=days_ago(2)) == ""
+    assert use_of(id=8, upto_seq=200, undone_at=days_ago(0.5)) == UNDER_WAY
+
+
+def test_a_compaction_is_in_use_until_the_journal_agrees_with_it():
+    assert use_of(id=6, upto_seq=90, archived=False) == UNSETTLED
+    assert use_of(id=6, upto_seq=90, undone_at=days_ago(9), archived=True) == UNSETTLED

@@ -1,0 +1,106 @@
+"""Deleting 100,000 old rows holds the reactor for 10 ms at a time."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pytest
+from django.db import connection
+from pytest_django import DjangoDbBlocker
+
+from evennia_ai import models
+from evennia_ai.policy.table_retention import GAME_WIDE, TABLES, Limit
+from evennia_ai.store.purge import TablePurge
+from evennia_ai.store.rows_in_use import Planned
+from tests.bench.figures import Sheet, percentile
+from tests.faults.file_database import on_file
+
+TURNS = 20_000
+SPEAKERS = 200
+MOST_MS = 10.0
+LIMIT = Limit(days=10, rows=15_000)
+TEXT = "The ferryman says the river will freeze before the week is out, and nobody believes him."
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+
+
+def fill(assistant_id: int) -> int:
+    """Turns with a line heard, two messages, a call and an act each, over 400 days; all but the
+    last thousand are out of reach of two undos. Returns the number of rows."""
+    whose: dict[str, Any] = {"assistant_id": assistant_id}
+    times = [NOW - timedelta(days=400) + timedelta(days=400) * n / TURNS for n in range(TURNS)]
+    turns = models.Turn.objects.bulk_create(
+        models.Turn(at=at, ended_at=at, epoch=1, outcome="answered", context="tick", **whose)
+        for at in times
+    )
+    speakers = [f"#{900 + n % SPEAKERS}" for n in range(TURNS)]
+    events = models.Event.objects.bulk_create(
+        models.Event(
+            at=turn.at, turn=turn, speaker=who, text=TEXT, state="answered", kind="say", **whose
+        )
+        for turn, who in zip(turns, speakers, strict=True)
+    )
+    messages = models.Message.objects.bulk_create(
+        models.Message(at=e.at, role=role, content=TEXT, event=event, turn_id=e.turn_id, **whose)
+        for e in events
+        for role, event in (("user", e), ("assistant", None))
+    )
+    models.ModelCall.objects.bulk_create(
+        models.ModelCall(at=t.at, turn=t, purpose="tick", profile="offline", **whose) for t in turns
+    )
+    models.ToolCall.objects.bulk_create(
+        models.ToolCall(at=t.at, ended_at=t.at, turn=t, name="say", state="done", **whose)
+        for t in turns
+    )
+    for upto in range(3):
+        models.Compaction.objects.create(
+            at=NOW, reason="sleep", from_seq=1, upto_seq=messages[-1_000 + upto].id,
+            compacted_count=1, original_token_count=1, summary_token_count=1, **whose,
+        )  # fmt: skip
+    return sum(getattr(models, table).objects.count() for table in TABLES)
+
+
+def walk(assistant_id: int, limit: Limit, planned: Planned | None) -> Iterator[tuple[float, int]]:
+    """For every step over all tables of an assistant, its milliseconds and how many rows went."""
+    for table in sorted(set(TABLES) - GAME_WIDE, key=TABLES.index):
+        purge = TablePurge(table, assistant_id, limit, NOW, planned)
+        more = True
+        while more:
+            began = time.perf_counter()
+            more, came = purge.step()
+            yield (time.perf_counter() - began) * 1_000, came.gone
+
+
+@pytest.fixture
+def db(
+    django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path: Path
+) -> Generator[None]:
+    """The test database as a file, with a game's settings."""
+    from evennia_ai.apps import prepare_sqlite
+
+    with django_db_blocker.unblock(), on_file(tmp_path / "game.db3"):
+        prepare_sqlite(connection)
+        yield
+
+
+def test_no_step_of_a_purge_holds_the_reactor(db: None, sheet: Callable[[str], Sheet]) -> None:
+    from evennia_ai.assistant_script import AssistantScript
+
+    script = AssistantScript.create("assistant")[0]
+    rows = fill(script.id)
+    paper = sheet("a purge")
+    for label, planned in (("dry", Planned(Counter)), ("for good", None), ("once more", None)):
+        steps = list(walk(script.id, LIMIT, planned))
+        took = [ms for ms, _gone in steps]
+        paper.add(f"{label}, of {rows:,} rows gone", sum(gone for _ms, gone in steps))
+        paper.add("  steps", len(steps))
+        paper.add("  a step, median", median(took), "ms")
+        paper.add("  p99", percentile(took, 99), "ms", MOST_MS)
+        paper.add("  longest", max(took), "ms")
+        paper.add("  all together", sum(took) / 1_000, "s")
+    paper.check()
