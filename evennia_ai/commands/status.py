@@ -87,6 +87,18 @@ def troubles(
     services: Any, scripts: Sequence[Any], errors: Mapping[int, str]
 ) -> Iterator[tuple[str, str]]:
     """What an admin must know, as (what it is about, what is wrong), the gravest first."""
+    yield from troubles_of_all(services)
+    for script in scripts:
+        if script.id in errors:
+            yield script.character_name, errors[script.id]
+        for warning in script.warnings:
+            yield script.character_name, warning
+        for complaint in script.complaints:
+            yield f"{script.character_name}, to be mended", complaint
+
+
+def troubles_of_all(services: Any) -> Iterator[tuple[str, str]]:
+    """The same of what all assistants share."""
     if services.switched_off:
         yield "Stopped", f"{services.switched_off} aistart all ends that."
     for lane in services.gateway.health():
@@ -101,13 +113,6 @@ def troubles(
         yield "Settings, to be mended", complaint
     if services.semantic.trouble:
         yield "Long-term memory", services.semantic.trouble
-    for script in scripts:
-        if script.id in errors:
-            yield script.character_name, errors[script.id]
-        for warning in script.warnings:
-            yield script.character_name, warning
-        for complaint in script.complaints:
-            yield f"{script.character_name}, to be mended", complaint
 
 
 def status_row(

@@ -14,7 +14,8 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from evennia_ai.errors import ConfigError, MemoryUnavailable, TurnAborted
-from evennia_ai.memory.mem0_store import NOTE, Mem0Store, StoreSettings
+from evennia_ai.memory.mem0_setup import NOTE, StoreSettings
+from evennia_ai.memory.mem0_store import Mem0Store
 from evennia_ai.memory.worker import Worker
 from evennia_ai.policy.breaker import (
     Breaker,

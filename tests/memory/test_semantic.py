@@ -13,7 +13,7 @@ from twisted.internet.task import Clock
 from twisted.python.failure import Failure
 
 from evennia_ai.errors import ConfigError, MemoryUnavailable, TurnAborted
-from evennia_ai.memory.mem0_store import EMBEDDED, StoreSettings
+from evennia_ai.memory.mem0_setup import EMBEDDED, StoreSettings
 from evennia_ai.memory.semantic import (
     LIMITS,
     OPENING_S,
@@ -381,7 +381,7 @@ def no_network(*args, **kwargs):
     raise OSError("no network")
 socket.socket.connect = socket.getaddrinfo = socket.create_connection = no_network
 from twisted.internet.task import Clock
-from evennia_ai.memory.mem0_store import StoreSettings
+from evennia_ai.memory.mem0_setup import StoreSettings
 from evennia_ai.memory.semantic import LongTermMemory, MemorySettings
 from tests.memory.bag_of_words import BagOfWords
 from tests.memory.test_semantic import item
