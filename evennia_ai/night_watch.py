@@ -130,29 +130,38 @@ class NightWatch:
     def stop(self) -> None:
         """Look after nobody."""
         self.charges.clear()
-        if self.rounds.running:
-            self.rounds.stop()
+        self.rest()
 
     def look(self) -> None:
-        """One round: each that is due, every ``tick_rate_sleep`` seconds."""
+        """One round: each that is due, every ``tick_rate_sleep`` seconds, in turns with other work:
+        a look takes up to a millisecond (measured), and all may be due at once."""
         now = self.clock.seconds()
         for script_id, script in list(self.charges.items()):
             if not script.pk or not script.obj:
                 del self.charges[script_id]
             elif is_time(script.ndb.next_look, now, script.config.tick_rate_sleep):
                 script.ndb.next_look = now + script.config.tick_rate_sleep
-                if not self.tend(script):
-                    self.charges.pop(script_id, None)
-        if not self.charges:
+                script.services.slices.put(self.tend, script)
+        self.rest()
+
+    def tend(self, script: Any) -> None:
+        """See to one assistant, as long as there is something to look after."""
+        if self.charges.get(script.id) is script and not self.see_to(script):
+            del self.charges[script.id]
+            self.rest()
+
+    def rest(self) -> None:
+        """Stand still where there is nobody to look after."""
+        if not self.charges and self.rounds.running:
             self.rounds.stop()
 
-    def tend(self, script: Any) -> bool:
-        """See to one assistant. Returns False where there is nothing to look after any more."""
+    def see_to(self, script: Any) -> bool:
+        """`put_to_rest` with its errors logged: one assistant's trouble is not the next one's."""
         try:
             return self.put_to_rest(script)
         except (StoreUnavailable, TurnAborted) as error:
             log.warn("{name}: {error}", name=script.character_name, error=error)
-        except Exception:  # noqa: BLE001  # one assistant's trouble is not the next one's
+        except Exception:  # noqa: BLE001  # a game's classes and hooks may raise anything
             log.failure("{name} could not be looked after", name=script.character_name)
         return True
 

@@ -226,3 +226,18 @@ def test_what_cannot_be_done_is_told_in_a_sentence(admin, line, answer):
 def test_who_is_stopped_is_not_put_to_sleep(admin, mira):
     admin.told("aistop Mira")
     assert "is stopped" in admin.told("aisleep Mira")
+
+
+def test_many_that_are_due_at_once_are_looked_after_in_turns(game, tavern, monkeypatch):
+    scripts = [game.assistant(f"Mind {number}", tavern).assistant for number in range(3)]
+    game.run(1)
+    seen = []
+    monkeypatch.setattr(game.service.slices, "put", lambda work, *args: seen.append((work, args)))
+    for script in scripts:
+        game.service.watch.keep(script)
+    game.clock.advance(10)
+    assert [args for _work, args in seen] == [(script,) for script in scripts]
+    assert len(game.service.watch.charges) == 3
+    for work, args in seen:
+        work(*args)
+    assert game.service.watch.charges == {}
