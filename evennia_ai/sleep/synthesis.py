@@ -29,10 +29,10 @@ def archive_summaries(script: Any) -> Generator[Deferred[Any], Any, int]:
     with it, it never fails, since talk must go on; what was not done stays to be done.
     """
     clock = script.services.clock
-    due: list[tuple[CompactionRecord, bool]] = script.conversation.to_archive()
-    if not due:
-        return 0
     try:
+        due: list[tuple[CompactionRecord, bool]] = script.conversation.to_archive()
+        if not due:
+            return 0
         yield script.character.journal.load(script.services.slices.put)
         for record, in_force in due:
             yield persist(clock, partial(bring_up_to_date, script, record, in_force))

@@ -50,6 +50,16 @@ FAMILIES = {
         weight=4,
         steps=("order_compaction", "short_wait", "be_cramped", "short_wait"),
     ),
+    "archive": Family(
+        (
+            "log.note_archived",
+            "statement of log.note_archived",
+            "commit of log.note_archived",
+        ),
+        latest=1,
+        weight=1,
+        steps=("order_compaction", "short_wait", "undo_compaction"),
+    ),
     "mask": Family(
         ("log.mask", "commit of log.mask"), latest=1, weight=1, steps=("see", "short_wait")
     ),

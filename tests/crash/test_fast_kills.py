@@ -17,7 +17,7 @@ PLANTS = {
     "masks are not stored": ("P3", ("mask",)),
     "what is logged is not in view": ("P3", ("compaction",)),
 }
-COMPACTION = ("compaction", "mask", "undo", "journal")
+COMPACTION = ("compaction", "archive", "mask", "undo", "journal")
 
 
 @pytest.mark.once

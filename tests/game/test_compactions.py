@@ -8,9 +8,10 @@ from evennia_ai.models import Compaction, Message
 from evennia_ai.policy.facts import Fact
 from evennia_ai.policy.projection import MASKED, CompactionRecord, is_marker
 from evennia_ai.sleep.synthesis import archive_summaries
-from evennia_ai.store.compactions import assistants_to_archive
+from evennia_ai.store.compactions import TableCompactions, assistants_to_archive
 from evennia_ai.store.erase import erase_chunk
 from evennia_ai.store.forget import forget_chunk
+from evennia_ai.store.journal import Journal
 from evennia_ai.testing.scripted import call
 
 LONG = "seen {} " + "and more " * 40
@@ -208,4 +209,39 @@ def test_what_a_crash_left_between_record_and_journal_is_made_good_at_the_start(
 
 def test_a_mask_has_nothing_for_the_journal(mira, conversation):
     conversation.compactions.mask(1, 2, 1)
+    assert assistants_to_archive() == []
+
+
+class Killed(BaseException):
+    """What no code of ours may take for an error of its own."""
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize(
+    ("store", "operation", "time"),
+    [(Journal, "add", 1), (Journal, "add", 2), (TableCompactions, "note_archived", 1)],
+)
+def test_a_kill_at_any_point_of_it_leaves_neither_too_little_nor_too_much(
+    store, operation, time, when, game, service, mira, conversation, monkeypatch
+):
+    do, calls = getattr(store, operation), []
+
+    def fatal(self, *args, **fields):
+        calls.append(args)
+        if len(calls) == time and when == "before":
+            raise Killed
+        result = do(self, *args, **fields)
+        if len(calls) == time:
+            raise Killed
+        return result
+
+    parts = {"public": "They talked.", "#5": "Ann is a spy."}
+    conversation.compact(record(seqs(conversation)[2], summary=parts))
+    with monkeypatch.context() as patch:
+        patch.setattr(store, operation, fatal)
+        archive_summaries(mira.assistant).addErrback(lambda failure: failure.trap(Killed))
+    Journal.drop(mira)  # as another process would read it
+    service.resume()
+    game.run(2)
+    assert [entry["content"].split("\n")[1] for entry in mira.journal.all()] == list(parts.values())
     assert assistants_to_archive() == []
