@@ -181,6 +181,30 @@ class AssistantConfig:
     compact_prompt: str | None = setting(
         None, "Instructions for summing up, in the place of the built-in ones."
     )
+    prune_enabled: bool = setting(
+        True, "Put journal entries that faded into an archive in sleep; what it is about it keeps."
+    )
+    prune_floor: int = setting(
+        500, "How many entries a journal keeps in any case.", low=0, high=1_000_000
+    )
+    prune_age_days: float = setting(
+        14.0, "How old an entry must be before it may go.", unit="days", low=0.0
+    )
+    prune_importance: int = setting(
+        4,
+        "How much an entry that goes may have mattered at most, 1 to 10; 0 is none.",
+        low=0,
+        high=10,
+    )
+    prune_retention: float = setting(
+        0.05,
+        "How much may be left of an entry that goes: e^(-days/(1+recalls+importance/2)).",
+        low=0.0,
+        high=1.0,
+    )
+    archive_days: float = setting(
+        90.0, "How long an entry that went can be brought back.", unit="days", low=0.0
+    )
     pin_tokens: int = setting(
         300, "Room for what it keeps in mind for good.", unit="tokens", low=0, high=5_000
     )

@@ -78,16 +78,15 @@ def is_faded(entry: Record, now: datetime, fading: Fading) -> bool:
     )
 
 
-def sources_in_use(entries: Iterable[Record], values: Iterable[Record]) -> frozenset[str]:
-    """Ids of what something that holds was made of.
+def cited_by(entry: Record) -> list[str]:
+    """Ids of what an entry was made of, where these must stay as long as it does."""
+    return list(entry["links"]) if entry["source_type"] in CITING else []
 
-    Args:
-        entries: a journal's; reflections cite others in their links.
-        values: of attributes; those that hold name their sources.
-    """
-    cited = (entry["links"] for entry in entries if entry["source_type"] in CITING)
+
+def sources_in_use(values: Iterable[Record]) -> frozenset[str]:
+    """Ids of what values of attributes that still hold were made of."""
     live = (value["sources"] for value in values if value["valid_to"] is None)
-    return frozenset(source for ids in (*cited, *live) for source in ids)
+    return frozenset(source for ids in live for source in ids)
 
 
 def select_to_forget(

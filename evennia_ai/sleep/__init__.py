@@ -18,25 +18,20 @@ from evennia_ai.sleep.consolidation import (
 from evennia_ai.sleep.entity_consolidation import run_entity_consolidation_batch
 from evennia_ai.sleep.extraction import run_pre_compaction_extraction
 from evennia_ai.sleep.pass_time import PassTime, StepGivenUp
+from evennia_ai.sleep.pruning import prune_low_importance_entries
 
 log = Logger()
 
 Step = Callable[[Any, Any], Any]
 WOKEN: Mapping[str, Any] = {"skipped": True, "reason": "woken"}
 BROKEN_OFF: Mapping[str, Any] = {"skipped": True, "reason": "broken off in the middle of it"}
-NOT_BUILT: Mapping[str, Any] = {"skipped": True, "reason": "not built"}
-
-
-def not_built(script: Any, character: Any) -> dict[str, Any]:
-    """The place of a step that memory will fill."""
-    return dict(NOT_BUILT)
 
 
 STEPS: tuple[tuple[str, Step], ...] = (
     ("memory_links", consolidate_memories_to_semantic),
     ("entity_consolidation", run_entity_consolidation_batch),
     ("orphaned_links", prune_orphaned_memory_links),
-    ("episodic_prune", not_built),
+    ("episodic_prune", prune_low_importance_entries),
     ("stale_conversations", clear_stale_conversations),
     ("pre_compaction_extraction", run_pre_compaction_extraction),
     ("context_compaction", compact_conversation_history),

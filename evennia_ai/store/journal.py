@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -17,6 +17,7 @@ from evennia_ai.policy.journal import (
 )
 from evennia_ai.policy.provenance import Record, copy_of, select_known
 from evennia_ai.policy.relevance import content_words, score_documents
+from evennia_ai.store.archive import JournalArchive
 from evennia_ai.store.shelf import Shelf
 
 
@@ -33,6 +34,8 @@ class Journal(Shelf):
         self._pinned: dict[str, Record] = {}
         self._waiting: dict[str, None] = {}
         self._ears: Counter[tuple[str, ...] | None] = Counter()
+        self.recalls: Counter[str] = Counter()
+        self.asked_about: set[str] = set()
 
     def pinned(self, audience: Audience | None = None, discretion: str = "strict") -> list[Record]:
         """The pinned entries that all of an audience may know, in the order they were pinned; of a
@@ -89,6 +92,26 @@ class Journal(Shelf):
         if merged != known:
             self.segments.change({known["id"]: merged})
         return str(known["id"])
+
+    @property
+    def archive(self) -> JournalArchive:
+        """Where entries went that faded."""
+        return JournalArchive.of(self.obj)
+
+    def count_recalls(self, ids: Iterable[str]) -> None:
+        """Note that entries were looked up. It costs no write: see `store_recalls`."""
+        self.recalls.update(ids)
+
+    def store_recalls(self, ids: Sequence[str]) -> int:
+        """Write down how often some entries were looked up since the last time; returns how many
+        of them there still are. Raises StoreUnavailable."""
+        entries = [entry for entry in map(self.segments.get, ids) if entry]
+        grown = {e["id"]: {**e, "recalls": e["recalls"] + self.recalls[e["id"]]} for e in entries}
+        if grown:
+            self.segments.change(grown)
+        for known in ids:
+            del self.recalls[known]
+        return len(grown)
 
     def has(self, content: str, audience: Audience | None = None) -> bool:
         """True where this is written down already, for the same ears."""

@@ -29,6 +29,7 @@ from evennia_ai.policy.entity_profiles import (
 )
 from evennia_ai.policy.journal import sameness
 from evennia_ai.policy.provenance import Record, copy_of, select_known
+from evennia_ai.policy.retention import sources_in_use
 from evennia_ai.store.shelf import Shelf
 
 
@@ -182,6 +183,10 @@ class EntityProfiles(Shelf):
         return copy_of(after)
 
     # --- all of it --------------------------------------------------------------------------------
+
+    def live_sources(self) -> frozenset[str]:
+        """Ids of what values that still hold were made of; of profiles that are loaded."""
+        return sources_in_use(r for r in self.segments.held() if r["kind"] == ATTRIBUTE)
 
     def entities(self) -> list[str]:
         """Dbrefs of everybody there is something about."""

@@ -105,11 +105,6 @@ class Segments:
         """The ids of the next records, one after the other, as they will be added together."""
         return (f"{self._prefix}{number}" for number in count(self._next_number()))
 
-    @property
-    def ids(self) -> list[str]:
-        """The ids of what is loaded, oldest first."""
-        return sorted(self._numbers, key=self._numbers.__getitem__)
-
     def reset(self) -> None:
         """Drop everything from memory; the next use reads it anew."""
         for segment in list(self._loaded):

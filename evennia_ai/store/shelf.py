@@ -15,7 +15,7 @@ from evennia_ai.errors import BadRecord
 from evennia_ai.policy.provenance import Record, copy_of
 from evennia_ai.store.segments import Segments
 
-STEPS_AT_ONCE = 8
+STEPS_AT_ONCE = 4
 # Called with a record as it was and as it is, None for none.
 Watcher = Callable[[Record | None, Record | None], None]
 

@@ -113,6 +113,7 @@ def search_journal(
     yield journal.load(script.services.slices.put)
     ranked = journal.search(words, context.audience, LOOKED_AT, discretion)
     found = select_found(ranked, script.conversation.current.record, FOUND)
+    journal.count_recalls(entry["id"] for entry in found)
     if not found:
         return "Your journal has nothing about that."
     text = "\n".join(entry_line(entry, context, words) for entry in found)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from evennia_ai.policy.journal import make_entry
 from evennia_ai.policy.retention import (
     Fading,
+    cited_by,
     is_faded,
     retention,
     select_to_forget,
@@ -70,8 +71,9 @@ def test_sources_of_what_holds_are_in_use():
         {"sources": ["j1"], "valid_to": None},
         {"sources": ["j2"], "valid_to": "2026-01-01T00:00:00+00:00"},
     ]
-    entries = [entry(source_type="reflection", links=["j7"]), entry(links=["j8"])]
-    assert sources_in_use(entries, values) == {"j1", "j7"}
+    assert sources_in_use(values) == {"j1"}
+    assert cited_by(entry(source_type="reflection", links=["j7"])) == ["j7"]
+    assert cited_by(entry(links=["j8"])) == []
 
 
 def test_the_most_faded_go_first_down_to_the_floor():

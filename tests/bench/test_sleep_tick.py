@@ -1,0 +1,144 @@
+"""A pass of sleep with much to do never holds the reactor for long: 1,000 journal entries, most of
+them faded, and 50 people of whom something new was noticed.
+
+On a database file, in write-ahead mode, with the settings that a game's server has; every piece of
+work that the pass gives to the slices is timed. No model is asked.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Generator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_django import DjangoDbBlocker
+from twisted.internet.task import Clock
+
+from evennia_ai.slices import SLICE_S, TimeSlices
+from tests.bench.figures import Sheet, percentile
+from tests.faults.file_database import on_file
+
+ENTRIES, PEOPLE, NOTICED = 1_000, 50, 10
+STRETCH_AT_MOST_MS = 50.0
+
+
+@pytest.fixture
+def db(
+    django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path: Path
+) -> Generator[None]:
+    """The test database as a file, with a game's settings."""
+    from django.db import connection
+
+    from evennia_ai.apps import prepare_sqlite
+
+    with django_db_blocker.unblock(), on_file(tmp_path / "game.db3"):
+        prepare_sqlite(connection)
+        yield
+
+
+@pytest.fixture
+def mira(db: None, settings: Any) -> Generator[Any]:
+    """An assistant in a room, with a service whose clock is ours."""
+    from evennia.objects.objects import DefaultRoom
+    from evennia.utils.create import create_object
+    from evennia.utils.idmapper.models import flush_cache
+
+    from evennia_ai.assistant_character import AssistantCharacter
+    from evennia_ai.assistant_script import AssistantScript
+    from evennia_ai.services import AssistantService
+
+    settings.AI_ASSISTANT = {"MEMORY": {"enabled": False}}  # its work is in a thread of its own
+    clock = Clock()
+    clock.advance(time.time())
+    service = AssistantService(clock=clock, environ={})
+    service.startService()
+    service.late_start.cancel()
+    room = create_object(DefaultRoom, key="Tavern")
+    yield create_object(
+        AssistantCharacter, key="Mira", location=room, attributes=[("ai_persona", "You are Mira.")]
+    )
+    service.stopService()
+    AssistantScript.shared_services = None
+    flush_cache()
+
+
+def live_long(mira: Any) -> None:
+    """Give it a journal of half a year, and things noticed of many people."""
+    now = mira.assistant.services.now()
+    for number in range(ENTRIES):
+        mira.journal.add(
+            f"It rained on the roof of house {'x' * (number % 7)}{number} again.",
+            timestamp=now - timedelta(days=180 - number * 0.1),
+            audience=["#5"] if number % 5 == 0 else None,
+        )
+    mira.journal.count_recalls([f"j{number}" for number in range(1, ENTRIES, 10)])
+    for person in range(PEOPLE):
+        for number in range(NOTICED):
+            mira.ai_profiles.observe(
+                f"#{1_000 + person}",
+                f"She owes Bob {number + 1} silver. She lives in Ferrow. She hums song {number}.",
+                source_entity="#5" if number % 3 else "#6",
+                audience=["#5"] if number % 4 == 0 else None,
+            )
+
+
+class TimedSlices(TimeSlices):
+    """Slices that keep how long each stretch of work took, in ms; run by hand. ``busy`` is the
+    processor's time, which is the same whatever else the machine does."""
+
+    def __init__(self) -> None:
+        self.runs: deque[Callable[[], None]] = deque()
+        self.took: list[float] = []
+        self.busy: list[float] = []
+        super().__init__(self, SLICE_S)  # type: ignore[arg-type]
+
+    def callLater(self, delay: float, work: Callable[[], None]) -> None:  # noqa: N802
+        """Note that a slice wants to run."""
+        self.runs.append(work)
+
+    def run_all(self) -> None:
+        """Run slices until nothing is left to do."""
+        while self.runs:
+            self.time(self.runs.popleft())
+
+    def time(self, work: Callable[[], object]) -> None:
+        """Do some work and keep how long it took."""
+        began, busy = time.perf_counter(), time.thread_time()
+        work()
+        self.busy.append((time.thread_time() - busy) * 1_000)
+        self.took.append((time.perf_counter() - began) * 1_000)
+
+
+def test_a_pass_of_sleep(mira: Any, sheet: Callable[[str], Sheet]) -> None:
+    from evennia_ai.sleep import run_sleep_tick
+    from evennia_ai.store.archive import JournalArchive
+    from evennia_ai.store.journal import Journal
+    from evennia_ai.store.profiles import EntityProfiles
+
+    live_long(mira)
+    recalls = mira.journal.recalls
+    for shelf in (Journal, JournalArchive, EntityProfiles):
+        shelf.drop(mira)  # as after a restart, when all of it has to be loaded
+    mira.journal.recalls = recalls
+    script = mira.assistant
+    script.attributes.add("prune_floor", 100)
+    script.resolve_settings()
+    slices = TimedSlices()
+    script.services.slices = slices
+    fired: list[Any] = []
+    slices.time(lambda: run_sleep_tick(script, mira).addBoth(fired.append))
+    slices.run_all()
+    (results,) = fired
+    paper = sheet(f"Sleep, {ENTRIES:,} entries and {PEOPLE} people")
+    paper.add("entries put away", results["episodic_prune"]["pruned"])
+    paper.add("attributes made", results["entity_consolidation"]["attributes"])
+    paper.add("the pass, in all, of the processor's time", sum(slices.busy), "ms")
+    paper.add_spread("a stretch", slices.busy, "ms", max_at_most=STRETCH_AT_MOST_MS)
+    paper.add("a stretch by the clock, p99", percentile(slices.took, 99), "ms")
+    assert results["episodic_prune"]["pruned"] >= 400
+    assert results["entity_consolidation"]["left"] == 0
+    paper.check()

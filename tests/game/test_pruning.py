@@ -1,0 +1,362 @@
+"""What fades in sleep, what never does, and how it comes back."""
+
+from datetime import timedelta
+
+import pytest
+from evennia.typeclasses.attributes import Attribute
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.errors import ProviderUnavailable, StoreUnavailable
+from evennia_ai.memory.working_memory import clear_stale_conversations, working_memory
+from evennia_ai.sleep.pruning import prune_low_importance_entries
+from evennia_ai.store.archive import JournalArchive
+from evennia_ai.store.forget import count_traces, forget_chunk
+from evennia_ai.store.journal import Journal
+from evennia_ai.testing.scripted import call
+from evennia_ai.testing.semantic import StandInSemantic
+
+ASKING = ModelProfile("test", client="openai", model="scripted")
+
+
+@pytest.fixture
+def journal(service, mira):
+    service.semantic = StandInSemantic(off="there is none here")
+    mira.assistant.attributes.add("prune_floor", 2)
+    return mira.journal
+
+
+@pytest.fixture
+def prune(game, mira):
+    """A function that runs one pass; returns its result."""
+
+    def prune(profile=None):
+        mira.assistant.resolve_settings()
+        if profile:
+            mira.assistant.ndb.profile = profile
+        fired = []
+        prune_low_importance_entries(mira.assistant, mira).addBoth(fired.append)
+        for _ in range(300):
+            if fired:
+                break
+            game.run(1)
+        return fired[0]
+
+    return prune
+
+
+@pytest.fixture
+def old(game, journal):
+    """A function that writes an entry of long ago; returns its id."""
+
+    def old(content, days=60, **fields):
+        at = game.service.now() - timedelta(days=days)
+        return journal.add(content, timestamp=at, **fields)
+
+    return old
+
+
+def cold(character):
+    Journal.drop(character)
+    JournalArchive.drop(character)
+    return character.journal
+
+
+def test_what_faded_goes_into_the_archive_and_the_rest_stays(mira, journal, old, prune):
+    gone = [old(f"The weather was dull, {word}.") for word in ("grey", "brown", "white")]
+    kept = [old("Ann promised me a horse."), old("It is dull.", days=1)]
+    result = prune()
+    assert result == {
+        "success": True,
+        "pruned": 3,
+        "scored": 0,
+        "recalled": 0,
+        "expired": 0,
+        "kept": 2,
+    }
+    again = cold(mira)
+    assert [entry["id"] for entry in again.all()] == kept
+    assert [entry["id"] for entry in again.archive.all()] == gone
+    assert again.search("weather grey") == []
+    assert prune() == {"skipped": True, "reason": "no more than 2 entries"}
+
+
+def test_the_floor_holds_and_the_most_faded_go_first(journal, old, prune):
+    oldest = old("Dull weather.", days=90)
+    for word in ("grey", "brown"):
+        old(f"Dull {word} weather.")
+    assert prune()["pruned"] == 1
+    assert journal.get(oldest) is None
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"pinned": True},
+        {"source_type": "builder"},
+        {"source_type": "compaction"},
+        {"importance": 1},  # given by code
+    ],
+)
+def test_what_somebody_chose_to_keep_stays(journal, old, prune, fields):
+    kept = old("Dull weather.", days=900, **fields)
+    for word in ("grey", "brown", "white"):
+        old(f"Dull {word} weather.")
+    assert prune()["pruned"] == 2
+    assert journal.get(kept)
+
+
+def test_the_source_of_what_holds_stays_until_it_holds_no_more(
+    game, mira, ann, journal, old, prune
+):
+    source, cited = old("Ann is here daily."), old("She hums.")
+    for word in ("grey", "brown", "white"):
+        old(f"Dull {word} weather.", days=50)
+    journal.add("Ann likes it here.", source_type="reflection", links=[cited])
+    mira.ai_profiles.set_attribute(ann.dbref, "comes", "daily", sources=[source])
+    assert prune()["pruned"] == 3
+    assert journal.get(source) and journal.get(cited)
+    game.clock.advance(60)
+    mira.ai_profiles.set_attribute(ann.dbref, "comes", "weekly")
+    assert prune()["pruned"] == 1
+    assert journal.get(source) is None and journal.get(cited)
+
+
+def test_what_was_looked_up_lasts_and_looking_up_writes_nothing(
+    game, mira, ann, journal, old, prune, django_assert_num_queries
+):
+    wanted = old("The mill is old.", days=20)
+    for word in ("grey", "brown", "white"):
+        old(f"Dull {word} weather.", days=20)
+    with django_assert_num_queries(0):
+        for _ in range(20):
+            journal.count_recalls([wanted])
+    result = prune()
+    assert (result["recalled"], result["pruned"]) == (1, 2)
+    assert cold(mira).get(wanted)["recalls"] == 20
+    assert prune()["skipped"]
+
+
+def test_the_tool_counts_what_it_found(game, mira, ann, journal):
+    found = journal.add("The mill is old.")
+    other = journal.add("Dull weather.")
+    game.model.add(call("search_journal", words="mill"), call("say", text="It is old."))
+    ann.do("say Mira, how old is the mill?")
+    game.run(5)
+    assert journal.recalls[found] == 1
+    assert other not in journal.recalls
+
+
+def test_what_was_put_away_can_be_brought_back_and_stays(mira, journal, old, prune):
+    gone = old("Dull weather.", links=["mem0:x", "j99"], consolidated=True)
+    for word in ("grey", "brown"):
+        old(f"Dull {word} weather.", days=50)
+    prune()
+    back = journal.archive.bring_back(journal, gone)
+    assert (back["links"], back["consolidated"]) == (["j99"], False)
+    again = cold(mira)
+    assert again.get(gone)["content"] == "Dull weather."
+    assert again.archive.get(gone) is None
+    assert [entry["id"] for entry in again.search("dull weather")].count(gone) == 1
+    assert again.add("Something new.") not in (gone, "j1")
+    prune()
+    assert again.get(gone)
+    with pytest.raises(KeyError):
+        again.archive.bring_back(again, gone)
+
+
+def test_the_archive_is_emptied_in_time(game, mira, journal, old, prune):
+    old("Dull weather.")
+    for word in ("grey", "brown"):
+        old(f"Dull {word} weather.", days=50)
+    prune()
+    game.clock.advance(89 * 86_400)
+    assert prune()["skipped"]
+    game.clock.advance(86_400)
+    assert prune()["expired"] == 1
+    assert cold(mira).archive.all() == []
+
+
+def test_a_kill_between_the_two_writes_loses_and_doubles_nothing(mira, journal, old, prune):
+    gone = old("Dull weather.")
+    for word in ("grey", "brown"):
+        old(f"Dull {word} weather.", days=50)
+    remove, journal.remove = journal.remove, lambda *ids: (_ for _ in ()).throw(SystemExit)
+    with pytest.raises(SystemExit):
+        journal.archive.put_away(journal, gone)
+    journal.remove = remove
+    again = cold(mira)
+    assert again.get(gone) and again.archive.get(gone)
+    assert prune()["pruned"] == 1
+    assert again.get(gone) is None
+    assert len(cold(mira).archive.all()) == 1
+
+
+def test_a_busy_database_is_tried_again(journal, old, prune, monkeypatch):
+    old("Dull weather.")
+    for word in ("grey", "brown"):
+        old(f"Dull {word} weather.", days=50)
+    put_away, tried = JournalArchive.put_away, []
+
+    def busy(self, *args):
+        tried.append(args)
+        if len(tried) < 3:
+            raise StoreUnavailable("busy")
+        return put_away(self, *args)
+
+    monkeypatch.setattr(JournalArchive, "put_away", busy)
+    assert prune()["pruned"] == 1
+    assert len(tried) == 3
+
+
+def test_what_is_pinned_at_the_last_moment_stays(mira, journal, old, prune, monkeypatch):
+    gone = old("Dull weather.")
+    for word in ("grey", "brown"):
+        old(f"Dull {word} weather.", days=50)
+    from evennia_ai.sleep import pruning
+
+    select = pruning.select_to_forget
+
+    def and_pin(*args):
+        journal.update(gone, pinned=True)
+        return select(*args)
+
+    monkeypatch.setattr(pruning, "select_to_forget", and_pin)
+    prune()
+    assert journal.get(gone)
+
+
+def test_forget_me_reaches_the_archive(mira, ann, bob, journal, old, prune):
+    old("Dull weather.", speakers=[ann.dbref])
+    other = old("Dull grey weather.", speakers=[bob.dbref], days=90)
+    for word in ("white", "brown"):
+        old(f"Dull {word} weather.", days=50)
+    prune()
+    while forget_chunk(ann.dbref):
+        pass
+    assert count_traces(ann.dbref) == 0
+    assert [entry["id"] for entry in cold(mira).archive.all()] == [other]
+    mira.delete()
+    assert not Attribute.objects.filter(db_attrtype="ai_archive").exists()
+
+
+def test_what_long_term_memory_does_not_have_yet_stays_until_it_has(service, journal, old, prune):
+    service.semantic = StandInSemantic()
+    stored = old("Dull weather.", consolidated=True)
+    for word in ("grey", "brown", "white"):
+        old(f"Dull {word} weather.")
+    assert prune()["pruned"] == 1
+    assert journal.get(stored) is None
+
+
+def test_it_can_be_switched_off(mira, journal, old, prune):
+    for word in ("grey", "brown", "white"):
+        old(f"Dull {word} weather.")
+    mira.assistant.attributes.add("prune_enabled", False)
+    assert prune() == {"skipped": True, "reason": "pruning disabled"}
+
+
+# --- importance --------------------------------------------------------------------------------
+
+
+def test_a_model_scores_what_is_new_for_each_audience_apart(game, mira, ann, journal, prune):
+    small = journal.add("It rained.")
+    great = journal.add("Ann looked at the crown.")
+    secret = journal.add("Ann is the heir.", audience=[ann.dbref])
+    given = journal.add("The gate is shut.", importance=2)
+    built = journal.add("I fear fire.", source_type="builder")
+    past = journal.add("Snow.", timestamp=game.service.now() - timedelta(days=8))
+    game.model.add("1: 1\n2: 9", "1: 10")
+    result = prune(ASKING)
+    assert (result["scored"], result["pruned"]) == (3, 0)
+    again = cold(mira)
+    scores = {e["id"]: (e["importance"], e["importance_by"]) for e in again.all()}
+    assert scores[small] == (1, "model")
+    assert scores[great] == (9, "model")
+    assert scores[secret] == (10, "model")
+    assert scores[given] == (2, "given")
+    assert scores[built][1] == scores[past][1] == "rule"
+    public, private = (r.messages[-1]["content"] for r in game.model.requests)
+    assert "heir" not in public and "crown" not in private
+    assert all(word not in public for word in ("gate", "fire", "Snow"))
+
+
+def test_what_it_does_not_score_stays_as_the_rule_has_it_and_is_not_asked_again(
+    game, journal, prune
+):
+    one, two = journal.add("It rained."), journal.add("It snowed.")
+    game.model.add("1: 11\n2: 7\n3: 4\nI think both matter.")
+    assert prune(ASKING)["scored"] == 1
+    assert journal.get(one)["importance_by"] == "rule"
+    assert journal.get(two)["importance"] == 7
+    assert prune(ASKING)["skipped"]
+    assert len(game.model.requests) == 1
+
+
+def test_a_score_does_not_replace_one_given_meanwhile(game, journal, prune):
+    one = journal.add("It rained.")
+
+    def answer(request):
+        journal.update(one, importance=3)
+        return "1: 9"
+
+    game.model.add(answer)
+    prune(ASKING)
+    assert (journal.get(one)["importance"], journal.get(one)["importance_by"]) == (3, "given")
+
+
+def test_a_model_that_fails_stops_nothing(game, journal, old, prune):
+    for word in ("grey", "brown", "white"):
+        old(f"Dull {word} weather.")
+    journal.add("It rained.")
+    game.model.add(ProviderUnavailable("down"))
+    result = prune(ASKING)
+    assert (result["scored"], result["pruned"]) == (0, 2)
+
+
+def test_offline_nobody_is_asked(game, journal, prune):
+    journal.add("It rained.")
+    assert prune()["skipped"]
+    assert game.model.requests == []
+
+
+# --- working memory ----------------------------------------------------------------------------
+
+
+def cleared(mira):
+    fired = []
+    clear_stale_conversations(mira.assistant, mira).addCallback(fired.append)
+    return fired[0]
+
+
+def test_conversations_nobody_continued_are_ended_and_told_of(game, mira, ann, bob):
+    assert cleared(mira) == {"skipped": True, "reason": "no conversations"}
+    for player in (ann, bob):
+        game.model.add(call("say", text="Good day."))
+        player.do("say Mira, hello")
+        began = game.service.now()
+        game.run(30)
+    mind = working_memory(mira.assistant)
+    assert [talk.partner for talk in mind.talks] == [ann.dbref, bob.dbref]
+    assert mind.present == {ann.dbref, bob.dbref}
+    game.run(20)
+    result = cleared(mira)
+    assert ([talk["with"] for talk in result["ended"]], result["running"]) == ([ann.dbref], 1)
+    assert result["ended"][0]["since"] == result["ended"][0]["last_at"]
+    assert mira.assistant.is_in_conversation(bob.dbref)
+    game.run(40)
+    (ended,) = cleared(mira)["ended"]
+    assert (ended["with"], ended["last_at"]) == (bob.dbref, began.isoformat())
+    assert mira.assistant.partners == {}
+
+
+def test_working_memory_is_the_same_after_a_restart(game, mira, ann):
+    for _ in range(2):
+        game.model.add(call("say", text="Good day."))
+        ann.do("say Mira, hello")
+        game.run(20)
+    before = working_memory(mira.assistant)
+    mira.assistant.ndb.partners = None
+    mira.assistant.conversation.forget_view()
+    after = working_memory(mira.assistant)
+    assert [t.partner for t in after.talks] == [t.partner for t in before.talks] == [ann.dbref]
+    assert after.talks[0].since == before.talks[0].since
