@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evennia_ai.memory.lexical import Rows, View
+from evennia_ai.memory.lexical import View
+from evennia_ai.memory.vectors import FIRST_ROOM, GROWTH, Rows, enlarged
 from evennia_ai.policy.audience import visible
 from evennia_ai.policy.retrieval import Offered, name_words
 from evennia_ai.ports import Audience
@@ -28,8 +29,6 @@ ROW = np.dtype(
         ("sourced", np.bool_),
     ]
 )
-FIRST_ROOM = 64
-GROWTH = 1.5
 
 
 class Columns:
@@ -49,8 +48,7 @@ class Columns:
     def new_row(self) -> int:
         """Room for one more; it is in nobody's view until `put`."""
         if self.size == len(self._rows):
-            self._rows = np.resize(self._rows, int(self.size * GROWTH))
-        self._rows[self.size] = np.zeros((), dtype=ROW)
+            self._rows = enlarged(self._rows, (max(FIRST_ROOM, int(self.size * GROWTH)),))
         self._rows["group"][self.size] = GONE
         self.size += 1
         return self.size - 1
@@ -75,6 +73,15 @@ class Columns:
     def drop(self, row: int) -> None:
         """Take a row out of every view."""
         self._rows["group"][row] = GONE
+
+    def is_there(self, row: int) -> bool:
+        """False for a row that was dropped."""
+        return bool(self._rows["group"][row] != GONE)
+
+    def keep(self, rows: Rows) -> None:
+        """Leave these rows only, in their order, numbered anew."""
+        self._rows = self._rows[rows]
+        self.size = len(rows)
 
     def view(self, audience: Audience | None, everything: bool) -> View:
         """The rows an audience may know; None is for what everybody may."""

@@ -65,7 +65,7 @@ class WordLlamaEmbedder:
     def embed(self, texts: Sequence[str]) -> Floats:
         """`ports.Embedder`. Raises ConfigError where the model cannot be loaded."""
         self.load()
-        means = [self._mean(coded.ids) for coded in self._tokenizer.encode_batch(list(texts))]
+        means = [self._mean(self._tokenizer.encode(text).ids) for text in texts]
         return unit_rows(np.array(means, dtype=np.float32).reshape(-1, self.dimensions))
 
     def _mean(self, ids: list[int]) -> Floats:

@@ -16,10 +16,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from evennia_ai.memory.vectors import Floats, Rows
 from evennia_ai.policy.relevance import K1, B
 
-Floats = npt.NDArray[np.float32]
-Rows = npt.NDArray[np.int64]
 MOST = 255  # of one word in one text; more says nothing new
 
 
@@ -60,6 +59,13 @@ class Lexicon:
             del posting.rows[at], posting.counts[at]
             if not posting.rows:
                 del self._postings[word]
+
+    def keep(self, rows: Rows, size: int) -> None:
+        """Number the rows anew; those that are left out of ``rows`` hold no words any more."""
+        new = np.zeros(size, dtype=np.int32)
+        new[rows] = np.arange(len(rows))
+        for posting in self._postings.values():
+            posting.rows[:] = array("i", new[np.array(posting.rows)].tobytes())
 
     def scores(self, words: Sequence[str], view: View, lengths: npt.NDArray[np.int32]) -> Floats:
         """How near each row in view is to these words: 0 for none of them, about 1 for all.

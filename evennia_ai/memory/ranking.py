@@ -14,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from evennia_ai.memory.columns import Columns
-from evennia_ai.memory.lexical import Floats, Lexicon, Rows, View
-from evennia_ai.memory.vectors import Vectors
+from evennia_ai.memory.lexical import Lexicon, View
+from evennia_ai.memory.vectors import Floats, Rows, Vectors
 from evennia_ai.policy.retrieval import Wanted, Weights
 from evennia_ai.policy.time_expressions import DAY_S, Span
 
-LOOKED_AT = 512  # memories that are weighed by everything
+LOOKED_AT = 512  # of more memories than ALL_UP_TO, so many are weighed by everything
+ALL_UP_TO = 1_024
 AROUND_S = 31 * DAY_S
 BESIDE_S = DAY_S
 SESSION_GAP_S = 1_800.0
@@ -70,17 +71,20 @@ def _candidates(
     by_words = shelf.lexicon.scores(asked.wanted.words, view, shelf.columns["words"])
     by_words *= np.float32(weights.words)
     places = np.arange(len(view.rows))
-    if len(places) <= most:
+    if len(places) <= max(most, ALL_UP_TO):
         near = by_words + np.float32(weights.meaning) * shelf.vectors.full(view.rows, asked.vector)
-        return places, _with_company(near, shelf.columns, view, weights)
+        return places, _with_neighbours(near, weights) + _of_session(near, shelf, view, weights)
     near = shelf.vectors.roughly(size, asked.vector)[view.rows] * np.float32(weights.meaning)
     near += by_words
-    roughly = _with_company(near, shelf.columns, view, weights)
+    of_session = _of_session(near, shelf, view, weights)
+    roughly = _with_neighbours(near, weights) + of_session
     best = _best(roughly, most, shelf, view, asked, weights)
-    beside = np.unique(np.clip(best[:, None] + np.arange(-2, 3), 0, len(places) - 1))
+    beside = np.zeros(len(places), dtype=np.bool_)
+    reach = len(weights.before)
+    beside[np.clip(best[:, None] + np.arange(-reach, reach + 1), 0, len(places) - 1)] = True
     full = shelf.vectors.full(view.rows[beside], asked.vector) * np.float32(weights.meaning)
     near[beside] = by_words[beside] + full
-    return best, _with_company(near, shelf.columns, view, weights)[best]
+    return best, (_with_neighbours(near, weights) + of_session)[best]
 
 
 def _best(
@@ -97,18 +101,25 @@ def _best(
     return np.sort(np.concatenate([above, level]))
 
 
-def _with_company(near: Floats, columns: Columns, view: View, weights: Weights) -> Floats:
-    """How near each memory in view is, with those beside it and the best of its session."""
+def _with_neighbours(near: Floats, weights: Weights) -> Floats:
+    """How near each memory in view is, with those before and after it."""
     total = near.copy()
     for distance, (before, after) in enumerate(zip(weights.before, weights.after, strict=True), 1):
         total[distance:] += np.float32(before) * near[:-distance]
         total[:-distance] += np.float32(after) * near[distance:]
-    if weights.session and len(near):
-        at = columns["at"][view.rows]
-        starts = np.flatnonzero(np.append(True, ~(np.abs(np.diff(at)) <= SESSION_GAP_S)))
-        best = np.maximum.reduceat(near, starts)
-        total += np.float32(weights.session) * np.repeat(best, np.diff(np.append(starts, len(at))))
     return total
+
+
+def _of_session(near: Floats, shelf: Shelf, view: View, weights: Weights) -> Floats:
+    """What each memory in view gains from the nearest that was said in one go with it."""
+    at = shelf.columns["at"][view.rows]
+    begins = np.ones(len(at), dtype=np.bool_)
+    # A time that is not known is near to no other: such a memory is a session by itself.
+    begins[1:] = ~(np.abs(at[1:] - at[:-1]) <= SESSION_GAP_S)
+    starts = np.flatnonzero(begins)
+    best = np.maximum.reduceat(near, starts) * np.float32(weights.session)
+    gained: Floats = best[np.cumsum(begins) - 1]
+    return gained
 
 
 def _signs(columns: Columns, rows: Rows, asked: Asked, weights: Weights) -> Floats:
