@@ -6,12 +6,14 @@ Version 2.2 is written for a notebook. What is done about that:
 - it looks for a key to a model it is never asked to use: ours does nothing;
 - it keeps what it deletes in a history: there is none;
 - it downloads models for keywords and names where it finds the libraries: it is told not to;
+- it logs every memory by its id, and in its debug log by its words: only warnings pass;
 - embedded Qdrant leaves the bytes of what is deleted in its file: SQLite is told to wipe them.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import pickle
 import shutil
 import sqlite3
@@ -145,6 +147,8 @@ def prepare_environment(environ: MutableMapping[str, str], path: Path) -> None:
     environ["MEM0_TELEMETRY"] = "False"
     environ["MEM0_DIR"] = str(path)
     environ["HF_HUB_OFFLINE"] = "1"
+    for name in ("mem0", "qdrant_client"):
+        logging.getLogger(name).setLevel(logging.WARNING)
 
 
 def mem0_config(settings: StoreSettings, embedder: Any) -> dict[str, Any]:

@@ -87,12 +87,6 @@ class Mem0Store:
             for memory_id in ids:
                 self._delete_one(memory, memory_id)
 
-    def delete_all(self, agent: str) -> None:
-        """See `evennia_ai.ports.SemanticMemory`."""
-        with self._opened() as memory:
-            self._known.pop(agent, None)
-            memory.delete_all(agent_id=agent)
-
     def rows(self, agent: str) -> list[MemoryRow]:
         """See `evennia_ai.ports.SemanticMemory`."""
         with self._opened() as memory:

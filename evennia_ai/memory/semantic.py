@@ -3,13 +3,13 @@ keeps failing, and never in the way of anything else."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from twisted.internet.defer import CancelledError, Deferred, fail
+from twisted.internet.defer import CancelledError, Deferred, fail, inlineCallbacks
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
@@ -36,6 +36,7 @@ TIMEOUT_S = 5.0
 OPENING_S = 20.0
 LIMITS = BreakerLimits(failures=3, pause_s=10.0, longest_pause_s=600.0)
 LONGEST_WORDS = 200
+DELETED_AT_ONCE = 50
 SECRETS = ("key", "password", "token", "secret", "connection_string", "url")
 
 
@@ -145,9 +146,13 @@ class LongTermMemory:
         """See the port."""
         return self._ask(partial(self._store.delete, agent, tuple(ids)))
 
-    def delete_all(self, agent: str) -> Deferred[None]:
-        """See the port."""
-        return self._ask(partial(self._store.delete_all, agent))
+    @inlineCallbacks
+    def delete_all(self, agent: str) -> Generator[Deferred[Any], Any, None]:
+        """See the port. In batches, each with a time-out of its own: there may be thousands."""
+        rows = yield self.rows(agent)
+        for start in range(0, len(rows), DELETED_AT_ONCE):
+            batch = rows[start : start + DELETED_AT_ONCE]
+            yield self.delete(agent, [row.id for row in batch])
 
     def rows(self, agent: str) -> Deferred[Sequence[MemoryRow]]:
         """See the port."""
