@@ -11,6 +11,7 @@ from evennia_ai.policy.acquaintance import Acquaintance, acquaintance_line
 from evennia_ai.policy.provenance import is_known_to
 from evennia_ai.policy.tokens import estimate_tokens
 
+LABEL = "Of those here"
 MOST_PEOPLE = 6
 PEOPLE_PART = 0.02  # of the window
 

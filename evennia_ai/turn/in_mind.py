@@ -8,6 +8,8 @@ from typing import Any
 
 from evennia_ai.config import usable_window
 from evennia_ai.events import Audience, Situation
+from evennia_ai.memory.acquaintance import LABEL as PEOPLE
+from evennia_ai.memory.acquaintance import describe_present
 from evennia_ai.messages import Message
 from evennia_ai.policy.fact_sources import HEARD
 from evennia_ai.policy.lore import LoreEntry, select_lore
@@ -33,9 +35,9 @@ MATERIALS_PART = 0.02
 
 @dataclass(frozen=True)
 class InMind:
-    """What comes to mind beside the talk: static knowledge, and ``lines`` of what was pinned, what
-    was consulted in talk out of view, and what is recalled of it, each with its label. ``private``
-    where any of it is for the prompt's audience alone."""
+    """What comes to mind beside the talk: static knowledge, and ``lines`` of what is known of
+    those present, what was pinned, what was consulted in talk out of view, and what is recalled of
+    it, each with its label. ``private`` where any of it is for the prompt's audience alone."""
 
     lore: tuple[LoreEntry, ...]
     lines: tuple[tuple[str, str], ...]
@@ -50,7 +52,8 @@ def call_to_mind(script: Any, audience: Audience, talk: Talk, situation: Situati
     entries, labels = script.services.world.lore(script.character, audience)
     most = min(config.lore_tokens, int(LORE_PART * window))
     lore = select_lore(entries, labels, " ".join((*talk.before, *talk.asked)), most)
-    pins = labelled(PINNED, script.pins(audience))
+    people = labelled(PEOPLE, describe_present(script, audience))
+    pins = [*people, *labelled(PINNED, script.pins(audience))]
     free = TAIL_PART * window - count_tail(situation, lore, pins)
     most = int(min(MATERIALS_PART * window, free - LEAST_RECALL * window))
     materials = labelled(AT_HAND, materials_at_hand(script, audience, most))

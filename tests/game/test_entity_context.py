@@ -263,6 +263,26 @@ def test_they_get_to_know_each_other_by_talking(game, mira, ann, known):
     after = cold(mira).relationship(ann.dbref)
     assert after["contacts"] == 2
     assert after["sentiment"] == pytest.approx(0.2)
+    game.model.add(call("say", text="Good day."))
+    ann.do("say Mira, it is me again")
+    game.run(5)
+    tail = game.model.requests[-1].messages[-1]["content"]
+    assert "Of those here: Ann (in conversation with you): you know each other a little; " in tail
+    assert "on good terms" in tail
+
+
+def test_what_is_known_for_some_ears_alone_makes_the_answer_private(game, mira, ann, bob, known):
+    known.set_attribute(ann.dbref, "debt to Cid", "5 silver", audience=[ann.dbref])
+    game.model.add(call("say", text="Good day."))
+    ann.do("say Mira, hello")
+    game.run(5)
+    assert "5 silver" not in str(game.model.requests[-1].messages)
+    game.model.add(call("whisper", target="Ann", text="Pay him."))
+    ann.do("whisper Mira = what now?")
+    game.run(5)
+    assert "debt to cid: 5 silver" in str(game.model.requests[-1].messages)
+    told = mira.assistant.conversation_history[-1]["metadata"]
+    assert told["private"]
 
 
 def test_thanks_in_a_whisper_show_to_nobody(game, mira, ann, known):
