@@ -146,7 +146,7 @@ class NightWatch:
 
     def tend(self, script: Any) -> None:
         """See to one assistant, as long as there is something to look after."""
-        if self.charges.get(script.id) is script and not self.see_to(script):
+        if script.id in self.charges and not self.see_to(script):
             del self.charges[script.id]
             self.rest()
 
