@@ -23,10 +23,16 @@ from django.db.models import Model, Q, QuerySet
 from evennia.accounts.models import AccountDB
 from evennia.objects.models import ObjectDB
 from evennia.scripts.models import ScriptDB
+from evennia.server.models import ServerConfig
 from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai.assistant_character import original_path
+from evennia_ai.errors import ConfigError
+from evennia_ai.game_settings import game_setting
+from evennia_ai.memory.mem0_setup import remove_files
+from evennia_ai.memory.semantic import read_settings
 from evennia_ai.store.forget import SHELVES
+from evennia_ai.store.tidying import KEY as TIDYING_KEY
 
 PACKAGE = "evennia_ai"
 # What the package writes onto characters, its own and players'; a test compares this with the code.
@@ -104,6 +110,21 @@ def remove_traces(say: Say) -> None:
     take_command_sets()
     if settings.STATIC_ROOT:
         shutil.rmtree(Path(settings.STATIC_ROOT) / PACKAGE, ignore_errors=True)
+    remove_long_term_memory(say)
+
+
+def remove_long_term_memory(say: Say) -> None:
+    """Remove the files of long-term memory. A store elsewhere is the game's own to empty."""
+    ServerConfig.objects.filter(db_key=TIDYING_KEY).delete()
+    try:
+        store = read_settings(game_setting("MEMORY", {}), Path(settings.GAME_DIR)).store
+    except ConfigError as error:
+        say(f"AI_ASSISTANT['MEMORY']: {error} Long-term memory's files stay.")
+        return
+    if remove_files(store.path):
+        say(f"Long-term memory in {store.path} deleted.")
+    if not store.is_embedded:
+        say(f"Long-term memory is in a store of your own, {store.provider}: empty it yourself.")
 
 
 def remove_tables() -> None:

@@ -18,7 +18,7 @@ import pickle
 import shutil
 import sqlite3
 from collections.abc import Generator, Mapping, MutableMapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -31,6 +31,7 @@ log = Logger()
 EMBEDDED = "qdrant"
 COLLECTION = "minds"
 NOTE = "collection.json"
+IGNORE = "*\n"
 # Names that mem0 knows, lent to our own classes for the moment in which it looks them up.
 EMBEDDER_NAME, MODEL_NAME = "huggingface", "openai"
 SPOILT = (ValueError, KeyError, TypeError, EOFError, AttributeError, pickle.UnpicklingError)
@@ -142,8 +143,9 @@ def leave_old_collection(memory: Any, settings: StoreSettings) -> None:
 
 def prepare_environment(environ: MutableMapping[str, str], path: Path) -> None:
     """Say nothing to anybody, download nothing, and write nowhere but here."""
-    path.mkdir(parents=True, exist_ok=True)
-    (path / ".gitignore").write_text("*\n", encoding="utf-8")
+    if not path.exists():
+        path.mkdir(parents=True)
+        (path / ".gitignore").write_text(IGNORE, encoding="utf-8")
     environ["MEM0_TELEMETRY"] = "False"
     environ["MEM0_DIR"] = str(path)
     environ["HF_HUB_OFFLINE"] = "1"
@@ -263,3 +265,18 @@ def read_note(note: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def remove_files(path: Path) -> bool:
+    """Remove what was made in a folder, and nothing else; returns whether there was anything."""
+    if not (path / NOTE).exists():
+        return False
+    shutil.rmtree(path / EMBEDDED, ignore_errors=True)
+    for name in (NOTE, "config.json"):
+        (path / name).unlink(missing_ok=True)
+    ignore = path / ".gitignore"
+    if ignore.exists() and ignore.read_text(encoding="utf-8") == IGNORE:
+        ignore.unlink()
+    with suppress(OSError):  # it is not empty
+        path.rmdir()
+    return True

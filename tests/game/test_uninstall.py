@@ -132,6 +132,21 @@ def test_the_collected_web_files_go_too(scene, capsys, tmp_path):
     assert theirs.exists()
 
 
+def test_long_term_memory_goes_too_and_what_else_is_in_its_folder_stays(
+    scene, capsys, tmp_path, settings
+):
+    folder = tmp_path / "server" / "mine"
+    (folder / "qdrant").mkdir(parents=True)
+    for name in ("qdrant/meta.json", "collection.json", "own.txt"):
+        (folder / name).touch()
+    vector_store = {"provider": "pgvector", "config": {}}
+    settings.AI_ASSISTANT = {"MEMORY": {"path": "server/mine", "vector_store": vector_store}}
+    told = run(capsys, yes=True)
+    assert "server/mine deleted." in told
+    assert "pgvector: empty it yourself" in told
+    assert [path.name for path in folder.iterdir()] == ["own.txt"]
+
+
 def test_the_games_own_lines_that_name_the_package_are_told(scene, capsys, tmp_path):
     conf = tmp_path / "server" / "conf"
     conf.mkdir(parents=True)

@@ -13,7 +13,7 @@ from twisted.internet.task import Clock
 from twisted.python.failure import Failure
 
 from evennia_ai.errors import ConfigError, MemoryUnavailable, TurnAborted
-from evennia_ai.memory.mem0_setup import EMBEDDED, StoreSettings
+from evennia_ai.memory.mem0_setup import EMBEDDED, StoreSettings, remove_files
 from evennia_ai.memory.semantic import (
     LIMITS,
     OPENING_S,
@@ -331,6 +331,27 @@ def test_a_secret_of_the_stores_configuration_is_in_no_word_about_it(make):
     refused = mind.refused("rows")
     assert "colour" in refused
     assert "sesame" not in refused + mind.memory.trouble + repr(settings)
+
+
+def test_in_a_folder_that_was_there_nothing_of_others_is_touched(make, tmp_path):
+    folder = tmp_path / "memory"
+    folder.mkdir()
+    (folder / ".gitignore").write_text("mine")
+    mind = make()
+    mind.do("put", [item(1, "The bridge is closed.")])
+    mind.close()
+    assert remove_files(folder)
+    assert [(p.name, p.read_text()) for p in folder.iterdir()] == [(".gitignore", "mine")]
+    assert not remove_files(folder)
+
+
+def test_of_a_folder_of_its_own_nothing_is_left(make):
+    mind = make()
+    mind.do("put", [item(1, "The bridge is closed.")])
+    mind.close()
+    assert (mind.path / ".gitignore").read_text() == "*\n"
+    assert remove_files(mind.path)
+    assert not mind.path.exists()
 
 
 # --- the setting --------------------------------------------------------------------------------
