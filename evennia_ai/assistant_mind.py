@@ -23,6 +23,7 @@ from evennia_ai.errors import ConfigError
 from evennia_ai.events import Audience
 from evennia_ai.game_settings import game_settings
 from evennia_ai.llm.tokenizers import count_for
+from evennia_ai.memory.episodic_index import EpisodicIndex
 from evennia_ai.messages import Message
 from evennia_ai.policy.context_settings import context_complaints
 from evennia_ai.policy.persona import Persona
@@ -191,6 +192,11 @@ class MindMixin:
         None for what everybody may; of a journal that is loaded."""
         entries = self.character.journal.newest(RECENT_ENTRIES, audience, self.config.discretion)
         return [entry["content"] for entry in entries if entry["timestamp"] >= at]
+
+    @property
+    def memories(self) -> EpisodicIndex:
+        """What its character wrote down and takes to be so, ready to be searched."""
+        return self.services.recollections.of(self)
 
     def pins(self, audience: Audience | None) -> list[tuple[str, bool]]:
         """What it keeps in mind for good and this audience may know, None for what everybody may,

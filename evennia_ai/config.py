@@ -222,6 +222,13 @@ class AssistantConfig:
         low=0,
         high=20_000,
     )
+    memory_tokens: int = setting(
+        300,
+        "Room in a prompt for memories of its journal and profiles; 0 is none.",
+        unit="tokens",
+        low=0,
+        high=20_000,
+    )
     filler_after: float = setting(
         2.0,
         "How long it thinks before it does something meanwhile, such as rubbing its chin; 0 is "

@@ -24,18 +24,13 @@ SOON_S = 1.0
 AGAIN_AFTER_S = 60.0
 
 
-def make_memory(clock: Any, call_from_thread: Callable[..., object], raw: Any) -> LongTermMemory:
-    """Long-term memory as the game's ``AI_ASSISTANT["MEMORY"]`` wants it; raises ConfigError."""
-    return LongTermMemory(
-        clock, call_from_thread, read_settings(raw, Path(settings.GAME_DIR)), make_embedder
-    )
-
-
-def make_embedder() -> Any:
-    """The embedder that everything uses. Called in the thread, since loading takes a while."""
-    from evennia_ai.memory.embedders import default
-
-    return default()
+def make_memory(
+    clock: Any, call_from_thread: Callable[..., object], embedder: Callable[[], Any], raw: Any
+) -> LongTermMemory:
+    """Long-term memory as the game's ``AI_ASSISTANT["MEMORY"]`` wants it; raises ConfigError.
+    ``embedder`` is called in its thread, since loading takes a while."""
+    game = read_settings(raw, Path(settings.GAME_DIR))
+    return LongTermMemory(clock, call_from_thread, game, embedder)
 
 
 class MemoryKeeper:

@@ -403,6 +403,26 @@ class Slices(Protocol):
         """Call ``work(*args)`` soon, after everything put before it."""
 
 
+class Memories(Protocol):
+    """What a character wrote down and takes to be so, as it can be searched."""
+
+    def prepare(self, services: Services, queries: Sequence[str] = ()) -> Deferred[None]:
+        """Take in what has changed, and what will be asked. Fires when a search is quick; fails
+        with StoreUnavailable."""
+
+    def search(
+        self,
+        query: str,
+        limit: int,
+        audience: Audience | None,
+        now: datetime,
+        discretion: str = "strict",
+        keep: Callable[[Mapping[str, Any]], bool] | None = None,
+    ) -> Sequence[Any]:
+        """The records nearest to what is asked, best first, each with its ``record`` and its
+        ``score``, as far as all of an audience may know them."""
+
+
 class Services(Protocol):
     """What a script is given to work with."""
 
@@ -462,6 +482,8 @@ class Script(Protocol):
 
     def is_in_conversation(self, dbref: str) -> bool:
         """True where the last exchange with somebody is short enough ago."""
+
+    memories: Memories
 
     def pins(self, audience: Audience | None) -> Sequence[tuple[str, bool]]:
         """What it keeps in mind for good and this audience may know, None for what everybody may,

@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import evennia
@@ -33,11 +33,15 @@ from evennia_ai.llm.offline import OfflineBrain
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.llm.probe import Prober
 from evennia_ai.llm.tokenizers import load_for
+from evennia_ai.memory.embedders import DEFAULT
+from evennia_ai.memory.embedders import default as default_embedder
+from evennia_ai.memory.embedders import make as make_embedder
 from evennia_ai.memory_keeper import MemoryKeeper, make_memory
 from evennia_ai.night_watch import NightWatch
 from evennia_ai.policy.table_retention import read_retention
-from evennia_ai.ports import TurnRecord
+from evennia_ai.ports import Embedder, RemoteEmbedder, TurnRecord
 from evennia_ai.profiles import default_profiles, merge_profiles
+from evennia_ai.recollections import Recollections
 from evennia_ai.rest import is_asleep
 from evennia_ai.senses import EvenniaSenses, is_assistant, listening_objects
 from evennia_ai.signals import (
@@ -86,7 +90,9 @@ class AssistantService(Service):
         self.slices = TimeSlices(clock)
         call_from_thread = partial(reactor.callFromThread, self.slices.put)
         self.loop_thread = LoopThread(call_from_thread)
-        self.semantic = self.configured("MEMORY", partial(make_memory, clock, call_from_thread), {})
+        self.semantic = self.configured(
+            "MEMORY", partial(make_memory, clock, call_from_thread, self.local_embedder), {}
+        )
         self.memory_keeper = MemoryKeeper(clock, self.semantic)
         self.openai = OpenAIClient(self.loop_thread, environ, LONGEST_TURN_S)
         self.prober = Prober(clock, self.openai)
@@ -106,6 +112,7 @@ class AssistantService(Service):
         self.configured("TEXTS", check_texts, {})
         self.world = EvenniaSenses(self.lore)
         self.signs = ThinkingSigns(clock, game_setting("TYPING_INDICATOR", True))
+        self.recollections = Recollections(lambda: self.embedder)
         self.attended: dict[int, Any] = {}
         self.watch = NightWatch(clock)
         retention = self.configured("RETENTION", read_retention, {})
@@ -127,6 +134,23 @@ class AssistantService(Service):
             log.failure("evennia_ai: {complaint}", complaint=self.complaints[-1])
         return make(default)
 
+    @cached_property
+    def embedder(self) -> Embedder | RemoteEmbedder | None:
+        """What turns memories into vectors. Loading it takes up to half a second (measured): where
+        there are assistants that is done before players are served."""
+        make = partial(make_embedder, client=self.openai)
+        try:
+            return self.configured("EMBEDDER", make, DEFAULT)
+        except ConfigError as error:  # of the default itself
+            self.complaints.append(f"{error} Until then memories are ranked by words alone.")
+            log.warn("evennia_ai: {complaint}", complaint=self.complaints[-1])
+            return None
+
+    def local_embedder(self) -> Embedder:
+        """The embedder for long-term memory, which must answer at once."""
+        chosen = self.embedder
+        return default_embedder() if chosen is None or not hasattr(chosen, "embed") else chosen
+
     def gateway_limits(self) -> GatewayLimits:
         """What the game allows its models."""
         default = GatewayLimits()
@@ -147,11 +171,14 @@ class AssistantService(Service):
 
     def startService(self) -> None:
         """Threads start here and nowhere earlier: before, twistd has not forked yet."""
+        from evennia_ai.assistant_character import SCRIPT_KEY
         from evennia_ai.assistant_script import AssistantScript
 
         super().startService()
         self.loop_thread.start()
         load_for(self.models_in_use())
+        if AssistantScript.objects.filter(db_key=SCRIPT_KEY).exists():
+            _ = self.embedder  # loads it
         if self.wants_models():
             self.openai.warm_up().addErrback(lambda failure: log.failure("no openai", failure))
         AssistantScript.shared_services = self

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 K1 = 1.2
 B = 0.75
@@ -19,6 +19,15 @@ COMMON = frozenset(
     "here him his how i if in into is it its just let like me my no not of on or our out say says "
     "she so some tell than that the their them then there they this to too up us was we were what "
     "when where which who why will with would you your yes about am oh well please know".split()
+)
+
+# Said to be polite: it asks for nothing that was told before. English and German.
+POLITE = (
+    "hello hi hey hail greetings good day morning evening afternoon night bye goodbye farewell "
+    "welcome well fine great nice lovely thanks thank sorry pardon excuse okay ok yeah nope sure "
+    "today tonight now again doing going feeling day weather really indeed ha haha hm hmm "
+    "hallo guten tag abend morgen nacht gute gut danke bitte tschüss servus wie geht es dir ihnen "
+    "heute schön ja nein"
 )
 
 
@@ -33,6 +42,15 @@ def stem(word: str) -> str:
 def content_words(text: str) -> list[str]:
     """The stems of the words that carry meaning, in order."""
     return [stem(word) for word in WORD.findall(text.lower()) if word not in COMMON]
+
+
+SMALL_TALK = frozenset(content_words(POLITE))
+
+
+def is_small_talk(text: str, names: Iterable[str] = ()) -> bool:
+    """True for words that are polite and nothing else, the names of those who talk aside."""
+    besides = SMALL_TALK.union(content_words(" ".join(names)))
+    return besides.issuperset(content_words(text))
 
 
 def score_texts(query: str, texts: Sequence[str]) -> list[float]:

@@ -71,6 +71,10 @@ class Shelf:
             watcher(None, record)
         self._watchers.append(watcher)
 
+    def unwatch(self, watcher: Watcher) -> None:
+        """Tell it of nothing any more."""
+        self._watchers.remove(watcher)
+
     def _pass_on(self, old: Record | None, new: Record | None) -> None:
         self.noticed(old, new)
         for watcher in self._watchers:

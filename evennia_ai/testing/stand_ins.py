@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
+from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred, succeed
 from twisted.internet.task import Clock
 
 from evennia_ai.config import AssistantConfig, ModelProfile
@@ -118,6 +118,18 @@ class AtOnce:
         work(*args)
 
 
+class NoMemories:
+    """It wrote nothing down."""
+
+    def prepare(self, services: Any, queries: Sequence[str] = ()) -> Deferred[None]:
+        """Nothing is to be done."""
+        return succeed(None)
+
+    def search(self, *args: Any, **kwargs: Any) -> Sequence[Any]:
+        """Nothing is found."""
+        return ()
+
+
 class StandInServices:
     """What a script is given."""
 
@@ -178,6 +190,7 @@ class StandInScript:
         self.conversation = MemoryConversation(self.services.now)
         self.journal = MemoryJournal(self.services.now)
         self.inbox = MemoryInbox(self.services.now)
+        self.memories = NoMemories()
         self.partners: dict[str, datetime] = {}
         self.turns = MemoryTurns(self.conversation, self.inbox)
 

@@ -21,16 +21,18 @@ from evennia_ai.turn.materials import materials_at_hand
 from evennia_ai.turn.prompt_contexts import (
     situation_prompt,
 )
+from evennia_ai.turn.recollection import remembered
 
 Labelled = tuple[str, str, bool]
 
-PINNED, AT_HAND, RECALLED = "Keep in mind", "At hand", "You remember"
+PINNED, AT_HAND, REMEMBERED = "Keep in mind", "At hand", "You remember"
 TALK_LINES = 3
 # Of the window. The tail is paid for anew with every call; no provider's cache keeps it.
 TAIL_PART = 0.075
 LORE_PART = 0.025
 LEAST_RECALL = 0.02
 MATERIALS_PART = 0.02
+MEMORY_PART = 0.03
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class InMind:
 
 def call_to_mind(script: Any, audience: Audience, talk: Talk, situation: Situation) -> InMind:
     """Everything that the talk touches upon and this audience may hear of, within its room: what
-    is recalled has as much as situation, pins, lore and materials leave of the tail's."""
+    is recalled has as much as situation, pins, lore, materials and memories leave of the tail's."""
     config = script.config
     window = usable_window(config, script.profile)
     entries, labels = script.services.world.lore(script.character, audience)
@@ -57,14 +59,23 @@ def call_to_mind(script: Any, audience: Audience, talk: Talk, situation: Situati
     free = TAIL_PART * window - count_tail(situation, lore, pins)
     most = int(min(MATERIALS_PART * window, free - LEAST_RECALL * window))
     materials = labelled(AT_HAND, materials_at_hand(script, audience, most))
-    free = TAIL_PART * window - count_tail(situation, lore, [*pins, *materials])
+    at_hand = [*pins, *materials]
+    free = TAIL_PART * window - count_tail(situation, lore, at_hand)
+    most = int(min(config.memory_tokens, MEMORY_PART * window, free - LEAST_RECALL * window))
+    told = [line for _label, line, _private in at_hand]
+    memories = remembered(script, audience, talk, most, told)
+    at_hand += labelled(REMEMBERED, memories)
+    free = TAIL_PART * window - count_tail(situation, lore, at_hand)
     recalled = script.conversation.current.recall.call(
         talk,
         audience,
         min(config.recall_tokens, int(max(free, LEAST_RECALL * window))),
         config.discretion,
     )
-    lines = [*pins, *materials, *labelled(RECALLED, recalled)]
+    # A journal often has a fact in the words in which it was said.
+    noted = "\n".join(line for line, _private in memories)
+    recalled = [(line, private) for line, private in recalled if line not in noted]
+    lines = [*at_hand, *labelled(REMEMBERED, recalled)]
     return InMind(
         lore=tuple(lore),
         lines=tuple((label, line) for label, line, _private in lines),

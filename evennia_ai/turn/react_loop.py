@@ -16,7 +16,8 @@ from evennia_ai.policy.react import LoopState, begin_step, own_call_id, with_ear
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.turn.llm_interaction import build_prompt, build_request, call_model
-from evennia_ai.turn.prompt_contexts import PromptContext
+from evennia_ai.turn.prompt_contexts import PromptContext, heard_line
+from evennia_ai.turn.recollection import memory_query
 from evennia_ai.turn.tool_execution import DONE, Worked, audience_metadata, execute_calls, perform
 
 ANSWERED, NOTED, EXCUSED, EXPIRED = "answered", "noted", "excused", "expired"
@@ -68,6 +69,14 @@ def tool_context(
     )
 
 
+def prepare_memories(script: Any, turn: TurnRecord) -> Deferred[None]:
+    """Have at hand what this turn's words may call to mind. Fires when it is; fails with
+    StoreUnavailable."""
+    lines = [heard_line(e.heard.kind, e.heard.speaker_name, e.heard.text) for e in turn.events]
+    prepared: Deferred[None] = script.memories.prepare(script.services, [memory_query(lines)])
+    return prepared
+
+
 @inlineCallbacks
 def run_turn(
     script: Any, turn: TurnRecord, context: PromptContext, deadline_at: float
@@ -80,9 +89,10 @@ def run_turn(
         context: the situation it thinks in.
         deadline_at: the clock's seconds at which the turn must have ended.
 
-    Fires with the `Outcome`; fails with `ProviderError` or `TurnAborted`.
+    Fires with the `Outcome`; fails with `ProviderError`, `TurnAborted` or `StoreUnavailable`.
     """
     config = script.config
+    yield prepare_memories(script, turn)
     state = LoopState(turn.id)
     done: frozenset[str] = frozenset()
     acted = False

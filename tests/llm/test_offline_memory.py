@@ -121,3 +121,49 @@ def test_a_description_with_a_no_in_it_is_no_failure():
     ):
         past = past_of(move, {"role": "tool", "tool_call_id": "1", "content": text}, step=2)
         assert past.acts[0].failed is failed
+
+
+def remembered(*rows):
+    """What is read of a prompt whose talk is out of view but for a greeting."""
+    situation = "\n".join(["<situation>", "Place: Tavern", *rows, "</situation>"])
+    messages = [
+        {"role": "user", "content": "Ann says: hello"},
+        {"role": "user", "content": situation},
+    ]
+    return read_past(LLMRequest(messages, Scene("Mira", Persona(), ())))
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "You remember: Ann: I come from Visby.",
+        "You remember: 2026-11-17, from Ann: Ann: I come from Visby.",
+        "Keep in mind: Ann (whispered): I come from Visby.",
+        "At hand: Ann: I come from Visby.",
+    ],
+)
+def test_what_comes_to_mind_is_what_was_told_before(row):
+    past = remembered(row)
+    assert read_memory(past.heard).of("Ann")["home"] == "Visby"
+    assert past.since == (Said("say", "Ann", "hello"),)
+
+
+def test_who_is_remembered_was_met_though_no_answer_is_in_view():
+    said = {"role": "assistant", "content": "Good evening."}
+    request = LLMRequest(
+        [said, {"role": "user", "content": "<situation>\nYou remember: Ann: I come from Visby."}],
+        Scene("Mira", Persona(), ()),
+    )
+    assert read_past(request).met("Ann")
+
+
+def test_a_memory_in_nobody_s_words_is_a_note():
+    past = remembered("You remember: 2026-11-17, from Bob: the mill burnt down in spring")
+    assert [said.kind for said in past.heard] == ["note", "say"]
+
+
+def test_a_summary_is_read_to_its_end():
+    rows = [f"- Bob: I own {number} geese and a cart." for number in range(2, 60)]
+    marker = "\n".join(["[CONTEXT SUMMARY]", "Facts:", *rows, "- Ann: I come from Visby."])
+    request = LLMRequest([{"role": "user", "content": marker}], Scene("Mira", Persona(), ()))
+    assert read_memory(read_past(request).heard).of("Ann")["home"] == "Visby"

@@ -15,6 +15,7 @@ CAME = re.compile(r"\((.{1,80}?) (arrives|leaves)\.\)")
 GAVE = re.compile(r"\((.{1,80}?) gives you (.*)\.\)", re.DOTALL)
 # A line longer than this is read no further, so that nobody can hold the reactor with one.
 READ_CHARS = 600
+MOST_ROWS = 400  # of a summary
 SPEECH = frozenset({"say", "whisper"})
 TALK = SPEECH | {"give"}
 SHOWN = SPEECH | {"emote", "noop"}
@@ -24,6 +25,13 @@ FAILED = re.compile(
     re.I,
 )
 
+# What comes to mind of talk out of view; and a bullet of a summary: "- Ann (whispered): I am ill."
+IN_MIND = ("You remember: ", "Keep in mind: ", "At hand: ")
+RECALLED = re.compile(
+    r"- (?:\d{4}-\d\d-\d\d(?:, from [^:]{1,80})?: )?"
+    r"(?P<speaker>(?!\d{4}-)[^:\n]{1,40}?)(?P<whispered> \(whispered\))?: (?P<words>.+)"
+)
+LONG_AGO = -1  # before anything it said that is still in view
 DESCRIBED = re.compile(r"[^.:!?]{2,60}: ")
 MACHINERY = re.compile(r"\b(?:do not fit|nothing was done|refused)\b", re.I)
 
@@ -33,7 +41,8 @@ class Said:
     """One heard line of the past.
 
     ``kind`` is say, whisper, give, arrives, leaves, seen (an emote or an event) or note; ``after``
-    is what the character had said last before it, ``answers`` how many lines it had said by then.
+    is what the character had said last before it, ``answers`` how many lines it had said by then,
+    `LONG_AGO` for what is remembered of talk out of view.
     """
 
     kind: str
@@ -102,6 +111,7 @@ def read_past(request: LLMRequest) -> Past:
         text = content if isinstance(content, str) else ""
         if role == "user" and _is_situation(text):
             notes.time = _row(text, "Time: ")
+            notes.remembered = _read_in_mind(text)
         elif role == "user":
             notes.hear(text)
         elif role == "assistant":
@@ -109,7 +119,7 @@ def read_past(request: LLMRequest) -> Past:
         elif role == "tool":
             notes.take_result(text)
     return Past(
-        heard=tuple(notes.heard),
+        heard=(*notes.remembered, *notes.heard),
         own=tuple(notes.own),
         emotes=tuple(notes.emotes),
         talk=tuple(notes.talk),
@@ -128,6 +138,7 @@ class _Notes:
 
     def __init__(self) -> None:
         self.heard: list[Said] = []
+        self.remembered: list[Said] = []
         self.own: list[str] = []
         self.emotes: list[str] = []
         self.talk: list[str] = []
@@ -141,7 +152,10 @@ class _Notes:
     def hear(self, text: str) -> None:
         """A line of somebody else's."""
         after = self.own[-1] if self.own else ""
-        for said in _read_heard(text[:READ_CHARS], after):
+        for said in _read_heard(text, after):
+            if said.answers == LONG_AGO:
+                self.heard.append(said)
+                continue
             self.heard.append(replace(said, answers=len(self.own)))
             self.since.append(said)
             self.talk.append(said.text)
@@ -185,6 +199,8 @@ def _row(text: str, label: str) -> str:
 
 
 def _read_heard(text: str, after: str) -> list[Said]:
+    """What one message tells: a line that was heard, or a summary of many rows."""
+    summary, text = text, text[:READ_CHARS]
     if text.startswith("("):
         gift, came = GAVE.fullmatch(text), CAME.fullmatch(text)
         if came:
@@ -193,7 +209,31 @@ def _read_heard(text: str, after: str) -> list[Said]:
     said = SAID.fullmatch(text)
     if said:
         return [Said("say" if said[2] == "says" else "whisper", said[1], said[3], after)]
-    return [Said("note", "", row) for row in text.splitlines() if len(row.split()) > 3]
+    return [
+        _read_recalled(row) or Said("note", "", row)
+        for row in (row[:READ_CHARS] for row in summary.splitlines()[:MOST_ROWS])
+        if len(row.split()) > 3
+    ]
+
+
+def _read_in_mind(text: str) -> list[Said]:
+    """What comes to mind, from the prompt's last part."""
+    found = []
+    for row in text.splitlines():
+        label = next((label for label in IN_MIND if row.startswith(label)), None)
+        if label is not None:
+            words = row.removeprefix(label)[:READ_CHARS]
+            found.append(_read_recalled(f"- {words}") or Said("note", "", words, "", LONG_AGO))
+    return found
+
+
+def _read_recalled(row: str) -> Said | None:
+    """A bullet as what somebody said long ago, None where it is another kind of note."""
+    found = RECALLED.fullmatch(row)
+    if found is None:
+        return None
+    kind = "whisper" if found["whispered"] else "say"
+    return Said(kind, found["speaker"], found["words"], "", LONG_AGO)
 
 
 def _calls(message: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:

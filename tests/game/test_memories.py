@@ -1,0 +1,172 @@
+"""What a character wrote down comes to mind when the talk touches it: to those only who may know,
+as it is now, and after a restart too."""
+
+import numpy as np
+import pytest
+from twisted.internet.defer import Deferred, succeed
+
+from evennia_ai.errors import ProviderUnavailable
+from evennia_ai.memory.episodic_index import REMOTE_PAUSE_S, EpisodicIndex
+from evennia_ai.recollections import Recollections
+from evennia_ai.store.journal import Journal
+from evennia_ai.testing.scripted import call
+
+ANN, BOB = frozenset({"#5"}), frozenset({"#6"})
+
+
+def asked_for(game, player, words):
+    """The last part of the prompt that somebody's words lead to."""
+    game.model.add(call("say", text="Well."))
+    player.do(f"say Mira, {words}")
+    game.run(1)
+    return game.model.requests[-1].messages[-1]["content"]
+
+
+def found(mira, words, audience=None, limit=5):
+    index = mira.assistant.memories
+    hits = index.search(words, limit, audience, mira.assistant.services.now())
+    return [hit.record.get("content") or hit.record["value"] for hit in hits]
+
+
+def test_what_was_written_down_comes_to_mind_where_it_is_touched(game, ann, mira):
+    mira.journal.add("The cellar key hangs behind the oak barrel.")
+    mira.journal.add("The miller's goat is called Bertha.")
+    shown = asked_for(game, ann, "where would one look for a key?")
+    assert "You remember: " in shown and "behind the oak barrel" in shown
+
+
+def test_small_talk_calls_nothing_to_mind(game, ann, mira):
+    mira.journal.add("The cellar key hangs behind the oak barrel.")
+    assert "oak barrel" not in asked_for(game, ann, "are you well?")
+
+
+def test_what_one_player_alone_may_know_comes_to_mind_for_no_other(game, ann, bob, mira):
+    mira.journal.add("Ann's treasure lies below the willow.", audience=[ann.character.dbref])
+    assert "willow" not in asked_for(game, bob, "where is Ann's treasure?")
+    game.model.add(call("whisper", target="Ann", text="Yes."))
+    ann.do("whisper Mira = where is my treasure?")
+    game.run(1)
+    assert "below the willow" in game.model.requests[-1].messages[-1]["content"]
+
+
+def test_a_value_of_a_profile_comes_to_mind_and_the_newest_only(game, ann, bob, mira):
+    profiles = mira.ai_profiles
+    profiles.set_attribute(bob.character.dbref, "home town", "Riverton")
+    profiles.set_attribute(bob.character.dbref, "home town", "Oakdale")
+    shown = asked_for(game, ann, "which town is the home of Bob?")
+    assert "Bob: home town: Oakdale" in shown and "Riverton" not in shown
+
+
+def test_pins_and_summaries_are_not_said_twice(game, ann, mira):
+    kept = mira.journal.add("Ann owes five crowns for the goose.")
+    mira.journal.update(kept, pinned=True)
+    mira.journal.add("[CONTEXT SYNTHESIS]\nThe goose costs five crowns.", source_type="compaction")
+    shown = asked_for(game, ann, "what about the goose?")
+    assert shown.count("goose") == 2  # the pin, and the question
+    assert "You remember: " not in shown
+
+
+def test_changes_are_found_at_once(game, ann, mira):
+    kept = mira.journal.add("The red mare is for sale.")
+    asked_for(game, ann, "hello")
+    mira.journal.update(kept, content="The red mare is sold.")
+    other = mira.journal.add("The grey mare is ill.")
+    assert set(found(mira, "mare")) == {"The red mare is sold.", "The grey mare is ill."}
+    mira.journal.remove(other)
+    assert found(mira, "mare") == ["The red mare is sold."]
+
+
+def test_an_entry_that_became_private_is_hidden_though_the_index_lags(game, ann, mira):
+    kept = mira.journal.add("The mare is lame.")
+    asked_for(game, ann, "hello")
+    mira.assistant.memories._due.clear()
+    mira.journal.update(kept, audience=["#5"])
+    mira.assistant.memories._due.clear()  # as if it had not heard of it yet
+    assert found(mira, "mare") == [] and found(mira, "mare", BOB) == []
+    assert found(mira, "mare", ANN) == ["The mare is lame."]
+
+
+def test_after_a_restart_it_is_made_anew(game, ann, mira):
+    mira.journal.add("The cellar key hangs behind the oak barrel.")
+    asked_for(game, ann, "hello")
+    Journal.drop(mira)
+    assert "oak barrel" in asked_for(game, ann, "where is the cellar key?")
+
+
+def test_who_was_not_used_for_longest_makes_room(game, mira, monkeypatch):
+    monkeypatch.setattr("evennia_ai.recollections.MOST_IN_USE", 1)
+    shelf = Recollections(lambda: None)
+    first = shelf.of(mira.assistant)
+    assert shelf.of(mira.assistant) is first
+    other = game.assistant("Otto", mira.location)
+    shelf.of(other.assistant)
+    assert shelf.of(mira.assistant) is not first
+    mira.journal.add("Whoever was put away hears of nothing.")
+    assert not first._due
+
+
+class Endpoint:
+    """An embedder somewhere else, which answers when it is told to."""
+
+    name, dimensions = "far", 3
+
+    def __init__(self):
+        self.fails, self.asked = False, []
+
+    def embed_later(self, texts):
+        self.asked.append(list(texts))
+        if self.fails:
+            return Deferred()
+        rows = [[1.0, "horse" in text or "mare" in text, 0.0] for text in texts]
+        return succeed(np.array(rows, dtype=np.float32))
+
+
+@pytest.fixture
+def far(game, mira):
+    endpoint = Endpoint()
+    index = EpisodicIndex(mira.journal, mira.ai_profiles, endpoint, lambda dbref: "")
+    return endpoint, index
+
+
+def test_vectors_of_an_endpoint_are_fetched_before_they_are_needed(game, mira, far):
+    endpoint, index = far
+    mira.journal.add("The grey mare is ill.")
+    mira.journal.add("The bell is cracked.")
+    done = index.prepare(mira.assistant.services, ["how is the horse?"])
+    game.run(1)
+    assert done.called
+    assert endpoint.asked == [
+        ["The grey mare is ill.", "The bell is cracked."],
+        ["how is the horse?"],
+    ]
+    best = index.search("how is the horse?", 1, None, mira.assistant.services.now())
+    assert best[0].record["content"] == "The grey mare is ill."
+
+
+def test_an_endpoint_that_hangs_leaves_it_to_words_and_is_asked_again_later(game, mira, far):
+    endpoint, index = far
+    endpoint.fails = True
+    mira.journal.add("The grey mare is ill.")
+    done = index.prepare(mira.assistant.services, ["the mare"])
+    game.run(6)
+    assert done.called
+    now = mira.assistant.services.now()
+    assert index.search("the mare", 1, None, now)[0].record["content"] == "The grey mare is ill."
+    index.prepare(mira.assistant.services, ["the mare"])
+    game.run(1)
+    assert len(endpoint.asked) == 1
+    endpoint.fails = False
+    game.run(REMOTE_PAUSE_S)
+    index.prepare(mira.assistant.services, ["how is the horse?"])
+    game.run(1)
+    assert endpoint.asked[1:] == [["The grey mare is ill."], ["how is the horse?"]]
+    assert index.search("how is the horse?", 1, None, now)
+
+
+def test_an_error_of_an_endpoint_is_no_error_of_the_turn(game, mira, far):
+    endpoint, index = far
+    endpoint.embed_later = lambda texts: (_ for _ in ()).throw(ProviderUnavailable("down"))
+    mira.journal.add("The grey mare is ill.")
+    done = index.prepare(mira.assistant.services, ["the mare"])
+    game.run(1)
+    assert done.called and len(index) == 1

@@ -1,0 +1,21 @@
+"""Politeness calls nothing to mind; a question does."""
+
+import pytest
+
+from evennia_ai.policy.relevance import is_small_talk
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Hello, Mira!", "how are you today?", "Thanks, well well.", "Guten Tag, Mira", "", "😀"],
+)
+def test_small_talk(text):
+    assert is_small_talk(text, ["Mira"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["do I have debts?", "Where is the key?", "Was schulde ich dir?", "你欠我多少钱", "Ann?"],
+)
+def test_no_small_talk(text):
+    assert not is_small_talk(text, ["Mira"])
