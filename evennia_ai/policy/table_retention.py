@@ -175,7 +175,7 @@ class Held:
 
     Attributes:
         events: ids of events that are owed an answer.
-        turns: ids of open turns, and of those that took up one of these events.
+        turns: ids of open turns, and of the latest that took up each of these events.
         acts_since: what was done since then by turns without an answer counts as done where one of
             these events is taken up again; None where there are none.
         needed: see `oldest_needed`.

@@ -71,10 +71,8 @@ def find_held(assistant_id: int) -> Held:
     """What of an assistant's logs is in use now."""
     owed = models.Event.objects.filter(assistant_id=assistant_id, state__in=OWED)
     events = {id_: (turn_id, at) for id_, turn_id, at in owed.values_list("id", "turn_id", "at")}
-    first_turns = models.Message.objects.filter(event_id__in=events)
     under_way = models.Turn.objects.filter(ended_at=None)  # of all: there are few at a time
     turns = {turn_id for turn_id, _at in events.values()}
-    turns.update(first_turns.values_list("turn_id", flat=True))
     turns.update(under_way.values_list("id", flat=True))
     return Held(
         frozenset(events),
