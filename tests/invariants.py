@@ -154,7 +154,8 @@ class CompactionRow:
     """What moved the start of a view: messages up to ``upto_seq`` are summed up since then.
 
     ``count`` is how many it says to have summed up; ``parts`` are everything it keeps of them,
-    summaries and facts, by who may know: ``public``, or dbrefs with commas between.
+    summaries and facts, by who may know: ``public``, or dbrefs with commas between; ``entries``
+    are what its summaries are in the journal, by id.
     """
 
     assistant: str
@@ -164,6 +165,7 @@ class CompactionRow:
     undone: bool = False
     count: int | None = None
     parts: Mapping[str, str] = field(default_factory=dict)
+    entries: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -183,6 +185,7 @@ class EntryRow:
     assistant: str
     text: str
     audience: Audience | None = None
+    id: str = ""
 
 
 @dataclass
@@ -428,6 +431,23 @@ def check_views(evidence: Evidence) -> list[Violation]:
     return found
 
 
+def check_journal_of_summaries(evidence: Evidence) -> list[Violation]:
+    """The summaries in force are in the journal, too, in their own or an older entry of the same
+    words; and none that was undone is."""
+    found = []
+    texts = {(entry.assistant, entry.text) for entry in evidence.entries}
+    ids = {(entry.assistant, entry.id) for entry in evidence.entries}
+    for row in evidence.compactions:
+        for entry_id, text in row.entries.items():
+            if row.undone and (row.assistant, entry_id) in ids:
+                words = f"the journal still has {entry_id} of a compaction that was undone"
+                found.append(Violation("P3", row.assistant, words))
+            if not row.undone and (row.assistant, text) not in texts:
+                words = f"the journal has nothing of compaction {row.id}"
+                found.append(Violation("P3", row.assistant, words))
+    return found
+
+
 # --- P4: progress ------------------------------------------------------------------------------
 
 
@@ -570,6 +590,7 @@ CHECKS: tuple[Check, ...] = (
     check_deeds_are_logged,
     check_nothing_falls_between,
     check_views,
+    check_journal_of_summaries,
     check_compactions_progress,
     check_one_turn_at_a_time,
     check_one_thought_at_a_time,

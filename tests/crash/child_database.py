@@ -9,6 +9,7 @@ from typing import Any
 
 from django.apps import apps
 from django.conf import settings
+from django.contrib.contenttypes.models import ContentType
 from django.db import connection
 from django.utils import timezone
 from evennia.accounts.models import AccountDB
@@ -24,6 +25,7 @@ def make_template(path: Path) -> None:
     with open_database(path):
         with connection.schema_editor() as editor:
             for model in (
+                ContentType,
                 Attribute,
                 AccountDB,
                 ObjectDB,
@@ -31,23 +33,24 @@ def make_template(path: Path) -> None:
                 *apps.get_app_config("evennia_ai").get_models(),
             ):
                 editor.create_model(model)
-        for script_id in DBREFS:
-            insert_script(script_id)
+        for script_id, dbref in DBREFS.items():
+            insert_bare(ScriptDB, script_id)
+            insert_bare(ObjectDB, int(dbref[1:]))
 
 
-def insert_script(script_id: int) -> None:
-    """A script's row, past its typeclass: nothing of Evennia's runs here."""
+def insert_bare(model: Any, row_id: int) -> None:
+    """A script's or an object's row, past its typeclass: nothing of Evennia's runs here."""
     empty: dict[str, Any] = {"CharField": "", "TextField": "", "BooleanField": False}
     values = {
         field.column: empty.get(field.get_internal_type(), 0)
-        for field in ScriptDB._meta.local_concrete_fields
+        for field in model._meta.local_concrete_fields
         if not field.null
     }
-    values |= {"id": script_id, "db_key": "assistant", "db_date_created": timezone.now()}
+    values |= {"id": row_id, "db_key": "assistant", "db_date_created": timezone.now()}
     columns, marks = ", ".join(values), ", ".join("%s" for _ in values)
     with connection.cursor() as cursor:
         cursor.execute(
-            f"INSERT INTO {ScriptDB._meta.db_table} ({columns}) VALUES ({marks})",
+            f"INSERT INTO {model._meta.db_table} ({columns}) VALUES ({marks})",
             list(values.values()),
         )
 

@@ -81,7 +81,9 @@ class Body:
 
     def __init__(self, dbref: str) -> None:
         self.dbref = self.key = dbref
-        self.db_attributes = ObjectDB(id=int(dbref[1:])).db_attributes
+        row = ObjectDB(id=int(dbref[1:]))
+        row._state.db, row._state.adding = connection.alias, False
+        self.db_attributes = row.db_attributes
         self.__dbclass__ = ObjectDB
 
 
@@ -223,7 +225,7 @@ class Life(Play):
 
     def recover(self, process: Process) -> None:
         """Close what an older process left open."""
-        now = process.services.now
+        now = process.now
         process.operate("", "recovery", lambda: recover_open_turns(process.epoch, now()))
 
     def owing(self) -> set[str]:
@@ -289,7 +291,7 @@ class Life(Play):
         """Somebody noticed it, whatever the database says."""
         turn = self.begun[mind.dbref]
         events = tuple(event.id for event in turn.events)
-        moment = self.process.services.now().timestamp()
+        moment = self.process.now().timestamp()
         self.journal.write("deed", asdict(deed(turn_id=turn.id, events=events, moment=moment)))
 
     def note_request(self, request: LLMRequest) -> int:

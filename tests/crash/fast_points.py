@@ -70,10 +70,10 @@ FAMILIES = {
         steps=("order_compaction", "long_wait", "undo_compaction"),
     ),
     "journal": Family(
-        ("journal.add", "statement of journal.add", "commit of journal.add"),
+        ("journal.add", "statement of journal.add", "commit of journal.add", "log.note_archived"),
         latest=1,
         weight=2,
-        steps=("doze", "long_wait"),
+        steps=("doze", "long_wait", "order_compaction", "long_wait"),
     ),
     "costs": Family(("turns.record_model_call",), latest=3, weight=1),
     "database": Family(("statement",), latest=90, weight=5),

@@ -15,6 +15,7 @@ from evennia_ai.sleep import run_sleep_tick
 from evennia_ai.sleep.compaction import compact, is_due, mask_old_results
 from evennia_ai.sleep.order import EMERGENCY, MANUAL, Order
 from evennia_ai.sleep.pass_time import PassTime
+from evennia_ai.sleep.synthesis import archive_summaries
 from evennia_ai.store.backlog import Backlog
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.attention import EXPIRED, TURNS_A_TICK, act_unasked, answer_events
@@ -85,6 +86,7 @@ class Mind:
         self.restless = False
         self.cramped = False
         self.slept = False
+        self.unarchived = True
         self.sleep: PassTime | None = None
         self.wake_call: Any = None
         config = CRAMPED if process.sim.is_cramped else CONFIG
@@ -105,9 +107,7 @@ class Mind:
     def open_stores(self) -> Stores:
         """What was stored by all processes before this one."""
         process = self.process
-        return process.sim.open_stores(
-            self.dbref, process.services.now, process.epoch, self.may_think
-        )
+        return process.sim.open_stores(self.dbref, process.now, process.epoch, self.may_think)
 
     def may_think(self) -> bool:
         """As `AssistantScript.may_think`."""
@@ -183,6 +183,9 @@ class Mind:
     def take_turns(self) -> Generator[Deferred[Any], Any, int]:
         """As `AssistantScript.take_turns`."""
         yield self.script.character.journal.load(self.process.services.slices.put)
+        if self.unarchived:
+            self.unarchived = False
+            yield archive_summaries(self.script)
         mask_old_results(self.script)
         if self.cramped:
             yield compact(self.script, Order(EMERGENCY, force=True, keep_recent=KEPT))

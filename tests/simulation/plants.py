@@ -233,6 +233,9 @@ PLANTS = {
         "P3", compaction, "make_record", take_what_came_later
     ),
     "a compaction does not notice an undo": plant("P3", compaction, "store", compact_whatever_came),
+    "summaries do not reach the journal": plant(
+        "P3", MemoryConversation, "to_archive", lambda log: []
+    ),
     "facts out of view are everybody's": plant("P9", compaction, "make_record", facts_for_all),
     "what is journalled of a whisper is everybody's": plant(
         "P9", extraction, "tool_context", journal_for_all

@@ -20,6 +20,7 @@ from evennia_ai.events import Heard
 from evennia_ai.messages import make_message, wire_call
 from evennia_ai.ports import LLMRequest
 from evennia_ai.sleep.compaction import is_due
+from evennia_ai.sleep.synthesis import undo_compaction
 from tests.invariants import Deed
 from tests.simulation.mind import KEPT, Mind
 from tests.simulation.process import Process
@@ -34,7 +35,7 @@ EARLIER = [
     ("assistant", "Good. You owe me 40 crowns as it is, and the stable is empty."),
     ("user", "Ann says: The grey mare is called Nettle, and she bites."),
     ("assistant", "Then keep her away from the well, please."),
-] * 3
+] * 4
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ class Play(ABC):
         self.calm = ""
         self.time = 0.0
         self.words = 0
+        self.instants = 0
         self.sleepers: set[str] = set()
         self.rooms = Rooms()
         self.assistants = dict(list(MINDS.items())[:minds])
@@ -173,6 +175,7 @@ class Play(ABC):
             self.rooms.place[who] = ROOMS[0]
         for mind in self.process.minds.values():
             mind.stopped = mind.steered = False
+            mind.unarchived = True
         self.sleepers.clear()
         for tool in ("say", "noop"):
             self.calm = tool
@@ -291,7 +294,7 @@ class Play(ABC):
 
     def undo(self, mind: Mind) -> None:
         """As ``aicompact/undo``."""
-        if mind.script.conversation.undo() is not None:
+        if undo_compaction(mind.script) is not None:
             self.tell(f"{mind.name}'s last compaction is undone")
 
     def see(self) -> None:

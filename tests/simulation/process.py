@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     from tests.simulation.play import Play
 
 RECOVERY_PAUSE_S = 1.0
-READS = frozenset({"log.view", "inbox.open_events", "inbox.overheard", "journal.load"})
+READS = frozenset(
+    {"log.view", "inbox.open_events", "inbox.overheard", "journal.load", "log.to_archive"}
+)
 EXCUSE_ID = own_call_id(0, EXCUSE_STEP, 0)[-4:]
 
 
@@ -74,6 +77,11 @@ class Process:
         self.minds: dict[str, Mind] = {}
         for dbref, name in sim.assistants.items():
             self.minds[dbref] = Mind(dbref, name, self)
+
+    def now(self) -> datetime:
+        """The time for stores: no two moments are the same, as in a game."""
+        self.sim.instants += 1
+        return self.services.now() + timedelta(microseconds=self.sim.instants)
 
     # --- the moments at which it can die -------------------------------------------------------
 

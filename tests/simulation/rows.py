@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from evennia_ai.messages import Message
 from evennia_ai.policy.projection import CompactionRecord, is_marker
 from evennia_ai.policy.provenance import Record
+from evennia_ai.policy.synthesis import synthesis_entries
 from evennia_ai.testing.memory_stores import StoredCompaction
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION
 from tests.invariants import (
@@ -40,7 +41,9 @@ def gather(sim: Simulation) -> Evidence:
         compactions=compaction_rows(sim),
         views=[view_row(dbref, stores.conversation.view()) for dbref, stores in sim.stores.items()],
         entries=[
-            entry_row(dbref, entry) for dbref, book in sim.notebooks.items() for entry in book
+            entry_row(dbref, entry)
+            for dbref, book in sim.notebooks.items()
+            for entry in book.values()
         ],
     )
 
@@ -141,6 +144,7 @@ def compaction_rows(sim: Simulation) -> list[CompactionRow]:
             undone=move.undone,
             count=move.record.compacted_count,
             parts=parts_of(move.record),
+            entries=entries_of(move.record),
         )
         for dbref, stores in sim.stores.items()
         for move in stores.conversation.moves
@@ -158,6 +162,11 @@ def parts_of(record: CompactionRecord | None) -> dict[str, str]:
     return {key: "\n".join(texts) for key, texts in parts.items()}
 
 
+def entries_of(record: CompactionRecord) -> dict[str, str]:
+    """What the journal shall have of a compaction, by id."""
+    return {name: fields["content"] for name, fields in synthesis_entries(record).items()}
+
+
 def view_row(dbref: str, items: Sequence[Message]) -> ViewRow:
     """What is in view."""
     marker = items[0]["metadata"]["id"] if items and is_marker(items[0]) else None
@@ -167,5 +176,5 @@ def view_row(dbref: str, items: Sequence[Message]) -> ViewRow:
 
 def entry_row(dbref: str, entry: Record) -> EntryRow:
     """What was written down."""
-    confidants = entry["audience"]
-    return EntryRow(dbref, entry["content"], None if confidants is None else frozenset(confidants))
+    confidants = None if entry["audience"] is None else frozenset(entry["audience"])
+    return EntryRow(dbref, entry["content"], confidants, entry["id"])

@@ -68,7 +68,7 @@ class Simulation(Play):
         self.stored_at: dict[str, list[float]] = {dbref: [] for dbref in self.assistants}
         self.intended_at: dict[str, list[float]] = {dbref: [] for dbref in self.assistants}
         self.stores = {dbref: empty_stores() for dbref in self.assistants}
-        self.notebooks: dict[str, list[Record]] = {dbref: [] for dbref in self.assistants}
+        self.notebooks: dict[str, dict[str, Record]] = {dbref: {} for dbref in self.assistants}
         self._moment = 0
         self._fate: tuple[int, str] | None = None
         self._seen: list[MessageRow] = []
