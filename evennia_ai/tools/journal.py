@@ -13,11 +13,12 @@ from evennia_ai.errors import BadRecord, ToolError
 from evennia_ai.policy.consulted import entry_ref
 from evennia_ai.policy.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.policy.synthesis import is_synthesis, nearest_lines, select_found
+from evennia_ai.policy.synthesis import is_synthesis, select_found
 from evennia_ai.ports import ToolContext
 from evennia_ai.tools.base import Reached, Tool, tool
 from evennia_ai.tools.memory_sources import is_named_in, sources_of
 from evennia_ai.turn.persistence import persist
+from evennia_ai.turn.recollection import memory_line
 
 ENTRY_CHARS = 600
 PIN_CHARS = 300
@@ -116,23 +117,11 @@ def search_journal(
     journal.count_recalls(entry["id"] for entry in found)
     if not found:
         return "Your journal has nothing about that."
-    text = "\n".join(entry_line(entry, context, words) for entry in found)
+    lines = (f"- {memory_line(script, entry, SHOWN_CHARS, words)}" for entry in found)
     # What follows from what is private stays between those who may know it (P9).
     binds = discretion == "strict" and any(entry["audience"] is not None for entry in found)
     read = tuple(entry_ref(entry["id"]) for entry in found if not is_synthesis(entry))
-    return Reached(text, context.audience if binds else None, read=read)
-
-
-def entry_line(entry: Record, context: ToolContext, words: str) -> str:
-    """An entry as the model reads it, on one line, with whose word it is; of a long one what is
-    nearest to the words that were looked for."""
-    day = entry["timestamp"][:10]
-    source = context.script.services.world.name_of(context.character, entry["source_entity"])
-    told = f", from {source}" if source else ""
-    content = entry["content"]
-    if is_synthesis(entry):
-        content = nearest_lines(content, words, SHOWN_CHARS)
-    return f"- {day}{told}: {clean_heard(content, SHOWN_CHARS)}"
+    return Reached("\n".join(lines), context.audience if binds else None, read=read)
 
 
 class AddJournalEntryTool(Tool):

@@ -28,6 +28,7 @@ BUILT_IN = (
     "evennia_ai.tools.world",
     "evennia_ai.tools.company",
     "evennia_ai.tools.journal",
+    "evennia_ai.tools.memory",
     "evennia_ai.tools.history",
     "evennia_ai.tools.entity",
     "evennia_ai.tools.control",

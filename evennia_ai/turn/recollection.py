@@ -13,12 +13,12 @@ from evennia_ai.policy.provenance import Record
 from evennia_ai.policy.recall import Talk
 from evennia_ai.policy.relevance import is_small_talk
 from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.policy.synthesis import is_synthesis, nearest_lines
 from evennia_ai.policy.tokens import estimate_tokens
 
 MOST_LINES = 6
 LINE_CHARS = 300
 LABEL_TOKENS = 4  # "You remember: " before each line
-COMPACTION = "compaction"
 
 Line = tuple[str, bool]
 
@@ -79,7 +79,7 @@ def remembered(
 
 def is_episode(record: Record) -> bool:
     """True for what is not in the prompt in another shape: pins are, and the summary."""
-    return record["source_type"] != COMPACTION and not record.get("pinned")
+    return not is_synthesis(record) and not record.get("pinned")
 
 
 def text_of(record: Record) -> str:
@@ -87,8 +87,9 @@ def text_of(record: Record) -> str:
     return str(record["value"] if record.get("kind") == ATTRIBUTE else record["content"])
 
 
-def memory_line(script: Any, record: Record, most_chars: int = LINE_CHARS) -> str:
-    """A memory on one line: since when it is known, by whom, and what it is."""
+def memory_line(script: Any, record: Record, most_chars: int = LINE_CHARS, words: str = "") -> str:
+    """A memory on one line: since when it is known, by whom, and what it is; of a long one what is
+    nearest to the words that were looked for."""
     world, character = script.services.world, script.character
     source = world.name_of(character, record["source_entity"])
     told = f", from {source}" if source else ""
@@ -96,4 +97,6 @@ def memory_line(script: Any, record: Record, most_chars: int = LINE_CHARS) -> st
     text = text_of(record)
     if record.get("kind") == ATTRIBUTE:
         text = f"{world.name_of(character, record['subject'])}: {record['attribute']}: {text}"
+    if is_synthesis(record):
+        text = nearest_lines(text, words, most_chars)
     return f"{day}{told}: {clean_heard(text, most_chars)}"

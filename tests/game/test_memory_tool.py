@@ -1,0 +1,78 @@
+"""`search_memory`: everything it remembers, in one search, for those only who may know."""
+
+import json
+
+import pytest
+from twisted.internet.defer import fail
+
+from evennia_ai.errors import MemoryUnavailable
+from evennia_ai.messages import ToolCallRequest
+from evennia_ai.ports import ToolContext
+from evennia_ai.testing.scripted import call
+
+
+@pytest.fixture
+def search(game, mira, ann):
+    """Search as for an audience; returns the result."""
+
+    def search(query, audience=None):
+        context = ToolContext(
+            script=mira.assistant,
+            character=mira,
+            audience=frozenset({ann.dbref} if audience is None else audience),
+            private=False,
+            speakers=frozenset({ann.dbref}),
+        )
+        fired = []
+        asked = ToolCallRequest("1", "search_memory", json.dumps({"query": query}))
+        game.service.toolbox.run(context, asked).addCallback(fired.append)
+        while not fired:
+            game.run(0.25)
+        return fired[0]
+
+    return search
+
+
+def test_notes_and_values_are_found_with_their_day_and_source(mira, ann, bob, search):
+    mira.journal.add("The bridge toll is five pennies.", source_entity=ann.dbref)
+    mira.ai_profiles.set_attribute(bob.dbref, "trade", "toll keeper")
+    lines = search("who takes the toll at the bridge?").text.splitlines()
+    assert any(line.endswith(", from Ann: The bridge toll is five pennies.") for line in lines)
+    assert any(line.endswith(": Bob: trade: toll keeper") for line in lines)
+
+
+def test_a_note_that_long_term_memory_finds_counts_before_others(game, mira, search, monkeypatch):
+    for number in range(30):
+        mira.journal.add(f"Guest {number} asked for the way to the harbour.")
+    wanted = mira.journal.get(mira.journal.add("The quay lies behind the mill."))
+    monkeypatch.setattr("evennia_ai.tools.memory.recall_by_meaning", lambda *args: [(wanted, 0.9)])
+    assert "behind the mill" in search("the way to the harbour").text
+
+
+def test_without_long_term_memory_the_notes_are_searched(mira, search, monkeypatch):
+    mira.journal.add("The quay lies behind the mill.")
+    down = MemoryUnavailable("down")
+    monkeypatch.setattr("evennia_ai.tools.memory.recall_by_meaning", lambda *args: fail(down))
+    assert "behind the mill" in search("where is the quay?").text
+
+
+def test_nothing_private_to_another_is_found_and_what_is_private_binds(mira, ann, bob, search):
+    mira.journal.add("Ann hid the ring in the well.", audience=[ann.dbref])
+    assert search("the ring", [bob.dbref]).text == "You remember nothing about that."
+    assert search("the ring", [ann.dbref, bob.dbref]).text == "You remember nothing about that."
+    result = search("the ring", [ann.dbref])
+    assert "in the well" in result.text and result.heard_by == {ann.dbref}
+
+
+def test_nothing_is_said_so(search):
+    assert search("dragons").text == "You remember nothing about that."
+
+
+def test_a_model_uses_it_in_a_turn_and_what_it_read_is_noted(game, ann, mira):
+    kept = mira.journal.add("The quay lies behind the mill.")
+    game.model.add(call("search_memory", query="quay"), call("say", text="Behind the mill."))
+    ann.do("say Mira, where is it, that quay?")
+    game.run(2)
+    assert ann.last() == 'Mira says, "Behind the mill."'
+    (result,) = [m for m in mira.assistant.conversation_history if m["role"] == "tool"][:1]
+    assert result["metadata"]["consulted"]["read"] == [f"entry:{kept}"]
