@@ -38,6 +38,7 @@ from evennia_ai.sleep.fact_check import Summed
 from evennia_ai.sleep.ladder import worst_of
 from evennia_ai.sleep.last_rung import keep_last_turn, tokens_after
 from evennia_ai.sleep.order import EMERGENCY, MANUAL, OVERFLOW, SLEEP, STRIKES, URGENT, Order
+from evennia_ai.sleep.spread import pause
 from evennia_ai.sleep.summarising import summarise
 from evennia_ai.sleep.synthesis import archive_summaries
 from evennia_ai.turn.context_use import ContextUse, measure_context, reserve
@@ -156,6 +157,7 @@ def compact(script: Any, order: Order) -> Generator[Deferred[Any], Any, dict[str
     if view.messages and not order.force and not needs_compaction(use.used, use.window, threshold):
         return skipped(below_threshold(use.used, use.window, threshold), use)
     yield archive_summaries(script)  # what a crash left of the compaction before
+    view = script.conversation.current
     plan = preview(script, order)
     if isinstance(plan, Skip):
         return skipped(plan.reason, use)
@@ -172,6 +174,7 @@ def compact(script: Any, order: Order) -> Generator[Deferred[Any], Any, dict[str
     )
     if parts is not None:
         plan, parts = yield make_fit(script, messages, plan, parts, limits)
+        yield pause(script.services.slices.put)
     if parts is None:
         script.compaction_strikes += 1
         result: dict[str, Any] = {"success": False, "error": FAILED}
@@ -181,6 +184,7 @@ def compact(script: Any, order: Order) -> Generator[Deferred[Any], Any, dict[str
     else:
         going = messages[: plan.cut]
         record = replace(make_record(order, view, going, parts), cost=dict(script.compaction_cost))
+        yield pause(script.services.slices.put)
         stored: CompactionRecord | None = yield persist(
             script.services.clock, lambda: store(script, record, view, going)
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
@@ -115,6 +115,7 @@ COPIED = (
     "rung",
     "previous_id",
 )
+FACT_FIELDS = tuple(item.name for item in fields(Fact) if item.name != "audience")
 PLAIN = ("summary", "speakers", "consulted", "cost")
 
 
@@ -128,7 +129,7 @@ def fields_of(record: CompactionRecord) -> dict[str, Any]:
 
 def plain_fact(fact: Fact) -> dict[str, Any]:
     """A fact as JSON takes it. Its audience is that of the part it stands in."""
-    return {name: value for name, value in asdict(fact).items() if name != "audience"}
+    return {name: getattr(fact, name) for name in FACT_FIELDS}
 
 
 def read_facts(key: str, stored: Any) -> tuple[Fact, ...]:

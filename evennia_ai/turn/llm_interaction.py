@@ -31,6 +31,7 @@ from evennia_ai.policy.summary import (
     words_for,
 )
 from evennia_ai.policy.tokens import (
+    MESSAGE_OVERHEAD,
     UsageReport,
     count_conversation_tokens,
     count_message,
@@ -328,6 +329,14 @@ def summary_profile(script: Any) -> ModelProfile:
     return replace(profile, model=script.config.compact_model or profile.model)
 
 
+def tokens_a_word(messages: Sequence[Message]) -> float:
+    """What a word of the talk takes, by what was heard; 0 where nothing was."""
+    heard = [message for message in messages if message["role"] == "user"]
+    words = sum(len(message["content"].split()) for message in heard)
+    tokens = sum(stored_tokens(message) - MESSAGE_OVERHEAD for message in heard)
+    return tokens / max(1, words)
+
+
 @inlineCallbacks
 def generate_context_summary(
     script: Any,
@@ -353,8 +362,7 @@ def generate_context_summary(
     """
     name = script.character_name
     lines = transcript_lines(messages_to_compact, name, with_results)
-    words = max(1, sum(len(line.split()) for line in lines))
-    most = words_for(terms.room, sum(map(estimate_tokens, lines)) / words)
+    most = words_for(terms.room, tokens_a_word(messages_to_compact))
     wire = summary_request(name, lines, previous, focus, script.config.compact_prompt, most)
     tokens = estimate_tokens(previous) + sum(map(stored_tokens, messages_to_compact))
     text: str | None = yield ask_for_summary(

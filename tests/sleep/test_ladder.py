@@ -1,10 +1,12 @@
 """Which model is asked for a summary, in which order, and for how long."""
 
+import re
+
 import pytest
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ContextOverflow, ProviderMisconfigured, ProviderUnavailable
-from evennia_ai.messages import LLMReply
+from evennia_ai.messages import LLMReply, make_message
 from evennia_ai.sleep.compaction import compact, compact_if_urgent
 from evennia_ai.sleep.ladder import rungs_of, worst_of
 from evennia_ai.sleep.order import Order
@@ -114,3 +116,15 @@ def test_of_several_parts_the_rung_furthest_down_counts():
     assert worst_of(["summary", "last turn", "digest"]) == "last turn"
     assert worst_of([]) == "summary"
     assert ModelProfile("a", model="x") != ModelProfile("a", model="y")
+
+
+def test_a_language_whose_words_take_more_room_is_given_fewer_of_them():
+    def words_asked(line):
+        script = make_script([SUMMARY])
+        said = [make_message("user", f"Ann says: {line * 40}", tokens=0) for _ in range(40)]
+        script.conversation.append(said)
+        sleep(script)
+        system = script.services.gateway.requests[0].messages[0]["content"]
+        return int(re.search(r"At most (\d+) words", system)[1])
+
+    assert words_asked("the river is wide ") > 1.3 * words_asked("полноводная река широка ")
