@@ -168,7 +168,8 @@ def as_row(message: Message) -> dict[str, Any]:
 def compaction_line(row: dict[str, Any]) -> str:
     """One compaction: when, why, how, how much, and what became of the facts."""
     when = f"|w{row['id']}|n |x{row['at']:%m-%d %H:%M:%S}|n"
-    undone = " |y(taken back)|n" if row["undone_at"] else ""
+    sealed = " |x(for good)|n" if row["sealed"] else ""
+    undone = " |y(taken back)|n" if row["undone_at"] else sealed
     if row["reason"] == MASK:
         return f"{when} {row['compacted_count']} results of tools masked{undone}"
     facts = (

@@ -97,7 +97,7 @@ def test_no_step_of_a_purge_holds_the_reactor(db: None, sheet: Callable[[str], S
     for label, planned in (("dry", Planned(Counter)), ("for good", None), ("once more", None)):
         steps = list(walk(script.id, LIMIT, planned))
         took = [ms for ms, _gone in steps]
-        paper.add(f"{label}, of {rows:,} rows gone", sum(gone for _ms, gone in steps))
+        paper.add(f"{label}: rows gone, of {rows:,}", sum(gone for _ms, gone in steps))
         paper.add("  steps", len(steps))
         paper.add("  a step, median", median(took), "ms")
         paper.add("  p99", percentile(took, 99), "ms", MOST_MS)

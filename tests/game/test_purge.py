@@ -8,6 +8,7 @@ import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from twisted.internet.defer import CancelledError
+from twisted.logger import capturedLogs, formatEvent
 
 from evennia_ai import models
 from evennia_ai.errors import CannotUndo, StoreUnavailable
@@ -518,6 +519,15 @@ def test_a_busy_database_is_tried_again_and_nothing_is_counted_twice(log, purged
     assert report["Message"].gone == 2
 
 
+def test_each_run_is_one_line_of_the_log(log, purged):
+    log.call(50, None), log.call(40, None)
+    with capturedLogs() as lines:
+        purged({"ModelCall": Limit(days=30), "Turn": Limit(days=30)})
+        purged({"ModelCall": Limit(days=30)}, dry=True)
+    told = [formatEvent(line) for line in lines if "retention" in (formatEvent(line) or "")]
+    assert told == ["evennia_ai: rows deleted by retention: ModelCall 1, Turn 0"]
+
+
 def test_a_daily_purge_comes_some_minutes_after_the_start_and_then_every_day(log, keep, game):
     keeper = keep(ModelCall=Limit(days=30))
     for age in (33, 32, 29.5):
@@ -688,5 +698,6 @@ def test_what_admins_read_does_without_the_rows_that_are_gone(log, purged, admin
     purged({table: Limit(days=49) for table in ("Message", "ToolCall", "ModelCall", "Turn")})
     for page in (" Mira", "/turns Mira", "/find Mira = evening", "/compactions Mira"):
         assert "Good evening." in (told := admin.told(f"aihistory{page}")) or "Page 1" in told
+    assert "(for good)" in admin.told("aihistory/compactions Mira")
     assert "They met." in admin.told(f"aihistory/compaction Mira = {first.id}")
     assert "Mira" in admin.told("aistatus")
