@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from twisted.internet.defer import CancelledError, Deferred, fail, inlineCallbacks
+from twisted.internet.defer import CancelledError, Deferred, fail, inlineCallbacks, succeed
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
@@ -92,7 +92,7 @@ def secrets_in(config: Mapping[str, Any]) -> list[str]:
 class LongTermMemory:
     """`evennia_ai.ports.SemanticMemory`, by mem0 in a thread of its own.
 
-    Nothing is loaded and no thread is started before it is asked for the first time.
+    Nothing is loaded and no thread is started before there is something to store.
 
     Args:
         clock: for time-outs and pauses.
@@ -140,6 +140,8 @@ class LongTermMemory:
         self, agent: str, query: str, limit: int, keys: Sequence[str] | None
     ) -> Deferred[Sequence[MemoryRow]]:
         """See the port. Comes before everything that waits, since a turn waits for it."""
+        if not self.was_used and not self.is_off:
+            return succeed([])
         return self._ask(partial(self._store.search, agent, query, limit, keys), at_once=True)
 
     def delete(self, agent: str, ids: Sequence[str]) -> Deferred[None]:
@@ -155,7 +157,9 @@ class LongTermMemory:
             yield self.delete(agent, [row.id for row in batch])
 
     def rows(self, agent: str) -> Deferred[Sequence[MemoryRow]]:
-        """See the port."""
+        """See the port. A library is not loaded to find that nothing was ever stored."""
+        if not self.was_used and not self.is_off:
+            return succeed([])
         return self._ask(partial(self._store.rows, agent))
 
     def stop(self) -> None:

@@ -277,7 +277,7 @@ def test_who_waits_for_a_search_does_not_wait_for_what_is_before_it(slow):
 
 def test_the_first_call_has_time_to_load_the_library(mind):
     assert mind.memory._long() == OPENING_S
-    mind.do("rows")
+    mind.do("put", [])
     assert mind.memory._long() == TIMEOUT_S
 
 
@@ -306,7 +306,7 @@ def test_a_call_that_is_cancelled_before_its_turn_is_never_made(slow):
 def test_a_library_that_is_not_there_turns_it_off(make, monkeypatch):
     monkeypatch.setitem(sys.modules, "mem0", None)
     mind = make()
-    assert "missing" in mind.refused("rows")
+    assert "missing" in mind.refused("put", [item(1, "The bridge is closed.")])
     assert mind.memory.is_off
     assert "mem0" in mind.memory.trouble
 
@@ -380,6 +380,13 @@ def test_without_a_setting_it_is_there_and_in_the_games_folder():
 def test_a_setting_that_cannot_be_is_told(wrong):
     with pytest.raises(ConfigError):
         read_settings(wrong, Path("/game"))
+
+
+def test_before_anything_was_stored_nothing_is_loaded_to_look_for_it(mind):
+    assert mind.do("rows") == []
+    assert mind.do("search", "bridge", 3, None) == []
+    mind.do("delete_all")
+    assert mind.memory._worker._thread is None
 
 
 def test_turned_off_it_says_so_and_does_nothing(make):
@@ -457,7 +464,7 @@ print(json.dumps([early, calls, [row.entry for row in found], type(store.llm).__
 
 def test_a_process_with_a_call_that_hangs_exits_at_once(tmp_path):
     code = """
-wait(memory.rows("npc_7"))
+wait(memory.put("npc_7", []))
 begun = threading.Event()
 memory._store.rows = lambda agent: (begun.set(), time.sleep(60))
 memory.rows("npc_7")
