@@ -65,8 +65,13 @@ class WordLlamaEmbedder:
     def embed(self, texts: Sequence[str]) -> Floats:
         """`ports.Embedder`. Raises ConfigError where the model cannot be loaded."""
         self.load()
-        means = [self._mean(self._tokenizer.encode(text).ids) for text in texts]
+        means = [self._mean(self._ids(text)) for text in texts]
         return unit_rows(np.array(means, dtype=np.float32).reshape(-1, self.dimensions))
+
+    def _ids(self, text: str) -> list[int]:
+        """The tokens of a text, without the one that marks its beginning and means nothing."""
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
 
     def _mean(self, ids: list[int]) -> Floats:
         if not ids:

@@ -42,7 +42,7 @@ class MemoryIndex:
             weights: how much each sign counts.
         """
         self._embedder = embedder
-        self._weights = weights or Weights()
+        self.weights = weights or Weights()
         self._row_of: dict[str, int] = {}
         self._ids: list[str] = []
         self._texts: list[bytes] = []
@@ -137,7 +137,7 @@ class MemoryIndex:
         wanted = understand(query, lambda word: self._columns.is_name(word, view), now)
         meant = self._embed(wanted.text) if vector is None else unit(vector)
         shelf = Shelf(self._columns, self._lexicon, self._vectors, self._sources_of)
-        ranked = rank(shelf, view, Asked(wanted, meant, now), self._weights, SPARE * k)
+        ranked = rank(shelf, view, Asked(wanted, meant, now), self.weights, SPARE * k)
         return self._varied(ranked, view, k)
 
     def reembed(self, embedder: Embedder | RemoteEmbedder | None) -> Iterator[None]:

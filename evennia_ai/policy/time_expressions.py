@@ -21,7 +21,8 @@ UNIT_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
 _MONTH = "|".join(MONTHS)
 _DAY = r"(?P<{0}>\d{{1,2}})(?:st|nd|rd|th)?"
 
-# "may" is mostly a verb: as a month it has a number beside it, or a word of time before it.
+# These are mostly verbs: as a month they have a number beside them, or a word of time before.
+VERBS = ("may", "march")
 DATE = re.compile(
     rf"\b(?:(?P<cue>in|of|since|until|during|last|this|on|around|early|late|mid)\s+)?"
     rf"(?:{_DAY.format('before')}\s+(?:of\s+)?)?(?P<month>{_MONTH})\b"
@@ -65,7 +66,7 @@ def _dates(text: str, now: float | None) -> Iterator[Span]:
     dated = False
     for found in DATE.finditer(text):
         day = found["before"] or found["after"]
-        if found["month"].lower() == "may" and not (found["cue"] or day or found["year"]):
+        if found["month"].lower() in VERBS and not (found["cue"] or day or found["year"]):
             continue
         year = int(found["year"]) if found["year"] else _last_year_with(found["month"], now)
         span = _calendar_span(year, MONTHS.index(found["month"].lower()) + 1, int(day or 0))
@@ -90,10 +91,10 @@ def _calendar_span(year: int, month: int, day: int) -> Span | None:
     """A day, or a month where ``day`` is 0; None for a date there is not."""
     try:
         start = _unix(datetime(year, month, day or 1, tzinfo=UTC))
+        following = (year, month + 1) if month < 12 else (year + 1, 1)
+        return Span(start, start + DAY_S if day else _start_of_month(*following))
     except ValueError:
         return None
-    following = (year, month + 1) if month < 12 else (year + 1, 1)
-    return Span(start, start + DAY_S if day else _start_of_month(*following))
 
 
 def _relative(text: str, now: float) -> Iterator[Span]:

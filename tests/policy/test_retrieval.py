@@ -1,0 +1,70 @@
+"""What a question asks for, and what a memory's text offers."""
+
+import pytest
+
+from evennia_ai.policy.retrieval import LONGEST_TEXT, describe, find_words, stem, understand
+
+
+def is_mira(word):
+    return word == "mira"
+
+
+@pytest.mark.parametrize(
+    "forms", ["hike hikes hiked hiking", "party parties", "bake baking bakes", "stop stopped"]
+)
+def test_forms_of_a_word_are_one(forms):
+    assert len({stem(form) for form in forms.split()}) == 1
+
+
+@pytest.mark.parametrize(("one", "other"), [("bed", "be"), ("ring", "r"), ("сад", "сады")])
+def test_what_is_too_short_or_not_english_stays(one, other):
+    assert stem(one) == one and stem(other) == other
+
+
+def test_question_words_and_owners_say_nothing():
+    assert find_words("What did the smith's sister do?") == [stem("smith"), stem("sister")]
+
+
+def test_a_script_without_spaces_is_cut_into_pairs():
+    assert find_words("龍は北") == ["龍は", "は北"]
+    assert find_words("龍") == ["龍"]
+
+
+def test_the_names_of_those_who_speak_are_no_words_of_the_question():
+    wanted = understand("What did Mira's sister bake?", is_mira)
+    assert wanted.names == {"mira"} and stem("mira") not in wanted.words
+    assert "Mira" not in wanted.text and "sister" in wanted.text
+
+
+def test_a_question_of_a_name_alone_keeps_it():
+    wanted = understand("Mira?", is_mira)
+    assert wanted.text == "Mira?" and wanted.words == (stem("mira"),) and wanted.names == {"mira"}
+
+
+@pytest.mark.parametrize(
+    ("query", "time", "number"),
+    [
+        ("When did she leave?", True, False),
+        ("Which year was it?", True, False),
+        ("How long have you been here?", True, True),
+        ("How many dragons?", False, True),
+        ("I knew him when he was young", False, False),
+    ],
+)
+def test_questions_for_a_time_or_a_number_are_known(query, time, number):
+    wanted = understand(query)
+    assert (wanted.time, wanted.number) == (time, number)
+
+
+def test_a_text_tells_of_times_and_numbers_and_asks():
+    told = describe("We met three dragons last week. Did you?")
+    assert told.time and told.number and told.question
+    plain = describe("We met dragons.")
+    assert not (plain.time or plain.number or plain.question)
+    assert describe("北の龍？").question
+
+
+def test_of_a_very_long_text_the_beginning_counts():
+    text = "stone " * LONGEST_TEXT + "dragon"
+    assert "dragon" not in describe(text).words
+    assert len(understand(text).text) <= LONGEST_TEXT
