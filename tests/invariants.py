@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 Audience = frozenset[str]
 
@@ -367,6 +367,18 @@ def check_append_only(before: Sequence[MessageRow], after: Sequence[MessageRow])
         Violation("P3", row.assistant, f"message {row.seq} {row.content!r} was changed or removed")
         for row in before
         if now.get((row.assistant, row.seq)) != row
+    ]
+
+
+def check_records(
+    before: Sequence[CompactionRow], after: Sequence[CompactionRow]
+) -> list[Violation]:
+    """Of compactions, nothing ever changes but that they are undone."""
+    now = {row.id: row for row in after}
+    return [
+        Violation("P3", row.assistant, f"compaction {row.id} was changed or removed")
+        for row in before
+        if now.get(row.id) not in (row, replace(row, undone=True))
     ]
 
 

@@ -74,9 +74,9 @@ def play(folder: Path, game: int, families: Sequence[str]) -> dict[str, Any]:
     """One game: some lives that are killed and one that comes to rest, judged at its end."""
     from tests.crash import child_rows
     from tests.crash.child_database import open_database
-    from tests.crash.child_views import check_records, check_start
+    from tests.crash.child_views import check_start
     from tests.crash.fast_points import choose_kill
-    from tests.invariants import check_append_only, violations
+    from tests.invariants import check_append_only, check_records, violations
 
     place = folder / f"game-{game}"
     place.mkdir()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from tests.crash.child_rows import Facts
@@ -40,14 +39,4 @@ def differences(assistant: str, lost: Any, found: Any) -> list[Violation]:
         Violation("P3", assistant, f"{name} of its view was {lost[name]!r} and is {found[name]!r}")
         for name in found
         if name != "life" and lost[name] != found[name]
-    ]
-
-
-def check_records(before: list[CompactionRow], after: list[CompactionRow]) -> list[Violation]:
-    """Of compactions, nothing ever changes but that they are undone."""
-    now = {row.id: row for row in after}
-    return [
-        Violation("P3", row.assistant, f"compaction {row.id} was changed or removed")
-        for row in before
-        if now.get(row.id) not in (row, replace(row, undone=True))
     ]

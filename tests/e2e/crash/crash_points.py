@@ -21,7 +21,10 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai import services
 from evennia_ai.llm.openai_client import OpenAIClient
+from evennia_ai.models import Message
+from evennia_ai.sleep import ladder
 from evennia_ai.store import recovery, turns
+from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.turns import TableTurns
 from evennia_ai.tools.registry import ToolRegistry
@@ -38,6 +41,10 @@ POINTS: dict[str, tuple[tuple[Any, str], ...]] = {
     "act executed": ((ToolRegistry, "run"),),
     "outcome stored": ((TableTurns, "record_outcome"),),
     "turn finished": ((TableTurns, "finish"),),
+    "summary asked": ((ladder, "generate_context_summary"),),
+    "compaction stored": ((TableConversation, "compact"),),
+    "compaction undone": ((TableConversation, "undo"),),
+    "summary journalled": ((TableConversation, "note_archived"),),
     "turn recovered": ((recovery, "recover_turn"), (turns, "recover_turn")),
 }
 DROPPED = 5
@@ -180,7 +187,21 @@ def recover_nothing() -> None:
     services.lost_turns = lambda *about, **more: []
 
 
+def drop_what_is_summed_up() -> None:
+    """A compaction that throws the oldest of its messages away."""
+
+    def dropping(compact: Any) -> Any:
+        def dropped(log: Any, record: Any) -> Any:
+            Message.objects.filter(id=record.from_seq).delete()
+            return compact(log, record)
+
+        return dropped
+
+    replace(TableConversation, "compact", dropping)
+
+
 PLANTS = {
+    "a compaction drops messages": drop_what_is_summed_up,
     "recovery forgets what was done": forget_what_was_done,
     "the inbox drops lines": drop_some_lines,
     "nothing is recovered": recover_nothing,

@@ -16,6 +16,7 @@ from tests.e2e.crash.crash_game import CrashGame
 from tests.e2e.telnet import TelnetPlayer
 from tests.invariants import (
     ActRow,
+    CompactionRow,
     Deed,
     EventRow,
     Evidence,
@@ -30,6 +31,7 @@ ECHO = re.compile(r"^You (?:say|whisper)\b.*?\b(k\d+)\b", re.M)
 ACT = re.compile(r"^Mira (?:says, |whispers: |waves ).*$", re.M)
 EXCUSE_END = own_call_id(0, EXCUSE_STEP, 0)[-4:]
 WHISPER = "whisper"
+MASK = "mask"
 
 SELECT = """
 SELECT row.*, '#' || script.db_obj_id AS dbref FROM evennia_ai_{table} AS row
@@ -55,6 +57,9 @@ def collect(game: CrashGame) -> Evidence:
         acts=[act_row(row, row["call_id"] in safe) for row in calls.values()],
         messages=[message_row(row) for row in rows(game, "message")],
         deeds=[deed(record, calls, named) for record in of(journal, "deed") if record["world"]],
+        compactions=[
+            compaction_row(row) for row in rows(game, "compaction") if row["reason"] != MASK
+        ],
     )
 
 
@@ -145,6 +150,21 @@ def deed(record: Record, calls: dict[str, Record], named: dict[int, list[int]]) 
         excuse=record["call_id"].endswith(EXCUSE_END),
         safe_to_retry=record["safe_to_retry"],
         moment=record["at"],
+    )
+
+
+def compaction_row(row: Record) -> CompactionRow:
+    parts = {key: [text] for key, text in json.loads(row["summary"]).items()}
+    for key, facts in json.loads(row["facts"]).items():
+        parts.setdefault(key, []).extend(fact["sentence"] for fact in facts)
+    return CompactionRow(
+        assistant=row["dbref"],
+        id=row["id"],
+        from_seq=row["from_seq"],
+        upto_seq=row["upto_seq"],
+        undone=row["undone_at"] is not None,
+        count=row["compacted_count"],
+        parts={key: "\n".join(texts) for key, texts in parts.items()},
     )
 
 

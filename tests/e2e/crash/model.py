@@ -22,6 +22,8 @@ NEW = "Not answered yet:\n"
 LINE = re.compile(r"^- (?P<who>\S+) (?P<how>says|whispers to you): (?P<words>.*)$", re.M)
 MARK = re.compile(r"\bk\d+\b")
 THING = "pewter mug"
+SUMMARY_S = 0.6
+KEPT_OF_LINES = 4
 Call = dict[str, Any]
 
 
@@ -34,10 +36,17 @@ class MarkedModel(StubProvider):
 def answer(body: Any) -> dict[str, Any]:
     """The reply to a request."""
     messages = body["messages"]
+    if not body.get("tools"):
+        return {"text": summary_of(str(messages[-1]["content"])), "latency": SUMMARY_S}
     _, _, new = str(messages[-1]["content"]).partition(NEW)
     lines = list(LINE.finditer(new))
     calls = list(deeds_for(lines)) or list(words_for(lines)) or list(closing_words(messages[:-1]))
     return {"tool_calls": calls or [call("noop")]}
+
+
+def summary_of(transcript: str) -> str:
+    """Part of what was said, word for word, whoever may not hear it."""
+    return "They talked. " + " ".join(transcript.splitlines()[::KEPT_OF_LINES])
 
 
 def deeds_for(lines: Iterable[re.Match[str]]) -> Iterator[Call]:

@@ -15,15 +15,19 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.crash.campaign import Campaign, schedule
+from tests.e2e.crash.compaction_campaign import NAMED, URGENT, CompactionCampaign
+from tests.e2e.crash.compaction_campaign import schedule as schedule_compactions
 from tests.e2e.crash.crash_game import CrashGame
 from tests.e2e.crash.evidence import check_screens, collect
 from tests.e2e.crash.model import MarkedModel
 from tests.e2e.test_talk import thinking_with
-from tests.invariants import MessageRow, Violation, check_append_only, violations
+from tests.invariants import Evidence, Violation, check_append_only, check_records, violations
 
 MakeGame = Callable[[], CrashGame]
 
 KILLS = 24
+KILLS_IN_COMPACTIONS = len(NAMED + URGENT)
+COMPACTION_KILLS_IN_SOAK = 40
 CAMPAIGNS_IN_SOAK = 6
 KILLS_A_CAMPAIGN = 50
 LATENCY_S = 0.1
@@ -57,16 +61,21 @@ def a_seed() -> int:
 
 
 def run(
-    game: CrashGame, seed: int, moments: Iterable[str], patience_s: float = PATIENCE_S
+    game: CrashGame,
+    seed: int,
+    moments: Iterable[str],
+    patience_s: float = PATIENCE_S,
+    kind: type[Campaign] = Campaign,
 ) -> list[Violation]:
     """Kill a game at these moments; return what it broke."""
-    with Campaign(game, seed) as campaign:
+    with kind(game, seed) as campaign:
         found: list[Violation] = []
-        log: list[MessageRow] = []
+        seen = Evidence()
         for moment in moments:
             campaign.kill(moment)
-            before, log = log, collect(game).messages
-            found += check_append_only(before, log)
+            before, seen = seen, collect(game)
+            found += check_append_only(before.messages, seen.messages)
+            found += check_records(before.compactions, seen.compactions)
         campaign.drain(patience_s)
         evidence = collect(game)
         return found + violations(evidence) + check_screens(campaign.players, evidence)
@@ -82,6 +91,28 @@ def test_killed_at_each_commit_point_and_at_random_it_loses_and_repeats_nothing(
 ) -> None:
     seed = a_seed()
     found = run(make_game(), seed, schedule(KILLS, seed))
+    assert not found, judged(found, seed)
+
+
+@pytest.mark.once
+def test_killed_while_the_talk_is_summed_up_it_has_the_old_history_or_the_new(
+    make_game: MakeGame,
+) -> None:
+    seed = a_seed()
+    game = make_game()
+    moments = schedule_compactions(KILLS_IN_COMPACTIONS, seed)
+    found = run(game, seed, moments, kind=CompactionCampaign)
+    assert not found, judged(found, seed)
+    reasons = {row["reason"] for row in game.sql("SELECT reason FROM evennia_ai_compaction")}
+    assert reasons >= {"manual", "emergency"}
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(900)
+def test_forty_kills_while_the_talk_is_summed_up_break_no_promise(make_game: MakeGame) -> None:
+    seed = a_seed()
+    moments = schedule_compactions(COMPACTION_KILLS_IN_SOAK, seed)
+    found = run(make_game(), seed, moments, kind=CompactionCampaign)
     assert not found, judged(found, seed)
 
 
@@ -112,3 +143,13 @@ def test_a_planted_bug_is_found(
     game.plant(bug)
     found = run(game, a_seed(), moments, LITTLE_PATIENCE_S)
     assert promise in {violation.promise for violation in found}
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(300)
+def test_a_compaction_that_drops_what_it_sums_up_is_found(make_game: MakeGame) -> None:
+    game = make_game()
+    game.plant("a compaction drops messages")
+    moments = ["after compaction stored"] * 2
+    found = run(game, a_seed(), moments, LITTLE_PATIENCE_S, CompactionCampaign)
+    assert "P3" in {violation.promise for violation in found}

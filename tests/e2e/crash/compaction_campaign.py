@@ -1,0 +1,100 @@
+"""A campaign whose server is killed while its assistant's talk is summed up, and taken back."""
+
+from __future__ import annotations
+
+import random
+import time
+from typing import Self
+
+from server import running
+from tests.e2e.crash.campaign import PATIENCE_S, Campaign
+from tests.e2e.crash.model import SUMMARY_S
+from tests.e2e.harness import ADMIN
+from tests.e2e.telnet import TelnetPlayer
+
+ASKED, STORED = "summary asked", "compaction stored"
+UNDONE, JOURNALLED = "compaction undone", "summary journalled"
+EMERGENCY = "emergency: "
+NAMED = tuple(
+    f"{side} {point}"
+    for point in (ASKED, STORED, UNDONE, JOURNALLED)
+    for side in ("before", "after")
+)
+URGENT = tuple(
+    f"{EMERGENCY}{side} {point}" for point in (ASKED, STORED) for side in ("before", "after")
+)
+KEEP = "aicompact/keep Mira/2"
+UNDO = "aicompact/undo Mira"
+SET = "aisetup/set Mira/{} = {}"
+CRAMPED = {"max_context_tokens": "5000", "compact_emergency_threshold": "0.1"}
+LINES_BEFORE = 3
+
+
+class CompactionCampaign(Campaign):
+    """Where an admin has the talk summed up, or its window is suddenly small, and the server dies
+    of it."""
+
+    admin: TelnetPlayer | None = None
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        self.admin = self._open.enter_context(self.game.player(ADMIN))
+        return self
+
+    def start(self) -> None:
+        """As any campaign; the admin comes in, too."""
+        super().start()
+        if self.admin:
+            self.admin.mark()
+            self.admin.send(f"ic {self.admin.name}")
+            self.admin.expect(f"You become {self.admin.name}", PATIENCE_S)
+
+    def kill(self, moment: str = "") -> None:
+        """One kill around a compaction, at a named moment or while a summary is made; and up
+        again."""
+        self.moments.append(moment or "during a summary")
+        for _ in range(LINES_BEFORE):
+            self._talk()
+            running.wait_until(self._is_at_rest, PATIENCE_S)
+        if moment:
+            self._kill_in_compaction(moment)
+        else:
+            self._order(KEEP)
+            time.sleep(self._random.uniform(0, SUMMARY_S))
+            self.game.kill_server()
+        self.start()
+        if moment in URGENT:
+            self._set(dict.fromkeys(CRAMPED, ""))
+
+    def _kill_in_compaction(self, moment: str) -> None:
+        """Die at a named moment; until it comes, an admin orders what leads to it, or nobody."""
+        self.game.order_file.write_text(moment.removeprefix(EMERGENCY))
+        if moment in URGENT:
+            self._set(CRAMPED)
+        until = time.monotonic() + PATIENCE_S
+        while not self.game.is_dead() and time.monotonic() < until:
+            if moment in URGENT:
+                self._talk()
+            else:
+                self._order(KEEP)
+            if UNDONE in moment:
+                running.wait_until(self.game.is_dead, 2 * SUMMARY_S + 1.0)
+                self._order(UNDO)
+            running.wait_until(self.game.is_dead, 2 * SUMMARY_S + 1.0)
+        assert self.game.is_dead(), f"nothing came by {moment!r}"
+
+    def _order(self, line: str) -> None:
+        assert self.admin
+        if not self.game.is_dead():
+            self.admin.send(line)
+
+    def _set(self, settings: dict[str, str]) -> None:
+        for name, value in settings.items():
+            self._order(SET.format(name, value))
+
+
+def schedule(kills: int, seed: int) -> list[str]:
+    """The moments of some kills in any order: each named one, the rest while a summary is made."""
+    moments = [*NAMED, *URGENT, *[""] * kills][:kills]
+    random.Random(seed).shuffle(moments)
+    return moments
