@@ -2,7 +2,7 @@
 
 import pytest
 
-from evennia_ai.errors import BadRecord, StoreUnavailable
+from evennia_ai.errors import BadRecord, ProviderUnavailable, StoreUnavailable
 from evennia_ai.policy.audience import visible
 from evennia_ai.sleep.synthesis import archive_summaries, undo_compaction
 from tests.test_context_compaction import ANN, BOB, SUMMARY, make_script, outcome, sleep, talk
@@ -57,6 +57,16 @@ def test_what_was_left_undone_is_made_good_before_the_next_compaction(compacted)
     assert sleep(compacted)["success"]
     assert [entry["id"] for entry in entries(compacted)][:2] == ids
     assert len(entries(compacted)) == 3, "the whisper's part did not change and stands once"
+
+
+def test_it_is_made_good_also_where_no_summary_comes_of_the_next_one(compacted):
+    before = entries(compacted)
+    compacted.journal.entries.clear()
+    compacted.conversation.note_archived(1, False)
+    compacted.services.gateway.add(ProviderUnavailable("gone"))
+    talk(compacted, 50)
+    assert not sleep(compacted)["success"]
+    assert entries(compacted) == before
 
 
 def test_a_busy_database_leaves_the_compaction_done_and_the_entries_for_later(compacted):
