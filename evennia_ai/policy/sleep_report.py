@@ -36,7 +36,10 @@ TITLES = {
     "pre_compaction_extraction": "Facts written down",
     "context_compaction": "Old talk summed up",
 }
+# What there is besides, however little was done.
+BACKGROUND = frozenset({"success", "running", "kept", "left", "iterations", "calls", *TEXT_KEYS})
 SENTENCES = {
+    "stale_conversations": "{ended} ended, {running} going on",
     "pre_compaction_extraction": "{facts_recorded} into the journal (model calls: {iterations})",
     "context_compaction": (
         "{compacted_messages} messages, {original_tokens:,} tokens before and {new_tokens:,} after"
@@ -91,12 +94,17 @@ def plain(name: str) -> str:
     return name.replace("_", " ")
 
 
+def did_something(figures: Mapping[str, Any]) -> bool:
+    """True where a step changed anything."""
+    return any(value for key, value in figures.items() if key not in BACKGROUND)
+
+
 def summarise_pass(results: Mapping[str, Mapping[str, Any]], errors: Mapping[str, str]) -> str:
     """A pass in a line: what was done, then what failed."""
     done = [
         describe_step(name, figures)
         for name, figures in results.items()
-        if name not in errors and not figures.get("skipped") and list_figures(figures)
+        if name not in errors and not figures.get("skipped") and did_something(figures)
     ]
     failed = [describe_step(name, {}, error) for name, error in errors.items()]
     return "; ".join([*done, *failed]) or "nothing was to be done"

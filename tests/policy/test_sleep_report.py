@@ -77,6 +77,12 @@ def test_a_number_that_is_none_is_nothing():
             "",
             "Journal into long-term memory: stored 4, model failed",
         ),
+        (
+            "stale_conversations",
+            {"success": True, "ended": 1, "running": 2},
+            "",
+            "Talks that came to an end: 1 ended, 2 going on",
+        ),
         ("memory_links", {"success": True}, "", "Journal into long-term memory: nothing to do"),
         ("dream_up", {"success": False}, "it rained", "dream up: failed, it rained"),
         (
@@ -95,6 +101,8 @@ def test_a_pass_in_a_line_tells_what_was_done_and_what_failed():
     results = {
         "context_compaction": COMPACTED,
         "episodic_prune": {"skipped": True, "reason": "few"},
+        "stale_conversations": {"success": True, "ended": 0, "running": 2},
+        "pre_compaction_extraction": {"success": True, "facts_recorded": 0, "stopped_by": "noop"},
         "memory_links": {"success": False},
     }
     assert summarise_pass(results, {"memory_links": "down"}) == (
