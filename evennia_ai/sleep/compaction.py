@@ -35,7 +35,7 @@ from evennia_ai.policy.projection import CompactionRecord, View, plan_mask
 from evennia_ai.policy.synthesis import speakers_of
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.sleep.fact_check import Summed
-from evennia_ai.sleep.ladder import worst_of
+from evennia_ai.sleep.ladder import OF_A_MODEL, worst_of
 from evennia_ai.sleep.last_rung import keep_last_turn, tokens_after
 from evennia_ai.sleep.order import EMERGENCY, MANUAL, OVERFLOW, SLEEP, STRIKES, URGENT, Order
 from evennia_ai.sleep.spread import pause
@@ -188,8 +188,7 @@ def compact(script: Any, order: Order) -> Generator[Deferred[Any], Any, dict[str
         stored: CompactionRecord | None = yield persist(
             script.services.clock, lambda: store(script, record, view, going)
         )
-        if script.compaction_strikes >= STRIKES:
-            script.compaction_strikes += 1
+        script.compaction_strikes = strikes_after(record.rung, script.compaction_strikes)
         if stored is None:
             result = {"success": False, "error": CHANGED}
         else:
@@ -232,6 +231,12 @@ def is_shorter(
 def last_seq(messages: Sequence[Message], plan: CompactionPlan) -> int:
     """The sequence number of the last message that goes."""
     return int(messages[plan.cut - 1]["metadata"]["seq"])
+
+
+def strikes_after(rung: str, strikes: int) -> int:
+    """How often in a row no summary came, after one that was stored: where all of it came from a
+    model, never; without one the count goes on once models are no longer asked every time."""
+    return 0 if rung in OF_A_MODEL else strikes + (strikes >= STRIKES)
 
 
 def warn_if_treading_water(script: Any, order: Order, plan: CompactionPlan, window: int) -> None:

@@ -25,6 +25,7 @@ log = Logger()
 SUMMARY, CLEARED, CHUNKS, OTHER = "summary", "cleared", "chunks", "other model"
 DIGEST, LAST = "digest", "last turn"
 RUNGS = (SUMMARY, CLEARED, CHUNKS, OTHER, DIGEST, LAST)
+OF_A_MODEL = RUNGS[: RUNGS.index(DIGEST)]
 CHUNK_PART = 1 / 3  # of the window
 
 
@@ -79,7 +80,6 @@ def climb_ladder(
             broken = rung.profile  # it does not answer at all: less talk would not help
             continue
         if text:
-            script.compaction_strikes = 0
             return text, rung.name
     return "", ""
 

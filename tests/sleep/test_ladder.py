@@ -10,7 +10,7 @@ from evennia_ai.messages import LLMReply, make_message
 from evennia_ai.sleep.compaction import compact, compact_if_urgent
 from evennia_ai.sleep.ladder import rungs_of, worst_of
 from evennia_ai.sleep.order import Order
-from tests.test_context_compaction import SUMMARY, make_script, outcome, sleep, talk
+from tests.test_context_compaction import ANN, SUMMARY, make_script, outcome, sleep, talk
 
 SPARE = {"spare": {"client": "openai", "model": "big", "base_url": "http://127.0.0.1:1/v1"}}
 
@@ -128,3 +128,16 @@ def test_a_language_whose_words_take_more_room_is_given_fewer_of_them():
         return int(re.search(r"At most (\d+) words", system)[1])
 
     assert words_asked("the river is wide ") > 1.3 * words_asked("полноводная река широка ")
+
+
+def test_a_model_that_sums_up_one_part_and_never_another_is_not_asked_for_ever():
+    def answer(request):
+        return "I cannot sum that up." if "secret" in str(request.messages) else SUMMARY
+
+    script = make_script([answer] * 20)
+    secret = make_message(
+        "user", "Ann whispers: secret " + "word " * 200, audience=[ANN], private=True
+    )
+    script.conversation.append([secret])
+    talk(script, 60)
+    assert [sleep(script).get("rung") for _ in range(3)] == [None, None, "digest"]
