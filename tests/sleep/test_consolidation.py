@@ -17,7 +17,7 @@ from evennia_ai.sleep.consolidation import (
 )
 from evennia_ai.store.erase import erase_chunk
 from evennia_ai.store.forget import forget_chunk
-from evennia_ai.store.tidying import marks_for_tidying
+from evennia_ai.store.tidying import mark_for_tidying, marks_for_tidying, note_tidied
 from evennia_ai.testing.semantic import StandInSemantic
 from tests.game import conftest as shared
 
@@ -314,6 +314,15 @@ def test_a_secret_comes_to_mind_for_its_listeners_alone(run, semantic, mira):
     assert len(recall(run, mira, "treasure", ["#6"])) == 2
 
 
+def test_secrets_do_not_crowd_out_what_may_be_told(run, semantic, mira):
+    for number in range(30):
+        mira.journal.add(f"The secret treasure of isle {number}.", audience=["#5"])
+    mira.journal.add("A treasure sank with the Osprey.")
+    consolidate(run, mira)
+    found = recall(run, mira, "secret treasure isle", ["#6"], limit=2)
+    assert found == ["A treasure sank with the Osprey."]
+
+
 def test_what_the_journal_does_not_hold_any_more_never_comes_to_mind(run, semantic, mira):
     gone = mira.journal.add("The treasure is below the mill.")
     secret = mira.journal.add("The treasure is in the well.")
@@ -381,6 +390,16 @@ def test_it_is_tried_again_until_it_succeeds(game, run, semantic, mira, ann):
     game.run(AGAIN_AFTER_S)
     game.run(2)
     assert memories(semantic, mira) == {}
+
+
+def test_what_is_marked_again_while_it_is_tidied_stays_marked(semantic, mira):
+    mark_for_tidying(mira.id)
+    before = marks_for_tidying()[mira.id]
+    mark_for_tidying(mira.id)
+    note_tidied(mira.id, before)
+    assert list(marks_for_tidying()) == [mira.id]
+    note_tidied(mira.id, marks_for_tidying()[mira.id])
+    assert marks_for_tidying() == {}
 
 
 def test_with_the_mind_goes_what_it_remembers(game, run, semantic, mira):
