@@ -70,8 +70,9 @@ class TableCompactions:
             raise CannotUndo(
                 "This compaction cannot be taken back: retention has deleted what came before it."
             )
-        with brief_transaction():
-            self._in_force().filter(id__gte=record.id).update(undone_at=self.now())
+        undone = self._in_force().filter(id__gte=record.id)
+        with brief_transaction():  # archived: a crash may have left a part of it in the journal
+            undone.update(undone_at=self.now(), archived=True)
         return record
 
     def to_archive(self) -> list[tuple[CompactionRecord, bool]]:

@@ -108,6 +108,8 @@ class MemoryConversation:
             return None
         for move in self.moves[self.moves.index(records[-1]) :]:
             move.undone = True
+            if isinstance(move, StoredCompaction):
+                move.archived = True  # it may be, in part
         return records[-1].record
 
     def to_archive(self) -> list[tuple[CompactionRecord, bool]]:

@@ -7,7 +7,8 @@ from evennia_ai.messages import make_message
 from evennia_ai.models import Compaction, Message
 from evennia_ai.policy.facts import Fact
 from evennia_ai.policy.projection import MASKED, CompactionRecord, is_marker
-from evennia_ai.sleep.synthesis import archive_summaries
+from evennia_ai.policy.synthesis import synthesis_entries
+from evennia_ai.sleep.synthesis import archive_summaries, undo_compaction
 from evennia_ai.store.compactions import TableCompactions, assistants_to_archive
 from evennia_ai.store.erase import erase_chunk
 from evennia_ai.store.forget import forget_chunk
@@ -245,3 +246,11 @@ def test_a_kill_at_any_point_of_it_leaves_neither_too_little_nor_too_much(
     game.run(2)
     assert [entry["content"].split("\n")[1] for entry in mira.journal.all()] == list(parts.values())
     assert assistants_to_archive() == []
+
+
+def test_an_undo_takes_back_what_a_crash_left_half_written(mira, conversation):
+    stored = conversation.compact(record(seqs(conversation)[2]))
+    (entry_id,) = synthesis_entries(stored)
+    mira.journal.add("[CONTEXT SYNTHESIS]\nThey talked.", id=entry_id, source_type="compaction")
+    undo_compaction(mira.assistant)
+    assert (mira.journal.all(), assistants_to_archive()) == ([], [])

@@ -47,6 +47,13 @@ def test_an_undo_takes_the_entries_back_and_no_others(compacted):
     assert outcome(archive_summaries(compacted)) == 0
 
 
+def test_an_undo_takes_back_what_a_crash_left_half_written(compacted):
+    compacted.conversation.note_archived(1, False)
+    undo_compaction(compacted)
+    assert entries(compacted) == []
+    assert compacted.conversation.to_archive() == []
+
+
 def test_what_was_left_undone_is_made_good_before_the_next_compaction(compacted):
     ids = [entry["id"] for entry in entries(compacted)]
     compacted.journal.remove(*ids)  # as though it had crashed right after the record
