@@ -32,8 +32,9 @@ class CmdAISleep(RestCommand):
 
     Asleep it sorts what it has been through: it writes down what it will need
     of old talk, and sums that up where its context fills. Whoever speaks to it
-    wakes it. Without this it sleeps in the hours of its setting sleep_schedule,
-    and where its context is rather full and nobody is near.
+    wakes it; in the middle of sorting it mumbles and wakes a little later.
+    Without this it sleeps in the hours of its setting sleep_schedule, for a nap
+    with nobody near, and when it wants to. aihistory/sleep tells what it did.
     """
 
     key = "aisleep"
