@@ -55,13 +55,25 @@ def display_name(obj: Any, looker: Any) -> str:
 def find_named(name: str, candidates: Iterable[Any], looker: Any) -> Any | None:
     """The one candidate that goes by a name: key, alias or display name, in any case; else one
     with a word in its name that begins so, where that is only one."""
-    wanted = name.strip().lower().lstrip("@#")
-    named = [(obj, known_names(obj, looker)) for obj in candidates]
-    exact = [obj for obj, names in named if wanted in names]
+    here = list(candidates)
+    exact = all_named(name, here, looker)
     if exact:
         return exact[0]
+    wanted = spelled(name)
+    named = [(obj, known_names(obj, looker)) for obj in here]
     begun = [obj for obj, names in named if f" {wanted}" in "".join(f" {name}" for name in names)]
     return begun[0] if wanted and len(begun) == 1 else None
+
+
+def all_named(name: str, candidates: Iterable[Any], looker: Any) -> list[Any]:
+    """All candidates that go by a name: key, alias or display name, in any case."""
+    wanted = spelled(name)
+    return [obj for obj in candidates if wanted in known_names(obj, looker)]
+
+
+def spelled(name: str) -> str:
+    """A name as a model writes it, as it is compared."""
+    return name.strip().lower().lstrip("@#")
 
 
 def known_names(obj: Any, looker: Any) -> list[str]:

@@ -88,6 +88,8 @@ def note_contacts(script: Any, turn: TurnRecord) -> Generator[Deferred[Any], Any
     if profiles is None:
         return
     yield profiles.load(script.services.slices.put)
+    if not script.may_think():  # deleted, or stopped, while the turn was stored
+        return
     for speaker in sorted({event.heard.speaker for event in turn.events} - {""}):
         lines = [
             event.heard.text

@@ -13,7 +13,7 @@ from evennia_ai.errors import BadRecord, ToolError
 from evennia_ai.policy.consulted import entity_ref
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext
-from evennia_ai.senses import display_name, find_named, plain
+from evennia_ai.senses import all_named, can_hear, display_name, find_named, plain
 from evennia_ai.tools.base import Reached, tool
 from evennia_ai.tools.memory_sources import sources_of
 from evennia_ai.tools.world import around
@@ -57,10 +57,17 @@ def update_entity_observation(
 
 def find_entity(name: str, context: ToolContext) -> Any | None:
     """Whom a name means: somebody or something here, who speaks in this turn, or whom the
-    character knows already; in that order."""
+    character knows already; in that order. Of several people here who share it, the one who speaks;
+    raises ToolError where that does not tell them apart: one must not be known for another."""
     character = context.character
-    here = [character.location] if character.location else []
-    return find_named(name, [*around(character), *here], character) or find_named(
+    here = [*around(character), *filter(None, [character.location])]
+    people = [obj for obj in all_named(name, here, character) if can_hear(obj)]
+    if len(people) > 1:
+        people = [obj for obj in people if obj.dbref in context.speakers]
+        if len(people) != 1:
+            raise ToolError(f"Several people here are called '{plain(name, 60)}': who is meant?")
+        return people[0]
+    return find_named(name, here, character) or find_named(
         name, objects_of({*context.speakers, *character.ai_profiles.entities()}), character
     )
 

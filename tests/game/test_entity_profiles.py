@@ -158,6 +158,20 @@ def test_another_of_the_same_name_is_somebody_else(game, mira, ann, tavern, noti
     assert [o["content"] for o in mira.ai_profiles.observations(other.dbref)] == ["She is tall."]
 
 
+def test_of_two_of_one_name_the_one_who_speaks_is_meant(game, mira, ann, bob, tavern, notice):
+    other = game.player("Anna", tavern)
+    other.character.key = "Ann"
+    assert notice("Ann", "She limps.").state == "done"
+    assert mira.ai_profiles.observations(ann.dbref)
+    assert not mira.ai_profiles.observations(other.dbref)
+    ann.character.key, bob.character.key = "Zoe", "Ann"
+    result = notice("Ann", "He smokes.")
+    assert (result.state, result.text) == (
+        "failed",
+        "Several people here are called 'Ann': who is meant?",
+    )
+
+
 def test_they_stand_in_attributes_of_their_own_type(mira, known):
     known.observe(ANN, "She limps.")
     row = Attribute.objects.get(db_attrtype="ai_profiles")
