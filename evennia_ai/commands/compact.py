@@ -11,7 +11,7 @@ from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.errors import AssistantError
 from evennia_ai.policy.compaction import Skip
 from evennia_ai.policy.sanitize import clean_output
-from evennia_ai.sleep.compaction import preview
+from evennia_ai.sleep.compaction import CHANGED, preview
 from evennia_ai.sleep.order import MANUAL, Order
 from evennia_ai.sleep.synthesis import undo_compaction
 from evennia_ai.turn.context_use import measure_context
@@ -90,6 +90,8 @@ class CmdAICompact(AICommand):
         """How it went."""
         if result.get("skipped"):
             self.msg(f"Nothing was done: {result['reason']}.")
+        elif result.get("error") == CHANGED:
+            self.msg("The talk was changed meanwhile, so nothing was done. Please try again.")
         elif not result["success"]:
             self.msg(
                 "No usable summary came of it, so everything stays as it is. See |waistatus|n."

@@ -147,3 +147,19 @@ def test_what_cannot_be_done_is_told_in_a_sentence(admin, line, answer):
 def test_it_is_for_admins(game, tavern, mira):
     builder = game.player("Bo", tavern, permissions=["Builder"])
     assert "is not available" in builder.told("aicompact Mira")
+
+
+def test_what_was_taken_back_while_a_summary_was_made_is_told_and_nothing_is_done(
+    game, admin, answer, talkative
+):
+    game.model.add("Ann told long stories.")
+    answer("aicompact/keep Mira/10")
+    late = Deferred()
+    game.model.add(late)
+    admin.told("aicompact/keep Mira/3")
+    admin.told("aicompact/undo Mira")
+    late.callback(LLMReply("Ann told more."))
+    game.run()
+    assert "changed meanwhile" in "\n".join(admin.heard())
+    assert not Compaction.objects.filter(undone_at=None).exists()
+    assert len(talkative.assistant.conversation.view()) == 40
