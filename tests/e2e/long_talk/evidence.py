@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from evennia_ai.ports import TASK_SUMMARY
 from tests.e2e.harness import GameServer
 from tests.e2e.long_talk.course import WINDOW, Utterance
 from tests.e2e.long_talk.model import SECRET, count_request, is_summary
@@ -68,7 +69,7 @@ def pair_up(game: GameServer, requests: Iterable[dict[str, Any]]) -> list[Asked]
     for request, call in zip(requests, game.sql(CALLS), strict=True):
         body = request["body"]
         assert call["prompt_tokens"] in (None, count_request(body)), "requests and calls differ"
-        assert is_summary(body) == (call["audience"] is None), "requests and calls differ"
+        assert is_summary(body) == (call["purpose"] == TASK_SUMMARY), "requests and calls differ"
         heard_by = None if call["audience"] is None else json.loads(call["audience"])
         audience = None if heard_by is None else frozenset(names[each] for each in heard_by)
         pairs.append(Asked(request["number"], body, call["purpose"], audience))

@@ -31,7 +31,7 @@ MARK = re.compile(r"\b(?:p-|(?:ann|ben|cid)-s)\d+\b")
 NEW = "Not answered yet:\n"
 LINE = re.compile(r"^- (?P<who>\S+) (?P<how>says|whispers to you): (?P<words>.*)$", re.M)
 NAMES = ("Ann", "Ben", "Cid")
-TRANSCRIPT = "<transcript>"
+TRANSCRIPT, MISSING = "<transcript>", "<missing>"
 
 OVERFLOW = 0.01
 LOOK_UP = 0.1
@@ -69,8 +69,9 @@ def words_in(messages: Sequence[Mapping[str, Any]]) -> str:
 
 
 def is_summary(body: Body) -> bool:
-    """True where a summary is asked for."""
-    return not body.get("tools") and TRANSCRIPT in str(body["messages"][-1]["content"])
+    """True where a summary is asked for, or facts that one lacks."""
+    words = str(body["messages"][-1]["content"])
+    return not body.get("tools") and (TRANSCRIPT in words or MISSING in words)
 
 
 def answer(body: Body) -> Reply:
