@@ -22,7 +22,7 @@ from django.db.models import Max
 from evennia.objects.models import ObjectDB
 
 from evennia_ai.events import Heard
-from evennia_ai.models import Event, Message, ToolCall, Turn
+from evennia_ai.models import Compaction, Event, Message, ToolCall, Turn
 from evennia_ai.policy.projection import View
 from evennia_ai.policy.recall import Talk
 from evennia_ai.ports import TASK_SUMMARY, LLMRequest, TurnRecord
@@ -48,6 +48,8 @@ ROOM = 400
 URGED = 2
 STEPS_AFTER = 6
 WORDS_A_LIFE = 200
+INSTANTS_A_LIFE = 10_000
+TIMED = (Compaction, Event, Turn, ToolCall)
 BEGINNING = StandInServices(None).now()
 SCRIPT_IDS = {dbref: number for number, dbref in enumerate(MINDS, 1)}
 DBREFS = {number: dbref for dbref, number in SCRIPT_IDS.items()}
@@ -72,7 +74,7 @@ STEPS: dict[Callable[[Play], None], int] = {
 
 def latest_time() -> float:
     """The game's time, in its clocks' seconds, when the process before was last heard of."""
-    latest = [model.objects.aggregate(Max("at"))["at__max"] for model in (Event, Turn, ToolCall)]
+    latest = [model.objects.aggregate(Max("at"))["at__max"] for model in TIMED]
     return max((at - BEGINNING).total_seconds() for at in (*latest, BEGINNING) if at is not None)
 
 
@@ -186,6 +188,7 @@ class Life(Play):
         self.trace = Chronicle(folder / "trace")
         self.executioner = Executioner(kill, self.journal)
         self.words = number * WORDS_A_LIFE
+        self.instants = number * INSTANTS_A_LIFE
         self.time = latest_time()
         self.begun: dict[str, TurnRecord] = {}
         self.is_cramped |= bool(steps_towards(kill))
