@@ -1,0 +1,120 @@
+"""Eight that write into one memory at once, while the database refuses now and then and the
+character sleeps over it: every write is there afterwards, once, and in long-term memory once."""
+
+import json
+
+import pytest
+from django.db import OperationalError, connection
+from twisted.internet.defer import gatherResults, inlineCallbacks
+from twisted.internet.task import deferLater
+
+from evennia_ai.messages import ToolCallRequest
+from evennia_ai.ports import ToolContext
+from evennia_ai.sleep import run_sleep_tick
+from evennia_ai.store.journal import Journal
+from evennia_ai.store.profiles import EntityProfiles
+
+CHAINS, WRITES = 8, 100
+REFUSED = 9  # every so many writes
+STEP_S = 0.05
+
+
+@pytest.fixture
+def refused():
+    """Every ninth write is refused, as where another program holds the database; counts."""
+    seen = {"writes": 0, "refused": 0}
+
+    def refuse(execute, sql, params, many, context):
+        if sql.startswith(("INSERT", "UPDATE")):
+            seen["writes"] += 1
+            if seen["writes"] % REFUSED == 0:
+                seen["refused"] += 1
+                raise OperationalError("database is locked")
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(refuse):
+        yield seen
+
+
+@pytest.fixture
+def write(game, mira, ann):
+    """Return a function that writes something down by a tool, for Ann's ears alone or for all."""
+
+    def write(name, private=False, **arguments):
+        context = ToolContext(
+            script=mira.assistant,
+            character=mira,
+            audience=frozenset({ann.dbref}),
+            private=private,
+            speakers=frozenset({ann.dbref}),
+        )
+        asked = ToolCallRequest("1", name, json.dumps(arguments))
+        return game.service.toolbox.run(context, asked)
+
+    return write
+
+
+def wait(game, done):
+    """Let the clock go on until something has come; returns it."""
+    came = []
+    done.addBoth(came.append)
+    while not came:
+        game.run(STEP_S)
+    return came[0]
+
+
+def restart(mira):
+    """Drop what memory holds."""
+    for shelf in (Journal, EntityProfiles):
+        shelf.drop(mira)
+
+
+@inlineCallbacks
+def chain(game, write, number):
+    """A hundred writes with a pause after each; half the chains note, half observe."""
+    private = number % 4 == 3
+    for step in range(WRITES):
+        if number % 2:
+            words = {"entity": "Ann", "observation": f"Ann hums song {step} of book {number}."}
+            result = yield write("update_entity_observation", private, **words)
+        else:
+            words = {"content": f"Cart {step} of caravan {number} came in."}
+            result = yield write("add_journal_entry", private, **words)
+        assert result.state == "done", result.text
+        yield deferLater(game.clock, 0.01 * (number + 1), lambda: None)
+
+
+@inlineCallbacks
+def sleep_again_and_again(mira, going):
+    """Passes of sleep, one after the other, as long as somebody writes."""
+    passes = 0
+    while any(not end.called for end in going):
+        yield run_sleep_tick(mira.assistant, mira)
+        yield deferLater(mira.assistant.services.clock, 1.0, lambda: None)
+        passes += 1
+    return passes
+
+
+def test_eight_chains_of_writes_leave_eight_hundred_records_and_each_entry_is_long_remembered_once(
+    game, mira, write, refused
+):
+    chains = [chain(game, write, number) for number in range(CHAINS)]
+    asleep = sleep_again_and_again(mira, chains)
+    wait(game, gatherResults(chains))
+    assert wait(game, asleep) > 3
+    assert refused["refused"] > 50
+    restart(mira)
+    wait(game, run_sleep_tick(mira.assistant, mira))
+
+    entries = {entry["id"]: entry for entry in mira.journal.all()}
+    noticed = [r for r in mira.ai_profiles.all() if r["kind"] == "observation"]
+    assert len(entries) == len(noticed) == CHAINS * WRITES // 2
+    for records in (entries.values(), noticed):
+        assert len({record["content"] for record in records}) == len(records)
+    assert not mira.ai_profiles.count_new()
+
+    (stored,) = game.service.semantic.stored.values()
+    assert sorted(row.entry for row, _ in stored.values()) == sorted(entries)
+    for memory_id, (row, text) in stored.items():
+        assert text == entries[row.entry]["content"]
+        assert entries[row.entry]["links"] == [f"mem0:{memory_id}"]
