@@ -26,6 +26,7 @@ from evennia_ai.llm.tokenizers import count_for
 from evennia_ai.memory.episodic_index import EpisodicIndex
 from evennia_ai.messages import Message
 from evennia_ai.policy.context_settings import context_complaints
+from evennia_ai.policy.known_line import KnownLine, speakers_in
 from evennia_ai.policy.persona import Persona
 from evennia_ai.policy.tokens import CountText, UsageReport, count_message, estimate_tokens
 from evennia_ai.profiles import missing_model
@@ -198,12 +199,17 @@ class MindMixin:
         """What its character wrote down and takes to be so, ready to be searched."""
         return self.services.recollections.of(self)
 
-    def pins(self, audience: Audience | None) -> list[tuple[str, bool]]:
+    def pins(self, audience: Audience | None) -> list[KnownLine]:
         """What it keeps in mind for good and this audience may know, None for what everybody may,
-        a line each, with True where only they may know of it."""
+        a line each."""
         strict = self.config.discretion == "strict"
         found = self.character.journal.pinned(audience, self.config.discretion)
-        return [(entry["content"], strict and entry["audience"] is not None) for entry in found]
+        return [
+            KnownLine(
+                entry["content"], strict and entry["audience"] is not None, speakers_in([entry])
+            )
+            for entry in found
+        ]
 
     @property
     def count_text(self) -> CountText:

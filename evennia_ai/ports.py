@@ -19,6 +19,7 @@ from evennia_ai.messages import LLMReply as LLMReply
 from evennia_ai.messages import Message, WireMessage
 from evennia_ai.messages import ToolCallRequest as ToolCallRequest
 from evennia_ai.messages import Usage as Usage
+from evennia_ai.policy.known_line import KnownLine
 from evennia_ai.policy.long_term import MemoryItem, MemoryRow, Stored
 from evennia_ai.policy.lore import LoreEntry
 from evennia_ai.policy.persona import Persona
@@ -264,7 +265,9 @@ class ToolContext:
     when the words that set the turn off were whispered; ``askers`` wait for an answer;
     ``allowed`` narrows the tools to a
     prompt context's own; ``deadline_at`` is the clock's second at which a tool is given up;
-    ``source_seqs`` are the messages it is all about, where those are not what this turn heard.
+    ``source_seqs`` are the messages it is all about, where those are not what this turn heard;
+    ``remembered`` are those whose words are in the prompt as memories: they need a tool's right as
+    the speakers do (P8), but what is written down is not theirs.
     """
 
     script: Any
@@ -278,6 +281,7 @@ class ToolContext:
     allowed: frozenset[str] | None = None
     deadline_at: float = 0.0
     source_seqs: tuple[int, ...] = ()
+    remembered: Audience = frozenset()
 
 
 @dataclass(frozen=True)
@@ -485,9 +489,9 @@ class Script(Protocol):
 
     memories: Memories
 
-    def pins(self, audience: Audience | None) -> Sequence[tuple[str, bool]]:
+    def pins(self, audience: Audience | None) -> Sequence[KnownLine]:
         """What it keeps in mind for good and this audience may know, None for what everybody may,
-        a line each, with True where only they may know of it."""
+        a line each."""
 
     def journalled_since(self, at: str, audience: Audience | None) -> Sequence[str]:
         """What was written into the journal since a time in ISO form, as for `pins`."""

@@ -8,6 +8,7 @@ from typing import Any
 from evennia_ai.config import usable_window
 from evennia_ai.events import Audience
 from evennia_ai.policy.acquaintance import Acquaintance, acquaintance_line
+from evennia_ai.policy.known_line import KnownLine, speakers_in
 from evennia_ai.policy.provenance import is_known_to
 from evennia_ai.policy.tokens import estimate_tokens
 
@@ -16,9 +17,9 @@ MOST_PEOPLE = 6
 PEOPLE_PART = 0.02  # of the window
 
 
-def describe_present(script: Any, audience: Audience) -> Sequence[tuple[str, bool]]:
+def describe_present(script: Any, audience: Audience) -> Sequence[KnownLine]:
     """What the character knows of those present, a line each, within the room of the setting
-    ``entity_tokens``; with True where only this audience may know of it (P9).
+    ``entity_tokens`` and as far as this audience may know of it (P9).
 
     Of profiles that are loaded, which a tick sees to before it thinks; of others nothing.
 
@@ -30,12 +31,12 @@ def describe_present(script: Any, audience: Audience) -> Sequence[tuple[str, boo
     room = room_for_people(script)
     if profiles is None or not room or not profiles.segments.is_loaded:
         return ()
-    lines: list[tuple[str, bool]] = []
+    lines: list[KnownLine] = []
     for dbref in nearest_first(script, audience):
         found = describe(script, profiles, dbref, audience)
         if found is None:
             continue
-        room -= estimate_tokens(found[0])
+        room -= estimate_tokens(found.text)
         if room < 0 or len(lines) == MOST_PEOPLE:
             break
         lines.append(found)
@@ -60,7 +61,7 @@ def is_partner(script: Any, dbref: str) -> bool:
     return dbref in script.partners and script.is_in_conversation(dbref)
 
 
-def describe(script: Any, profiles: Any, dbref: str, audience: Audience) -> tuple[str, bool] | None:
+def describe(script: Any, profiles: Any, dbref: str, audience: Audience) -> KnownLine | None:
     """The line of one person, None where nothing is known of him."""
     discretion = script.config.discretion
     values = profiles.attributes(dbref, audience, discretion)
@@ -82,7 +83,7 @@ def describe(script: Any, profiles: Any, dbref: str, audience: Audience) -> tupl
         person, script.services.now(), lambda source: world.name_of(character, source)
     )
     private = discretion == "strict" and any(value["audience"] is not None for value in values)
-    return (line, private) if line and person.name else None
+    return KnownLine(line, private, speakers_in(values)) if line and person.name else None
 
 
 def is_contradicted(profiles: Any, value: Any, audience: Audience) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evennia_ai.events import Audience
 from evennia_ai.messages import Message
@@ -29,11 +29,12 @@ CLAUSE_END = re.compile(r"(?<=,) | (?=and |but |und |и |et |y )|(?<=，)|(?<=�
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Whose words they are, and where they stand."""
+    """Whose words they are, by name and dbref, and where they stand."""
 
     speaker: str
     seq: int
     audience: Audience | None
+    dbref: str = ""
 
 
 def spoken(message: Message, own_name: str) -> list[tuple[Source, str]]:
@@ -48,7 +49,8 @@ def spoken(message: Message, own_name: str) -> list[tuple[Source, str]]:
     match message["role"]:
         case "user":
             speaker = str(meta.get("speaker_name") or "")
-            return [_heard(content, speaker, seq, audience)]
+            source, words = _heard(content, speaker, seq, audience)
+            return [(replace(source, dbref=str(meta.get("speaker") or "")), words)]
         case "assistant":
             own = Source(own_name, seq, audience)
             return [(own, text) for text in [content, *_words_of_calls(message)] if text]

@@ -58,6 +58,7 @@ class Fact:
         weight: how much it matters, 1 to 10.
         subject: whom or what a value is of, and ``attribute`` which; both "" for most facts. A
             later fact of the same speaker, subject and attribute takes its place.
+        dbref: the speaker's; "" where nobody's, or where that is not known.
     """
 
     kind: str
@@ -69,6 +70,7 @@ class Fact:
     weight: int = 0
     subject: str = ""
     attribute: str = ""
+    dbref: str = ""
 
 
 def extract_facts(
@@ -249,9 +251,16 @@ def _facts_of(sentence: str, source: Source, known: Collection[str]) -> list[Fac
     slot = None if asks else slot_of(sentence, lower, source.speaker)
 
     def fact(kind: str, words: Iterable[str], slot: tuple[str, str] = ("", "")) -> Fact:
-        weight = max(1, WEIGHTS[kind] - ASKED * asks)
         return Fact(
-            kind, tuple(words), sentence, source.speaker, source.seq, source.audience, weight, *slot
+            kind,
+            tuple(words),
+            sentence,
+            source.speaker,
+            source.seq,
+            source.audience,
+            max(1, WEIGHTS[kind] - ASKED * asks),
+            *slot,
+            dbref=source.dbref,
         )
 
     if slot is not None:

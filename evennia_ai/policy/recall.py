@@ -14,6 +14,7 @@ from evennia_ai.events import Audience
 from evennia_ai.policy.audience import visible
 from evennia_ai.policy.fact_sources import HEARD
 from evennia_ai.policy.facts import Fact, bullet_of
+from evennia_ai.policy.known_line import KnownLine
 from evennia_ai.policy.relevance import WORD, content_words, score_weighted
 from evennia_ai.policy.tokens import estimate_tokens
 
@@ -35,13 +36,15 @@ class Talk:
 @dataclass(frozen=True, slots=True)
 class Memory:
     """What was said in one message: ``line`` as it stands in a prompt, ``words`` its content words,
-    ``heard_by`` who alone may know of it, ``of_oneself`` True where it has an "I" in it."""
+    ``heard_by`` who alone may know of it, ``of_oneself`` True where it has an "I" in it,
+    ``speakers`` the dbref of whose words they are."""
 
     line: str
     speaker: str
     words: tuple[str, ...]
     heard_by: Audience | None
     of_oneself: bool
+    speakers: Audience = frozenset()
 
 
 class Recall:
@@ -62,7 +65,7 @@ class Recall:
 
     def call(
         self, talk: Talk, audience: Audience, budget_tokens: int, discretion: str
-    ) -> list[tuple[str, bool]]:
+    ) -> list[KnownLine]:
         """What is nearest to the talk and this audience may know, nearest first.
 
         Args:
@@ -72,7 +75,7 @@ class Recall:
             discretion: ``trusting`` lets everybody know everything.
 
         Returns:
-            What was said in a message as a line, with True where only this audience may know of it.
+            What was said in a message, a line each.
         """
         allowed = [
             memory
@@ -84,13 +87,13 @@ class Recall:
             (number for number, score in enumerate(scores) if score > 0),
             key=lambda number: -scores[number],
         )
-        chosen: list[tuple[str, bool]] = []
+        chosen: list[KnownLine] = []
         for number in ranked:
             memory = allowed[number]
             cost = estimate_tokens(memory.line) + LINE_TOKENS
             if cost <= budget_tokens:
                 budget_tokens -= cost
-                chosen.append((memory.line, memory.heard_by is not None))
+                chosen.append(KnownLine(memory.line, memory.heard_by is not None, memory.speakers))
         return chosen
 
 
@@ -99,7 +102,12 @@ def _memory(facts: Sequence[Fact], audience: Audience | None) -> Memory:
     line = " ".join([bullet_of(facts[0]), *(fact.sentence for fact in facts[1:])])
     words = {word for fact in facts for word in _lower(fact.sentence)}
     return Memory(
-        line, facts[0].speaker, tuple(content_words(line)), audience, not words.isdisjoint(ONESELF)
+        line,
+        facts[0].speaker,
+        tuple(content_words(line)),
+        audience,
+        not words.isdisjoint(ONESELF),
+        frozenset(fact.dbref for fact in facts if fact.dbref),
     )
 
 

@@ -147,7 +147,7 @@ def noted_elsewhere(
 ) -> list[str]:
     """What this audience may know of what was pinned, and of what was written into the journal
     since the oldest of these messages."""
-    pins = [line for line, _private in script.pins(audience)]
+    pins = [line.text for line in script.pins(audience)]
     since = str(messages[0]["metadata"].get("at", ""))
     return [*pins, *script.journalled_since(since, audience)]
 

@@ -16,6 +16,7 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ToolError
 from evennia_ai.events import Audience, Heard
 from evennia_ai.messages import ToolCallRequest
+from evennia_ai.policy.known_line import KnownLine
 from evennia_ai.policy.lore import LoreEntry
 from evennia_ai.policy.persona import read_persona
 from evennia_ai.policy.tokens import UsageReport, estimate_tokens
@@ -214,7 +215,7 @@ class StandInScript:
         """Write down who is told which line that is not in the character's own voice."""
         self.told += [(key, dbref) for dbref in dbrefs]
 
-    def pins(self, audience: Audience | None) -> Sequence[tuple[str, bool]]:
+    def pins(self, audience: Audience | None) -> Sequence[KnownLine]:
         """It keeps nothing in mind."""
         return ()
 

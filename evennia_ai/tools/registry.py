@@ -106,13 +106,15 @@ def note_circumstances(context: ToolContext) -> None:
 
 
 def is_permitted(item: Tool, context: ToolContext) -> bool:
-    """True where the tool's lock lets every speaker in the turn pass.
+    """True where the tool's lock lets every speaker in the turn pass, and everybody whose words
+    came to mind.
 
     A speaker who is gone passes only a lock that everybody passes.
     """
     if item.lock == EVERYBODY:
         return True
-    speakers = [ObjectDB.objects.dbref_search(dbref) for dbref in context.speakers]
+    asking = context.speakers | context.remembered
+    speakers = [ObjectDB.objects.dbref_search(dbref) for dbref in asking]
     found = [speaker[0] if speaker else None for speaker in speakers]
     return all(s is not None and check_lockstring(s, f"use:{item.lock}") for s in found)
 

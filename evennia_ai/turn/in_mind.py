@@ -12,6 +12,7 @@ from evennia_ai.memory.acquaintance import LABEL as PEOPLE
 from evennia_ai.memory.acquaintance import describe_present
 from evennia_ai.messages import Message
 from evennia_ai.policy.fact_sources import HEARD
+from evennia_ai.policy.known_line import KnownLine
 from evennia_ai.policy.lore import LoreEntry, select_lore
 from evennia_ai.policy.recall import Talk
 from evennia_ai.policy.tokens import (
@@ -23,7 +24,7 @@ from evennia_ai.turn.prompt_contexts import (
 )
 from evennia_ai.turn.recollection import remembered
 
-Labelled = tuple[str, str, bool]
+Labelled = tuple[str, KnownLine]
 
 PINNED, AT_HAND, REMEMBERED = "Keep in mind", "At hand", "You remember"
 TALK_LINES = 3
@@ -39,11 +40,13 @@ MEMORY_PART = 0.03
 class InMind:
     """What comes to mind beside the talk: static knowledge, and ``lines`` of what is known of
     those present, what was pinned, what was consulted in talk out of view, and what is recalled of
-    it, each with its label. ``private`` where any of it is for the prompt's audience alone."""
+    it, each with its label. ``private`` where any of it is for the prompt's audience alone;
+    ``speakers`` are those whose words may be in it."""
 
     lore: tuple[LoreEntry, ...]
     lines: tuple[tuple[str, str], ...]
     private: bool
+    speakers: Audience
 
 
 def call_to_mind(script: Any, audience: Audience, talk: Talk, situation: Situation) -> InMind:
@@ -55,17 +58,16 @@ def call_to_mind(script: Any, audience: Audience, talk: Talk, situation: Situati
     most = min(config.lore_tokens, int(LORE_PART * window))
     lore = select_lore(entries, labels, " ".join((*talk.before, *talk.asked)), most)
     people = labelled(PEOPLE, describe_present(script, audience))
-    pins = [*people, *labelled(PINNED, script.pins(audience))]
-    free = TAIL_PART * window - count_tail(situation, lore, pins)
+    known = [*people, *labelled(PINNED, script.pins(audience))]
+    free = TAIL_PART * window - count_tail(situation, lore, known)
     most = int(min(MATERIALS_PART * window, free - LEAST_RECALL * window))
-    materials = labelled(AT_HAND, materials_at_hand(script, audience, most))
-    at_hand = [*pins, *materials]
-    free = TAIL_PART * window - count_tail(situation, lore, at_hand)
+    known += labelled(AT_HAND, materials_at_hand(script, audience, most))
+    free = TAIL_PART * window - count_tail(situation, lore, known)
     most = int(min(config.memory_tokens, MEMORY_PART * window, free - LEAST_RECALL * window))
-    told = [line for _label, line, _private in at_hand]
+    told = [line.text for _label, line in known]
     memories = remembered(script, audience, talk, most, told)
-    at_hand += labelled(REMEMBERED, memories)
-    free = TAIL_PART * window - count_tail(situation, lore, at_hand)
+    known += labelled(REMEMBERED, memories)
+    free = TAIL_PART * window - count_tail(situation, lore, known)
     recalled = script.conversation.current.recall.call(
         talk,
         audience,
@@ -73,24 +75,24 @@ def call_to_mind(script: Any, audience: Audience, talk: Talk, situation: Situati
         config.discretion,
     )
     # A journal often has a fact in the words in which it was said.
-    noted = "\n".join(line for line, _private in memories)
-    recalled = [(line, private) for line, private in recalled if line not in noted]
-    lines = [*at_hand, *labelled(REMEMBERED, recalled)]
+    noted = "\n".join(memory.text for memory in memories)
+    known += labelled(REMEMBERED, [line for line in recalled if line.text not in noted])
     return InMind(
         lore=tuple(lore),
-        lines=tuple((label, line) for label, line, _private in lines),
-        private=any(private for _label, _line, private in lines),
+        lines=tuple((label, line.text) for label, line in known),
+        private=any(line.private for _label, line in known),
+        speakers=frozenset().union(*(line.speakers for _label, line in known)),
     )
 
 
-def labelled(label: str, found: Iterable[tuple[str, bool]]) -> list[Labelled]:
+def labelled(label: str, lines: Iterable[KnownLine]) -> list[Labelled]:
     """Lines with the label under which they stand in a prompt."""
-    return [(label, line, private) for line, private in found]
+    return [(label, line) for line in lines]
 
 
-def count_tail(situation: Situation, lore: Sequence[LoreEntry], lines: Sequence[Labelled]) -> int:
+def count_tail(situation: Situation, lore: Sequence[LoreEntry], known: Sequence[Labelled]) -> int:
     """The tokens of a prompt's last part, without its task."""
-    shown = [(label, line) for label, line, _private in lines]
+    shown = [(label, line.text) for label, line in known]
     return estimate_tokens(situation_prompt(situation, lore, "", "", shown))
 
 

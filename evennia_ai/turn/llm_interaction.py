@@ -73,13 +73,14 @@ COMPACTING = frozenset({TASK_SUMMARY, CONTEXT_PRE_COMPACTION.name})
 class Prompt:
     """A built prompt. ``private`` is True where it holds anything only its audience may know;
     ``tokens`` counts the whole request, tools included; ``situation`` and ``lore`` are what its
-    last part was made of."""
+    last part was made of, ``remembered`` those whose words came to mind for it."""
 
     messages: list[WireMessage]
     private: bool
     tokens: int
     situation: Situation
     lore: tuple[LoreEntry, ...]
+    remembered: Audience = frozenset()
 
 
 def build_llm_messages(
@@ -134,6 +135,7 @@ def build_prompt(
         tokens=overhead + sum(map(stored_tokens, shown)),
         situation=situation,
         lore=mind.lore,
+        remembered=mind.speakers,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from evennia_ai.events import Audience
 from evennia_ai.policy.consulted import ENTITY, ENTRY, select_at_hand, split_ref
+from evennia_ai.policy.known_line import KnownLine, speakers_in
 from evennia_ai.policy.projection import View
 from evennia_ai.policy.provenance import Record, is_known_to
 from evennia_ai.policy.sanitize import clean_heard
@@ -16,12 +17,10 @@ LINE_CHARS = 300
 NOTED = 3
 LABEL_TOKENS = 4  # "At hand: " before each line
 
-Line = tuple[str, bool]
 
-
-def materials_at_hand(script: Any, audience: Audience, budget_tokens: int) -> list[Line]:
+def materials_at_hand(script: Any, audience: Audience, budget_tokens: int) -> list[KnownLine]:
     """What `policy.consulted.select_at_hand` names, a line each, as far as this audience may know
-    of it (P9) and there is room; with True where only they may know.
+    of it (P9) and there is room.
 
     Read anew for each prompt: what was changed since, or is gone, stands as it is now, or not at
     all. Of a journal and profiles that are loaded.
@@ -33,22 +32,22 @@ def materials_at_hand(script: Any, audience: Audience, budget_tokens: int) -> li
     """
     view: View = script.conversation.current
     strict = script.config.discretion == "strict"
-    lines: list[Line] = []
+    lines: list[KnownLine] = []
     for item in select_at_hand(view.record, view.messages, audience, script.config.discretion):
         kind, id = split_ref(item.ref)  # noqa: A001
         read_again = READERS.get(kind)
         found = read_again(script, id, audience) if read_again is not None else None
         if found is None:
             continue
-        line, private = found
-        budget_tokens -= estimate_tokens(line) + LABEL_TOKENS
+        budget_tokens -= estimate_tokens(found.text) + LABEL_TOKENS
         if budget_tokens < 0:
             break
-        lines.append((line, strict and (private or item.heard_by is not None)))
+        private = strict and (found.private or item.heard_by is not None)
+        lines.append(found._replace(private=private))
     return lines
 
 
-def read_entry(script: Any, id: str, audience: Audience) -> Line | None:
+def read_entry(script: Any, id: str, audience: Audience) -> KnownLine | None:
     """An entry of the journal as it is now, None where it is gone, may not be known, or is pinned
     and stands in the prompt already."""
     entry = script.character.journal.get(id)
@@ -58,10 +57,10 @@ def read_entry(script: Any, id: str, audience: Audience) -> Line | None:
         return None
     day = entry["timestamp"][:10]
     line = f"you noted on {day}: {clean_heard(entry['content'], LINE_CHARS)}"
-    return line, entry["audience"] is not None
+    return KnownLine(line, entry["audience"] is not None, speakers_in([entry]))
 
 
-def read_entity(script: Any, dbref: str, audience: Audience) -> Line | None:
+def read_entity(script: Any, dbref: str, audience: Audience) -> KnownLine | None:
     """Somebody or something as it looks now, if it is in sight, and what is known of it, if it is
     nobody here, of whom the prompt tells already; None where that is nothing."""
     world, character = script.services.world, script.character
@@ -72,7 +71,8 @@ def read_entity(script: Any, dbref: str, audience: Audience) -> Line | None:
     told = [clean_heard(text, LINE_CHARS) for text in (looks, *map(in_words, known)) if text]
     if not name or not told:
         return None
-    return f"{name}: {'; '.join(told)}", any(item["audience"] is not None for item in known)
+    private = any(item["audience"] is not None for item in known)
+    return KnownLine(f"{name}: {'; '.join(told)}", private, speakers_in(known))
 
 
 def what_is_known(

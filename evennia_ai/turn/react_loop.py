@@ -155,8 +155,13 @@ def ask(
     new = turn.events if step == 1 else ()
     room = sum(spec.tokens for spec in specs.values())
     prompt = build_prompt(script, context, audience, new, room)
-    private = tools.private or prompt.private
-    tools = replace(tools, private=private, deadline_at=deadline_at)
+    tools = replace(
+        tools,
+        private=tools.private or prompt.private,
+        deadline_at=deadline_at,
+        remembered=prompt.remembered,
+    )
+    specs = {spec.name: spec for spec in script.services.toolbox.offered(tools)}
     request = build_request(script, turn, prompt, tuple(specs.values()), step)
     reply: LLMReply = yield call_model(script, turn, request, context.name, deadline_at)
     return Asked(reply, tools, specs)

@@ -9,6 +9,7 @@ from evennia_ai.events import Audience
 from evennia_ai.policy.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.fact_sources import HEARD
 from evennia_ai.policy.journal import normalised
+from evennia_ai.policy.known_line import KnownLine, speakers_in
 from evennia_ai.policy.provenance import Record
 from evennia_ai.policy.recall import Talk
 from evennia_ai.policy.relevance import is_small_talk
@@ -19,8 +20,6 @@ from evennia_ai.policy.tokens import estimate_tokens
 MOST_LINES = 6
 LINE_CHARS = 300
 LABEL_TOKENS = 4  # "You remember: " before each line
-
-Line = tuple[str, bool]
 
 
 def memory_query(lines: Sequence[str]) -> str:
@@ -39,9 +38,9 @@ def spoken(line: str) -> str:
 
 def remembered(
     script: Any, audience: Audience, talk: Talk, budget_tokens: int, told: Collection[str]
-) -> list[Line]:
+) -> list[KnownLine]:
     """Memories near to the talk that this audience may know of (P9), a line each, the nearest
-    first; with True where only they may know.
+    first.
 
     Args:
         script: the assistant.
@@ -64,7 +63,7 @@ def remembered(
         script.config.discretion,
         keep=is_episode,
     )
-    lines: list[Line] = []
+    lines: list[KnownLine] = []
     for item in found:
         record = item.record
         if normalised(text_of(record)) in known:
@@ -73,7 +72,8 @@ def remembered(
         budget_tokens -= estimate_tokens(line) + LABEL_TOKENS
         if budget_tokens < 0:
             break
-        lines.append((line, strict and record["audience"] is not None))
+        private = strict and record["audience"] is not None
+        lines.append(KnownLine(line, private, speakers_in([record])))
     return lines
 
 

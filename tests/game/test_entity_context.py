@@ -7,6 +7,7 @@ import pytest
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable, StoreUnavailable
 from evennia_ai.memory.entity_context import describe_present, run_entity_consolidation_batch
+from evennia_ai.policy.known_line import KnownLine
 from evennia_ai.store.profiles import EntityProfiles
 from evennia_ai.testing.scripted import call
 
@@ -226,16 +227,16 @@ def test_who_is_here_is_shown_as_the_listeners_may_know(game, mira, ann, bob, kn
     known.set_attribute(ann.dbref, "home", "in Ferrow", source_entity=bob.dbref)
     known.set_attribute(ann.dbref, "debt to Cid", "5 silver", audience=[ann.dbref])
     both = lines(mira.assistant, ann.dbref, bob.dbref)
-    assert both == [("Ann: likes ale; home: in Ferrow (from Bob)", False)]
-    ((line_for_ann, private),) = lines(mira.assistant, ann.dbref)
+    assert both == [KnownLine("Ann: likes ale; home: in Ferrow (from Bob)")]
+    ((line_for_ann, private, _),) = lines(mira.assistant, ann.dbref)
     assert "debt to cid: 5 silver" in line_for_ann and private
 
 
 def test_a_contradiction_shows_to_those_who_may_know_both(game, mira, ann, bob, known):
     known.set_attribute(ann.dbref, "debt", "9", source_entity=bob.dbref, audience=[bob.dbref])
     known.set_attribute(ann.dbref, "debt", "5", source_entity=ann.dbref)
-    assert lines(mira.assistant, ann.dbref, bob.dbref) == [("Ann: debt: 5 (own words)", False)]
-    ((for_bob, _),) = lines(mira.assistant, bob.dbref)
+    assert lines(mira.assistant, ann.dbref, bob.dbref) == [KnownLine("Ann: debt: 5 (own words)")]
+    ((for_bob, *_),) = lines(mira.assistant, bob.dbref)
     assert for_bob == "Ann: debt: 5 (own words, others say otherwise)"
 
 

@@ -10,6 +10,7 @@ from evennia_ai.memory.episodic_index import REMOTE_PAUSE_S, EpisodicIndex
 from evennia_ai.recollections import Recollections
 from evennia_ai.store.journal import Journal
 from evennia_ai.testing.scripted import call
+from evennia_ai.tools.registry import load_registry
 
 ANN, BOB = frozenset({"#5"}), frozenset({"#6"})
 
@@ -170,3 +171,18 @@ def test_an_error_of_an_endpoint_is_no_error_of_the_turn(game, mira, far):
     done = index.prepare(mira.assistant.services, ["the mare"])
     game.run(1)
     assert done.called and len(index) == 1
+
+
+def test_whose_words_come_to_mind_needs_a_tool_s_right_too(game, tavern, ann, mira):
+    """P8: the tool ``price`` is for builders."""
+    game.service.toolbox = load_registry(["tests.game.test_tools"])
+    builder = game.player("Ada", tavern, permissions=["Builder"])
+    asked_for(game, builder, "what is the price of a goose?")
+    assert "price" in offered(game)
+    mira.journal.add("A goose is five crowns.", speakers=[ann.dbref])
+    asked_for(game, builder, "what is the price of a goose?")
+    assert "price" not in offered(game)
+
+
+def offered(game):
+    return {tool["function"]["name"] for tool in game.model.requests[-1].tools}

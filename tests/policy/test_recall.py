@@ -1,6 +1,7 @@
 """What is called to mind, and by whom."""
 
 from evennia_ai.policy.facts import Fact
+from evennia_ai.policy.known_line import KnownLine
 from evennia_ai.policy.recall import Recall, Talk
 
 ANN, BOB = frozenset({"#5"}), frozenset({"#6"})
@@ -15,14 +16,14 @@ def recall():
 
 def test_the_nearest_come_first_and_the_others_not_at_all():
     assert recall().call(Talk(["who keeps bees?"]), BOB, 100, "strict") == [
-        ("Ann: My sister Lina keeps bees.", False)
+        KnownLine("Ann: My sister Lina keeps bees.")
     ]
     assert recall().call(Talk(["how is the weather?"]), BOB, 100, "strict") == []
 
 
 def test_what_was_whispered_is_for_its_listener_alone_and_marked():
     asked = "how much silver for the saddle?"
-    assert [private for _, private in recall().call(Talk([asked]), ANN, 100, "strict")] == [True]
+    assert [line.private for line in recall().call(Talk([asked]), ANN, 100, "strict")] == [True]
     assert (
         recall().call(Talk([asked]), BOB, 100, "strict")
         == recall().call(Talk([asked]), ANN | BOB, 100, "strict")
@@ -43,7 +44,7 @@ def test_what_is_asked_counts_for_more_than_what_was_said_before():
     both = Recall({None: facts}).call(
         Talk(["Ann says: What of the gate?", "Bob says: And the mill?"]), ANN, 100, "strict"
     )
-    assert [line for line, _ in both[:2]] == ["Bob: The gate is old.", "Bob: The mill is old."]
+    assert [line.text for line in both[:2]] == ["Bob: The gate is old.", "Bob: The mill is old."]
     lines = Recall({None: facts}).call(
         Talk(["Ann says: What of the gate?"], ["Ann says: The bridge!"]), ANN, 100, "strict"
     )
@@ -57,7 +58,7 @@ def test_what_was_told_in_one_breath_comes_back_together():
         Fact("statement", ("hives",), "Mine are empty.", "Bob", 8),
     ]
     lines = Recall({None: facts}).call(Talk(["who is your sister?"]), BOB, 100, "strict")
-    assert lines == [("Ann: My sister is called Lina. She has nine hives.", False)]
+    assert lines == [KnownLine("Ann: My sister is called Lina. She has nine hives.")]
 
 
 def test_who_asks_about_himself_is_reminded_of_what_he_said_of_himself():
@@ -68,7 +69,7 @@ def test_who_asks_about_himself_is_reminded_of_what_he_said_of_himself():
     ]
     lines = Recall({None: facts}).call(Talk(["Ann says: Where do I sleep?"]), ANN, 100, "strict")
     assert lines[0][0] == "Ann: My room is number 7."
-    assert "Bob: My room is number 4." not in dict(lines)
+    assert "Bob: My room is number 4." not in [line.text for line in lines]
 
 
 def test_what_somebody_said_comes_to_mind_when_he_is_named():
@@ -79,7 +80,7 @@ def test_what_somebody_said_comes_to_mind_when_he_is_named():
     lines = Recall({None: facts}).call(
         Talk(["Ann says: What did Bob Reed say?"]), ANN, 100, "strict"
     )
-    assert [line for line, _ in lines] == ["Bob Reed: The fish is fresh."]
+    assert [line.text for line in lines] == ["Bob Reed: The fish is fresh."]
 
 
 def test_where_nothing_was_said_nothing_comes_to_mind():

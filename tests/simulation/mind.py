@@ -11,6 +11,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.events import Audience, Heard
+from evennia_ai.policy.known_line import KnownLine
 from evennia_ai.sleep import run_sleep_tick
 from evennia_ai.sleep.compaction import compact, is_due, mask_old_results
 from evennia_ai.sleep.order import EMERGENCY, MANUAL, Order
@@ -114,10 +115,10 @@ class Mind:
         nowhere = self.process.rooms.place[self.dbref] is None
         return self.process.accepting and not (self.stopped or self.steered or nowhere)
 
-    def pins(self, audience: Audience) -> list[tuple[str, bool]]:
+    def pins(self, audience: Audience) -> list[KnownLine]:
         """As `MindMixin.pins`."""
         found = self.script.character.journal.pinned(audience)
-        return [(entry["content"], entry["audience"] is not None) for entry in found]
+        return [KnownLine(entry["content"], entry["audience"] is not None) for entry in found]
 
     # --- hearing -------------------------------------------------------------------------------
 

@@ -84,8 +84,8 @@ def test_that_something_was_consulted_in_a_whisper_is_private_too(compacted):
     script = compacted(entries=[("Bob owes 9 crowns.", {})], private_to=ANN)
     assert "At hand" not in tail(script, BOTH)
     assert "At hand" in tail(script, {ANN})
-    ((_line, private),) = materials_at_hand(script, frozenset({ANN}), 500)
-    assert private
+    (line,) = materials_at_hand(script, frozenset({ANN}), 500)
+    assert line.private
 
 
 def test_where_the_builder_trusts_it_everything_is_for_everybody(compacted):
