@@ -13,7 +13,7 @@ from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.policy.sleep_report import DONE, STOPPED, WOKEN
 from evennia_ai.policy.sleep_schedule import DREAMING
 from evennia_ai.rest import cause_of_sleep, is_asleep
-from evennia_ai.sleep import run_sleep_tick
+from evennia_ai.sleep import WHOLE_PASS, run_sleep_tick
 from evennia_ai.sleep.pass_time import PassTime
 from evennia_ai.store.attributes import write_attribute
 from evennia_ai.store.sleep_passes import begin_pass, end_pass
@@ -36,7 +36,7 @@ def sleep_through(script: Any) -> Generator[Deferred[Any], Any, dict[str, Any]]:
         pass_id: int = yield persist(services.clock, begin)
         script.ndb.pass_id = pass_id
         try:
-            results = yield run_sleep_tick(script, script.character, time=time)
+            results = yield run_sleep_tick(script, script.character, WHOLE_PASS, time)
         except TurnAborted:
             note_stopped(script, pass_id)
             raise

@@ -205,6 +205,13 @@ class AssistantConfig:
     archive_days: float = setting(
         90.0, "How long an entry that went can be brought back.", unit="days", low=0.0
     )
+    reflection_threshold: int = setting(
+        150,
+        "How much new journal entries must matter together before it thinks them over in sleep; "
+        "0 is never.",
+        low=0,
+        high=100_000,
+    )
     pin_tokens: int = setting(
         300, "Room for what it keeps in mind for good.", unit="tokens", low=0, high=5_000
     )

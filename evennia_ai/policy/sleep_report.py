@@ -35,12 +35,14 @@ TITLES = {
     "stale_conversations": "Talks that came to an end",
     "pre_compaction_extraction": "Facts written down",
     "context_compaction": "Old talk summed up",
+    "reflection": "What follows from it",
 }
 # What there is besides, however little was done.
 BACKGROUND = frozenset({"success", "running", "kept", "left", "iterations", "calls", *TEXT_KEYS})
 SENTENCES = {
     "stale_conversations": "{ended} ended, {running} going on",
     "pre_compaction_extraction": "{facts_recorded} into the journal (model calls: {iterations})",
+    "reflection": "{insights} insights from {thought_over} entries",
     "context_compaction": (
         "{compacted_messages} messages, {original_tokens:,} tokens before and {new_tokens:,} after"
     ),

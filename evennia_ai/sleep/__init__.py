@@ -19,6 +19,7 @@ from evennia_ai.sleep.entity_consolidation import run_entity_consolidation_batch
 from evennia_ai.sleep.extraction import run_pre_compaction_extraction
 from evennia_ai.sleep.pass_time import PassTime, StepGivenUp
 from evennia_ai.sleep.pruning import prune_low_importance_entries
+from evennia_ai.sleep.reflection import reflect
 
 log = Logger()
 
@@ -36,6 +37,9 @@ STEPS: tuple[tuple[str, Step], ...] = (
     ("pre_compaction_extraction", run_pre_compaction_extraction),
     ("context_compaction", compact_conversation_history),
 )
+# What is made of it all, once memories are in order: a pass of sleep ends with these.
+AFTERTHOUGHTS: tuple[tuple[str, Step], ...] = (("reflection", reflect),)
+WHOLE_PASS = (*STEPS, *AFTERTHOUGHTS)
 
 
 @inlineCallbacks

@@ -36,6 +36,8 @@ class Journal(Shelf):
         self._ears: Counter[tuple[str, ...] | None] = Counter()
         self.recalls: Counter[str] = Counter()
         self.asked_about: set[str] = set()
+        # ISO time up to which a reflection saw to everything, though nothing may have come of it.
+        self.reflected_upto = ""
 
     def pinned(self, audience: Audience | None = None, discretion: str = "strict") -> list[Record]:
         """The pinned entries that all of an audience may know, in the order they were pinned; of a
@@ -92,6 +94,21 @@ class Journal(Shelf):
         if merged != known:
             self.segments.change({known["id"]: merged})
         return str(known["id"])
+
+    def add_all(self, entries: Iterable[Mapping[str, Any]]) -> int:
+        """Write several entries down in one transaction; returns how many are new. Each is given by
+        its fields, with an ``id`` of its own and what else `add` takes; one whose id is there
+        already, or that says what another does to the same ears, is passed over. Raises BadRecord
+        and StoreUnavailable."""
+        new: dict[bytes, Record] = {}
+        for fields in entries:
+            own = {name: fields[name] for name in fields if name not in ("id", "content")}
+            entry = make_entry(fields["id"], fields["content"], self.now(), own)
+            if not self.segments.get(entry["id"]) and not self._find_same(entry):
+                new.setdefault(sameness(entry), entry)
+        if new:
+            self.segments.change({}, *new.values())
+        return len(new)
 
     @property
     def archive(self) -> JournalArchive:

@@ -12,6 +12,7 @@ from typing import Literal
 
 from evennia_ai.events import Situation
 from evennia_ai.policy.lore import LoreEntry
+from evennia_ai.policy.reflection import INSTRUCTIONS as REFLECT
 from evennia_ai.policy.sanitize import cut_text
 
 LoopMode = Literal["react_loop", "single_action"]
@@ -77,6 +78,8 @@ CONTEXT_PRE_COMPACTION = PromptContext(
 )
 CONTEXT_TICK_AUTONOMOUS = PromptContext("tick_autonomous", UNASKED, loop_mode="single_action")
 
+# Asked in sleep, in one call without tools; the answer is read as lines of JSON.
+CONTEXT_REFLECTION = PromptContext("reflection", REFLECT, frozenset(), "single_action", 1)
 
 def system_prompt(name: str, persona: str) -> str:
     """The constant first part of every prompt of one character."""

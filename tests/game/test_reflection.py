@@ -1,0 +1,195 @@
+"""What an assistant lived through it thinks over in its sleep, for each audience by itself."""
+
+import json
+
+import pytest
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.errors import ProviderUnavailable, StoreUnavailable
+from evennia_ai.models import SleepPass
+from evennia_ai.policy.retention import cited_by
+from evennia_ai.sleep.reflection import reflect
+from evennia_ai.store.forget import forget_chunk
+from evennia_ai.store.journal import Journal
+
+ASKING = ModelProfile("test", client="openai", model="scripted")
+
+
+def line(insight, *because):
+    return json.dumps({"insight": insight, "because": list(because)})
+
+
+@pytest.fixture
+def think_over(game, mira):
+    """A function that runs the step; returns its result."""
+
+    def think_over(profile=ASKING):
+        mira.assistant.resolve_settings()
+        mira.assistant.ndb.profile = profile
+        fired = []
+        reflect(mira.assistant, mira).addBoth(fired.append)
+        for _ in range(50):
+            if fired:
+                break
+            game.run(1)
+        return fired[0]
+
+    return think_over
+
+
+def live_through(game, mira, number, content="Ann said thing {n}.", **fields):
+    """Write down so many entries of the importance 10; returns their ids."""
+    ids = []
+    for n in range(number):
+        game.clock.advance(1)
+        ids.append(mira.journal.add(content.format(n=n), **{"importance": 10, **fields}))
+    game.clock.advance(1)
+    return ids
+
+
+def reflections(mira):
+    Journal.drop(mira)
+    return [entry for entry in mira.journal.all() if entry["source_type"] == "reflection"]
+
+
+def material(request):
+    return request.messages[-1]["content"]
+
+
+def test_at_150_it_thinks_and_below_it_does_not(game, mira, think_over):
+    live_through(game, mira, 14)
+    mira.journal.add("One more.", importance=9)
+    assert think_over() == {"skipped": True, "reason": "149 of 150 since the last time"}
+    assert game.model.requests == []
+    first = mira.journal.add("And another.", importance=1)
+    game.model.add(line("Ann says a lot.", "j1", first))
+    assert think_over() == {
+        "success": True,
+        "insights": 1,
+        "thought_over": 16,
+        "refused": 0,
+        "calls": 1,
+    }
+    (made,) = reflections(mira)
+    assert (made["content"], made["links"]) == ("Ann says a lot.", ["j1", first])
+    assert cited_by(made) == ["j1", first]
+
+
+def test_it_begins_anew_after_that(game, mira, think_over):
+    live_through(game, mira, 15)
+    game.model.add(line("Ann says a lot.", "j1", "j2"))
+    think_over()
+    assert think_over()["reason"] == "0 of 150 since the last time"
+    live_through(game, mira, 15, "Bob said thing {n}.")
+    game.model.add("")
+    assert think_over()["thought_over"] == 15
+    assert "Ann" not in material(game.model.requests[-1])
+    assert think_over()["skipped"]
+
+
+def test_a_restart_does_not_make_it_think_the_same_over_again(game, mira, think_over):
+    live_through(game, mira, 15)
+    game.model.add(line("Ann says a lot.", "j1", "j2"))
+    think_over()
+    assert len(reflections(mira)) == 1
+    assert think_over()["skipped"]
+
+
+def test_a_pass_that_dies_half_way_is_made_good_and_nothing_is_doubled(game, mira, ann, think_over):
+    live_through(game, mira, 15)
+    live_through(game, mira, 15, "A secret {n}.", audience=[ann.dbref])
+    game.model.add(line("Ann says a lot.", "j1", "j2"), ProviderUnavailable("killed"))
+    assert think_over()["success"] is False
+    Journal.drop(mira)
+    game.model.add(line("Ann has secrets.", "j16", "j17"))
+    assert think_over()["insights"] == 1
+    assert "secret" in material(game.model.requests[-1])
+    assert len(game.model.requests) == 3
+    assert [made["content"] for made in reflections(mira)] == [
+        "Ann says a lot.",
+        "Ann has secrets.",
+    ]
+
+
+def test_each_audience_is_asked_about_apart_and_keeps_what_follows(
+    game, mira, ann, bob, think_over
+):
+    live_through(game, mira, 8)
+    live_through(game, mira, 8, "A secret {n}.", audience=[ann.dbref], speakers=[ann.dbref])
+    game.model.add(
+        line("Public.", "j1", "j2") + "\n" + line("Told on.", "j1", "j9"),
+        line("Private.", "j9", "j10"),
+    )
+    assert think_over()["refused"] == 1
+    public, private = map(material, game.model.requests)
+    assert "secret" not in public
+    assert "thing" not in private
+    made = {entry["content"]: entry["audience"] for entry in reflections(mira)}
+    assert made == {"Public.": None, "Private.": [ann.dbref]}
+    assert mira.journal.search("Private", frozenset({bob.dbref})) == []
+
+
+def test_forgetting_somebody_takes_what_followed_from_his_words(game, mira, ann, think_over):
+    live_through(game, mira, 15, speakers=[ann.dbref])
+    game.model.add(line("Ann says a lot.", "j1", "j2"))
+    think_over()
+    while forget_chunk(ann.dbref):
+        pass
+    assert reflections(mira) == []
+
+
+def test_who_is_forgotten_while_the_model_thinks_is_not_remembered_by_it(
+    game, mira, ann, think_over
+):
+    live_through(game, mira, 15, speakers=[ann.dbref])
+    live_through(game, mira, 3, "The sun shone {n}.")
+
+    def meanwhile(request):
+        while forget_chunk(ann.dbref):
+            pass
+        return line("Ann again.", "j1", "j16") + "\n" + line("Fine days.", "j16", "j17")
+
+    game.model.add(meanwhile)
+    think_over()
+    assert [made["content"] for made in reflections(mira)] == ["Fine days."]
+
+
+def test_without_a_model_it_counts(game, mira, ann, think_over):
+    live_through(game, mira, 15, source_entity=ann.dbref)
+    result = think_over(ModelProfile("offline"))
+    assert result["calls"] == 0
+    assert result["insights"] == len(reflections(mira)) >= 1
+    assert "Ann: 15 of 15" in reflections(mira)[0]["content"]
+    assert game.model.requests == []
+
+
+def test_a_busy_database_loses_and_doubles_nothing(game, mira, think_over, monkeypatch):
+    live_through(game, mira, 15)
+    game.model.add(line("One.", "j1", "j2") + "\n" + line("Two.", "j1", "j3"))
+    segments = mira.journal.segments
+    store, tried = segments._store, []
+
+    def busy(changed):
+        tried.append(changed)
+        if len(tried) < 3:
+            raise StoreUnavailable("busy")
+        store(changed)
+
+    monkeypatch.setattr(segments, "_store", busy)
+    assert think_over()["insights"] == 2
+    assert len(tried) == 3
+    assert len(reflections(mira)) == 2
+
+
+def test_0_is_never(game, mira, think_over):
+    live_through(game, mira, 20)
+    mira.assistant.attributes.add("reflection_threshold", 0)
+    assert think_over() == {"skipped": True, "reason": "reflection disabled"}
+
+
+def test_a_pass_of_sleep_ends_with_it_and_admins_read_of_it(game, mira, ann, admin):
+    live_through(game, mira, 15, source_entity=ann.dbref)
+    admin.told("aisleep Mira")
+    game.run(1)
+    assert SleepPass.objects.get().results["reflection"]["thought_over"] == 15
+    assert "What follows from it: " in admin.told("aihistory/sleep Mira")
