@@ -58,6 +58,7 @@ from evennia_ai.turn.prompt_contexts import (
     PromptContext,
     heard_line,
     lore_text,
+    going_on_prompt,
     new_lines_prompt,
     situation_prompt,
     system_prompt,
@@ -66,6 +67,7 @@ from evennia_ai.turn.prompt_contexts import (
 log = Logger()
 
 SUMMARY_TOKENS = 1_200
+FITTINGS = 3  # what falls out of view is named at the end, and takes room there
 COMPACTING = frozenset({TASK_SUMMARY, CONTEXT_PRE_COMPACTION.name})
 
 
@@ -102,6 +104,7 @@ def build_prompt(
     audience: Audience,
     events: Sequence[InboxEvent] = (),
     tool_tokens: int = 0,
+    goes_on: bool = False,
 ) -> Prompt:
     """Rules and persona, then the conversation as this audience may know it, then the situation.
 
@@ -109,8 +112,9 @@ def build_prompt(
         script: the assistant.
         context: the situation it thinks in.
         audience: dbrefs of everybody who will hear.
-        events: have no answer yet; none where nobody asked or the turn goes on after its tools.
+        events: set the turn off; none where nobody asked.
         tool_tokens: what the tools' schemas will take of the window.
+        goes_on: whether the turn goes on after its tools, else the events have no answer yet.
     """
     config = script.config
     visible = visible_items(script.conversation.view(), audience, config.discretion)
@@ -122,13 +126,22 @@ def build_prompt(
     system = wire_text(
         "system", system_prompt(script.character_name, render_persona(script.persona))
     )
-    tail = wire_text("user", tail_text(script, context, situation, mind, lines))
     count = partial(count_message, count_text=script.count_text)
-    overhead = tool_tokens + count(system) + count(tail)
+    window = usable_window(config, script.profile)
+    shown, hidden = visible, places_out_of(visible, events)
+    for _ in range(FITTINGS):
+        say_so = going_on_prompt if goes_on or not lines else new_lines_prompt
+        told = context.prompt or say_so(lines, hidden)
+        tail = wire_text("user", tail_text(script, situation, mind, told))
+        overhead = tool_tokens + count(system) + count(tail)
+        room = window - overhead - config.max_reply_tokens
+        shown = newest_that_fit(visible, room, stored_tokens)
+        gone = places_out_of(shown, events) - hidden
+        if not gone:
+            break
+        hidden |= gone
     if context.tools is None:  # the largest; with fewer tools a full context would look empty
         script.prompt_overhead = overhead
-    fixed = overhead + config.max_reply_tokens
-    shown = newest_that_fit(visible, usable_window(config, script.profile) - fixed, stored_tokens)
     return Prompt(
         messages=[system, *to_wire(shown), tail],
         private=config.discretion == "strict" and (mind.private or any(map(is_private, shown))),
@@ -139,21 +152,16 @@ def build_prompt(
     )
 
 
-def tail_text(
-    script: Any,
-    context: PromptContext,
-    situation: Situation,
-    mind: InMind,
-    unanswered: Sequence[str],
-) -> str:
+def places_out_of(messages: Sequence[Message], events: Sequence[InboxEvent]) -> set[int]:
+    """The places of the events whose words stand in none of these messages."""
+    there = {message["metadata"].get("event_id") for message in messages}
+    return {place for place, event in enumerate(events) if event.id not in there}
+
+
+def tail_text(script: Any, situation: Situation, mind: InMind, task: str) -> str:
     """The prompt's last part, with the context's task or the lines that have no answer yet."""
-    return situation_prompt(
-        situation,
-        mind.lore,
-        script.services.now().strftime("%A, %H:%M"),
-        context.prompt or new_lines_prompt(unanswered),
-        mind.lines,
-    )
+    now = script.services.now().strftime("%A, %H:%M")
+    return situation_prompt(situation, mind.lore, now, task, mind.lines)
 
 
 def wire_text(role: str, content: str) -> WireMessage:

@@ -6,7 +6,7 @@ keeps them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -68,6 +68,7 @@ down with `add_journal_entry`, or keep in mind for good with `pin_fact`."""
 
 MOST_NAMED = 10
 NAMED_CHARS = 240
+HIDDEN_CHARS = 3_000  # for all of them that are out of view
 
 CONTEXT_TICK_EVENT = PromptContext("tick_event", "")
 CONTEXT_EXCUSE = PromptContext("excuse", "")
@@ -77,9 +78,9 @@ CONTEXT_PRE_COMPACTION = PromptContext(
     tools=frozenset({"noop", "add_journal_entry", "update_entity_observation"}),
 )
 CONTEXT_TICK_AUTONOMOUS = PromptContext("tick_autonomous", UNASKED, loop_mode="single_action")
-
 # Asked in sleep, in one call without tools; the answer is read as lines of JSON.
 CONTEXT_REFLECTION = PromptContext("reflection", REFLECT, frozenset(), "single_action", 1)
+
 
 def system_prompt(name: str, persona: str) -> str:
     """The constant first part of every prompt of one character."""
@@ -120,15 +121,36 @@ def lore_text(entry: LoreEntry) -> str:
     return f"{entry.title}: {entry.text}" if entry.title else entry.text
 
 
-def new_lines_prompt(lines: Sequence[str]) -> str:
-    """Name the lines that have no answer yet, the newest and each in short, since they stand above
-    in full; none where the turn goes on after its tools."""
-    if not lines:
-        return "Your turn goes on: see the results above."
-    named = [f"- {cut_text(line, NAMED_CHARS)}" for line in lines[-MOST_NAMED:]]
+def new_lines_prompt(lines: Sequence[str], hidden: Collection[int] = ()) -> str:
+    """Name the lines that have no answer yet: the newest, and each in short, since they stand above
+    in full; and those that do not.
+
+    Args:
+        lines: oldest first.
+        hidden: the places of those that are out of view.
+    """
+    newest = range(len(lines))[-MOST_NAMED:]
+    named = [
+        f"- {cut_text(line, hidden_chars(hidden) if place in hidden else NAMED_CHARS)}"
+        for place, line in enumerate(lines)
+        if place in hidden or place in newest
+    ]
     more = len(lines) - len(named)
-    earlier = [f"- {more} more, see above"] if more else []
-    return "\n".join(["Not answered yet:", *earlier, *named])
+    others = [f"- {more} more, see above"] if more else []
+    return "\n".join(["Not answered yet:", *others, *named])
+
+
+def hidden_chars(hidden: Collection[int]) -> int:
+    """How much is told of each line that is out of view, so that all are told of."""
+    return max(NAMED_CHARS // 4, HIDDEN_CHARS // len(hidden))
+
+
+def going_on_prompt(lines: Sequence[str], hidden: Collection[int]) -> str:
+    """What is to be done where a turn goes on after its tools; what set it off is named where it is
+    out of view. Arguments as for `new_lines_prompt`."""
+    named = [f"- {cut_text(lines[place], hidden_chars(hidden))}" for place in sorted(hidden)]
+    task = "Your turn goes on: see the results above."
+    return "\n".join([task, "Said before them, and out of sight:", *named]) if named else task
 
 
 def heard_line(kind: str, speaker: str, text: str) -> str:

@@ -152,9 +152,8 @@ def ask(
     audience = audience_now(script, turn)
     tools = tool_context(script, turn, audience, False, context.tools)
     specs = {spec.name: spec for spec in script.services.toolbox.offered(tools)}
-    new = turn.events if step == 1 else ()
     room = sum(spec.tokens for spec in specs.values())
-    prompt = build_prompt(script, context, audience, new, room)
+    prompt = build_prompt(script, context, audience, turn.events, room, goes_on=step > 1)
     tools = replace(
         tools,
         private=tools.private or prompt.private,

@@ -300,8 +300,7 @@ class Life(Play):
     def note_request(self, request: LLMRequest) -> int:
         """What was sent, and who would hear the answer."""
         assistant = next(who for who, name in MINDS.items() if name == request.scene.name)
-        words = [str(message["content"]) for message in request.messages]
-        text = "\n".join([*words, *(line.text for line in request.scene.lines)])
+        text = "\n".join(str(message["content"]) for message in request.messages)
         row = RequestRow(assistant, 0, 0, None, text)
         if request.scene.task != TASK_SUMMARY:
             turn = self.begun[assistant]

@@ -7,7 +7,7 @@ from evennia_ai.testing.scripted import LLMReply, ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.attention import answer_events
 from evennia_ai.turn.in_mind import latest_talk
-from evennia_ai.turn.llm_interaction import build_llm_messages
+from evennia_ai.turn.llm_interaction import build_llm_messages, build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 
 ANN = frozenset({"#5"})
@@ -93,3 +93,43 @@ def test_a_question_is_what_is_asked_although_somebody_has_come_in_since():
     talk = latest_talk(visible, lines[:2])
     assert (talk.asked, talk.before) == (lines[:2], lines[2:])
     assert latest_talk([], ()).asked == []
+
+
+def crowd(count, words=2, **settings):
+    """An assistant with a turn that so many lines set off, as `run_turn` finds it."""
+    script = StandInScript(ScriptedLLM(), AssistantConfig(**settings))
+    for number in range(count):
+        script.hears(f"line{number} " + "word " * words)
+    waiting = script.inbox.open_events().waiting
+    return script, script.turns.begin(waiting, ANN, False, "tick_event")
+
+
+def named_at_the_end(prompt):
+    return [f"line{n}" for n in range(100) if f"line{n} " in prompt.messages[-1]["content"]]
+
+
+def test_many_lines_are_named_in_part_where_all_stand_above():
+    script, turn = crowd(13)
+    prompt = build_prompt(script, CONTEXT_TICK_EVENT, ANN, turn.events)
+    assert named_at_the_end(prompt) == [f"line{n}" for n in range(3, 13)]
+    assert "3 more, see above" in prompt.messages[-1]["content"]
+
+
+def test_a_line_that_has_no_answer_is_named_where_it_is_out_of_view():
+    script, turn = crowd(13)
+    script.conversation.messages[:2] = []
+    for goes_on in (False, True):
+        prompt = build_prompt(script, CONTEXT_TICK_EVENT, ANN, turn.events, goes_on=goes_on)
+        assert {"line0", "line1"} <= set(named_at_the_end(prompt))
+        whole = str(prompt.messages)
+        assert all(f"line{n} " in whole for n in range(13))
+    assert "Said before them, and out of sight:" in prompt.messages[-1]["content"]
+
+
+def test_a_line_that_the_window_has_no_room_for_is_named_all_the_same():
+    script, turn = crowd(15, words=180, max_context_tokens=3_000, max_reply_tokens=100)
+    prompt = build_prompt(script, CONTEXT_TICK_EVENT, ANN, turn.events)
+    assert len(prompt.messages) < 15
+    whole = str(prompt.messages)
+    assert all(f"line{n} " in whole for n in range(15))
+    assert prompt.tokens + 100 <= 3_000
