@@ -41,3 +41,9 @@ class Recollections:
             _script_id, oldest = self._in_use.popitem(last=False)
             oldest.close()
         return index
+
+    def drop(self, script: Any) -> None:
+        """Let the memories of an assistant be made anew when they are needed next."""
+        index = self._in_use.pop(script.id, None)
+        if index is not None:
+            index.close()

@@ -9,6 +9,7 @@ from evennia import CmdSet
 from evennia_ai.commands.compact import CmdAICompact
 from evennia_ai.commands.history import CmdAIHistory
 from evennia_ai.commands.lore import CmdAILore
+from evennia_ai.commands.memory.command import CmdAIMemory
 from evennia_ai.commands.players import CmdForgetMe, CmdMute
 from evennia_ai.commands.purge import CmdAIPurge
 from evennia_ai.commands.rest import CmdAISleep, CmdAIWake
@@ -21,6 +22,7 @@ COMMANDS = (
     CmdAISetup,
     CmdAIStatus,
     CmdAIHistory,
+    CmdAIMemory,
     CmdAILore,
     CmdAITest,
     CmdAICompact,

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from evennia.commands.default.muxcommand import MuxCommand
+from twisted.python.failure import Failure
 
 from evennia_ai.assistant_character import SCRIPT_KEY, composed_path
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import AssistantError
 from evennia_ai.help_entries import HELP_CATEGORY
 from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.store.reports import Page
 from evennia_ai.texts import text
 
 
@@ -62,6 +64,11 @@ class AICommand(MuxCommand):
         """Do what was asked; raises `AssistantError`."""
         raise NotImplementedError
 
+    def tell_failure(self, failure: Failure) -> None:
+        """Tell what was wrong with a command that goes on after `run`."""
+        failure.trap(AssistantError)
+        self.msg(str(failure.value))
+
     def find_character(self, name: str) -> Any:
         """The one character of this name, near first; raises UsageError with what is wrong."""
         if not name:
@@ -94,6 +101,21 @@ class AICommand(MuxCommand):
                 "it one."
             )
         return script
+
+
+def page_number(text: str | None) -> int:
+    """The page that was asked for, 1 where none was; raises UsageError."""
+    if not text or not text.strip():
+        return 1
+    if not text.strip().isdigit() or not 0 < int(text) < 10**9:
+        raise UsageError(f"'{clean_output(text, 20)}' is no page number: try 1.")
+    return int(text)
+
+
+def page_footer(page: Page, typed: str) -> str:
+    """Where one is, and how to go on: what to type before the next page's number."""
+    older = f" Older: |w{typed}{page.number + 1}|n" if page.number < page.pages else ""
+    return f"|xPage {page.number} of {page.pages}, times in UTC.|n{older}"
 
 
 def all_assistants() -> list[AssistantScript]:

@@ -9,7 +9,14 @@ from typing import Any
 
 from evennia.objects.models import ObjectDB
 
-from evennia_ai.commands.common import AICommand, UsageError
+from evennia_ai.commands.common import AICommand, UsageError, page_footer, page_number
+from evennia_ai.commands.memory.told import (
+    JournalPage,
+    entry_lines,
+    journal_page,
+    names_in,
+    origins_of,
+)
 from evennia_ai.commands.sleep_told import pass_lines, whole_pass
 from evennia_ai.messages import Message
 from evennia_ai.policy.costs import CALLS, MS, NOTHING, TOKENS_IN, TOKENS_OUT
@@ -48,6 +55,7 @@ class CmdAIHistory(AICommand):
       aihistory/compactions <character> [= <page>]
       aihistory/compaction <character> = <number>
       aihistory/sleep <character> [= <number>, or page <page>]
+      aihistory/journal <character> [= <page>]
 
     Without a switch: the conversation, with time, speaker, who heard it and
     its tokens. Page 1 is the newest. A whisper is marked (private).
@@ -60,13 +68,15 @@ class CmdAIHistory(AICommand):
       compaction  - one of them with its summary, for each who may know it
       sleep - what it did each time it slept, and what that cost; with a number
               one of them, step by step
+      journal - what it wrote into its journal, when, and from which turn's
+              talk; |waimemory|n searches and changes it
 
     All times are UTC.
     """
 
     key = "aihistory"
     locks = "cmd:perm(Admin)"
-    switch_options = ("turns", "find", "compactions", "compaction", "sleep")
+    switch_options = ("turns", "find", "compactions", "compaction", "sleep", "journal")
 
     def run(self) -> None:
         """Show a page."""
@@ -79,6 +89,8 @@ class CmdAIHistory(AICommand):
             return self.show_compaction(script)
         if "sleep" in self.switches:
             return self.show_sleep(script, (self.rhs or "").strip())
+        if "journal" in self.switches:
+            return self.show_journal(script, page_number(self.rhs))
         return self.show_page(script, page_number(self.rhs))
 
     def show_page(self, script: Any, number: int) -> None:
@@ -134,6 +146,21 @@ class CmdAIHistory(AICommand):
             return
         self.msg("\n".join([*lines, self.footer(script, page, "page ")]))
 
+    def show_journal(self, script: Any, number: int) -> None:
+        """Show a page of the journal, with where each entry comes from."""
+
+        def tell(found: JournalPage) -> None:
+            rows = found.page.rows
+            if not rows:
+                self.msg(f"{script.character_name} has written nothing down yet.")
+                return
+            lines = entry_lines(rows, names_in(*rows), origins_of(script, rows))
+            typed = f"aihistory/journal {script.character_name} = "
+            self.msg("\n".join([*lines, page_footer(found.page, typed)]))
+
+        listed = journal_page(script, number, with_private=True)
+        listed.addCallback(tell).addErrback(self.tell_failure)
+
     def conversation_lines(self, script: Any, page: Page) -> list[str]:
         """The page's messages, and on the newest page what still waits."""
         lines = [message_line(row, script.character_name) for row in page.rows]
@@ -146,12 +173,7 @@ class CmdAIHistory(AICommand):
     def footer(self, script: Any, page: Page, word: str = "") -> str:
         """Where one is, and how to go on: with ``word`` before the page's number."""
         switch = f"/{self.switches[0]}" if self.switches else ""
-        older = (
-            f" Older: |waihistory{switch} {script.character_name} = {word}{page.number + 1}|n"
-            if page.number < page.pages
-            else ""
-        )
-        return f"|xPage {page.number} of {page.pages}, times in UTC.|n{older}"
+        return page_footer(page, f"aihistory{switch} {script.character_name} = {word}")
 
 
 def as_row(message: Message) -> dict[str, Any]:
@@ -199,15 +221,6 @@ def compaction_notes(row: dict[str, Any]) -> list[str]:
     states = {True: "as it was", False: "|ychanged since|n: messages were deleted", None: ""}
     log = f"The log under it is {states[unchanged]}." if unchanged is not None else ""
     return [f"Cost: {spent}. {log}".rstrip()]
-
-
-def page_number(text: str | None) -> int:
-    """The page that was asked for, 1 where none was; raises UsageError."""
-    if not text or not text.strip():
-        return 1
-    if not text.strip().isdigit() or not 0 < int(text) < 10**9:
-        raise UsageError(f"'{clean_output(text, 20)}' is no page number: try 1.")
-    return int(text)
 
 
 def names_for(dbrefs: Iterable[str]) -> str:

@@ -13,12 +13,13 @@ from evennia_ai import models
 from evennia_ai.assistant_character import SCRIPT_KEY
 from evennia_ai.store.archive import JournalArchive
 from evennia_ai.store.journal import Journal
+from evennia_ai.store.memory_editor import UndoSteps
 from evennia_ai.store.profiles import EntityProfiles
 from evennia_ai.store.segments import rows_about
 from evennia_ai.store.tidying import mark_for_tidying
 
 CHUNK = 500
-SHELVES = {shelf.kind: shelf for shelf in (Journal, JournalArchive, EntityProfiles)}
+SHELVES = {shelf.kind: shelf for shelf in (Journal, JournalArchive, EntityProfiles, UndoSteps)}
 
 
 def traces(dbref: str) -> list[Any]:

@@ -188,6 +188,10 @@ class EntityProfiles(Shelf):
         """Ids of what values that still hold were made of; of profiles that are loaded."""
         return sources_in_use(r for r in self.segments.held() if r["kind"] == ATTRIBUTE)
 
+    def about(self, entity: str) -> list[Record]:
+        """Everything there is about somebody, whoever may know it, in the order it was stored."""
+        return [copy_of(record) for record in self._about(entity)]
+
     def entities(self) -> list[str]:
         """Dbrefs of everybody there is something about."""
         self._load_all()
@@ -213,9 +217,12 @@ class EntityProfiles(Shelf):
 
     def _of(self, entity: str, kind: str) -> list[Record]:
         """The records of one kind about somebody, in the order they were stored."""
+        return [record for record in self._about(entity) if record["kind"] == kind]
+
+    def _about(self, entity: str) -> list[Record]:
+        """All records about somebody, in the order they were stored."""
         self._load_all()
-        records = self.segments.select(self._ids_about.get(entity, ()))
-        return [record for record in records if record["kind"] == kind]
+        return self.segments.select(self._ids_about.get(entity, ()))
 
     def _load_all(self) -> None:
         for _ in self.load_steps():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -35,6 +35,18 @@ def message_page(assistant_id: int, number: int, size: int) -> Page:
     """Messages as dicts."""
     rows = models.Message.objects.filter(assistant_id=assistant_id).order_by("-id")
     return paged(rows.values(), number, size)
+
+
+def messages_by_seq(assistant_id: int, seqs: Iterable[int], most: int) -> list[dict[str, Any]]:
+    """The messages of some numbers as dicts, oldest first; of many, the first."""
+    rows = models.Message.objects.filter(assistant_id=assistant_id, id__in=sorted(seqs)[:most])
+    return list(rows.order_by("id").values())
+
+
+def turns_of_messages(assistant_id: int, seqs: Iterable[int]) -> dict[int, int | None]:
+    """The turn of each message by its number; what is gone is missing."""
+    rows = models.Message.objects.filter(assistant_id=assistant_id, id__in=list(seqs))
+    return dict(rows.values_list("id", "turn_id"))
 
 
 def turn_page(assistant_id: int, number: int, size: int) -> Page:

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from contextlib import suppress
 from typing import Any
 
 from pydantic import BaseModel, Field
 from twisted.internet.defer import Deferred, inlineCallbacks
 
-from evennia_ai.errors import MemoryUnavailable
-from evennia_ai.memory.long_term import recall_by_meaning
+from evennia_ai.memory.all_memories import search_all_memories
 from evennia_ai.policy.consulted import entity_ref, entry_ref
 from evennia_ai.policy.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.provenance import Record
-from evennia_ai.policy.rank_fusion import fuse_ranks
 from evennia_ai.policy.synthesis import is_synthesis, select_found
 from evennia_ai.ports import ToolContext
 from evennia_ai.tools.base import Reached, tool
 from evennia_ai.turn.recollection import memory_line
 
 FOUND = 8
-LOOKED_AT = 24
 SHOWN_CHARS = 300
 
 
@@ -38,22 +34,16 @@ def search_memory(
 ) -> Generator[Deferred[Any], Any, str | Reached]:
     """Search all you remember: your notes, what you know of people and things, and long ago."""
     script, journal, query = context.script, context.character.journal, arguments.query
-    yield script.memories.prepare(script.services, [query])
-    discretion = script.config.discretion
-    near = script.memories.search(
-        query, LOOKED_AT, context.audience, script.services.now(), discretion
-    )
-    far: Sequence[tuple[Record, float]] = ()
-    with suppress(MemoryUnavailable):  # its own notes are what there is then; `aistatus` says so
-        far = yield recall_by_meaning(script, context.character, query, LOOKED_AT, context.audience)
-    ranked = fuse_ranks([hit.record for hit in near], [record for record, _ in far])
+    hits = yield search_all_memories(script, context.character, query, context.audience)
+    ranked = [hit.record for hit in hits]
     found = select_found(ranked, script.conversation.current.record, FOUND)
     if not found:
         return "You remember nothing about that."
     journal.count_recalls(record["id"] for record in found if "kind" not in record)
     lines = (f"- {memory_line(script, record, SHOWN_CHARS, query)}" for record in found)
     # What follows from what is private stays between those who may know it (P9).
-    binds = discretion == "strict" and any(record["audience"] is not None for record in found)
+    strict = script.config.discretion == "strict"
+    binds = strict and any(record["audience"] is not None for record in found)
     return Reached(
         "\n".join(lines), context.audience if binds else None, read=tuple(refs_of(found))
     )

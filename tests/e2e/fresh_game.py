@@ -8,6 +8,7 @@ What is done with a fenced block stands in its first line:
     ```sh                          run, where the block before left off
     ```sh install                  not run: the environment of the tests has the package already
     ```python <path>               written into that file of the game, at its end if it is there
+    ```python example              only shown
     ```python remove <path>        these lines are taken out of that file
     ```text output                 was printed by the commands before; "…" is anything
     ```text game                   typed by the superuser after "> "; other lines are what comes
@@ -113,6 +114,8 @@ class FreshGame(GameServer):
             self.shell(block.body)
         elif block.language == "sh" and what == "install":
             assert importlib.metadata.version(DISTRIBUTION)
+        elif block.language == "python" and what == "example":
+            pass
         elif block.language == "python" and what == "remove":
             self.take_out(rest, block.body)
         elif block.language == "python" and what:

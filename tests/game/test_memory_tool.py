@@ -10,6 +10,8 @@ from evennia_ai.messages import ToolCallRequest
 from evennia_ai.ports import ToolContext
 from evennia_ai.testing.scripted import call
 
+BY_MEANING = "evennia_ai.memory.all_memories.recall_by_meaning"
+
 
 @pytest.fixture
 def search(game, mira, ann):
@@ -45,14 +47,14 @@ def test_a_note_that_long_term_memory_finds_counts_before_others(game, mira, sea
     for number in range(30):
         mira.journal.add(f"Guest {number} asked for the way to the harbour.")
     wanted = mira.journal.get(mira.journal.add("The quay lies behind the mill."))
-    monkeypatch.setattr("evennia_ai.tools.memory.recall_by_meaning", lambda *args: [(wanted, 0.9)])
+    monkeypatch.setattr(BY_MEANING, lambda *args: [(wanted, 0.9)])
     assert "behind the mill" in search("the way to the harbour").text
 
 
 def test_without_long_term_memory_the_notes_are_searched(mira, search, monkeypatch):
     mira.journal.add("The quay lies behind the mill.")
     down = MemoryUnavailable("down")
-    monkeypatch.setattr("evennia_ai.tools.memory.recall_by_meaning", lambda *args: fail(down))
+    monkeypatch.setattr(BY_MEANING, lambda *args: fail(down))
     assert "behind the mill" in search("where is the quay?").text
 
 

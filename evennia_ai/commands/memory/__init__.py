@@ -1,0 +1,1 @@
+"""``aimemory``: what a character remembers, to be read, searched and changed."""

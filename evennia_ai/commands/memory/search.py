@@ -1,0 +1,73 @@
+"""What a character would find if somebody asked, and what it would keep back."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from twisted.internet.defer import Deferred, inlineCallbacks
+
+from evennia_ai.commands.memory.told import hidden_line, names_in
+from evennia_ai.events import Audience
+from evennia_ai.memory.all_memories import Hit, search_all_memories
+from evennia_ai.policy.memory_listing import named, why_found, why_withheld
+from evennia_ai.policy.provenance import Record, is_known_to
+from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.policy.synthesis import select_found
+from evennia_ai.tools.memory import FOUND, SHOWN_CHARS
+from evennia_ai.turn.recollection import memory_line, text_of
+
+
+@inlineCallbacks
+def search_as(
+    script: Any, words: str, audience: Audience, reads_private: bool
+) -> Generator[Deferred[Any], Any, str]:
+    """What `search_memory` would find for an audience, each with its score and why, and what it
+    would not say, with the rule. Nothing counts as looked up by it.
+
+    Args:
+        script: the assistant.
+        words: what is looked for.
+        audience: dbrefs of those who would hear the answer; of nobody, what is public.
+        reads_private: whether whoever searches may read what is private.
+
+    Fires with the lines; fails with StoreUnavailable and TurnAborted.
+    """
+    hits: list[Hit] = yield search_all_memories(script, script.character, words, audience)
+    by_id = {hit.record["id"]: hit for hit in hits}
+    ranked = [hit.record for hit in hits]
+    found = select_found(ranked, script.conversation.current.record, FOUND)
+    withheld = find_withheld(script, words, audience)
+    if not reads_private:  # a trusting character tells what is private to anybody; we do not
+        withheld += [record for record in found if not is_known_to(record, None)]
+        found = [record for record in found if is_known_to(record, None)]
+    names = names_in(*withheld, besides=audience)
+    who = f"If {named(sorted(audience), names)} asked" if audience else "What anybody may be told"
+    lines = [f"{clean_output(who, 200)}:"]
+    lines += [hit_line(script, words, by_id[record["id"]]) for record in found]
+    if not found:
+        lines.append("Nothing.")
+    if withheld and reads_private:
+        rules = "; ".join(why_withheld(record, audience, names) for record in withheld)
+        lines.append(f"|yHeld back|n (by who may know): {clean_output(rules, 600)}.")
+    elif withheld:
+        lines.append(hidden_line(len(withheld)))
+    return "\n".join(lines)
+
+
+def find_withheld(script: Any, words: str, audience: Audience) -> list[Record]:
+    """What would be among the first that are found, but may not be told this audience."""
+    discretion, now = script.config.discretion, script.services.now()
+    nearest = script.memories.search(words, FOUND, audience, now, "trusting")
+    return [hit.record for hit in nearest if not is_known_to(hit.record, audience, discretion)]
+
+
+def hit_line(script: Any, words: str, hit: Hit) -> str:
+    """One thing that was found."""
+    line = memory_line(script, hit.record, SHOWN_CHARS, words)
+    reasons = why_found(words, text_of(hit.record), hit.score, hit.likeness)
+    private = " |r(private)|n" if hit.record["audience"] is not None else ""
+    return (
+        f"|w{clean_output(hit.record['id'], 60)}|n {clean_output(line, SHOWN_CHARS)}{private}\n"
+        f"    |x{clean_output(reasons, 200)}|n"
+    )

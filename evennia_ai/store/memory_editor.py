@@ -1,0 +1,162 @@
+"""A journal changed by hand, and the way back: the last changes are kept on the character, across
+restarts, and "forget me" reaches them as it does the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from evennia_ai.policy.memory_undo import (
+    ADD,
+    BUILDER,
+    DELETE,
+    EDIT,
+    PIN,
+    UNPIN,
+    change_step,
+    edited_fields,
+    is_heard_since,
+    read_step,
+    restored_entry,
+    restored_fields,
+    step_of,
+)
+from evennia_ai.policy.provenance import Record, copy_of
+from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.store.shelf import Shelf
+from evennia_ai.store.tidying import mark_for_tidying
+
+MOST_STEPS = 20
+# What became of a change that was to be taken back.
+TAKEN_BACK, GONE, HEARD_SINCE = "taken back", "gone", "heard since"
+
+
+class UndoSteps(Shelf):
+    """The changes that can be taken back, oldest first."""
+
+    kind = "ai_memory_undo"
+    prefix = "u"
+
+    def last(self) -> Record | None:
+        """The change that would be taken back next."""
+        steps = list(self.segments.all())
+        return copy_of(steps[-1]) if steps else None
+
+    def keep(self, entry: Record, act: str) -> None:
+        """Note a change; the oldest beyond `MOST_STEPS` go. Raises StoreUnavailable."""
+        step = step_of(entry, act, self.segments.next_id, self.now())
+        steps = [one["id"] for one in self.segments.all()]
+        superfluous = max(0, len(steps) + 1 - MOST_STEPS)
+        self.segments.change(dict.fromkeys(steps[:superfluous]), step)
+
+    # --- what a shelf asks for ------------------------------------------------------------------
+
+    def read(self, raw: Any) -> Record:
+        """A stored step; raises BadRecord."""
+        return read_step(raw)
+
+    def changed(self, record: Record, fields: Mapping[str, Any]) -> Record:
+        """A step with some fields changed; raises BadRecord."""
+        return change_step(record, fields)
+
+    def noticed(self, old: Record | None, new: Record | None) -> None:
+        """Nothing is derived from these."""
+
+
+class MemoryEditor:
+    """Changes entries of a character's journal at a builder's word.
+
+    Each change is one transaction together with the step that takes it back. What leaves the
+    journal leaves long-term memory soon after (`evennia_ai.store.tidying`). All of it raises
+    StoreUnavailable, and then nothing has changed; what changes an entry raises KeyError where
+    there is none of that id.
+    """
+
+    def __init__(self, character: Any) -> None:
+        self._character = character
+        self._journal = character.journal
+        self.steps = UndoSteps.of(character)
+
+    def add(self, content: str, audience: list[str] | None = None) -> Record | None:
+        """Write something down as a builder's word, which nothing automatic removes; returns the
+        entry. None where it stands there already, for the same ears. Raises BadRecord.
+
+        Args:
+            content: one fact.
+            audience: dbrefs of those who alone may know; None for everybody.
+        """
+        if self._journal.has(content, None if audience is None else frozenset(audience)):
+            return None
+        with self._together():
+            added = self._journal.add(content, source_type=BUILDER, audience=audience)
+            entry: Record = self._journal.get(added)
+            self.steps.keep(entry, ADD)
+        return entry
+
+    def edit(self, id: str, content: str) -> Record:
+        """Put an entry in other words; returns it as it was. Raises BadRecord."""
+        return self._update(id, EDIT, edited_fields(content))
+
+    def pin(self, id: str, pinned: bool) -> Record:
+        """Keep an entry in mind for good, or not any more; returns it as it was."""
+        return self._update(id, PIN if pinned else UNPIN, {"pinned": pinned})
+
+    def delete(self, id: str) -> Record:
+        """Remove an entry; returns it."""
+        before = self._entry(id)
+        mark_for_tidying(self._character.id)
+        with self._together():
+            self.steps.keep(before, DELETE)
+            self._journal.remove(id)
+        return before
+
+    def undo(self, step: Record) -> str:
+        """Take a change back, the last one; returns `TAKEN_BACK`, `GONE` where its entry is not
+        there any more, or `HEARD_SINCE` where somebody has told the same since it was added, so
+        that it stays. The step is gone in any case."""
+        entry = self._journal.get(step["entry"])
+        outcome = TAKEN_BACK
+        mark_for_tidying(self._character.id)
+        with self._together():
+            if step["act"] == DELETE:
+                if entry is None:
+                    self._journal.segments.change({}, restored_entry(step))
+            elif entry is None:
+                outcome = GONE
+            elif step["act"] != ADD:
+                self._journal.update(entry["id"], **restored_fields(step))
+            elif is_heard_since(step, entry):
+                outcome = HEARD_SINCE
+            else:
+                self._journal.remove(entry["id"])
+            self.steps.remove(step["id"])
+        return outcome
+
+    # --- within ---------------------------------------------------------------------------------
+
+    def _entry(self, id: str) -> Record:
+        entry: Record | None = self._journal.get(id)
+        if entry is None:
+            raise KeyError(id)
+        return entry
+
+    def _update(self, id: str, act: str, fields: Mapping[str, Any]) -> Record:
+        before = self._entry(id)
+        mark_for_tidying(self._character.id)
+        with self._together():
+            self.steps.keep(before, act)
+            self._journal.update(id, **fields)
+        return before
+
+    @contextmanager
+    def _together(self) -> Generator[None]:
+        """One transaction for journal and steps. Where it fails, both are read anew: memory must
+        not hold what was rolled back."""
+        try:
+            with brief_transaction():
+                yield
+        except BaseException:
+            self._journal.segments.reset()
+            self.steps.segments.reset()
+            raise

@@ -1,0 +1,517 @@
+"""``aimemory`` and ``aihistory/journal``: what a character remembers, read, searched and changed by
+hand, and taken back."""
+
+import pytest
+
+from evennia_ai.errors import StoreUnavailable
+from evennia_ai.memory.long_term import recall_by_meaning
+from evennia_ai.policy.audience import visible
+from evennia_ai.sleep.consolidation import (
+    consolidate_memories_to_semantic,
+    prune_orphaned_memory_links,
+)
+from evennia_ai.store.forget import assistants_who_know, forget_chunk
+from evennia_ai.store.journal import Journal
+from evennia_ai.store.memory_editor import MOST_STEPS, MemoryEditor, UndoSteps
+from evennia_ai.store.tidying import marks_for_tidying
+from evennia_ai.testing.scripted import call
+
+TOLL = "The bridge toll is five pennies."
+RING = "Ann hid the ring in the well."
+
+
+@pytest.fixture
+def told(game):
+    """A function that types a command and lets the game go on; what comes of it, as one text."""
+
+    def told(player, line):
+        player.told(line)
+        for _ in range(10):
+            game.run(0.1)
+        return "\n".join(player.heard())
+
+    return told
+
+
+@pytest.fixture
+def ask(told, admin):
+    """The same as the admin."""
+    return lambda line: told(admin, line)
+
+
+@pytest.fixture
+def builder(game, tavern, mira):
+    """A builder who may change Mira, and who is no admin."""
+    builder = game.player("Bo", tavern, permissions=["Builder"])
+    mira.locks.add(f"edit:id({builder.character.id}) or perm(Admin)")
+    return builder
+
+
+@pytest.fixture
+def ring(mira, ann):
+    return mira.journal.add(RING, audience=[ann.dbref], speakers=[ann.dbref])
+
+
+def contents(mira):
+    return [entry["content"] for entry in mira.journal.all()]
+
+
+def restarted(mira):
+    """The journal and the steps as they are stored."""
+    Journal.drop(mira)
+    UndoSteps.drop(mira)
+    return mira.journal
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+def test_the_journal_is_listed_newest_first_with_its_columns(game, mira, ann, ask):
+    mira.journal.add(TOLL, source_entity=ann.dbref, speakers=[ann.dbref], importance=6)
+    game.clock.advance(60)
+    pinned = mira.journal.add("It rains.", source_type="observation")
+    mira.journal.update(pinned, pinned=True, consolidated=True, links=["mem0:x"])
+    text = ask("aimemory Mira")
+    assert text.index("j2 20") < text.index("j1 20")
+    assert "weight 6 (given), from Ann, known to all\n    " + TOLL in text
+    assert "noticed by itself, known to all; pinned; in long-term memory\n    It rains." in text
+    assert "Page 1 of 1" in text
+
+
+def test_pages_hold_twenty_and_one_beyond_the_last_is_the_last(mira, ask):
+    for number in range(41):
+        mira.journal.add(f"Guest {number} came in.")
+    first, last = ask("aimemory Mira"), ask("aimemory Mira = 99")
+    assert "Guest 40 came in." in first and "Guest 20 " not in first
+    assert "Page 1 of 3" in first and "Older: aimemory Mira = 2" in first
+    assert "Guest 0 came in." in last and "Page 3 of 3" in last and "Older" not in last
+
+
+def test_what_is_private_is_shown_to_admins_and_only_counted_for_builders(
+    mira, ann, ring, ask, told, builder
+):
+    mira.journal.add(TOLL)
+    assert "private to Ann (private)" in ask("aimemory Mira") and RING in ask("aimemory Mira")
+    text = told(builder, "aimemory Mira")
+    assert TOLL in text and "ring" not in text
+    assert "1 more: private, for admins to read." in text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "aimemory/show Mira = {id}",
+        "aimemory/edit Mira/{id} = No ring.",
+        "aimemory/pin Mira = {id}",
+        "aimemory/delete Mira = {id}",
+    ],
+)
+def test_what_is_private_is_not_there_for_a_builder(mira, ring, told, builder, line):
+    assert f"Mira has no entry '{ring}'" in told(builder, line.format(id=ring))
+    assert contents(mira) == [RING]
+
+
+def test_a_builder_neither_asks_as_others_nor_tells_what_is_private(mira, ann, told, builder):
+    for line in ("aimemory/search Mira as Ann = ring", "aimemory/add Mira for Ann = A ring."):
+        assert "private to somebody is for admins alone" in told(builder, line)
+    assert contents(mira) == []
+
+
+def test_a_builder_reads_only_characters_he_may_change(game, tavern, mira, told, builder):
+    other = game.player("Cy", tavern, permissions=["Builder"])
+    assert "You may not change Mira." in told(other, "aimemory Mira")
+    assert "written nothing down" in told(builder, "aimemory Mira")
+
+
+def test_it_is_not_for_players(ann, told):
+    assert "is not available" in told(ann, "aimemory Mira")
+
+
+def test_one_entry_is_shown_whole_with_what_it_comes_from_and_leads_to(game, mira, ann, ask):
+    game.model.add(call("add_journal_entry", content=TOLL), call("noop"))
+    ann.do("say Mira, the toll is five pennies")
+    game.run(1)
+    (entry,) = mira.journal.all()
+    other = mira.journal.add("The bridge is old.")
+    mira.journal.update(entry["id"], links=[other, "mem0:x"], tags=["money"])
+    mira.ai_profiles.set_attribute(ann.dbref, "knows", "the toll", sources=[entry["id"]])
+    text = ask(f"aimemory/show Mira = {entry['id']}")
+    assert TOLL in text
+    assert "Source: direct, from Ann, with words of Ann; trust 0.60" in text
+    assert "Tags: money" in text
+    assert f"Linked to: {other} The bridge is old.; mem0:x" in text
+    assert "Made of it: p1 knows: the toll" in text
+    assert "Mira, the toll is five pennies" in text  # the line of talk itself
+
+
+def test_the_lines_of_talk_are_for_admins(game, mira, ann, told, builder):
+    game.model.add(call("add_journal_entry", content=TOLL), call("noop"))
+    ann.do("say Mira, I owe Bob the toll")
+    game.run(1)
+    text = told(builder, "aimemory/show Mira = j1")
+    assert TOLL in text and "I owe Bob" not in text
+
+
+def test_of_somebody_old_values_contradictions_and_observations_are_told(game, mira, ann, bob, ask):
+    profiles = mira.ai_profiles
+    profiles.set_attribute(ann.dbref, "town", "Riverton", source_entity=bob.dbref)
+    game.clock.advance(60)
+    profiles.set_attribute(ann.dbref, "town", "Oakdale", source_entity=ann.dbref, sources=["j1"])
+    profiles.observe(ann.dbref, "hums a tune", speakers=[ann.dbref])
+    profiles.note_contact(ann.dbref, 0.5)
+    text = ask("aimemory/about Mira = Ann")
+    assert f"What Mira knows of Ann ({ann.dbref}):" in text
+    assert "They met once" in text and "feelings +0.10" in text
+    now, before = text.index("Oakdale, since 20"), text.index("Riverton, 20")
+    assert now < before
+    assert "from Ann; known to all; made of j1; against p1 Riverton (from Bob)" in text
+    assert "hums a tune (from Ann; known to all; not sorted yet)" in text
+    assert "knows nothing of Bob" in ask("aimemory/about Mira = Bob")
+
+
+def test_what_is_known_in_private_is_counted_for_a_builder(mira, ann, told, builder):
+    mira.ai_profiles.observe(ann.dbref, "is a spy", audience=[ann.dbref])
+    text = told(builder, "aimemory/about Mira = Ann")
+    assert "1 more: private" in text and "spy" not in text
+
+
+def test_markup_in_what_was_said_does_nothing(mira, ann, admin, ask):
+    evil = "|lcquit|ltclick|le |500red {x} $func(1)"
+    mira.journal.add(evil, tags=[evil])
+    mira.ai_profiles.observe(ann.dbref, evil)
+    mira.ai_profiles.set_attribute(ann.dbref, evil, evil)
+    for line in (
+        "aimemory Mira",
+        "aimemory/show Mira = j1",
+        "aimemory/about Mira = Ann",
+        "aimemory/search Mira = click",
+        "aimemory/pin Mira = j1",
+        "aihistory/journal Mira",
+    ):
+        ask(line)
+        sent = "".join(admin.session.sent)
+        assert "click" in sent, line
+        assert "|lc" not in sent and "{x}" not in sent and "$func" not in sent, line
+
+
+# --- searching -----------------------------------------------------------------------------------
+
+
+def test_a_search_tells_what_a_player_would_be_answered_and_what_is_held_back(
+    mira, ann, bob, ring, ask
+):
+    mira.journal.add("Bob sells rings.", speakers=[bob.dbref])
+    text = ask("aimemory/search Mira as Ann = where is the ring")
+    assert text.startswith("If Ann asked:")
+    assert RING in text and "(private)" in text and "Held back" not in text
+    assert "score " in text and "words: ring" in text
+    text = ask("aimemory/search Mira as Bob = where is the ring")
+    assert RING not in text and "Bob sells rings." in text
+    assert f"Held back (by who may know): {ring}, private to Ann, and Bob was not told." in text
+    text = ask("aimemory/search Mira as Ann, Bob = where is the ring")
+    assert RING not in text and "and Bob was not told" in text
+    text = ask("aimemory/search Mira = where is the ring")
+    assert text.startswith("What anybody may be told:")
+    assert RING not in text and f"{ring}, private to Ann." in text
+
+
+def test_a_builder_is_told_only_that_something_is_held_back(mira, ring, told, builder):
+    for discretion in ("strict", "trusting"):
+        mira.assistant.attributes.add("discretion", discretion)
+        mira.assistant.resolve_settings()
+        text = told(builder, "aimemory/search Mira = where is the ring")
+        assert "1 more: private" in text and RING not in text and "Ann" not in text
+
+
+def test_a_search_says_what_the_tool_finds_and_counts_nothing_as_looked_up(
+    game, mira, ann, ring, ask
+):
+    mira.journal.add(TOLL)
+    shown = ask("aimemory/search Mira as Ann = ring")
+    assert not mira.journal.recalls
+    game.model.add(call("search_memory", query="ring"), call("noop"))
+    ann.do("whisper Mira = where is it, that ring?")
+    game.run(1)
+    (result,) = [m for m in mira.assistant.conversation_history if m["role"] == "tool"][:1]
+    found = [line.removeprefix("- ") for line in result["content"].splitlines()]
+    assert found and all(line in shown for line in found)
+
+
+# --- changing ------------------------------------------------------------------------------------
+
+
+def test_what_is_added_is_a_builders_word_for_those_it_is_for(mira, ann, bob, ask):
+    assert "Written down, known to all: j1" in ask(f"aimemory/add Mira = {TOLL}")
+    assert "private to Ann: j2" in ask(f"aimemory/add Mira for Ann = {RING}")
+    public, private = mira.journal.all()
+    assert (public["source_type"], public["trust"], public["audience"]) == ("builder", 1.0, None)
+    assert private["audience"] == [ann.dbref]
+    assert not visible(frozenset(private["audience"]), frozenset({bob.dbref}))
+    assert "has noted just that already" in ask(f"aimemory/add Mira = {TOLL.upper()}")
+    assert len(mira.journal.all()) == 2
+
+
+@pytest.mark.parametrize("cold", [False, True], ids=["at once", "after a restart"])
+@pytest.mark.parametrize(
+    ("line", "changed", "undone"),
+    [
+        ("aimemory/add Mira = Bob owns a goat.", None, "j2 is not in its journal any more"),
+        ("aimemory/edit Mira/j1 = The toll is six.", None, "j1 has its old words again"),
+        ("aimemory/pin Mira = j1", None, "j1 is not pinned any more"),
+        ("aimemory/unpin Mira = j1", {"pinned": True}, "j1 is pinned again"),
+        ("aimemory/delete Mira = j1", None, "j1 is in its journal again"),
+    ],
+)
+def test_every_change_can_be_taken_back(mira, ann, ask, line, changed, undone, cold):
+    mira.journal.add(TOLL, source_entity=ann.dbref, speakers=[ann.dbref], tags=["money"])
+    mira.journal.update("j1", **(changed or {}))
+    before = mira.journal.all()
+    assert "aimemory/undo Mira takes it back." in ask(line)
+    assert mira.journal.all() != before
+    if cold:
+        restarted(mira)
+    assert f"Taken back: {undone}. (0 more.)" in ask("aimemory/undo Mira")
+    assert restarted(mira).all() == before
+    assert "no change of Mira's journal to take back" in ask("aimemory/undo Mira")
+
+
+def test_changes_are_taken_back_one_by_one_the_last_first(mira, ask):
+    mira.journal.add(TOLL)
+    ask("aimemory/edit Mira/j1 = It is six.")
+    ask("aimemory/edit Mira/j1 = It is seven.")
+    ask("aimemory/delete Mira = j1")
+    for words in ("It is seven.", "It is six.", TOLL):
+        ask("aimemory/undo Mira")
+        assert contents(mira) == [words]
+
+
+def test_the_last_twenty_changes_are_kept(mira, ask):
+    editor = MemoryEditor(mira)
+    for number in range(MOST_STEPS + 15):
+        editor.add(f"Guest {number} came in.")
+        assert len(UndoSteps.of(mira).all()) == min(number + 1, MOST_STEPS)
+    restarted(mira)
+    for _ in range(MOST_STEPS):
+        ask("aimemory/undo Mira")
+    assert "no change" in ask("aimemory/undo Mira")
+    assert contents(mira) == [f"Guest {number} came in." for number in range(15)]
+
+
+def test_an_edit_is_a_builders_word_and_keeps_who_may_know_and_who_may_have_it_forgotten(
+    mira, ann, ring, ask
+):
+    mira.journal.update(ring, source_entity=ann.dbref)
+    text = ask(f"aimemory/edit Mira/{ring} = The ring is in the mill.")
+    assert "Now: The ring is in the mill." in text and f"Before: {ring} {RING}" in text
+    (entry,) = mira.journal.all()
+    assert (entry["source_type"], entry["source_entity"], entry["trust"]) == ("builder", "", 1.0)
+    assert (entry["audience"], entry["speakers"]) == ([ann.dbref], [ann.dbref])
+    assert "from Ann" not in ask("aimemory/search Mira as Ann = ring")
+
+
+def run(game, deferred):
+    fired = []
+    deferred.addBoth(fired.append)
+    for _ in range(60):
+        if fired:
+            break
+        game.run(0.25)
+    return fired[0]
+
+
+@pytest.mark.parametrize("line", ["edit Mira/j1 = Six pennies.", "delete Mira = j1"])
+def test_old_words_are_found_nowhere_and_leave_long_term_memory(game, mira, ask, line):
+    memory, agent = game.service.semantic, f"npc_{mira.id}"
+    mira.journal.add(TOLL)
+    run(game, consolidate_memories_to_semantic(mira.assistant, mira))
+    assert [text for _, text in memory.stored[agent].values()] == [TOLL]
+    ask(f"aimemory/{line}")
+    recalled = run(game, recall_by_meaning(mira.assistant, mira, "bridge toll", 5, frozenset()))
+    assert recalled == []
+    assert "bridge" not in ask("aimemory/search Mira = toll").replace("words: bridge", "")
+    assert mira.id in marks_for_tidying()
+    run(game, prune_orphaned_memory_links(mira.assistant, mira))
+    left = [text for _, text in memory.stored[agent].values()]
+    assert left == ([] if "delete" in line else ["Six pennies."])
+
+
+def test_what_was_deleted_and_brought_back_goes_into_long_term_memory_again(game, mira, ask):
+    mira.journal.add(TOLL)
+    run(game, consolidate_memories_to_semantic(mira.assistant, mira))
+    ask("aimemory/delete Mira = j1")
+    run(game, prune_orphaned_memory_links(mira.assistant, mira))
+    ask("aimemory/undo Mira")
+    assert not mira.journal.get("j1")["consolidated"] and mira.journal.get("j1")["links"] == []
+    run(game, consolidate_memories_to_semantic(mira.assistant, mira))
+    recalled = run(game, recall_by_meaning(mira.assistant, mira, "bridge toll", 5, frozenset()))
+    assert [entry["id"] for entry, _ in recalled] == ["j1"]
+
+
+def test_what_somebody_told_too_is_not_taken_back(mira, ann, ask):
+    ask(f"aimemory/add Mira = {TOLL}")
+    mira.journal.add(TOLL, speakers=[ann.dbref])
+    assert "j1 stays: somebody has told it the same" in ask("aimemory/undo Mira")
+    assert contents(mira) == [TOLL]
+
+
+def test_what_is_gone_meanwhile_is_told(mira, ask):
+    mira.journal.add(TOLL)
+    ask("aimemory/pin Mira = j1")
+    mira.journal.remove("j1")
+    assert "j1 is gone meanwhile" in ask("aimemory/undo Mira")
+    assert contents(mira) == []
+
+
+def test_a_builder_cannot_take_back_what_concerns_something_private(mira, ring, ask, told, builder):
+    ask(f"aimemory/delete Mira = {ring}")
+    text = told(builder, "aimemory/undo Mira")
+    assert "an admin can undo it" in text and ring not in text and "ring" not in text
+    assert f"{ring} is in its journal again" in ask("aimemory/undo Mira")
+
+
+def test_a_summary_of_old_talk_may_be_deleted_but_not_put_in_other_words(mira, ask):
+    kept = mira.journal.add("[CONTEXT SYNTHESIS]\nAnn came.", id="compact_X_1",
+                            source_type="compaction")  # fmt: skip
+    for line in (f"edit Mira/{kept} = No.", f"pin Mira = {kept}"):
+        assert "summary of old talk" in ask(f"aimemory/{line}")
+    ask(f"aimemory/delete Mira = {kept}")
+    assert contents(mira) == []
+    ask("aimemory/undo Mira")
+    assert mira.journal.get(kept)["content"] == "[CONTEXT SYNTHESIS]\nAnn came."
+
+
+def test_forget_me_reaches_what_could_be_taken_back(mira, ann, ring, ask):
+    other = mira.journal.add("Bob came.")
+    ask(f"aimemory/delete Mira = {ring}")
+    ask(f"aimemory/pin Mira = {other}")
+    ask("aimemory/add Mira for Ann = She is a spy.")
+    assert mira.assistant.id in assistants_who_know(ann.dbref)
+    while forget_chunk(ann.dbref):
+        pass
+    restarted(mira)
+    assert [step["content"] for step in UndoSteps.of(mira).all()] == ["Bob came."]
+    assert contents(mira) == ["Bob came."]
+    assert mira.assistant.id not in assistants_who_know(ann.dbref)
+
+
+@pytest.mark.parametrize("broken", ["steps", "journal"])
+def test_a_change_is_whole_or_not_at_all(mira, admin, monkeypatch, broken):
+    mira.journal.add(TOLL)
+    editor = MemoryEditor(mira)
+    editor.add("Bob came.")
+    shelf = editor.steps if broken == "steps" else mira.journal
+    with monkeypatch.context() as patched:
+
+        def fails(*args, **kwargs):
+            raise StoreUnavailable("locked")
+
+        patched.setattr(shelf.segments, "_update", fails)
+        for change in (
+            lambda: editor.edit("j1", "Six."),
+            lambda: editor.pin("j1", True),
+            lambda: editor.delete("j1"),
+            lambda: editor.undo(editor.steps.last()),
+        ):
+            with pytest.raises(StoreUnavailable):
+                change()
+            assert contents(mira) == [TOLL, "Bob came."]
+            assert len(editor.steps.all()) == 1
+    assert [entry["pinned"] for entry in restarted(mira).all()] == [False, False]
+    assert [step["act"] for step in UndoSteps.of(mira).all()] == ["add"]
+
+
+# --- anew ----------------------------------------------------------------------------------------
+
+
+def test_a_rebuild_makes_index_and_long_term_memory_anew(game, mira, ask):
+    memory, agent = game.service.semantic, f"npc_{mira.id}"
+    for number in range(45):
+        mira.journal.add(f"Guest {number} came in.")
+    run(game, consolidate_memories_to_semantic(mira.assistant, mira))
+    memory.stored[agent].popitem()
+    before = mira.assistant.memories
+    text = ask("aimemory/rebuild Mira")
+    assert "The index is done: 45 memories can be found." in text
+    assert "Done: 45 entries are in long-term memory." in text
+    assert len(memory.stored[agent]) == 45
+    assert mira.assistant.memories is not before
+    mira.journal.add("Whoever was put away hears of nothing.")
+    assert "j46" not in before._due
+
+
+def test_a_rebuild_tells_how_far_it_is_and_is_not_begun_twice(game, mira, admin, monkeypatch):
+    monkeypatch.setattr("evennia_ai.commands.memory.rebuild.PROGRESS_EVERY", 20)
+    for number in range(45):
+        mira.journal.add(f"Guest {number} came in.")
+    admin.told("aimemory/rebuild Mira")
+    assert "is being made anew already" in admin.told("aimemory/rebuild Mira")
+    for _ in range(30):
+        game.run(0.1)
+    text = "\n".join(admin.heard())
+    assert "Mira: 20 entries done, 25 to go" in text and "Mira: 40 entries done, 5 to go" in text
+    admin.told("aimemory/rebuild Mira")
+    assert "already" not in admin.last()
+
+
+def test_a_rebuild_without_long_term_memory_says_so(game, mira, ask):
+    mira.journal.add(TOLL)
+    game.service.semantic.off = "turned off."
+    assert "Long-term memory is left alone: turned off." in ask("aimemory/rebuild Mira")
+    game.service.semantic.off, game.service.semantic.down = "", True
+    assert "Long-term memory is not done: It is down." in ask("aimemory/rebuild Mira")
+
+
+# --- by which turn -------------------------------------------------------------------------------
+
+
+def test_aihistory_tells_what_was_written_when_and_from_which_turn(game, mira, ann, ask):
+    game.model.add(call("add_journal_entry", content=TOLL), call("noop"))
+    ann.do("say Mira, the toll is five pennies")
+    game.run(1)
+    mira.journal.add("A builder's word.", source_type="builder")
+    text = ask("aihistory/journal Mira")
+    (entry, _) = mira.journal.all()
+    (message,) = [m for m in mira.assistant.conversation_history if m["role"] == "user"]
+    assert f"known to all; turn {message['metadata']['turn_id']}\n    {TOLL}" in text
+    assert entry["timestamp"][:19].replace("T", " ") in text
+    assert "a builder's word, known to all\n" in text
+    assert "Page 1 of 1" in text
+
+
+def test_aihistory_says_where_nothing_was_written(ask):
+    assert "Mira has written nothing down yet." in ask("aihistory/journal Mira")
+
+
+# --- wrong use -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("aimemory", "Which character?"),
+        ("aimemory Nobody", "There is nobody called 'Nobody'."),
+        ("aimemory Ada", "Ada has no assistant."),
+        ("aimemory Mira = x", "'x' is no page number: try 1."),
+        ("aimemory/frob Mira", "There is no switch /frob."),
+        ("aimemory/pin/unpin Mira = j1", "One switch at a time"),
+        ("aimemory/show Mira", "Which entry of Mira's journal?"),
+        ("aimemory/show Mira = j9", "Mira has no entry 'j9'. aimemory Mira lists them."),
+        ("aimemory/show Mira = |lcquit|ltx|le", "Mira has no entry '¦lcquit"),
+        ("aimemory/about Mira", "About whom?"),
+        ("aimemory/about Mira = Nobody", "There is nobody called 'Nobody'."),
+        ("aimemory/search Mira", "Which words?"),
+        ("aimemory/search Mira as Nobody = ring", "There is nobody called 'Nobody'."),
+        ("aimemory/add Mira", "In which words?"),
+        ("aimemory/add Mira for Nobody = A ring.", "There is nobody called 'Nobody'."),
+        ("aimemory/add Mira = " + "x " * 600, "One fact at a time"),
+        ("aimemory/edit Mira = A ring.", "Which entry of Mira's journal?"),
+        ("aimemory/edit Mira/j1", "In which words?"),
+        ("aimemory/edit Mira/j1 = It rains.", "It says just that already."),
+        ("aimemory/unpin Mira = j1", "j1 is not pinned as it is."),
+        ("aimemory/undo Mira", "There is no change of Mira's journal to take back."),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_a_sentence(mira, ask, line, answer):
+    mira.journal.add("It rains.")
+    assert answer in ask(line)
+    assert contents(mira) == ["It rains."]
