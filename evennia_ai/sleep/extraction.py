@@ -23,8 +23,9 @@ from evennia_ai.policy.react import LoopState, begin_step, take_calls
 from evennia_ai.ports import ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.sleep.compaction import is_due, preview
 from evennia_ai.sleep.order import SLEEP, Order
-from evennia_ai.turn.llm_interaction import build_prompt, build_request, call_model
+from evennia_ai.turn.llm_interaction import build_request, call_model
 from evennia_ai.turn.persistence import persist
+from evennia_ai.turn.prompt_building import build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION, PromptContext
 from evennia_ai.turn.react_loop import tool_context
 from evennia_ai.turn.tool_execution import DONE, call_messages, perform

@@ -16,7 +16,8 @@ from evennia_ai.messages import LLMReply
 from evennia_ai.policy.react import own_call_id
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import ToolResult, TurnRecord
-from evennia_ai.turn.llm_interaction import build_prompt, build_request
+from evennia_ai.turn.llm_interaction import build_request
+from evennia_ai.turn.prompt_building import build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from evennia_ai.turn.react_loop import (
     EXCUSED,

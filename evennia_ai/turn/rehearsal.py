@@ -26,7 +26,8 @@ from evennia_ai.policy.react import (
 )
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import ModelCallRecord, ToolContext, ToolResult, TurnRecord
-from evennia_ai.turn.llm_interaction import build_prompt, build_request, call_model
+from evennia_ai.turn.llm_interaction import build_request, call_model
+from evennia_ai.turn.prompt_building import build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT, heard_line
 from evennia_ai.turn.react_loop import tool_context
 from evennia_ai.turn.tool_execution import DONE, REFUSED, call_messages

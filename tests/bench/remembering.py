@@ -19,7 +19,8 @@ from evennia_ai.ports import LLMRequest
 from evennia_ai.sleep.compaction import compact
 from evennia_ai.sleep.order import Order
 from evennia_ai.testing.stand_ins import StandInScript
-from evennia_ai.turn.llm_interaction import build_prompt, generate_context_summary
+from evennia_ai.turn.llm_interaction import generate_context_summary
+from evennia_ai.turn.prompt_building import build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.bench.planted import PLAYERS, Line, Planted, Talk, stands_in
 

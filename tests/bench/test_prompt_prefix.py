@@ -23,7 +23,7 @@ from evennia_ai.sleep.compaction import compact, is_due, is_urgent
 from evennia_ai.sleep.order import Order
 from evennia_ai.slices import TimeSlices
 from evennia_ai.testing.stand_ins import StandInScript
-from evennia_ai.turn.llm_interaction import Prompt, build_prompt
+from evennia_ai.turn.prompt_building import Prompt, build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.bench.figures import Sheet
 from tests.bench.planted import make_talk

@@ -19,7 +19,13 @@ from evennia_ai.ports import ToolContext
 from evennia_ai.sleep import compaction, extraction, summarising
 from evennia_ai.testing import memory_stores
 from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
-from evennia_ai.turn import attention, llm_interaction, react_loop, tool_execution
+from evennia_ai.turn import (
+    attention,
+    llm_interaction,
+    prompt_building,
+    react_loop,
+    tool_execution,
+)
 from tests.simulation.mind import Mind
 
 real_append = MemoryConversation.append
@@ -192,8 +198,8 @@ PLANTS = {
     "a model is told the first of several lines only": Plant(
         "P1",
         (
-            (llm_interaction, "new_lines_prompt", lambda lines: "".join(lines[:1])),
-            (llm_interaction, "visible_items", lambda *about: []),
+            (prompt_building, "new_lines_prompt", lambda lines, *hidden: "".join(lines[:1])),
+            (prompt_building, "visible_items", lambda *about: []),
             (llm_interaction, "build_scene", scene_of_the_first),
         ),
     ),
@@ -245,7 +251,7 @@ PLANTS = {
     ),
     "ticks overlap": plant("P5", Mind, "ticking", never),
     "every audience sees everything": plant(
-        "P9", llm_interaction, "visible_items", lambda messages, *audience: list(messages)
+        "P9", prompt_building, "visible_items", lambda messages, *audience: list(messages)
     ),
     "what was whispered back is logged as public": Plant(
         "P9",

@@ -7,8 +7,9 @@ from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.sleep.compaction import compact
 from evennia_ai.sleep.order import MANUAL, Order
 from evennia_ai.turn.in_mind import MATERIALS_PART, TAIL_PART
-from evennia_ai.turn.llm_interaction import build_llm_messages, build_prompt
+from evennia_ai.turn.llm_interaction import build_llm_messages
 from evennia_ai.turn.materials import materials_at_hand
+from evennia_ai.turn.prompt_building import build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.test_context_compaction import ANN, BOB, SUMMARY, make_script, outcome, talk
 
