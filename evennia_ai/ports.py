@@ -290,7 +290,8 @@ class ToolResult:
     unknown; ``text`` goes back to the model.
 
     ``heard_by`` are those an act reached where it reached only some of the turn's audience;
-    ``read`` and ``changed`` name what was consulted, see `policy.consulted`.
+    ``read`` and ``changed`` name what was consulted, see `policy.consulted`; ``speakers`` are those
+    whose remembered words it brought back.
     """
 
     state: str
@@ -298,6 +299,7 @@ class ToolResult:
     heard_by: Audience | None = None
     read: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
+    speakers: Audience = frozenset()
 
 
 @dataclass(frozen=True)
@@ -492,6 +494,9 @@ class Script(Protocol):
     def pins(self, audience: Audience | None) -> Sequence[KnownLine]:
         """What it keeps in mind for good and this audience may know, None for what everybody may,
         a line each."""
+
+    def goals(self, audience: Audience | None) -> Sequence[KnownLine]:
+        """What it is after, as for `pins`."""
 
     def journalled_since(self, at: str, audience: Audience | None) -> Sequence[str]:
         """What was written into the journal since a time in ISO form, as for `pins`."""

@@ -24,13 +24,14 @@ class Reached:
 
     ``heard_by`` are those who could perceive it, where these are only some of those present;
     ``read`` and ``changed`` name what was consulted, so that it can be at hand later: see
-    `evennia_ai.policy.consulted`.
+    `evennia_ai.policy.consulted`; ``speakers`` are those whose remembered words are in it.
     """
 
     text: str
     heard_by: Audience | None = None
     read: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
+    speakers: Audience = frozenset()
 
 
 @dataclass(frozen=True)

@@ -39,9 +39,9 @@ def search_history(context: ToolContext, arguments: HistoryArguments) -> str | R
     if not found:
         return "Nothing of that kind was said."
     text = "\n".join(line for message in found for line in found_lines(message, script))
-    if strict and any(map(is_private, found)):
-        return Reached(text, context.audience)
-    return text
+    binds = strict and any(map(is_private, found))
+    speakers = frozenset(message["metadata"].get("speaker") or "" for message in found) - {""}
+    return Reached(text, context.audience if binds else None, speakers=speakers)
 
 
 def may_know(audience: Audience, message: Message) -> bool:

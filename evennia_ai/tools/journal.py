@@ -11,6 +11,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.errors import BadRecord, ToolError
 from evennia_ai.policy.consulted import entry_ref
+from evennia_ai.policy.known_line import speakers_in
 from evennia_ai.policy.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.synthesis import is_synthesis, select_found
@@ -121,7 +122,8 @@ def search_journal(
     # What follows from what is private stays between those who may know it (P9).
     binds = discretion == "strict" and any(entry["audience"] is not None for entry in found)
     read = tuple(entry_ref(entry["id"]) for entry in found if not is_synthesis(entry))
-    return Reached("\n".join(lines), context.audience if binds else None, read=read)
+    heard_by = context.audience if binds else None
+    return Reached("\n".join(lines), heard_by, read=read, speakers=speakers_in(found))
 
 
 class AddJournalEntryTool(Tool):

@@ -11,6 +11,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from evennia_ai.memory.all_memories import search_all_memories
 from evennia_ai.policy.consulted import entity_ref, entry_ref
 from evennia_ai.policy.entity_profiles import ATTRIBUTE
+from evennia_ai.policy.known_line import speakers_in
 from evennia_ai.policy.provenance import Record
 from evennia_ai.policy.synthesis import is_synthesis, select_found
 from evennia_ai.ports import ToolContext
@@ -45,7 +46,10 @@ def search_memory(
     strict = script.config.discretion == "strict"
     binds = strict and any(record["audience"] is not None for record in found)
     return Reached(
-        "\n".join(lines), context.audience if binds else None, read=tuple(refs_of(found))
+        "\n".join(lines),
+        context.audience if binds else None,
+        read=tuple(refs_of(found)),
+        speakers=speakers_in(found),
     )
 
 

@@ -31,6 +31,7 @@ BUILT_IN = (
     "evennia_ai.tools.memory",
     "evennia_ai.tools.history",
     "evennia_ai.tools.entity",
+    "evennia_ai.tools.goals",
     "evennia_ai.tools.control",
 )
 DONE, FAILED, REFUSED = "done", "failed", "refused"
@@ -85,7 +86,8 @@ class ToolRegistry:
         finally:
             context.character.ndb.ai_in_confidence = False
         if isinstance(came, Reached):
-            return ToolResult(DONE, came.text, came.heard_by, came.read, came.changed)
+            told = came.heard_by, came.read, came.changed, came.speakers
+            return ToolResult(DONE, came.text, *told)
         return ToolResult(DONE, str(came))
 
     def _find(self, context: ToolContext, name: str) -> Tool:

@@ -96,10 +96,11 @@ def run_turn(
     yield prepare_memories(script, turn)
     state = LoopState(turn.id)
     done: frozenset[str] = frozenset()
+    remembered: Audience = frozenset()
     acted = False
     for step in range(1, (context.max_iterations or config.max_iterations) + 1):
         try:
-            asked: Asked = yield ask_with_room(script, turn, context, step, deadline_at)
+            asked: Asked = yield ask_with_room(script, turn, context, step, deadline_at, remembered)
         except ProviderError as error:
             if not acted:
                 raise
@@ -110,7 +111,7 @@ def run_turn(
             acted = (yield speak_text(script, turn, tools, reply, step)) or acted
             break
         worked: Worked = yield execute_calls(script, turn, tools, reply, specs, state)
-        state, done = worked.state, done | worked.done
+        state, done, remembered = worked.state, done | worked.done, worked.remembered
         acted = acted or any(name not in specs or specs[name].world for name in worked.done)
         if state.ended or context.loop_mode == "single_action":
             break
@@ -125,7 +126,12 @@ def run_turn(
 
 @inlineCallbacks
 def ask_with_room(
-    script: Any, turn: TurnRecord, context: PromptContext, step: int, deadline_at: float
+    script: Any,
+    turn: TurnRecord,
+    context: PromptContext,
+    step: int,
+    deadline_at: float,
+    remembered: Audience,
 ) -> Generator[Deferred[Any], Any, Asked]:
     """`ask`; where the model's window overflows, once more after a compaction that asks no model.
 
@@ -133,20 +139,26 @@ def ask_with_room(
     fails as `ask` does.
     """
     try:
-        asked: Asked = yield ask(script, turn, context, step, deadline_at)
+        asked: Asked = yield ask(script, turn, context, step, deadline_at, remembered)
     except ContextOverflow:
         made_room: bool = yield script.make_room()
         if not made_room:
             raise
-        asked = yield ask(script, turn, context, step, deadline_at)
+        asked = yield ask(script, turn, context, step, deadline_at, remembered)
     return asked
 
 
 @inlineCallbacks
 def ask(
-    script: Any, turn: TurnRecord, context: PromptContext, step: int, deadline_at: float
+    script: Any,
+    turn: TurnRecord,
+    context: PromptContext,
+    step: int,
+    deadline_at: float,
+    remembered: Audience,
 ) -> Generator[Deferred[Any], Any, Asked]:
-    """One model call, for those who will hear the answer as things are now.
+    """One model call, for those who will hear the answer as things are now. ``remembered`` are
+    those whose words the turn's tools have called to mind.
 
     Fires with what was `Asked`; fails with `ProviderError` or `TurnAborted`.
     """
@@ -159,7 +171,7 @@ def ask(
         tools,
         private=tools.private or prompt.private,
         deadline_at=deadline_at,
-        remembered=prompt.remembered,
+        remembered=remembered | prompt.remembered,
     )
     specs = {spec.name: spec for spec in script.services.toolbox.offered(tools)}
     request = build_request(script, turn, prompt, tuple(specs.values()), step)

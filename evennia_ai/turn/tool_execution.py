@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
 
 from evennia_ai.errors import OutcomeUnknown
+from evennia_ai.events import Audience
 from evennia_ai.messages import LLMReply, Message, ToolCallRequest, make_message, wire_call
 from evennia_ai.policy.consulted import CHANGED, READ
 from evennia_ai.policy.react import (
@@ -34,10 +35,12 @@ AsLogged = Callable[[ToolResult], Sequence[Message]]
 
 @dataclass(frozen=True)
 class Worked:
-    """What came of a reply's calls: the loop after them, and the names of what was done."""
+    """What came of a reply's calls: the loop after them, the names of what was done, and whose
+    words came to mind by it."""
 
     state: LoopState
     done: frozenset[str]
+    remembered: Audience
 
 
 @inlineCallbacks
@@ -147,7 +150,8 @@ def execute_calls(
         state = apply_call(state, call, may_be_done, categories)
         if result.state == DONE:
             done.add(call.name)
-    return Worked(state, frozenset(done))
+        context = replace(context, remembered=context.remembered | result.speakers)
+    return Worked(state, frozenset(done), context.remembered)
 
 
 @inlineCallbacks

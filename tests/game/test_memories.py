@@ -184,5 +184,19 @@ def test_whose_words_come_to_mind_needs_a_tool_s_right_too(game, tavern, ann, mi
     assert "price" not in offered(game)
 
 
+def test_so_do_words_that_a_search_brought_back_in_the_same_turn(game, tavern, ann, mira):
+    game.service.toolbox = load_registry(["tests.game.test_tools"])
+    builder = game.player("Ada", tavern, permissions=["Builder"])
+    mira.journal.add("A goose is five crowns.", speakers=[ann.dbref], source_type="compaction")
+    for search in (call("search_memory", query="goose"), call("search_journal", words="goose")):
+        game.model.add(search, call("price", thing="goose"), call("say", text="Five."))
+        builder.do("say Mira, do you know?")
+        game.run(2)
+        asked, results = game.model.requests[-1], []
+        assert "price" not in offered(game)
+        results = [m["content"] for m in asked.messages if m["role"] == "tool"]
+        assert results[-2].endswith("A goose is five crowns.") and "5 coins" not in results[-1]
+
+
 def offered(game):
     return {tool["function"]["name"] for tool in game.model.requests[-1].tools}
