@@ -13,6 +13,7 @@ from evennia_ai.hearing import KINDS, MOVES, Utterance, split_message, words_of
 from evennia_ai.rest import sleeper_line
 from evennia_ai.senses import display_name
 from evennia_ai.store.attributes import read_attribute, write_attribute
+from evennia_ai.store.goals import Goals
 from evennia_ai.store.journal import Journal
 from evennia_ai.store.profiles import EntityProfiles
 from evennia_ai.thinking import choose_filler
@@ -45,6 +46,11 @@ class AssistantMixin:
     def ai_profiles(self) -> EntityProfiles:
         """What the character knows of others, by their dbrefs."""
         return EntityProfiles.of(self)
+
+    @property
+    def ai_goals(self) -> Goals:
+        """What the character is after."""
+        return Goals.of(self)
 
     def attach_assistant(self, persona: str = "") -> Any:
         """Give the character a mind, with a persona or with the one it has; returns the script."""

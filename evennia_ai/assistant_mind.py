@@ -24,8 +24,10 @@ from evennia_ai.events import Audience
 from evennia_ai.game_settings import game_settings
 from evennia_ai.llm.tokenizers import count_for
 from evennia_ai.memory.episodic_index import EpisodicIndex
+from evennia_ai.memory.shared import WithHearsay
 from evennia_ai.messages import Message
 from evennia_ai.policy.context_settings import context_complaints
+from evennia_ai.policy.goals import goal_lines
 from evennia_ai.policy.known_line import KnownLine, speakers_in
 from evennia_ai.policy.persona import Persona
 from evennia_ai.policy.tokens import CountText, UsageReport, count_message, estimate_tokens
@@ -195,9 +197,11 @@ class MindMixin:
         return [entry["content"] for entry in entries if entry["timestamp"] >= at]
 
     @property
-    def memories(self) -> EpisodicIndex:
-        """What its character wrote down and takes to be so, ready to be searched."""
-        return self.services.recollections.of(self)
+    def memories(self) -> EpisodicIndex | WithHearsay:
+        """What its character wrote down and takes to be so, ready to be searched; where it shares
+        its memories, with what others told it."""
+        services = self.services
+        return services.shared_memory.with_hearsay(self, services.recollections.of(self))
 
     def pins(self, audience: Audience | None) -> list[KnownLine]:
         """What it keeps in mind for good and this audience may know, None for what everybody may,
@@ -210,6 +214,15 @@ class MindMixin:
             )
             for entry in found
         ]
+
+    def goals(self, audience: Audience | None) -> list[KnownLine]:
+        """What it is after and this audience may know, a line each, within the room that is left
+        beside the pins; a third of that for pins at least."""
+        config, count = self.config, self.count_text
+        pinned = sum(count(line.text) for line in self.pins(audience))
+        room = max(config.pin_tokens - pinned, config.pin_tokens // 3)
+        found = self.character.ai_goals.open(audience, config.discretion)
+        return goal_lines(found, room, count, strict=config.discretion == "strict")
 
     @property
     def count_text(self) -> CountText:

@@ -12,6 +12,7 @@ from evennia.typeclasses.attributes import Attribute
 from evennia_ai import models
 from evennia_ai.assistant_character import SCRIPT_KEY
 from evennia_ai.store.archive import JournalArchive
+from evennia_ai.store.goals import Goals
 from evennia_ai.store.journal import Journal
 from evennia_ai.store.memory_editor import UndoSteps
 from evennia_ai.store.profiles import EntityProfiles
@@ -19,7 +20,8 @@ from evennia_ai.store.segments import rows_about
 from evennia_ai.store.tidying import mark_for_tidying
 
 CHUNK = 500
-SHELVES = {shelf.kind: shelf for shelf in (Journal, JournalArchive, EntityProfiles, UndoSteps)}
+KNOWLEDGE = (Journal, JournalArchive, EntityProfiles, UndoSteps, Goals)
+SHELVES = {shelf.kind: shelf for shelf in KNOWLEDGE}
 
 
 def traces(dbref: str) -> list[Any]:
@@ -43,6 +45,7 @@ def traces(dbref: str) -> list[Any]:
         models.ToolCall.objects.filter(turn__in=turns),
         models.Event.objects.filter(speaker=dbref),
         models.SpeakerUse.objects.filter(speaker=dbref),
+        models.SharedEntry.objects.filter(people__contains=f" {dbref} "),
     ]
 
 

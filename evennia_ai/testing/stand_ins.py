@@ -219,6 +219,10 @@ class StandInScript:
         """It keeps nothing in mind."""
         return ()
 
+    def goals(self, audience: Audience | None) -> Sequence[KnownLine]:
+        """It is after nothing."""
+        return ()
+
     def journalled_since(self, at: str, audience: Audience | None) -> Sequence[str]:
         """It has no journal."""
         return ()

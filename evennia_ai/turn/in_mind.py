@@ -27,6 +27,7 @@ from evennia_ai.turn.recollection import remembered
 Labelled = tuple[str, KnownLine]
 
 PINNED, AT_HAND, REMEMBERED = "Keep in mind", "At hand", "You remember"
+GOALS = "You are after"
 TALK_LINES = 3
 # Of the window. The tail is paid for anew with every call; no provider's cache keeps it.
 TAIL_PART = 0.075
@@ -39,8 +40,8 @@ MEMORY_PART = 0.03
 @dataclass(frozen=True)
 class InMind:
     """What comes to mind beside the talk: static knowledge, and ``lines`` of what is known of
-    those present, what was pinned, what was consulted in talk out of view, and what is recalled of
-    it, each with its label. ``private`` where any of it is for the prompt's audience alone;
+    those present, what was pinned, what it is after, what was consulted in talk out of view, and
+    what is recalled of it, each with its label. ``private`` where any of it is for the prompt's audience alone;
     ``speakers`` are those whose words may be in it."""
 
     lore: tuple[LoreEntry, ...]
@@ -59,6 +60,7 @@ def call_to_mind(script: Any, audience: Audience, talk: Talk, situation: Situati
     lore = select_lore(entries, labels, " ".join((*talk.before, *talk.asked)), most)
     people = labelled(PEOPLE, describe_present(script, audience))
     known = [*people, *labelled(PINNED, script.pins(audience))]
+    known += labelled(GOALS, script.goals(audience))
     free = TAIL_PART * window - count_tail(situation, lore, known)
     most = int(min(MATERIALS_PART * window, free - LEAST_RECALL * window))
     known += labelled(AT_HAND, materials_at_hand(script, audience, most))

@@ -1,0 +1,138 @@
+"""Setting oneself a goal, and coming nearer to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+from twisted.internet.defer import Deferred, inlineCallbacks
+
+from evennia_ai.errors import BadRecord, ToolError
+from evennia_ai.policy.goals import (
+    BUILDER,
+    DONE,
+    DROPPED,
+    GOAL_CHARS,
+    MOST_OPEN,
+    USUAL_IMPORTANCE,
+    WHY_CHARS,
+    find_goal,
+)
+from evennia_ai.policy.provenance import Record
+from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.ports import ToolContext
+from evennia_ai.senses import plain
+from evennia_ai.tools.base import tool
+from evennia_ai.tools.memory_sources import sources_of
+from evennia_ai.turn.persistence import persist
+
+
+class GoalArguments(BaseModel):
+    """What to be after."""
+
+    goal: str = Field(description="What you want to achieve, in one sentence.")
+    why: str = Field(default="", description="What for, in a few words.")
+    part_of: str = Field(default="", description="Of which of your goals it is a step, if any.")
+    importance: int = Field(default=USUAL_IMPORTANCE, ge=1, le=10, description="1 to 10.")
+
+
+class ProgressArguments(BaseModel):
+    """What has come of a goal."""
+
+    goal: str = Field(description="Which goal: its number such as g3, or its words.")
+    progress: int | None = Field(default=None, ge=0, le=100, description="Percent done.")
+    state: Literal["open", "done", "dropped"] = Field(
+        default="open", description="done when it is reached, dropped when you give it up."
+    )
+
+
+@tool("set_goal", world=False, safe_to_retry=True)
+@inlineCallbacks
+def set_goal(context: ToolContext, arguments: GoalArguments) -> Generator[Deferred[Any], Any, str]:
+    """Set yourself a goal that you will keep in mind for days, or a step towards one."""
+    goals, services = context.character.ai_goals, context.script.services
+    content = clean_heard(arguments.goal, GOAL_CHARS)
+    if not content:
+        raise ToolError("There were no words in that.")
+    yield goals.load(services.slices.put)
+    known = known_goals(context)
+    whose = sources_of(context)
+    if arguments.part_of:
+        parent = meant(arguments.part_of, known)
+        whose["parent"] = parent["id"]
+        if whose["audience"] is None:  # what leads to a confidence is one
+            whose["audience"] = parent["audience"]
+    own = [goal for goal in known if goal["origin"] != BUILDER]
+    if len(own) >= MOST_OPEN and find_goal(content, own) is None:
+        raise ToolError(f"You have {len(own)} goals: finish or drop one before you set another.")
+
+    def write() -> str:
+        why = clean_heard(arguments.why, WHY_CHARS)
+        try:
+            kept = goals.add(content, why=why, importance=arguments.importance, **whose)
+        except BadRecord as error:
+            raise ToolError(f"That does not fit: {error}") from error
+        return f"You have set yourself that goal: {kept}."
+
+    done: str = yield persist(services.clock, write)
+    return done
+
+
+@tool("update_goal", world=False, safe_to_retry=True)
+@inlineCallbacks
+def update_goal(
+    context: ToolContext, arguments: ProgressArguments
+) -> Generator[Deferred[Any], Any, str]:
+    """Note how far you have come with one of your goals, that you reached it, or give it up."""
+    goals, services = context.character.ai_goals, context.script.services
+    yield goals.load(services.slices.put)
+    goal = meant(arguments.goal, known_goals(context))
+    ensure_may_change(context, goal, arguments.state)
+    done: str = yield persist(services.clock, change(goals, goal, arguments))
+    return done
+
+
+def change(goals: Any, goal: Record, arguments: ProgressArguments) -> Callable[[], str]:
+    """What stores the change; it returns a sentence."""
+
+    def write() -> str:
+        if arguments.state in (DONE, DROPPED):
+            goals.close(goal["id"], arguments.state)
+            return f"{goal['id']} is {arguments.state}."
+        if arguments.progress is None:
+            raise ToolError("Say how far it has come, or that it is done or dropped.")
+        goals.touch(goal["id"], progress=arguments.progress / 100)
+        return f"{goal['id']} has come {arguments.progress} % of the way."
+
+    return write
+
+
+def known_goals(context: ToolContext) -> list[Record]:
+    """The open goals that everybody who will hear the answer may know of."""
+    goals: list[Record] = context.character.ai_goals.open(
+        context.audience, context.script.config.discretion
+    )
+    return goals
+
+
+def meant(words: str, goals: list[Record]) -> Record:
+    """The goal that is meant; raises ToolError."""
+    goal = find_goal(clean_heard(words, GOAL_CHARS), goals)
+    if goal is None:
+        numbers = ", ".join(goal["id"] for goal in goals) or "none"
+        raise ToolError(f"You have no goal '{plain(words, 60)}'. There are: {numbers}.")
+    return goal
+
+
+def ensure_may_change(context: ToolContext, goal: Record, state: str) -> None:
+    """Raise ToolError where what was confided would show in a goal that others know of, or where
+    a builder's goal would be given up."""
+    ears = goal["audience"]
+    known_to_others = ears is None or not frozenset(ears) <= context.audience
+    if context.private and known_to_others and context.script.config.discretion == "strict":
+        raise ToolError(
+            "Others know of that goal: what is confided to you does not change it before them."
+        )
+    if state == DROPPED and goal["origin"] == BUILDER:
+        raise ToolError("That goal was given to you for good: you cannot drop it.")

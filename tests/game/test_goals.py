@@ -1,0 +1,147 @@
+"""What an assistant is after stands in its prompts, for those who may know of it."""
+
+import pytest
+
+from evennia_ai.errors import BadRecord
+from evennia_ai.policy.goals import MOST_OPEN
+from evennia_ai.store.forget import forget_chunk
+from evennia_ai.store.goals import Goals
+from evennia_ai.testing.scripted import call
+
+
+def tail_of(game):
+    return game.model.requests[-1].messages[-1]["content"]
+
+
+def use(game, speaker, tool, line="say Mira, a word", **arguments):
+    """Have Mira use a tool at somebody's word; returns what she was told."""
+    game.model.add(call(tool, **arguments), call("noop"))
+    speaker.do(line)
+    game.run(1)
+    return str(game.model.requests[-1].messages)
+
+
+def ask(game, speaker, line="say Mira, hello"):
+    game.model.add(call("noop"))
+    speaker.do(line)
+    game.run(1)
+    return tail_of(game)
+
+
+def states(mira):
+    Goals.drop(mira)
+    return {goal["content"]: goal["state"] for goal in mira.ai_goals.all()}
+
+
+def test_what_it_sets_itself_stands_in_every_prompt_from_then_on(game, ann, mira):
+    use(game, ann, "set_goal", goal="Find the thief.", why="Ann begged", importance=7)
+    assert "You are after: Find the thief (Ann begged) [g1]" in ask(game, ann)
+    (goal,) = mira.ai_goals.all()
+    assert (goal["origin"], goal["speakers"], goal["audience"]) == ("self", [ann.dbref], None)
+
+
+def test_a_goal_of_a_whisper_is_for_its_parties_alone(game, ann, bob, mira):
+    use(game, ann, "set_goal", "whisper Mira = help me", goal="Hide Ann's ring.")
+    assert "ring" not in ask(game, bob)
+    assert "ring" not in ask(game, ann)
+    assert "ring" in ask(game, ann, "whisper Mira = hello")
+
+
+def test_a_step_towards_a_confidence_is_one(game, ann, bob, mira):
+    secret = mira.ai_goals.add("Hide Ann's ring.", audience=[ann.dbref], speakers=[ann.dbref])
+    use(game, ann, "set_goal", "whisper Mira = go on", goal="Buy a box.", part_of="ring")
+    step = mira.ai_goals.all()[1]
+    assert (step["parent"], step["audience"]) == (secret, [ann.dbref])
+    assert "box" not in ask(game, bob)
+
+
+def test_nobody_else_can_name_a_confided_goal(game, ann, bob, mira):
+    mira.ai_goals.add("Hide Ann's ring.", audience=[ann.dbref])
+    told = use(game, bob, "update_goal", goal="g1", state="dropped")
+    assert "You have no goal 'g1'. There are: none." in told
+    assert states(mira) == {"Hide Ann's ring.": "open"}
+
+
+def test_what_is_confided_changes_no_goal_that_others_see(game, ann, mira):
+    mira.ai_goals.add("Find the thief.")
+    told = use(game, ann, "update_goal", "whisper Mira = it was Bob", goal="g1", progress=90)
+    assert "Others know of that goal" in told
+    assert mira.ai_goals.get("g1")["progress"] == 0
+    mira.assistant.attributes.add("discretion", "trusting")
+    use(game, ann, "update_goal", "whisper Mira = it was Bob", goal="g1", progress=90)
+    assert mira.ai_goals.get("g1")["progress"] == 0.9
+
+
+def test_progress_and_ends_are_stored_and_what_is_done_leaves_the_prompt(game, ann, mira):
+    mira.ai_goals.add("Find the thief.")
+    mira.ai_goals.add("Sell the ring.")
+    use(game, ann, "update_goal", goal="thief", progress=40)
+    assert "[g1, 40% done]" in ask(game, ann)
+    use(game, ann, "update_goal", goal="thief", state="done")
+    use(game, ann, "update_goal", goal="g2", state="dropped")
+    assert states(mira) == {"Find the thief.": "done", "Sell the ring.": "dropped"}
+    assert "You are after" not in ask(game, ann)
+
+
+def test_a_builders_goal_can_be_reached_and_not_be_given_up(game, ann, mira):
+    mira.ai_goals.add("Guard the door.", origin="builder")
+    assert "cannot drop it" in use(game, ann, "update_goal", goal="g1", state="dropped")
+    use(game, ann, "update_goal", goal="g1", state="done")
+    assert states(mira) == {"Guard the door.": "done"}
+
+
+def test_there_are_not_more_than_can_be_minded(game, ann, mira):
+    for number in range(MOST_OPEN):
+        mira.ai_goals.add(f"Goal number {number}.")
+    assert "finish or drop one" in use(game, ann, "set_goal", goal="One more.")
+    assert "Goal number 3" in use(game, ann, "set_goal", goal="Goal number 3.", importance=9)
+    assert len(mira.ai_goals.all()) == MOST_OPEN
+
+
+def test_the_prompt_has_no_more_of_them_than_there_is_room(game, ann, mira):
+    mira.assistant.attributes.add("pin_tokens", 30)
+    for number in range(9):
+        mira.ai_goals.add(f"A rather long goal of the number {number}.", importance=9 - number)
+    tail = ask(game, ann)
+    assert "number 0" in tail
+    assert tail.count("You are after") < 4
+
+
+def test_what_is_set_twice_is_one_goal_taken_up_again(mira):
+    first = mira.ai_goals.add("Find the thief.", importance=4)
+    mira.ai_goals.close(first, "dropped")
+    assert mira.ai_goals.add("find the thief", importance=8) == first
+    assert [(g["state"], g["importance"]) for g in mira.ai_goals.all()] == [("open", 8)]
+    assert mira.ai_goals.add("Find the thief.", audience=["#5"]) != first
+
+
+def test_a_step_of_nothing_or_too_far_down_is_refused(mira):
+    goals = mira.ai_goals
+    with pytest.raises(BadRecord):
+        goals.add("Nothing.", parent="g9")
+    parent = ""
+    for number in range(3):
+        parent = goals.add(f"Level {number}.", parent=parent)
+    with pytest.raises(BadRecord):
+        goals.add("Too deep.", parent=parent)
+
+
+def test_a_closed_goal_takes_its_steps_along_and_can_be_taken_up_again(mira):
+    goals = mira.ai_goals
+    goal = goals.add("Find the thief.")
+    goals.add("Ask Bob.", parent=goal)
+    assert goals.close(goal, "done") == 2
+    assert set(states(mira).values()) == {"done"}
+    assert mira.ai_goals.reopen(goal) == 2
+    assert set(states(mira).values()) == {"open"}
+    assert mira.ai_goals.reopen(goal) == 0
+
+
+def test_forgetting_somebody_takes_the_goals_his_words_are_in(ann, bob, mira):
+    mira.ai_goals.add("Find Ann's thief.", speakers=[ann.dbref])
+    mira.ai_goals.add("Hide Ann's ring.", audience=[ann.dbref])
+    mira.ai_goals.add("Serve Bob.", speakers=[bob.dbref])
+    while forget_chunk(ann.dbref):
+        pass
+    assert list(states(mira)) == ["Serve Bob."]
+    assert [goal["content"] for goal in mira.ai_goals.all()] == ["Serve Bob."]

@@ -1,0 +1,198 @@
+"""What a character is after: the tree of it, how far it has come, and what fades."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evennia_ai.errors import BadRecord
+from evennia_ai.policy.goals import (
+    BUILDER,
+    DEEPEST,
+    DONE,
+    DROPPED,
+    FADED,
+    depth_of,
+    find_goal,
+    goal_lines,
+    lay_out,
+    long_closed,
+    make_goal,
+    merge_goals,
+    needs_steps,
+    plan_close,
+    plan_fading,
+    plan_reopen,
+    read_goal,
+)
+from evennia_ai.policy.tokens import estimate_tokens
+
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+WEEK = 7.0
+
+
+def goal(id="g1", content=None, days=0.0, **fields):
+    return make_goal(id, content or f"Goal {id}.", NOW - timedelta(days=days), fields)
+
+
+def shape(goals):
+    return [(branch.goal["id"], branch.depth) for branch in lay_out(goals)]
+
+
+# --- the tree -----------------------------------------------------------------------------------
+
+
+def test_what_is_stored_reads_back_the_same():
+    stored = goal(importance=7, audience=["#5"])
+    assert read_goal(dict(stored)) == stored
+
+
+@pytest.mark.parametrize("fields", [{"progress": 1.5}, {"state": "lost"}, {"importance": 0}])
+def test_what_no_goal_can_be_is_refused(fields):
+    with pytest.raises(BadRecord):
+        goal(**fields)
+
+
+def test_steps_stand_below_their_goal_and_the_weightiest_comes_first():
+    goals = [
+        goal("g1", importance=3),
+        goal("g2", importance=8),
+        goal("g3", parent="g2"),
+        goal("g4", parent="g3"),
+        goal("g5", parent="g2", importance=9),
+    ]
+    assert shape(goals) == [("g2", 0), ("g5", 1), ("g3", 1), ("g4", 2), ("g1", 0)]
+
+
+def test_a_parent_that_may_not_be_known_shows_in_nothing():
+    assert shape([goal("g3", parent="g2")]) == [("g3", 0)]
+
+
+@given(st.lists(st.sampled_from(["", "g0", "g1", "g2", "g3", "g9"]), max_size=4))
+def test_every_goal_stands_in_the_tree_once_whatever_the_parents(parents):
+    goals = [goal(f"g{n}", parent=parent) for n, parent in enumerate(parents)]
+    assert sorted(known for known, _ in shape(goals)) == sorted(g["id"] for g in goals)
+
+
+def test_a_goal_has_come_as_far_as_its_steps_but_for_those_given_up():
+    goals = [
+        goal("g1", progress=0.9),
+        goal("g2", parent="g1", state=DONE),
+        goal("g3", parent="g1", progress=0.5),
+        goal("g4", parent="g1", state=DROPPED),
+    ]
+    assert lay_out(goals)[0].progress == 0.75
+    assert lay_out(goals[:1])[0].progress == 0.9
+
+
+def test_how_deep_a_goal_stands_is_counted_to_the_limit_only():
+    goals = {g["id"]: g for g in (goal("g1", parent="g2"), goal("g2", parent="g1"))}
+    assert depth_of(goals["g1"], goals) == DEEPEST
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [("g2", "g2"), ("find the THIEF", "g1"), ("ring", "g2"), ("the", None), ("", None)],
+)
+def test_a_goal_is_found_by_its_number_its_words_or_what_only_it_has(words, found):
+    goals = [goal("g1", "Find the thief."), goal("g2", "Sell the ring.")]
+    hit = find_goal(words, goals)
+    assert (hit and hit["id"]) == found
+
+
+# --- ending --------------------------------------------------------------------------------------
+
+
+def test_with_a_goal_its_open_steps_end_and_taking_it_back_opens_those_again():
+    goals = {g["id"]: g for g in (goal("g1"), goal("g2", parent="g1"))}
+    goals["g3"] = goal("g3", parent="g1", state=DONE, days=3)
+    closed = plan_close(goals["g1"], goals.values(), DROPPED, NOW.isoformat())
+    assert set(closed) == {"g1", "g2"}
+    after = [{**g, **closed.get(g["id"], {})} for g in goals.values()]
+    reopened = plan_reopen(after[0], after, NOW.isoformat())
+    assert set(reopened) == {"g1", "g2"}
+    assert reopened["g2"]["state"] == "open"
+
+
+def test_what_ended_long_ago_is_told():
+    goals = [goal("g1", days=40), goal("g2", days=40, state=DONE), goal("g3", days=2, state=DONE)]
+    assert long_closed(goals, NOW, 30.0) == ["g2"]
+
+
+@pytest.mark.parametrize(
+    ("importance", "days", "fades"),
+    [(5, 20.9, False), (5, 21.0, True), (10, 41.0, False), (10, 42.0, True), (1, 4.2, True)],
+)
+def test_what_it_set_itself_fades_after_three_half_lives(importance, days, fades):
+    changes = plan_fading([goal(importance=importance, days=days)], NOW, WEEK)
+    assert (changes == {"g1": {"state": FADED, "touched": NOW.isoformat()}}) == fades
+
+
+def test_what_a_builder_gave_never_fades_nor_do_the_steps_towards_it():
+    goals = [goal("g1", days=999, origin=BUILDER), goal("g2", days=999, parent="g1")]
+    assert plan_fading(goals, NOW, WEEK) == {}
+
+
+def test_a_step_that_was_taken_lately_keeps_its_goal_and_alone_it_fades_with_it():
+    old, step = goal("g1", days=99), goal("g2", days=1, parent="g1")
+    assert plan_fading([old, step], NOW, WEEK) == {}
+    assert set(plan_fading([old, {**step, "touched": old["touched"]}], NOW, WEEK)) == {"g1", "g2"}
+
+
+def test_with_a_half_life_of_0_nothing_fades():
+    assert plan_fading([goal(days=9_999)], NOW, 0.0) == {}
+
+
+def test_what_is_set_again_is_open_and_fresh():
+    before = goal(days=9, state=FADED, speakers=["#5"])
+    again = merge_goals(before, goal(speakers=["#6"], importance=8, why="For Ann"))
+    assert (again["state"], again["importance"], again["why"]) == ("open", 8, "For Ann")
+    assert again["speakers"] == ["#5", "#6"]
+    assert again["touched"] == NOW.isoformat()
+    assert again["created"] == before["created"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "needs"),
+    [
+        ({"importance": 7}, True),
+        ({"importance": 6}, False),
+        ({"importance": 7, "decomposed": True}, False),
+        ({"importance": 7, "state": DONE}, False),
+        ({"importance": 7, "parent": "g0"}, False),
+    ],
+)
+def test_steps_are_thought_of_once_for_what_weighs_enough(fields, needs):
+    assert needs_steps(goal(**fields), []) == needs
+
+
+def test_a_goal_that_has_steps_needs_none():
+    assert not needs_steps(goal(importance=9), [goal("g2", parent="g1")])
+
+
+# --- in a prompt ----------------------------------------------------------------------------------
+
+
+def test_a_line_tells_what_for_how_far_and_by_which_number():
+    goals = [goal("g1", "Find the thief.", why="Ann begged"), goal("g2", parent="g1", progress=0.5)]
+    lines = goal_lines(goals, 200, estimate_tokens, strict=True)
+    assert [line.text for line in lines] == [
+        "Find the thief (Ann begged) [g1, 50% done]",
+        "a step towards that: Goal g2 [g2, 50% done]",
+    ]
+
+
+def test_what_is_confided_is_marked_and_whose_words_it_is_is_told():
+    goals = [goal(audience=["#5"], speakers=["#5"])]
+    (line,) = goal_lines(goals, 200, estimate_tokens, strict=True)
+    assert (line.private, line.speakers) == (True, frozenset({"#5"}))
+    assert not goal_lines(goals, 200, estimate_tokens, strict=False)[0].private
+
+
+def test_what_has_no_room_is_left_out_the_weightiest_stays():
+    goals = [goal("g1", importance=2), goal("g2", importance=9)]
+    room = estimate_tokens("Goal g2 [g2]")
+    assert [line.text for line in goal_lines(goals, room, estimate_tokens, strict=True)] == [
+        "Goal g2 [g2]"
+    ]
