@@ -45,7 +45,6 @@ def traces(dbref: str) -> list[Any]:
         models.ToolCall.objects.filter(turn__in=turns),
         models.Event.objects.filter(speaker=dbref),
         models.SpeakerUse.objects.filter(speaker=dbref),
-        models.SharedEntry.objects.filter(people__contains=f" {dbref} "),
     ]
 
 

@@ -41,8 +41,8 @@ MEMORY_PART = 0.03
 class InMind:
     """What comes to mind beside the talk: static knowledge, and ``lines`` of what is known of
     those present, what was pinned, what it is after, what was consulted in talk out of view, and
-    what is recalled of it, each with its label. ``private`` where any of it is for the prompt's audience alone;
-    ``speakers`` are those whose words may be in it."""
+    what is recalled of it, each with its label. ``private`` where any of it is for the prompt's
+    audience alone; ``speakers`` are those whose words may be in it."""
 
     lore: tuple[LoreEntry, ...]
     lines: tuple[tuple[str, str], ...]
