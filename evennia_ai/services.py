@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
-import evennia
 from django.conf import settings
 from evennia.server.models import ServerConfig
 from evennia.utils.utils import class_from_module
@@ -22,6 +21,7 @@ from twisted.internet import reactor
 from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
+from evennia_ai.awakening import Awakening
 from evennia_ai.config import FIELDS
 from evennia_ai.errors import ConfigError, StoreUnavailable
 from evennia_ai.game_settings import game_setting, settings_complaints
@@ -43,7 +43,7 @@ from evennia_ai.ports import Embedder, RemoteEmbedder, TurnRecord
 from evennia_ai.profiles import default_profiles, merge_profiles
 from evennia_ai.recollections import Recollections
 from evennia_ai.rest import is_asleep
-from evennia_ai.senses import EvenniaSenses, is_assistant, listening_objects
+from evennia_ai.senses import EvenniaSenses, listening_objects
 from evennia_ai.signals import (
     compaction_finished,
     compaction_started,
@@ -51,9 +51,7 @@ from evennia_ai.signals import (
     thinking_started,
 )
 from evennia_ai.slices import TimeSlices
-from evennia_ai.store.compactions import assistants_to_archive
 from evennia_ai.store.lore import LoreShelf, PersonaShelf
-from evennia_ai.store.recovery import assistants_with_work, lost_turns, recover_lost_turn
 from evennia_ai.store.usage import spent_on
 from evennia_ai.texts import check_texts, text
 from evennia_ai.thinking import ThinkingSigns, send_filler
@@ -65,10 +63,7 @@ T = TypeVar("T")
 
 SERVICE_NAME = "evennia_ai"
 BEAT_S = 1.0
-FIRST_WAKE_S = 0.5
-WAKE_SPREAD_S = 0.05
 REVIVAL_S = 15.0
-RECOVERY_PAUSE_S = 2.0
 SWITCH = "evennia_ai_switched_off"
 LONGEST_TURN_S = float(FIELDS["turn_deadline"].metadata["high"])
 
@@ -83,7 +78,7 @@ class AssistantService(Service):
         self.epoch = time.time_ns() // 1_000_000
         self.accepting = self.quiet = False
         self.switched_off = ""
-        self.recovery: Any = None
+        self.awakening = Awakening(self)
         self.complaints: list[str] = settings_complaints()
         built_in = default_profiles(environ)
         self.profiles = self.configured("PROFILES", partial(merge_profiles, built_in), {})
@@ -338,77 +333,10 @@ class AssistantService(Service):
         self.resume()
 
     def resume(self) -> None:
-        """Take up what an earlier process left: close its turns and wake who owes an answer, all
-        in turns with other work, since there may be hundreds."""
-        from evennia_ai.assistant_script import AssistantScript
-
-        turn_ids = lost_turns(self.epoch)
-        if turn_ids:
-            log.info("evennia_ai: {count} interrupted turns", count=len(turn_ids))
-        for turn_id in turn_ids:
-            self.slices.put(self.recover, turn_id)
-        self.slices.put(self.wake_owing)
-        self.slices.put(self.wake_archiving)
-        self.clock.callLater(FIRST_WAKE_S, self.attend_present)
+        """Take up what an earlier process, or a moment of being switched off, left."""
+        self.awakening.begin()
         self.housekeeper.start()
         self.memory_keeper.start()
-        slept = AssistantScript.objects.filter(db_attributes__db_key="operating_mode")
-        for script_id in slept.values_list("id", flat=True):
-            self.slices.put(self.watch_if_asleep, script_id)
-
-    def recover(self, turn_id: int) -> None:
-        """Close one turn that an earlier process left; where the database is busy, begin again a
-        little later."""
-        try:
-            recover_lost_turn(turn_id, self.now())
-        except StoreUnavailable as error:
-            log.warn("evennia_ai: {error}; trying again", error=error)
-            if not self.recovery or not self.recovery.active():
-                self.recovery = self.clock.callLater(RECOVERY_PAUSE_S, self.resume)
-
-    def wake_owing(self) -> None:
-        """Wake who owes an answer, one after the other."""
-        owing = assistants_with_work()
-        if owing:
-            log.info("evennia_ai: {count} assistants owe an answer", count=len(owing))
-        for number, script_id in enumerate(owing):
-            self.clock.callLater(FIRST_WAKE_S + number * WAKE_SPREAD_S, self.wake_one, script_id)
-
-    def wake_archiving(self) -> None:
-        """Wake those in whose journal a summary is missing, or is though it was taken back."""
-        for number, script_id in enumerate(assistants_to_archive()):
-            self.clock.callLater(FIRST_WAKE_S + number * WAKE_SPREAD_S, self.archive_one, script_id)
-
-    def archive_one(self, script_id: int) -> None:
-        """Have an assistant make its journal agree with its compactions at its next tick."""
-        from evennia_ai.assistant_script import AssistantScript
-
-        for script in AssistantScript.objects.filter_family(id=script_id):
-            script.ndb.unarchived = True
-            script.wake()
-
-    def wake_one(self, script_id: int) -> None:
-        """Wake an assistant by its number; one that was deleted meanwhile is none."""
-        from evennia_ai.assistant_script import AssistantScript
-
-        for script in AssistantScript.objects.filter_family(id=script_id):
-            script.wake()
-
-    def watch_if_asleep(self, script_id: int) -> None:
-        """Look after an assistant that sleeps since before the start."""
-        from evennia_ai.assistant_script import AssistantScript
-
-        for script in AssistantScript.objects.filter(id=script_id):
-            if is_asleep(script):
-                self.watch.keep(script)
-
-    def attend_present(self) -> None:
-        """Tick the assistants that have players near, such as after a reload."""
-        puppets = (session.puppet for session in evennia.SESSION_HANDLER.get_sessions())
-        for place in {puppet.location for puppet in puppets if puppet and puppet.location}:
-            for obj in place.contents:
-                if is_assistant(obj):
-                    self.attend(obj.assistant)
 
 
 def count(value: Any) -> int:

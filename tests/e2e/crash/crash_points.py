@@ -19,7 +19,7 @@ from typing import Any
 from django.conf import settings
 from twisted.internet.defer import Deferred
 
-from evennia_ai import services
+from evennia_ai import awakening
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.models import Message
 from evennia_ai.sleep import ladder
@@ -184,7 +184,7 @@ def drop_some_lines() -> None:
 
 def recover_nothing() -> None:
     """Turns of dead processes stay open."""
-    services.lost_turns = lambda *about, **more: []
+    awakening.lost_turns = lambda *about, **more: []
 
 
 def drop_what_is_summed_up() -> None:
