@@ -212,6 +212,14 @@ class AssistantConfig:
         low=0,
         high=100_000,
     )
+    goal_half_life: float = setting(
+        7.0,
+        "In which time half is left of a goal it set itself and left alone; at an eighth it is let "
+        "go. Weightier ones last longer; 0 is for ever.",
+        unit="days",
+        low=0.0,
+        high=36_500.0,
+    )
     pin_tokens: int = setting(
         300, "Room for what it keeps in mind for good.", unit="tokens", low=0, high=5_000
     )

@@ -7,6 +7,7 @@ from typing import Any
 from evennia import CmdSet
 
 from evennia_ai.commands.compact import CmdAICompact
+from evennia_ai.commands.goals import CmdAIGoals
 from evennia_ai.commands.history import CmdAIHistory
 from evennia_ai.commands.lore import CmdAILore
 from evennia_ai.commands.memory.command import CmdAIMemory
@@ -23,6 +24,7 @@ COMMANDS = (
     CmdAIStatus,
     CmdAIHistory,
     CmdAIMemory,
+    CmdAIGoals,
     CmdAILore,
     CmdAITest,
     CmdAICompact,

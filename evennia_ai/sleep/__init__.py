@@ -17,6 +17,7 @@ from evennia_ai.sleep.consolidation import (
 )
 from evennia_ai.sleep.entity_consolidation import run_entity_consolidation_batch
 from evennia_ai.sleep.extraction import run_pre_compaction_extraction
+from evennia_ai.sleep.goals import tend_goals
 from evennia_ai.sleep.pass_time import PassTime, StepGivenUp
 from evennia_ai.sleep.pruning import prune_low_importance_entries
 from evennia_ai.sleep.reflection import reflect
@@ -38,7 +39,10 @@ STEPS: tuple[tuple[str, Step], ...] = (
     ("context_compaction", compact_conversation_history),
 )
 # What is made of it all, once memories are in order: a pass of sleep ends with these.
-AFTERTHOUGHTS: tuple[tuple[str, Step], ...] = (("reflection", reflect),)
+AFTERTHOUGHTS: tuple[tuple[str, Step], ...] = (
+    ("reflection", reflect),
+    ("goals", tend_goals),
+)
 WHOLE_PASS = (*STEPS, *AFTERTHOUGHTS)
 
 

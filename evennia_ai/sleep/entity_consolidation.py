@@ -20,10 +20,10 @@ from evennia_ai.policy.entity_consolidation import Group, group_observations
 from evennia_ai.sleep.spread import pause
 from evennia_ai.turn.background import ask_in_background, has_model
 from evennia_ai.turn.persistence import persist
+from evennia_ai.turn.prompt_contexts import CONTEXT_SLEEP_CONSOLIDATE
 
 log = Logger()
 
-PURPOSE = "entity_consolidation"
 REPLY_TOKENS = 800
 AT_ONCE = 40  # observations in one call
 CALLS_A_PASS = 20
@@ -132,5 +132,5 @@ def ask_for_attributes(
     public = group.audience is None
     name = script.character_name
     wire = synthesis_request(name, entity or "somebody", observations, known, with_sentiment=public)
-    reply: str = yield ask_in_background(script, PURPOSE, wire, REPLY_TOKENS)
+    reply: str = yield ask_in_background(script, CONTEXT_SLEEP_CONSOLIDATE.name, wire, REPLY_TOKENS)
     return read_synthesis(reply, {item["id"] for item in observations}, with_sentiment=public)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evennia_ai.events import Situation
+from evennia_ai.policy.attribute_synthesis import INSTRUCTIONS as SYNTHESISE
+from evennia_ai.policy.goal_steps import INSTRUCTIONS as DECOMPOSE
 from evennia_ai.policy.lore import LoreEntry
 from evennia_ai.policy.reflection import INSTRUCTIONS as REFLECT
 from evennia_ai.policy.sanitize import cut_text
@@ -79,7 +81,11 @@ CONTEXT_PRE_COMPACTION = PromptContext(
 )
 CONTEXT_TICK_AUTONOMOUS = PromptContext("tick_autonomous", UNASKED, loop_mode="single_action")
 # Asked in sleep, in one call without tools; the answer is read as lines of JSON.
+CONTEXT_SLEEP_CONSOLIDATE = PromptContext(
+    "sleep_consolidate", SYNTHESISE, frozenset(), "single_action", 1
+)
 CONTEXT_REFLECTION = PromptContext("reflection", REFLECT, frozenset(), "single_action", 1)
+CONTEXT_GOAL_DECOMPOSE = PromptContext("goal_decompose", DECOMPOSE, frozenset(), "single_action", 1)
 
 
 def system_prompt(name: str, persona: str) -> str:

@@ -1,0 +1,65 @@
+"""Builders see and set what a character is after."""
+
+import pytest
+
+
+@pytest.fixture
+def builder(game, tavern, mira):
+    return game.player("Bea", tavern, permissions=["Builder"])
+
+
+def test_a_goal_is_given_shown_ended_and_taken_up_again(builder, mira):
+    assert "after nothing" in builder.told("aigoals Mira")
+    told = builder.told("aigoals/add Mira = Find out who waters the ale: 8")
+    assert "g1 Find out who waters the ale (weight 8, 0%, a builder's)" in told
+    builder.told("aigoals/add Mira = Ask the brewer. : 5 : g1")
+    assert builder.told("aigoals Mira").splitlines()[1].startswith("  g2 Ask the brewer.")
+    assert "g1 is done with 1 open steps" in builder.told("aigoals/done Mira = g1")
+    assert "done already" in builder.told("aigoals/drop Mira = g1")
+    assert [goal["state"] for goal in mira.ai_goals.all()] == ["done", "done"]
+    assert "Open again: g1" in builder.told("aigoals/undo Mira = g1")
+    assert [goal["state"] for goal in mira.ai_goals.all()] == ["open", "open"]
+    assert "nothing to take back" in builder.told("aigoals/undo Mira = g1")
+    assert "g2 is dropped." in builder.told("aigoals/drop Mira = brewer")
+
+
+def test_what_a_builder_gives_is_a_builders(builder, mira):
+    builder.told("aigoals/add Mira = Guard the door.")
+    (goal,) = mira.ai_goals.all()
+    assert (goal["origin"], goal["source_type"], goal["importance"]) == ("builder", "builder", 5)
+
+
+def test_confided_goals_are_for_admins_to_read(builder, admin, ann, mira):
+    mira.ai_goals.add("Hide the ring.", audience=[ann.dbref])
+    told = builder.told("aigoals Mira")
+    assert "and 1 that somebody confided" in told
+    assert "ring" not in told
+    assert "There is no goal" in builder.told("aigoals/drop Mira = g1")
+    assert f"known to {ann.dbref} alone" in admin.told("aigoals Mira")
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("aigoals", "Which character?"),
+        ("aigoals/add Mira", "Which goal?"),
+        ("aigoals/add Mira = : 5", "That is no goal"),
+        ("aigoals/add Mira = Sing : 99", "That is no goal"),
+        ("aigoals/add Mira = Sing : 5 : g7", "There is no goal 'g7'"),
+        ("aigoals/done Mira = g7", "There is no goal 'g7'"),
+        ("aigoals/add/done Mira = g7", "One switch"),
+    ],
+)
+def test_what_is_wrong_is_told(builder, mira, line, told):
+    assert told in builder.told(line)
+    assert mira.ai_goals.all() == []
+
+
+def test_what_a_goal_says_does_nothing_to_a_client(builder, mira):
+    mira.ai_goals.add("no |lcquit|ltroad|le", why="|r{x}$func()")
+    told = builder.told("aigoals Mira")
+    assert "¦lcquit¦ltroad¦le" in told
+
+
+def test_players_may_not(ann, mira):
+    assert "not available" in ann.told("aigoals Mira")

@@ -1,0 +1,37 @@
+"""Which steps lead to a goal: the request, and what of its answer counts."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from evennia_ai.policy.goal_steps import INSTRUCTIONS, read_steps, steps_request
+from evennia_ai.policy.goals import MOST_STEPS, make_goal
+from evennia_ai.policy.persona import Persona
+
+GOAL = make_goal("g1", "Find the thief.", datetime(2026, 5, 1, tzinfo=UTC), {"why": "Ann begged"})
+
+
+def steps(*texts):
+    return "\n".join(json.dumps({"step": text}) for text in texts)
+
+
+def test_the_request_holds_the_persona_and_this_goal_alone():
+    system, material = steps_request(INSTRUCTIONS, "Mira", Persona("You keep an inn."), GOAL)
+    assert "You plan for Mira" in system["content"]
+    assert "<persona>\nYou keep an inn.\n</persona>" in material["content"]
+    assert "<goal>\nFind the thief. Ann begged\n</goal>" in material["content"]
+
+
+def test_the_steps_come_in_their_order_and_not_more_than_four():
+    reply = "Well:\n" + steps("Ask Bob.", "Look.", "ask bob", "Go.", "Wait.", "Sing.")
+    assert read_steps(reply, GOAL) == ("Ask Bob.", "Look.", "Go.", "Wait.")
+    assert len(read_steps(reply, GOAL)) == MOST_STEPS
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ["", steps("Ask Bob."), steps("Find the thief!", "Ask Bob."), '{"step": 5}\n[1]', "[" * 99_999],
+)
+def test_fewer_than_two_are_none(reply):
+    assert read_steps(reply, GOAL) == ()
