@@ -12,6 +12,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from evennia_ai.errors import MemoryUnavailable
 from evennia_ai.events import Audience
 from evennia_ai.memory.long_term import recall_by_meaning
+from evennia_ai.policy.newest_first import newest_first
 from evennia_ai.policy.provenance import Record
 from evennia_ai.policy.rank_fusion import fuse_ranks
 
@@ -55,5 +56,6 @@ def search_all_memories(
     likenesses = {record["id"]: likeness for record, likeness in far}
     ranked = fuse_ranks([hit.record for hit in near], [record for record, _ in far])
     return [
-        Hit(record, scores.get(record["id"]), likenesses.get(record["id"])) for record in ranked
+        Hit(record, scores.get(record["id"]), likenesses.get(record["id"]))
+        for record in newest_first(query, ranked, now)
     ]

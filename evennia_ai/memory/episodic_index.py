@@ -21,6 +21,7 @@ from evennia_ai.errors import ProviderError
 from evennia_ai.events import Audience
 from evennia_ai.memory.index import MemoryIndex
 from evennia_ai.policy.entity_profiles import ATTRIBUTE
+from evennia_ai.policy.newest_first import newest_first
 from evennia_ai.policy.provenance import Record, is_known_to
 from evennia_ai.ports import Embedder, RemoteEmbedder, Services
 from evennia_ai.sleep.spread import pause
@@ -119,7 +120,8 @@ class EpisodicIndex:
         discretion: str = "strict",
         keep: Callable[[Record], bool] | None = None,
     ) -> list[Found]:
-        """The records nearest to what is asked.
+        """The records nearest to what is asked; of those that say the same thing, such as how much
+        somebody owes, the newest first.
 
         Args:
             query: what is asked or said.
@@ -147,7 +149,8 @@ class EpisodicIndex:
                 continue
             if keep is None or keep(record):
                 found.append(Found(record, score))
-        return found[:limit]
+        ordered = newest_first(query, [hit.record for hit in found], now)[:limit]
+        return [Found(record, hit.score) for record, hit in zip(ordered, found, strict=False)]
 
     # --- within ----------------------------------------------------------------------------------
 

@@ -10,10 +10,11 @@ An index holds nothing that cannot be rebuilt, and writes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from evennia_ai.memory.columns import Columns
 from evennia_ai.memory.lexical import Lexicon, View
@@ -138,7 +139,7 @@ class MemoryIndex:
         meant = self._embed(wanted.text) if vector is None else unit(vector)
         shelf = Shelf(self._columns, self._lexicon, self._vectors, self._sources_of)
         ranked = rank(shelf, view, Asked(wanted, meant, now), self.weights, SPARE * k)
-        return self._varied(ranked, view, k)
+        return self._varied(ranked, view, k, now)
 
     def reembed(self, embedder: Embedder | RemoteEmbedder | None) -> Iterator[None]:
         """Change the embedder, in steps of a few milliseconds each; run it to its end.
@@ -198,8 +199,11 @@ class MemoryIndex:
         found = (self._row_of.get(source) for source in self._sources.get(row, ()))
         return [source for source in found if source is not None]
 
-    def _varied(self, ranked: Ranked, view: View, k: int) -> list[tuple[str, float]]:
-        """The best, with those at the end that say nothing new beside the better ones."""
+    def _varied(
+        self, ranked: Ranked, view: View, k: int, now: float | None
+    ) -> list[tuple[str, float]]:
+        """The best, with those at the end that say nothing new beside the better ones. Where there
+        is a now, the newest stands for all that say the same: it may be another number by now."""
         rows = ranked.rows[: SPARE * k]
         alike = self._vectors.alike(rows) > ALIKE
         chosen: list[int] = []
@@ -212,9 +216,28 @@ class MemoryIndex:
                 break
         best = (chosen + again)[:k]
         scores = np.minimum.accumulate(ranked.scores[best]).tolist()
+        if now is not None:
+            best = with_newest_of_alike(best, alike, self._columns["at"][rows])
         return [
             (self._ids[row], score) for row, score in zip(rows[best].tolist(), scores, strict=True)
         ]
+
+
+def with_newest_of_alike(
+    best: Sequence[int], alike: npt.NDArray[np.bool_], at: npt.NDArray[np.float64]
+) -> list[int]:
+    """Places, each with the newest of those alike to it in its stead, but none twice."""
+    chosen = list(best)
+    for number, place in enumerate(best):
+        newer = np.flatnonzero(alike[place] & (at > at[place])).tolist()
+        free = [n for n in newer if n not in chosen[:number]]
+        if place != chosen[number] or not free:
+            continue
+        newest = max(free, key=lambda n: float(at[n]))
+        if newest in chosen:
+            chosen[chosen.index(newest)] = place
+        chosen[number] = newest
+    return chosen
 
 
 def readable(text: str) -> str:

@@ -112,6 +112,16 @@ def test_what_says_the_same_again_stands_behind_what_says_something_else():
     assert len(found(index, "What is the toll?", 3)) == 3
 
 
+def test_of_what_says_the_same_the_newest_stands_for_all():
+    index = MemoryIndex(BlindEmbedder())
+    for number, text in enumerate(["Ann owes 31 old pence", "Ann owes 47 in all"]):
+        index.add(f"m{number}", text, at=MAY_8 + number * DAY)
+    asked, later = "Are they old pence?", MAY_8 + 9 * DAY
+    assert found(index, asked, 1) == ["m0"]
+    assert found(index, asked, 1, now=later) == ["m1"]
+    assert found(index, asked, 2, now=later) == ["m1", "m0"]
+
+
 def test_meaning_finds_what_shares_no_word():
     index = filled("listen", "quux", "zzz", embedder=LettersEmbedder())
     assert found(index, "silent", 1) == ["m0"]

@@ -12,7 +12,13 @@ def ids(records):
 
 
 def test_what_both_found_comes_before_what_one_found():
-    assert ids(fuse_ranks(ranked("a", "b", "c"), ranked("d", "b"))) == ["b", "a", "d", "c"]
+    assert ids(fuse_ranks(ranked("a", "b", "c"), ranked("d", "b"))) == ["b", "a", "c", "d"]
+
+
+def test_the_best_of_one_comes_before_what_both_found_far_down():
+    first, other = ranked("a", *"bcdefghij"), ranked(*"qrstuvw", *"jihgfedcb")
+    fused = ids(fuse_ranks(first, other))
+    assert fused[0] == "a" and "q" in fused[:8]
 
 
 def test_one_ranking_stays_as_it_is_and_none_is_none():
