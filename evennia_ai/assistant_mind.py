@@ -24,6 +24,7 @@ from evennia_ai.events import Audience
 from evennia_ai.game_settings import game_settings
 from evennia_ai.llm.tokenizers import count_for
 from evennia_ai.memory.episodic_index import EpisodicIndex
+from evennia_ai.memory.shared import WithHearsay
 from evennia_ai.messages import Message
 from evennia_ai.policy.context_settings import context_complaints
 from evennia_ai.policy.goals import goal_lines
@@ -196,9 +197,11 @@ class MindMixin:
         return [entry["content"] for entry in entries if entry["timestamp"] >= at]
 
     @property
-    def memories(self) -> EpisodicIndex:
-        """What its character wrote down and takes to be so, ready to be searched."""
-        return self.services.recollections.of(self)
+    def memories(self) -> EpisodicIndex | WithHearsay:
+        """What its character wrote down and takes to be so, ready to be searched; where it shares
+        its memories, with what others told it."""
+        services = self.services
+        return services.shared_memory.with_hearsay(self, services.recollections.of(self))
 
     def pins(self, audience: Audience | None) -> list[KnownLine]:
         """What it keeps in mind for good and this audience may know, None for what everybody may,

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, get_args, get_type_hints
 
 from evennia_ai.errors import ConfigError
+from evennia_ai.policy.hearsay import OFF, read_scopes
 from evennia_ai.policy.sleep_schedule import ANYBODY, GAME, NOBODY, REAL, STAFF, read_schedule
 from evennia_ai.policy.windows import KnownWindow, model_window
 from evennia_ai.profiles import default_profiles  # noqa: F401  # where it stood before
@@ -211,6 +212,18 @@ class AssistantConfig:
         "0 is never.",
         low=0,
         high=100_000,
+    )
+    share_memory: str = setting(
+        OFF,
+        "With whom it shares in sleep what it learnt openly, and who tells it: `faction`, `room`, "
+        "`world`, or single ones such as `faction:guards`, with commas.",
+        check=read_scopes,
+    )
+    share_delay: float = setting(
+        3_600.0, "How long news takes from when it was learnt to the others.", unit="s", low=0.0
+    )
+    share_importance: int = setting(
+        5, "How much an entry must matter to be told to others, 1 to 10.", low=1, high=10
     )
     goal_half_life: float = setting(
         7.0,

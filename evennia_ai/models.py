@@ -177,6 +177,37 @@ class SleepPass(OwnedByAssistant):
         indexes = [models.Index(fields=["assistant", "id"], name="ai_sleeppass_of")]
 
 
+class SharedEntry(OwnedByAssistant):
+    """An entry of a journal that one scope was told of, by the character that knows it at first
+    hand; ``assistant`` is the teller's, ``at`` when it was told. It goes in the transaction in
+    which the entry becomes another one.
+
+    ``scope`` is a label of lore's; ``people`` names everybody concerned as `people_field` writes
+    it, so that "forget me" finds it by a query.
+    """
+
+    entry = models.CharField(max_length=80)
+    scope = models.CharField(max_length=300)
+    teller = models.CharField(max_length=24)
+    text = models.TextField()
+    learnt_at = models.DateTimeField()
+    available_from = models.DateTimeField()
+    importance = models.PositiveSmallIntegerField()
+    trust = models.FloatField()
+    source = models.CharField(max_length=24, blank=True)
+    speakers = models.JSONField(default=list)
+    people = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["assistant", "entry", "scope"], name="ai_shared_once")
+        ]
+        indexes = [
+            models.Index(fields=["scope", "-importance", "-id"], name="ai_shared_scope"),
+            models.Index(fields=["teller", "entry"], name="ai_shared_entry"),
+        ]
+
+
 class DailyUse(models.Model):
     """Calls and tokens of one assistant on one UTC day.
 

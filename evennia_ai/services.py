@@ -44,6 +44,7 @@ from evennia_ai.profiles import default_profiles, merge_profiles
 from evennia_ai.recollections import Recollections
 from evennia_ai.rest import is_asleep
 from evennia_ai.senses import EvenniaSenses, listening_objects
+from evennia_ai.shared_memory import SharedMemory
 from evennia_ai.signals import (
     compaction_finished,
     compaction_started,
@@ -108,6 +109,7 @@ class AssistantService(Service):
         self.world = EvenniaSenses(self.lore)
         self.signs = ThinkingSigns(clock, game_setting("TYPING_INDICATOR", True))
         self.recollections = Recollections(lambda: self.embedder)
+        self.shared_memory = SharedMemory(self.now, lambda: self.embedder)
         self.attended: dict[int, Any] = {}
         self.watch = NightWatch(clock)
         retention = self.configured("RETENTION", read_retention, {})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,8 +26,12 @@ class Segment:
 
     def people(self) -> str:
         """Everybody concerned, as the Attribute's searchable text: " #5 #12 "."""
-        found = sorted(frozenset().union(*map(people_in, self.records.values())))
-        return " ".join(["", *found, ""])
+        return people_field(frozenset().union(*map(people_in, self.records.values())))
+
+
+def people_field(people: Iterable[str]) -> str:
+    """Dbrefs as a text in which each can be searched for by " #5 "."""
+    return " ".join(["", *sorted(people), ""])
 
 
 def read_segment(raw: Any, segment: int, read: Callable[[Any], Record]) -> tuple[Segment, bool]:

@@ -36,6 +36,7 @@ TITLES = {
     "pre_compaction_extraction": "Facts written down",
     "context_compaction": "Old talk summed up",
     "reflection": "What follows from it",
+    "shared_memory": "What others were told",
     "goals": "What it is after",
 }
 # What there is besides, however little was done.

@@ -21,6 +21,7 @@ from evennia_ai.sleep.goals import tend_goals
 from evennia_ai.sleep.pass_time import PassTime, StepGivenUp
 from evennia_ai.sleep.pruning import prune_low_importance_entries
 from evennia_ai.sleep.reflection import reflect
+from evennia_ai.sleep.sharing import share_memories
 
 log = Logger()
 
@@ -42,6 +43,7 @@ STEPS: tuple[tuple[str, Step], ...] = (
 AFTERTHOUGHTS: tuple[tuple[str, Step], ...] = (
     ("reflection", reflect),
     ("goals", tend_goals),
+    ("shared_memory", share_memories),
 )
 WHOLE_PASS = (*STEPS, *AFTERTHOUGHTS)
 

@@ -8,6 +8,7 @@ from evennia.typeclasses.attributes import Attribute
 from evennia_ai import models
 from evennia_ai.store.forget import SHELVES
 from evennia_ai.store.segments import attributes_of
+from evennia_ai.store.shared_memory import note_gone
 from evennia_ai.store.tidying import mark_for_tidying
 
 CHUNK = 500
@@ -20,6 +21,7 @@ LOGS = (
     models.Turn,
     models.Compaction,
     models.SleepPass,
+    models.SharedEntry,
     models.DailyUse,
 )
 
@@ -47,6 +49,7 @@ def erase_chunk(assistant_id: int) -> int:
         if ids:
             rows = model.objects.filter(id__in=ids)
             rows._raw_delete(rows.db)
+            note_gone(ids, model)
             return len(ids)
     return erase_knowledge(assistant_id)
 

@@ -17,6 +17,7 @@ from evennia_ai.store.journal import Journal
 from evennia_ai.store.memory_editor import UndoSteps
 from evennia_ai.store.profiles import EntityProfiles
 from evennia_ai.store.segments import rows_about
+from evennia_ai.store.shared_memory import note_gone
 from evennia_ai.store.tidying import mark_for_tidying
 
 CHUNK = 500
@@ -45,6 +46,7 @@ def traces(dbref: str) -> list[Any]:
         models.ToolCall.objects.filter(turn__in=turns),
         models.Event.objects.filter(speaker=dbref),
         models.SpeakerUse.objects.filter(speaker=dbref),
+        models.SharedEntry.objects.filter(people__contains=f" {dbref} "),
     ]
 
 
@@ -72,6 +74,7 @@ def forget_chunk(dbref: str) -> int:
         if ids:
             chosen = rows.model.objects.filter(id__in=ids)
             chosen._raw_delete(chosen.db)
+            note_gone(ids, rows.model)
             return len(ids)
     return forget_knowledge(dbref)
 

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from evennia_ai.events import Audience
+from evennia_ai.policy.hearsay import is_as_told
 from evennia_ai.policy.journal import (
     change_entry,
     make_entry,
@@ -18,6 +19,7 @@ from evennia_ai.policy.journal import (
 from evennia_ai.policy.provenance import Record, copy_of, select_known
 from evennia_ai.policy.relevance import content_words, score_documents
 from evennia_ai.store.archive import JournalArchive
+from evennia_ai.store.shared_memory import withdraw
 from evennia_ai.store.shelf import Shelf
 
 
@@ -199,6 +201,13 @@ class Journal(Shelf):
                 self._pinned[new["id"]] = new
             self._words[new["id"]] = tuple(content_words(" ".join([new["content"], *new["tags"]])))
             self._ids_by_content.setdefault(sameness(new), new["id"])
+
+    def storing(self, replaced: list[tuple[Record, Record | None]]) -> None:
+        """What others were told of an entry that says something else now, or nothing any more, is
+        taken back in the same transaction."""
+        other = [old["id"] for old, new in replaced if not is_as_told(old, new)]
+        if other:
+            withdraw(self.obj.dbref, other)
 
     def _find_same(self, entry: Record) -> Record | None:
         """The entry that says the same to the same ears."""

@@ -49,12 +49,14 @@ class Segments:
         prefix: str,
         read: Callable[[Any], Record],
         noticed: Callable[[Record | None, Record | None], None],
+        storing: Callable[[list[tuple[Record, Record | None]]], None],
     ) -> None:
         self._obj = obj
         self._kind = kind
         self._prefix = prefix
         self._read = read
         self._noticed = noticed
+        self._storing = storing
         self._row_ids: dict[int, int] | None = None
         self._loaded: dict[int, Segment] = {}
         self._numbers: dict[str, int] = {}
@@ -221,6 +223,7 @@ class Segments:
         last = max(rows, default=None)
         row_ids: dict[int, int | None] = {}
         with brief_transaction():
+            self._storing(self._replaced(segments))
             for segment, content in segments.items():
                 if segment not in rows:
                     row_ids[segment] = self._create(segment, content)
@@ -236,6 +239,15 @@ class Segments:
                 del self._loaded[segment], rows[segment]
             else:
                 rows[segment] = row_id
+
+    def _replaced(self, segments: Mapping[int, Segment]) -> list[tuple[Record, Record | None]]:
+        """The records that a write of some segments changes, each with what it becomes."""
+        return [
+            (old, new)
+            for segment, content in segments.items()
+            for number, old in self._loaded.get(segment, Segment()).records.items()
+            if (new := content.records.get(number)) is not old
+        ]
 
     def _create(self, segment: int, content: Segment) -> int:
         """Insert an Attribute; returns its id. Not by `save`, which would keep it in memory, with

@@ -31,7 +31,9 @@ class Shelf:
 
     def __init__(self, obj: Any) -> None:
         self.obj = obj
-        self.segments = Segments(obj, self.kind, self.prefix, self.read, self._pass_on)
+        self.segments = Segments(
+            obj, self.kind, self.prefix, self.read, self._pass_on, self.storing
+        )
         self._watchers: list[Watcher] = []
 
     @classmethod
@@ -61,6 +63,10 @@ class Shelf:
     def changed(self, record: Record, fields: Mapping[str, Any]) -> Record:
         """A record with some fields changed; raises BadRecord."""
         raise NotImplementedError
+
+    def storing(self, replaced: list[tuple[Record, Record | None]]) -> None:
+        """Called within the transaction of each write with the records that it replaces or, with
+        None, removes."""
 
     # --- what all have ------------------------------------------------------------------------
 

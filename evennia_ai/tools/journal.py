@@ -11,6 +11,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.errors import BadRecord, ToolError
 from evennia_ai.policy.consulted import entry_ref
+from evennia_ai.policy.hearsay import UNGUARDED
 from evennia_ai.policy.known_line import speakers_in
 from evennia_ai.policy.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard
@@ -52,12 +53,17 @@ def add_journal_entry(
     content = clean_heard(arguments.content, ENTRY_CHARS)
     if not content:
         raise ToolError("There were no words in that.")
-    journal, services = context.character.journal, context.script.services
+    journal, script, services = context.character.journal, context.script, context.script.services
 
     def write() -> Reached:
         known = journal.has(content, context.audience if context.private else None)
         try:
-            kept = journal.add(content, named=is_named_in(context), **sources_of(context))
+            kept = journal.add(
+                content,
+                named=is_named_in(context),
+                tags=[] if script.config.discretion == "strict" else [UNGUARDED],
+                **sources_of(context),
+            )
         except BadRecord as error:
             raise ToolError(f"That does not fit: {error}") from error
         return Reached(NOTED_BEFORE if known else NOTED, changed=(entry_ref(kept),))

@@ -28,7 +28,7 @@ FAILED = re.compile(
 # What comes to mind of talk out of view; and a bullet of a summary: "- Ann (whispered): I am ill."
 IN_MIND = ("You remember: ", "Keep in mind: ", "At hand: ")
 RECALLED = re.compile(
-    r"- (?:\d{4}-\d\d-\d\d(?:, from [^:]{1,80})?: )?"
+    r"- (?:\d{4}-\d\d-\d\d(?:, from [^:]{1,80}|, [^:]{1,80} told you)?: )?"
     r"(?P<speaker>(?!\d{4}-)[^:\n]{1,40}?)(?P<whispered> \(whispered\))?: (?P<words>.+)"
 )
 LONG_AGO = -1  # before anything it said that is still in view

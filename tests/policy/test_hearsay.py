@@ -1,0 +1,226 @@
+"""What one character tells others: what it knows at first hand, openly, and no more than that."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evennia_ai.errors import ConfigError
+from evennia_ai.policy.hearsay import (
+    LEAST_TRUST,
+    TOLD_FIELDS,
+    TRUST_KEPT,
+    UNGUARDED,
+    Rumours,
+    Told,
+    is_as_told,
+    is_covered,
+    make_tellings,
+    may_be_told,
+    mix,
+    read_scopes,
+    select_scopes,
+    select_taken_back,
+    was_said_openly,
+    worth_telling,
+)
+from evennia_ai.policy.journal import make_entry
+from evennia_ai.policy.provenance import TRUST, people_in
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+ANN, BOB = "#5", "#6"
+
+
+def entry(content="The bridge is down.", at=NOW, **fields):
+    return make_entry("j1", content, at, {"importance": 6, **fields})
+
+
+def rumour(content, since=NOW):
+    return {"content": content, "available_from": since.isoformat()}
+
+
+def told(content, at=NOW, since=NOW, heard="The bridge at the mill is down."):
+    rumours = Rumours()
+    rumours.add(rumour(heard, since))
+    return rumours.is_echo(entry(content, at))
+
+
+# --- to whom ----------------------------------------------------------------------------------
+
+
+def test_a_setting_names_kinds_and_single_scopes_in_any_case():
+    assert read_scopes("Faction, room:Market,  world, faction") == ("faction", "room:market", "all")
+    assert read_scopes("off") == read_scopes("") == read_scopes(" , ") == ()
+
+
+@pytest.mark.parametrize("text", ["guild", "quest:key", "faction:", "faction, nobody", "off, room"])
+def test_what_is_no_scope_is_named(text):
+    with pytest.raises(ConfigError, match="cannot be shared with"):
+        read_scopes(text)
+
+
+def test_a_kind_takes_in_what_the_character_belongs_to_and_nothing_else():
+    labels = {"all", "tag:tall", "faction:guards", "faction:choir", "room:#12", "room:market"}
+    assert select_scopes(("faction",), labels) == ["faction:choir", "faction:guards"]
+    assert select_scopes(("room",), labels) == ["room:#12"]
+    assert select_scopes(("room:market", "tag:tall"), labels) == ["room:market", "tag:tall"]
+    assert select_scopes(("faction:thieves",), labels) == []
+    assert select_scopes(("all",), labels) == ["all"]
+    assert select_scopes((), labels) == []
+
+
+def test_one_faction_is_not_another():
+    assert not is_covered("faction:thieves", ("faction:guards", "room", "all"))
+    assert not is_covered("all", ("faction", "room"))
+
+
+# --- what -------------------------------------------------------------------------------------
+
+
+def test_what_was_learnt_openly_and_at_first_hand_may_be_told():
+    assert may_be_told(entry(), 5)
+    assert may_be_told(entry(source_type="observation"), 5)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"audience": [ANN]},
+        {"audience": []},
+        {"pinned": True},
+        {"tags": ["Secret"]},
+        {"tags": [UNGUARDED]},
+        {"trust": LEAST_TRUST / TRUST_KEPT - 0.01},
+        *({"source_type": kind} for kind in TRUST if kind not in ("direct", "observation")),
+    ],
+)
+def test_what_is_anybodys_own_affair_may_not(fields):
+    assert not may_be_told(entry(**fields), 1)
+
+
+def test_importance_counts_from_the_limit_on():
+    assert may_be_told(entry(importance=5), 5)
+    assert not may_be_told(entry(importance=4), 5)
+
+
+@given(
+    st.lists(st.sampled_from([ANN, BOB, "#7"])),
+    st.sampled_from(sorted(TRUST)),
+    st.integers(1, 10),
+    st.integers(1, 10),
+    st.floats(0, 1),
+    st.booleans(),
+)
+def test_nothing_for_some_ears_only_is_ever_told(ears, kind, importance, least, trust, pinned):
+    private = entry(
+        audience=ears, source_type=kind, importance=importance, trust=trust, pinned=pinned
+    )
+    assert not may_be_told(private, least)
+
+
+@given(st.frozensets(st.integers(1, 9)), st.frozensets(st.integers(1, 9)))
+def test_one_whispered_or_lost_message_keeps_all_of_it_back(seqs, whispered):
+    made = entry(source_seqs=sorted(seqs))
+    is_open = was_said_openly(made, frozenset(range(1, 10)) - whispered)
+    assert is_open == seqs.isdisjoint(whispered)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"content": "It is not."},
+        {"audience": [ANN]},
+        {"speakers": [ANN]},
+        {"source_entity": ANN},
+        {"source_seqs": [3]},
+        {"source_type": "inference"},
+        {"tags": ["secret"]},
+        {"pinned": True},
+    ],
+)
+def test_whatever_changes_what_was_told_takes_it_back(change):
+    assert set(change) <= set(TOLD_FIELDS)
+    assert not is_as_told(entry(), {**entry(), **change})
+
+
+def test_being_looked_up_or_sorted_does_not():
+    assert is_as_told(entry(), {**entry(), "recalls": 3, "consolidated": True, "links": ["mem0:1"]})
+    assert not is_as_told(entry(), None)
+
+
+def test_what_matters_most_comes_first_then_the_newest():
+    old, new = entry(at=NOW - timedelta(days=1)), entry()
+    great = entry(at=NOW - timedelta(days=9), importance=9)
+    assert sorted([old, great, new], key=worth_telling, reverse=True) == [great, new, old]
+
+
+# --- a rumour is not told on --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "The bridge at the mill is down.",
+        "Mira told me that the mill bridge went down.",
+        "They say the bridge near the old mill has been down since the storm.",
+    ],
+)
+def test_what_others_told_is_known_again_in_its_own_words(content):
+    assert told(content, at=NOW + timedelta(hours=1))
+
+
+@pytest.mark.parametrize(
+    "content", ["Ann sells her grey mare.", "The bridge toll is five pence.", "Storm."]
+)
+def test_what_is_something_else_is_its_own(content):
+    assert not told(content, at=NOW + timedelta(hours=1))
+
+
+def test_what_it_wrote_before_it_could_hear_of_it_is_its_own():
+    assert told("The mill bridge is down.", at=NOW)
+    assert not told("The mill bridge is down.", at=NOW - timedelta(seconds=1))
+
+
+# --- when -------------------------------------------------------------------------------------
+
+
+def test_news_takes_its_time_from_when_it_was_learnt():
+    (soon,) = make_tellings(entry(), ["all"], NOW, 60, frozenset())
+    assert soon.available_from == NOW + timedelta(seconds=60)
+    (late,) = make_tellings(entry(at=NOW - timedelta(days=1)), ["all"], NOW, 60, frozenset())
+    assert late.available_from == NOW
+
+
+def test_each_scope_is_told_the_same_and_believes_it_less():
+    made = entry(speakers=[ANN], source_entity=ANN, trust=0.9)
+    first, second = make_tellings(made, ["all", "faction:guards"], NOW, 0, people_in(made))
+    assert (first.scope, second.scope) == ("all", "faction:guards")
+    assert first.trust == pytest.approx(0.9 * TRUST_KEPT, abs=0.001)
+    assert first.speakers == (ANN,) and first.people == {ANN} and first.source == ANN
+
+
+def test_what_stands_no_more_or_goes_to_nobody_any_more_is_taken_back():
+    rows = [Told(1, "j1", "faction:guards"), Told(2, "j2", "faction:guards"), Told(3, "j1", "all")]
+    assert select_taken_back(rows, frozenset({"j1"}), ("faction",)) == [2, 3]
+    assert select_taken_back(rows, frozenset({"j1", "j2"}), ("faction", "all")) == []
+    assert select_taken_back(rows, frozenset({"j1", "j2"}), ()) == [1, 2, 3]
+
+
+# --- beside what one knows oneself --------------------------------------------------------------
+
+
+def test_of_three_one_is_hearsay_where_there_is_enough_of_both():
+    assert mix("abcdef", "123", 6) == ["a", "b", "1", "c", "d", "2"]
+    assert mix("", "123", 2) == ["1", "2"]
+    assert mix("ab", "123", 9) == ["a", "b", "1", "2", "3"]
+    assert mix("abc", "", 2) == ["a", "b"]
+    assert mix("", "", 3) == []
+
+
+@given(st.lists(st.integers(0, 9)), st.lists(st.integers(10, 19)), st.integers(0, 25))
+def test_nothing_is_lost_while_there_is_room_and_each_keeps_its_order(own, heard, limit):
+    mixed = mix(own, heard, limit)
+    assert len(mixed) == min(limit, len(own) + len(heard))
+    assert [n for n in mixed if n < 10] == own[: sum(n < 10 for n in mixed)]
+    assert [n for n in mixed if n >= 10] == heard[: sum(n >= 10 for n in mixed)]
