@@ -1,6 +1,8 @@
 """``aimemory`` and ``aihistory/journal``: what a character remembers, read, searched and changed by
 hand, and taken back."""
 
+import random
+
 import pytest
 
 from evennia_ai.errors import StoreUnavailable
@@ -12,7 +14,7 @@ from evennia_ai.sleep.consolidation import (
 )
 from evennia_ai.store.forget import assistants_who_know, forget_chunk
 from evennia_ai.store.journal import Journal
-from evennia_ai.store.memory_editor import MOST_STEPS, MemoryEditor, UndoSteps
+from evennia_ai.store.memory_editor import MOST_STEPS, TAKEN_BACK, MemoryEditor, UndoSteps
 from evennia_ai.store.tidying import marks_for_tidying
 from evennia_ai.testing.scripted import call
 
@@ -283,6 +285,38 @@ def test_changes_are_taken_back_one_by_one_the_last_first(mira, ask):
     for words in ("It is seven.", "It is six.", TOLL):
         ask("aimemory/undo Mira")
         assert contents(mira) == [words]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_was_done_is_taken_back_to_where_it_began(mira, ann, seed):
+    choose = random.Random(seed)
+    for number in range(4):
+        mira.journal.add(f"Guest {number} came in.", speakers=[ann.dbref])
+    mira.journal.update("j2", pinned=True)
+
+    def told_to(journal):
+        return {e["id"]: {**e, "links": [], "consolidated": False} for e in journal.all()}
+
+    before = [told_to(mira.journal)]
+    for number in range(MOST_STEPS):
+        editor, ids = MemoryEditor(mira), mira.journal.ids()
+        act = choose.choice(["add", "edit", "pin", "delete"]) if ids else "add"
+        if act == "add":
+            editor.add(f"Note {number}.", choose.choice([None, [ann.dbref]]))
+        elif act == "edit":
+            editor.edit(choose.choice(ids), f"Words {number}.")
+        elif act == "pin":
+            chosen = mira.journal.get(choose.choice(ids))
+            editor.pin(chosen["id"], not chosen["pinned"])
+        else:
+            editor.delete(choose.choice(ids))
+        before.append(told_to(mira.journal))
+        if choose.random() < 0.2:
+            restarted(mira)
+    for expected in reversed(before[:-1]):
+        editor = MemoryEditor(mira)
+        assert editor.undo(editor.steps.last()) == TAKEN_BACK
+        assert told_to(restarted(mira)) == expected
 
 
 def test_the_last_twenty_changes_are_kept(mira, ask):

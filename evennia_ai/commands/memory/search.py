@@ -14,6 +14,7 @@ from evennia_ai.policy.memory_listing import named, why_found, why_withheld
 from evennia_ai.policy.provenance import Record, is_known_to
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.policy.synthesis import select_found
+from evennia_ai.sleep.spread import pause
 from evennia_ai.tools.memory import FOUND, SHOWN_CHARS
 from evennia_ai.turn.recollection import memory_line, text_of
 
@@ -37,6 +38,7 @@ def search_as(
     by_id = {hit.record["id"]: hit for hit in hits}
     ranked = [hit.record for hit in hits]
     found = select_found(ranked, script.conversation.current.record, FOUND)
+    yield pause(script.services.slices.put)
     withheld = find_withheld(script, words, audience)
     if not reads_private:  # a trusting character tells what is private to anybody; we do not
         withheld += [record for record in found if not is_known_to(record, None)]
