@@ -2,9 +2,11 @@
 
 import json
 
+import pytest
+
 from evennia_ai.llm.offline.brain import think
 from evennia_ai.policy.persona import Persona
-from evennia_ai.ports import TASK_SUMMARY, LLMRequest, Scene
+from evennia_ai.ports import TASK_SUMMARY, HeardLine, LLMRequest, Scene
 
 TALK = [
     "Ann says: Good morning.",
@@ -57,3 +59,35 @@ def test_facts_are_written_into_the_journal_and_then_it_is_done():
     assert any("42 silver pieces" in content for content in contents)
     again = think(LLMRequest(messages, Scene("Mira", Persona(), (), step=2), tools))
     assert [call.name for call in again.tool_calls] == ["noop"]
+
+
+def replies(*lines, tools=("say", "whisper", "add_journal_entry")):
+    """What it does where somebody says this; the name and the text of each call."""
+    said = [HeardLine(kind, "Ann", text, kind == "whisper") for kind, text in lines]
+    talk = [{"role": "user", "content": f"Ann says: {line.text}"} for line in said]
+    request = LLMRequest(talk, Scene("Mira", Persona(), tuple(said)), list(map(tool, tools)))
+    calls = think(request).tool_calls
+    return [(call.name, json.loads(call.arguments).get("content", "")) for call in calls]
+
+
+@pytest.mark.parametrize(("kind", "answered_by"), [("say", "say"), ("whisper", "whisper")])
+def test_a_debt_is_written_down_before_it_answers(kind, answered_by):
+    made = replies((kind, "I owe you five silver for the ale."))
+    assert made == [
+        ("add_journal_entry", "Ann: I owe you five silver for the ale."),
+        (answered_by, ""),
+    ]
+
+
+@pytest.mark.parametrize("text", ["How are you?", "The rain is cold.", "Do I owe you silver?"])
+def test_chatter_and_questions_are_not_written_down(text):
+    assert "add_journal_entry" not in dict(replies(("say", text)))
+
+
+def test_nothing_is_written_down_where_some_was_whispered_and_some_was_not():
+    made = replies(("say", "I owe you five silver."), ("whisper", "I owe Bob nine crowns."))
+    assert "add_journal_entry" not in dict(made)
+
+
+def test_without_a_journal_it_only_answers():
+    assert dict(replies(("say", "I owe you five silver."), tools=("say",))) == {"say": ""}

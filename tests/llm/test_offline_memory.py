@@ -160,6 +160,7 @@ def test_who_is_remembered_was_met_though_no_answer_is_in_view():
 def test_a_memory_in_nobody_s_words_is_a_note():
     past = remembered("You remember: 2026-11-17, from Bob: the mill burnt down in spring")
     assert [said.kind for said in past.heard] == ["note", "say"]
+    assert past.heard[0].text == "the mill burnt down in spring"
 
 
 def test_a_summary_is_read_to_its_end():

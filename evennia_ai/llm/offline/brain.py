@@ -12,7 +12,7 @@ from twisted.internet.defer import Deferred, succeed
 from evennia_ai.config import ModelProfile
 from evennia_ai.llm.offline.actions import Step, done, next_step
 from evennia_ai.llm.offline.conversation import Heard, gather, wish_of, words_for
-from evennia_ai.llm.offline.keeping import journal, journals_only, summarise
+from evennia_ai.llm.offline.keeping import JOURNAL, journal, journals_only, summarise, worth_noting
 from evennia_ai.llm.offline.mind import Mind, read_mind
 from evennia_ai.llm.offline.outcomes import words_for_step
 from evennia_ai.llm.offline.unasked import act_unasked
@@ -108,7 +108,15 @@ def speak(mind: Mind, heard: Sequence[Heard], calls: Calls, given: dict[str, str
     )
     if gestures and can_show:
         calls = (*calls, ("emote", {"text": gestures[0]}))
-    return delivered(mind, speeches, calls)
+    return delivered(mind, speeches, (*notes(mind), *calls))
+
+
+def notes(mind: Mind) -> Calls:
+    """What is written down before it answers, once in a turn."""
+    if JOURNAL not in mind.tools or done(mind.past.acts, JOURNAL):
+        return ()
+    noted = worth_noting(mind.scene.lines, mind.scene.name)
+    return tuple((JOURNAL, {"content": line}) for line in noted)
 
 
 def names(words: str, speaker: str, mind: Mind) -> bool:

@@ -11,13 +11,16 @@ from collections.abc import Iterable, Sequence
 from evennia_ai.messages import LLMReply, ToolCallRequest, make_message
 from evennia_ai.policy.facts import Fact, as_bullets, extract_facts
 from evennia_ai.policy.tokens import estimate_tokens
-from evennia_ai.ports import LLMRequest, Scene
+from evennia_ai.ports import HeardLine, LLMRequest, Scene
 
 HEADING = "Context"
 ROOM_PART = 0.65  # of the room for a summary; those who check it write the weightiest facts below
 INPUT_PART = 0.5
 ENTRY_TOKENS = 400
 MOST_ENTRIES = 8
+MOST_NOTED = 2
+WEIGHTY = 8
+SAID = frozenset({"say", "whisper"})
 JOURNAL = "add_journal_entry"
 
 
@@ -53,6 +56,16 @@ def journals_only(request: LLMRequest) -> bool:
     """True where it is asked to write down what it will need, and nothing else."""
     names = {tool["function"]["name"] for tool in request.tools}
     return JOURNAL in names and "say" not in names
+
+
+def worth_noting(lines: Sequence[HeardLine], name: str) -> list[str]:
+    """What somebody has just told that is better written down at once, the weightiest first: debts,
+    promises, secrets, and who is who. Nothing where some of it was whispered and some was not."""
+    if len({line.private for line in lines}) != 1:
+        return []
+    told = [f"{line.speaker} says: {line.text}" for line in lines if line.kind in SAID]
+    facts = [fact for fact in facts_in_lines(told, name) if fact.weight >= WEIGHTY]
+    return as_bullets(facts, ENTRY_TOKENS)[:MOST_NOTED]
 
 
 def journal(request: LLMRequest) -> LLMReply:
