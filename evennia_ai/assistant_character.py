@@ -15,6 +15,7 @@ from evennia_ai.senses import display_name
 from evennia_ai.store.attributes import read_attribute, write_attribute
 from evennia_ai.store.goals import Goals
 from evennia_ai.store.journal import Journal
+from evennia_ai.store.plans import DayPlan
 from evennia_ai.store.profiles import EntityProfiles
 from evennia_ai.thinking import choose_filler
 
@@ -51,6 +52,11 @@ class AssistantMixin:
     def ai_goals(self) -> Goals:
         """What the character is after."""
         return Goals.of(self)
+
+    @property
+    def ai_plan(self) -> DayPlan:
+        """What the character is about at which time of its day."""
+        return DayPlan.of(self)
 
     def attach_assistant(self, persona: str = "") -> Any:
         """Give the character a mind, with a persona or with the one it has; returns the script."""

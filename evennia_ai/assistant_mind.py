@@ -26,10 +26,12 @@ from evennia_ai.llm.tokenizers import count_for
 from evennia_ai.memory.episodic_index import EpisodicIndex
 from evennia_ai.memory.shared import WithHearsay
 from evennia_ai.messages import Message
+from evennia_ai.night_watch import minute_now
 from evennia_ai.policy.context_settings import context_complaints
 from evennia_ai.policy.goals import goal_lines
 from evennia_ai.policy.known_line import KnownLine, speakers_in
 from evennia_ai.policy.persona import Persona
+from evennia_ai.policy.plans import block_line
 from evennia_ai.policy.tokens import CountText, UsageReport, count_message, estimate_tokens
 from evennia_ai.profiles import missing_model
 from evennia_ai.sleep.compaction import (
@@ -223,6 +225,12 @@ class MindMixin:
         room = max(config.pin_tokens - pinned, config.pin_tokens // 3)
         found = self.character.ai_goals.open(audience, config.discretion)
         return goal_lines(found, room, count, strict=config.discretion == "strict")
+
+    def occupation(self) -> list[KnownLine]:
+        """What it is about at this time of its day, as far as that is planned: a line, or none."""
+        block = self.character.ai_plan.at(minute_now(self)) if self.config.daily_plan else None
+        place = self.character.location
+        return [block_line(block, place.key if place else "")] if block else []
 
     @property
     def count_text(self) -> CountText:

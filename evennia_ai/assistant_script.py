@@ -167,6 +167,7 @@ class AssistantScript(MindMixin, HearingMixin, DefaultScript):
         yield self.character.journal.load(self.services.slices.put)
         yield self.character.ai_profiles.load(self.services.slices.put)
         yield self.character.ai_goals.load(self.services.slices.put)
+        yield self.character.ai_plan.load(self.services.slices.put)
         if self.ndb.unarchived:
             self.ndb.unarchived = False
             yield archive_summaries(self)

@@ -233,6 +233,9 @@ class AssistantConfig:
         low=0.0,
         high=36_500.0,
     )
+    daily_plan: bool = setting(
+        True, "Let it plan its day in sleep, so that it is at something when players are near."
+    )
     pin_tokens: int = setting(
         300, "Room for what it keeps in mind for good.", unit="tokens", low=0, high=5_000
     )

@@ -498,6 +498,9 @@ class Script(Protocol):
     def goals(self, audience: Audience | None) -> Sequence[KnownLine]:
         """What it is after, as for `pins`."""
 
+    def occupation(self) -> Sequence[KnownLine]:
+        """What it is about at this time of its day, a line, or none."""
+
     def journalled_since(self, at: str, audience: Audience | None) -> Sequence[str]:
         """What was written into the journal since a time in ISO form, as for `pins`."""
 

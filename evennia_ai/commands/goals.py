@@ -18,6 +18,7 @@ from evennia_ai.policy.goals import (
     find_goal,
     lay_out,
 )
+from evennia_ai.policy.plans import clock
 from evennia_ai.policy.provenance import Record, select_known
 from evennia_ai.policy.sanitize import clean_heard, clean_output
 
@@ -38,8 +39,9 @@ class CmdAIGoals(AICommand):
       aigoals/undo <assistant> = <goal number>
 
     Without a switch: its goals as a tree, with their numbers, how far each has
-    come, and what ended lately. Goals that somebody confided to it are shown
-    to admins; others are told how many there are.
+    come, and what ended lately; then what it plans to do with its day. Goals
+    that somebody confided to it are shown to admins; others are told how many
+    there are.
 
     Switches:
       add  - give it a goal, from 1 to 10 important (5), or a step towards
@@ -82,6 +84,7 @@ class CmdAIGoals(AICommand):
         lines = [branch_line(branch) for branch in lay_out(goals)]
         if hidden:
             lines.append(f"|xand {hidden} that somebody confided to it|n")
+        lines += map(part_line, script.character.ai_plan.all())
         name = clean_output(script.character_name, 60)
         self.msg("\n".join(lines) or f"{name} is after nothing. |waigoals/add|n gives it a goal.")
 
@@ -139,6 +142,13 @@ class CmdAIGoals(AICommand):
         """One goal on a line."""
         branches = lay_out(script.character.ai_goals.all())
         return next(branch_line(b).strip() for b in branches if b.goal["id"] == goal_id)
+
+
+def part_line(block: Record) -> str:
+    """A part of its day."""
+    where = f", at {block['where']}" if block["where"] else ""
+    hours = f"{clock(block['begin'])}-{clock(block['end'])}"
+    return f"|x{hours}|n {clean_output(block['content'] + where, LINE_CHARS)}"
 
 
 def branch_line(branch: Branch) -> str:

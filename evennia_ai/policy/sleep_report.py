@@ -38,6 +38,7 @@ TITLES = {
     "reflection": "What follows from it",
     "shared_memory": "What others were told",
     "goals": "What it is after",
+    "daily_plan": "Its day to come",
 }
 # What there is besides, however little was done.
 BACKGROUND = frozenset({"success", "running", "kept", "left", "iterations", "calls", *TEXT_KEYS})

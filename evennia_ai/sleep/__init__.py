@@ -19,6 +19,7 @@ from evennia_ai.sleep.entity_consolidation import run_entity_consolidation_batch
 from evennia_ai.sleep.extraction import run_pre_compaction_extraction
 from evennia_ai.sleep.goals import tend_goals
 from evennia_ai.sleep.pass_time import PassTime, StepGivenUp
+from evennia_ai.sleep.planning import plan_day
 from evennia_ai.sleep.pruning import prune_low_importance_entries
 from evennia_ai.sleep.reflection import reflect
 from evennia_ai.sleep.sharing import share_memories
@@ -43,6 +44,7 @@ STEPS: tuple[tuple[str, Step], ...] = (
 AFTERTHOUGHTS: tuple[tuple[str, Step], ...] = (
     ("reflection", reflect),
     ("goals", tend_goals),
+    ("daily_plan", plan_day),
     ("shared_memory", share_memories),
 )
 WHOLE_PASS = (*STEPS, *AFTERTHOUGHTS)

@@ -15,13 +15,14 @@ from evennia_ai.store.archive import JournalArchive
 from evennia_ai.store.goals import Goals
 from evennia_ai.store.journal import Journal
 from evennia_ai.store.memory_editor import UndoSteps
+from evennia_ai.store.plans import DayPlan
 from evennia_ai.store.profiles import EntityProfiles
 from evennia_ai.store.segments import rows_about
 from evennia_ai.store.shared_memory import note_gone
 from evennia_ai.store.tidying import mark_for_tidying
 
 CHUNK = 500
-KNOWLEDGE = (Journal, JournalArchive, EntityProfiles, UndoSteps, Goals)
+KNOWLEDGE = (Journal, JournalArchive, EntityProfiles, UndoSteps, Goals, DayPlan)
 SHELVES = {shelf.kind: shelf for shelf in KNOWLEDGE}
 
 

@@ -223,6 +223,10 @@ class StandInScript:
         """It is after nothing."""
         return ()
 
+    def occupation(self) -> Sequence[KnownLine]:
+        """It is about nothing in particular."""
+        return ()
+
     def journalled_since(self, at: str, audience: Audience | None) -> Sequence[str]:
         """It has no journal."""
         return ()

@@ -27,7 +27,7 @@ from evennia_ai.turn.recollection import remembered
 Labelled = tuple[str, KnownLine]
 
 PINNED, AT_HAND, REMEMBERED = "Keep in mind", "At hand", "You remember"
-GOALS = "You are after"
+GOALS, OCCUPATION = "You are after", "You are about"
 TALK_LINES = 3
 # Of the window. The tail is paid for anew with every call; no provider's cache keeps it.
 TAIL_PART = 0.075
@@ -61,6 +61,7 @@ def call_to_mind(script: Any, audience: Audience, talk: Talk, situation: Situati
     people = labelled(PEOPLE, describe_present(script, audience))
     known = [*people, *labelled(PINNED, script.pins(audience))]
     known += labelled(GOALS, script.goals(audience))
+    known += labelled(OCCUPATION, script.occupation())
     free = TAIL_PART * window - count_tail(situation, lore, known)
     most = int(min(MATERIALS_PART * window, free - LEAST_RECALL * window))
     known += labelled(AT_HAND, materials_at_hand(script, audience, most))

@@ -14,6 +14,7 @@ from evennia_ai.events import Situation
 from evennia_ai.policy.attribute_synthesis import INSTRUCTIONS as SYNTHESISE
 from evennia_ai.policy.goal_steps import INSTRUCTIONS as DECOMPOSE
 from evennia_ai.policy.lore import LoreEntry
+from evennia_ai.policy.plans import INSTRUCTIONS as PLAN
 from evennia_ai.policy.reflection import INSTRUCTIONS as REFLECT
 from evennia_ai.policy.sanitize import cut_text
 
@@ -85,6 +86,7 @@ CONTEXT_SLEEP_CONSOLIDATE = PromptContext(
     "sleep_consolidate", SYNTHESISE, frozenset(), "single_action", 1
 )
 CONTEXT_REFLECTION = PromptContext("reflection", REFLECT, frozenset(), "single_action", 1)
+CONTEXT_PLAN_DAY = PromptContext("plan_day", PLAN, frozenset(), "single_action", 1)
 CONTEXT_GOAL_DECOMPOSE = PromptContext("goal_decompose", DECOMPOSE, frozenset(), "single_action", 1)
 
 

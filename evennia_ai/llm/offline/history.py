@@ -73,7 +73,7 @@ class Past:
     """The conversation in the prompt, oldest first: ``own`` are its own spoken lines, ``talk`` all
     that was said by anybody, ``deeds`` everything it said, showed or left undone, ``since`` what
     was heard after that, ``sights`` what looking and walking showed, ``gifts`` what it gave to
-    whom.
+    whom, ``about`` what its day has planned for now.
     """
 
     heard: tuple[Said, ...] = ()
@@ -86,6 +86,7 @@ class Past:
     gifts: tuple[tuple[str, str], ...] = ()
     acts: tuple[Act, ...] = ()
     time: str = ""
+    about: str = ""
     length: int = 0
 
     def met(self, speaker: str) -> bool:
@@ -111,6 +112,7 @@ def read_past(request: LLMRequest) -> Past:
         text = content if isinstance(content, str) else ""
         if role == "user" and _is_situation(text):
             notes.time = _row(text, "Time: ")
+            notes.about = _row(text, "You are about: ")
             notes.remembered = _read_in_mind(text)
         elif role == "user":
             notes.hear(text)
@@ -129,6 +131,7 @@ def read_past(request: LLMRequest) -> Past:
         gifts=tuple(notes.gifts),
         acts=_acts_of_turn(request.messages, request.scene.step),
         time=notes.time,
+        about=notes.about,
         length=len(request.messages),
     )
 
@@ -147,6 +150,7 @@ class _Notes:
         self.sights: list[str] = []
         self.gifts: list[tuple[str, str]] = []
         self.time = ""
+        self.about = ""
         self._pending: list[tuple[str, dict[str, Any]]] = []
 
     def hear(self, text: str) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from evennia_ai.llm.offline.languages import Tongue, native_lines, tongue_of
 from evennia_ai.llm.offline.mind import Mind
+from evennia_ai.llm.offline.occupation import occupation_deeds
 from evennia_ai.llm.offline.pastimes import (
     ANYBODY,
     deeds_with,
@@ -27,6 +28,7 @@ Calls = tuple[tuple[str, dict[str, str]], ...]
 # Which kind of pastime comes when: its own habits and work more often than anybody's fidgeting.
 ROUND = ("habit", "work", "thing", "work", "habit", "anybody")
 RECENT = 3
+PLANNED_RECENT = 6
 QUIET_ACTS = 2
 LONGEST_REMARK = 160
 # Not to be blurted out unasked.
@@ -126,7 +128,18 @@ def pastime(mind: Mind, tongue: Tongue | None) -> str:
         "thing": deeds_with(mind.scene.situation),
         "anybody": ANYBODY,
     }
-    return next_of(mind, kinds)
+    return planned(mind) or next_of(mind, kinds)
+
+
+def planned(mind: Mind) -> str:
+    """What its day has planned for now, every other time, so that it has its habits too; "" where
+    that was all shown lately."""
+    number = len(mind.past.emotes)
+    if number % 2:
+        return ""
+    deeds = occupation_deeds(mind.past.about)
+    lately = {text.strip().lower() for text in mind.past.emotes[-PLANNED_RECENT:]}
+    return next((deed for deed in rotated(deeds, number // 2) if deed.lower() not in lately), "")
 
 
 def next_of(mind: Mind, kinds: dict[str, Sequence[str]]) -> str:

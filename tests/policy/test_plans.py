@@ -1,0 +1,140 @@
+"""A day of a character: what of an answer counts, what a day is like without one, what shows."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import pytest
+
+from evennia_ai.policy.persona import Persona
+from evennia_ai.policy.plans import (
+    INSTRUCTIONS,
+    block_line,
+    current_block,
+    is_stale,
+    make_block,
+    places_near,
+    plan_plainly,
+    plan_request,
+    read_block,
+    read_plan,
+)
+
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+PLACES = ("Harbour", "North Gate")
+
+
+def part(begin, end, what="mend the nets", where="here"):
+    return json.dumps({"from": begin, "to": end, "what": what, "where": where})
+
+
+DAY = [part("08:00", "12:00"), part("12:00", "13:00", "eat."), part("13:00", "24:00", "sing")]
+
+
+def block(begin=480, end=720, **fields):
+    planned = {"begin": begin, "end": end, "content": "mend the nets", "where": "", **fields}
+    return make_block("b1", planned, NOW, ["#5"])
+
+
+def read(*lines):
+    return read_plan("\n".join(lines), PLACES)
+
+
+def test_the_request_holds_what_it_is_after_and_where_it_can_be():
+    persona = Persona("You fish.")
+    system, material = plan_request(INSTRUCTIONS, "Mira", persona, ["Find the ring."], PLACES)
+    assert "a day of Mira" in system["content"]
+    assert "<persona>\nYou fish.\n</persona>" in material["content"]
+    assert "<goals>\nFind the ring.\n</goals>" in material["content"]
+    assert "<places>\nhere\nHarbour\nNorth Gate\n</places>" in material["content"]
+
+
+def test_exits_are_named_by_where_they_lead():
+    assert places_near(("road (to North Gate)", "hole", "gate (to North Gate)")) == [
+        "North Gate",
+        "hole",
+    ]
+
+
+def test_a_day_counts_with_its_hours_and_its_places():
+    first, *_ = read(part("8:00", "12:00", where="harbour"), *DAY[1:])
+    assert first == {"begin": 480, "end": 720, "content": "mend the nets", "where": "Harbour"}
+    assert read(*DAY)[1]["content"] == "eat"
+    assert read(*DAY)[2]["end"] == 0
+
+
+def test_a_place_it_cannot_reach_is_here():
+    assert read(part("8:00", "12:00", where="the Moon"), *DAY[1:])[0]["where"] == ""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        part("11:00", "14:00"),
+        part("01:00", "01:29"),
+        part("01:00", "01:00"),
+        part("25:00", "02:00"),
+        part("01:60", "03:00"),
+        part("one", "two"),
+        part("01:00", "03:00", "  "),
+        '{"from": 1, "to": 2, "what": "sing"}',
+        '["01:00"]',
+        "Then I rest.",
+        "[" * 99_999,
+    ],
+)
+def test_what_overlaps_or_has_another_shape_does_not_count(line):
+    assert read(*DAY, line) == read(*DAY)
+
+
+def test_fewer_than_three_parts_are_no_day_and_more_than_six_are_cut():
+    assert read(*DAY[:2]) == []
+    hours = [part(f"{n:02d}:00", f"{n + 1:02d}:00") for n in range(9)]
+    assert len(read(*hours)) == 6
+
+
+def test_without_a_model_the_day_is_that_of_the_trade():
+    day = plan_plainly(Persona("You are Mira, who keeps the inn."), ["Find the ring."])
+    assert [p["content"] for p in day] == [
+        "set the tables right",
+        "eat something and rest",
+        "look after the guests",
+        "think about this: Find the ring",
+        "talk with whoever is about",
+    ]
+    assert all(one["end"] == two["begin"] for one, two in pairwise(day))
+    assert len(plan_plainly(Persona("You are Mira, who keeps the inn."), [])) == 4
+
+
+def test_without_a_trade_nothing_is_made_up():
+    assert plan_plainly(Persona("You are Mira."), ["Find the ring."]) == []
+
+
+@pytest.mark.parametrize(
+    ("minute", "found"), [(479, False), (480, True), (719, True), (720, False)]
+)
+def test_what_it_is_about_goes_by_the_minute(minute, found):
+    assert (current_block([block()], minute) is not None) == found
+
+
+def test_over_midnight_it_is_about_it_too():
+    late = block(1380, 60)
+    assert current_block([late], 30) == current_block([late], 1400) == late
+    assert current_block([late], 60) is None
+
+
+def test_a_plan_lasts_a_day():
+    assert is_stale([], NOW)
+    assert not is_stale([block()], NOW + timedelta(hours=19, minutes=59))
+    assert is_stale([block()], NOW + timedelta(hours=20))
+
+
+def test_the_line_tells_where_only_if_that_is_elsewhere_and_whose_words_it_is_of():
+    line = block_line(block(where="Harbour"), "Inn")
+    assert line.text == "mend the nets, at Harbour, until 12:00"
+    assert (line.private, line.speakers) == (False, frozenset({"#5"}))
+    assert block_line(block(where="Harbour"), "harbour").text == "mend the nets, until 12:00"
+
+
+def test_what_is_stored_reads_back_the_same():
+    assert read_block(dict(block())) == block()
