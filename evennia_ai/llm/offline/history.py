@@ -27,8 +27,9 @@ FAILED = re.compile(
 
 # What comes to mind of talk out of view; and a bullet of a summary: "- Ann (whispered): I am ill."
 IN_MIND = ("You remember: ", "Keep in mind: ", "At hand: ")
+DATED = re.compile(r"\d{4}-\d\d-\d\d(?:, [^:]{1,80} told you)?(?:, from [^:]{1,80})?: ")
 RECALLED = re.compile(
-    r"- (?:\d{4}-\d\d-\d\d(?:, from [^:]{1,80}|, [^:]{1,80} told you)?: )?"
+    rf"- (?:{DATED.pattern})?"
     r"(?P<speaker>(?!\d{4}-)[^:\n]{1,40}?)(?P<whispered> \(whispered\))?: (?P<words>.+)"
 )
 LONG_AGO = -1  # before anything it said that is still in view
@@ -226,7 +227,7 @@ def _read_in_mind(text: str) -> list[Said]:
     for row in text.splitlines():
         label = next((label for label in IN_MIND if row.startswith(label)), None)
         if label is not None:
-            words = row.removeprefix(label)[:READ_CHARS]
+            words = DATED.sub("", row.removeprefix(label)[:READ_CHARS], count=1)
             found.append(_read_recalled(f"- {words}") or Said("note", "", words, "", LONG_AGO))
     return found
 

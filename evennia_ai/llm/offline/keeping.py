@@ -8,8 +8,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
+from evennia_ai.llm.offline.history import Said
+from evennia_ai.llm.offline.memory import read_memory
 from evennia_ai.messages import LLMReply, ToolCallRequest, make_message
-from evennia_ai.policy.facts import Fact, as_bullets, extract_facts
+from evennia_ai.policy.facts import (
+    DEBT,
+    PROMISE,
+    RELATION,
+    SECRET,
+    Fact,
+    as_bullets,
+    extract_facts,
+)
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import HeardLine, LLMRequest, Scene
 
@@ -19,7 +29,9 @@ INPUT_PART = 0.5
 ENTRY_TOKENS = 400
 MOST_ENTRIES = 8
 MOST_NOTED = 2
-WEIGHTY = 8
+LONGEST_NOTE = 200
+WEIGHTY = frozenset({DEBT, PROMISE, SECRET, RELATION})
+LASTING = frozenset({"name", "trade", "home", "likes", "hates", "fears", "quest"})
 SAID = frozenset({"say", "whisper"})
 JOURNAL = "add_journal_entry"
 
@@ -63,9 +75,20 @@ def worth_noting(lines: Sequence[HeardLine], name: str) -> list[str]:
     promises, secrets, and who is who. Nothing where some of it was whispered and some was not."""
     if len({line.private for line in lines}) != 1:
         return []
-    told = [f"{line.speaker} says: {line.text}" for line in lines if line.kind in SAID]
-    facts = [fact for fact in facts_in_lines(told, name) if fact.weight >= WEIGHTY]
-    return as_bullets(facts, ENTRY_TOKENS)[:MOST_NOTED]
+    said = [line for line in lines if line.kind in SAID]
+    told = [f"{line.speaker} says: {line.text}" for line in said]
+    facts = [fact for fact in facts_in_lines(told, name) if fact.kind in WEIGHTY]
+    of_themselves = (f"{line.speaker}: {line.text}" for line in said if tells_of_oneself(line))
+    noted = dict.fromkeys([*as_bullets(facts, ENTRY_TOKENS), *of_themselves])
+    return list(noted)[:MOST_NOTED]
+
+
+def tells_of_oneself(line: HeardLine) -> bool:
+    """True where somebody says who he is or what he is like, in few words."""
+    if len(line.text) > LONGEST_NOTE:
+        return False
+    known = read_memory([Said("say", line.speaker, line.text)]).of(line.speaker)
+    return not LASTING.isdisjoint(known)
 
 
 def journal(request: LLMRequest) -> LLMReply:
