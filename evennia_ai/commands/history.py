@@ -158,7 +158,7 @@ class CmdAIHistory(AICommand):
             typed = f"aihistory/journal {script.character_name} = "
             self.msg("\n".join([*lines, page_footer(found.page, typed)]))
 
-        listed = journal_page(script, number, with_private=True)
+        listed = journal_page(script, script.character.journal, number, with_private=True)
         listed.addCallback(tell).addErrback(self.tell_failure)
 
     def conversation_lines(self, script: Any, page: Page) -> list[str]:

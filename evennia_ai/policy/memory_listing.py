@@ -37,7 +37,8 @@ def whose_word(record: Record, names: Names) -> str:
     """Who it comes from."""
     told_by = [record["source_entity"]] if record["source_entity"] else record["speakers"]
     if record["source_type"] in (BUILDER, "compaction") or not told_by:
-        return SOURCES[record["source_type"]]
+        kind = str(record["source_type"])
+        return SOURCES.get(kind, kind)
     return f"from {named(told_by, names)}"
 
 

@@ -187,6 +187,7 @@ def test_markup_in_what_was_said_does_nothing(mira, ann, admin, ask):
         "aimemory/show Mira = j1",
         "aimemory/about Mira = Ann",
         "aimemory/search Mira = click",
+        "aimemory/search Mira as Ann = click",
         "aimemory/pin Mira = j1",
         "aihistory/journal Mira",
     ):
@@ -194,6 +195,29 @@ def test_markup_in_what_was_said_does_nothing(mira, ann, admin, ask):
         sent = "".join(admin.session.sent)
         assert "click" in sent, line
         assert "|lc" not in sent and "{x}" not in sent and "$func" not in sent, line
+
+
+def test_of_somebody_who_was_deleted_it_is_told_by_his_number(game, mira, tavern, ask):
+    gone = game.thing("Rex", tavern)
+    number = gone.dbref
+    mira.ai_profiles.observe(number, "barks")
+    gone.delete()
+    assert f"What Mira knows of {number} ({number}):" in ask(f"aimemory/about Mira = {number}")
+    assert "knows nothing of #999999 " in ask("aimemory/about Mira = #999999")
+
+
+def test_what_faded_is_listed_and_put_back(mira, ann, ring, ask, told, builder):
+    assert "Nothing of Mira's journal has faded." in ask("aimemory/archive Mira")
+    kept = mira.journal.add(TOLL)
+    mira.journal.archive.put_away(mira.journal, kept, ring)
+    assert contents(mira) == []
+    assert TOLL in ask("aimemory/archive Mira") and RING in ask("aimemory/archive Mira")
+    text = told(builder, "aimemory/archive Mira")
+    assert TOLL in text and "1 more: private" in text and RING not in text
+    assert f"no entry '{ring}'" in told(builder, f"aimemory/restore Mira = {ring}")
+    assert TOLL in told(builder, f"aimemory/restore Mira = {kept}")
+    assert [entry["id"] for entry in restarted(mira).all()] == [kept]
+    assert TOLL not in ask("aimemory/archive Mira")
 
 
 # --- searching -----------------------------------------------------------------------------------
@@ -528,7 +552,7 @@ def test_aihistory_says_where_nothing_was_written(ask):
         ("aimemory Mira = x", "'x' is no page number: try 1."),
         ("aimemory/frob Mira", "There is no switch /frob."),
         ("aimemory/pin/unpin Mira = j1", "One switch at a time"),
-        ("aimemory/show Mira", "Which entry of Mira's journal?"),
+        ("aimemory/show Mira", "Which entry, by its number?"),
         ("aimemory/show Mira = j9", "Mira has no entry 'j9'. aimemory Mira lists them."),
         ("aimemory/show Mira = |lcquit|ltx|le", "Mira has no entry '¦lcquit"),
         ("aimemory/about Mira", "About whom?"),
@@ -538,10 +562,13 @@ def test_aihistory_says_where_nothing_was_written(ask):
         ("aimemory/add Mira", "In which words?"),
         ("aimemory/add Mira for Nobody = A ring.", "There is nobody called 'Nobody'."),
         ("aimemory/add Mira = " + "x " * 600, "One fact at a time"),
-        ("aimemory/edit Mira = A ring.", "Which entry of Mira's journal?"),
+        ("aimemory/edit Mira = A ring.", "Which entry, by its number?"),
         ("aimemory/edit Mira/j1", "In which words?"),
         ("aimemory/edit Mira/j1 = It rains.", "It says just that already."),
         ("aimemory/unpin Mira = j1", "j1 is not pinned as it is."),
+        ("aimemory/restore Mira", "Which entry, by its number? aimemory/archive Mira lists them."),
+        ("aimemory/restore Mira = j1", "Mira has no entry 'j1'. aimemory/archive Mira lists"),
+        ("aimemory/archive Mira = x", "'x' is no page number"),
         ("aimemory/undo Mira", "There is no change of Mira's journal to take back."),
     ],
 )

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
 
+from twisted.internet.defer import Deferred
+
 from evennia_ai.commands.common import AICommand, UsageError
+from evennia_ai.commands.players import NUMBER, name_of
 from evennia_ai.events import Audience
 from evennia_ai.policy.provenance import Record, is_known_to
 from evennia_ai.policy.sanitize import clean_output
+
+Work = Generator[Deferred[Any], Any, None]
 
 
 @dataclass(frozen=True)
@@ -38,15 +44,29 @@ class MemoryCommand(AICommand):
         return self.reads_private or is_known_to(record, None)
 
     def find_entry(self, asked: Asked, number: str) -> Record:
-        """The entry of a number; raises UsageError."""
-        lists = f"|waimemory {asked.name}|n lists them."
+        """The entry of the journal of a number; raises UsageError."""
+        return self.find_in(asked.script.character.journal, number, asked, "aimemory")
+
+    def find_in(self, shelf: Any, number: str, asked: Asked, listing: str) -> Record:
+        """The entry of a number on some shelf; raises UsageError that names the command which lists
+        them."""
+        lists = f"|w{listing} {asked.name}|n lists them."
         if not number:
-            raise UsageError(f"Which entry of {asked.name}'s journal? {lists}")
-        get = asked.script.character.journal.get
-        found: Record | None = get(number) or get(number.lower())
+            raise UsageError(f"Which entry, by its number? {lists}")
+        found: Record | None = shelf.get(number) or shelf.get(number.lower())
         if found is None or not self.may_read(found):
             raise UsageError(f"{asked.name} has no entry '{clean_output(number, 40)}'. {lists}")
         return found
+
+    def find_subject(self, asked: Asked) -> tuple[str, str]:
+        """Of whom the profile is wanted, by dbref, with a name; somebody deleted too, by his
+        number; raises UsageError."""
+        if not asked.given:
+            raise UsageError("About whom? |waimemory/about <character> = <player or thing>|n")
+        if NUMBER.fullmatch(asked.given):
+            return asked.given, name_of(asked.given) or asked.given
+        found = self.find_character(asked.given)
+        return found.dbref, clean_output(found.key, 60)
 
     def find_audience(self, names: str) -> Audience:
         """Those whose names were given, by dbref; raises UsageError. Admins alone may tell, and

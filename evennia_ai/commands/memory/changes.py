@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from evennia.utils import logger
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.commands.common import UsageError
-from evennia_ai.commands.memory.asked import Asked, MemoryCommand
-from evennia_ai.commands.memory.told import names_in
+from evennia_ai.commands.memory.asked import Asked, MemoryCommand, Work
+from evennia_ai.commands.memory.told import entry_lines, names_in
 from evennia_ai.policy.memory_listing import undo_line, who_may_know
 from evennia_ai.policy.provenance import Record
 from evennia_ai.policy.sanitize import clean_output, one_line
@@ -79,6 +80,18 @@ class MemoryChanges(MemoryCommand):
         self.log_change(asked, "undo", step["entry"])
         left = len(editor.steps.ids())
         self.msg(f"{told.get(outcome, f'Taken back: {undo_line(step)}.')} ({left} more.)")
+
+    @inlineCallbacks
+    def do_restore(self, asked: Asked) -> Work:
+        """Put an entry that faded back into the journal."""
+        journal, archive = asked.script.character.journal, asked.script.character.journal.archive
+        yield archive.load(asked.script.services.slices.put)
+        entry = self.find_in(archive, asked.given, asked, "aimemory/archive")
+        back = archive.bring_back(journal, entry["id"])
+        self.log_change(asked, "restore", back["id"])
+        self.msg(
+            "\n".join(["Back in the journal, for good:", *entry_lines([back], names_in(back))])
+        )
 
     def tell_change(self, asked: Asked, act: str, told: str, entry: Record) -> None:
         """Tell what was done, and how to take it back."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.commands.common import UsageError, page_footer, page_number
 from evennia_ai.commands.history import message_line
-from evennia_ai.commands.memory.asked import Asked
+from evennia_ai.commands.memory.asked import Asked, Work
 from evennia_ai.commands.memory.changes import MemoryChanges
 from evennia_ai.commands.memory.rebuild import rebuild_memory
 from evennia_ai.commands.memory.search import search_as
@@ -24,13 +23,10 @@ from evennia_ai.commands.memory.told import (
 from evennia_ai.commands.setup import ensure_may_edit
 from evennia_ai.errors import TurnAborted
 from evennia_ai.policy.provenance import Record
-from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.sleep.spread import spread
 from evennia_ai.store.reports import messages_by_seq
 
 SHOWN_MESSAGES = 6
-
-Work = Generator[Deferred[Any], Any, None]
 
 
 class CmdAIMemory(MemoryChanges):
@@ -48,6 +44,8 @@ class CmdAIMemory(MemoryChanges):
       aimemory/unpin <character> = <number>
       aimemory/delete <character> = <number>
       aimemory/undo <character>
+      aimemory/archive <character> [= <page>]
+      aimemory/restore <character> = <number>
       aimemory/rebuild <character>
 
     Without a switch: its journal, newest first. Of each entry its number, its
@@ -62,9 +60,12 @@ class CmdAIMemory(MemoryChanges):
       add     - write something down for it; known to all, or to some alone.
                 Nothing automatic removes it.
       edit    - put an entry in other words
-      pin, unpin - have it stand in every prompt of those who may know of it
+      pin, unpin - have it stand in every prompt of those who may know of it, as
+                far as there is room
       delete  - take an entry away
       undo    - take the last add, edit, pin or delete back; the last 20 are kept
+      archive - what faded in its sleep and was put away
+      restore - put an entry of those back into the journal
       rebuild - make its index and its long-term memory anew from the journal
 
     What was told in private is for admins alone.
@@ -86,6 +87,8 @@ class CmdAIMemory(MemoryChanges):
         "unpin",
         "delete",
         "undo",
+        "archive",
+        "restore",
         "rebuild",
     )
 
@@ -118,18 +121,28 @@ class CmdAIMemory(MemoryChanges):
 
     # --- reading --------------------------------------------------------------------------------
 
-    @inlineCallbacks
-    def do_browse(self, asked: Asked) -> Work:
+    def do_browse(self, asked: Asked) -> Deferred[None]:
         """A page of the journal."""
-        found = yield journal_page(asked.script, page_number(asked.given), self.reads_private)
+        nothing = f"{asked.name} has written nothing down yet."
+        return self.browse(asked, asked.script.character.journal, "aimemory", nothing)
+
+    def do_archive(self, asked: Asked) -> Deferred[None]:
+        """A page of what faded."""
+        nothing = f"Nothing of {asked.name}'s journal has faded."
+        archive = asked.script.character.journal.archive
+        return self.browse(asked, archive, "aimemory/archive", nothing)
+
+    @inlineCallbacks
+    def browse(self, asked: Asked, shelf: Any, typed: str, nothing: str) -> Work:
+        """A page of some entries."""
+        number = page_number(asked.given)
+        found = yield journal_page(asked.script, shelf, number, self.reads_private)
         rows = found.page.rows
         lines = entry_lines(rows, names_in(*rows))
         if found.hidden:
             lines.append(hidden_line(found.hidden))
-        if not lines:
-            self.msg(f"{asked.name} has written nothing down yet.")
-            return
-        self.msg("\n".join([*lines, page_footer(found.page, f"aimemory {asked.name} = ")]))
+        footer = page_footer(found.page, f"{typed} {asked.name} = ")
+        self.msg("\n".join([*lines, footer]) if lines else nothing)
 
     @inlineCallbacks
     def do_show(self, asked: Asked) -> Work:
@@ -154,16 +167,13 @@ class CmdAIMemory(MemoryChanges):
 
     def do_about(self, asked: Asked) -> None:
         """What it knows of somebody."""
-        if not asked.given:
-            raise UsageError("About whom? |waimemory/about <character> = <player or thing>|n")
-        somebody = self.find_character(asked.given)
-        records = asked.script.character.ai_profiles.about(somebody.dbref)
-        lines = whole_profile(asked.script, somebody.dbref, records, self.reads_private)
-        name = clean_output(somebody.key, 60)
+        dbref, name = self.find_subject(asked)
+        records = asked.script.character.ai_profiles.about(dbref)
+        lines = whole_profile(asked.script, dbref, records, self.reads_private)
         if not lines:
             self.msg(f"{asked.name} knows nothing of {name} beside what its journal has.")
             return
-        self.msg("\n".join([f"What {asked.name} knows of |w{name}|n ({somebody.dbref}):", *lines]))
+        self.msg("\n".join([f"What {asked.name} knows of |w{name}|n ({dbref}):", *lines]))
 
     @inlineCallbacks
     def do_search(self, asked: Asked) -> Work:

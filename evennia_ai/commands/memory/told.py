@@ -44,16 +44,17 @@ class JournalPage:
 
 @inlineCallbacks
 def journal_page(
-    script: Any, number: int, with_private: bool
+    script: Any, journal: Any, number: int, with_private: bool
 ) -> Generator[Deferred[Any], Any, JournalPage]:
     """Fires with a page; a number beyond the last gives the last. Fails with StoreUnavailable.
 
     Args:
         script: the assistant.
+        journal: its character's journal, or the archive.
         number: 1 is the newest.
         with_private: whether the reader may see what is private to others.
     """
-    journal, put = script.character.journal, script.services.slices.put
+    put = script.services.slices.put
     yield journal.load(put)
     ids = journal.ids()
 
