@@ -11,6 +11,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from evennia_ai.memory.all_memories import search_all_memories
 from evennia_ai.policy.consulted import entity_ref, entry_ref
 from evennia_ai.policy.entity_profiles import ATTRIBUTE
+from evennia_ai.policy.hearsay import HEARSAY
 from evennia_ai.policy.known_line import speakers_in
 from evennia_ai.policy.provenance import Record
 from evennia_ai.policy.synthesis import is_synthesis, select_found
@@ -60,6 +61,6 @@ def refs_of(records: Sequence[Record]) -> list[str]:
         if record.get("kind") == ATTRIBUTE
         else entry_ref(record["id"])
         for record in records
-        if not is_synthesis(record)
+        if not is_synthesis(record) and record.get("kind") != HEARSAY
     ]
     return list(dict.fromkeys(refs))

@@ -92,11 +92,10 @@ def memory_line(script: Any, record: Record, most_chars: int = LINE_CHARS, words
     """A memory on one line: since when it is known, by whom, and what it is; of a long one what is
     nearest to the words that were looked for."""
     world, character = script.services.world, script.character
+    source = world.name_of(character, record["source_entity"])
+    told = f", from {source}" if source else ""
     if record.get("kind") == HEARSAY:
-        told = f", {world.name_of(character, record['teller']) or 'somebody'} told you"
-    else:
-        source = world.name_of(character, record["source_entity"])
-        told = f", from {source}" if source else ""
+        told = f", {world.name_of(character, record['teller']) or 'somebody'} told you{told}"
     day = (record.get("timestamp") or record["confirmed_at"])[:10]
     text = text_of(record)
     if record.get("kind") == ATTRIBUTE:

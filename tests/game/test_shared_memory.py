@@ -7,6 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from evennia_ai.asleep import sleep_through
+from evennia_ai.llm.offline.brain import OfflineBrain
 from evennia_ai.models import SharedEntry
 from evennia_ai.policy.hearsay import MOST_TOLD, UNGUARDED
 from evennia_ai.sleep.sharing import share_memories
@@ -16,6 +17,7 @@ from evennia_ai.store.journal import Journal
 from evennia_ai.store.memory_editor import MemoryEditor
 from evennia_ai.store.shared_memory import MOST_HEARD
 from evennia_ai.testing.scripted import call
+from tests.game.conftest import gateway_to
 
 BRIDGE = "The bridge at the mill is down."
 
@@ -101,6 +103,25 @@ def test_what_one_guard_learnt_another_tells_with_its_source(game, bruno, vera, 
     assert f"Bruno told you: {BRIDGE}" in shown
 
 
+def test_whose_word_it_was_is_told_too(game, bruno, vera, sleep, ann):
+    learn(bruno, source_entity=ann.dbref)
+    sleep(bruno)
+    ann.character.location = vera.location
+    shown = asked_for(game, ann, "Vera", "can one cross the bridge at the mill?")
+    assert f"Bruno told you, from Ann: {BRIDGE}" in shown
+
+
+def test_the_offline_brain_tells_it(game, bruno, vera, sleep, ann):
+    game.service.gateway = gateway_to(OfflineBrain(), game.clock)
+    learn(bruno)
+    sleep(bruno)
+    ann.character.location = vera.location
+    ann.forget()
+    ann.do("say Vera, what do you know of the bridge at the mill?")
+    game.run(3)
+    assert "is down" in ann.last()
+
+
 def test_a_search_finds_it_too_and_writes_nothing_into_the_own_journal(
     game, bruno, vera, sleep, ann
 ):
@@ -112,6 +133,7 @@ def test_a_search_finds_it_too_and_writes_nothing_into_the_own_journal(
     game.run(2)
     results = [m for m in vera.assistant.conversation_history if m["role"] == "tool"]
     assert f"Bruno told you: {BRIDGE}" in results[0]["content"]
+    assert "consulted" not in results[0]["metadata"]
     assert vera.journal.all() == [] and not vera.journal.recalls
 
 
