@@ -67,9 +67,16 @@ def edited_fields(content: str) -> dict[str, Any]:
     }
 
 
+def pinned_fields(entry: Record, pinned: bool) -> dict[str, Any]:
+    """The fields of an entry that somebody pins, or lets go. Pinned by hand its weight counts as
+    given: the character does not let it go by itself where room is short."""
+    weight = {"importance": entry["importance"]} if pinned else {}
+    return {"pinned": pinned, **weight}
+
+
 def restored_fields(step: Record) -> dict[str, Any]:
     """The fields that take an edit, or a pin, back."""
-    names = EDITED if step["act"] == EDIT else ("pinned",)
+    names = EDITED if step["act"] == EDIT else ("pinned", "importance_by")
     return {name: step[name] for name in names}
 
 

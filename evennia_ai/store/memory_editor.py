@@ -17,6 +17,7 @@ from evennia_ai.policy.memory_undo import (
     change_step,
     edited_fields,
     is_heard_since,
+    pinned_fields,
     read_step,
     restored_entry,
     restored_fields,
@@ -100,7 +101,8 @@ class MemoryEditor:
 
     def pin(self, id: str, pinned: bool) -> Record:
         """Keep an entry in mind for good, or not any more; returns it as it was."""
-        return self._update(id, PIN if pinned else UNPIN, {"pinned": pinned})
+        fields = pinned_fields(self._entry(id), pinned)
+        return self._update(id, PIN if pinned else UNPIN, fields)
 
     def delete(self, id: str) -> Record:
         """Remove an entry; returns it."""

@@ -12,6 +12,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from evennia_ai.errors import BadRecord, ToolError
 from evennia_ai.policy.consulted import entry_ref
 from evennia_ai.policy.hearsay import UNGUARDED
+from evennia_ai.policy.journal import GIVEN
 from evennia_ai.policy.known_line import speakers_in
 from evennia_ai.policy.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard
@@ -86,7 +87,7 @@ def pin_fact(context: ToolContext, arguments: EntryArguments) -> Generator[Defer
         raise ToolError("That is too long to keep in mind: say it shorter.")
 
     def write() -> list[str]:
-        own = [e for e in journal.pinned(discretion="trusting") if e["source_type"] != BUILDER]
+        own = [e for e in journal.pinned(discretion="trusting") if is_own_pin(e)]
         gone = oldest_beyond(own, room, script.count_text)
         for entry in gone:
             journal.update(entry["id"], pinned=False)
@@ -97,6 +98,11 @@ def pin_fact(context: ToolContext, arguments: EntryArguments) -> Generator[Defer
     yield journal.load(script.services.slices.put)
     gone: list[str] = yield persist(script.services.clock, write)
     return "You keep it in mind." + "".join(f" No longer: {text}" for text in gone)
+
+
+def is_own_pin(entry: Record) -> bool:
+    """True for what the character pinned itself, and no builder or code of the game."""
+    return bool(entry["source_type"] != BUILDER and entry["importance_by"] != GIVEN)
 
 
 def oldest_beyond(

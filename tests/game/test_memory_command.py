@@ -427,6 +427,19 @@ def test_a_builder_cannot_take_back_what_concerns_something_private(mira, ring, 
     assert f"{ring} is in its journal again" in ask("aimemory/undo Mira")
 
 
+def test_what_a_builder_pinned_is_not_let_go_by_the_character_itself(game, mira, ann, ask):
+    mira.assistant.attributes.add("pin_tokens", 12)
+    for content in (TOLL, "Ann is allergic to fish."):
+        mira.journal.update(mira.journal.add(content), pinned=content == TOLL)
+    ask("aimemory/pin Mira = j2")
+    game.model.add(call("pin_fact", content="Bob never pays for his ale."), call("noop"))
+    ann.do("say Mira, remember this")
+    game.run(1)
+    assert [entry["pinned"] for entry in mira.journal.all()] == [False, True, True]
+    ask("aimemory/undo Mira")
+    assert mira.journal.get("j2")["importance_by"] == "rule"
+
+
 def test_a_summary_of_old_talk_may_be_deleted_but_not_put_in_other_words(mira, ask):
     kept = mira.journal.add("[CONTEXT SYNTHESIS]\nAnn came.", id="compact_X_1",
                             source_type="compaction")  # fmt: skip
