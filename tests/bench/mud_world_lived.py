@@ -1,0 +1,272 @@
+"""The game of `mud_world`, lived through: real characters on a real database write it down day by
+day and sleep each night; at its end they are asked.
+
+What a player tells is written as the tools write it, past the model: a journal entry, and of a fact
+also an observation of its teller, both with their source and their ears. Long-term memory is a
+stand-in that ranks by cosine, as mem0 does without a network. No model is asked: the brain is the
+offline one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from twisted.internet.defer import Deferred, gatherResults, succeed
+
+from evennia_ai.events import Audience, Heard, InboxEvent
+from evennia_ai.memory.all_memories import search_all_memories
+from evennia_ai.policy.entity_profiles import ATTRIBUTE
+from evennia_ai.policy.long_term import MemoryRow
+from evennia_ai.policy.provenance import Record
+from evennia_ai.policy.relevance import score_texts
+from evennia_ai.sleep import WHOLE_PASS, run_sleep_tick
+from evennia_ai.testing.semantic import StandInSemantic
+from evennia_ai.turn.prompt_building import build_prompt
+from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
+from tests.bench.mud_world import (
+    IDLE,
+    PROMISED,
+    WHISPER,
+    Happening,
+    MudWorld,
+    Question,
+    wrong_audiences,
+)
+
+HOURS = 12  # of a day, in which something happens
+HOUR_S = 3_600.0
+Way = Callable[[Question, Audience], list[Record]]
+Judge = Callable[[Question, Sequence[Record]], bool]
+
+SHOWN = 8  # as many as `search_memory` tells
+OURS, RANKING = "search_memory", "notes and values alone"
+WORDS, NEWEST, MEANING = "BM25 alone", "recency alone", "cosine alone"
+
+
+@dataclass(frozen=True)
+class Leak:
+    """A secret that was told to an audience which must not hear it, and where it stood."""
+
+    question: Question
+    audience: Audience
+    where: str
+
+
+class CosineSemantic(StandInSemantic):
+    """Long-term memory in a dictionary, whose search goes by meaning."""
+
+    def __init__(self, embedder: Any) -> None:
+        super().__init__()
+        self._embedder = embedder
+        self._vectors: dict[str, np.ndarray] = {}
+
+    def search(
+        self, agent: str, query: str, limit: int, keys: Sequence[str] | None
+    ) -> Deferred[Sequence[MemoryRow]]:
+        """What is nearest in meaning, of these audiences."""
+        rows = [row for row, _ in self._of(agent).values() if keys is None or row.audience in keys]
+        vectors = np.array([self._vector(agent, row.id) for row in rows]).reshape(len(rows), -1)
+        near = vectors @ unit(self._embedder.embed([query]))[0] if rows else ()
+        best = np.argsort(-np.array(near), kind="stable")[:limit]
+        return succeed([replace(rows[place], score=float(near[place])) for place in best])
+
+    def _vector(self, agent: str, memory_id: str) -> np.ndarray:
+        if memory_id not in self._vectors:
+            text = self._of(agent)[memory_id][1]
+            self._vectors[memory_id] = unit(self._embedder.embed([text]))[0]
+        return self._vectors[memory_id]
+
+
+class Lived:
+    """A game's characters in a game's database, on a service whose clock is a fake."""
+
+    def __init__(self, world: MudWorld, service: Any) -> None:
+        from evennia.objects.objects import DefaultCharacter, DefaultRoom
+        from evennia.utils.create import create_object
+
+        from evennia_ai.assistant_character import AssistantCharacter
+
+        self.world, self.service = world, service
+        service.semantic = CosineSemantic(service.embedder)
+        self.minds: dict[str, Any] = {}
+        for name in world.assistants:
+            room = create_object(DefaultRoom, key=f"House of {name}")
+            persona = [("ai_persona", f"You are {name}.")]
+            self.minds[name] = create_object(
+                AssistantCharacter, key=name, location=room, attributes=persona
+            )
+        self.players = {name: create_object(DefaultCharacter, key=name) for name in world.players}
+        self.dbrefs = {name: player.dbref for name, player in self.players.items()}
+        self.slept: list[Mapping[str, Any]] = []
+
+    # --- living ----------------------------------------------------------------------------------
+
+    def live(self) -> None:
+        """All days, and the night after each."""
+        for day in range(1, self.world.days + 1):
+            happenings = self.world.of_day(day)
+            a_while = max(1, -(-len(happenings) // HOURS))
+            for hour in range(HOURS):
+                for happening in happenings[hour * a_while : (hour + 1) * a_while]:
+                    self.note(happening)
+                self.service.clock.advance(HOUR_S)
+            self.sleep()
+            self.service.clock.advance((24 - HOURS) * HOUR_S)
+
+    def note(self, happening: Happening) -> None:
+        """Write something down, as `add_journal_entry` and `update_entity_observation` do."""
+        mind, teller = self.minds[happening.assistant], self.dbrefs[happening.teller]
+        origin: dict[str, Any] = {
+            "source_type": "observation" if happening.kind == IDLE else "direct",
+            "source_entity": "" if happening.kind == IDLE else teller,
+            "speakers": [] if happening.kind == IDLE else [teller],
+            "audience": [teller] if happening.kind == WHISPER else None,
+        }
+        mind.journal.add(happening.text, **origin)
+        if happening.kind not in (IDLE, PROMISED):
+            mind.ai_profiles.observe(self.dbrefs[happening.about], happening.text, **origin)
+
+    def sleep(self) -> None:
+        """A pass of sleep for everybody."""
+        passes = [run_sleep_tick(mind.assistant, mind, WHOLE_PASS) for mind in self.minds.values()]
+        self.slept += self.wait(gatherResults(passes))
+
+    def wait(self, done: Deferred[Any]) -> Any:
+        """Let the clock go on until something has come; returns it."""
+        came: list[Any] = []
+        done.addCallback(came.append)
+        while not came:
+            self.service.clock.advance(0.01)
+        return came[0]
+
+    # --- asking ----------------------------------------------------------------------------------
+
+    def ears(self, names: Iterable[str]) -> Audience:
+        """Players as an audience."""
+        return frozenset(self.dbrefs[name] for name in names)
+
+    def search(self, question: Question, audience: Audience) -> list[Record]:
+        """What `search_memory` finds, best first."""
+        mind = self.minds[question.assistant]
+        asked = search_all_memories(mind.assistant, mind, question.text, audience)
+        return [hit.record for hit in self.wait(asked)]
+
+    def rank(self, question: Question, audience: Audience) -> list[Record]:
+        """What of notes and values comes to mind, without long-term memory."""
+        script = self.minds[question.assistant].assistant
+        self.wait(script.memories.prepare(script.services, [question.text]))
+        now = script.services.now()
+        found = script.memories.search(question.text, SHOWN, audience, now)
+        return [hit.record for hit in found]
+
+    def prompt(self, question: Question, audience: Audience) -> str:
+        """All that a model would be shown where this is asked in front of an audience."""
+        script = self.minds[question.assistant].assistant
+        self.wait(script.memories.prepare(script.services, [question.text]))
+        speaker = min(audience, default="")
+        heard = Heard("say", speaker, "Somebody", question.text, audience, addressed=True)
+        event = InboxEvent(0, script.services.now(), heard)
+        built = build_prompt(script, CONTEXT_TICK_EVENT, audience, [event])
+        return "\n".join(str(message["content"]) for message in built.messages)
+
+    def baseline(self, name: str, question: Question, audience: Audience) -> list[Record]:
+        """Its journal's entries as far as they may be known, in a simple order."""
+        entries = [
+            entry
+            for entry in self.minds[question.assistant].journal.all()
+            if entry["audience"] is None or (audience and audience <= set(entry["audience"]))
+        ]
+        texts = [entry["content"] for entry in entries]
+        scores: Sequence[float] | np.ndarray = range(len(entries))
+        if name == WORDS:
+            scores = score_texts(question.text, texts)
+        elif name == MEANING:
+            embed = self.service.embedder.embed
+            rows = unit(embed([question.text, *texts]))
+            scores = rows[1:] @ rows[0]
+        order = np.argsort(-np.array(scores, dtype=float), kind="stable")
+        return [entries[place] for place in order[:SHOWN]]
+
+    # --- judging ---------------------------------------------------------------------------------
+
+    def answers(self, question: Question, record: Record) -> bool:
+        """True for the note that answers, and for a value that was made of it."""
+        return record.get("content") == question.answer or self.values(question, record) == {
+            question.key.casefold()
+        }
+
+    def misleads(self, question: Question, record: Record) -> bool:
+        """True for what is not so any more, and for what others say."""
+        wrong = {*question.outdated, *question.rumoured}
+        return record.get("content") in wrong or bool(
+            self.values(question, record) & {key.casefold() for key in question.past}
+        )
+
+    def values(self, question: Question, record: Record) -> set[str]:
+        """Which of the answers, right once or now, a value of who is asked about holds."""
+        if record.get("kind") != ATTRIBUTE or record["subject"] != self.dbrefs[question.about]:
+            return set()
+        keys = {key.casefold() for key in (question.key, *question.past)}
+        return keys & set(record["value"].casefold().split())
+
+    def is_shown(self, question: Question, found: Sequence[Record]) -> bool:
+        """True where the answer is among the first that are told."""
+        return any(self.answers(question, record) for record in found[:SHOWN])
+
+    def is_first(self, question: Question, found: Sequence[Record]) -> bool:
+        """True where the very first that is found answers."""
+        return bool(found) and self.answers(question, found[0])
+
+    def is_newest_first(self, question: Question, found: Sequence[Record]) -> bool:
+        """True where the answer is told, and nothing outdated or rumoured of the same before it."""
+        for record in found[:SHOWN]:
+            if self.answers(question, record):
+                return True
+            if self.misleads(question, record):
+                return False
+        return False
+
+    def missed(self, way: Way, judge: Judge, *kinds: str, retold: bool = False) -> float:
+        """The share, in per cent, of the questions of some kinds, asked by whom they are about,
+        that do not pass a judgement."""
+        asked = [
+            question
+            for question in self.world.questions
+            if question.kind in kinds and question.retold == retold
+        ]
+        failed = sum(not judge(q, way(q, self.ears([q.about]))) for q in asked)
+        return 100 * failed / len(asked)
+
+    def unprompted(self, kind: str) -> float:
+        """The share, in per cent, of the questions of a kind whose answer is not in the prompt
+        when who it is about asks."""
+        asked = [question for question in self.world.questions if question.kind == kind]
+        told = sum(q.key in self.prompt(q, self.ears([q.about])) for q in asked)
+        return 100 * (1 - told / len(asked))
+
+    def leaks(self) -> tuple[list[Leak], int]:
+        """Secrets that stand in a search or in a prompt of a wrong audience, and how many of these
+        were looked at."""
+        found: list[Leak] = []
+        looked_at = 0
+        for question in self.world.questions:
+            if question.kind != WHISPER:
+                continue
+            for names in wrong_audiences(question.about, self.world.players):
+                ears = self.ears(names)
+                looked_at += 2
+                searched = str(self.search(question, ears))
+                if question.key in searched:
+                    found.append(Leak(question, ears, "search"))
+                if question.key in self.prompt(question, ears):
+                    found.append(Leak(question, ears, "prompt"))
+        return found, looked_at
+
+
+def unit(rows: np.ndarray) -> np.ndarray:
+    """Rows of length one."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.where(lengths, lengths, 1))

@@ -1,0 +1,38 @@
+"""Three weeks of a game, in short: tests/bench/test_mud_world.py is the whole of it."""
+
+from functools import partial
+
+import pytest
+
+from tests.bench.mud_world import FACT, PROMISED, WHISPER, Size, make_world
+from tests.bench.mud_world_lived import MEANING, NEWEST, WORDS, Lived
+
+WORLD = make_world(Size(assistants=3, players=8, days=20, regulars=6, kinds=5, idle=5), 3)
+
+
+@pytest.fixture
+def lived(game):
+    found = Lived(WORLD, game.service)
+    found.live()
+    return found
+
+
+def test_the_newest_word_comes_first_a_promise_is_kept_in_mind_and_no_secret_is_told(lived):
+    ours = lived.missed(lived.search, lived.is_newest_first, FACT)
+    assert ours <= 10
+    for name in (WORDS, MEANING, NEWEST):
+        simple = lived.missed(partial(lived.baseline, name), lived.is_newest_first, FACT)
+        assert simple >= ours + 20, name
+    assert lived.missed(lived.search, lived.is_shown, PROMISED) == 0
+    assert lived.unprompted(PROMISED) == 0
+    assert lived.unprompted(WHISPER) <= 20  # its owner is told, so that a leak could be
+    leaks, looked_at = lived.leaks()
+    assert leaks == [] and looked_at > 200
+
+
+def test_a_leak_would_be_seen(lived):
+    for mind in lived.minds.values():
+        mind.assistant.attributes.add("discretion", "trusting")
+        mind.assistant.resolve_settings()
+    leaks, _ = lived.leaks()
+    assert {leak.where for leak in leaks} == {"search", "prompt"}
