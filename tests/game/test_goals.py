@@ -55,6 +55,14 @@ def test_a_step_towards_a_confidence_is_one(game, ann, bob, mira):
     assert "box" not in ask(game, bob)
 
 
+def test_so_it_is_where_the_confidence_had_no_room_in_the_prompt(game, ann, mira):
+    mira.assistant.attributes.add("pin_tokens", 0)
+    mira.ai_goals.add("Hide Ann's ring.", audience=[ann.dbref], speakers=[ann.dbref])
+    use(game, ann, "set_goal", goal="Buy a box.", part_of="g1")
+    assert "ring" not in str(game.model.requests)
+    assert mira.ai_goals.all()[1]["audience"] == [ann.dbref]
+
+
 def test_nobody_else_can_name_a_confided_goal(game, ann, bob, mira):
     mira.ai_goals.add("Hide Ann's ring.", audience=[ann.dbref])
     told = use(game, bob, "update_goal", goal="g1", state="dropped")
