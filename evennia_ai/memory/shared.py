@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks, succeed
+from twisted.internet.defer import Deferred, DeferredList, inlineCallbacks, succeed
 
 from evennia_ai.events import Audience
 from evennia_ai.memory.episodic_index import EpisodicIndex, Found
@@ -108,9 +108,12 @@ class WithHearsay:
     def prepare(
         self, services: Services, queries: Sequence[str] = ()
     ) -> Generator[Deferred[Any], Any, None]:
-        """Take in what has changed, as `EpisodicIndex.prepare` does."""
-        for index in (self.own, *self._heard):
-            yield index.prepare(services, queries)
+        """Take in what has changed, as `EpisodicIndex.prepare` does: all at the same time, so that
+        an endpoint that does not answer is waited for once."""
+        waits = [index.prepare(services, queries) for index in (self.own, *self._heard)]
+        for is_done, result in (yield DeferredList(waits, consumeErrors=True)):
+            if not is_done:
+                result.raiseException()
 
     def records(self) -> list[Record]:
         """Everything that others told it, as far as it is loaded."""

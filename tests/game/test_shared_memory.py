@@ -5,9 +5,12 @@ import time
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from twisted.internet.defer import Deferred, fail
 
 from evennia_ai.asleep import sleep_through
+from evennia_ai.errors import StoreUnavailable
 from evennia_ai.llm.offline.brain import OfflineBrain
+from evennia_ai.memory.episodic_index import REMOTE_TIME_S
 from evennia_ai.models import SharedEntry
 from evennia_ai.policy.hearsay import MOST_TOLD, UNGUARDED
 from evennia_ai.sleep.sharing import share_memories
@@ -15,7 +18,7 @@ from evennia_ai.store.erase import erase_chunk
 from evennia_ai.store.forget import forget_chunk
 from evennia_ai.store.journal import Journal
 from evennia_ai.store.memory_editor import MemoryEditor
-from evennia_ai.store.shared_memory import MOST_HEARD
+from evennia_ai.store.shared_memory import MOST_HEARD, ScopeShelf
 from evennia_ai.testing.scripted import call
 from tests.game.conftest import gateway_to
 
@@ -464,6 +467,39 @@ def test_a_reader_who_waits_for_another_has_it_too(game, bruno, vera, guard, sle
         game.run(0.01)
     found = [script.memories.search("cart", 3, None, game.service.now()) for script in others]
     assert [len(hits) for hits in found] == [3, 3]
+
+
+def test_an_endpoint_for_vectors_that_hangs_is_waited_for_once(game, guard, sleep):
+    class Hanging:
+        name, dimensions = "far", 3
+
+        def embed_later(self, texts):
+            return Deferred()
+
+    bruno, vera = (guard(name, share="faction, world, room") for name in ("Bruno", "Vera"))
+    learn(bruno)
+    sleep(bruno)
+    game.service.embedder = Hanging()
+    script, done = vera.assistant, []
+    script.memories.prepare(script.services, ["bridge"]).addBoth(done.append)
+    for _ in range(10):
+        game.run(0.01)
+    assert done == []
+    game.clock.advance(REMOTE_TIME_S)
+    game.run(0.1)
+    assert done == [None]
+    found = script.memories.search("the bridge", 3, None, game.service.now())
+    assert [hit.record["content"] for hit in found] == [BRIDGE]
+
+
+def test_where_one_part_of_memory_cannot_be_read_it_is_said(game, bruno, vera, sleep, monkeypatch):
+    learn(bruno)
+    sleep(bruno)
+    monkeypatch.setattr(ScopeShelf, "load", lambda shelf, put: fail(StoreUnavailable("not now")))
+    done = []
+    vera.assistant.memories.prepare(game.service).addBoth(done.append)
+    game.run(0.1)
+    assert done[0].check(StoreUnavailable)
 
 
 def test_200_guards_with_500_entries_each_hold_the_reactor_for_10_ms_at_most(
