@@ -42,7 +42,9 @@ MOST_TOLD = 50  # entries that one character has told at a time
 TRUST_KEPT = 0.7  # of how far the teller believed it
 LEAST_TRUST = 0.3  # what others would believe less is not told
 OWN_TO_ONE = 2  # of what one knows oneself, to one piece of hearsay
-ECHO_SHARE, ECHO_WORDS = 0.6, 2
+# How much of the shorter of two texts the other must hold to be its echo: what says the same of
+# something else, or of later, differs in one word of four. Less where it names who told it.
+ECHO_SHARE, NAMED_SHARE, ECHO_WORDS = 0.8, 0.4, 2
 
 
 @dataclass(frozen=True)
@@ -151,32 +153,48 @@ def was_said_openly(entry: Record, open_seqs: frozenset[int]) -> bool:
     return open_seqs.issuperset(entry["source_seqs"])
 
 
+@dataclass(frozen=True)
+class Rumour:
+    """What is kept of a rumour: how many words it has, since when it could be heard, and the words
+    of its teller's name."""
+
+    size: int
+    heard_from: str
+    teller: frozenset[str]
+
+    def is_in(self, words: frozenset[str], common: int) -> bool:
+        """True where a text of these words, so many of them the rumour's own, says the same."""
+        named = bool(self.teller) and self.teller <= words
+        smaller = min(self.size, len(words))
+        share = NAMED_SHARE if named else ECHO_SHARE
+        return common >= min(ECHO_WORDS, smaller) and common >= share * smaller
+
+
 class Rumours:
     """What a character was told by others, to know it again in its own words."""
 
     def __init__(self) -> None:
-        self._heard: list[tuple[int, str]] = []
+        self._heard: list[Rumour] = []
         self._by_word: dict[str, list[int]] = defaultdict(list)
 
-    def add(self, record: Mapping[str, Any]) -> None:
-        """Take in something that was told, with since when it could be heard."""
-        words = set(content_words(record["content"]))
+    def add(self, record: Mapping[str, Any], teller: str = "") -> None:
+        """Take in something that was told, with since when it could be heard, and by whom."""
+        words = frozenset(content_words(record["content"]))
         for word in words:
             self._by_word[word].append(len(self._heard))
-        self._heard.append((len(words), record["available_from"]))
+        name = frozenset(content_words(teller))
+        self._heard.append(Rumour(len(words), record["available_from"], name))
 
     def is_echo(self, entry: Record) -> bool:
         """True for an entry that says, in many of the same words, what could be heard from others
         when it was written: it may be no more than that, and a rumour is not told on."""
-        words = set(content_words(entry["content"]))
+        words = frozenset(content_words(entry["content"]))
         common = Counter(index for word in words for index in self._by_word.get(word, ()))
-        for index, count in common.items():
-            size, heard_from = self._heard[index]
-            alike = count >= min(ECHO_WORDS, size, len(words))
-            alike = alike and count >= ECHO_SHARE * min(size, len(words))
-            if alike and heard_from <= entry["timestamp"]:
-                return True
-        return False
+        return any(
+            self._heard[index].heard_from <= entry["timestamp"]
+            and self._heard[index].is_in(words, count)
+            for index, count in common.items()
+        )
 
 
 # --- when, and how far it is believed -----------------------------------------------------------

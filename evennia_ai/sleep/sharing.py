@@ -126,8 +126,15 @@ def select_first_hand(
 @inlineCallbacks
 def gather_rumours(script: Any) -> Generator[Deferred[Any], Any, Rumours]:
     """Fires with all that others told the character."""
-    rumours = Rumours()
-    memories = script.memories
-    yield memories.prepare(script.services)
-    yield spread(script.services.slices.put, memories.records(), rumours.add)
+    rumours, names = Rumours(), dict[str, str]()
+    services, memories = script.services, script.memories
+    yield memories.prepare(services)
+
+    def take_in(record: Record) -> None:
+        teller = record["teller"]
+        if teller not in names:
+            names[teller] = services.world.name_of(script.character, teller)
+        rumours.add(record, names[teller])
+
+    yield spread(services.slices.put, memories.records(), take_in)
     return rumours

@@ -42,7 +42,7 @@ def rumour(content, since=NOW):
 
 def told(content, at=NOW, since=NOW, heard="The bridge at the mill is down."):
     rumours = Rumours()
-    rumours.add(rumour(heard, since))
+    rumours.add(rumour(heard, since), "Mira")
     return rumours.is_echo(entry(content, at))
 
 
@@ -164,6 +164,7 @@ def test_what_matters_most_comes_first_then_the_newest():
         "The bridge at the mill is down.",
         "Mira told me that the mill bridge went down.",
         "They say the bridge near the old mill has been down since the storm.",
+        "Mira says there is no way over the bridge to the mill.",
     ],
 )
 def test_what_others_told_is_known_again_in_its_own_words(content):
@@ -171,7 +172,14 @@ def test_what_others_told_is_known_again_in_its_own_words(content):
 
 
 @pytest.mark.parametrize(
-    "content", ["Ann sells her grey mare.", "The bridge toll is five pence.", "Storm."]
+    "content",
+    [
+        "Ann sells her grey mare.",
+        "Mira sells her grey mare.",
+        "The bridge at the ford is down.",
+        "There is a way over the bridge to the mill.",
+        "Storm.",
+    ],
 )
 def test_what_is_something_else_is_its_own(content):
     assert not told(content, at=NOW + timedelta(hours=1))

@@ -13,7 +13,7 @@ from evennia_ai.policy.hearsay import FIRST_HAND, UNGUARDED, Told
 from evennia_ai.policy.journal import make_entry
 from evennia_ai.policy.provenance import TRUST
 from evennia_ai.sleep.sharing import share_memories
-from evennia_ai.testing.stand_ins import AtOnce
+from evennia_ai.testing.stand_ins import AtOnce, StandInWorld
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 ANN = "#5"
@@ -76,12 +76,19 @@ def share(notes, board, heard=(), **settings):
     """One step of sleep; returns its result."""
     memories = SimpleNamespace(prepare=lambda services: succeed(None), records=lambda: list(heard))
     services = SimpleNamespace(
-        shared_memory=board, slices=AtOnce(), clock=Clock(), now=lambda: NOW + timedelta(hours=1)
+        world=StandInWorld(),
+        shared_memory=board,
+        slices=AtOnce(),
+        clock=Clock(),
+        now=lambda: NOW + timedelta(hours=1),
     )
     config = AssistantConfig(share_memory="world, faction", **settings)
-    script = SimpleNamespace(id=1, config=config, services=services, memories=memories)
+    me = SimpleNamespace(journal=notes, dbref="#9")
+    script = SimpleNamespace(
+        id=1, config=config, services=services, memories=memories, character=me
+    )
     fired = []
-    share_memories(script, SimpleNamespace(journal=notes, dbref="#9")).addBoth(fired.append)
+    share_memories(script, me).addBoth(fired.append)
     return fired[0]
 
 
@@ -130,7 +137,7 @@ def test_what_is_no_more_is_taken_back_from_every_scope():
 
 
 def test_what_others_told_is_not_told_on():
-    heard = [{"content": "The ford is forded.", "available_from": NOW.isoformat()}]
+    heard = [{"content": "The ford is forded.", "available_from": NOW.isoformat(), "teller": ANN}]
     notes, board = notes_of([{"importance": 7}, {"importance": 7}]), Board()
     assert share(notes, board, heard)["told"] == 1
     assert {row.entry for row in board.rows} == {"j1"}
