@@ -28,7 +28,7 @@ from evennia_ai.memory.shared import WithHearsay
 from evennia_ai.messages import Message
 from evennia_ai.night_watch import minute_now
 from evennia_ai.policy.context_settings import context_complaints
-from evennia_ai.policy.goals import goal_lines
+from evennia_ai.policy.goal_tree import goal_lines
 from evennia_ai.policy.known_line import KnownLine, speakers_in
 from evennia_ai.policy.persona import Persona
 from evennia_ai.policy.plans import block_line
@@ -223,7 +223,7 @@ class MindMixin:
         config, count = self.config, self.count_text
         pinned = sum(count(line.text) for line in self.pins(audience))
         room = max(config.pin_tokens - pinned, config.pin_tokens // 3)
-        found = self.character.ai_goals.open(audience, config.discretion)
+        found = self.character.ai_goals.known(audience, config.discretion)
         return goal_lines(found, room, count, strict=config.discretion == "strict")
 
     def occupation(self) -> list[KnownLine]:

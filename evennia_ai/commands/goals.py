@@ -7,6 +7,7 @@ from typing import Any
 
 from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.errors import BadRecord
+from evennia_ai.policy.goal_tree import Branch, lay_out
 from evennia_ai.policy.goals import (
     BUILDER,
     DONE,
@@ -14,9 +15,7 @@ from evennia_ai.policy.goals import (
     GOAL_CHARS,
     OPEN,
     USUAL_IMPORTANCE,
-    Branch,
     find_goal,
-    lay_out,
 )
 from evennia_ai.policy.plans import clock
 from evennia_ai.policy.provenance import Record, select_known

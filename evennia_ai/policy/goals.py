@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import Field
 
 from evennia_ai.policy.journal import normalised
-from evennia_ai.policy.known_line import KnownLine, speakers_in
 from evennia_ai.policy.provenance import (
     Record,
     Remembered,
@@ -27,7 +25,6 @@ from evennia_ai.policy.provenance import (
     united,
 )
 from evennia_ai.policy.retention import DAY_S
-from evennia_ai.policy.tokens import CountText
 
 State = Literal["open", "done", "dropped", "faded"]
 OPEN, DONE, DROPPED, FADED = "open", "done", "dropped", "faded"
@@ -37,7 +34,6 @@ GOAL_CHARS = 200
 WHY_CHARS = 200
 USUAL_IMPORTANCE = 5
 MOST_OPEN = 12  # that one audience may know of, sub-goals among them
-MOST_SHOWN = 8  # in a prompt
 DEEPEST = 3  # levels: a goal, its sub-goals, and theirs
 FADED_AT = 0.125
 LEAST_TO_DECOMPOSE = 7
@@ -87,49 +83,7 @@ def change_goal(goal: Record, fields: Mapping[str, Any]) -> Record:
     return changed_record(Goal, goal, fields)
 
 
-# --- a tree of them -----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Branch:
-    """A goal where it stands in the tree: how deep, from 0, and how far it has come."""
-
-    goal: Record
-    depth: int
-    progress: float
-
-
-def lay_out(goals: Sequence[Record]) -> list[Branch]:
-    """Goals as a tree, read from top to bottom; the weightiest first, of equals the oldest.
-
-    Of what is not among them nothing shows, neither as a parent nor in anybody's progress: so a
-    tree of what an audience may know tells it nothing else (P9). A parent that is missing, or a
-    circle of them, makes a goal stand at the top.
-    """
-    known = {goal["id"]: goal for goal in goals}
-    children = children_of(goals)
-    laid: list[Branch] = []
-    seen: set[str] = set()
-
-    def lay(goal: Record, depth: int) -> None:
-        if goal["id"] in seen:
-            return
-        seen.add(goal["id"])
-        laid.append(Branch(goal, depth, progress_of(goal, children)))
-        for child in by_weight(children.get(goal["id"], ())):
-            lay(child, depth + 1)
-
-    for goal in by_weight(goals):
-        if goal["parent"] not in known:
-            lay(goal, 0)
-    for goal in by_weight(goals):  # what is left stands in a circle
-        lay(goal, 0)
-    return laid
-
-
-def by_weight(goals: Iterable[Record]) -> list[Record]:
-    """Goals, the weightiest first, of equals the oldest."""
-    return sorted(goals, key=lambda goal: (-goal["importance"], goal["created"]))
+# --- what belongs together -----------------------------------------------------------------------
 
 
 def children_of(goals: Iterable[Record]) -> dict[str, list[Record]]:
@@ -139,17 +93,6 @@ def children_of(goals: Iterable[Record]) -> dict[str, list[Record]]:
         if goal["parent"]:
             found[goal["parent"]].append(goal)
     return dict(found)
-
-
-def progress_of(goal: Record, children: Mapping[str, Sequence[Record]], depth: int = 0) -> float:
-    """How far a goal has come, 0 to 1: the mean of its sub-goals, those that were given up left
-    out, and its own figure where it has none."""
-    if goal["state"] == DONE:
-        return 1.0
-    steps = [c for c in children.get(goal["id"], ()) if c["state"] in (OPEN, DONE)]
-    if not steps or depth >= DEEPEST:
-        return float(goal["progress"])
-    return sum(progress_of(step, children, depth + 1) for step in steps) / len(steps)
 
 
 def family_of(goal_id: str, goals: Iterable[Record]) -> list[Record]:
@@ -290,37 +233,3 @@ def merge_goals(goal: Record, again: Record) -> Record:
             "origin": BUILDER if BUILDER in (goal["origin"], again["origin"]) else goal["origin"],
         },
     )
-
-
-# --- in a prompt ----------------------------------------------------------------------------------
-
-
-def goal_lines(
-    goals: Sequence[Record], room_tokens: int, count_text: CountText, *, strict: bool
-) -> list[KnownLine]:
-    """Open goals as they stand in a prompt, the weightiest first, as many as have room.
-
-    Args:
-        goals: all that the prompt's audience may know of.
-        room_tokens: the room for all of it.
-        count_text: counts the tokens of a line.
-        strict: whether what is confided stays so.
-    """
-    lines: list[KnownLine] = []
-    for branch in lay_out(goals)[:MOST_SHOWN]:
-        text = goal_line(branch)
-        room_tokens -= count_text(text)
-        if room_tokens < 0:
-            break
-        goal = branch.goal
-        lines.append(KnownLine(text, strict and goal["audience"] is not None, speakers_in([goal])))
-    return lines
-
-
-def goal_line(branch: Branch) -> str:
-    """A goal on one line."""
-    goal = branch.goal
-    why = f" ({goal['why']})" if goal["why"] else ""
-    come = f", {branch.progress:.0%} done" if branch.progress else ""
-    step = "a step towards that: " if branch.depth else ""
-    return f"{step}{goal['content'].rstrip(' .')}{why} [{goal['id']}{come}]"

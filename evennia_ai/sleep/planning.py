@@ -10,7 +10,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import ProviderError
-from evennia_ai.policy.goals import by_weight
+from evennia_ai.policy.goal_tree import by_weight
 from evennia_ai.policy.known_line import speakers_in
 from evennia_ai.policy.plans import (
     MOST_GOALS,

@@ -12,13 +12,15 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import ProviderError
+from evennia_ai.policy.goals import MOST_OPEN, find_goal
+from evennia_ai.policy.plain_reflection import reflect_plainly
 from evennia_ai.policy.provenance import Record
 from evennia_ai.policy.reflection import (
     Insight,
     Read,
+    goal_fields,
     insight_entry,
     read_insights,
-    reflect_plainly,
     reflection_request,
     select_groups,
     unreflected,
@@ -49,9 +51,10 @@ def reflect(script: Any, character: Any) -> Generator[Deferred[Any], Any, dict[s
         script: the assistant.
         character: its character, with ``journal``.
 
-    Fires with ``success``, ``insights`` (new entries), ``thought_over`` (entries looked at),
-    ``refused`` (lines of the model's that did not count), ``calls``, and ``error`` where a model
-    failed; or with ``skipped`` True and ``reason``. Fails with TurnAborted and StoreUnavailable.
+    Fires with ``success``, ``insights`` (new entries), ``goals`` (new ones), ``thought_over``
+    (entries looked at), ``refused`` (lines of the model's that did not count), ``calls``, and
+    ``error`` where a model failed; or with ``skipped`` True and ``reason``. Fails with TurnAborted
+    and StoreUnavailable.
     """
     threshold = script.config.reflection_threshold
     if not threshold:
@@ -65,7 +68,7 @@ def reflect(script: Any, character: Any) -> Generator[Deferred[Any], Any, dict[s
     if weight(found) < threshold:
         return {"skipped": True, "reason": f"{weight(found)} of {threshold} since the last time"}
     groups = select_groups(found)
-    tally = {"insights": 0, "thought_over": 0, "refused": 0, "calls": 0}
+    tally = {"insights": 0, "goals": 0, "thought_over": 0, "refused": 0, "calls": 0}
     for entries in groups[:CALLS_A_PASS]:
         yield pause(put)
         try:
@@ -98,6 +101,10 @@ def reflect_on(
     write = partial(store_insights, journal, read.insights, looked_at, by_model=asks)
     stored: int = yield persist(script.services.clock, write)
     tally["insights"] += stored
+    if read.goal:
+        yield character.ai_goals.load(script.services.slices.put)
+        aim = partial(store_goal, journal, character.ai_goals, read.goal)
+        tally["goals"] += yield persist(script.services.clock, aim)
     tally["thought_over"] += len(entries)
     tally["refused"] += read.refused
 
@@ -109,8 +116,30 @@ def store_insights(
     been forgotten meanwhile. Returns how many are new. Raises StoreUnavailable."""
     new = []
     for insight in insights:
-        cited = [entry for entry in map(journal.get, insight.because) if entry]
-        ears = {tuple(entry["audience"] or ("*",)) for entry in cited}
-        if len(cited) == len(insight.because) and len(ears) == 1:
+        cited = still_there(journal, insight)
+        if cited:
             new.append(insight_entry(insight, cited, looked_at.isoformat(), by_model=by_model))
     return int(journal.add_all(new))
+
+
+def store_goal(journal: Any, goals: Any, goal: Insight) -> int:
+    """Set what it should be after, where its entries are all still there and those who may know of
+    it do not know of too many goals already. Returns how many are new. Raises StoreUnavailable."""
+    cited = still_there(journal, goal)
+    if not cited:
+        return 0
+    fields = goal_fields(cited)
+    ears = None if fields["audience"] is None else frozenset(fields["audience"])
+    before = goals.open(ears)
+    if len(before) >= MOST_OPEN or find_goal(goal.content, before):
+        return 0
+    goals.add(goal.content, **fields)
+    return 1
+
+
+def still_there(journal: Any, insight: Insight) -> list[Record]:
+    """The entries that something follows from, as they are now; none where one of them is gone, or
+    is for other ears by now."""
+    cited = [entry for entry in map(journal.get, insight.because) if entry]
+    ears = {tuple(entry["audience"] or ("*",)) for entry in cited}
+    return cited if len(cited) == len(insight.because) and len(ears) == 1 else []

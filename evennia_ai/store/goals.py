@@ -92,7 +92,11 @@ class Goals(Shelf):
     def open(self, audience: Audience | None = None, discretion: str = "strict") -> list[Record]:
         """The open goals that all of an audience may know, oldest first; None for what everybody
         may; of what is loaded, which costs nothing."""
-        held = [goal for goal in self.segments.held() if goal["state"] == OPEN]
+        return [goal for goal in self.known(audience, discretion) if goal["state"] == OPEN]
+
+    def known(self, audience: Audience | None = None, discretion: str = "strict") -> list[Record]:
+        """`open`'s goals, and those that ended."""
+        held = list(self.segments.held())
         return [copy_of(goal) for goal in select_known(held, audience, discretion)]
 
     def over(self, days: float) -> list[str]:

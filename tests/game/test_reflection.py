@@ -7,6 +7,7 @@ import pytest
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable, StoreUnavailable
 from evennia_ai.models import SleepPass
+from evennia_ai.policy.goals import MOST_OPEN
 from evennia_ai.policy.retention import cited_by
 from evennia_ai.sleep.reflection import reflect
 from evennia_ai.store.forget import forget_chunk
@@ -66,6 +67,7 @@ def test_at_150_it_thinks_and_below_it_does_not(game, mira, think_over):
     assert think_over() == {
         "success": True,
         "insights": 1,
+        "goals": 0,
         "thought_over": 16,
         "refused": 0,
         "calls": 1,
@@ -127,6 +129,29 @@ def test_each_audience_is_asked_about_apart_and_keeps_what_follows(
     made = {entry["content"]: entry["audience"] for entry in reflections(mira)}
     assert made == {"Public.": None, "Private.": [ann.dbref]}
     assert mira.journal.search("Private", frozenset({bob.dbref})) == []
+
+
+def test_what_it_should_do_about_it_becomes_a_goal_for_the_same_ears(
+    game, mira, ann, bob, think_over
+):
+    live_through(game, mira, 15, "A secret {n}.", audience=[ann.dbref], speakers=[ann.dbref])
+    wish = json.dumps({"goal": "Warn Ann.", "because": ["j1", "j2"]})
+    game.model.add(f"{line('Ann is in danger.', 'j1', 'j2')}\n{wish}\n{wish}")
+    result = think_over()
+    assert (result["insights"], result["goals"], result["refused"]) == (1, 1, 1)
+    (goal,) = mira.ai_goals.all()
+    assert (goal["origin"], goal["audience"]) == ("reflection", [ann.dbref])
+    assert goal["speakers"] == [ann.dbref]
+    assert mira.ai_goals.open(frozenset({bob.dbref})) == []
+
+
+def test_of_too_many_goals_none_is_added(game, mira, think_over):
+    for number in range(MOST_OPEN):
+        mira.ai_goals.add(f"Goal number {number}.")
+    live_through(game, mira, 15)
+    game.model.add(json.dumps({"goal": "One more.", "because": ["j1", "j2"]}))
+    assert think_over()["goals"] == 0
+    assert len(mira.ai_goals.all()) == MOST_OPEN
 
 
 def test_forgetting_somebody_takes_what_followed_from_his_words(game, mira, ann, think_over):

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.errors import BadRecord
+from evennia_ai.policy.goal_tree import goal_lines, lay_out
 from evennia_ai.policy.goals import (
     BUILDER,
     DEEPEST,
@@ -15,8 +16,6 @@ from evennia_ai.policy.goals import (
     FADED,
     depth_of,
     find_goal,
-    goal_lines,
-    lay_out,
     long_closed,
     make_goal,
     merge_goals,
@@ -180,6 +179,15 @@ def test_a_line_tells_what_for_how_far_and_by_which_number():
     assert [line.text for line in lines] == [
         "Find the thief (Ann begged) [g1, 50% done]",
         "a step towards that: Goal g2 [g2, 50% done]",
+    ]
+
+
+def test_a_step_that_is_done_is_not_shown_and_counts_for_its_goal():
+    goals = [goal("g1"), goal("g2", parent="g1", state=DONE), goal("g3", parent="g1")]
+    lines = goal_lines(goals, 200, estimate_tokens, strict=True)
+    assert [line.text for line in lines] == [
+        "Goal g1 [g1, 50% done]",
+        "a step towards that: Goal g3 [g3]",
     ]
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from evennia_ai.policy.importance_by_model import BY_MODEL
 from evennia_ai.policy.journal import BY_RULE, make_entry
+from evennia_ai.policy.plain_reflection import reflect_plainly
 from evennia_ai.policy.reflection import (
     INSTRUCTIONS,
     MOST_ENTRIES,
@@ -14,7 +15,6 @@ from evennia_ai.policy.reflection import (
     Insight,
     insight_entry,
     read_insights,
-    reflect_plainly,
     reflection_request,
     select_groups,
     unreflected,
@@ -124,6 +124,15 @@ def test_no_more_than_five_count_and_none_twice():
     read = read_insights("\n".join([lines[0], *lines]), ENTRIES)
     assert len(read.insights) == MOST_INSIGHTS
     assert read.refused == 3
+
+
+def test_a_goal_counts_once_and_cites_like_an_insight():
+    first = json.dumps({"goal": "Warn Ann.", "because": ["j1", "j2"]})
+    other = json.dumps({"goal": "Warn Bob.", "because": ["j1", "j2"]})
+    loose = json.dumps({"goal": "Warn Cid.", "because": ["j9", "j2"]})
+    read = read_insights(f"{loose}\n{first}\n{other}", ENTRIES)
+    assert read.goal == Insight("Warn Ann.", ("j1", "j2"))
+    assert (read.insights, read.refused) == ((), 2)
 
 
 # --- without a model ------------------------------------------------------------------------------
