@@ -1,0 +1,190 @@
+"""The process that kills sleepers: it imports Django once and forks a life for each kill.
+
+python -m tests.crash.sleep_child FOLDER --kills 200
+
+It prints one JSON object a game, as `tests.crash.child` does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import traceback
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from tests.crash.child import FAILED, FINISHED, set_up
+from tests.crash.fast_points import AFTER, BEFORE, Kill
+
+KILLS_A_GAME = 5
+MOST_LIVES = 12
+# Moments of a pass, and up to the how many-th is chosen.
+MOMENTS = {"statement": 16, "commit": 12, "a memory put": 9, "memories deleted": 1}
+PASSES_TO_REST = 3
+
+
+def main() -> int:
+    """Play games until there were enough kills."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--plant", default="", help="a bug to plant, see PLANTS")
+    options = parser.parse_args()
+    set_up(options.folder / "template.db3")
+    make_sleeper(options.folder / "template.db3")
+    if options.plant:
+        PLANTS[options.plant]()
+    struck = game = 0
+    while struck < options.kills:
+        result = play(options.folder, game)
+        struck += sum(result["kills"].values())
+        game += 1
+        print(json.dumps(result), flush=True)
+        if options.plant and result["violations"]:
+            break
+    return 0
+
+
+def make_sleeper(template: Path) -> None:
+    """A row for the sleeper's body."""
+    from evennia.objects.models import ObjectDB
+
+    from tests.crash.child_database import insert_bare, open_database
+    from tests.crash.sleep_life import SLEEPER
+
+    with open_database(template):
+        insert_bare(ObjectDB, int(SLEEPER[1:]))
+
+
+def play(folder: Path, game: int) -> dict[str, Any]:
+    """One game: lives that are killed in their sleep, and one that sleeps till all is done."""
+    from tests.crash import child_rows
+    from tests.crash.child_database import open_database
+    from tests.crash.sleep_life import judge
+
+    place = folder / f"game-{game}"
+    place.mkdir()
+    shutil.copy(folder / "template.db3", place / "game.db3")
+    rng = Random(f"sleepers of game {game}")
+    facts: dict[str, Any] = {"killed": ()}
+    for number in range(1, MOST_LIVES + 1):
+        is_last = len(facts["killed"]) >= KILLS_A_GAME or number == MOST_LIVES
+        live(place, number, None if is_last else choose_kill(rng))
+        facts = child_rows.read_journal(place / "journal")
+        if is_last:
+            break
+    with open_database(place / "game.db3"):
+        broken = [f"P1 {what}" for what in judge(facts, place)]
+    shutil.rmtree(place)
+    return {
+        "game": game,
+        "kills": Counter(facts["killed"]),
+        "puts": len(facts["note"]),
+        "deeds": len(facts["noticed"]),
+        "violations": [*broken, *map(str, facts["trouble"])],
+        "trace": [],
+    }
+
+
+def choose_kill(rng: Random) -> Kill:
+    """A moment of a pass by chance."""
+    moment = rng.choices(list(MOMENTS), [6, 3, 3, 1])[0]
+    return Kill(f"{rng.choice((BEFORE, AFTER))} {moment}", rng.randint(1, MOMENTS[moment]))
+
+
+def live(place: Path, number: int, kill: Kill | None) -> None:
+    """Fork a life and wait for its end."""
+    from tests.crash.child_life import Chronicle
+
+    child = os.fork()
+    if child == 0:
+        os._exit(be_alive(place, number, kill))
+    _, status = os.waitpid(child, 0)
+    if os.WIFEXITED(status) and os.WEXITSTATUS(status) != FINISHED:
+        Chronicle(place / "journal").write(
+            "trouble", f"life {number} ended with an error, see above"
+        )
+
+
+def be_alive(place: Path, number: int, kill: Kill | None) -> int:
+    """A life, in the forked process; returns its exit status."""
+    from tests.crash.child_database import open_database
+    from tests.crash.sleep_life import SleepLife
+
+    try:
+        with open_database(place / "game.db3"):
+            life = SleepLife(number, kill, place)
+            life.note()
+            life.executioner.watch_database()
+            for _ in range(PASSES_TO_REST if kill is None else 1):
+                life.sleep()
+    except BaseException:  # noqa: BLE001  # nothing of the parent's may go on here
+        traceback.print_exc()
+        return FAILED
+    return FINISHED
+
+
+# --- bugs to be found -------------------------------------------------------------------------
+
+
+def mark_before_making() -> None:
+    """Observations are marked as made use of in a transaction before that of their values."""
+    from evennia_ai.store.profiles import EntityProfiles
+
+    real = EntityProfiles.consolidate
+
+    def consolidate(profiles: Any, ids: Any, findings: Any, **more: Any) -> int:
+        known = [record for record in map(profiles.get, ids) if record]
+        real(profiles, ids, ())
+        for record in known:
+            profiles.segments.change({record["id"]: {**record, "consolidated": False}})
+        return real(profiles, ids, findings, **more)
+
+    EntityProfiles.consolidate = consolidate  # type: ignore[method-assign]
+
+
+def gone_before_archived() -> None:
+    """A faded entry leaves the journal before it is in the archive."""
+    from evennia_ai.store.archive import JournalArchive
+
+    real = JournalArchive.put_away
+
+    def put_away(archive: Any, journal: Any, *ids: str) -> int:
+        entries = {entry["id"]: entry for entry in map(journal.get, ids) if entry}
+        journal.remove(*ids)
+        kept = type("Kept", (), {"get": entries.get, "remove": lambda self, *_: len(entries)})()
+        return int(real(archive, kept, *ids))
+
+    JournalArchive.put_away = put_away  # type: ignore[method-assign]
+
+
+def store_again() -> None:
+    """Long-term memory stores whatever it is given, and nobody compares it with the journal."""
+    from evennia_ai.policy import long_term
+    from evennia_ai.sleep import consolidation
+    from evennia_ai.testing.semantic import StandInSemantic
+
+    def put(memory: Any, agent: str, item: Any) -> Any:
+        row = long_term.MemoryRow(
+            f"m{next(memory._numbers)}", item.entry, item.audience, item.digest
+        )
+        memory._of(agent)[row.id] = row, item.text
+        return long_term.Stored(row.id)
+
+    StandInSemantic._put = put  # type: ignore[method-assign]
+    consolidation.match_memories = lambda entry, rows: long_term.Match(long_term.memory_of(entry))
+
+
+PLANTS = {
+    "what is stored already is stored again": store_again,
+    "observations are marked before values are made": mark_before_making,
+    "faded entries are gone before they are archived": gone_before_archived,
+}
+
+if __name__ == "__main__":
+    sys.exit(main())

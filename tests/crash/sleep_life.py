@@ -1,0 +1,251 @@
+"""One life of a sleeper that is killed in its sleep: its stores on our tables, long-term memory in
+a file, and what it is to have in the end.
+
+Imported in a process where Django is set up. Each life notes a few things and then sleeps; what it
+has noted is in a chronicle before it sleeps, so that it is known whatever comes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import timedelta
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from evennia_ai.config import AssistantConfig, ModelProfile
+from evennia_ai.policy.entity_profiles import ATTRIBUTE, OBSERVATION
+from evennia_ai.policy.long_term import (
+    LINK,
+    MemoryItem,
+    MemoryRow,
+    Stored,
+    digest_of,
+    memory_of,
+)
+from evennia_ai.policy.provenance import Record
+from evennia_ai.policy.retention import CITING
+from evennia_ai.sleep import WHOLE_PASS, run_sleep_tick
+from evennia_ai.store.archive import JournalArchive
+from evennia_ai.store.goals import Goals
+from evennia_ai.store.journal import Journal
+from evennia_ai.store.profiles import EntityProfiles
+from evennia_ai.testing.semantic import StandInSemantic
+from evennia_ai.testing.stand_ins import StandInScript
+from tests.crash.child_life import Body, Chronicle, Executioner
+from tests.crash.fast_points import AFTER, BEFORE, Kill
+
+SLEEPER = "#900"
+STEPS = tuple(
+    (name, step) for name, step in WHOLE_PASS if name not in ("daily_plan", "shared_memory")
+)
+CONFIG = AssistantConfig(prune_floor=5, reflection_threshold=30)
+NOTES, FADED, NOTICED = 6, 3, 3
+LONG_AGO = timedelta(days=400)
+PUT, DELETED = "a memory put", "memories deleted"
+
+
+class Notes:
+    """What a body holds in memory alone, as Evennia's ``nattributes``."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, Any] = {}
+
+    def get(self, key: str) -> Any:
+        """None where there is none."""
+        return self._held.get(key)
+
+    def add(self, key: str, value: Any) -> None:
+        """Hold something."""
+        self._held[key] = value
+
+    def remove(self, key: str) -> None:
+        """Hold it no more."""
+        self._held.pop(key, None)
+
+
+class Sleeper(Body):
+    """A character with all that it remembers."""
+
+    def __init__(self, dbref: str = SLEEPER) -> None:
+        super().__init__(dbref)
+        self.id = int(dbref[1:])
+        self.nattributes = Notes()
+        self.assistant: Any = None
+
+    journal = property(Journal.of)
+    ai_profiles = property(EntityProfiles.of)
+    ai_goals = property(Goals.of)
+
+
+class FileSemantic(StandInSemantic):
+    """Long-term memory that outlives its process. As in mem0 each memory is stored by itself, and
+    its owner learns of it only when all are: what is killed between has it twice in mind."""
+
+    def __init__(self, path: Path, executioner: Executioner) -> None:
+        super().__init__()
+        self._path, self._executioner = path, executioner
+        if path.exists():
+            for agent, rows in json.loads(path.read_text()).items():
+                self.stored[agent] = {row["id"]: (MemoryRow(**row), text) for row, text in rows}
+        taken = [int(name[1:]) for rows in self.stored.values() for name in rows]
+        for _ in range(max(taken, default=0)):
+            next(self._numbers)
+
+    def _put(self, agent: str, item: MemoryItem) -> Stored:
+        self._executioner.passes(f"{BEFORE} {PUT}")
+        stored = super()._put(agent, item)
+        self._save()
+        self._executioner.passes(f"{AFTER} {PUT}")
+        return stored
+
+    def delete(self, agent: str, ids: Sequence[str]) -> Any:
+        """As the stand-in, and for good."""
+        self._executioner.passes(f"{BEFORE} {DELETED}")
+        done = super().delete(agent, ids)
+        self._save()
+        self._executioner.passes(f"{AFTER} {DELETED}")
+        return done
+
+    def _save(self) -> None:
+        held = {
+            agent: [(asdict(row), text) for row, text in rows.values()]
+            for agent, rows in self.stored.items()
+        }
+        new = self._path.with_suffix(".new")
+        new.write_text(json.dumps(held))
+        new.replace(self._path)
+
+
+class SleepLife:
+    """Something is noted, then there is a pass of sleep; ``number`` is that of the life."""
+
+    def __init__(self, number: int, kill: Kill | None, folder: Path) -> None:
+        self.number = number
+        self.chronicle = Chronicle(folder / "journal")
+        self.executioner = Executioner(kill, self.chronicle)
+        self.body = Sleeper()
+        self.script = StandInScript(None, CONFIG)  # type: ignore[arg-type]
+        self.script.profile = ModelProfile("offline", client="offline", model="offline")
+        self.script.character = self.body
+        services = self.script.services
+        services.clock.advance(number * 86_400.0)
+        services.semantic = FileSemantic(folder / "memories.json", self.executioner)
+        services.world.names = {"#5": "Ann", "#6": "Bob"}
+        self.body.assistant = self.script
+
+    def note(self) -> None:
+        """Note some things for all and for one, some of them long ago, and chronicle them."""
+        now, life = self.script.services.now(), self.number
+        for step in range(NOTES):
+            who, ears = ("#5", None) if step % 3 else ("#6", ["#6"])
+            text = f"Remember: on night {life} cask {step} was promised to the ferryman."
+            self._chronicle("note", self.body.journal.add, text, who, ears)
+        for step in range(FADED):
+            text = f"It drizzled over roof {step} of row {life}."
+            at = now - LONG_AGO
+            self._chronicle("note", self.body.journal.add, text, "#5", None, timestamp=at)
+        for step in range(NOTICED):
+            who, ears = ("#5", None) if step % 2 else ("#6", ["#6"])
+            text = f"She owes Guild{step} {life} silver."
+            self.body.ai_profiles.observe(who, text, **origin(who, ears))
+            self.chronicle.write("noticed", [who, f"debt to guild{step}", f"{life} silver"])
+        self._chronicle("goal", self.body.ai_goals.add, f"Mend net {life}.", "#5", None)
+
+    def sleep(self) -> dict[str, Any]:
+        """A pass of sleep, in which it may be killed."""
+        came: list[Any] = []
+        run_sleep_tick(self.script, self.body, STEPS).addBoth(came.append)
+        (results,) = came
+        troubles = {name: step for name, step in results.items() if "error" in step}
+        if troubles:
+            self.chronicle.write("trouble", troubles)
+        return dict(results)
+
+    def _chronicle(
+        self, kind: str, add: Any, text: str, who: str, ears: Any, **fields: Any
+    ) -> None:
+        add(text, **origin(who, ears), **fields)
+        self.chronicle.write(kind, text)
+
+
+def origin(who: str, ears: Sequence[str] | None) -> dict[str, Any]:
+    """Where something comes from and who may know of it."""
+    return {"source_type": "direct", "source_entity": who, "speakers": [who], "audience": ears}
+
+
+# --- what is left ------------------------------------------------------------------------------
+
+
+def judge(facts: Mapping[str, Sequence[Any]], folder: Path) -> list[str]:
+    """What is wrong with what a sleeper has after its last passes, a line each."""
+    body = Sleeper()
+    journal, archive = body.journal.all(), JournalArchive.of(body).all()
+    told = [entry for entry in (*journal, *archive) if entry["source_type"] not in CITING]
+    insights = [entry for entry in (*journal, *archive) if entry["source_type"] in CITING]
+    records = body.ai_profiles.all()
+    broken = [
+        *differing("notes", facts["note"], (entry["content"] for entry in told)),
+        *differing("goals", facts["goal"], (goal["content"] for goal in body.ai_goals.all())),
+        *(f"thought over twice: {one}" for one in repeated(chain(*map(thoughts_of, insights)))),
+        *([] if insights else ["nothing was thought over"]),
+        *judge_profiles(facts["noticed"], records),
+        *judge_memories(journal, FileSemantic(folder / "memories.json", NOBODY).stored),
+    ]
+    rows = body.db_attributes.filter(db_key__startswith="broken_").count()
+    return broken + ([f"{rows} segments cannot be read"] if rows else [])
+
+
+def judge_profiles(noticed: Sequence[Any], records: Sequence[Record]) -> list[str]:
+    """Each thing noticed once and made use of once, and the newest value alone in force."""
+    seen = [record for record in records if record["kind"] == OBSERVATION]
+    values = [record for record in records if record["kind"] == ATTRIBUTE]
+    known = [(v["subject"], v["attribute"], v["value"]) for v in values]
+    newest = {(who, what): (who, what, value) for who, what, value in noticed}
+    held = [k for k, v in zip(known, values, strict=True) if v["valid_to"] is None]
+    left = sum(not record["consolidated"] for record in seen)
+    return [
+        *([f"{len(seen)} of {len(noticed)} observations"] if len(seen) != len(noticed) else []),
+        *([f"{left} observations were never made use of"] if left else []),
+        *differing("values", [tuple(one) for one in noticed], known),
+        *differing("values in force", newest.values(), held),
+    ]
+
+
+def judge_memories(journal: Iterable[Record], stored: Mapping[str, Any]) -> list[str]:
+    """Each entry has one memory, which says the same to the same ears, and names it; and each
+    memory has its entry."""
+    rows = [row for memories in stored.values() for row, _ in memories.values()]
+    named = [(memory_of(entry), entry["id"], digest_of(entry)) for entry in journal]
+    return differing("memories", named, [(row.id, row.entry, row.digest) for row in rows])
+
+
+def differing(what: str, wanted: Iterable[Any], found: Iterable[Any]) -> list[str]:
+    """What is lost and what is there too often."""
+    due, there = Counter(wanted), Counter(found)
+    lost = [f"{what}: lost {one!r}" for one in due - there]
+    return lost + [f"{what}: too many {one!r}" for one in there - due]
+
+
+def repeated(keys: Iterable[Any]) -> list[Any]:
+    """What comes more than once."""
+    return [key for key, count in Counter(keys).items() if count > 1]
+
+
+def thoughts_of(insight: Record) -> list[tuple[str, str]]:
+    """Each entry that an insight was drawn from, with what kind of insight it is."""
+    kind = insight["content"].split(" ")[0]
+    return [(kind, link) for link in insight["links"] if not link.startswith(LINK)]
+
+
+class Nobody(Executioner):
+    """Kills nobody."""
+
+    def __init__(self) -> None:
+        self.kill = None
+
+
+NOBODY = Nobody()

@@ -1,0 +1,44 @@
+"""Killed anywhere in its sleep, a character forgets nothing and remembers nothing twice once it has
+slept again: journal and archive, profiles, goals, insights, and long-term memory with its links."""
+
+import json
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+
+from tests.crash.fast import ROOT, Report, add_game
+
+KILLS = 200
+KILLS_FOR_A_PLANT = 150
+PLANTS = (
+    "observations are marked before values are made",
+    "faded entries are gone before they are archived",
+    "what is stored already is stored again",
+)
+
+
+def kill_sleepers(folder, kills, plant=""):
+    command = [sys.executable, "-m", "tests.crash.sleep_child", str(folder), "--kills", str(kills)]
+    command += ["--plant", plant] if plant else []
+    run = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
+    report = Report()
+    for line in run.stdout.splitlines():
+        add_game(report, json.loads(line))
+    return report
+
+
+@pytest.mark.once
+def test_two_hundred_kills_in_sleep_lose_nothing_and_do_nothing_twice(tmp_path):
+    report = kill_sleepers(tmp_path, KILLS)
+    assert not report.broken, "\n\n".join(report.broken)
+    assert sum(report.kills.values()) >= KILLS
+    sides = Counter(moment.split(" ", 1)[1] for moment in report.kills.elements())
+    assert set(sides) == {"statement", "commit", "a memory put", "memories deleted"}
+    assert report.puts > KILLS
+
+
+@pytest.mark.parametrize("plant", PLANTS)
+def test_kills_in_sleep_find_a_planted_bug(tmp_path, plant):
+    assert kill_sleepers(tmp_path, KILLS_FOR_A_PLANT, plant).violations
