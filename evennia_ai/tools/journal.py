@@ -54,7 +54,7 @@ def add_journal_entry(
     content = clean_heard(arguments.content, ENTRY_CHARS)
     if not content:
         raise ToolError("There were no words in that.")
-    journal, script, services = context.character.journal, context.script, context.script.services
+    journal, services = context.character.journal, context.script.services
 
     def write() -> Reached:
         known = journal.has(content, context.audience if context.private else None)
@@ -62,7 +62,7 @@ def add_journal_entry(
             kept = journal.add(
                 content,
                 named=is_named_in(context),
-                tags=[] if script.config.discretion == "strict" else [UNGUARDED],
+                tags=guard_tags(context),
                 **sources_of(context),
             )
         except BadRecord as error:
@@ -91,7 +91,9 @@ def pin_fact(context: ToolContext, arguments: EntryArguments) -> Generator[Defer
         gone = oldest_beyond(own, room, script.count_text)
         for entry in gone:
             journal.update(entry["id"], pinned=False)
-        kept = journal.add(content, named=is_named_in(context), **sources_of(context))
+        kept = journal.add(
+            content, named=is_named_in(context), tags=guard_tags(context), **sources_of(context)
+        )
         journal.update(kept, pinned=True)
         return [entry["content"] for entry in gone]
 
@@ -103,6 +105,12 @@ def pin_fact(context: ToolContext, arguments: EntryArguments) -> Generator[Defer
 def is_own_pin(entry: Record) -> bool:
     """True for what the character pinned itself, and no builder or code of the game."""
     return bool(entry["source_type"] != BUILDER and entry["importance_by"] != GIVEN)
+
+
+def guard_tags(context: ToolContext) -> list[str]:
+    """The tags of an entry that is written now: one that is never told to others where the prompt
+    may have held what was whispered without that being known of it."""
+    return [] if context.script.config.discretion == "strict" else [UNGUARDED]
 
 
 def oldest_beyond(

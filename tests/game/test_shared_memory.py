@@ -12,7 +12,7 @@ from evennia_ai.errors import StoreUnavailable
 from evennia_ai.llm.offline.brain import OfflineBrain
 from evennia_ai.memory.episodic_index import REMOTE_TIME_S
 from evennia_ai.models import SharedEntry
-from evennia_ai.policy.hearsay import MOST_TOLD, UNGUARDED
+from evennia_ai.policy.hearsay import HEARSAY, MOST_TOLD, UNGUARDED
 from evennia_ai.sleep.sharing import share_memories
 from evennia_ai.store.erase import erase_chunk
 from evennia_ai.store.forget import forget_chunk
@@ -179,6 +179,15 @@ def test_who_told_it_is_not_told_it_back_and_what_one_knows_is_not_said_twice(
     assert knows(bruno) == knows(vera) == [BRIDGE]
 
 
+def test_nobody_hears_from_others_what_he_told_himself(game, bruno, sleep, knows):
+    learn(bruno)
+    sleep(bruno)
+    knows(bruno)
+    memories, now = bruno.assistant.memories, game.service.now()
+    others = memories.search("bridge", 5, None, now, keep=lambda r: r["source_type"] == HEARSAY)
+    assert others == [] and memories.records() == []
+
+
 def test_what_several_scopes_were_told_is_found_once(guard, sleep, knows):
     bruno, vera = (guard(name, share="faction, world") for name in ("Bruno", "Vera"))
     learn(bruno)
@@ -304,11 +313,12 @@ def test_what_was_made_of_a_whisper_or_of_what_is_gone_never_crosses(game, bruno
     assert sleep(bruno)["told"] == 1
 
 
-def test_what_a_trusting_character_writes_is_marked_for_good(game, bruno, ann):
+@pytest.mark.parametrize("tool", ["add_journal_entry", "pin_fact"])
+def test_what_a_trusting_character_writes_is_marked_for_good(game, bruno, ann, tool):
     ann.character.location = bruno.location
     for discretion, marked in (("trusting", True), ("strict", False)):
         bruno.assistant.attributes.add("discretion", discretion)
-        game.model.add(call("add_journal_entry", content=f"Ann is {discretion}."), call("noop"))
+        game.model.add(call(tool, content=f"Ann is {discretion}."), call("noop"))
         ann.do("say Bruno, note it.")
         game.run(2)
         assert (UNGUARDED in bruno.journal.all()[-1]["tags"]) is marked
