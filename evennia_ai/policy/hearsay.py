@@ -98,7 +98,7 @@ def read_scope(name: str) -> str:
         scope = ""
     if not scope or scope.startswith("quest:"):
         raise ConfigError(
-            f"'{name}' cannot be shared with. There are: off, world, faction, room, "
+            f"share_memory cannot be '{name}'. There are: off, world, faction, room, "
             "faction:<name>, room:<tag or number>, tag:<tag>."
         )
     return scope
