@@ -56,7 +56,7 @@ def test_a_setting_names_kinds_and_single_scopes_in_any_case():
 
 @pytest.mark.parametrize("text", ["guild", "quest:key", "faction:", "faction, nobody", "off, room"])
 def test_what_is_no_scope_is_named(text):
-    with pytest.raises(ConfigError, match="cannot be shared with"):
+    with pytest.raises(ConfigError, match="share_memory cannot be"):
         read_scopes(text)
 
 
