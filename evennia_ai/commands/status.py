@@ -16,6 +16,8 @@ from evennia_ai.store.reports import last_error, last_prompt_tokens, queue_lengt
 from evennia_ai.store.sleep_passes import last_passes
 from evennia_ai.store.usage import use_on
 
+AWAKE = frozenset({"awake", "thinking"})
+
 
 class CmdAIStatus(AICommand):
     """
@@ -26,11 +28,12 @@ class CmdAIStatus(AICommand):
 
     Shows for each assistant whether it is awake, how full its context is,
     how many lines wait for an answer, and what it cost today (UTC). Below the
-    table stands since when the sleepers sleep, and what came of it; how much
-    each model can read at a time, and who says so: the profile, its endpoint, or
-    a table by the model's name. Then what is wrong: a model that is left alone
-    because it failed, a budget that is nearly used up, a setting that cannot be
-    used, the last error of an assistant's model.
+    table stands since when the sleepers sleep, and what came of it; what those
+    who are up are about; how much each model can read at a time, and who says
+    so: the profile, its endpoint, or a table by the model's name. Then what is
+    wrong: a model that is left alone because it failed, a budget that is nearly
+    used up, a setting that cannot be used, the last error of an assistant's
+    model.
     """
 
     key = "aistatus"
@@ -55,6 +58,8 @@ class CmdAIStatus(AICommand):
         self.msg(str(table))
         for script, line in sleepers_told(scripts):
             self.msg(f"|x{clean_output(script.character_name, 60)}:|n {line}")
+        for script, line in doings_told(scripts):
+            self.msg(f"|x{clean_output(script.character_name, 60)}:|n {clean_output(line, 160)}")
         for line in windows_told(scripts):
             self.msg(clean_output(line, 160))
         for subject, trouble in troubles(services, scripts, errors):
@@ -67,6 +72,19 @@ def sleepers_told(scripts: Sequence[Any]) -> list[tuple[Any, str]]:
         return []
     last = last_passes()
     told = ((script, sleep_now(script, last.get(script.id))) for script in scripts)
+    return [(script, line) for script, line in told if line]
+
+
+def doings_told(scripts: Sequence[Any]) -> list[tuple[Any, str]]:
+    """One line for each that is awake and about something, or after something that everybody may
+    know; as far as that is in memory, so that a look costs no query."""
+    told = []
+    for script in scripts:
+        if mode_of(script) in AWAKE:
+            count = len(script.character.ai_goals.open())
+            about = [f"about to {line.text}" for line in script.occupation()]
+            after = [f"after {count} thing{'s' if count > 1 else ''}"] if count else []
+            told.append((script, "; ".join([*about, *after])))
     return [(script, line) for script, line in told if line]
 
 

@@ -98,10 +98,17 @@ def make_block(id: str, planned: Planned, at: datetime, speakers: Sequence[str])
     return make_record(Block, {**fields, **planned, "id": id})
 
 
-def is_stale(blocks: Sequence[Record], now: datetime) -> bool:
-    """True where there is no plan, or one of an earlier day."""
-    made = max((datetime.fromisoformat(block["made"]) for block in blocks), default=None)
-    return made is None or abs((now - made).total_seconds()) >= LASTS_S
+def is_stale(blocks: Sequence[Record], given_up_at: datetime | None, now: datetime) -> bool:
+    """True where there is no plan, or one of an earlier day, and none was tried for in vain today.
+
+    Args:
+        blocks: the plan.
+        given_up_at: when none could be made; None for never.
+        now: the time.
+    """
+    tried = [datetime.fromisoformat(block["made"]) for block in blocks]
+    tried += [given_up_at] if given_up_at else []
+    return all(abs((now - at).total_seconds()) >= LASTS_S for at in tried)
 
 
 # --- with a model -------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ def plan_day(script: Any, character: Any) -> Generator[Deferred[Any], Any, dict[
     yield plan.load(services.slices.put)
     yield character.ai_goals.load(services.slices.put)
     if not plan.is_stale:
-        return {"skipped": True, "reason": "its day is planned"}
+        return {"skipped": True, "reason": "its day is planned, or cannot be"}
     goals = by_weight(character.ai_goals.open())[:MOST_GOALS]
     told = [goal["content"] for goal in goals]
     calls, planned = 0, plan_plainly(script.persona, told)
@@ -65,6 +65,7 @@ def plan_day(script: Any, character: Any) -> Generator[Deferred[Any], Any, dict[
             return {"success": False, "parts": 0, "calls": calls, "error": str(error)}
         planned = read_plan(reply, places) or planned
     if not planned:
+        plan.give_up()
         return {"skipped": True, "reason": "nothing is known of its days", "calls": calls}
     # Somebody may have been forgotten while the model thought.
     if any(character.ai_goals.get(goal["id"]) is None for goal in goals):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from evennia_ai.policy.plans import (
@@ -23,10 +24,19 @@ class DayPlan(Shelf):
     kind = "ai_plan"
     prefix = "b"
 
+    def __init__(self, obj: Any) -> None:
+        super().__init__(obj)
+        self._given_up_at: datetime | None = None
+
     @property
     def is_stale(self) -> bool:
-        """True where there is no plan that is loaded, or one of an earlier day."""
-        return is_stale(list(self.segments.held()), self.now())
+        """True where there is no plan that is loaded, or one of an earlier day; not on a day for
+        which none could be made."""
+        return is_stale(list(self.segments.held()), self._given_up_at, self.now())
+
+    def give_up(self) -> None:
+        """Note that no plan can be made for today; by this process, that is."""
+        self._given_up_at = self.now()
 
     def replace(self, planned: Sequence[Planned], speakers: Sequence[str]) -> int:
         """Put a new day in the place of the old one, in one transaction; returns how many parts it

@@ -67,7 +67,7 @@ def test_a_day_is_planned_once_a_day_by_the_model(game, tavern, mira, plan):
     game.model.add(ALL_DAY)
     assert plan() == {"success": True, "parts": 3, "calls": 1}
     assert parts(mira) == [("mend the nets", ""), ("sell fish", "Yard"), ("sing", "")]
-    assert plan() == {"skipped": True, "reason": "its day is planned"}
+    assert plan() == {"skipped": True, "reason": "its day is planned, or cannot be"}
     game.clock.advance(timedelta(hours=20).total_seconds())
     game.model.add(ALL_DAY.replace("sing", "dance"))
     assert plan()["success"]
@@ -125,8 +125,11 @@ def test_without_a_model_and_with_one_that_answers_nonsense_the_trade_makes_the_
     assert plan() == {"success": True, "parts": 4, "calls": 1}
 
 
-def test_without_a_trade_there_is_none(mira, plan):
-    assert plan(ModelProfile("offline"))["reason"] == "nothing is known of its days"
+def test_without_a_trade_there_is_none_and_no_model_is_asked_twice_a_day(game, mira, plan):
+    game.model.add("What a lovely day!")
+    assert plan()["reason"] == "nothing is known of its days"
+    assert plan()["reason"] == "its day is planned, or cannot be"
+    assert len(game.model.requests) == 1
 
 
 def test_where_none_is_wanted_none_is_made_nor_shown(game, ann, mira, plan):
@@ -169,3 +172,15 @@ def test_builders_see_its_day(game, tavern, mira):
     builder = game.player("Bea", tavern, permissions=["Builder"])
     mira.ai_plan.replace([{"begin": 480, "end": 720, "content": "sell fish", "where": "Yard"}], [])
     assert builder.told("aigoals Mira") == "08:00-12:00 sell fish, at Yard"
+
+
+def test_at_a_glance_it_is_told_of_those_who_are_up(admin, mira):
+    assert "about to" not in admin.told("aistatus")
+    now_only(mira, "sell |lcquit|ltfish|le")
+    mira.ai_goals.add("Find the thief.")
+    mira.ai_goals.add("Hide the ring.", audience=[admin.dbref])
+    told = admin.told("aistatus")
+    assert "Mira: about to sell ¦lcquit¦ltfish¦le, until " in told
+    assert "; after 1 thing" in told
+    admin.told("aistop Mira")
+    assert "about to" not in admin.told("aistatus")

@@ -124,9 +124,14 @@ def test_over_midnight_it_is_about_it_too():
 
 
 def test_a_plan_lasts_a_day():
-    assert is_stale([], NOW)
-    assert not is_stale([block()], NOW + timedelta(hours=19, minutes=59))
-    assert is_stale([block()], NOW + timedelta(hours=20))
+    assert is_stale([], None, NOW)
+    assert not is_stale([block()], None, NOW + timedelta(hours=19, minutes=59))
+    assert is_stale([block()], None, NOW + timedelta(hours=20))
+
+
+def test_what_was_tried_in_vain_is_tried_again_the_next_day():
+    assert not is_stale([], NOW, NOW + timedelta(hours=19))
+    assert is_stale([], NOW, NOW + timedelta(hours=20))
 
 
 def test_the_line_tells_where_only_if_that_is_elsewhere_and_whose_words_it_is_of():
