@@ -23,6 +23,7 @@ from evennia_ai.sleep.planning import plan_day
 from evennia_ai.sleep.pruning import prune_low_importance_entries
 from evennia_ai.sleep.reflection import reflect
 from evennia_ai.sleep.sharing import share_memories
+from evennia_ai.sleep.spread import pause
 
 log = Logger()
 
@@ -68,6 +69,7 @@ def run_sleep_tick(
     time = time or PassTime(script.services.clock)
     results: dict[str, dict[str, Any]] = {}
     for name, step in steps:
+        yield pause(script.services.slices.put)  # the offline brain makes none of its own
         if not script.may_think():
             raise TurnAborted("asleep, it was stopped")
         if time.is_over:

@@ -23,6 +23,7 @@ from evennia_ai.policy.react import LoopState, begin_step, take_calls
 from evennia_ai.ports import ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.sleep.compaction import is_due, preview
 from evennia_ai.sleep.order import SLEEP, Order
+from evennia_ai.sleep.spread import pause
 from evennia_ai.turn.llm_interaction import build_request, call_model
 from evennia_ai.turn.persistence import persist
 from evennia_ai.turn.prompt_building import build_prompt
@@ -233,6 +234,7 @@ def work_off(
     for call in calls:
         if call.name not in known or call.name == NOOP:
             continue
+        yield pause(script.services.slices.put)
         result: ToolResult = yield perform(script, turn, tools, call, False, not_logged)
         facts += result.state == DONE
         exchange += call_messages(turn, tools, call, result)
