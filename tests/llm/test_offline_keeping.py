@@ -84,7 +84,10 @@ def test_who_somebody_is_is_written_down():
     assert made[0] == ("add_journal_entry", "Ann: Good evening. I am Tobias, a cooper from Holm.")
 
 
-@pytest.mark.parametrize("text", ["How are you?", "The rain is cold.", "Do I owe you silver?"])
+@pytest.mark.parametrize(
+    "text",
+    ["How are you?", "The rain is cold.", "Do I owe you silver?", "Do you remember my debt?"],
+)
 def test_chatter_and_questions_are_not_written_down(text):
     assert "add_journal_entry" not in dict(replies(("say", text)))
 

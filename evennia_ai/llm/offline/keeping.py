@@ -16,6 +16,7 @@ from evennia_ai.policy.facts import (
     PROMISE,
     RELATION,
     SECRET,
+    WEIGHTS,
     Fact,
     as_bullets,
     extract_facts,
@@ -77,10 +78,15 @@ def worth_noting(lines: Sequence[HeardLine], name: str) -> list[str]:
         return []
     said = [line for line in lines if line.kind in SAID]
     told = [f"{line.speaker} says: {line.text}" for line in said]
-    facts = [fact for fact in facts_in_lines(told, name) if fact.kind in WEIGHTY]
+    facts = [fact for fact in facts_in_lines(told, name) if is_worth_noting(fact)]
     of_themselves = (f"{line.speaker}: {line.text}" for line in said if tells_of_oneself(line))
     noted = dict.fromkeys([*as_bullets(facts, ENTRY_TOKENS), *of_themselves])
     return list(noted)[:MOST_NOTED]
+
+
+def is_worth_noting(fact: Fact) -> bool:
+    """True for what is told and not asked, which weighs less than its kind."""
+    return fact.kind in WEIGHTY and fact.weight >= WEIGHTS[fact.kind]
 
 
 def tells_of_oneself(line: HeardLine) -> bool:
