@@ -21,11 +21,13 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai import awakening
 from evennia_ai.llm.openai_client import OpenAIClient
+from evennia_ai.memory.semantic import LongTermMemory
 from evennia_ai.models import Message
-from evennia_ai.sleep import ladder
+from evennia_ai.sleep import consolidation, ladder
 from evennia_ai.store import recovery, turns
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
+from evennia_ai.store.profiles import EntityProfiles
 from evennia_ai.store.turns import TableTurns
 from evennia_ai.tools.registry import ToolRegistry
 
@@ -45,6 +47,9 @@ POINTS: dict[str, tuple[tuple[Any, str], ...]] = {
     "compaction stored": ((TableConversation, "compact"),),
     "compaction undone": ((TableConversation, "undo"),),
     "summary journalled": ((TableConversation, "note_archived"),),
+    "memories stored": ((LongTermMemory, "put"),),
+    "links written": ((consolidation, "write_links"),),
+    "values made": ((EntityProfiles, "consolidate"),),
     "turn recovered": ((recovery, "recover_turn"), (turns, "recover_turn")),
 }
 DROPPED = 5

@@ -1,0 +1,150 @@
+"""kill -9 in the middle of sleep, on a real server with the real mem0: once it has slept again,
+each note has one memory that says the same, and each memory its note."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from itertools import cycle, islice
+from pathlib import Path
+
+import pytest
+
+from server import running
+from tests.e2e.crash.crash_game import CrashGame
+from tests.e2e.harness import ADMIN
+from tests.e2e.telnet import TelnetPlayer
+
+POINTS = ("memories stored", "links written", "values made")
+NAMED = tuple(f"{side} {point}" for point in POINTS for side in ("before", "after"))
+KILLS, KILLS_IN_SOAK = 5, 20
+NOTES, PEOPLE = 200, 30
+LONGEST_SLEEP_S = 0.6
+PATIENCE_S = 20.0
+PASSES_TO_REST = 2
+DONE = "SELECT count(*) FROM evennia_ai_sleeppass WHERE outcome = 'done'"
+SEED = """
+from evennia.objects.models import ObjectDB
+mira = ObjectDB.objects.get(db_key="Mira")
+for number in range({notes}):
+    mira.journal.add(f"Cask {{number}} was promised to the ferryman.")
+for number in range({people}):
+    mira.ai_profiles.observe(f"#{{900 + number}}", f"She owes Guild {{number + 1}} silver.")
+"""
+LEFT = """
+import json
+from pathlib import Path
+from django.conf import settings
+from evennia.objects.models import ObjectDB
+from evennia_ai.memory import embedders
+from evennia_ai.memory.mem0_setup import StoreSettings
+from evennia_ai.memory.mem0_store import Mem0Store
+from evennia_ai.memory.semantic import FOLDER
+from evennia_ai.policy.long_term import agent_of, digest_of, memory_of
+mira = ObjectDB.objects.get(db_key="Mira")
+store = Mem0Store(StoreSettings(Path(settings.GAME_DIR) / FOLDER, {}), embedders.default)
+entries = mira.journal.all()
+records = mira.ai_profiles.all()
+print("LEFT" + json.dumps({
+    "contents": [entry["content"] for entry in entries],
+    "named": [[memory_of(entry), entry["id"], digest_of(entry)] for entry in entries],
+    "rows": [[row.id, row.entry, row.digest] for row in store.rows(agent_of(mira.id))],
+    "new": mira.ai_profiles.count_new(),
+    "values": [[r["subject"], r["value"]] for r in records
+               if r["kind"] == "attribute" and r["attribute"].startswith("debt")],
+}))
+store.close()
+"""
+
+
+@pytest.fixture
+def game(game_template: Path, tmp_path: Path) -> Iterator[CrashGame]:
+    """A game whose Mira has much to sort, and thinks with the offline brain."""
+    quiet = {"autonomous_calls_per_hour": 0, "TEXTS": {"first_meeting": ""}}
+    game = CrashGame.copy_of(game_template, tmp_path / "game", assistant=quiet)
+    game.python(SEED.format(notes=NOTES, people=PEOPLE))
+    game.open()
+    yield game
+    game.close()
+
+
+def start(game: CrashGame, admin: TelnetPlayer | None) -> None:
+    """Start the server until it stays, and let the admin in."""
+    game.start_server()
+    while not game.await_server():
+        game.start_server()
+    if admin:
+        admin.mark()
+        admin.send(f"ic {ADMIN}")
+        admin.expect(f"You become {ADMIN}", PATIENCE_S)
+
+
+def note(admin: TelnetPlayer, number: int) -> None:
+    """Something new to sort; it is promised once the admin is told so."""
+    admin.mark()
+    admin.send(f"aimemory/add Mira = Barrel {number} is the ferryman's too.")
+    admin.expect(r"j\d+", PATIENCE_S)
+
+
+def send_to_bed(admin: TelnetPlayer) -> None:
+    """A sleep, whatever she did before."""
+    admin.send("aiwake Mira")
+    admin.send("aisleep Mira")
+
+
+def kill_asleep(game: CrashGame, admin: TelnetPlayer, moment: str, wait_s: float) -> None:
+    """Die in sleep, at a named moment or some time after it has begun."""
+    if moment:
+        game.order_file.write_text(moment)
+    send_to_bed(admin)
+    if not moment:
+        running.wait_until(game.is_dead, wait_s)
+        game.kill_server()
+    elif not running.wait_until(game.is_dead, PATIENCE_S):  # nothing of the kind is left to do
+        game.order_file.unlink(missing_ok=True)
+        game.kill_server()
+
+
+def play(game: CrashGame, moments: list[str], seed: int) -> dict[str, list]:
+    """Kill it at some moments, let it sleep, and return what is left."""
+    chance = random.Random(seed)
+    start(game, None)
+    with game.player(ADMIN) as admin:
+        for number, moment in enumerate(moments):
+            note(admin, number)
+            kill_asleep(game, admin, moment, chance.uniform(0, LONGEST_SLEEP_S))
+            start(game, admin)
+        for _ in range(PASSES_TO_REST):
+            before = game.sql(DONE)[0][0]
+            send_to_bed(admin)
+            assert running.wait_until(lambda n=before: game.sql(DONE)[0][0] > n, PATIENCE_S)
+    game.kill_server()
+    left: dict[str, list] = json.loads(game.python(LEFT).split("LEFT", 1)[1])
+    return left
+
+
+def check(left: dict[str, list], barrels: int) -> None:
+    """Nothing is lost, and nothing there twice."""
+    wanted = {f"Cask {number} was promised to the ferryman." for number in range(NOTES)}
+    wanted |= {f"Barrel {number} is the ferryman's too." for number in range(barrels)}
+    assert wanted <= set(left["contents"])
+    assert len(set(left["contents"])) == len(left["contents"])
+    assert sorted(left["named"]) == sorted(left["rows"])
+    assert left["new"] == 0
+    assert sorted(left["values"]) == sorted(
+        [f"#{900 + n}", f"{n + 1} silver"] for n in range(PEOPLE)
+    )
+
+
+@pytest.mark.once
+def test_killed_in_its_sleep_each_note_has_one_memory_in_the_end(game: CrashGame) -> None:
+    moments = [*NAMED[1::2], "before values made", ""][:KILLS]
+    check(play(game, moments, seed=1), KILLS)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(900)
+def test_twenty_kills_in_its_sleep_lose_and_repeat_nothing(game: CrashGame) -> None:
+    moments = list(islice(cycle([*NAMED, ""]), KILLS_IN_SOAK))
+    check(play(game, moments, seed=2), KILLS_IN_SOAK)
