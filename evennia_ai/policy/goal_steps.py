@@ -14,8 +14,9 @@ from evennia_ai.policy.summary import fenced
 
 INSTRUCTIONS = """\
 You plan for {name}, a character in a text game, who stands between <persona> marks; between \
-<goal> marks stands what {name} is after. Break it down into two to four steps that {name} can take in \
-the game, by talking, looking, walking, giving and taking; each can be told to be done or not.
+<goal> marks stands what {name} is after. Break it down into two to four steps that {name} \
+can take in the game, by talking, looking, walking, giving and taking; each can be told to be \
+done or not.
 
 Write one JSON object on each line, in the order of doing, and nothing else:
 {{"step": "Ask the guards who passed the gate at night."}}
