@@ -11,7 +11,7 @@ import gc
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, count
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,9 @@ import pytest
 
 from evennia_ai.memory import embedders
 from evennia_ai.memory.index import MemoryIndex
+from evennia_ai.memory.mem0_setup import StoreSettings
+from evennia_ai.memory.mem0_store import Mem0Store
+from evennia_ai.policy.long_term import PUBLIC, MemoryItem
 from evennia_ai.policy.relevance import score_texts
 from tests.bench import public_talks, retrieving
 from tests.bench.figures import Sheet, percentile
@@ -59,11 +62,27 @@ def by_words(talk: dict[str, Any]) -> Callable[[str], list[str]]:
     ]
 
 
+def by_mem0(folder: Path, embedder: Any) -> Callable[[dict[str, Any]], Callable[[str], list[str]]]:
+    """mem0 as a game without a network has it: cosine over the texts as they are."""
+    store = Mem0Store(StoreSettings(folder), lambda: embedder)
+    numbers = count(1)
+
+    def search(talk: dict[str, Any]) -> Callable[[str], list[str]]:
+        agent = f"npc_{next(numbers)}"
+        items = [MemoryItem(t["id"], t["text"], PUBLIC, (), t["id"]) for t in talk["turns"]]
+        store.put(agent, items)
+        most = max(retrieving.KS)
+        return lambda text: [row.entry for row in store.search(agent, text, most, [PUBLIC])]
+
+    return search
+
+
 def test_recall_of_the_shipped_weights(
-    talks: list[dict[str, Any]], embedder: Any, sheet: Callable[[str], Sheet]
+    talks: list[dict[str, Any]], embedder: Any, sheet: Callable[[str], Sheet], tmp_path: Path
 ) -> None:
     paper = sheet("Retrieval: what is found of LoCoMo's evidence")
     ways: dict[str, Any] = {
+        "mem0 without a network": by_mem0(tmp_path, embedder),
         "BM25": by_words,
         "cosine alone": retrieving.by_index(embedder, replace(NONE, meaning=1)),
         "the index without an embedder": retrieving.by_index(None, SHIPPED),
