@@ -36,9 +36,9 @@ TITLES = {
     "pre_compaction_extraction": "Facts written down",
     "context_compaction": "Old talk summed up",
     "reflection": "What follows from it",
-    "shared_memory": "What others were told",
     "goals": "What it is after",
     "daily_plan": "Its day to come",
+    "shared_memory": "What others were told",
 }
 # What there is besides, however little was done.
 BACKGROUND = frozenset({"success", "running", "kept", "left", "iterations", "calls", *TEXT_KEYS})
