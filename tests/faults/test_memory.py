@@ -1,6 +1,7 @@
 """Faults of long-term memory: whatever becomes of it, characters answer, and it catches up."""
 
 import threading
+import time
 
 import pytest
 from twisted.python.failure import Failure
@@ -211,7 +212,10 @@ def test_the_process_dies_between_the_vector_and_the_link(nights):
     nights.open()
     pending = run_sleep_tick(nights.mira.assistant, nights.mira)
     pending.addErrback(lambda failure: None)
+    nights.game.run(0.1)  # its first step begins
+    end = time.monotonic() + LONGEST_S
     while nights.pump.jobs.empty() or not nights.memory._store.is_open:
+        assert time.monotonic() < end
         threading.Event().wait(0.01)
     nights.close()  # nobody hears of what was written
     nights.open()
