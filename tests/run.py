@@ -3,8 +3,9 @@
 One environment per interpreter of 3.11 to 3.13 that is found, under .venv-test/. While the next
 one is installed, the tests run in those that are ready. One interpreter (the newest, or
 ``EVENNIA_AI_E2E=3.11``) runs everything; the others leave out what would only do again the same
-sums for long (marked ``once``). The tests with real servers run beside the others, but for those
-that measure time (marked ``timed``): they come last and alone.
+sums for long (marked ``once``), and those between the oldest and the newest what asks nothing of
+Evennia. The tests with real servers run beside the others, but for those that measure time (marked
+``timed``): they come last and alone.
 
     python -m tests.run                 lint, types, all tests
     python -m tests.run bench|soak      the measurements
@@ -27,7 +28,7 @@ ROOT = environment.ROOT
 VENVS = ROOT / ".venv-test"
 EXTRAS = "[test]"
 # On two cores: a test with a server waits about as long as it works.
-WORKERS = 3
+WORKERS = 4
 COUNT = re.compile(r"(\d+) (passed|failed|errors?)\b")
 CLOSING_LINE = re.compile(
     r"^=* ?(no tests ran|\d+ (passed|failed|error|skipped|deselected)).*", re.M
@@ -107,7 +108,7 @@ def run_suite(found: dict[str, str]) -> list[Result]:
             except environment.InstallError as error:
                 results.append(broken_installation(version, error))
                 continue
-            steps = steps_beside_others(version, version == main, version == versions[0])
+            steps = tests_beside_others(version, main, oldest=versions[0])
             pending += [pool.submit(run, step, version) for step in steps]
         results += [future.result() for future in pending]
     if environment.is_current(VENVS / main, EXTRAS):
@@ -115,10 +116,14 @@ def run_suite(found: dict[str, str]) -> list[Result]:
     return results
 
 
-def steps_beside_others(version: str, is_main: bool, is_oldest: bool) -> list[Step]:
-    """What is run on an interpreter, the longest first."""
-    tests = [end_to_end_tests(version), unit_tests(version)] if is_main else [brief_tests(version)]
-    return tests + (static_checks() if is_oldest else [])
+def tests_beside_others(version: str, main: str, oldest: str) -> list[Step]:
+    """What is run on an interpreter, the longest first: on ``main`` everything, on the oldest lint
+    and types too."""
+    if version == main:
+        tests = [end_to_end_tests(version), unit_tests(version)]
+    else:
+        tests = [brief_tests(version) if version == oldest else game_tests(version)]
+    return tests + (static_checks() if version == oldest else [])
 
 
 def install(version: str, interpreter: str) -> None:
@@ -147,6 +152,11 @@ def brief_tests(version: str) -> Step:
     """The same, for one more interpreter."""
     marks = "not e2e and not bench and not once"
     return pytest_step(f"pure and game tests on {version}", "-m", marks)
+
+
+def game_tests(version: str) -> Step:
+    """What needs Evennia and a database, for an interpreter between two others."""
+    return pytest_step(f"game tests on {version}", "-m", "game and not once and not bench")
 
 
 def end_to_end_tests(version: str) -> Step:

@@ -63,7 +63,7 @@ def talk(game: GameServer, model: TellingModel, seed: int, utterances: int) -> C
     """Talk so long and judge it; return how often she was compacted, and why."""
     with LongTalk(game, seed) as course:
         course.go_on(utterances)
-        asked = pair_up(game, model.requests())
+        asked = pair_up(game, model.requests)
         found = [
             *check_window(asked),
             *check_progress(game),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,11 +62,14 @@ def names_by_dbref(game: GameServer) -> dict[str, str]:
     return {row["speaker"]: row["speaker_name"].lower() for row in game.sql(SPEAKERS)}
 
 
-def pair_up(game: GameServer, requests: Iterable[dict[str, Any]]) -> list[Asked]:
-    """Each request with the call that the game noted of it: she thinks one thing at a time."""
-    names = names_by_dbref(game)
+def pair_up(game: GameServer, requests: Callable[[], list[dict[str, Any]]]) -> list[Asked]:
+    """Each request with the call that the game noted of it: she thinks one thing at a time. Calls
+    are read first, since she may think on in her sleep: of a request under way nothing is noted."""
+    names, calls = names_by_dbref(game), game.sql(CALLS)
+    sent = requests()
+    assert len(calls) <= len(sent), f"{len(calls)} calls were noted of {len(sent)} requests"
     pairs = []
-    for request, call in zip(requests, game.sql(CALLS), strict=True):
+    for request, call in zip(sent, calls, strict=False):
         body = request["body"]
         assert call["prompt_tokens"] in (None, count_request(body)), "requests and calls differ"
         assert is_summary(body) == (call["purpose"] == TASK_SUMMARY), "requests and calls differ"
