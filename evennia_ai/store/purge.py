@@ -22,7 +22,7 @@ from evennia_ai.policy.table_retention import Held, Limit, edge_of, plan_chunk
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.rows_in_use import READERS, REFERENCES, Look, Planned, find_held, summed
 
-CHUNK = 200
+CHUNK = 120
 STRIDE = 20_000
 
 

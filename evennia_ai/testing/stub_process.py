@@ -120,8 +120,10 @@ class StubProvider:
         os.truncate(self.log, 0)
 
     def records(self) -> list[dict[str, Any]]:
-        """Every line of the log: requests, faults, clients that left before their answer's end."""
-        return [json.loads(line) for line in self.log.read_text(encoding="utf-8").splitlines()]
+        """Every whole line of the log: requests, faults, clients that left before their answer's
+        end. The last one may be half written at this moment."""
+        lines = self.log.read_text(encoding="utf-8").split("\n")[:-1]
+        return [json.loads(line) for line in lines]
 
     def requests(self) -> list[dict[str, Any]]:
         """Every completion asked for: ``at`` (unix seconds), ``number``, ``auth``, ``body``."""
