@@ -36,6 +36,7 @@ from evennia_ai.llm.tokenizers import load_for
 from evennia_ai.memory.embedders import DEFAULT
 from evennia_ai.memory.embedders import default as default_embedder
 from evennia_ai.memory.embedders import make as make_embedder
+from evennia_ai.memory.index import answers_at_once
 from evennia_ai.memory_keeper import MemoryKeeper, make_memory
 from evennia_ai.night_watch import NightWatch
 from evennia_ai.policy.table_retention import read_retention
@@ -146,7 +147,7 @@ class AssistantService(Service):
     def local_embedder(self) -> Embedder:
         """The embedder for long-term memory, which must answer at once."""
         chosen = self.embedder
-        return default_embedder() if chosen is None or not hasattr(chosen, "embed") else chosen
+        return chosen if answers_at_once(chosen) else default_embedder()
 
     def gateway_limits(self) -> GatewayLimits:
         """What the game allows its models."""

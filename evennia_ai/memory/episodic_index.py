@@ -19,7 +19,7 @@ from twisted.logger import Logger
 
 from evennia_ai.errors import ProviderError
 from evennia_ai.events import Audience
-from evennia_ai.memory.index import MemoryIndex
+from evennia_ai.memory.index import MemoryIndex, answers_at_once
 from evennia_ai.policy.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.newest_first import newest_first
 from evennia_ai.policy.provenance import Record, is_known_to
@@ -65,7 +65,7 @@ class EpisodicIndex:
         """
         self.journal, self.profiles = journal, profiles
         self._name_of = name_of
-        self._embedder = embedder
+        self._remote = None if answers_at_once(embedder) else embedder
         self._index = MemoryIndex(embedder)
         self._due: dict[str, Record | None] = {}
         self._asked: dict[str, Any] = {}
@@ -105,7 +105,7 @@ class EpisodicIndex:
         clock: Any = services.clock
         yield self.journal.load(put)
         yield self.profiles.load(put)
-        if self._is_remote and clock.seconds() >= self._ask_again_at:
+        if self._remote is not None and clock.seconds() >= self._ask_again_at:
             yield self._prepare_remotely(clock, queries)
         while self._due:
             yield pause(put)
@@ -154,10 +154,6 @@ class EpisodicIndex:
 
     # --- within ----------------------------------------------------------------------------------
 
-    @property
-    def _is_remote(self) -> bool:
-        return self._embedder is not None and not hasattr(self._embedder, "embed")
-
     def _notice(self, old: Record | None, new: Record | None) -> None:
         if old and (new is None or new["id"] != old["id"]):
             self._due[old["id"]] = None
@@ -174,7 +170,7 @@ class EpisodicIndex:
             self._put(name, self._due.pop(name))
 
     def _put(self, name: str, record: Record | None, vector: Any = None) -> None:
-        if vector is None and record and self._is_remote:
+        if vector is None and record and self._remote is not None:
             self._bare.add(name)
         else:
             self._bare.discard(name)
@@ -206,7 +202,7 @@ class EpisodicIndex:
         self, clock: Any, queries: Sequence[str]
     ) -> Generator[Deferred[Any], Any, None]:
         """Ask the endpoint for the vectors of what is due and of what will be asked."""
-        embedder: Any = self._embedder
+        embedder: Any = self._remote
         self._due = {name: self._record(name) for name in sorted(self._bare)} | self._due
 
         def embed(texts: Sequence[str]) -> Deferred[Any]:

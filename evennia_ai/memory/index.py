@@ -11,7 +11,7 @@ An index holds nothing that cannot be rebuilt, and writes nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -190,10 +190,9 @@ class MemoryIndex:
         self._sources = {places[row]: sources for row, sources in self._sources.items()}
 
     def _embed(self, text: str) -> Floats | None:
-        embed = getattr(self._embedder, "embed", None)
-        if embed is None:
+        if not answers_at_once(self._embedder):
             return None
-        return unit(embed([readable(text)])[0])
+        return unit(self._embedder.embed([readable(text)])[0])
 
     def _sources_of(self, row: int) -> list[int]:
         found = (self._row_of.get(source) for source in self._sources.get(row, ()))
@@ -238,6 +237,11 @@ def with_newest_of_alike(
             chosen[chosen.index(newest)] = place
         chosen[number] = newest
     return chosen
+
+
+def answers_at_once(embedder: Embedder | RemoteEmbedder | None) -> TypeGuard[Embedder]:
+    """True for an embedder that need not be waited for."""
+    return hasattr(embedder, "embed")
 
 
 def readable(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -12,6 +11,7 @@ from twisted.internet.defer import Deferred, DeferredList, inlineCallbacks, succ
 
 from evennia_ai.events import Audience
 from evennia_ai.memory.episodic_index import EpisodicIndex, Found
+from evennia_ai.memory.indices_in_use import IndicesInUse
 from evennia_ai.policy.hearsay import HEARSAY, mix
 from evennia_ai.policy.journal import normalised
 from evennia_ai.policy.provenance import Record
@@ -62,20 +62,15 @@ class SharedMemories:
         self.still_told = still_told
         self._shelf_of = shelf_of
         self._embedder = embedder
-        self._in_use: OrderedDict[str, EpisodicIndex] = OrderedDict()
+        self._in_use = IndicesInUse[str](MOST_SCOPES)
 
     def of(self, scope: str) -> EpisodicIndex:
         """What one scope was told."""
-        index = self._in_use.get(scope)
-        if index is None:
-            shelf = self._shelf_of(scope)
-            index = EpisodicIndex(shelf, NothingKnown(), self._embedder(), nobody)
-            self._in_use[scope] = index
-        self._in_use.move_to_end(scope)
-        while len(self._in_use) > MOST_SCOPES:
-            _scope, oldest = self._in_use.popitem(last=False)
-            oldest.close()
-        return index
+
+        def make() -> EpisodicIndex:
+            return EpisodicIndex(self._shelf_of(scope), NothingKnown(), self._embedder(), nobody)
+
+        return self._in_use.get(scope, make)
 
     def note(self, scopes: frozenset[str] | None, gone: Sequence[int]) -> None:
         """Something was told to some scopes, None for any, or taken back."""

@@ -173,7 +173,8 @@ def ask(
         deadline_at=deadline_at,
         remembered=remembered | prompt.remembered,
     )
-    specs = {spec.name: spec for spec in script.services.toolbox.offered(tools)}
+    if tools.remembered - tools.speakers:  # they may not use what the speakers may
+        specs = {spec.name: spec for spec in script.services.toolbox.offered(tools)}
     request = build_request(script, turn, prompt, tuple(specs.values()), step)
     reply: LLMReply = yield call_model(script, turn, request, context.name, deadline_at)
     return Asked(reply, tools, specs)

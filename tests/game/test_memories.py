@@ -94,6 +94,16 @@ def test_after_a_restart_it_is_made_anew(game, ann, mira):
     assert "oak barrel" in asked_for(game, ann, "where is the cellar key?")
 
 
+def test_an_index_whose_journal_was_dropped_hears_of_nothing_any_more(game, ann, mira):
+    asked_for(game, ann, "hello")
+    first = mira.assistant.memories
+    Journal.drop(mira)
+    assert mira.assistant.memories is not first
+    first._due.clear()
+    mira.ai_profiles.set_attribute(ann.dbref, "trade", "cooper")
+    assert not first._due
+
+
 def test_who_was_not_used_for_longest_makes_room(game, mira, monkeypatch):
     monkeypatch.setattr("evennia_ai.recollections.MOST_IN_USE", 1)
     shelf = Recollections(lambda: None)

@@ -1,0 +1,49 @@
+"""Indices that are made when they are needed, and give way to others when there are many."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, ItemsView
+from typing import Generic, TypeVar
+
+from evennia_ai.memory.episodic_index import EpisodicIndex
+
+Key = TypeVar("Key")
+
+
+class IndicesInUse(Generic[Key]):
+    """`EpisodicIndex`es by what they are of; the one that was used longest ago goes first.
+
+    Args:
+        most: how many are kept.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._indices: OrderedDict[Key, EpisodicIndex] = OrderedDict()
+
+    def get(
+        self,
+        key: Key,
+        make: Callable[[], EpisodicIndex],
+        is_current: Callable[[EpisodicIndex], bool] = lambda _index: True,
+    ) -> EpisodicIndex:
+        """The index of a key, made anew where there is none, or where it is no longer current."""
+        index = self._indices.get(key)
+        if index is None or not is_current(index):
+            self.drop(key)
+            index = self._indices[key] = make()
+        self._indices.move_to_end(key)
+        while len(self._indices) > self._most:
+            self.drop(next(iter(self._indices)))
+        return index
+
+    def drop(self, key: Key) -> None:
+        """Let an index be made anew when it is needed next."""
+        index = self._indices.pop(key, None)
+        if index is not None:
+            index.close()
+
+    def items(self) -> ItemsView[Key, EpisodicIndex]:
+        """Those in use now, with what they are of."""
+        return self._indices.items()
