@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
+from pytest_django import DjangoDbBlocker
 
 from tests.bench import figures, worlds
 from tests.bench.figures import Figure, Sheet
+from tests.e2e.conftest import stub
 from tests.e2e.harness import GameServer
+from tests.faults.file_database import on_file
+
+__all__ = ["stub"]
 
 BOOK = pytest.StashKey[list[Figure]]()
 
@@ -36,6 +41,20 @@ def sheet(request: pytest.FixtureRequest) -> Callable[[str], Sheet]:
     """Return a function that opens the sheet of a benchmark by its name."""
     book = request.config.stash[BOOK]
     return lambda benchmark: Sheet(benchmark, book)
+
+
+@pytest.fixture
+def db(
+    django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path: Path
+) -> Generator[None]:
+    """The test database as a file, with a game's settings."""
+    from django.db import connection
+
+    from evennia_ai.apps import prepare_sqlite
+
+    with django_db_blocker.unblock(), on_file(tmp_path / "game.db3"):
+        prepare_sqlite(connection)
+        yield
 
 
 @pytest.fixture(scope="session")

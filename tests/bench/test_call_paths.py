@@ -6,8 +6,7 @@ import json
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -23,12 +22,6 @@ IDEAL_S = CALLS / AT_A_TIME * LATENCY_S
 LONG_HISTORY = 400
 FEW_CALLS = 50
 ROUNDS = 3
-
-
-@pytest.fixture
-def stub(tmp_path: Path) -> Iterator[StubProvider]:
-    with StubProvider(tmp_path / "requests.jsonl") as provider:
-        yield provider
 
 
 def ask(way: str, stub: StubProvider, calls: int, at_a_time: int, messages: int) -> dict[str, Any]:

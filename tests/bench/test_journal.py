@@ -7,15 +7,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 import pytest
-from pytest_django import DjangoDbBlocker
 
 from tests.bench.figures import Sheet, percentile
-from tests.faults.file_database import on_file
 
 LENGTHS = (10, 1_000, 10_000)
 TIMED = 200
@@ -24,20 +21,6 @@ STEP_AT_MOST_MS = 10.0
 SEARCH_AT_MOST_MS = 50.0
 MOST_TIMES = 2.0
 AUDIENCE = frozenset({"#5"})
-
-
-@pytest.fixture
-def db(
-    django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path: Path
-) -> Generator[None]:
-    """The test database as a file, with a game's settings."""
-    from django.db import connection
-
-    from evennia_ai.apps import prepare_sqlite
-
-    with django_db_blocker.unblock(), on_file(tmp_path / "game.db3"):
-        prepare_sqlite(connection)
-        yield
 
 
 @pytest.fixture

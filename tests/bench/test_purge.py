@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from statistics import median
 from typing import Any
-
-import pytest
-from django.db import connection
-from pytest_django import DjangoDbBlocker
 
 from evennia_ai import models
 from evennia_ai.policy.table_retention import GAME_WIDE, TABLES, Limit
 from evennia_ai.store.purge import TablePurge
 from evennia_ai.store.rows_in_use import Planned
 from tests.bench.figures import Sheet, percentile
-from tests.faults.file_database import on_file
 
 TURNS = 20_000
 SPEAKERS = 200
@@ -74,18 +68,6 @@ def walk(assistant_id: int, limit: Limit, planned: Planned | None) -> Iterator[t
             began = time.perf_counter()
             more, came = purge.step()
             yield (time.perf_counter() - began) * 1_000, came.gone
-
-
-@pytest.fixture
-def db(
-    django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path: Path
-) -> Generator[None]:
-    """The test database as a file, with a game's settings."""
-    from evennia_ai.apps import prepare_sqlite
-
-    with django_db_blocker.unblock(), on_file(tmp_path / "game.db3"):
-        prepare_sqlite(connection)
-        yield
 
 
 def test_no_step_of_a_purge_holds_the_reactor(db: None, sheet: Callable[[str], Sheet]) -> None:

@@ -104,13 +104,6 @@ def test_a_reload_with_a_thousand_assistants_holds_the_reactor_no_longer(
 
 
 @pytest.fixture
-def stub(tmp_path: Path) -> Iterator[StubProvider]:
-    """A provider whose answers are at once, unless told otherwise."""
-    with StubProvider(tmp_path / "requests.jsonl") as process:
-        yield process
-
-
-@pytest.fixture
 def game(demo_template: Path, tmp_path: Path, stub: StubProvider) -> Iterator[GameServer]:
     """The demo, thinking with the stub."""
     server = GameServer.copy_of(demo_template, tmp_path / "game", assistant=thinking_with(stub))

@@ -12,38 +12,21 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
-from pytest_django import DjangoDbBlocker
 from twisted.internet.task import Clock
 
 from evennia_ai.messages import make_message
 from evennia_ai.slices import SLICE_S, TimeSlices
 from evennia_ai.testing.semantic import StandInSemantic
 from tests.bench.figures import Sheet, percentile
-from tests.faults.file_database import on_file
 
 ENTRIES, PEOPLE, NOTICED, GOALS, LINES = 1_000, 50, 10, 20, 100
 TIME_S = 0.05
 STRETCH_AT_MOST_MS = 50.0
 # Nobody is in talk, goals fade later, no trade is known of her, and she shares with nobody.
 NOTHING_TO_DO = {"stale_conversations", "goals", "daily_plan", "shared_memory"}
-
-
-@pytest.fixture
-def db(
-    django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path: Path
-) -> Generator[None]:
-    """The test database as a file, with a game's settings."""
-    from django.db import connection
-
-    from evennia_ai.apps import prepare_sqlite
-
-    with django_db_blocker.unblock(), on_file(tmp_path / "game.db3"):
-        prepare_sqlite(connection)
-        yield
 
 
 @pytest.fixture

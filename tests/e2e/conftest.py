@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from evennia_ai.testing.stub_process import StubProvider
 from tests.e2e.harness import GameServer
 
 TEMPLATE = "EVENNIA_AI_TEMPLATE"
@@ -53,6 +54,13 @@ def make_server(game_template: Path, tmp_path: Path) -> Iterator[Callable[..., G
 def game(make_server: Callable[..., GameServer]) -> GameServer:
     """A running server of the test's own, with default settings and the offline brain."""
     return make_server()
+
+
+@pytest.fixture
+def stub(tmp_path: Path) -> Iterator[StubProvider]:
+    """A provider that answers at once, unless told otherwise."""
+    with StubProvider(tmp_path / "requests.jsonl") as process:
+        yield process
 
 
 @pytest.fixture(scope="module")

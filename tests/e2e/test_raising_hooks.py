@@ -8,8 +8,7 @@ anew can play.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
@@ -48,13 +47,6 @@ create_script("world.own.Stubborn", key="stubborn")
 HOOKS = 'AT_SERVER_STARTSTOP_MODULE = ["world.hooks", "world.own"]'
 HANGS_S = 60.0
 REVIVED = "the reload did not come about"
-
-
-@pytest.fixture
-def stub(tmp_path: Path) -> Iterator[StubProvider]:
-    """A provider that answers at once, unless told otherwise."""
-    with StubProvider(tmp_path / "requests.jsonl") as process:
-        yield process
 
 
 @pytest.fixture

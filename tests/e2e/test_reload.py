@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -62,13 +61,6 @@ def start_plugin_services(server):
     AssistantService.stopService = stopService
     reactor.addSystemEventTrigger("after", "shutdown", write)
 """
-
-
-@pytest.fixture
-def stub(tmp_path: Path) -> Iterator[StubProvider]:
-    """A provider that answers at once, unless told otherwise."""
-    with StubProvider(tmp_path / "requests.jsonl") as process:
-        yield process
 
 
 @pytest.fixture

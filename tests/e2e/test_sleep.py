@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
@@ -24,13 +23,6 @@ FULL_HEAD = {
     "sleep_wake_within": SHORT_WAIT_S,
     "autonomous_calls_per_hour": 0,
 }
-
-
-@pytest.fixture
-def stub(tmp_path: Path) -> Iterator[StubProvider]:
-    """A provider that can be made slow."""
-    with StubProvider(tmp_path / "requests.jsonl") as process:
-        yield process
 
 
 @pytest.fixture

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
@@ -46,11 +45,10 @@ create_object(
 
 
 @pytest.fixture
-def stub(tmp_path: Path) -> Iterator[StubProvider]:
+def stub(stub: StubProvider) -> StubProvider:
     """A stub that is slow for Mira only."""
-    with StubProvider(tmp_path / "requests.jsonl") as process:
-        process.rules({"Mira": {"text": "At last.", "latency": SLOW_S}})
-        yield process
+    stub.rules({"Mira": {"text": "At last.", "latency": SLOW_S}})
+    return stub
 
 
 @pytest.fixture
