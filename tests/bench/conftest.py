@@ -13,6 +13,7 @@ from tests.bench.figures import Figure, Sheet
 from tests.e2e.conftest import stub
 from tests.e2e.harness import GameServer
 from tests.faults.file_database import on_file
+from tests.game.conftest import forget_everything
 
 __all__ = ["stub"]
 
@@ -55,6 +56,7 @@ def db(
     with django_db_blocker.unblock(), on_file(tmp_path / "game.db3"):
         prepare_sqlite(connection)
         yield
+        forget_everything()  # what is cached is of a database that is gone
 
 
 @pytest.fixture(scope="session")

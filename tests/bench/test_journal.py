@@ -27,12 +27,10 @@ AUDIENCE = frozenset({"#5"})
 def character(db: None) -> Generator[Any]:
     """A character with nothing in its journal."""
     from evennia.utils.create import create_object
-    from evennia.utils.idmapper.models import flush_cache
 
     from evennia_ai.assistant_character import AssistantCharacter
 
     yield create_object(AssistantCharacter, key="Mira")
-    flush_cache()
 
 
 def line(number: int) -> str:

@@ -34,7 +34,6 @@ def mira(db: None, settings: Any) -> Generator[Any]:
     """An assistant in a room, with a service whose clock is ours."""
     from evennia.objects.objects import DefaultRoom
     from evennia.utils.create import create_object
-    from evennia.utils.idmapper.models import flush_cache
 
     from evennia_ai.assistant_character import AssistantCharacter
     from evennia_ai.assistant_script import AssistantScript
@@ -54,7 +53,6 @@ def mira(db: None, settings: Any) -> Generator[Any]:
     )
     service.stopService()
     AssistantScript.shared_services = None
-    flush_cache()
 
 
 def live_long(mira: Any) -> None:
