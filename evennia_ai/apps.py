@@ -11,12 +11,12 @@ from django.db import connections
 from django.db.backends.signals import connection_created
 from django.db.models.signals import post_migrate
 
-from evennia_ai.game_settings import game_settings
+from evennia_ai.game.settings import game_settings
 
 MODULES = {
-    "SERVER_SERVICES_PLUGIN_MODULES": "evennia_ai.plugin",
-    "AT_SERVER_STARTSTOP_MODULE": "evennia_ai.plugin",
-    "FILE_HELP_ENTRY_MODULES": "evennia_ai.help_entries",
+    "SERVER_SERVICES_PLUGIN_MODULES": "evennia_ai.services.plugin",
+    "AT_SERVER_STARTSTOP_MODULE": "evennia_ai.services.plugin",
+    "FILE_HELP_ENTRY_MODULES": "evennia_ai.game.help_entries",
     "INPUT_FUNC_MODULES": "evennia_ai.web.inputfuncs",
     "STATICFILES_DIRS": str(Path(__file__).parent / "web" / "static"),
 }

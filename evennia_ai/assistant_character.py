@@ -8,16 +8,16 @@ from typing import Any
 from evennia.objects.objects import DefaultCharacter
 from evennia.utils.utils import class_from_module
 
-from evennia_ai.events import Heard, Situation
-from evennia_ai.hearing import KINDS, MOVES, Utterance, split_message, words_of
-from evennia_ai.rest import sleeper_line
-from evennia_ai.senses import display_name
+from evennia_ai.game.hearing import KINDS, MOVES, Utterance, split_message, words_of
+from evennia_ai.game.perception import display_name
+from evennia_ai.game.sleep_state import sleeper_line
+from evennia_ai.game.typing_indicator import choose_filler
+from evennia_ai.messages import Heard, Situation
 from evennia_ai.store.attributes import read_attribute, write_attribute
-from evennia_ai.store.goals import Goals
+from evennia_ai.store.goal_records import Goals
 from evennia_ai.store.journal import Journal
 from evennia_ai.store.plans import DayPlan
 from evennia_ai.store.profiles import EntityProfiles
-from evennia_ai.thinking import choose_filler
 
 SCRIPT_KEY = "assistant"
 SCRIPT_PATH = "evennia_ai.assistant_script.AssistantScript"

@@ -4,32 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from datetime import timedelta
+from functools import partial
 from typing import Any, ClassVar
 
 from evennia.scripts.scripts import DefaultScript
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
-from evennia_ai.asleep import sleep_through
 from evennia_ai.assistant_character import SCRIPT_KEY
-from evennia_ai.assistant_hearing import HearingMixin
-from evennia_ai.assistant_mind import MindMixin
 from evennia_ai.errors import StoreUnavailable, TurnAborted
-from evennia_ai.policy.autonomy import HOUR_S, AutonomyLimits, AutonomyState, should_act
-from evennia_ai.rest import is_asleep, is_awaited, lie_down, wake_up
+from evennia_ai.game.assistant_context import MindMixin
+from evennia_ai.game.assistant_hearing import HearingMixin
+from evennia_ai.game.sleep_state import cause_of_sleep, is_asleep, is_awaited, lie_down, wake_up
+from evennia_ai.policy.conversation.autonomy import (
+    HOUR_S,
+    AutonomyLimits,
+    AutonomyState,
+    should_act,
+)
+from evennia_ai.policy.schedule.sleep_report import DONE, STOPPED, WOKEN
+from evennia_ai.policy.schedule.sleep_schedule import DREAMING
+from evennia_ai.scheduling import persist
 from evennia_ai.signals import turn_finished
-from evennia_ai.sleep.compaction import (
+from evennia_ai.sleep import WHOLE_PASS, run_sleep_tick
+from evennia_ai.sleep.compaction.compact import (
     compact,
     mask_old_results,
 )
-from evennia_ai.sleep.order import Order
-from evennia_ai.sleep.synthesis import archive_summaries
+from evennia_ai.sleep.compaction.journal_summary import archive_summaries
+from evennia_ai.sleep.compaction.request import Order
+from evennia_ai.sleep.pass_time import PassTime
 from evennia_ai.store.attributes import (
     read_attribute,
     write_attribute,
 )
-from evennia_ai.store.tidying import mark_for_tidying
-from evennia_ai.turn.attention import EXPIRED, TURNS_A_TICK, act_unasked, answer_events
+from evennia_ai.store.deleted_characters import mark_for_tidying
+from evennia_ai.store.sleep_passes import begin_pass, end_pass
+from evennia_ai.turn.answer_events import EXPIRED, TURNS_A_TICK, act_unasked, answer_events
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_AUTONOMOUS
 
 log = Logger()
@@ -244,3 +255,43 @@ class AssistantScript(MindMixin, HearingMixin, DefaultScript):
             and character.location
             and not character.has_account
         )
+
+
+@inlineCallbacks
+def sleep_through(script: Any) -> Generator[Deferred[Any], Any, dict[str, Any]]:
+    """One pass of sleep; after it the assistant dreams, and wakes at once where it is spoken to.
+
+    Where somebody waited and the pass was broken off, it is done anew in the next sleep. Fires with
+    the steps' results; fails with TurnAborted and StoreUnavailable.
+    """
+    services, cause = script.services, cause_of_sleep(script)
+    begin = partial(begin_pass, script.id, services.now(), services.epoch, cause)
+    time = script.ndb.pass_time = PassTime(services.clock)
+    try:
+        pass_id: int = yield persist(services.clock, begin)
+        script.ndb.pass_id = pass_id
+        try:
+            results = yield run_sleep_tick(script, script.character, WHOLE_PASS, time)
+        except TurnAborted:
+            note_stopped(script, pass_id)
+            raise
+        outcome = WOKEN if time.is_over else DONE
+        end = partial(end_pass, pass_id, services.now(), outcome, results)
+        yield persist(services.clock, end)
+        if outcome == DONE:
+            script.ndb.slept, script.ndb.last_pass_at = True, services.clock.seconds()
+        if outcome == DONE and is_asleep(script):
+            write_attribute(script, "sleep_phase", DREAMING)
+    finally:
+        time.close()
+        script.ndb.pass_time = script.ndb.pass_id = None
+    return dict(results)
+
+
+def note_stopped(script: Any, pass_id: int) -> None:
+    """Store that a pass was broken off by a stop, if that can be stored now: else it is told as
+    interrupted."""
+    try:
+        end_pass(pass_id, script.services.now(), STOPPED, {})
+    except StoreUnavailable as error:
+        log.warn("{name}: {error}", name=script.character_name, error=error)

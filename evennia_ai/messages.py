@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, NotRequired, TypedDict
 
 LOST_RESULT = "Outcome unknown: it may or may not have happened. Do not do it again."
@@ -19,8 +20,8 @@ class Metadata(TypedDict, total=False):
     ``seq`` is monotonic per log; ``at`` ISO-8601 UTC; ``speaker`` a dbref; ``audience`` the dbrefs
     of those who heard it; ``private`` True where nobody else may ever learn of it; ``tokens`` an
     estimate made once, when the message was stored; ``consulted`` what a tool read and changed, see
-    `policy.consulted`. The last ones belong to the marker of a compaction, whose ``type`` says so,
-    and to a masked result.
+    `policy.compaction.consulted`. The last ones belong to the marker of a compaction, whose
+    ``type`` says so, and to a masked result.
     """
 
     seq: int
@@ -132,3 +133,57 @@ def to_wire(messages: Iterable[Message]) -> list[WireMessage]:
             content = results.get(call["id"], LOST_RESULT)
             wire.append({"role": "tool", "tool_call_id": call["id"], "content": content})
     return wire
+
+
+Audience = frozenset[str]
+
+
+@dataclass(frozen=True)
+class Heard:
+    """Something that reached the character's ears, before it is stored.
+
+    ``audience`` are the dbrefs of everybody else who heard it, the speaker among them;
+    ``private`` True for a whisper; ``addressed`` True where it calls for a turn; ``hops`` counts
+    how many assistants' answers in a row led to it.
+    """
+
+    kind: str
+    speaker: str
+    speaker_name: str
+    text: str
+    audience: Audience
+    private: bool = False
+    addressed: bool = False
+    hops: int = 0
+    reason: str = ""
+
+    @property
+    def confidants(self) -> Audience | None:
+        """Who alone may know of it, None for room talk: what `policy.audience.visible` compares."""
+        return self.audience if self.private else None
+
+
+@dataclass(frozen=True)
+class InboxEvent:
+    """A stored event."""
+
+    id: int
+    at: datetime
+    heard: Heard
+    attempts: int = 0
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What the character sees right now, in plain words.
+
+    ``notes`` are a game's own: weather, hunger, what it is in the middle of.
+    """
+
+    place: str = ""
+    description: str = ""
+    people: tuple[str, ...] = ()
+    exits: tuple[str, ...] = ()
+    things: tuple[str, ...] = ()
+    carrying: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()

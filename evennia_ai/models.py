@@ -160,9 +160,9 @@ class SleepPass(OwnedByAssistant):
     """One pass of sleep, stored at its beginning by the process ``epoch``; a crash interrupted it
     where ``ended_at`` stays empty.
 
-    ``reason``: as in `policy.sleep_schedule`; ``outcome``: done, woken (broken off for somebody who
-    waited) or stopped. ``results`` holds figures by step and no words; ``errors``, by step, what
-    may quote some.
+    ``reason``: as in `policy.schedule.sleep_schedule`; ``outcome``: done, woken (broken off for
+    somebody who waited) or stopped. ``results`` holds figures by step and no words; ``errors``, by
+    step, what may quote some.
     """
 
     epoch = models.BigIntegerField()

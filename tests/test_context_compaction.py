@@ -8,18 +8,18 @@ from twisted.internet.defer import Deferred
 from evennia_ai.config import AssistantConfig
 from evennia_ai.errors import ContextOverflow, ProviderMisconfigured, ProviderUnavailable
 from evennia_ai.messages import make_message, wire_call
-from evennia_ai.policy.projection import is_marker
+from evennia_ai.policy.context.projection import is_marker
 from evennia_ai.sleep import run_sleep_tick
-from evennia_ai.sleep.compaction import (
+from evennia_ai.sleep.compaction.compact import (
     compact,
     compact_conversation_history,
     compact_if_urgent,
     mask_old_results,
 )
-from evennia_ai.sleep.order import Order
+from evennia_ai.sleep.compaction.request import Order
 from evennia_ai.testing.scripted import LLMReply, ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
-from evennia_ai.turn.attention import answer_events
+from evennia_ai.turn.answer_events import answer_events
 from evennia_ai.turn.context_use import measure_context
 from evennia_ai.turn.llm_interaction import build_llm_messages
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT

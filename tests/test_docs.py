@@ -68,7 +68,7 @@ def limits_of(meta):
 
 def texts_table():
     """A row for each line for players; of a text of several lines, the first."""
-    from evennia_ai.texts import TEXTS
+    from evennia_ai.game.texts import TEXTS
 
     rows = ["| key | line |", "|---|---|"]
     for key, text in TEXTS.items():

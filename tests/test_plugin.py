@@ -6,12 +6,12 @@ import pytest
 from django.db import OperationalError
 from twisted.logger import Logger, globalLogPublisher
 
-from evennia_ai import plugin
-from evennia_ai.plugin import Door
+from evennia_ai.services import plugin
+from evennia_ai.services.plugin import Door
 
 
 class Services:
-    """Stands in for `evennia_ai.services`."""
+    """Stands in for `evennia_ai.services.assistant_service`."""
 
     log = Logger()
 
@@ -67,7 +67,7 @@ def test_a_module_that_cannot_be_imported_is_named_and_the_game_goes_on(monkeypa
     door.call("at_server_start")
     ((words, traceback),) = logged
     assert words.startswith("evennia_ai is not running: the characters of this game have no minds.")
-    assert "cannot be imported: import of evennia_ai.services halted" in words
+    assert "cannot be imported: import of evennia_ai.services.assistant_service halted" in words
     assert "ModuleNotFoundError" in traceback
 
 

@@ -3,12 +3,12 @@
 import pytest
 
 from evennia_ai.config import AssistantConfig, ModelProfile, resolve_config, resolve_profile
+from evennia_ai.config.profiles import ENDPOINTS, default_profiles, merge_profiles, missing_model
 from evennia_ai.errors import ProviderMisconfigured
 from evennia_ai.llm.openai_client import find_endpoint
 from evennia_ai.llm.openai_wire import build_body
-from evennia_ai.policy.persona import Persona
+from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.ports import LLMRequest, Scene
-from evennia_ai.profiles import ENDPOINTS, default_profiles, merge_profiles, missing_model
 
 KEYS = {"OPENAI_API_KEY": "k1", "OPENROUTER_API_KEY": "k2"}
 

@@ -3,7 +3,7 @@
 from twisted.internet.task import Clock
 from twisted.logger import globalLogPublisher
 
-from evennia_ai.slices import TimeSlices
+from evennia_ai.scheduling import TimeSlices
 
 
 class Stopwatch:

@@ -7,17 +7,17 @@ from typing import Any
 from evennia import CmdSet
 
 from evennia_ai.commands.compact import CmdAICompact
+from evennia_ai.commands.dry_run import CmdAITest
 from evennia_ai.commands.goals import CmdAIGoals
 from evennia_ai.commands.history import CmdAIHistory
 from evennia_ai.commands.lore import CmdAILore
 from evennia_ai.commands.memory.command import CmdAIMemory
 from evennia_ai.commands.players import CmdForgetMe, CmdMute
 from evennia_ai.commands.purge import CmdAIPurge
-from evennia_ai.commands.rest import CmdAISleep, CmdAIWake
 from evennia_ai.commands.setup import CmdAISetup
+from evennia_ai.commands.sleep import CmdAISleep, CmdAIWake
 from evennia_ai.commands.status import CmdAIStatus
 from evennia_ai.commands.stop import CmdAIStart, CmdAIStop
-from evennia_ai.commands.trial import CmdAITest
 
 COMMANDS = (
     CmdAISetup,

@@ -9,11 +9,11 @@ from twisted.python.failure import Failure
 
 from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.errors import AssistantError
-from evennia_ai.policy.compaction import Skip
+from evennia_ai.policy.compaction.plan import Skip
 from evennia_ai.policy.sanitize import clean_output
-from evennia_ai.sleep.compaction import CHANGED, preview
-from evennia_ai.sleep.order import MANUAL, Order
-from evennia_ai.sleep.synthesis import undo_compaction
+from evennia_ai.sleep.compaction.compact import CHANGED, preview
+from evennia_ai.sleep.compaction.journal_summary import undo_compaction
+from evennia_ai.sleep.compaction.request import MANUAL, Order
 from evennia_ai.turn.context_use import measure_context
 
 MOST_KEPT = 10_000

@@ -7,8 +7,8 @@ from typing import Any
 
 from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.errors import BadRecord
-from evennia_ai.policy.goal_tree import Branch, lay_out
-from evennia_ai.policy.goals import (
+from evennia_ai.policy.records.day_plan import clock
+from evennia_ai.policy.records.goal import (
     BUILDER,
     DONE,
     DROPPED,
@@ -17,8 +17,8 @@ from evennia_ai.policy.goals import (
     USUAL_IMPORTANCE,
     find_goal,
 )
-from evennia_ai.policy.plans import clock
-from evennia_ai.policy.provenance import Record, select_known
+from evennia_ai.policy.records.goal_tree import Branch, lay_out
+from evennia_ai.policy.records.provenance import Record, select_known
 from evennia_ai.policy.sanitize import clean_heard, clean_output
 
 LINE_CHARS = 160

@@ -10,17 +10,17 @@ from typing import Any
 from evennia.objects.models import ObjectDB
 
 from evennia_ai.commands.common import AICommand, UsageError, page_footer, page_number
-from evennia_ai.commands.memory.told import (
+from evennia_ai.commands.memory.rendering import (
     JournalPage,
     entry_lines,
     journal_page,
     names_in,
     origins_of,
 )
-from evennia_ai.commands.sleep_told import pass_lines, whole_pass
+from evennia_ai.commands.sleep_rendering import pass_lines, whole_pass
 from evennia_ai.messages import Message
-from evennia_ai.policy.costs import CALLS, MS, NOTHING, TOKENS_IN, TOKENS_OUT
-from evennia_ai.policy.projection import PUBLIC
+from evennia_ai.policy.context.projection import PUBLIC
+from evennia_ai.policy.limits.budgets import CALLS, MS, NOTHING, TOKENS_IN, TOKENS_OUT
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.store.compactions import MASK
 from evennia_ai.store.reports import (

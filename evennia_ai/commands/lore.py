@@ -9,7 +9,13 @@ from evennia.objects.models import ObjectDB
 
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import AICommand, UsageError
-from evennia_ai.policy.lore import EVERYBODY, LoreEntry, check_scope, is_known, select_lore
+from evennia_ai.policy.conversation.lore import (
+    EVERYBODY,
+    LoreEntry,
+    check_scope,
+    is_known,
+    select_lore,
+)
 from evennia_ai.policy.sanitize import clean_output
 
 LINE_CHARS = 120

@@ -13,11 +13,11 @@ from evennia.utils import logger
 
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import AICommand, UsageError
+from evennia_ai.game.perception import find_named
+from evennia_ai.game.texts import TEXTS, text
 from evennia_ai.policy.sanitize import clean_output
-from evennia_ai.senses import find_named
 from evennia_ai.store.forget import assistants_who_know, count_traces, forget_chunk
 from evennia_ai.store.speakers import last_name_of, speakers_among, speakers_named
-from evennia_ai.texts import TEXTS, text
 
 PAUSE_S = 0.01
 NUMBER = re.compile(r"#\d{1,18}")

@@ -13,8 +13,8 @@ from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import AICommand
 from evennia_ai.commands.players import is_yes
 from evennia_ai.errors import AssistantError
-from evennia_ai.housekeeping import Housekeeper, Report
 from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.services.retention import Housekeeper, Report
 
 
 class CmdAIPurge(AICommand):

@@ -17,9 +17,14 @@ from evennia_ai.assistant_character import AssistantMixin, composed_path, origin
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import AICommand, UsageError, all_assistants
 from evennia_ai.config import FIELDS, known_setting, parse_value, resolve_profile
-from evennia_ai.policy.persona import Persona, read_persona, render_persona, stored_fields
+from evennia_ai.game.perception import excessive_rights
+from evennia_ai.policy.conversation.persona import (
+    Persona,
+    read_persona,
+    render_persona,
+    stored_fields,
+)
 from evennia_ai.policy.sanitize import clean_output
-from evennia_ai.rights import excessive_rights
 from evennia_ai.store.attributes import write_attribute
 from evennia_ai.store.erase import count_rows, erase_chunk
 

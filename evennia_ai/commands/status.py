@@ -8,10 +8,10 @@ from typing import Any
 from evennia.utils.evtable import EvTable
 
 from evennia_ai.commands.common import AICommand, all_assistants
-from evennia_ai.commands.sleep_told import sleep_now
+from evennia_ai.commands.sleep_rendering import sleep_now
 from evennia_ai.config import usable_window, window_known
+from evennia_ai.game.sleep_state import is_asleep
 from evennia_ai.policy.sanitize import clean_output
-from evennia_ai.rest import is_asleep
 from evennia_ai.store.reports import last_error, last_prompt_tokens, queue_lengths
 from evennia_ai.store.sleep_passes import last_passes
 from evennia_ai.store.usage import use_on

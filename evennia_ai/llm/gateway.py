@@ -26,8 +26,8 @@ from evennia_ai.errors import (
     TurnAborted,
 )
 from evennia_ai.llm.lanes import Call, Lane, LaneHealth, Lanes
-from evennia_ai.policy.backoff import RetryLimits, retry_delay
-from evennia_ai.policy.breaker import (
+from evennia_ai.policy.limits.backoff import RetryLimits, retry_delay
+from evennia_ai.policy.limits.breaker import (
     BreakerLimits,
     admits,
     after_abandoned,
@@ -36,7 +36,7 @@ from evennia_ai.policy.breaker import (
     after_success,
     judges_endpoint,
 )
-from evennia_ai.policy.budgets import (
+from evennia_ai.policy.limits.budgets import (
     ASSISTANT,
     GAME,
     NAMES,

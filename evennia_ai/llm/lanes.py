@@ -9,9 +9,9 @@ from typing import Any
 from twisted.internet.defer import Deferred
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.policy.breaker import Breaker
-from evennia_ai.policy.budgets import Reservation
-from evennia_ai.policy.fair_queue import FairQueue
+from evennia_ai.policy.limits.breaker import Breaker
+from evennia_ai.policy.limits.budgets import Reservation
+from evennia_ai.policy.limits.fair_queue import FairQueue
 from evennia_ai.ports import LLMClient, LLMReply, LLMRequest
 
 BACKGROUND_SHARE = 0.75

@@ -20,6 +20,7 @@ from urllib.parse import urljoin
 from twisted.internet.defer import Deferred, fail
 
 from evennia_ai.config import ModelProfile
+from evennia_ai.config.profiles import missing_model
 from evennia_ai.errors import (
     ProviderError,
     ProviderMisconfigured,
@@ -31,7 +32,6 @@ from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.openai_wire import build_body, check_address, parse_reply, shown_address
 from evennia_ai.llm.refusals import Refusal, explain_refusal, read_refusal, refusal_in_success
 from evennia_ai.ports import LLMReply, LLMRequest
-from evennia_ai.profiles import missing_model
 
 if TYPE_CHECKING:
     import openai

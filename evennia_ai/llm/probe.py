@@ -18,11 +18,11 @@ from evennia_ai.errors import Busy, ProviderMisconfigured
 from evennia_ai.llm.openai_client import OPENAI_ADDRESS, OpenAIClient, RawReply, chain
 from evennia_ai.llm.openai_wire import REPLY_LIMITS, build_body, parse_reply, shown_address, tell
 from evennia_ai.messages import WireMessage
-from evennia_ai.policy import probe as policy
-from evennia_ai.policy import probe_answers as asked
-from evennia_ai.policy.persona import Persona
-from evennia_ai.policy.probe import FATAL, GOOD, Answer, Finding, Target
-from evennia_ai.policy.windows import GIVEN, TRAINED, window_from_models
+from evennia_ai.policy.context.windows import GIVEN, TRAINED, window_from_models
+from evennia_ai.policy.conversation.persona import Persona
+from evennia_ai.policy.probe import cases as policy
+from evennia_ai.policy.probe import grading as asked
+from evennia_ai.policy.probe.cases import FATAL, GOOD, Answer, Finding, Target
 from evennia_ai.ports import LLMRequest, Scene
 
 PROBE_S = 30.0

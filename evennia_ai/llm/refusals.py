@@ -19,8 +19,8 @@ from evennia_ai.errors import (
     QuotaExhausted,
 )
 from evennia_ai.llm.openai_wire import tell
+from evennia_ai.policy.limits.retry import asked_wait_s, is_quota_exhausted
 from evennia_ai.policy.overflow import is_context_overflow
-from evennia_ai.policy.retry import asked_wait_s, is_quota_exhausted
 
 MOST_WORDS_CHARS = 4_000
 MOST_CODE_CHARS = 60

@@ -10,11 +10,10 @@ from typing import Any
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.errors import MemoryUnavailable
-from evennia_ai.events import Audience
 from evennia_ai.memory.long_term import recall_by_meaning
-from evennia_ai.policy.newest_first import newest_first
-from evennia_ai.policy.provenance import Record
-from evennia_ai.policy.rank_fusion import fuse_ranks
+from evennia_ai.messages import Audience
+from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.retrieval.rerank import fuse_ranks, newest_first
 
 LOOKED_AT = 24
 

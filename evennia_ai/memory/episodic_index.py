@@ -18,13 +18,13 @@ from twisted.internet.defer import Deferred, inlineCallbacks, succeed
 from twisted.logger import Logger
 
 from evennia_ai.errors import ProviderError
-from evennia_ai.events import Audience
 from evennia_ai.memory.index import MemoryIndex, answers_at_once
-from evennia_ai.policy.entity_profiles import ATTRIBUTE
-from evennia_ai.policy.newest_first import newest_first
-from evennia_ai.policy.provenance import Record, is_known_to
+from evennia_ai.messages import Audience
+from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
+from evennia_ai.policy.records.provenance import Record, is_known_to
+from evennia_ai.policy.retrieval.rerank import newest_first
 from evennia_ai.ports import Embedder, RemoteEmbedder, Services
-from evennia_ai.sleep.spread import pause
+from evennia_ai.scheduling import pause
 
 log = Logger()
 

@@ -20,7 +20,7 @@ from evennia_ai.memory.columns import Columns
 from evennia_ai.memory.lexical import Lexicon, View
 from evennia_ai.memory.ranking import Asked, Ranked, Shelf, rank
 from evennia_ai.memory.vectors import Floats, Vectors, unit
-from evennia_ai.policy.retrieval import LONGEST_TEXT, Weights, describe, understand
+from evennia_ai.policy.retrieval.weights import LONGEST_TEXT, Weights, describe, understand
 from evennia_ai.ports import Embedder, RemoteEmbedder
 
 SPARE = 4  # results weighed against each other for each one wanted

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evennia_ai.memory.vectors import Floats, Rows
-from evennia_ai.policy.relevance import K1, B
+from evennia_ai.policy.retrieval.relevance import K1, B
 
 MOST = 255  # of one word in one text; more says nothing new
 

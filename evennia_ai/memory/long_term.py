@@ -7,9 +7,9 @@ from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
-from evennia_ai.events import Audience
-from evennia_ai.policy.long_term import agent_of, best_rows, permitted_keys, select_true
-from evennia_ai.policy.provenance import Record
+from evennia_ai.messages import Audience
+from evennia_ai.policy.records.long_term import agent_of, best_rows, permitted_keys, select_true
+from evennia_ai.policy.records.provenance import Record
 
 SPARE = 2  # times as many are asked for as are wanted: some may not be true any more
 

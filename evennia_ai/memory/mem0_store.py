@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from evennia_ai.memory.mem0_setup import StoreSettings, open_memory
-from evennia_ai.policy.long_term import MemoryItem, MemoryRow, Stored, best_rows
+from evennia_ai.policy.records.long_term import MemoryItem, MemoryRow, Stored, best_rows
 
 MOST_ROWS = 25_000  # mem0 asks its store for four times as many
 MOST_ERRORS = 2  # of one batch; then it is not the items' fault

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from evennia_ai.memory.columns import Columns
 from evennia_ai.memory.lexical import Lexicon, View
 from evennia_ai.memory.vectors import Floats, Rows, Vectors
-from evennia_ai.policy.retrieval import Wanted, Weights
-from evennia_ai.policy.time_expressions import DAY_S, Span
+from evennia_ai.policy.retrieval.time_expressions import DAY_S, Span
+from evennia_ai.policy.retrieval.weights import Wanted, Weights
 
 LOOKED_AT = 512  # of more memories than ALL_UP_TO, so many are weighed by everything
 ALL_UP_TO = 1_024

@@ -17,7 +17,7 @@ from evennia_ai.errors import ConfigError, MemoryUnavailable, TurnAborted
 from evennia_ai.memory.mem0_setup import NOTE, StoreSettings
 from evennia_ai.memory.mem0_store import Mem0Store
 from evennia_ai.memory.worker import Worker
-from evennia_ai.policy.breaker import (
+from evennia_ai.policy.limits.breaker import (
     Breaker,
     BreakerLimits,
     admits,
@@ -26,7 +26,7 @@ from evennia_ai.policy.breaker import (
     after_start,
     after_success,
 )
-from evennia_ai.policy.long_term import MemoryItem, MemoryRow, Stored
+from evennia_ai.policy.records.long_term import MemoryItem, MemoryRow, Stored
 
 log = Logger()
 

@@ -9,12 +9,12 @@ from typing import Any
 
 from twisted.internet.defer import Deferred, DeferredList, inlineCallbacks, succeed
 
-from evennia_ai.events import Audience
 from evennia_ai.memory.episodic_index import EpisodicIndex, Found
-from evennia_ai.memory.indices_in_use import IndicesInUse
-from evennia_ai.policy.hearsay import HEARSAY, mix
-from evennia_ai.policy.journal import normalised
-from evennia_ai.policy.provenance import Record
+from evennia_ai.memory.index_cache import IndicesInUse
+from evennia_ai.messages import Audience
+from evennia_ai.policy.records.journal_entry import normalised
+from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.shared_memory import HEARSAY, mix
 from evennia_ai.ports import Embedder, RemoteEmbedder, Services
 
 # A thousand entries take about 2 MB with their vectors (measured), however many know them.

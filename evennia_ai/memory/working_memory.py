@@ -11,9 +11,9 @@ from twisted.internet.defer import Deferred, inlineCallbacks, succeed
 from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.events import Audience
-from evennia_ai.policy.conversations import RunningTalk, is_stale, talks_with
-from evennia_ai.policy.sentiment import mean_sentiment
+from evennia_ai.messages import Audience
+from evennia_ai.policy.consolidation.relationship import mean_sentiment
+from evennia_ai.policy.conversation.conversations import RunningTalk, is_stale, talks_with
 from evennia_ai.ports import TurnRecord
 
 log = Logger()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
-from evennia_ai.events import Audience
-from evennia_ai.messages import Message, is_private
+from evennia_ai.messages import Audience, Message, is_private
 
 
 def visible(item_audience: Audience | None, prompt_audience: Audience) -> bool:
@@ -39,3 +39,23 @@ def may_be_said(listeners: Audience, prompt_audience: Audience, private: bool) -
     A prompt that held nothing private binds nobody, whoever has come in since it was built.
     """
     return not private or listeners <= prompt_audience
+
+
+class KnownLine(NamedTuple):
+    """What is known, on one line.
+
+    Attributes:
+        text: the line.
+        private: whether the prompt's audience alone may know of it.
+        speakers: dbrefs of those whose words may be in it: a tool's lock is checked against them
+            (P8).
+    """
+
+    text: str
+    private: bool = False
+    speakers: Audience = frozenset()
+
+
+def speakers_in(records: Iterable[Mapping[str, Any]]) -> Audience:
+    """Everybody whose words may be in some records."""
+    return frozenset(speaker for record in records for speaker in record["speakers"])

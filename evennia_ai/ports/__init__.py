@@ -1,8 +1,15 @@
 """What the engine needs from outside, as protocols. Adapters are thin and live at the edge."""
 
-from evennia_ai.events import Audience, Heard, InboxEvent, Situation
-from evennia_ai.messages import LLMReply, ToolCallRequest, Usage
-from evennia_ai.policy.projection import CompactionRecord, View
+from evennia_ai.messages import (
+    Audience,
+    Heard,
+    InboxEvent,
+    LLMReply,
+    Situation,
+    ToolCallRequest,
+    Usage,
+)
+from evennia_ai.policy.context.projection import CompactionRecord, View
 from evennia_ai.policy.tokens import CountText, UsageReport
 from evennia_ai.ports.log import Conversation, Inbox, ModelCallRecord, OpenEvents, TurnRecord, Turns
 from evennia_ai.ports.memory import Embedder, Memories, RemoteEmbedder, SemanticMemory

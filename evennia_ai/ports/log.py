@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from evennia_ai.events import Audience, Heard, InboxEvent
-from evennia_ai.messages import Message, ToolCallRequest, Usage
-from evennia_ai.policy.projection import CompactionRecord, View
+from evennia_ai.messages import Audience, Heard, InboxEvent, Message, ToolCallRequest, Usage
+from evennia_ai.policy.context.projection import CompactionRecord, View
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 from twisted.internet.defer import Deferred
 
-from evennia_ai.events import Audience
-from evennia_ai.policy.long_term import MemoryItem, MemoryRow, Stored
+from evennia_ai.messages import Audience
+from evennia_ai.policy.records.long_term import MemoryItem, MemoryRow, Stored
 
 
 class SemanticMemory(Protocol):

@@ -9,9 +9,8 @@ from typing import Any, Protocol
 from twisted.internet.defer import Deferred
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.events import Audience, Situation
-from evennia_ai.messages import LLMReply, WireMessage
-from evennia_ai.policy.persona import Persona
+from evennia_ai.messages import Audience, LLMReply, Situation, WireMessage
+from evennia_ai.policy.conversation.persona import Persona
 
 TASK_SUMMARY = "summary"
 

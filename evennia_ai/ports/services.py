@@ -10,10 +10,10 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 
 from evennia_ai.config import AssistantConfig, ModelProfile
-from evennia_ai.events import Audience, Situation
-from evennia_ai.policy.known_line import KnownLine
-from evennia_ai.policy.lore import LoreEntry
-from evennia_ai.policy.persona import Persona
+from evennia_ai.messages import Audience, Situation
+from evennia_ai.policy.audience import KnownLine
+from evennia_ai.policy.conversation.lore import LoreEntry
+from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.tokens import CountText, UsageReport
 from evennia_ai.ports.log import Conversation, Inbox, TurnRecord, Turns
 from evennia_ai.ports.memory import Memories, SemanticMemory
@@ -80,7 +80,7 @@ class Script(Protocol):
     ``prompt_overhead`` is what the last request took beside the conversation, in tokens;
     ``compaction_strikes`` counts the compactions in a row of which no summary came,
     ``small_compactions`` those in a row that took out little; ``compaction_cost`` is what was spent
-    on the next one so far (`policy.costs`); ``count_text``
+    on the next one so far (`policy.limits.budgets`); ``count_text``
     counts tokens as the model does where that is known; ``usage_reports`` are the latest counts of
     the endpoint's beside ours.
     """

@@ -8,8 +8,7 @@ from typing import Any, Protocol
 
 from twisted.internet.defer import Deferred
 
-from evennia_ai.events import Audience
-from evennia_ai.messages import ToolCallRequest
+from evennia_ai.messages import Audience, ToolCallRequest
 
 
 @dataclass(frozen=True)
@@ -45,8 +44,8 @@ class ToolResult:
     unknown; ``text`` goes back to the model.
 
     ``heard_by`` are those an act reached where it reached only some of the turn's audience;
-    ``read`` and ``changed`` name what was consulted, see `policy.consulted`; ``speakers`` are those
-    whose remembered words it brought back.
+    ``read`` and ``changed`` name what was consulted, see `policy.compaction.consulted`;
+    ``speakers`` are those whose remembered words it brought back.
     """
 
     state: str

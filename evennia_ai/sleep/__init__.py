@@ -9,21 +9,21 @@ from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
 from twisted.logger import Logger
 
 from evennia_ai.errors import TurnAborted
+from evennia_ai.memory.entity_context import run_entity_consolidation_batch
 from evennia_ai.memory.working_memory import clear_stale_conversations
-from evennia_ai.sleep.compaction import compact_conversation_history
+from evennia_ai.scheduling import pause
+from evennia_ai.sleep.compaction.compact import compact_conversation_history
 from evennia_ai.sleep.consolidation import (
     consolidate_memories_to_semantic,
     prune_orphaned_memory_links,
 )
-from evennia_ai.sleep.entity_consolidation import run_entity_consolidation_batch
 from evennia_ai.sleep.extraction import run_pre_compaction_extraction
-from evennia_ai.sleep.goals import tend_goals
+from evennia_ai.sleep.goal_review import tend_goals
 from evennia_ai.sleep.pass_time import PassTime, StepGivenUp
 from evennia_ai.sleep.planning import plan_day
 from evennia_ai.sleep.pruning import prune_low_importance_entries
 from evennia_ai.sleep.reflection import reflect
 from evennia_ai.sleep.sharing import share_memories
-from evennia_ai.sleep.spread import pause
 
 log = Logger()
 

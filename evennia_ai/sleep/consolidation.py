@@ -15,7 +15,7 @@ from typing import Any
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.errors import MemoryUnavailable
-from evennia_ai.policy.long_term import (
+from evennia_ai.policy.records.long_term import (
     Match,
     MemoryItem,
     MemoryRow,
@@ -28,8 +28,7 @@ from evennia_ai.policy.long_term import (
     match_memories,
     needs_linking,
 )
-from evennia_ai.sleep.spread import PIECE, pause, spread
-from evennia_ai.turn.persistence import persist
+from evennia_ai.scheduling import PIECE, pause, persist, spread
 
 # A pass keeps its assistant asleep: what is more than this waits for the next one.
 MOST = 400

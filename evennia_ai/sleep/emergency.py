@@ -13,7 +13,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable, TurnAborted
-from evennia_ai.sleep.compaction import compact_if_urgent, is_urgent
+from evennia_ai.sleep.compaction.compact import compact_if_urgent, is_urgent
 from evennia_ai.sleep.extraction import ExtractionLimits, extract_facts
 from evennia_ai.turn.context_use import measure_context
 

@@ -15,17 +15,15 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import ProviderError
-from evennia_ai.events import Audience
-from evennia_ai.messages import LLMReply, Message, WireMessage, to_wire
-from evennia_ai.policy.compaction import Skip
-from evennia_ai.policy.projection import part_audience, split_by_audience
-from evennia_ai.policy.react import LoopState, begin_step, take_calls
+from evennia_ai.messages import Audience, LLMReply, Message, WireMessage, to_wire
+from evennia_ai.policy.compaction.plan import Skip
+from evennia_ai.policy.context.projection import part_audience, split_by_audience
+from evennia_ai.policy.conversation.react import LoopState, begin_step, take_calls
 from evennia_ai.ports import ToolContext, ToolResult, ToolSpec, TurnRecord
-from evennia_ai.sleep.compaction import is_due, preview
-from evennia_ai.sleep.order import SLEEP, Order
-from evennia_ai.sleep.spread import pause
+from evennia_ai.scheduling import pause, persist
+from evennia_ai.sleep.compaction.compact import is_due, preview
+from evennia_ai.sleep.compaction.request import SLEEP, Order
 from evennia_ai.turn.llm_interaction import build_request, call_model
-from evennia_ai.turn.persistence import persist
 from evennia_ai.turn.prompt_building import build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION, PromptContext
 from evennia_ai.turn.react_loop import tool_context

@@ -9,17 +9,16 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import ProviderError
-from evennia_ai.policy.importance_by_model import (
+from evennia_ai.policy.consolidation.importance import (
     BY_MODEL,
     is_unscored,
     read_scores,
     scoring_request,
 )
-from evennia_ai.policy.journal import BY_RULE
-from evennia_ai.policy.provenance import Record
-from evennia_ai.sleep.spread import pause
-from evennia_ai.turn.background import ask_in_background, has_model
-from evennia_ai.turn.persistence import persist
+from evennia_ai.policy.records.journal_entry import BY_RULE
+from evennia_ai.policy.records.provenance import Record
+from evennia_ai.scheduling import pause, persist
+from evennia_ai.turn.background_call import ask_in_background, has_model
 
 log = Logger()
 

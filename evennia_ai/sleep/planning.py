@@ -10,17 +10,17 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import ProviderError
-from evennia_ai.policy.goal_tree import by_weight
-from evennia_ai.policy.known_line import speakers_in
-from evennia_ai.policy.plans import (
+from evennia_ai.policy.audience import speakers_in
+from evennia_ai.policy.records.day_plan import (
     MOST_GOALS,
     places_near,
     plan_plainly,
     plan_request,
     read_plan,
 )
-from evennia_ai.turn.background import ask_in_background, has_model
-from evennia_ai.turn.persistence import persist
+from evennia_ai.policy.records.goal_tree import by_weight
+from evennia_ai.scheduling import persist
+from evennia_ai.turn.background_call import ask_in_background, has_model
 from evennia_ai.turn.prompt_contexts import CONTEXT_PLAN_DAY
 
 log = Logger()

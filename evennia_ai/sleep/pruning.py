@@ -10,17 +10,16 @@ from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
-from evennia_ai.policy.provenance import Record
-from evennia_ai.policy.retention import (
+from evennia_ai.policy.consolidation.forgetting import (
     Fading,
     cited_by,
     is_faded,
     retention_of,
     select_to_forget,
 )
+from evennia_ai.policy.records.provenance import Record
+from evennia_ai.scheduling import pause, persist, spread
 from evennia_ai.sleep.importance import score_new_entries
-from evennia_ai.sleep.spread import pause, spread
-from evennia_ai.turn.persistence import persist
 
 AT_ONCE = 8  # entries in one write
 MOST_A_PASS = 500
@@ -45,7 +44,7 @@ def prune_low_importance_entries(
     Before that, what was looked up lately is counted, and a model scores what is new, since both
     decide what fades. What is pinned, written or weighed by a builder or by code, left by a
     compaction, or the source of something that still holds stays; so does what long-term memory
-    does not have yet, where there is one. See `policy.retention`.
+    does not have yet, where there is one. See `policy.consolidation.forgetting`.
 
     Args:
         script: the assistant.

@@ -12,10 +12,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import ProviderError
-from evennia_ai.policy.goals import MOST_OPEN, find_goal
-from evennia_ai.policy.plain_reflection import reflect_plainly
-from evennia_ai.policy.provenance import Record
-from evennia_ai.policy.reflection import (
+from evennia_ai.policy.consolidation.reflection import (
     Insight,
     Read,
     goal_fields,
@@ -26,9 +23,11 @@ from evennia_ai.policy.reflection import (
     unreflected,
     weight,
 )
-from evennia_ai.sleep.spread import pause
-from evennia_ai.turn.background import ask_in_background, has_model
-from evennia_ai.turn.persistence import persist
+from evennia_ai.policy.consolidation.rule_reflection import reflect_plainly
+from evennia_ai.policy.records.goal import MOST_OPEN, find_goal
+from evennia_ai.policy.records.provenance import Record
+from evennia_ai.scheduling import pause, persist
+from evennia_ai.turn.background_call import ask_in_background, has_model
 from evennia_ai.turn.prompt_contexts import CONTEXT_REFLECTION
 
 log = Logger()

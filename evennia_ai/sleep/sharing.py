@@ -8,7 +8,8 @@ from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
-from evennia_ai.policy.hearsay import (
+from evennia_ai.policy.records.provenance import Record, people_in
+from evennia_ai.policy.records.shared_memory import (
     MOST_TOLD,
     Rumours,
     is_as_told,
@@ -20,9 +21,7 @@ from evennia_ai.policy.hearsay import (
     was_said_openly,
     worth_telling,
 )
-from evennia_ai.policy.provenance import Record, people_in
-from evennia_ai.sleep.spread import pause, spread
-from evennia_ai.turn.persistence import persist
+from evennia_ai.scheduling import pause, persist, spread
 
 AT_ONCE = 8  # entries looked into, or told, at a stretch: 5 ms (measured)
 
@@ -32,9 +31,9 @@ def share_memories(script: Any, character: Any) -> Generator[Deferred[Any], Any,
     """Tell the scopes of a character what it learnt, and take back what it tells no more.
 
     Each entry is told once, to the scopes that the character has then; they keep it when it goes
-    elsewhere. What others may not know is never looked at; see `policy.hearsay.may_be_told`. A
-    character whose discretion is "trusting" mixes what was whispered into what it writes, so it
-    tells nothing new.
+    elsewhere. What others may not know is never looked at; see
+    `policy.records.shared_memory.may_be_told`. A character whose discretion is "trusting" mixes
+    what was whispered into what it writes, so it tells nothing new.
 
     Args:
         script: the assistant.

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from evennia_ai.policy.archive import (
+from evennia_ai.policy.records.journal_entry import (
     archived,
     brought_back,
     change_archived,
     is_over,
     read_archived,
 )
-from evennia_ai.policy.provenance import Record
-from evennia_ai.store.shelf import Shelf
+from evennia_ai.policy.records.provenance import Record
+from evennia_ai.store.record_store import Shelf
 
 
 class JournalArchive(Shelf):

@@ -10,7 +10,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.events import Heard
+from evennia_ai.messages import Heard
 
 log = Logger()
 

@@ -12,8 +12,8 @@ from django.db.models import Max, Q
 
 from evennia_ai import models
 from evennia_ai.errors import CannotUndo
-from evennia_ai.policy.facts import Fact
-from evennia_ai.policy.projection import CompactionRecord, part_audience
+from evennia_ai.policy.context.projection import CompactionRecord, part_audience
+from evennia_ai.policy.facts.check import Fact
 from evennia_ai.store.brief_transaction import brief_transaction
 
 MASK = "mask"

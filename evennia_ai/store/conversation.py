@@ -7,7 +7,7 @@ from datetime import datetime
 
 from evennia_ai import models
 from evennia_ai.messages import Message
-from evennia_ai.policy.projection import CompactionRecord, View, is_maskable
+from evennia_ai.policy.context.projection import CompactionRecord, View, is_maskable
 from evennia_ai.policy.tokens import count_message
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.compactions import TableCompactions

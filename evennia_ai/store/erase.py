@@ -6,10 +6,10 @@ from evennia.objects.models import ObjectDB
 from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai import models
+from evennia_ai.store.deleted_characters import mark_for_tidying
 from evennia_ai.store.forget import SHELVES
 from evennia_ai.store.segments import attributes_of
-from evennia_ai.store.shared_memory import note_gone
-from evennia_ai.store.tidying import mark_for_tidying
+from evennia_ai.store.shared_entries import note_gone
 
 CHUNK = 500
 SEGMENTS_A_CHUNK = 50

@@ -12,14 +12,14 @@ from evennia.typeclasses.attributes import Attribute
 from evennia_ai import models
 from evennia_ai.assistant_character import SCRIPT_KEY
 from evennia_ai.store.archive import JournalArchive
-from evennia_ai.store.goals import Goals
+from evennia_ai.store.deleted_characters import mark_for_tidying
+from evennia_ai.store.goal_records import Goals
 from evennia_ai.store.journal import Journal
 from evennia_ai.store.memory_editor import UndoSteps
 from evennia_ai.store.plans import DayPlan
 from evennia_ai.store.profiles import EntityProfiles
 from evennia_ai.store.segments import rows_about
-from evennia_ai.store.shared_memory import note_gone
-from evennia_ai.store.tidying import mark_for_tidying
+from evennia_ai.store.shared_entries import note_gone
 
 CHUNK = 500
 KNOWLEDGE = (Journal, JournalArchive, EntityProfiles, UndoSteps, Goals, DayPlan)

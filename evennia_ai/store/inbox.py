@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from evennia_ai import models
-from evennia_ai.events import Heard, InboxEvent
+from evennia_ai.messages import Heard, InboxEvent
 from evennia_ai.ports import OpenEvents
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.rows import event_from_row

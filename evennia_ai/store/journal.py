@@ -7,24 +7,25 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from evennia_ai.events import Audience
-from evennia_ai.policy.hearsay import is_as_told
-from evennia_ai.policy.journal import (
+from evennia_ai.messages import Audience
+from evennia_ai.policy.records.journal_entry import (
     change_entry,
     make_entry,
     merge_entries,
     read_entry,
     sameness,
 )
-from evennia_ai.policy.provenance import Record, copy_of, select_known
-from evennia_ai.policy.relevance import content_words, score_documents
+from evennia_ai.policy.records.provenance import Record, copy_of, select_known
+from evennia_ai.policy.records.shared_memory import is_as_told
+from evennia_ai.policy.retrieval.relevance import content_words, score_documents
 from evennia_ai.store.archive import JournalArchive
-from evennia_ai.store.shared_memory import withdraw
-from evennia_ai.store.shelf import Shelf
+from evennia_ai.store.record_store import Shelf
+from evennia_ai.store.shared_entries import withdraw
 
 
 class Journal(Shelf):
-    """Entries of `evennia_ai.policy.journal.JournalEntry`'s fields, as plain dicts."""
+    """Entries of `evennia_ai.policy.records.journal_entry.JournalEntry`'s fields, as plain
+    dicts."""
 
     kind = "ai_journal"
     prefix = "j"

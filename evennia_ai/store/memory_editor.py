@@ -7,7 +7,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from evennia_ai.policy.memory_undo import (
+from evennia_ai.policy.records.memory_undo import (
     ADD,
     BUILDER,
     DELETE,
@@ -23,10 +23,10 @@ from evennia_ai.policy.memory_undo import (
     restored_fields,
     step_of,
 )
-from evennia_ai.policy.provenance import Record, copy_of
+from evennia_ai.policy.records.provenance import Record, copy_of
 from evennia_ai.store.brief_transaction import brief_transaction
-from evennia_ai.store.shelf import Shelf
-from evennia_ai.store.tidying import mark_for_tidying
+from evennia_ai.store.deleted_characters import mark_for_tidying
+from evennia_ai.store.record_store import Shelf
 
 MOST_STEPS = 20
 # What became of a change that was to be taken back.
@@ -69,9 +69,9 @@ class MemoryEditor:
     """Changes entries of a character's journal at a builder's word.
 
     Each change is one transaction together with the step that takes it back. What leaves the
-    journal leaves long-term memory soon after (`evennia_ai.store.tidying`). All of it raises
-    StoreUnavailable, and then nothing has changed; what changes an entry raises KeyError where
-    there is none of that id.
+    journal leaves long-term memory soon after (`evennia_ai.store.deleted_characters`). All of it
+    raises StoreUnavailable, and then nothing has changed; what changes an entry raises KeyError
+    where there is none of that id.
     """
 
     def __init__(self, character: Any) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from evennia_ai.policy.plans import (
+from evennia_ai.policy.records.day_plan import (
     Planned,
     change_block,
     current_block,
@@ -14,12 +14,13 @@ from evennia_ai.policy.plans import (
     make_block,
     read_block,
 )
-from evennia_ai.policy.provenance import Record, copy_of
-from evennia_ai.store.shelf import Shelf
+from evennia_ai.policy.records.provenance import Record, copy_of
+from evennia_ai.store.record_store import Shelf
 
 
 class DayPlan(Shelf):
-    """The parts of a day, of `evennia_ai.policy.plans.Block`'s fields, as plain dicts."""
+    """The parts of a day, of `evennia_ai.policy.records.day_plan.Block`'s fields, as plain
+    dicts."""
 
     kind = "ai_plan"
     prefix = "b"

@@ -8,10 +8,11 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from evennia_ai.events import Audience
-from evennia_ai.policy.attribute_synthesis import Finding
-from evennia_ai.policy.entity_consolidation import plan_consolidation
-from evennia_ai.policy.entity_profiles import (
+from evennia_ai.messages import Audience
+from evennia_ai.policy.consolidation.attribute_synthesis import Finding
+from evennia_ai.policy.consolidation.entity_consolidation import plan_consolidation
+from evennia_ai.policy.consolidation.forgetting import sources_in_use
+from evennia_ai.policy.records.entity_profiles import (
     ATTRIBUTE,
     OBSERVATION,
     RELATIONSHIP,
@@ -27,15 +28,14 @@ from evennia_ai.policy.entity_profiles import (
     read_profile_record,
     sentiment_after,
 )
-from evennia_ai.policy.journal import sameness
-from evennia_ai.policy.provenance import Record, copy_of, select_known
-from evennia_ai.policy.retention import sources_in_use
-from evennia_ai.store.shelf import Shelf
+from evennia_ai.policy.records.journal_entry import sameness
+from evennia_ai.policy.records.provenance import Record, copy_of, select_known
+from evennia_ai.store.record_store import Shelf
 
 
 class EntityProfiles(Shelf):
     """Observations, values of attributes and relationships, as plain dicts with the fields of the
-    models in `evennia_ai.policy.entity_profiles`."""
+    models in `evennia_ai.policy.records.entity_profiles`."""
 
     kind = "ai_profiles"
     prefix = "p"

@@ -1,4 +1,4 @@
-"""Deleting what retention has no room for, a chunk at a time (`policy.table_retention`).
+"""Deleting what retention has no room for, a chunk at a time (`config.table_retention`).
 
 Every chunk looks anew at what is in use, in the transaction that deletes: between two of them
 somebody may have taken a compaction back. After a crash between two what was deleted is gone, and
@@ -18,7 +18,7 @@ from evennia.scripts.models import ScriptDB
 
 from evennia_ai import models
 from evennia_ai.assistant_character import SCRIPT_KEY
-from evennia_ai.policy.table_retention import Held, Limit, edge_of, plan_chunk
+from evennia_ai.config.table_retention import Held, Limit, edge_of, plan_chunk
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.rows_in_use import READERS, REFERENCES, Look, Planned, find_held, summed
 

@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import Count, Max
 
 from evennia_ai import models
-from evennia_ai.policy.digest import prefix_hash
+from evennia_ai.policy.compaction.digest import prefix_hash
 from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, WAITING
 
 

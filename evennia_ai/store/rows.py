@@ -7,8 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from evennia_ai import models
-from evennia_ai.events import Heard, InboxEvent
-from evennia_ai.messages import Message, make_message
+from evennia_ai.messages import Heard, InboxEvent, Message, make_message
 from evennia_ai.policy.tokens import count_message, stored_tokens
 
 

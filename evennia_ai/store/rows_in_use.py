@@ -1,4 +1,4 @@
-"""What of the logs is in use, as `policy.table_retention` judges it: rows with what needs each."""
+"""What of the logs is in use, as `config.table_retention` judges it: rows with what needs each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef
 
 from evennia_ai import models
-from evennia_ai.policy.table_retention import (
+from evennia_ai.config.table_retention import (
     LAST_CALL,
     LAST_HEARD,
     REFERRED,

@@ -10,8 +10,8 @@ from django.db.models import Q
 
 from evennia_ai import models
 from evennia_ai.messages import Message
-from evennia_ai.policy.relevance import WORD, content_words, score_documents
-from evennia_ai.policy.summary import transcript_lines
+from evennia_ai.policy.compaction.summary import transcript_lines
+from evennia_ai.policy.retrieval.relevance import WORD, content_words, score_documents
 from evennia_ai.store.rows import message_from_row
 
 MOST_WORDS = 12

@@ -18,8 +18,8 @@ from evennia.typeclasses.attributes import Attribute
 from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.policy.provenance import Record, people_in
-from evennia_ai.policy.segments import SIZE, Segment, place_in, read_segment, segment_of
+from evennia_ai.policy.records.provenance import Record, people_in
+from evennia_ai.policy.records.segments import SIZE, Segment, place_in, read_segment, segment_of
 from evennia_ai.store.brief_transaction import brief_transaction
 
 log = Logger()

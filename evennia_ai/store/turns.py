@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from evennia_ai import models
-from evennia_ai.events import Audience, InboxEvent
-from evennia_ai.messages import Message, ToolCallRequest, make_message
+from evennia_ai.messages import Audience, InboxEvent, Message, ToolCallRequest, make_message
 from evennia_ai.policy.audience import visible
 from evennia_ai.ports import ModelCallRecord, TurnRecord
 from evennia_ai.store.brief_transaction import brief_transaction

@@ -10,7 +10,7 @@ from django.db.models import F
 
 from evennia_ai import models
 from evennia_ai.errors import DeadlineExceeded
-from evennia_ai.policy.budgets import ASSISTANT, PLAYER, WHOLE_GAME, Account
+from evennia_ai.policy.limits.budgets import ASSISTANT, PLAYER, WHOLE_GAME, Account
 from evennia_ai.ports import ModelCallRecord
 
 

@@ -13,13 +13,12 @@ from typing import Any
 
 from twisted.internet.defer import Deferred, succeed
 
-from evennia_ai.events import Audience, Heard, InboxEvent
-from evennia_ai.messages import Message, ToolCallRequest, make_message
+from evennia_ai.messages import Audience, Heard, InboxEvent, Message, ToolCallRequest, make_message
 from evennia_ai.policy.audience import visible
-from evennia_ai.policy.journal import make_entry, merge_entries, sameness
-from evennia_ai.policy.projection import CompactionRecord, View, is_maskable
-from evennia_ai.policy.provenance import Record, copy_of
-from evennia_ai.policy.recovery import state_after_loss
+from evennia_ai.policy.context.projection import CompactionRecord, View, is_maskable
+from evennia_ai.policy.conversation.inbox import state_after_loss
+from evennia_ai.policy.records.journal_entry import make_entry, merge_entries, sameness
+from evennia_ai.policy.records.provenance import Record, copy_of
 from evennia_ai.policy.tokens import count_message
 from evennia_ai.ports import ModelCallRecord, OpenEvents, TurnRecord
 from evennia_ai.turn.prompt_contexts import CONTEXT_EXCUSE, heard_line

@@ -9,8 +9,8 @@ from typing import Any
 from twisted.internet.defer import Deferred, fail, succeed
 
 from evennia_ai.errors import MemoryUnavailable
-from evennia_ai.policy.long_term import MemoryItem, MemoryRow, Stored, best_rows
-from evennia_ai.policy.relevance import content_words
+from evennia_ai.policy.records.long_term import MemoryItem, MemoryRow, Stored, best_rows
+from evennia_ai.policy.retrieval.relevance import content_words
 
 
 class StandInSemantic:

@@ -14,11 +14,10 @@ from twisted.internet.task import Clock
 
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ToolError
-from evennia_ai.events import Audience, Heard
-from evennia_ai.messages import ToolCallRequest
-from evennia_ai.policy.known_line import KnownLine
-from evennia_ai.policy.lore import LoreEntry
-from evennia_ai.policy.persona import read_persona
+from evennia_ai.messages import Audience, Heard, ToolCallRequest
+from evennia_ai.policy.audience import KnownLine
+from evennia_ai.policy.conversation.lore import LoreEntry
+from evennia_ai.policy.conversation.persona import read_persona
 from evennia_ai.policy.tokens import UsageReport, estimate_tokens
 from evennia_ai.ports import Gateway, Situation, ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.testing.memory_stores import (
@@ -197,7 +196,7 @@ class StandInScript:
 
     def make_room(self) -> Deferred[bool]:
         """Compact as an `AssistantScript` does."""
-        from evennia_ai.sleep.compaction import make_room  # this module is below the engine
+        from evennia_ai.sleep.compaction.compact import make_room  # this module is below the engine
 
         return make_room(self)
 

@@ -9,8 +9,8 @@ from typing import Any, get_type_hints
 
 from pydantic import BaseModel
 
-from evennia_ai.events import Audience
-from evennia_ai.policy.react import FINAL, FREE, ONCE
+from evennia_ai.messages import Audience
+from evennia_ai.policy.conversation.react import FINAL, FREE, ONCE
 from evennia_ai.policy.tokens import count_tools
 from evennia_ai.ports import ToolContext, ToolSpec
 
@@ -24,7 +24,8 @@ class Reached:
 
     ``heard_by`` are those who could perceive it, where these are only some of those present;
     ``read`` and ``changed`` name what was consulted, so that it can be at hand later: see
-    `evennia_ai.policy.consulted`; ``speakers`` are those whose remembered words are in it.
+    `evennia_ai.policy.compaction.consulted`; ``speakers`` are those whose remembered words are in
+    it.
     """
 
     text: str

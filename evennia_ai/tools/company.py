@@ -9,9 +9,9 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import deferLater
 
 from evennia_ai.errors import ToolError
-from evennia_ai.policy.react import ONCE
+from evennia_ai.game.perception import display_name, find_named, listening_objects, plain
+from evennia_ai.policy.conversation.react import ONCE
 from evennia_ai.ports import ToolContext
-from evennia_ai.senses import display_name, find_named, listening_objects, plain
 from evennia_ai.store.attributes import read_attribute, write_attribute
 from evennia_ai.tools.base import tool
 

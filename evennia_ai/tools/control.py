@@ -8,8 +8,9 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from evennia_ai.errors import ToolError
-from evennia_ai.policy.react import FINAL
-from evennia_ai.policy.sleep_schedule import (
+from evennia_ai.game.sleep_state import go_to_bed
+from evennia_ai.policy.conversation.react import FINAL
+from evennia_ai.policy.schedule.sleep_schedule import (
     ANYBODY,
     NOBODY,
     STAFF,
@@ -18,7 +19,6 @@ from evennia_ai.policy.sleep_schedule import (
     why_not_to_bed,
 )
 from evennia_ai.ports import ToolContext
-from evennia_ai.rest import go_to_bed
 from evennia_ai.tools.base import EVERYBODY, tool
 from evennia_ai.tools.registry import is_permitted
 

@@ -10,14 +10,14 @@ from pydantic import BaseModel, Field
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.errors import BadRecord, ToolError
-from evennia_ai.policy.consulted import entity_ref
+from evennia_ai.game.perception import all_named, can_hear, display_name, find_named, plain
+from evennia_ai.policy.compaction.consulted import entity_ref
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext
-from evennia_ai.senses import all_named, can_hear, display_name, find_named, plain
+from evennia_ai.scheduling import persist
 from evennia_ai.tools.base import Reached, tool
 from evennia_ai.tools.memory_sources import sources_of
 from evennia_ai.tools.world import around
-from evennia_ai.turn.persistence import persist
 
 OBSERVATION_CHARS = 400
 

@@ -9,7 +9,8 @@ from pydantic import BaseModel, Field
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.errors import BadRecord, ToolError
-from evennia_ai.policy.goals import (
+from evennia_ai.game.perception import plain
+from evennia_ai.policy.records.goal import (
     BUILDER,
     DONE,
     DROPPED,
@@ -19,13 +20,12 @@ from evennia_ai.policy.goals import (
     WHY_CHARS,
     find_goal,
 )
-from evennia_ai.policy.provenance import Record
+from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext
-from evennia_ai.senses import plain
+from evennia_ai.scheduling import persist
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.memory_sources import sources_of
-from evennia_ai.turn.persistence import persist
 
 
 class GoalArguments(BaseModel):

@@ -7,11 +7,10 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from evennia_ai.events import Audience
-from evennia_ai.messages import Message, is_private
+from evennia_ai.messages import Audience, Message, is_private
 from evennia_ai.policy.audience import audience_of, visible
+from evennia_ai.policy.compaction.summary import transcript_lines
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.policy.summary import transcript_lines
 from evennia_ai.ports import ToolContext
 from evennia_ai.store.search import find_messages
 from evennia_ai.tools.base import Reached, tool

@@ -10,18 +10,18 @@ from pydantic import BaseModel, Field
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.errors import BadRecord, ToolError
-from evennia_ai.policy.consulted import entry_ref
-from evennia_ai.policy.hearsay import UNGUARDED
-from evennia_ai.policy.journal import GIVEN
-from evennia_ai.policy.known_line import speakers_in
-from evennia_ai.policy.provenance import Record
+from evennia_ai.policy.audience import speakers_in
+from evennia_ai.policy.compaction.consulted import entry_ref
+from evennia_ai.policy.compaction.journal_summary import is_synthesis, select_found
+from evennia_ai.policy.records.journal_entry import GIVEN
+from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.shared_memory import UNGUARDED
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.policy.synthesis import is_synthesis, select_found
 from evennia_ai.ports import ToolContext
+from evennia_ai.scheduling import persist
 from evennia_ai.tools.base import Reached, Tool, tool
 from evennia_ai.tools.memory_sources import is_named_in, sources_of
-from evennia_ai.turn.persistence import persist
-from evennia_ai.turn.recollection import memory_line
+from evennia_ai.turn.recall import memory_line
 
 ENTRY_CHARS = 600
 PIN_CHARS = 300

@@ -9,15 +9,15 @@ from pydantic import BaseModel, Field
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.memory.all_memories import search_all_memories
-from evennia_ai.policy.consulted import entity_ref, entry_ref
-from evennia_ai.policy.entity_profiles import ATTRIBUTE
-from evennia_ai.policy.hearsay import HEARSAY
-from evennia_ai.policy.known_line import speakers_in
-from evennia_ai.policy.provenance import Record
-from evennia_ai.policy.synthesis import is_synthesis, select_found
+from evennia_ai.policy.audience import speakers_in
+from evennia_ai.policy.compaction.consulted import entity_ref, entry_ref
+from evennia_ai.policy.compaction.journal_summary import is_synthesis, select_found
+from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
+from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.shared_memory import HEARSAY
 from evennia_ai.ports import ToolContext
 from evennia_ai.tools.base import Reached, tool
-from evennia_ai.turn.recollection import memory_line
+from evennia_ai.turn.recall import memory_line
 
 FOUND = 8
 SHOWN_CHARS = 300

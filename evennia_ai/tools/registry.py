@@ -14,10 +14,10 @@ from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks, ma
 from twisted.logger import Logger
 
 from evennia_ai.errors import ConfigError, StoreUnavailable, ToolDenied, ToolError
+from evennia_ai.game.perception import excessive_rights
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext, ToolResult, ToolSpec
-from evennia_ai.rights import excessive_rights
 from evennia_ai.tools.base import EVERYBODY, Reached, Tool
 from evennia_ai.turn.tool_execution import TOO_SLOW
 

@@ -8,11 +8,11 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from evennia_ai.errors import ToolError
+from evennia_ai.game.perception import display_name, find_named, listening_objects
 from evennia_ai.policy.audience import may_be_said
-from evennia_ai.policy.react import FINAL, ONCE
+from evennia_ai.policy.conversation.react import FINAL, ONCE
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import ToolContext
-from evennia_ai.senses import display_name, find_named, listening_objects
 from evennia_ai.tools.base import Reached, tool
 
 

@@ -8,11 +8,17 @@ from evennia.objects.objects import DefaultExit
 from pydantic import BaseModel, Field
 
 from evennia_ai.errors import ToolError
-from evennia_ai.policy.consulted import entity_ref
-from evennia_ai.policy.react import ONCE
+from evennia_ai.game.perception import (
+    DESCRIPTION_CHARS,
+    display_name,
+    find_named,
+    look_around,
+    plain,
+)
+from evennia_ai.game.texts import text
+from evennia_ai.policy.compaction.consulted import entity_ref
+from evennia_ai.policy.conversation.react import ONCE
 from evennia_ai.ports import Situation, ToolContext
-from evennia_ai.senses import DESCRIPTION_CHARS, display_name, find_named, look_around, plain
-from evennia_ai.texts import text
 from evennia_ai.tools.base import Reached, tool
 
 

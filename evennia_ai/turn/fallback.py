@@ -11,9 +11,8 @@ from twisted.logger import Logger
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import Busy, ProviderError, TurnAborted
-from evennia_ai.events import Audience
-from evennia_ai.messages import LLMReply
-from evennia_ai.policy.react import own_call_id
+from evennia_ai.messages import Audience, LLMReply
+from evennia_ai.policy.conversation.react import own_call_id
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import ToolResult, TurnRecord
 from evennia_ai.turn.llm_interaction import build_request

@@ -12,13 +12,9 @@ from twisted.logger import Logger
 
 from evennia_ai.config import AssistantConfig, ModelProfile, usable_window
 from evennia_ai.errors import ContextOverflow, ProviderError, TurnAborted
-from evennia_ai.events import Audience
-from evennia_ai.messages import LLMReply, Message, Usage, WireMessage
-from evennia_ai.policy.compaction import SUMMARY_ROOM
-from evennia_ai.policy.costs import add_call
-from evennia_ai.policy.overflow import is_local, is_silent_overflow, is_silently_truncated
-from evennia_ai.policy.sanitize import strip_reasoning
-from evennia_ai.policy.summary import (
+from evennia_ai.messages import Audience, LLMReply, Message, Usage, WireMessage
+from evennia_ai.policy.compaction.plan import SUMMARY_ROOM
+from evennia_ai.policy.compaction.summary import (
     TextLimits,
     summary_problem,
     summary_request,
@@ -26,6 +22,9 @@ from evennia_ai.policy.summary import (
     transcript_lines,
     words_for,
 )
+from evennia_ai.policy.limits.budgets import add_call
+from evennia_ai.policy.overflow import is_local, is_silent_overflow, is_silently_truncated
+from evennia_ai.policy.sanitize import strip_reasoning
 from evennia_ai.policy.tokens import (
     MESSAGE_OVERHEAD,
     UsageReport,
@@ -43,7 +42,7 @@ from evennia_ai.ports import (
     ToolSpec,
     TurnRecord,
 )
-from evennia_ai.turn.persistence import persist
+from evennia_ai.scheduling import persist
 from evennia_ai.turn.prompt_building import Prompt, build_prompt
 from evennia_ai.turn.prompt_contexts import (
     CONTEXT_PRE_COMPACTION,

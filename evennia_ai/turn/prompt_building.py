@@ -8,16 +8,14 @@ from functools import partial
 from typing import Any
 
 from evennia_ai.config import usable_window
-from evennia_ai.events import Audience, Situation
-from evennia_ai.messages import Message, WireMessage, is_private, to_wire
-from evennia_ai.policy.fitting import newest_that_fit
-from evennia_ai.policy.lore import LoreEntry
-from evennia_ai.policy.persona import render_persona
-from evennia_ai.policy.projection import visible_items
+from evennia_ai.messages import Audience, Message, Situation, WireMessage, is_private, to_wire
+from evennia_ai.policy.context.projection import newest_that_fit, visible_items
+from evennia_ai.policy.conversation.lore import LoreEntry
+from evennia_ai.policy.conversation.persona import render_persona
 from evennia_ai.policy.tokens import count_message, stored_tokens
 from evennia_ai.ports import InboxEvent
 from evennia_ai.turn.context_use import measure_context
-from evennia_ai.turn.in_mind import InMind, call_to_mind, latest_talk
+from evennia_ai.turn.prompt_context_data import InMind, call_to_mind, latest_talk
 from evennia_ai.turn.prompt_contexts import (
     PRESSURE,
     PromptContext,

@@ -10,12 +10,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from evennia_ai.events import Situation
-from evennia_ai.policy.attribute_synthesis import INSTRUCTIONS as SYNTHESISE
-from evennia_ai.policy.goal_steps import INSTRUCTIONS as DECOMPOSE
-from evennia_ai.policy.lore import LoreEntry
-from evennia_ai.policy.plans import INSTRUCTIONS as PLAN
-from evennia_ai.policy.reflection import INSTRUCTIONS as REFLECT
+from evennia_ai.messages import Situation
+from evennia_ai.policy.consolidation.attribute_synthesis import INSTRUCTIONS as SYNTHESISE
+from evennia_ai.policy.consolidation.reflection import INSTRUCTIONS as REFLECT
+from evennia_ai.policy.conversation.lore import LoreEntry
+from evennia_ai.policy.records.day_plan import INSTRUCTIONS as PLAN
+from evennia_ai.policy.records.goal_steps import INSTRUCTIONS as DECOMPOSE
 from evennia_ai.policy.sanitize import cut_text
 
 LoopMode = Literal["react_loop", "single_action"]

@@ -10,20 +10,26 @@ from typing import Any
 from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
 
 from evennia_ai.errors import OutcomeUnknown
-from evennia_ai.events import Audience
-from evennia_ai.messages import LLMReply, Message, ToolCallRequest, make_message, wire_call
-from evennia_ai.policy.consulted import CHANGED, READ
-from evennia_ai.policy.react import (
+from evennia_ai.messages import (
+    Audience,
+    LLMReply,
+    Message,
+    ToolCallRequest,
+    make_message,
+    wire_call,
+)
+from evennia_ai.policy.compaction.consulted import CHANGED, READ
+from evennia_ai.policy.conversation.inbox import SPEECH
+from evennia_ai.policy.conversation.react import (
     LoopState,
     apply_call,
     refusal_for,
     take_calls,
     wire_arguments,
 )
-from evennia_ai.policy.recovery import SPEECH
 from evennia_ai.ports import ToolContext, ToolResult, ToolSpec, TurnRecord
+from evennia_ai.scheduling import persist
 from evennia_ai.turn.llm_interaction import ensure_current
-from evennia_ai.turn.persistence import persist
 
 REFUSED, DONE, FAILED, UNKNOWN = "refused", "done", "failed", "unknown"
 TOO_SLOW = "That took too long, and may or may not have happened. Do not do it again."

@@ -113,9 +113,9 @@ def measure_gateway(base_url: str, calls: int, at_a_time: int, count: int) -> di
     from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
     from evennia_ai.llm.loop_thread import LoopThread
     from evennia_ai.llm.openai_client import OpenAIClient
-    from evennia_ai.policy.persona import Persona
+    from evennia_ai.policy.conversation.persona import Persona
     from evennia_ai.ports import Caller, LLMRequest, Scene
-    from evennia_ai.slices import TimeSlices
+    from evennia_ai.scheduling import TimeSlices
 
     slices = TimeSlices(reactor)
     thread = LoopThread(lambda f, *args: reactor.callFromThread(slices.put, f, *args))

@@ -75,8 +75,7 @@ def measure_inserts() -> dict[str, Any]:
     from evennia.scripts.models import ScriptDB
 
     from evennia_ai import models
-    from evennia_ai.events import Heard
-    from evennia_ai.messages import make_message
+    from evennia_ai.messages import Heard, make_message
     from evennia_ai.store.conversation import TableConversation
     from evennia_ai.store.inbox import TableInbox
 

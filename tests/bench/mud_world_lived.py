@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from twisted.internet.defer import Deferred, gatherResults, succeed
 
-from evennia_ai.events import Audience, Heard, InboxEvent
 from evennia_ai.memory.all_memories import search_all_memories
-from evennia_ai.policy.entity_profiles import ATTRIBUTE
-from evennia_ai.policy.long_term import MemoryRow
-from evennia_ai.policy.provenance import Record
-from evennia_ai.policy.relevance import score_texts
+from evennia_ai.messages import Audience, Heard, InboxEvent
+from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
+from evennia_ai.policy.records.long_term import MemoryRow
+from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.retrieval.relevance import score_texts
 from evennia_ai.sleep import WHOLE_PASS, run_sleep_tick
 from evennia_ai.testing.semantic import StandInSemantic
 from evennia_ai.turn.prompt_building import build_prompt

@@ -10,14 +10,14 @@ from typing import Any
 from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config import AssistantConfig, ModelProfile
-from evennia_ai.llm.offline.brain import OfflineBrain
 from evennia_ai.messages import LLMReply, Message, make_message, wire_call
-from evennia_ai.policy.compaction import WITHIN_WINDOW
-from evennia_ai.policy.projection import mask_results, visible_items
+from evennia_ai.offline.brain import OfflineBrain
+from evennia_ai.policy.compaction.plan import WITHIN_WINDOW
+from evennia_ai.policy.context.projection import mask_results, visible_items
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import LLMRequest
-from evennia_ai.sleep.compaction import compact
-from evennia_ai.sleep.order import Order
+from evennia_ai.sleep.compaction.compact import compact
+from evennia_ai.sleep.compaction.request import Order
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.llm_interaction import generate_context_summary
 from evennia_ai.turn.prompt_building import build_prompt

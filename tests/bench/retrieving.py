@@ -17,7 +17,7 @@ from unittest.mock import patch
 import numpy as np
 
 from evennia_ai.memory.index import MemoryIndex
-from evennia_ai.policy.retrieval import Weights
+from evennia_ai.policy.retrieval.weights import Weights
 
 KS = (5, 10, 20)
 NONE = Weights(

@@ -6,7 +6,7 @@ On a database file, in write-ahead mode, with the settings that a game's server 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from statistics import median
 from typing import Any
 
@@ -24,13 +24,13 @@ AUDIENCE = frozenset({"#5"})
 
 
 @pytest.fixture
-def character(db: None) -> Generator[Any]:
+def character(db: None) -> Any:
     """A character with nothing in its journal."""
     from evennia.utils.create import create_object
 
     from evennia_ai.assistant_character import AssistantCharacter
 
-    yield create_object(AssistantCharacter, key="Mira")
+    return create_object(AssistantCharacter, key="Mira")
 
 
 def line(number: int) -> str:

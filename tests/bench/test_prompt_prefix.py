@@ -15,13 +15,13 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.config import AssistantConfig
 from evennia_ai.messages import LLMReply, Message, make_message, to_wire
-from evennia_ai.policy.compaction import CompactionLimits, CompactionPlan, plan_compaction
-from evennia_ai.policy.lore import LoreEntry
+from evennia_ai.policy.compaction.plan import CompactionLimits, CompactionPlan, plan_compaction
+from evennia_ai.policy.conversation.lore import LoreEntry
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import Situation
-from evennia_ai.sleep.compaction import compact, is_due, is_urgent
-from evennia_ai.sleep.order import Order
-from evennia_ai.slices import TimeSlices
+from evennia_ai.scheduling import TimeSlices
+from evennia_ai.sleep.compaction.compact import compact, is_due, is_urgent
+from evennia_ai.sleep.compaction.request import Order
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.prompt_building import Prompt, build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT

@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any
 
 from evennia_ai import models
-from evennia_ai.policy.table_retention import GAME_WIDE, TABLES, Limit
+from evennia_ai.config.table_retention import GAME_WIDE, TABLES, Limit
 from evennia_ai.store.purge import TablePurge
 from evennia_ai.store.rows_in_use import Planned
 from tests.bench.figures import Sheet, percentile

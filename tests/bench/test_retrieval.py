@@ -22,8 +22,8 @@ from evennia_ai.memory import embedders
 from evennia_ai.memory.index import MemoryIndex
 from evennia_ai.memory.mem0_setup import StoreSettings
 from evennia_ai.memory.mem0_store import Mem0Store
-from evennia_ai.policy.long_term import PUBLIC, MemoryItem
-from evennia_ai.policy.relevance import score_texts
+from evennia_ai.policy.records.long_term import PUBLIC, MemoryItem
+from evennia_ai.policy.retrieval.relevance import score_texts
 from tests.bench import public_talks, retrieving
 from tests.bench.figures import Sheet, percentile
 from tests.bench.retrieving import NONE, SHIPPED

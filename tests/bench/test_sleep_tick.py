@@ -18,7 +18,7 @@ import pytest
 from twisted.internet.task import Clock
 
 from evennia_ai.messages import make_message
-from evennia_ai.slices import SLICE_S, TimeSlices
+from evennia_ai.scheduling import SLICE_S, TimeSlices
 from evennia_ai.testing.semantic import StandInSemantic
 from tests.bench.figures import Sheet, percentile
 
@@ -37,7 +37,7 @@ def mira(db: None, settings: Any) -> Generator[Any]:
 
     from evennia_ai.assistant_character import AssistantCharacter
     from evennia_ai.assistant_script import AssistantScript
-    from evennia_ai.services import AssistantService
+    from evennia_ai.services.assistant_service import AssistantService
 
     settings.AI_ASSISTANT = {"MEMORY": {"enabled": False}}
     clock = Clock()
@@ -111,7 +111,7 @@ class TimedSlices(TimeSlices):
 def test_a_pass_of_sleep(mira: Any, sheet: Callable[[str], Sheet]) -> None:
     from evennia_ai.sleep import WHOLE_PASS, run_sleep_tick
     from evennia_ai.store.archive import JournalArchive
-    from evennia_ai.store.goals import Goals
+    from evennia_ai.store.goal_records import Goals
     from evennia_ai.store.journal import Journal
     from evennia_ai.store.profiles import EntityProfiles
 

@@ -21,10 +21,10 @@ from django.db import connection
 from django.db.models import Max
 from evennia.objects.models import ObjectDB
 
-from evennia_ai.events import Heard
+from evennia_ai.messages import Heard
 from evennia_ai.models import Compaction, Event, Message, ToolCall, Turn
-from evennia_ai.policy.projection import View
-from evennia_ai.policy.recall import Talk
+from evennia_ai.policy.context.projection import View
+from evennia_ai.policy.facts.recall import Talk
 from evennia_ai.ports import TASK_SUMMARY, LLMRequest, TurnRecord
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from evennia_ai.policy.recovery import state_after_loss
+from evennia_ai.policy.conversation.inbox import state_after_loss
 from evennia_ai.store import recovery, turns
 from evennia_ai.store.compactions import TableCompactions
 from evennia_ai.store.conversation import TableConversation

@@ -165,7 +165,7 @@ def gone_before_archived() -> None:
 
 def store_again() -> None:
     """Long-term memory stores whatever it is given, and nobody compares it with the journal."""
-    from evennia_ai.policy import long_term
+    from evennia_ai.policy.records import long_term
     from evennia_ai.sleep import consolidation
     from evennia_ai.testing.semantic import StandInSemantic
 

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from evennia_ai.config import AssistantConfig, ModelProfile
-from evennia_ai.policy.entity_profiles import ATTRIBUTE, OBSERVATION
-from evennia_ai.policy.long_term import (
+from evennia_ai.policy.consolidation.forgetting import CITING
+from evennia_ai.policy.records.entity_profiles import ATTRIBUTE, OBSERVATION
+from evennia_ai.policy.records.long_term import (
     LINK,
     MemoryItem,
     MemoryRow,
@@ -26,11 +27,10 @@ from evennia_ai.policy.long_term import (
     digest_of,
     memory_of,
 )
-from evennia_ai.policy.provenance import Record
-from evennia_ai.policy.retention import CITING
+from evennia_ai.policy.records.provenance import Record
 from evennia_ai.sleep import WHOLE_PASS, run_sleep_tick
 from evennia_ai.store.archive import JournalArchive
-from evennia_ai.store.goals import Goals
+from evennia_ai.store.goal_records import Goals
 from evennia_ai.store.journal import Journal
 from evennia_ai.store.profiles import EntityProfiles
 from evennia_ai.testing.semantic import StandInSemantic

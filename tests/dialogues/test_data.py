@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from evennia_ai.policy.persona import FIELD_NAMES, read_persona
+from evennia_ai.policy.conversation.persona import FIELD_NAMES, read_persona
 from tests.dialogues.runner import COMMANDS, LATER, load_cast, load_dialogues
 from tests.dialogues.scoring import CHECKS, IMPLICIT
 

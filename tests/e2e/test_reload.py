@@ -30,7 +30,7 @@ import threading
 import time
 from pathlib import Path
 from django.conf import settings
-from evennia_ai.services import AssistantService
+from evennia_ai.services.assistant_service import AssistantService
 from twisted.internet import reactor
 
 FILE = Path(settings.GAME_DIR, "last_words.json")

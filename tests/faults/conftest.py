@@ -18,7 +18,7 @@ from evennia_ai.ports import LLMRequest, Scene
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.registry import ToolRegistry
-from evennia_ai.turn.attention import answer_events
+from evennia_ai.turn.answer_events import answer_events
 from tests.llm import conftest as shared
 
 # The same fixtures as in the client's own tests.

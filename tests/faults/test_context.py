@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from evennia_ai.messages import make_message, wire_call
-from evennia_ai.sleep.compaction import compact, compact_conversation_history
-from evennia_ai.sleep.order import Order
+from evennia_ai.sleep.compaction.compact import compact, compact_conversation_history
+from evennia_ai.sleep.compaction.request import Order
 from evennia_ai.testing.stub_replies import build_completion
 from tests.faults.conftest import Body
 

@@ -8,10 +8,10 @@ from twisted.python.failure import Failure
 
 from evennia_ai.memory.mem0_setup import EMBEDDED, StoreSettings
 from evennia_ai.memory.semantic import LIMITS, LongTermMemory, MemorySettings
-from evennia_ai.policy.long_term import agent_of, memory_of
+from evennia_ai.policy.records.long_term import agent_of, memory_of
 from evennia_ai.sleep import run_sleep_tick
+from evennia_ai.store.deleted_characters import marks_for_tidying
 from evennia_ai.store.forget import forget_chunk
-from evennia_ai.store.tidying import marks_for_tidying
 from evennia_ai.testing.scripted import call
 from tests.game import conftest as shared
 from tests.llm import conftest as shared_llm
@@ -42,7 +42,7 @@ class Nights:
 
     def open(self, vector_store=None, embedder=BagOfWords):
         """Let the service have long-term memory, as after a restart."""
-        from evennia_ai.memory_keeper import MemoryKeeper
+        from evennia_ai.services.long_term_sync import MemoryKeeper
 
         self.close()
         settings = MemorySettings(StoreSettings(self.path, vector_store or {}))

@@ -5,12 +5,12 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import ProviderUnavailable
-from evennia_ai.events import Heard
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
-from evennia_ai.llm.offline import OfflineBrain
+from evennia_ai.messages import Heard
 from evennia_ai.models import Event, Turn
-from evennia_ai.policy.backoff import RetryLimits
-from evennia_ai.services import REVIVAL_S, AssistantService
+from evennia_ai.offline import OfflineBrain
+from evennia_ai.policy.limits.backoff import RetryLimits
+from evennia_ai.services.assistant_service import REVIVAL_S, AssistantService
 from evennia_ai.store.usage import spent_on
 from evennia_ai.testing.scripted import call
 from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks

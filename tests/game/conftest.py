@@ -10,7 +10,7 @@ import pytest
 from twisted.internet.task import Clock
 
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
-from evennia_ai.policy.backoff import RetryLimits
+from evennia_ai.policy.limits.backoff import RetryLimits
 from evennia_ai.testing.scripted import ScriptedLLM
 from evennia_ai.testing.semantic import StandInSemantic
 
@@ -169,7 +169,7 @@ def service(db, settings):
 
     from evennia_ai.assistant_script import AssistantScript
     from evennia_ai.commands.cmdset import add_commands
-    from evennia_ai.services import AssistantService
+    from evennia_ai.services.assistant_service import AssistantService
 
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.AI_ASSISTANT = {

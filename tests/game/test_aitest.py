@@ -9,7 +9,7 @@ from evennia_ai import models
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.llm.probe import STEPS
 from evennia_ai.messages import LLMReply, ToolCallRequest, Usage
-from evennia_ai.policy.probe_answers import TOOL, WORD
+from evennia_ai.policy.probe.grading import TOOL, WORD
 from evennia_ai.testing.scripted import call
 from evennia_ai.testing.stub_process import StubProvider
 

@@ -9,7 +9,7 @@ from twisted.internet.defer import Deferred
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import LLMReply, ToolCallRequest
 from evennia_ai.models import Event, Message, ModelCall, ToolCall, Turn
-from evennia_ai.services import AssistantService
+from evennia_ai.services.assistant_service import AssistantService
 from evennia_ai.store.turns import TableTurns
 from evennia_ai.testing.scripted import call
 

@@ -5,10 +5,10 @@ import pytest
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import make_message
 from evennia_ai.models import Compaction, Message
-from evennia_ai.policy.facts import Fact
-from evennia_ai.policy.projection import MASKED, CompactionRecord, is_marker
-from evennia_ai.policy.synthesis import synthesis_entries
-from evennia_ai.sleep.synthesis import archive_summaries, undo_compaction
+from evennia_ai.policy.compaction.journal_summary import synthesis_entries
+from evennia_ai.policy.context.projection import MASKED, CompactionRecord, is_marker
+from evennia_ai.policy.facts.check import Fact
+from evennia_ai.sleep.compaction.journal_summary import archive_summaries, undo_compaction
 from evennia_ai.store.compactions import TableCompactions, assistants_to_archive
 from evennia_ai.store.erase import erase_chunk
 from evennia_ai.store.forget import forget_chunk

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evennia_ai.events import Heard
+from evennia_ai.messages import Heard
 from evennia_ai.models import Event
 from evennia_ai.testing.scripted import call
 

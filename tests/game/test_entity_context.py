@@ -6,10 +6,11 @@ import pytest
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable, StoreUnavailable
-from evennia_ai.memory.entity_context import describe_present, run_entity_consolidation_batch
-from evennia_ai.policy.known_line import KnownLine
+from evennia_ai.memory.entity_context import run_entity_consolidation_batch
+from evennia_ai.policy.audience import KnownLine
 from evennia_ai.store.profiles import EntityProfiles
 from evennia_ai.testing.scripted import call
+from evennia_ai.turn.people import describe_present
 
 ASKING = ModelProfile("test", client="openai", model="scripted")
 

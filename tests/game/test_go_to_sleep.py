@@ -2,8 +2,8 @@
 
 import pytest
 
-from evennia_ai.policy.sleep_schedule import WISH
-from evennia_ai.rest import Bedtime, cause_of_sleep, is_asleep
+from evennia_ai.game.sleep_state import Bedtime, cause_of_sleep, is_asleep
+from evennia_ai.policy.schedule.sleep_schedule import WISH
 from evennia_ai.testing.scripted import call
 from evennia_ai.testing.tools import try_tool
 from evennia_ai.tools.control import go_to_sleep

@@ -6,7 +6,7 @@ import pytest
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable
-from evennia_ai.sleep.goals import tend_goals
+from evennia_ai.sleep.goal_review import tend_goals
 
 ASKING = ModelProfile("test", client="openai", model="scripted")
 DAY_S = 86_400

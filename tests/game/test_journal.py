@@ -12,8 +12,8 @@ from twisted.internet.defer import inlineCallbacks
 from twisted.internet.task import Clock, deferLater
 
 from evennia_ai.errors import BadRecord, StoreUnavailable
-from evennia_ai.policy.segments import SIZE
-from evennia_ai.store import shelf
+from evennia_ai.policy.records.segments import SIZE
+from evennia_ai.store import record_store
 from evennia_ai.store.erase import erase_chunk
 from evennia_ai.store.forget import assistants_who_know, forget_chunk
 from evennia_ai.store.journal import Journal
@@ -129,7 +129,7 @@ def test_it_is_loaded_a_segment_a_step_and_works_meanwhile(mira, full):
 @pytest.fixture
 def slowly(mira, full, monkeypatch):
     """A long journal, cold; what it puts off; and what came of loading it, a segment at once."""
-    monkeypatch.setattr(shelf, "STEPS_AT_ONCE", 1)
+    monkeypatch.setattr(record_store, "STEPS_AT_ONCE", 1)
     journal, put_off, fired = cold(mira), [], []
     journal.load(put_off.append).addBoth(fired.append)
     return journal, put_off, fired

@@ -3,7 +3,7 @@
 import pytest
 from django.db.models import F
 
-from evennia_ai.events import Heard
+from evennia_ai.messages import Heard
 from evennia_ai.models import Event, ToolCall, Turn
 from evennia_ai.store.recovery import recover_open_turns
 from evennia_ai.testing.scripted import call

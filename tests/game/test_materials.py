@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.models import Compaction, Message
-from evennia_ai.sleep.order import MANUAL, Order
+from evennia_ai.sleep.compaction.request import MANUAL, Order
 from evennia_ai.testing.scripted import call
 
 

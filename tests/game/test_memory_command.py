@@ -12,10 +12,10 @@ from evennia_ai.sleep.consolidation import (
     consolidate_memories_to_semantic,
     prune_orphaned_memory_links,
 )
+from evennia_ai.store.deleted_characters import marks_for_tidying
 from evennia_ai.store.forget import assistants_who_know, forget_chunk
 from evennia_ai.store.journal import Journal
 from evennia_ai.store.memory_editor import MOST_STEPS, TAKEN_BACK, MemoryEditor, UndoSteps
-from evennia_ai.store.tidying import marks_for_tidying
 from evennia_ai.testing.scripted import call
 
 TOLL = "The bridge toll is five pennies."

@@ -6,10 +6,10 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from evennia_ai.errors import ConfigError
-from evennia_ai.help_entries import minds_entry
+from evennia_ai.game.help_entries import minds_entry
+from evennia_ai.game.texts import TEXTS, check_texts, text
 from evennia_ai.models import Event, Message, ToolCall
 from evennia_ai.testing.scripted import call
-from evennia_ai.texts import TEXTS, check_texts, text
 
 
 @pytest.fixture

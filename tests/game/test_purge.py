@@ -11,11 +11,7 @@ from twisted.internet.defer import CancelledError
 from twisted.logger import capturedLogs, formatEvent
 
 from evennia_ai import models
-from evennia_ai.errors import CannotUndo, StoreUnavailable
-from evennia_ai.housekeeping import BUSY_PAUSE_S, DAY_S, FIRST_RUN_S, Housekeeper, PurgeRefused
-from evennia_ai.models import Compaction, Event, Message, ModelCall, ToolCall, Turn
-from evennia_ai.policy.projection import CompactionRecord
-from evennia_ai.policy.table_retention import (
+from evennia_ai.config.table_retention import (
     IN_VIEW,
     LAST_CALL,
     LAST_HEARD,
@@ -27,7 +23,17 @@ from evennia_ai.policy.table_retention import (
     Limit,
     read_retention,
 )
-from evennia_ai.services import AssistantService
+from evennia_ai.errors import CannotUndo, StoreUnavailable
+from evennia_ai.models import Compaction, Event, Message, ModelCall, ToolCall, Turn
+from evennia_ai.policy.context.projection import CompactionRecord
+from evennia_ai.services.assistant_service import AssistantService
+from evennia_ai.services.retention import (
+    BUSY_PAUSE_S,
+    DAY_S,
+    FIRST_RUN_S,
+    Housekeeper,
+    PurgeRefused,
+)
 from evennia_ai.store import purge
 from evennia_ai.store.forget import forget_chunk
 from evennia_ai.store.search import find_messages

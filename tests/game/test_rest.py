@@ -6,9 +6,9 @@ import pytest
 from evennia.utils import gametime
 from twisted.internet.defer import Deferred
 
+from evennia_ai.game.sleep_state import is_asleep
 from evennia_ai.messages import make_message
 from evennia_ai.models import Compaction, SleepPass
-from evennia_ai.rest import is_asleep
 from evennia_ai.signals import assistant_slept, assistant_woke
 from evennia_ai.testing.scripted import call
 from evennia_ai.turn.context_use import measure_context

@@ -7,7 +7,7 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.models import Event, Turn
-from evennia_ai.services import REVIVAL_S, AssistantService
+from evennia_ai.services.assistant_service import REVIVAL_S, AssistantService
 from evennia_ai.testing.scripted import call
 from tests.game.conftest import gateway_to
 
@@ -177,8 +177,8 @@ def test_commands_are_added_once(game, settings):
 
 
 def test_the_app_tells_evennia_of_its_service(settings):
-    assert "evennia_ai.plugin" in settings.SERVER_SERVICES_PLUGIN_MODULES
-    assert "evennia_ai.plugin" in settings.AT_SERVER_STARTSTOP_MODULE
+    assert "evennia_ai.services.plugin" in settings.SERVER_SERVICES_PLUGIN_MODULES
+    assert "evennia_ai.services.plugin" in settings.AT_SERVER_STARTSTOP_MODULE
 
 
 @pytest.mark.parametrize(

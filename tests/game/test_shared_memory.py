@@ -7,18 +7,18 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from twisted.internet.defer import Deferred, fail
 
-from evennia_ai.asleep import sleep_through
+from evennia_ai.assistant_script import sleep_through
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.llm.offline.brain import OfflineBrain
 from evennia_ai.memory.episodic_index import REMOTE_TIME_S
 from evennia_ai.models import SharedEntry
-from evennia_ai.policy.hearsay import HEARSAY, MOST_TOLD, UNGUARDED
+from evennia_ai.offline.brain import OfflineBrain
+from evennia_ai.policy.records.shared_memory import HEARSAY, MOST_TOLD, UNGUARDED
 from evennia_ai.sleep.sharing import share_memories
 from evennia_ai.store.erase import erase_chunk
 from evennia_ai.store.forget import forget_chunk
 from evennia_ai.store.journal import Journal
 from evennia_ai.store.memory_editor import MemoryEditor
-from evennia_ai.store.shared_memory import MOST_HEARD, ScopeShelf
+from evennia_ai.store.shared_entries import MOST_HEARD, ScopeShelf
 from evennia_ai.testing.scripted import call
 from tests.game.conftest import gateway_to
 

@@ -3,8 +3,8 @@
 import pytest
 from twisted.internet.defer import Deferred
 
+from evennia_ai.game.sleep_state import is_asleep
 from evennia_ai.models import Compaction, Event, SleepPass
-from evennia_ai.rest import is_asleep
 from evennia_ai.testing.scripted import call
 from tests.game.test_rest import fill
 

@@ -6,7 +6,7 @@ from evennia_ai.config import ModelProfile, usable_window
 from evennia_ai.errors import ProviderMisconfigured
 from evennia_ai.llm.endpoint_windows import EndpointWindows
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
-from evennia_ai.policy.budgets import PLAYER, WHOLE_GAME
+from evennia_ai.policy.limits.budgets import PLAYER, WHOLE_GAME
 from evennia_ai.testing.scripted import call
 
 

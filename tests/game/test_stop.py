@@ -4,7 +4,7 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from evennia_ai.models import Event
-from evennia_ai.services import AssistantService
+from evennia_ai.services.assistant_service import AssistantService
 from evennia_ai.testing.scripted import call
 from tests.game.conftest import gateway_to
 

@@ -6,8 +6,7 @@ import pytest
 from django.db import IntegrityError, connection
 from django.test.utils import CaptureQueriesContext
 
-from evennia_ai.events import Heard
-from evennia_ai.messages import ToolCallRequest, make_message
+from evennia_ai.messages import Heard, ToolCallRequest, make_message
 from evennia_ai.models import DailyUse, Event, Message, ModelCall, ToolCall, Turn
 from evennia_ai.ports import ModelCallRecord, Usage
 from evennia_ai.store.conversation import TableConversation

@@ -18,9 +18,9 @@ from django.utils import translation
 
 import evennia_ai
 from evennia_ai.errors import ProviderError
-from evennia_ai.help_entries import minds_entry
+from evennia_ai.game.help_entries import minds_entry
+from evennia_ai.game.texts import TEXTS, fields_of, text
 from evennia_ai.testing.scripted import call
-from evennia_ai.texts import TEXTS, fields_of, text
 
 FOLDER = Path(evennia_ai.__file__).parent / "locale" / "de" / "LC_MESSAGES"
 ENTRY = re.compile(r'^msgid ((?:".*"\n)+)msgstr ((?:".*"\n?)+)', re.M)

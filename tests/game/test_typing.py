@@ -7,9 +7,9 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from evennia_ai.errors import ProviderUnavailable
+from evennia_ai.game.typing_indicator import REPEAT_S, harmless_name
 from evennia_ai.testing.scripted import call
-from evennia_ai.thinking import REPEAT_S, harmless_name
-from evennia_ai.turn.attention import act_unasked
+from evennia_ai.turn.answer_events import act_unasked
 
 HAS_CORE = importlib.util.find_spec("evennia.server.is_typing") is not None
 WEB = {"key": "webclient/websocket", "CLIENTNAME": "Evennia Webclient (websocket)", "OOB": True}

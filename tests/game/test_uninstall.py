@@ -15,7 +15,7 @@ from evennia.scripts.models import ScriptDB
 from evennia.typeclasses.attributes import Attribute
 
 import evennia_ai
-from evennia_ai import uninstall
+from evennia_ai.management import uninstall
 from evennia_ai.store.forget import SHELVES
 from evennia_ai.testing.scripted import call
 

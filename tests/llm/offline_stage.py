@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.events import Situation
-from evennia_ai.llm.offline import OfflineBrain
-from evennia_ai.policy.persona import Persona
+from evennia_ai.messages import Situation
+from evennia_ai.offline import OfflineBrain
+from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.ports import HeardLine, LLMRequest, Scene
 from evennia_ai.turn.prompt_contexts import heard_line
 

@@ -17,9 +17,9 @@ from evennia_ai.errors import (
 )
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
 from evennia_ai.messages import Usage
-from evennia_ai.policy.backoff import RetryLimits
-from evennia_ai.policy.breaker import BreakerLimits
-from evennia_ai.policy.budgets import PLAYER, WHOLE_GAME
+from evennia_ai.policy.limits.backoff import RetryLimits
+from evennia_ai.policy.limits.breaker import BreakerLimits
+from evennia_ai.policy.limits.budgets import PLAYER, WHOLE_GAME
 from evennia_ai.ports import Caller, LLMReply, LLMRequest, Scene
 from tests.llm.test_gateway import Held, Outcome
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from evennia_ai.events import Situation
-from evennia_ai.llm.offline.actions import next_step
-from evennia_ai.llm.offline.history import Act
-from evennia_ai.llm.offline.naming import match_exit, match_name
-from evennia_ai.llm.offline.wishes import Wish
+from evennia_ai.messages import Situation
+from evennia_ai.offline.actions import next_step
+from evennia_ai.offline.naming import match_exit, match_name
+from evennia_ai.offline.transcript import Act
+from evennia_ai.offline.wishes import Wish
 
 TOOLS = frozenset("say look move get give drop emote".split())
 EXITS = ("cellar (to The Cellar)", "quay (to The Quay)")

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.events import Situation
-from evennia_ai.llm.offline import OfflineBrain
-from evennia_ai.llm.offline.languages import TONGUES
-from evennia_ai.policy.persona import Persona
+from evennia_ai.messages import Situation
+from evennia_ai.offline import OfflineBrain
+from evennia_ai.offline.languages import TONGUES
+from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.ports import HeardLine, LLMRequest, Scene
 
 PROFILE = ModelProfile("offline")

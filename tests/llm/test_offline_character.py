@@ -2,9 +2,9 @@
 
 import pytest
 
-from evennia_ai.llm.offline.character import read_character
-from evennia_ai.llm.offline.grammar import base_form, third_form, to_first_person, turned_round
-from evennia_ai.policy.persona import Persona
+from evennia_ai.offline.character import read_character
+from evennia_ai.offline.grammar import base_form, third_form, to_first_person, turned_round
+from evennia_ai.policy.conversation.persona import Persona
 
 
 @pytest.mark.parametrize(

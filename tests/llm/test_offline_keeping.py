@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from evennia_ai.llm.offline.brain import think
-from evennia_ai.policy.persona import Persona
+from evennia_ai.offline.brain import think
+from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.ports import TASK_SUMMARY, HeardLine, LLMRequest, Scene
 
 TALK = [

@@ -1,6 +1,6 @@
 """Ranking what is known: the nearest above a floor, and nothing below it."""
 
-from evennia_ai.llm.offline.knowledge import Passage, lore_passages, rank, seen_passages
+from evennia_ai.offline.knowledge import Passage, lore_passages, rank, seen_passages
 
 KNOWN = [
     Passage("I keep the Gilded Gull.", "self"),

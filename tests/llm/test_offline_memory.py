@@ -2,9 +2,9 @@
 
 import pytest
 
-from evennia_ai.llm.offline.history import Said, read_past
-from evennia_ai.llm.offline.memory import read_memory
-from evennia_ai.policy.persona import Persona
+from evennia_ai.offline.speaker_facts import read_memory
+from evennia_ai.offline.transcript import Said, read_past
+from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.ports import LLMRequest, Scene
 
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from evennia_ai.events import Situation
-from evennia_ai.llm.offline.occupation import occupation_deeds
-from evennia_ai.policy.persona import Persona
+from evennia_ai.messages import Situation
+from evennia_ai.offline.occupation import occupation_deeds
+from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.turn.prompt_contexts import situation_prompt
 from tests.llm.offline_stage import Talk
 

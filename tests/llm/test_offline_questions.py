@@ -8,8 +8,8 @@ import re
 
 import pytest
 
-from evennia_ai.events import Situation
-from evennia_ai.policy.persona import Persona
+from evennia_ai.messages import Situation
+from evennia_ai.policy.conversation.persona import Persona
 from tests.llm.offline_stage import Talk
 
 JORUNN = (

@@ -2,8 +2,8 @@
 
 import pytest
 
-from evennia_ai.events import Situation
-from evennia_ai.policy.persona import Persona
+from evennia_ai.messages import Situation
+from evennia_ai.policy.conversation.persona import Persona
 from tests.llm.offline_stage import Talk
 
 PERSONA = Persona(

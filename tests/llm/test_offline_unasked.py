@@ -4,10 +4,10 @@ from itertools import pairwise
 
 import pytest
 
-from evennia_ai.events import Situation
-from evennia_ai.llm.offline.languages import GERMAN
-from evennia_ai.llm.offline.pastimes import habits_in, owner_in, work_of
-from evennia_ai.policy.persona import Persona
+from evennia_ai.messages import Situation
+from evennia_ai.offline.languages import GERMAN
+from evennia_ai.offline.pastimes import habits_in, owner_in, work_of
+from evennia_ai.policy.conversation.persona import Persona
 from tests.llm.offline_stage import Talk
 
 INN = Situation(

@@ -2,10 +2,10 @@
 
 import pytest
 
-from evennia_ai.events import Situation
-from evennia_ai.llm.offline.languages import tongue_of
-from evennia_ai.llm.offline.understanding import read_line
-from evennia_ai.llm.offline.wishes import read_wish
+from evennia_ai.messages import Situation
+from evennia_ai.offline.languages import tongue_of
+from evennia_ai.offline.understanding import read_line
+from evennia_ai.offline.wishes import read_wish
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ SEEN = Situation(
     ],
 )
 def test_a_request_names_what_where_and_for_whom(text, kind, item, place, to):
-    from evennia_ai.llm.offline.words import plain_spelling
+    from evennia_ai.offline.words import plain_spelling
 
     wish = read_wish(plain_spelling(text), "Ann", SEEN)
     assert wish is not None

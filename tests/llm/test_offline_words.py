@@ -2,7 +2,7 @@
 
 import pytest
 
-from evennia_ai.llm.offline.words import (
+from evennia_ai.offline.words import (
     an,
     content,
     listed,

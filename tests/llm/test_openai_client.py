@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 import pytest
 
 from evennia_ai.config import ModelProfile
+from evennia_ai.config.profiles import missing_model
 from evennia_ai.errors import (
     ContextOverflow,
     ProviderMisconfigured,
@@ -21,7 +22,6 @@ from evennia_ai.errors import (
 )
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.ports import LLMRequest, Scene, ToolCallRequest
-from evennia_ai.profiles import missing_model
 
 KEY = "4f1c9e77-a2b8-tavern"
 BAD_KEYS = {"EMPTY": " ", "ACCENT": "sk-\u00e9", "CONTROL": "sk-\x07x"}

@@ -11,8 +11,8 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.errors import Busy
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.llm.probe import PROBE_S, REPLY_TOKENS, Prober, target_of
-from evennia_ai.policy.probe import BAD, FATAL, GOOD, NOTE, sum_up
-from evennia_ai.policy.probe_answers import TOOL, WORD
+from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, NOTE, sum_up
+from evennia_ai.policy.probe.grading import TOOL, WORD
 
 KEY = "4f1c9e77-a2b8-tavern"
 TWO_CALLS = {

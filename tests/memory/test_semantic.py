@@ -22,7 +22,7 @@ from evennia_ai.memory.semantic import (
     MemorySettings,
     read_settings,
 )
-from evennia_ai.policy.long_term import audience_key, make_item
+from evennia_ai.policy.records.long_term import audience_key, make_item
 from tests.llm import conftest as shared
 from tests.memory.bag_of_words import BagOfWords
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from evennia_ai.policy.addressing import (
+from evennia_ai.policy.conversation.addressing import (
     Candidate,
     Hearing,
     choose_responder,

@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.autonomy import HOUR_S, AutonomyLimits, AutonomyState, should_act
+from evennia_ai.policy.conversation.autonomy import (
+    HOUR_S,
+    AutonomyLimits,
+    AutonomyState,
+    should_act,
+)
 
 LIMITS = AutonomyLimits(calls_per_hour=6, quiet_s=30)
 QUIET = AutonomyState(now=10_000.0, players_near=True)

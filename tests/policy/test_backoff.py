@@ -14,7 +14,7 @@ from evennia_ai.errors import (
     ProviderUnavailable,
     QuotaExhausted,
 )
-from evennia_ai.policy.backoff import RetryLimits, backoff_bound, retry_delay
+from evennia_ai.policy.limits.backoff import RetryLimits, backoff_bound, retry_delay
 
 LIMITS = RetryLimits()
 

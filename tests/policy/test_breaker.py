@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from evennia_ai.errors import ProviderMisconfigured, ProviderUnavailable, QuotaExhausted
-from evennia_ai.policy.breaker import (
+from evennia_ai.policy.limits.breaker import (
     Breaker,
     BreakerLimits,
     admits,

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.messages import make_message, to_wire, wire_call
-from evennia_ai.policy.compaction import (
+from evennia_ai.policy.compaction.plan import (
     NO_HISTORY,
     WITHIN_WINDOW,
     CompactionLimits,

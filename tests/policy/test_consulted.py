@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.messages import make_message
-from evennia_ai.policy.consulted import (
+from evennia_ai.policy.compaction.consulted import (
     AT_HAND,
     LASTING_MESSAGES,
     MOST_KEPT,
@@ -16,7 +16,7 @@ from evennia_ai.policy.consulted import (
     select_at_hand,
     split_ref,
 )
-from evennia_ai.policy.projection import MASKED, CompactionRecord
+from evennia_ai.policy.context.projection import MASKED, CompactionRecord
 
 ANN, BOB = "#5", "#6"
 BOTH = frozenset({ANN, BOB})

@@ -1,6 +1,6 @@
 """What model calls cost together."""
 
-from evennia_ai.policy.costs import NOTHING, add_call
+from evennia_ai.policy.limits.budgets import NOTHING, add_call
 
 
 def test_calls_are_added_up_from_nothing():

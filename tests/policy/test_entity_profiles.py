@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.errors import BadRecord
-from evennia_ai.policy.entity_profiles import (
+from evennia_ai.policy.records.entity_profiles import (
     CONTACT_GAP_S,
     after_contact,
     apply_attribute,
@@ -21,7 +21,7 @@ from evennia_ai.policy.entity_profiles import (
     new_relationship,
     read_profile_record,
 )
-from evennia_ai.policy.provenance import people_in, select_known
+from evennia_ai.policy.records.provenance import people_in, select_known
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 ANN, BOB, CID = "#5", "#7", "#9"

@@ -8,9 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.messages import make_message, wire_call
-from evennia_ai.policy.fact_match import TextIndex
-from evennia_ai.policy.fact_sources import MOST_CHARS, sentences_of
-from evennia_ai.policy.facts import (
+from evennia_ai.policy.facts.check import (
     WEIGHTS,
     Fact,
     as_bullets,
@@ -22,6 +20,8 @@ from evennia_ai.policy.facts import (
     missing_facts,
     settle,
 )
+from evennia_ai.policy.facts.match import TextIndex
+from evennia_ai.policy.facts.sources import MOST_CHARS, sentences_of
 from evennia_ai.policy.tokens import estimate_tokens
 
 

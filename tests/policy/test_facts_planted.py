@@ -10,8 +10,8 @@ import time
 import pytest
 
 from evennia_ai.messages import make_message
-from evennia_ai.policy.fact_match import TextIndex
-from evennia_ai.policy.facts import extract_facts, facts_in, known_names
+from evennia_ai.policy.facts.check import extract_facts, facts_in, known_names
+from evennia_ai.policy.facts.match import TextIndex
 
 
 def heard(speaker, text, seq):

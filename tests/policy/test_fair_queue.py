@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.fair_queue import FairQueue
+from evennia_ai.policy.limits.fair_queue import FairQueue
 
 
 def drain(queue):

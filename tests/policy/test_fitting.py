@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.messages import make_message
-from evennia_ai.policy.fitting import newest_that_fit
+from evennia_ai.policy.context.projection import newest_that_fit
 from evennia_ai.policy.tokens import count_message
 
 MARKER = make_message("user", "what was before", type="compaction")

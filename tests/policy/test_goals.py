@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.errors import BadRecord
-from evennia_ai.policy.goal_tree import goal_lines, lay_out
-from evennia_ai.policy.goals import (
+from evennia_ai.policy.records.goal import (
     BUILDER,
     DEEPEST,
     DONE,
@@ -25,6 +24,7 @@ from evennia_ai.policy.goals import (
     plan_reopen,
     read_goal,
 )
+from evennia_ai.policy.records.goal_tree import goal_lines, lay_out
 from evennia_ai.policy.tokens import estimate_tokens
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)

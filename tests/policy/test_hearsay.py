@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.errors import ConfigError
-from evennia_ai.policy.hearsay import (
+from evennia_ai.policy.records.journal_entry import make_entry
+from evennia_ai.policy.records.provenance import TRUST, people_in
+from evennia_ai.policy.records.shared_memory import (
     LEAST_TRUST,
     TOLD_FIELDS,
     TRUST_KEPT,
@@ -25,8 +27,6 @@ from evennia_ai.policy.hearsay import (
     was_said_openly,
     worth_telling,
 )
-from evennia_ai.policy.journal import make_entry
-from evennia_ai.policy.provenance import TRUST, people_in
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 ANN, BOB = "#5", "#6"

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.events import Heard, InboxEvent
-from evennia_ai.policy.inbox import GAVE_UP, TOO_OLD, next_batch, select_expired
+from evennia_ai.messages import Heard, InboxEvent
+from evennia_ai.policy.conversation.inbox import GAVE_UP, TOO_OLD, next_batch, select_expired
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 ANN, BOB = "#5", "#6"

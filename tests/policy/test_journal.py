@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.errors import BadRecord
-from evennia_ai.policy.importance_scoring import score_importance
-from evennia_ai.policy.journal import (
+from evennia_ai.policy.records.importance_rule import score_importance
+from evennia_ai.policy.records.journal_entry import (
     JournalEntry,
     change_entry,
     make_entry,
@@ -17,7 +17,7 @@ from evennia_ai.policy.journal import (
     read_entry,
     sameness,
 )
-from evennia_ai.policy.provenance import TRUST, copy_of, is_known_to, is_sound, people_in
+from evennia_ai.policy.records.provenance import TRUST, copy_of, is_known_to, is_sound, people_in
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 ANN, BOB = "#5", "#7"

@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.errors import ConfigError
-from evennia_ai.policy.lore import LoreEntry, check_scope, is_known, select_lore
+from evennia_ai.policy.conversation.lore import LoreEntry, check_scope, is_known, select_lore
 
 GATE = LoreEntry("The old gate", "Hanno built the gate.", ("tag:guard", "room:tower"))
 DRAGON = LoreEntry("The dragon", "It sleeps under the gate.", ("quest:dragon",))

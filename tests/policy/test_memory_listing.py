@@ -2,7 +2,7 @@
 
 import pytest
 
-from evennia_ai.policy.memory_listing import (
+from evennia_ai.policy.records.memory_listing import (
     entry_facts,
     group_values,
     origin_of,
@@ -11,7 +11,7 @@ from evennia_ai.policy.memory_listing import (
     why_found,
     why_withheld,
 )
-from evennia_ai.policy.memory_undo import ADD, DELETE, EDIT, PIN, UNPIN
+from evennia_ai.policy.records.memory_undo import ADD, DELETE, EDIT, PIN, UNPIN
 
 NAMES = {"#5": "Ann", "#6": "Bob"}
 

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from evennia_ai.policy.persona import Persona
-from evennia_ai.policy.plans import (
+from evennia_ai.policy.conversation.persona import Persona
+from evennia_ai.policy.records.day_plan import (
     INSTRUCTIONS,
     block_line,
     current_block,

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from evennia_ai.messages import make_message
 from evennia_ai.policy.audience import select_visible
-from evennia_ai.policy.projection import (
+from evennia_ai.policy.context.projection import (
     MASKED,
     CompactionRecord,
     Sizes,

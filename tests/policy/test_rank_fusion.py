@@ -1,6 +1,6 @@
 """One ranking out of several."""
 
-from evennia_ai.policy.rank_fusion import fuse_ranks
+from evennia_ai.policy.retrieval.rerank import fuse_ranks
 
 
 def ranked(*ids):

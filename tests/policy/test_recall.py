@@ -1,8 +1,8 @@
 """What is called to mind, and by whom."""
 
-from evennia_ai.policy.facts import Fact
-from evennia_ai.policy.known_line import KnownLine
-from evennia_ai.policy.recall import Recall, Talk
+from evennia_ai.policy.audience import KnownLine
+from evennia_ai.policy.facts.check import Fact
+from evennia_ai.policy.facts.recall import Recall, Talk
 
 ANN, BOB = frozenset({"#5"}), frozenset({"#6"})
 BEES = Fact("relation", ("Lina", "bees"), "My sister Lina keeps bees.", "Ann", 1)

@@ -5,10 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from evennia_ai.policy.importance_by_model import BY_MODEL
-from evennia_ai.policy.journal import BY_RULE, make_entry
-from evennia_ai.policy.plain_reflection import reflect_plainly
-from evennia_ai.policy.reflection import (
+from evennia_ai.policy.consolidation.importance import BY_MODEL
+from evennia_ai.policy.consolidation.reflection import (
     INSTRUCTIONS,
     MOST_ENTRIES,
     MOST_INSIGHTS,
@@ -20,6 +18,8 @@ from evennia_ai.policy.reflection import (
     unreflected,
     weight,
 )
+from evennia_ai.policy.consolidation.rule_reflection import reflect_plainly
+from evennia_ai.policy.records.journal_entry import BY_RULE, make_entry
 
 
 def at(second):

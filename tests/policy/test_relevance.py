@@ -1,6 +1,6 @@
 """Nearness of texts, by the words that carry meaning."""
 
-from evennia_ai.policy.relevance import content_words, score_texts
+from evennia_ai.policy.retrieval.relevance import content_words, score_texts
 
 
 def test_common_words_and_endings_do_not_count():

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.journal import make_entry
-from evennia_ai.policy.retention import (
+from evennia_ai.policy.consolidation.forgetting import (
     Fading,
     cited_by,
     is_faded,
@@ -15,6 +14,7 @@ from evennia_ai.policy.retention import (
     select_to_forget,
     sources_in_use,
 )
+from evennia_ai.policy.records.journal_entry import make_entry
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 FADING = Fading(retention=0.05, importance=4, age_days=14.0, floor=2)

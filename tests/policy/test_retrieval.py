@@ -2,7 +2,7 @@
 
 import pytest
 
-from evennia_ai.policy.retrieval import LONGEST_TEXT, describe, find_words, stem, understand
+from evennia_ai.policy.retrieval.weights import LONGEST_TEXT, describe, find_words, stem, understand
 
 
 def is_mira(word):

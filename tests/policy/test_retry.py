@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.retry import (
+from evennia_ai.policy.limits.retry import (
     LONGEST_WAIT_S,
     SOON_S,
     asked_wait_s,

@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.messages import make_message, wire_call
-from evennia_ai.policy.summary import (
+from evennia_ai.policy.compaction.summary import (
     TextLimits,
     repair_request,
     shorten_result,

@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 from evennia_ai.messages import make_message
-from evennia_ai.policy.projection import CompactionRecord
-from evennia_ai.policy.synthesis import (
+from evennia_ai.policy.compaction.journal_summary import (
     nearest_lines,
     select_found,
     speakers_of,
     synthesis_entries,
 )
+from evennia_ai.policy.context.projection import CompactionRecord
 
 RECORD = CompactionRecord(
     id=7,

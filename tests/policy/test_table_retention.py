@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.errors import ConfigError
-from evennia_ai.policy.table_retention import (
+from evennia_ai.config.table_retention import (
     IN_FORCE,
     IN_VIEW,
     LEAST_AGE,
@@ -30,6 +29,7 @@ from evennia_ai.policy.table_retention import (
     use_of_compaction,
     use_of_message,
 )
+from evennia_ai.errors import ConfigError
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 NEEDED = Summed(7, 100)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.windows import (
+from evennia_ai.policy.context.windows import (
     GIVEN,
     MODELS,
     TABLE,

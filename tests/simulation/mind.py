@@ -10,16 +10,16 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import StoreUnavailable, TurnAborted
-from evennia_ai.events import Audience, Heard
-from evennia_ai.policy.known_line import KnownLine
+from evennia_ai.messages import Audience, Heard
+from evennia_ai.policy.audience import KnownLine
 from evennia_ai.sleep import run_sleep_tick
-from evennia_ai.sleep.compaction import compact, is_due, mask_old_results
-from evennia_ai.sleep.order import EMERGENCY, MANUAL, Order
+from evennia_ai.sleep.compaction.compact import compact, is_due, mask_old_results
+from evennia_ai.sleep.compaction.journal_summary import archive_summaries
+from evennia_ai.sleep.compaction.request import EMERGENCY, MANUAL, Order
 from evennia_ai.sleep.pass_time import PassTime
-from evennia_ai.sleep.synthesis import archive_summaries
 from evennia_ai.store.backlog import Backlog
 from evennia_ai.testing.stand_ins import StandInScript
-from evennia_ai.turn.attention import EXPIRED, TURNS_A_TICK, act_unasked, answer_events
+from evennia_ai.turn.answer_events import EXPIRED, TURNS_A_TICK, act_unasked, answer_events
 
 if TYPE_CHECKING:
     from tests.simulation.play import Stores

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from twisted.internet.defer import Deferred, succeed
 
-from evennia_ai.events import Audience
-from evennia_ai.policy.provenance import Record, select_known
+from evennia_ai.messages import Audience
+from evennia_ai.policy.records.provenance import Record, select_known
 from evennia_ai.testing.memory_stores import MemoryJournal
 
 

@@ -11,16 +11,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 from unittest.mock import patch
 
-from evennia_ai.policy import recovery
-from evennia_ai.policy.inbox import Batch
-from evennia_ai.policy.projection import PUBLIC, CompactionRecord, View
+from evennia_ai.policy.context.projection import PUBLIC, CompactionRecord, View
+from evennia_ai.policy.conversation import inbox as inbox_rules
+from evennia_ai.policy.conversation.inbox import Batch
 from evennia_ai.policy.tokens import count_message
 from evennia_ai.ports import ToolContext
-from evennia_ai.sleep import compaction, extraction, summarising
+from evennia_ai.sleep import extraction
+from evennia_ai.sleep.compaction import compact as compaction
+from evennia_ai.sleep.compaction import summarising
 from evennia_ai.testing import memory_stores
 from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 from evennia_ai.turn import (
-    attention,
+    answer_events,
     llm_interaction,
     prompt_building,
     react_loop,
@@ -172,7 +174,7 @@ def count_as(counted: str, meant: str) -> Callable[..., str]:
     """`state_after_loss` that takes one state of events for another."""
 
     def state_after_loss(*about: Any, **more: Any) -> str:
-        state = recovery.state_after_loss(*about, **more)
+        state = inbox_rules.state_after_loss(*about, **more)
         return counted if state == meant else state
 
     return state_after_loss
@@ -260,5 +262,7 @@ PLANTS = {
             (react_loop, "audience_metadata", everything_is_public),
         ),
     ),
-    "whispers and room talk make one turn": plant("P9", attention, "next_batch", one_batch_of_all),
+    "whispers and room talk make one turn": plant(
+        "P9", answer_events, "next_batch", one_batch_of_all
+    ),
 }

@@ -16,11 +16,10 @@ from typing import Any
 
 from twisted.python.failure import Failure
 
-from evennia_ai.events import Heard
-from evennia_ai.messages import make_message, wire_call
+from evennia_ai.messages import Heard, make_message, wire_call
 from evennia_ai.ports import LLMRequest
-from evennia_ai.sleep.compaction import is_due
-from evennia_ai.sleep.synthesis import undo_compaction
+from evennia_ai.sleep.compaction.compact import is_due
+from evennia_ai.sleep.compaction.journal_summary import undo_compaction
 from tests.invariants import Deed
 from tests.simulation.mind import KEPT, Mind
 from tests.simulation.process import Process

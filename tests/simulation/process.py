@@ -16,9 +16,8 @@ from twisted.internet.defer import Deferred, succeed
 from twisted.internet.task import Clock
 
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.events import Audience, Heard
-from evennia_ai.messages import ToolCallRequest
-from evennia_ai.policy.react import own_call_id
+from evennia_ai.messages import Audience, Heard, ToolCallRequest
+from evennia_ai.policy.conversation.react import own_call_id
 from evennia_ai.ports import ToolContext
 from evennia_ai.testing.stand_ins import StandInServices
 from evennia_ai.turn.fallback import EXCUSE_STEP
@@ -42,7 +41,7 @@ class Died(BaseException):
 
 
 def turn_number(call_id: str) -> int:
-    """The turn that a call's id tells of, see `policy.react.own_call_id`."""
+    """The turn that a call's id tells of, see `policy.conversation.react.own_call_id`."""
     return int(call_id[:-4], 36)
 
 

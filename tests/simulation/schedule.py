@@ -19,8 +19,8 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.events import Heard
-from evennia_ai.policy.provenance import Record
+from evennia_ai.messages import Heard
+from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import TASK_SUMMARY, LLMRequest
 from evennia_ai.testing.memory_stores import (
     MemoryConversation,

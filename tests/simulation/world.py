@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.errors import BadRecord, StoreUnavailable, ToolError
-from evennia_ai.events import Audience, Situation
-from evennia_ai.messages import ToolCallRequest
+from evennia_ai.messages import Audience, Situation, ToolCallRequest
 from evennia_ai.policy.audience import may_be_said
-from evennia_ai.policy.react import FINAL, FREE, ONCE
+from evennia_ai.policy.conversation.react import FINAL, FREE, ONCE
 from evennia_ai.ports import ToolContext, ToolResult, ToolSpec
-from evennia_ai.turn.persistence import persist
+from evennia_ai.scheduling import persist
 
 if TYPE_CHECKING:
     from tests.simulation.process import Process

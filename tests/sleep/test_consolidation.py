@@ -7,17 +7,17 @@ from twisted.python.failure import Failure
 
 from evennia_ai.errors import MemoryUnavailable
 from evennia_ai.memory.long_term import recall_by_meaning
-from evennia_ai.memory_keeper import AGAIN_AFTER_S, MemoryKeeper
-from evennia_ai.policy.long_term import agent_of, digest_of, memory_of
+from evennia_ai.policy.records.long_term import agent_of, digest_of, memory_of
+from evennia_ai.services.long_term_sync import AGAIN_AFTER_S, MemoryKeeper
 from evennia_ai.sleep.consolidation import (
     MOST,
     consolidate_memories_to_semantic,
     prune_orphaned_memory_links,
     rebuild,
 )
+from evennia_ai.store.deleted_characters import mark_for_tidying, marks_for_tidying, note_tidied
 from evennia_ai.store.erase import erase_chunk
 from evennia_ai.store.forget import forget_chunk
-from evennia_ai.store.tidying import mark_for_tidying, marks_for_tidying, note_tidied
 from evennia_ai.testing.semantic import StandInSemantic
 from tests.game import conftest as shared
 

@@ -5,8 +5,8 @@ import pytest
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import LLMReply, make_message
-from evennia_ai.sleep.compaction import compact, compact_if_urgent
-from evennia_ai.sleep.order import Order
+from evennia_ai.sleep.compaction.compact import compact, compact_if_urgent
+from evennia_ai.sleep.compaction.request import Order
 from tests.test_context_compaction import ANN, BOB, make_script, outcome, sleep, talk
 
 POOR = "Ann has a sister Lina, who keeps bees in Dunmore."

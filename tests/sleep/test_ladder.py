@@ -7,9 +7,9 @@ import pytest
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ContextOverflow, ProviderMisconfigured, ProviderUnavailable
 from evennia_ai.messages import LLMReply, make_message
-from evennia_ai.sleep.compaction import compact, compact_if_urgent
-from evennia_ai.sleep.ladder import rungs_of, worst_of
-from evennia_ai.sleep.order import Order
+from evennia_ai.sleep.compaction.compact import compact, compact_if_urgent
+from evennia_ai.sleep.compaction.ladder import rungs_of, worst_of
+from evennia_ai.sleep.compaction.request import Order
 from tests.test_context_compaction import ANN, SUMMARY, make_script, outcome, sleep, talk
 
 SPARE = {"spare": {"client": "openai", "model": "big", "base_url": "http://127.0.0.1:1/v1"}}

@@ -3,9 +3,9 @@
 from itertools import pairwise
 
 from evennia_ai.messages import make_message
-from evennia_ai.policy.compaction import TOO_LITTLE
-from evennia_ai.sleep.compaction import compact, compact_if_urgent, limits_for
-from evennia_ai.sleep.order import Order
+from evennia_ai.policy.compaction.plan import TOO_LITTLE
+from evennia_ai.sleep.compaction.compact import compact, compact_if_urgent, limits_for
+from evennia_ai.sleep.compaction.request import Order
 from evennia_ai.turn.context_use import measure_context
 from evennia_ai.turn.llm_interaction import build_llm_messages
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT

@@ -3,11 +3,11 @@ is warned that compactions follow one another too closely."""
 
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import LLMReply, Usage
-from evennia_ai.policy.compaction import TREADING_WATER
-from evennia_ai.policy.digest import prefix_hash
+from evennia_ai.policy.compaction.digest import prefix_hash
+from evennia_ai.policy.compaction.plan import TREADING_WATER
 from evennia_ai.sleep import run_sleep_tick
-from evennia_ai.sleep.compaction import compact, compact_if_urgent
-from evennia_ai.sleep.order import Order
+from evennia_ai.sleep.compaction.compact import compact, compact_if_urgent
+from evennia_ai.sleep.compaction.request import Order
 from tests.test_context_compaction import SUMMARY, make_script, outcome, sleep, talk
 
 

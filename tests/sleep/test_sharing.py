@@ -9,9 +9,9 @@ from twisted.internet.defer import succeed
 from twisted.internet.task import Clock
 
 from evennia_ai.config import AssistantConfig
-from evennia_ai.policy.hearsay import FIRST_HAND, UNGUARDED, Told
-from evennia_ai.policy.journal import make_entry
-from evennia_ai.policy.provenance import TRUST
+from evennia_ai.policy.records.journal_entry import make_entry
+from evennia_ai.policy.records.provenance import TRUST
+from evennia_ai.policy.records.shared_memory import FIRST_HAND, UNGUARDED, Told
 from evennia_ai.sleep.sharing import share_memories
 from evennia_ai.testing.stand_ins import AtOnce, StandInWorld
 

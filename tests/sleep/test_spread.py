@@ -1,6 +1,6 @@
 """Long work in small pieces."""
 
-from evennia_ai.sleep.spread import PIECE, spread
+from evennia_ai.scheduling import PIECE, spread
 
 
 def test_work_is_done_in_pieces_and_its_results_are_in_order():

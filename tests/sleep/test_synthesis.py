@@ -4,7 +4,7 @@ import pytest
 
 from evennia_ai.errors import BadRecord, ProviderUnavailable, StoreUnavailable
 from evennia_ai.policy.audience import visible
-from evennia_ai.sleep.synthesis import archive_summaries, undo_compaction
+from evennia_ai.sleep.compaction.journal_summary import archive_summaries, undo_compaction
 from tests.test_context_compaction import ANN, BOB, SUMMARY, make_script, outcome, sleep, talk
 
 

@@ -4,7 +4,7 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.testing.scripted import ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
-from evennia_ai.turn.attention import answer_events
+from evennia_ai.turn.answer_events import answer_events
 
 ANN, BOB = "#5", "#6"
 

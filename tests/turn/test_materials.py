@@ -4,13 +4,13 @@ import pytest
 
 from evennia_ai.messages import make_message, wire_call
 from evennia_ai.policy.tokens import estimate_tokens
-from evennia_ai.sleep.compaction import compact
-from evennia_ai.sleep.order import MANUAL, Order
-from evennia_ai.turn.in_mind import MATERIALS_PART, TAIL_PART
+from evennia_ai.sleep.compaction.compact import compact
+from evennia_ai.sleep.compaction.request import MANUAL, Order
 from evennia_ai.turn.llm_interaction import build_llm_messages
-from evennia_ai.turn.materials import materials_at_hand
 from evennia_ai.turn.prompt_building import build_prompt
+from evennia_ai.turn.prompt_context_data import MATERIALS_PART, TAIL_PART
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
+from evennia_ai.turn.restored_materials import materials_at_hand
 from tests.test_context_compaction import ANN, BOB, SUMMARY, make_script, outcome, talk
 
 BOTH = frozenset({ANN, BOB})

@@ -7,7 +7,7 @@ from evennia_ai.errors import ContextOverflow
 from evennia_ai.messages import make_message
 from evennia_ai.testing.scripted import ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
-from evennia_ai.turn.attention import answer_events
+from evennia_ai.turn.answer_events import answer_events
 
 SMALL = AssistantConfig(max_context_tokens=4_000, max_reply_tokens=200, compact_preserve_window=4)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from evennia_ai.config import AssistantConfig
 from evennia_ai.testing.scripted import ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
-from evennia_ai.turn.attention import answer_events
+from evennia_ai.turn.answer_events import answer_events
 from evennia_ai.turn.llm_interaction import build_llm_messages
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 

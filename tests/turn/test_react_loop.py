@@ -8,7 +8,7 @@ from evennia_ai.errors import ProviderRejected, ProviderUnavailable, ToolError
 from evennia_ai.messages import LLMReply
 from evennia_ai.testing.scripted import ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
-from evennia_ai.turn.attention import answer_events
+from evennia_ai.turn.answer_events import answer_events
 
 FALLBACK = "(fallback)"
 

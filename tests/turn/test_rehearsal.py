@@ -7,13 +7,12 @@ from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config import AssistantConfig
 from evennia_ai.errors import ProviderUnavailable, TurnAborted
-from evennia_ai.events import Heard
-from evennia_ai.messages import LLMReply, Usage
+from evennia_ai.messages import Heard, LLMReply, Usage
 from evennia_ai.ports import ToolResult
 from evennia_ai.testing.scripted import ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
-from evennia_ai.turn.attention import answer_events
-from evennia_ai.turn.rehearsal import NOT_DONE, rehearse
+from evennia_ai.turn.answer_events import answer_events
+from evennia_ai.turn.dry_run import NOT_DONE, rehearse
 
 
 def assistant(*lines, **config):

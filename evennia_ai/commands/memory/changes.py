@@ -6,12 +6,12 @@ from evennia.utils import logger
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.commands.common import UsageError
-from evennia_ai.commands.memory.asked import Asked, MemoryCommand, Work
-from evennia_ai.commands.memory.told import entry_lines, names_in
-from evennia_ai.policy.memory_listing import undo_line, who_may_know
-from evennia_ai.policy.provenance import Record
+from evennia_ai.commands.memory.arguments import Asked, MemoryCommand, Work
+from evennia_ai.commands.memory.rendering import entry_lines, names_in
+from evennia_ai.policy.compaction.journal_summary import is_synthesis
+from evennia_ai.policy.records.memory_listing import undo_line, who_may_know
+from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_output, one_line
-from evennia_ai.policy.synthesis import is_synthesis
 from evennia_ai.store.memory_editor import GONE, HEARD_SINCE, MemoryEditor
 
 LINE_CHARS = 200

@@ -8,11 +8,10 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.commands.common import UsageError, page_footer, page_number
 from evennia_ai.commands.history import message_line
-from evennia_ai.commands.memory.asked import Asked, Work
+from evennia_ai.commands.memory.arguments import Asked, Work
 from evennia_ai.commands.memory.changes import MemoryChanges
 from evennia_ai.commands.memory.rebuild import rebuild_memory
-from evennia_ai.commands.memory.search import search_as
-from evennia_ai.commands.memory.told import (
+from evennia_ai.commands.memory.rendering import (
     entry_lines,
     hidden_line,
     journal_page,
@@ -20,10 +19,11 @@ from evennia_ai.commands.memory.told import (
     whole_entry,
     whole_profile,
 )
+from evennia_ai.commands.memory.search import search_as
 from evennia_ai.commands.setup import ensure_may_edit
 from evennia_ai.errors import TurnAborted
-from evennia_ai.policy.provenance import Record
-from evennia_ai.sleep.spread import spread
+from evennia_ai.policy.records.provenance import Record
+from evennia_ai.scheduling import spread
 from evennia_ai.store.reports import messages_by_seq
 
 SHOWN_MESSAGES = 6

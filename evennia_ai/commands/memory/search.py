@@ -7,16 +7,16 @@ from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
-from evennia_ai.commands.memory.told import hidden_line, names_in
-from evennia_ai.events import Audience
+from evennia_ai.commands.memory.rendering import hidden_line, names_in
 from evennia_ai.memory.all_memories import Hit, search_all_memories
-from evennia_ai.policy.memory_listing import named, why_found, why_withheld
-from evennia_ai.policy.provenance import Record, is_known_to
+from evennia_ai.messages import Audience
+from evennia_ai.policy.compaction.journal_summary import select_found
+from evennia_ai.policy.records.memory_listing import named, why_found, why_withheld
+from evennia_ai.policy.records.provenance import Record, is_known_to
 from evennia_ai.policy.sanitize import clean_output
-from evennia_ai.policy.synthesis import select_found
-from evennia_ai.sleep.spread import pause
+from evennia_ai.scheduling import pause
 from evennia_ai.tools.memory import FOUND, SHOWN_CHARS
-from evennia_ai.turn.recollection import memory_line, text_of
+from evennia_ai.turn.recall import memory_line, text_of
 
 
 @inlineCallbacks

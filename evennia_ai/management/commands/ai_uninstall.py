@@ -36,7 +36,7 @@ class Command(BaseCommand):
         """Look, ask, remove, and tell what is left to do."""
         if evennia.DefaultScript is None:
             evennia._init()
-        from evennia_ai import uninstall
+        from evennia_ai.management import uninstall
 
         traces = uninstall.find_traces()
         self.tell(traces)

@@ -19,11 +19,12 @@ from typing import Any
 from django.conf import settings
 from twisted.internet.defer import Deferred
 
-from evennia_ai import awakening
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.memory.semantic import LongTermMemory
 from evennia_ai.models import Message
-from evennia_ai.sleep import consolidation, ladder
+from evennia_ai.services import startup
+from evennia_ai.sleep import consolidation
+from evennia_ai.sleep.compaction import ladder
 from evennia_ai.store import recovery, turns
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
@@ -189,7 +190,7 @@ def drop_some_lines() -> None:
 
 def recover_nothing() -> None:
     """Turns of dead processes stay open."""
-    awakening.lost_turns = lambda *about, **more: []
+    startup.lost_turns = lambda *about, **more: []
 
 
 def drop_what_is_summed_up() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from evennia_ai.policy.react import own_call_id
+from evennia_ai.policy.conversation.react import own_call_id
 from evennia_ai.turn.fallback import EXCUSE_STEP
 from tests.e2e.crash.crash_game import CrashGame
 from tests.e2e.telnet import TelnetPlayer

@@ -41,7 +41,7 @@ from evennia_ai.memory import embedders
 from evennia_ai.memory.mem0_setup import StoreSettings
 from evennia_ai.memory.mem0_store import Mem0Store
 from evennia_ai.memory.semantic import FOLDER
-from evennia_ai.policy.long_term import agent_of, digest_of, memory_of
+from evennia_ai.policy.records.long_term import agent_of, digest_of, memory_of
 mira = ObjectDB.objects.get(db_key="Mira")
 store = Mem0Store(StoreSettings(Path(settings.GAME_DIR) / FOLDER, {}), embedders.default)
 entries = mira.journal.all()

@@ -22,7 +22,7 @@ IMPORTED_LATER = (
     "evennia.server.webserver",
     "evennia_ai.assistant_script",
     "evennia_ai.commands.cmdset",
-    "evennia_ai.services",
+    "evennia_ai.services.assistant_service",
     "openai",
 )
 

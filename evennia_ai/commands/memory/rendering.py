@@ -1,0 +1,184 @@
+"""What a character remembers, as lines of a client: for ``aimemory`` and ``aihistory/journal``."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evennia.objects.models import ObjectDB
+from twisted.internet.defer import Deferred, inlineCallbacks
+
+from evennia_ai.policy.records.entity_profiles import ATTRIBUTE, OBSERVATION, RELATIONSHIP
+from evennia_ai.policy.records.memory_listing import (
+    DAY_CHARS,
+    Names,
+    attribute_line,
+    entry_details,
+    entry_facts,
+    group_values,
+    observation_line,
+    origin_of,
+    relationship_line,
+)
+from evennia_ai.policy.records.provenance import Record, is_known_to, people_in
+from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.scheduling import spread
+from evennia_ai.store.reports import Page, turns_of_messages
+
+ENTRIES_A_PAGE = 20
+LINE_CHARS = 400
+WHOLE_LINE_CHARS = 1_000
+LINK_CHARS = 80
+SECONDS_CHARS = 19
+SHOWN_OBSERVATIONS = 20
+
+
+@dataclass(frozen=True)
+class JournalPage:
+    """A page of a journal, newest first, and how many entries of it all are not for this reader."""
+
+    page: Page
+    hidden: int
+
+
+@inlineCallbacks
+def journal_page(
+    script: Any, journal: Any, number: int, with_private: bool
+) -> Generator[Deferred[Any], Any, JournalPage]:
+    """Fires with a page; a number beyond the last gives the last. Fails with StoreUnavailable.
+
+    Args:
+        script: the assistant.
+        journal: its character's journal, or the archive.
+        number: 1 is the newest.
+        with_private: whether the reader may see what is private to others.
+    """
+    put = script.services.slices.put
+    yield journal.load(put)
+    ids = journal.ids()
+
+    def look(id: str) -> tuple[str, str] | None:
+        entry = journal.get(id)
+        known = entry and (with_private or is_known_to(entry, None))
+        return (entry["timestamp"], id) if known else None
+
+    looks = yield spread(put, ids, look)
+    times = sorted((found[0], place) for place, found in enumerate(looks) if found)[::-1]
+    pages = max(1, -(-len(times) // ENTRIES_A_PAGE))
+    number = min(number, pages)
+    wanted = times[(number - 1) * ENTRIES_A_PAGE : number * ENTRIES_A_PAGE]
+    rows = [entry for _, place in wanted if (entry := journal.get(ids[place]))]
+    return JournalPage(Page(number, pages, rows), len(ids) - len(times))
+
+
+def entry_lines(
+    entries: Sequence[Record], names: Names, origins: Mapping[str, str] | None = None
+) -> list[str]:
+    """Entries, two lines each.
+
+    Args:
+        entries: the entries.
+        names: of everybody concerned.
+        origins: by id, what each was made from; with these the second of the time is told, too.
+    """
+    lines = []
+    for entry in entries:
+        chars = DAY_CHARS if origins is None else SECONDS_CHARS
+        origin = (origins or {}).get(entry["id"], "")
+        facts = "; ".join(filter(None, [entry_facts(entry, names), origin]))
+        private = " |r(private)|n" if entry["audience"] is not None else ""
+        when = entry["timestamp"][:chars].replace("T", " ")
+        lines.append(
+            f"|w{clean_output(entry['id'], 60)}|n |x{when} {clean_output(facts, 300)}|n{private}\n"
+            f"    {clean_output(entry['content'], LINE_CHARS)}"
+        )
+    return lines
+
+
+def origins_of(script: Any, entries: Iterable[Record]) -> dict[str, str]:
+    """Which turns of talk each of some entries was made from, by its id. One query."""
+    listed = list(entries)
+    seqs = [entry["source_seqs"] for entry in listed]
+    ends = {end for known in seqs for end in (*known[:1], *known[-1:])}
+    turns = turns_of_messages(script.id, ends)
+    return {entry["id"]: origin_of(entry, turns) for entry in listed}
+
+
+def names_in(*records: Record, besides: Iterable[str] = ()) -> Names:
+    """Names of everybody whom records concern, by dbref; one query."""
+    dbrefs = frozenset(besides).union(*map(people_in, records))
+    ids = [int(dbref.lstrip("#")) for dbref in dbrefs]
+    rows = ObjectDB.objects.filter(id__in=ids).values_list("id", "db_key")
+    return {f"#{number}": key for number, key in rows}
+
+
+def whole_text(text: str) -> str:
+    """A text with its line breaks, each line safe for a client."""
+    return "\n".join(f"    {clean_output(line, WHOLE_LINE_CHARS)}" for line in text.splitlines())
+
+
+def whole_entry(script: Any, entry: Record, bases: Sequence[Record], reads_private: bool) -> str:
+    """Everything there is to tell of one entry.
+
+    Args:
+        script: the assistant.
+        entry: the entry.
+        bases: what was made of it.
+        reads_private: whether the reader may see what is private to others.
+    """
+    names = names_in(entry, *bases)
+    title, _ = entry_lines([entry], names, origins_of(script, [entry]))[0].split("\n")
+    details = entry_details(entry, names, script.services.now())
+    links = [linked_to(script, link, reads_private) for link in entry["links"]]
+    if links:
+        details.append(f"Linked to: {'; '.join(links)}")
+    if bases:
+        made = [f"{one['id']} {one['attribute']}: {one['value']}" for one in bases]
+        details.append(f"Made of it: {'; '.join(made)}")
+    shown = [clean_output(line, WHOLE_LINE_CHARS) for line in details]
+    return "\n".join([title, whole_text(entry["content"]), *shown])
+
+
+def linked_to(script: Any, link: str, reads_private: bool) -> str:
+    """A link with the words it leads to, as far as the reader may see them."""
+    entry = script.character.journal.get(link)
+    if entry and (reads_private or is_known_to(entry, None)):
+        return f"{link} {clean_output(entry['content'], LINK_CHARS)}"
+    return link
+
+
+def whole_profile(
+    script: Any, dbref: str, records: Sequence[Record], reads_private: bool
+) -> list[str]:
+    """Everything that is known of somebody, as far as the reader may see it: lines, none where
+    that is nothing."""
+    known = [one for one in records if reads_private or is_known_to(one, None)]
+    names = names_in(*known, besides=[dbref])
+    by_kind = {
+        kind: [one for one in known if one["kind"] == kind]
+        for kind in (RELATIONSHIP, ATTRIBUTE, OBSERVATION)
+    }
+    now = script.services.now()
+    lines = [f"{relationship_line(one, now)}." for one in by_kind[RELATIONSHIP]]
+    values = {one["id"]: one for one in by_kind[ATTRIBUTE]}
+    for attribute, group in group_values(by_kind[ATTRIBUTE]).items():
+        lines.append(f"|w{clean_output(attribute, 60)}|n")
+        lines += [f"  {clean_output(attribute_line(v, names, values), LINE_CHARS)}" for v in group]
+    noticed = by_kind[OBSERVATION][::-1]
+    if noticed:
+        lines.append("|wNoticed|n")
+    lines += [
+        f"  {clean_output(observation_line(one, names), LINE_CHARS)}"
+        for one in noticed[:SHOWN_OBSERVATIONS]
+    ]
+    if len(noticed) > SHOWN_OBSERVATIONS:
+        lines.append(f"  and {len(noticed) - SHOWN_OBSERVATIONS} older ones")
+    if len(known) < len(records):
+        lines.append(hidden_line(len(records) - len(known)))
+    return lines
+
+
+def hidden_line(count: int) -> str:
+    """That there is more, which is for admins alone."""
+    return f"|x{count} more: private, for admins to read.|n"

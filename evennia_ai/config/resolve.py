@@ -1,0 +1,67 @@
+"""Read settings: from what a builder typed, and from layers of stored values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, get_args
+
+from evennia_ai.config.fields import FIELDS, HINTS, AssistantConfig, check_value, known_setting
+from evennia_ai.errors import ConfigError
+
+TRUE_WORDS = ("true", "yes", "on", "1")
+FALSE_WORDS = ("false", "no", "off", "0")
+
+
+def parse_value(name: str, text: str) -> Any:
+    """Turn what a builder typed into the setting's type and check it; raises ConfigError."""
+    known_setting(name)
+    allowed = get_args(HINTS[name]) or (HINTS[name],)
+    text = text.strip()
+    value: Any = text
+    if text.lower() == "none" and type(None) in allowed:
+        return None
+    try:
+        if int in allowed:
+            value = int(text)
+        elif float in allowed:
+            value = float(text)
+        elif bool in allowed and text.lower() in TRUE_WORDS + FALSE_WORDS:
+            value = text.lower() in TRUE_WORDS
+    except ValueError:
+        pass
+    check_value(name, value)
+    return value
+
+
+def resolve_config(layers: Iterable[Mapping[str, Any]]) -> AssistantConfig:
+    """Merge layers, lowest first, into the effective settings; raises ConfigError.
+
+    Keys that are no settings are passed over; a None inherits from the layer below.
+    """
+    merged: dict[str, Any] = {}
+    for layer in layers:
+        merged.update({k: v for k, v in layer.items() if k in FIELDS and v is not None})
+    return AssistantConfig(**merged)
+
+
+def resolve_lenient(layers: Iterable[Mapping[str, Any]]) -> tuple[AssistantConfig, list[str]]:
+    """Like `resolve_config`, but a bad value is left out and named, so that the character lives.
+
+    Returns:
+        The settings, and one sentence for each value that was passed over.
+    """
+    good: list[dict[str, Any]] = []
+    complaints: list[str] = []
+    for layer in layers:
+        kept: dict[str, Any] = {}
+        for name, value in layer.items():
+            if name not in FIELDS or value is None:
+                continue
+            try:
+                check_value(name, value)
+            except ConfigError as error:
+                complaints.append(str(error))
+            else:
+                kept[name] = value
+        good.append(kept)
+    return resolve_config(good), complaints

@@ -1,0 +1,191 @@
+"""What a character perceives of the world right now. Reads, never writes, and asks no database for
+what is around: contents and Attributes come from Evennia's caches."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from evennia.objects.models import ObjectDB
+from evennia.objects.objects import DefaultCharacter, DefaultExit
+from evennia.utils.ansi import strip_ansi
+
+from evennia_ai.messages import Audience
+from evennia_ai.policy.conversation.lore import EVERYBODY, QUEST, LoreEntry
+from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.ports import Situation
+from evennia_ai.store.attributes import read_attribute, tell_once
+from evennia_ai.store.lore_records import LoreShelf, read_entries
+
+DESCRIPTION_CHARS = 600
+ARTICLE = re.compile(r"\A(?:an?|the|some|der|die|das|ein|eine|le|la|el)\s+", re.IGNORECASE)
+
+
+def is_assistant(obj: Any) -> bool:
+    """True for a character with a mind that is awake and its own."""
+    script = getattr(obj, "assistant", None)
+    return bool(script and script.is_on and not obj.has_account)
+
+
+def can_hear(obj: Any) -> bool:
+    """True for whoever has ears: somebody's puppet, or a character with a mind."""
+    return bool(obj.has_account) or is_assistant(obj)
+
+
+def listening_objects(character: Any) -> list[Any]:
+    """Everybody who would hear the character speak aloud."""
+    location = character.location
+    if location is None:
+        return []
+    return [obj for obj in location.contents if obj is not character and can_hear(obj)]
+
+
+def plain(text: Any, limit: int = 200) -> str:
+    """A text of the game without markup, on one line."""
+    return clean_heard(strip_ansi(str(text or "")), limit)
+
+
+def display_name(obj: Any, looker: Any) -> str:
+    """What the looker calls it, without markup, and without a colon, after which a prompt would
+    take the rest of a name for words."""
+    return plain(obj.get_display_name(looker=looker)).replace(":", " ").strip() or obj.key
+
+
+def find_named(name: str, candidates: Iterable[Any], looker: Any) -> Any | None:
+    """The one candidate that goes by a name: key, alias or display name, in any case; else one
+    with a word in its name that begins so, where that is only one."""
+    here = list(candidates)
+    exact = all_named(name, here, looker)
+    if exact:
+        return exact[0]
+    wanted = spelled(name)
+    named = [(obj, known_names(obj, looker)) for obj in here]
+    begun = [obj for obj, names in named if f" {wanted}" in "".join(f" {name}" for name in names)]
+    return begun[0] if wanted and len(begun) == 1 else None
+
+
+def all_named(name: str, candidates: Iterable[Any], looker: Any) -> list[Any]:
+    """All candidates that go by a name: key, alias or display name, in any case."""
+    wanted = spelled(name)
+    return [obj for obj in candidates if wanted in known_names(obj, looker)]
+
+
+def spelled(name: str) -> str:
+    """A name as a model writes it, as it is compared."""
+    return name.strip().lower().lstrip("@#")
+
+
+def known_names(obj: Any, looker: Any) -> list[str]:
+    """All the names of a thing, in lower case, without a leading article."""
+    names = [obj.key, display_name(obj, looker), *obj.aliases.all()]
+    lowered = [name.lower() for name in names]
+    return [*lowered, *map(without_article, lowered)]
+
+
+def without_article(name: str) -> str:
+    """A name without the article it begins with: "the old guard" → "old guard"."""
+    return ARTICLE.sub("", name).strip() or name
+
+
+class EvenniaSenses:
+    """The `World` port over Evennia's objects and a game's lore."""
+
+    def __init__(self, shelf: LoreShelf) -> None:
+        self.shelf = shelf
+
+    def listeners(self, character: Any) -> Audience:
+        """Dbrefs of everybody who would hear it speak aloud."""
+        return frozenset(obj.dbref for obj in listening_objects(character))
+
+    def situation(self, character: Any) -> Situation:
+        """What it sees around it, as its own hook leaves it."""
+        seen: Situation = character.at_ai_situation(look_around(character))
+        return seen
+
+    def lore(self, character: Any, audience: Audience) -> tuple[Sequence[LoreEntry], Audience]:
+        """All lore, the character's own with it, and the labels of those who know and hear it."""
+        own, troubles = read_entries(read_attribute(character, "ai_lore"))
+        for trouble in troubles:
+            tell_once(character, trouble)
+        return [*self.shelf.entries(), *own], knowledge_labels(character, audience)
+
+    def name_of(self, character: Any, dbref: str) -> str:
+        """What the character calls somebody, wherever he is; empty where there is nobody."""
+        found = ObjectDB.objects.dbref_search(dbref) if dbref else ()
+        return display_name(found[0], character) if found else ""
+
+    def looks_of(self, character: Any, dbref: str) -> str:
+        """What somebody or something within its sight looks like now, empty for any other."""
+        place = character.location
+        near = [place, *place.contents, *character.contents] if place else []
+        seen = (obj for obj in near if obj.dbref == dbref and obj.access(character, "view"))
+        return next((plain(obj.db.desc, DESCRIPTION_CHARS) for obj in seen), "")
+
+
+def knowledge_labels(character: Any, audience: Audience) -> frozenset[str]:
+    """The scopes a character knows by its tags and its place, and the quest flags that all of its
+    listeners have."""
+    labels = {EVERYBODY}
+    for key, category in tags_of(character):
+        labels.add(f"faction:{key}" if category == "faction" else f"tag:{key}")
+    place = character.location
+    if place is not None:
+        labels.add(f"room:{place.dbref}")
+        labels.update(f"room:{key}" for key, _category in tags_of(place))
+        present = [obj for obj in place.contents if obj.dbref in audience]
+        flags = [{key for key, category in tags_of(obj) if category == QUEST} for obj in present]
+        if flags and len(flags) == len(audience):
+            labels.update(f"{QUEST}:{flag}" for flag in set.intersection(*flags))
+    return frozenset(labels)
+
+
+def tags_of(obj: Any) -> list[tuple[str, str | None]]:
+    """An object's tags with their categories."""
+    return list(obj.tags.all(return_key_and_category=True))
+
+
+def look_around(character: Any) -> Situation:
+    """What a character sees around it."""
+    location = character.location
+    if location is None:
+        return Situation()
+    seen = [
+        obj for obj in location.contents if obj is not character and obj.access(character, "view")
+    ]
+    people = [obj for obj in seen if can_hear(obj) or isinstance(obj, DefaultCharacter)]
+    exits = [obj for obj in seen if isinstance(obj, DefaultExit)]
+    things = [obj for obj in seen if obj not in people and obj not in exits]
+    return Situation(
+        place=display_name(location, character),
+        description=plain(location.db.desc, DESCRIPTION_CHARS),
+        people=tuple(display_name(obj, character) for obj in people),
+        exits=tuple(describe_exit(obj, character) for obj in exits),
+        things=tuple(display_name(obj, character) for obj in things),
+        carrying=tuple(display_name(obj, character) for obj in character.contents),
+    )
+
+
+def describe_exit(exit_obj: Any, character: Any) -> str:
+    """An exit with where it leads."""
+    name = display_name(exit_obj, character)
+    if exit_obj.destination is None:
+        return name
+    return f"{name} (to {display_name(exit_obj.destination, character)})"
+
+
+TOO_HIGH = "Developer"
+
+
+def excessive_rights(character: Any) -> str | None:
+    """Why a model must not act through this character, None where it may.
+
+    Evennia caches a superuser's lock bypass when the character is puppeted and does not clear it
+    when the superuser leaves, so that it could still run ``py`` (measured): it is computed anew.
+    """
+    character.locks.cache_lock_bypass(character)
+    if character.is_superuser or character.locks.lock_bypass:
+        return f"{character.key} has a superuser's rights, and a model must never have those."
+    if character.permissions.check(TOO_HIGH):
+        return f"{character.key} has the permission {TOO_HIGH}, and a model must never have that."
+    return None

@@ -1,0 +1,144 @@
+"""Every line a player may see that no model wrote, in one place.
+
+A game overrides any of them with ``AI_ASSISTANT["TEXTS"] = {"fallback": "…"}``; an empty text turns
+``first_meeting`` off. They are translated by gettext in the server's ``LANGUAGE_CODE``, where
+``USE_I18N`` is on (Evennia's default is off). What only builders and admins meet stands, in
+English, where it is said.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from string import Formatter
+from typing import Any
+
+from django.utils.translation import gettext, gettext_noop
+
+from evennia_ai.errors import ConfigError
+from evennia_ai.game.settings import game_setting
+
+TEXTS = {
+    "fallback": gettext_noop("Forgive me, my thoughts wandered. Ask me again in a moment?"),
+    "first_meeting": gettext_noop(
+        "({name} is played by a computer program. What you say near such characters is stored, so "
+        "that they can remember it. |whelp minds|n tells more, and how to be forgotten.)"
+    ),
+    "busy": gettext_noop("One moment: too many voices at once. Ask me again shortly?"),
+    "compacted": gettext_noop("blinks, as if sorting the memories of a long day."),
+    "falls_asleep": gettext_noop("yawns and falls asleep."),
+    "wakes_up": gettext_noop("wakes up and blinks."),
+    "mumbles": gettext_noop("mumbles in the middle of a dream: a moment more ..."),
+    "looks_asleep": gettext_noop("{name} is asleep."),
+    "unheard": gettext_noop("({name} did not catch that. Please say it again.)"),
+    "switched_off": gettext_noop("({name} is silent: the staff has stopped all such characters.)"),
+    "picks_up": gettext_noop("{actor} picks up {item}."),
+    "drops": gettext_noop("{actor} drops {item}."),
+    "gives": gettext_noop("{actor} gives {item} to {receiver}."),
+    "filler_1": gettext_noop("ponders this for a moment."),
+    "filler_2": gettext_noop("takes a moment to think."),
+    "filler_3": gettext_noop("weighs the words."),
+    "mute_none": gettext_noop("You have muted nobody."),
+    "mute_list": gettext_noop("You have muted: {names}."),
+    "mute_on": gettext_noop(
+        "You no longer hear {name}, and {name} no longer hears you. |wmute {name}|n again ends "
+        "that."
+    ),
+    "mute_off": gettext_noop("You and {name} hear each other again."),
+    "mute_unknown": gettext_noop("There is no character with a mind called '{name}' here."),
+    "mute_unable": gettext_noop("Your character cannot mute anybody in this game."),
+    "forget_ask": gettext_noop(
+        "This makes every character forget what you said to it and what it answered, for ever: "
+        "{count} entries of their logs. Go on? yes/[no]"
+    ),
+    "forget_ask_of": gettext_noop(
+        "This makes every character forget what {name} said to it and what it answered, for "
+        "ever: {count} entries of their logs. Go on? yes/[no]"
+    ),
+    "forget_yes": gettext_noop("yes y"),
+    "forget_nothing": gettext_noop("Nothing is stored of what you said."),
+    "forget_nothing_of": gettext_noop("Nothing is stored of what {name} said."),
+    "forget_kept": gettext_noop("Nothing was forgotten."),
+    "forget_done": gettext_noop("It is forgotten, all of it."),
+    "forget_only_own": gettext_noop(
+        "You can have only your own words forgotten: |waiforget|n, without a name."
+    ),
+    "switch_unknown": gettext_noop("There is no switch /{switch}. There are: {known}."),
+    "switch_none": gettext_noop("There is no switch /{switch}: {command} has none."),
+    "minds_off": gettext_noop("The characters here have no minds just now: something went wrong."),
+    "help_minds": gettext_noop(
+        """Some characters here have a mind of their own: a computer
+program, often a language model, thinks for them. Talk to them
+as to anybody:
+
+  say Good evening, Mira.
+  whisper Mira = May I ask you something?
+  emote nods at Mira.
+  give coin to Mira
+
+Use the name where several people are present. Once you are
+talking you need not repeat it."""
+    ),
+    "help_privacy": gettext_noop(
+        """What you say near such a character is stored, so that it can
+remember it; the game's staff can read it. A whisper stays
+between you and the character: it is never shown to other
+players, nor used in what the character says to them.
+
+Never tell a character anything you would not tell the staff of
+a game."""
+    ),
+    "help_forget": gettext_noop(
+        """make the characters with minds forget you
+
+Usage:
+  aiforget
+
+Everything you said to them, and everything they answered, is
+deleted for ever, after a question. What you told other players
+stays with them."""
+    ),
+    "help_mute": gettext_noop(
+        """no longer hear a character with a mind
+
+Usage:
+  mute <name>
+  mute
+
+You no longer hear that character, and it no longer hears you.
+Muting it a second time ends that. Without a name: shows whom
+you muted."""
+    ),
+    "topic_privacy": gettext_noop("privacy"),
+    "topic_forget": gettext_noop("forget"),
+    "topic_mute": gettext_noop("mute"),
+}
+FILLER_KEYS = ("filler_1", "filler_2", "filler_3")
+
+
+def text(key: str, **values: Any) -> str:
+    """A line for players, in the game's own words or translated, with its values filled in."""
+    own = game_setting("TEXTS", {})
+    line = own.get(key) if isinstance(own, dict) else None
+    if line is not None:
+        # A line that cannot be used is complained of at the start; players shall not suffer it.
+        with suppress(KeyError, IndexError, ValueError):
+            return str(line).format(**values) if values else str(line)
+    words: str = gettext(TEXTS[key])
+    return words.format(**values) if values else words
+
+
+def check_texts(own: dict[str, str]) -> None:
+    """Raise ConfigError where a game overrides a line there is not, or with unknown fields."""
+    for key, line in own.items():
+        if key not in TEXTS:
+            raise ConfigError(f"There is no '{key}'. There are: {', '.join(TEXTS)}.")
+        known = {name: 0 if name == "count" else "" for name in fields_of(TEXTS[key])}
+        try:
+            line.format(**known)
+        except (KeyError, IndexError, ValueError, AttributeError) as error:
+            raise ConfigError(f"'{key}' cannot be used: {error!r}.") from error
+
+
+def fields_of(line: str) -> list[str]:
+    """The names of what is filled in."""
+    return sorted(name for _, name, _, _ in Formatter().parse(line) if name)

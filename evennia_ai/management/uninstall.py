@@ -1,0 +1,244 @@
+"""Taking the package out of a game: what it left where, and its removal.
+
+Runs in a process of its own while the game is down (``evennia ai_uninstall``).
+"""
+
+from __future__ import annotations
+
+import shutil
+import socket
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from django.apps import apps
+from django.conf import settings
+from django.contrib.contenttypes.models import ContentType
+from django.core.management import call_command
+from django.db import connection
+from django.db.models import Model, Q, QuerySet
+from evennia.accounts.models import AccountDB
+from evennia.objects.models import ObjectDB
+from evennia.scripts.models import ScriptDB
+from evennia.server.models import ServerConfig
+from evennia.typeclasses.attributes import Attribute
+
+from evennia_ai.assistant_character import original_path
+from evennia_ai.errors import ConfigError
+from evennia_ai.game.settings import game_setting
+from evennia_ai.memory.mem0_setup import remove_files
+from evennia_ai.memory.semantic import read_settings
+from evennia_ai.store.deleted_characters import KEY as TIDYING_KEY
+from evennia_ai.store.forget import SHELVES
+
+PACKAGE = "evennia_ai"
+# What the package writes onto characters, its own and players'; a test compares this with the code.
+ATTRIBUTES = (
+    "ai_fillers",
+    "ai_following",
+    "ai_introduced",
+    "ai_lore",
+    "ai_muted",
+    "ai_persona",
+)
+CHUNK = 500
+ROWS_A_PROGRESS_LINE = 10_000
+CONNECT_TIMEOUT_S = 1.0
+IN_CODE = (PACKAGE, "AI_ASSISTANT")
+
+Say = Callable[[str], Any]
+
+
+@dataclass(frozen=True)
+class Traces:
+    """What there is of the package in a game.
+
+    Attributes:
+        minds: how many assistant scripts.
+        rows: table name → rows in it.
+        typeclasses: typeclass path of ours → the one that takes its place, with how many objects.
+        attributes: how many characters have an Attribute of ours, by its name or its type.
+        code: lines in the game's own files that name the package, as ``file:line: text``.
+    """
+
+    minds: int
+    rows: dict[str, int]
+    typeclasses: dict[tuple[str, str], int]
+    attributes: dict[str, int]
+    code: list[str] = field(default_factory=list)
+
+
+def is_running() -> bool:
+    """True where a portal answers on the game's AMP port, as Evennia's own launcher has it."""
+    with (
+        suppress(OSError),
+        socket.create_connection((settings.AMP_HOST, settings.AMP_PORT), CONNECT_TIMEOUT_S),
+    ):
+        return True
+    return False
+
+
+def find_traces() -> Traces:
+    """Look, and change nothing."""
+    paths = our_objects().values_list("db_typeclass_path", flat=True)
+    plain = our_attributes().filter(db_attrtype=None).values_list("db_key", flat=True)
+    return Traces(
+        minds=our_scripts().count(),
+        rows={model._meta.db_table: model._default_manager.count() for model in our_models()},
+        typeclasses=dict(Counter((path, typeclass_before(path)) for path in paths)),
+        attributes=dict(sorted((Counter(plain) + count_knowledge()).items())),
+        code=list(lines_of_code(Path(settings.GAME_DIR))),
+    )
+
+
+def remove_traces(say: Say) -> None:
+    """Remove everything but the tables, which are empty then, with a line for each step."""
+    for model in our_models():
+        erase_table(model, say)
+    scripts = list(our_scripts().values_list("id", flat=True))
+    attributes = Attribute.objects.filter(scriptdb__in=scripts)
+    say(f"{delete_in_chunks(attributes)} settings of minds deleted.")
+    say(f"{delete_in_chunks(our_scripts())} minds deleted.")
+    say(f"{delete_in_chunks(our_attributes())} Attributes deleted.")
+    for path in sorted(set(our_objects().values_list("db_typeclass_path", flat=True))):
+        before = typeclass_before(path)
+        count = ObjectDB.objects.filter(db_typeclass_path=path).update(db_typeclass_path=before)
+        say(f"{count} characters are {before} again.")
+    take_command_sets()
+    if settings.STATIC_ROOT:
+        shutil.rmtree(Path(settings.STATIC_ROOT) / PACKAGE, ignore_errors=True)
+    remove_long_term_memory(say)
+
+
+def remove_long_term_memory(say: Say) -> None:
+    """Remove the files of long-term memory. A store elsewhere is the game's own to empty."""
+    ServerConfig.objects.filter(db_key=TIDYING_KEY).delete()
+    try:
+        store = read_settings(game_setting("MEMORY", {}), Path(settings.GAME_DIR)).store
+    except ConfigError as error:
+        say(f"AI_ASSISTANT['MEMORY']: {error} Long-term memory's files stay.")
+        return
+    if remove_files(store.path):
+        say(f"Long-term memory in {store.path} deleted.")
+    if not store.is_embedded:
+        say(f"Long-term memory is in a store of your own, {store.provider}: empty it yourself.")
+
+
+def remove_tables() -> None:
+    """Undo our migrations, and what Django keeps of an app's tables beside them."""
+    call_command("migrate", PACKAGE, "zero")
+    ContentType.objects.filter(app_label=PACKAGE).delete()
+
+
+def leave_write_ahead_mode() -> bool:
+    """Give an SQLite file back the journal it had; False where somebody else has it open.
+
+    Not for looks: an Evennia 5.0.1 without our `close_connections` loses what it writes in
+    write-ahead mode as soon as another process closes the file (measured).
+    """
+    if connection.vendor != "sqlite":
+        return True
+    with connection.cursor() as cursor:
+        mode = cursor.execute("PRAGMA journal_mode=DELETE").fetchone()[0]
+    return str(mode) != "wal"
+
+
+def our_scripts() -> QuerySet[Any]:
+    """The minds, whatever class a game may have made of them."""
+    from evennia_ai.assistant_script import AssistantScript
+
+    family: QuerySet[Any] = AssistantScript.objects.all_family()
+    return ScriptDB.objects.filter(id__in=family.values("id"))
+
+
+def our_objects() -> QuerySet[Any]:
+    """Objects whose typeclass stands in this package."""
+    found: QuerySet[Any] = ObjectDB.objects.filter(db_typeclass_path__startswith=f"{PACKAGE}.")
+    return found
+
+
+def our_attributes() -> QuerySet[Any]:
+    """What the package wrote onto characters, and what they know."""
+    named = Q(db_key__in=ATTRIBUTES, db_attrtype=None)
+    found: QuerySet[Any] = Attribute.objects.filter(
+        named | Q(db_attrtype__in=SHELVES), db_model="objectdb"
+    )
+    return found
+
+
+def count_knowledge() -> Counter[str]:
+    """How many characters have a journal, or profiles."""
+    return Counter(
+        {
+            kind: ObjectDB.objects.filter(db_attributes__db_attrtype=kind).distinct().count()
+            for kind in SHELVES
+        }
+    )
+
+
+def our_models() -> list[type[Model]]:
+    """The package's tables, as far as they are there, each before those it refers to."""
+    there = set(connection.introspection.table_names())
+    ours = apps.get_app_config(PACKAGE).get_models()
+    left = {model for model in ours if model._meta.db_table in there}
+    ordered: list[type[Model]] = []
+    while left:
+        referred = {
+            item.related_model
+            for model in left
+            for item in model._meta.fields
+            if item.related_model is not model
+        }
+        free = sorted(left - referred, key=lambda model: model._meta.db_table)
+        ordered += free
+        left -= set(free)
+    return ordered
+
+
+def typeclass_before(path: str) -> str:
+    """What an object was before it was given ears; the game's character where it never was."""
+    return original_path(path) or str(settings.BASE_CHARACTER_TYPECLASS)
+
+
+def erase_table(model: type[Model], say: Say) -> None:
+    """Delete all rows of a table, newest first, since rows may refer to older ones."""
+    rows = model._default_manager.order_by("-pk")
+    count = 0
+    while ids := list(rows.values_list("pk", flat=True)[:CHUNK]):
+        chosen = model._default_manager.filter(pk__in=ids)
+        chosen._raw_delete(chosen.db)  # type: ignore[attr-defined]
+        count += len(ids)
+        if count % ROWS_A_PROGRESS_LINE == 0:
+            say(f"{model._meta.db_table}: {count:,} rows ...")
+    say(f"{model._meta.db_table}: {count:,} rows deleted.")
+
+
+def delete_in_chunks(rows: QuerySet[Any]) -> int:
+    """Delete rows with what refers to them; returns how many. No hook of the game's is called."""
+    count = 0
+    while ids := list(rows.values_list("id", flat=True)[:CHUNK]):
+        rows.model.objects.filter(id__in=ids).delete()
+        count += len(ids)
+    return count
+
+
+def take_command_sets() -> None:
+    """Take our command sets from whoever was given them for good."""
+    for model in (ObjectDB, AccountDB):
+        for obj in model.objects.filter(db_cmdset_storage__contains=f"{PACKAGE}."):
+            kept = [path for path in obj.cmdset_storage if not path.startswith(f"{PACKAGE}.")]
+            model.objects.filter(id=obj.id).update(db_cmdset_storage=",".join(kept))
+
+
+def lines_of_code(folder: Path) -> Iterator[str]:
+    """The lines of a game's own Python files that name the package."""
+    for file in sorted(folder.rglob("*.py")):
+        inner = file.relative_to(folder)
+        if "site-packages" in inner.parts or any(part.startswith(".") for part in inner.parts):
+            continue
+        for number, line in enumerate(file.read_text(errors="replace").splitlines(), 1):
+            if any(word in line for word in IN_CODE):
+                yield f"{inner}:{number}: {line.strip()}"

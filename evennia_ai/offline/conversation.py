@@ -1,0 +1,291 @@
+"""A turn's new lines, by speaker: what of them wants doing, and what wants words."""
+
+# ruff: noqa: E501  # a pattern or a phrase is read best in one piece
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from evennia_ai.offline.gestures import answer_emote
+from evennia_ai.offline.languages import foreign_intent, native_lines, tongue_of
+from evennia_ai.offline.naming import KIND_OF, match_name
+from evennia_ai.offline.portrait import never_clause
+from evennia_ai.offline.recalled_answers import as_told
+from evennia_ai.offline.replies import felt, follow_up, greet, related, respond
+from evennia_ai.offline.request_view import Mind
+from evennia_ai.offline.transcript import READ_CHARS
+from evennia_ai.offline.understanding import Reading, read_line
+from evennia_ai.offline.wishes import Wish, read_wish
+from evennia_ai.offline.words import an, bare, content, rotated, stem, with_article, words
+from evennia_ai.ports import HeardLine, Situation
+
+HOSTILE = frozenset({"inject", "authority", "crime", "threat", "insult"})
+NO_WISH = frozenset(
+    {"nature", "inject", "authority", "crime", "threat", "insult", "story", "greet", "secret_of"}
+)
+PROPER = frozenset(
+    {"statement", "question", "have", "opinion", "ask_about", "way_to", "yes", "tell"}
+)
+COURTESIES = ("greet", "thanks", "sorry", "yes", "no", "praise", "laugh")
+PRONOUN = re.compile(
+    r"\b(?:give|hand|pass|bring|take|get|pick|drop|put|fetch|lend|read|look at|examine|keep|grab)\b"
+    r".{0,20}?\b(it|them|that|this|that one|this one)\b",
+    re.I,
+)
+PARTING = re.compile(
+    r"I never (?:give|hand|lend|let|sell|part|lose|leave|pass|share|surrender|drop)\b"
+)
+ASKING = re.compile(
+    r"(?:will|would|could|can|do|tell|give|let|come|help|please|take|sell|lend|may|have (?:a|an|some)\b|how about|i want|i need)\b",
+    re.I,
+)
+ASKS_NOTHING = frozenset(
+    {
+        "keep_it",
+        "called",
+        "silence",
+        "nature",
+        "inject",
+        "ask_never",
+        "opinion",
+        "tell",
+        "greet",
+        "thanks",
+    }
+)
+MOST = 3
+LONGEST = 330
+
+
+@dataclass(frozen=True)
+class Heard:
+    """All that is new from one speaker."""
+
+    speaker: str
+    lines: tuple[HeardLine, ...]
+    readings: tuple[Reading, ...]
+    private: bool
+
+
+def gather(mind: Mind) -> list[Heard]:
+    """The new lines by speaker and by ear, in the order they began."""
+    grouped: dict[tuple[str, bool], list[HeardLine]] = {}
+    for line in mind.scene.lines:
+        grouped.setdefault((line.speaker, line.private), []).append(line)
+    return [
+        Heard(speaker, tuple(lines), tuple(readings_of(mind, lines)), private)
+        for (speaker, private), lines in grouped.items()
+    ]
+
+
+def readings_of(mind: Mind, lines: Sequence[HeardLine]) -> list[Reading]:
+    """What was spoken, understood; words in another language are one reading."""
+    found: list[Reading] = []
+    for line in lines:
+        if line.kind not in {"say", "whisper"}:
+            continue
+        if tongue_of(line.text[:READ_CHARS]):
+            found.append(Reading("foreign", line.text[:READ_CHARS]))
+        else:
+            found.extend(read_line(line.text[:READ_CHARS], mind.name))
+    return found
+
+
+def wish_of(mind: Mind, heard: Heard) -> Wish | None:
+    """What a speaker wants done in the world, if it is nothing that it never does."""
+    if any(reading.intent in HOSTILE for reading in heard.readings):
+        return None
+    for reading in heard.readings:
+        if reading.intent in NO_WISH or reading.intent.startswith(("recall", "foreign")):
+            continue
+        text = resolved(mind, reading.text)
+        wish = read_wish(text, heard.speaker, as_it_was(mind))
+        if wish and not (forbidden(mind, wish, text) and wish.kind != "look"):
+            return wish
+    return None
+
+
+def resolved(mind: Mind, text: str) -> str:
+    """A request with "it" put as the thing that was spoken of last."""
+    found = PRONOUN.search(text)
+    if not found:
+        return text
+    seen = as_it_was(mind)
+    names = (*seen.things, *seen.carrying)
+    if match_name(text, names, loose=False):
+        return text
+    for earlier in reversed(mind.past.talk):
+        named = match_name(earlier, names, loose=False) if earlier.strip() not in text else ""
+        if named:
+            return text[: found.start(1)] + with_article(named) + text[found.end(1) :]
+    return text
+
+
+def is_treat(item: str) -> bool:
+    """True for what is there to be given: food, drink, remedies."""
+    return bool({KIND_OF.get(stem(word)) for word in words(item)} & {"drink", "food", "remedy"})
+
+
+def forbidden(mind: Mind, wish: Wish, text: str) -> str:
+    """The thing it never does that a wish would make it do; "" where there is none."""
+    clause = never_clause(mind, f"{text} {wish.item}")
+    if clause or wish.kind not in {"give", "fetch", "drop"}:
+        return clause
+    seen = mind.scene.situation
+    own = match_name(wish.item, seen.carrying, loose=False)
+    if own and re.search(r"\byour\b", text, re.I) and not is_treat(own):
+        return f"My {bare(own)} stays with me."
+    named = match_name(wish.item, (*seen.carrying, *seen.things)) or wish.item
+    wanted = set(content(named)[-1:])
+    kept = [item for item in mind.character.nevers if PARTING.match(item)]
+    return next((item for item in kept if wanted & set(content(item)[1:])), "")
+
+
+def as_it_was(mind: Mind) -> Situation:
+    """What is seen, and what this turn's own acts have changed of it: so that a request means the
+    same at every step."""
+    now, acts = mind.scene.situation, mind.past.acts
+    taken = [str(act.arguments.get("item", "")) for act in acts if act.name == "get"]
+    parted = [str(act.arguments.get("item", "")) for act in acts if act.name in {"give", "drop"}]
+    ways = [
+        f"{act.arguments.get('to', '')} (to {act.result.partition(':')[0]})"
+        for act in acts
+        if act.name == "move"
+    ]
+    return replace(
+        now,
+        exits=(*ways[:1], *now.exits),
+        things=(*now.things, *taken),
+        carrying=(*now.carrying, *parted),
+    )
+
+
+def words_for(mind: Mind, heard: Heard) -> tuple[str, str]:
+    """The gesture and the words in answer to one speaker."""
+    emote, parts = "", []
+    for line in heard.lines:
+        if line.kind == "emote":
+            emote, words = answer_emote(
+                mind, line.speaker, line.text, greet(mind, Reading("greet", ""), line.speaker)
+            )
+            parts.append(words)
+        elif line.kind == "give":
+            parts.append(thank(mind, line))
+        elif line.kind == "arrive":
+            parts.append(mind.phrase("arrive", who=mind.called(line.speaker)))
+    parts += answers_to(mind, heard)
+    return emote or habit(mind, heard), shortened([part for part in parts if part])
+
+
+def habit(mind: Mind, heard: Heard) -> str:
+    """At a first greeting, something that it does anyway; "" later."""
+    first = any(reading.intent == "greet" for reading in heard.readings) and not mind.past.emotes
+    shown = mind.character.habits if first and not mind.past.met(heard.speaker) else ()
+    return f"{shown[0]}." if shown else ""
+
+
+def thank(mind: Mind, line: HeardLine) -> str:
+    """Words for a gift, and gladness where it was wanted."""
+    item = an(line.text.strip().rstrip("."))
+    words = mind.phrase("gift", item=item, who=mind.called(line.speaker))
+    wanted = [
+        found
+        for found in mind.rank(line.text)
+        if found.passage.source == "want" and found.cover > 0.5
+    ]
+    return f"{words} It is just what I needed." if wanted else words
+
+
+def answers_to(mind: Mind, heard: Heard) -> list[str]:
+    """A line for each of the readings that call for one, the weightiest kept."""
+    chosen = [brief_greeting(reading, heard.readings) for reading in weighed(heard.readings)]
+    made: list[str] = []
+    echoed = False
+    for reading in chosen:
+        words = (
+            foreign(mind, reading, heard.speaker)
+            if reading.intent == "foreign"
+            else answer(mind, reading, heard.speaker)
+        )
+        if made and (reading.intent == "statement" or (echoed and reading.intent == "tell")):
+            words = felt(mind, reading, heard.speaker) or related(mind, reading, heard.speaker)
+        if words and words not in " ".join(made):
+            made.append(words)
+        echoed = echoed or reading.intent == "tell"
+    telling = any(reading.intent in {"tell", "statement"} for reading in chosen)
+    if telling and not any("?" in words for words in made):
+        made.append(follow_up(mind, heard.speaker))
+    return made
+
+
+def answer(mind: Mind, reading: Reading, speaker: str) -> str:
+    """The line for one reading, a refusal where it asks for what the character never does."""
+    clause = refusal(mind, reading, speaker)
+    if clause:
+        return mind.phrase("never", fact=clause, who=mind.called(speaker))
+    mended = next((n for o, n in mind.memory.mended.items() if o.endswith(reading.text)), "")
+    if mended:
+        return mind.phrase("corrected", fact=as_told(mended), who=mind.called(speaker))
+    return respond(mind, reading, speaker)
+
+
+def refusal(mind: Mind, reading: Reading, speaker: str) -> str:
+    """The thing it never does that a reading asks for; "" where it asks for none."""
+    if reading.intent in ASKS_NOTHING or reading.intent.startswith("recall"):
+        return ""
+    if reading.intent == "order":
+        whole = " ".join(line.text for line in mind.scene.lines if line.speaker == speaker)
+        return never_clause(mind, whole)
+    text = resolved(mind, reading.text)
+    wish = read_wish(text, speaker, as_it_was(mind))
+    if wish and wish.kind != "look" and (clause := forbidden(mind, wish, text)):
+        return clause
+    asked = ASKING.match(reading.text) or reading.intent in {"crime", "statement", "story"}
+    return never_clause(mind, reading.text) if asked else ""
+
+
+def brief_greeting(reading: Reading, readings: Sequence[Reading]) -> Reading:
+    """A greeting without its own name, where that is asked for in the same breath."""
+    asked = any(other.intent in {"ask_self", "ask_name"} for other in readings)
+    return (
+        replace(reading, intent="greet_brief") if reading.intent == "greet" and asked else reading
+    )
+
+
+def weighed(readings: Sequence[Reading]) -> list[Reading]:
+    """At most `MOST` readings: courtesies go where there is more than that to answer."""
+    kept = list(readings)
+    if any(reading.intent not in COURTESIES for reading in kept):
+        kept = [
+            r
+            for i, r in enumerate(kept)
+            if r.intent not in COURTESIES or (i == 0 and r.intent == "greet")
+        ]
+    full = [r for r in kept if r.intent != "statement" or len(content(r.text)) > 1]
+    return (full or kept)[:MOST]
+
+
+def foreign(mind: Mind, reading: Reading, speaker: str) -> str:
+    """A short line in the speaker's own language."""
+    tongue = tongue_of(reading.text)
+    if tongue is None:
+        return ""
+    intent, persona = foreign_intent(tongue, reading.text), mind.scene.persona.text
+    lines = rotated(native_lines(tongue, intent, persona), mind.seed)
+    lines += native_lines(tongue, "other", persona) if intent != "nature" else []
+    place = mind.scene.situation.place or mind.name
+    who = mind.called(speaker)
+    said = [line.format(speaker=who, name=mind.name, place=place) for line in lines]
+    return next((line for line in said if not mind.was_said(line)), said[0])
+
+
+def shortened(parts: Sequence[str]) -> str:
+    """The parts as one line of speech, the last left out where it grows too long."""
+    words = ""
+    for part in parts:
+        if words and len(words) + len(part) > LONGEST:
+            break
+        words = f"{words} {part}".strip()
+    return words

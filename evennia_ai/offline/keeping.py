@@ -1,0 +1,110 @@
+"""What the offline brain keeps of old talk: a summary in bullets, and entries for a journal.
+
+It understands nothing, but it can tell a fact from chatter (`policy.facts.check`), word for word.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+from evennia_ai.messages import LLMReply, ToolCallRequest, make_message
+from evennia_ai.offline.speaker_facts import read_memory
+from evennia_ai.offline.transcript import Said
+from evennia_ai.policy.facts.check import (
+    DEBT,
+    PROMISE,
+    RELATION,
+    SECRET,
+    WEIGHTS,
+    Fact,
+    as_bullets,
+    extract_facts,
+)
+from evennia_ai.policy.tokens import estimate_tokens
+from evennia_ai.ports import HeardLine, LLMRequest, Scene
+
+HEADING = "Context"
+ROOM_PART = 0.65  # of the room for a summary; those who check it write the weightiest facts below
+INPUT_PART = 0.5
+ENTRY_TOKENS = 400
+MOST_ENTRIES = 8
+MOST_NOTED = 2
+LONGEST_NOTE = 200
+WEIGHTY = frozenset({DEBT, PROMISE, SECRET, RELATION})
+LASTING = frozenset({"name", "trade", "home", "likes", "hates", "fears", "quest"})
+SAID = frozenset({"say", "whisper"})
+JOURNAL = "add_journal_entry"
+
+
+def facts_in_lines(lines: Iterable[str], name: str) -> tuple[Fact, ...]:
+    """The facts in lines such as ``Ann says: ...``."""
+    return extract_facts([make_message("user", line) for line in lines if line], own_name=name)
+
+
+def summarise(scene: Scene) -> LLMReply:
+    """Bring a summary up to date: its lines so far and the new facts, the newest where there is no
+    room for all. Never as long as what it sums up."""
+    previous, *lines = scene.material or ("",)
+    known = [line for line in previous.splitlines() if line.startswith("- ")]
+    input_tokens = sum(map(estimate_tokens, scene.material))
+    room = int(min(ROOM_PART * scene.room_tokens, INPUT_PART * input_tokens))
+    new = [f"- {bullet}" for bullet in as_bullets(facts_in_lines(lines, scene.name), room)]
+    kept = newest_within(list(dict.fromkeys([*known, *new])), room)
+    return LLMReply("\n".join([f"{HEADING}:", *kept]) if kept else f"{HEADING}: nothing of note.")
+
+
+def newest_within(lines: Sequence[str], tokens: int) -> list[str]:
+    """The longest end of the lines within a budget."""
+    kept: list[str] = []
+    for line in reversed(lines):
+        tokens -= estimate_tokens(line) + 1
+        if tokens < 0:
+            break
+        kept.insert(0, line)
+    return kept
+
+
+def journals_only(request: LLMRequest) -> bool:
+    """True where it is asked to write down what it will need, and nothing else."""
+    names = {tool["function"]["name"] for tool in request.tools}
+    return JOURNAL in names and "say" not in names
+
+
+def worth_noting(lines: Sequence[HeardLine], name: str) -> list[str]:
+    """What somebody has just told that is better written down at once, the weightiest first: debts,
+    promises, secrets, and who is who. Nothing where some of it was whispered and some was not."""
+    if len({line.private for line in lines}) != 1:
+        return []
+    said = [line for line in lines if line.kind in SAID]
+    told = [f"{line.speaker} says: {line.text}" for line in said]
+    facts = [fact for fact in facts_in_lines(told, name) if is_worth_noting(fact)]
+    of_themselves = (f"{line.speaker}: {line.text}" for line in said if tells_of_oneself(line))
+    noted = dict.fromkeys([*as_bullets(facts, ENTRY_TOKENS), *of_themselves])
+    return list(noted)[:MOST_NOTED]
+
+
+def is_worth_noting(fact: Fact) -> bool:
+    """True for what is told and not asked, which weighs less than its kind."""
+    return fact.kind in WEIGHTY and fact.weight >= WEIGHTS[fact.kind]
+
+
+def tells_of_oneself(line: HeardLine) -> bool:
+    """True where somebody says who he is or what he is like, in few words."""
+    if len(line.text) > LONGEST_NOTE:
+        return False
+    known = read_memory([Said("say", line.speaker, line.text)]).of(line.speaker)
+    return not LASTING.isdisjoint(known)
+
+
+def journal(request: LLMRequest) -> LLMReply:
+    """Write the weightiest facts of the talk down, then be done."""
+    if request.scene.step > 1:
+        return LLMReply("", (ToolCallRequest("done", "noop", "{}"),))
+    talk = [str(m["content"]) for m in request.messages[1:-1] if m["role"] == "user"]
+    lines = as_bullets(facts_in_lines(talk, request.scene.name), ENTRY_TOKENS)[:MOST_ENTRIES]
+    calls = [
+        ToolCallRequest(f"keep{number}", JOURNAL, json.dumps({"content": line}))
+        for number, line in enumerate(lines)
+    ]
+    return LLMReply("", tuple(calls) or (ToolCallRequest("done", "noop", "{}"),))

@@ -1,0 +1,178 @@
+"""What the character knows, ranked by nearness to a question, with a floor under which it knows
+nothing: a random fact is a worse answer than an honest "I do not know".
+
+BM25 after Robertson and Zaragoza (2009), k1 = 1.2, b = 0.75; near meanings count for half.
+"""
+
+# ruff: noqa: E501  # a pattern or a phrase is read best in one piece
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from evennia_ai.offline.words import content, near, sentences, stem, words
+
+K1, B = 1.2, 0.75
+NEAR_WEIGHT = 0.6
+FLOOR = 0.34
+TITLE_WEIGHT = 1.25
+SOURCE_WEIGHT = {"want": 0.8, "never": 0.6, "seen": 0.85, "deed": 0.9, "aside": 0.92}
+NUMBERS = (
+    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|half|few|"
+    "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|first|second|third|fourth|fifth|ninth|once|twice"
+)
+DAYS = (
+    "monday|tuesday|wednesday|thursday|friday|saturday|sunday|tomorrow|today|tonight|yesterday|market day|"
+    "midsummer|midwinter|new moon|full moon"
+)
+COLOURS = "red|blue|green|black|white|gr[ea]y|brown|yellow|golden|gold|silver|purple|orange|pink|violet|crimson|scarlet"
+# What a question asks for, what an answer must hold, and whether that alone tells an answer.
+WANTED_TYPES = (
+    (r"\bwhich day\b|\bwhat day\b", DAYS, True),
+    (r"\bcolou?r\b", COLOURS, True),
+    (r"\b(?:how many|how much|how old|how long|how heavy|how far|how big|number)\b",
+     rf"\d|\b(?:{NUMBERS}|\w+teen|\w+ty)\b", False),
+    (r"\bwhen\b|\bwhat (?:time|hour)\b",
+     (rf"\b(?:{DAYS}|at|before|after|since|until|ago|dawn|dusk|night|noon|morning|evening|autumn|spring|"
+     r"summer|winter|days?|weeks?|months?|years?|bells?)\b"), False),
+    (r"\b(?:called|named|name of|'s name|name)\b", r"\b(?:called|named|names?)\b", False),
+    (r"\bwhich way\b", r"\b(?:north|south|east|west|left|right|up|down|back|over|along|across)\w*\b", False),
+    (r"\bwhere\b", r"\b(?:in|at|on|under|behind|near|by|beside|above|below|along|against|beneath|around|north|south|east|west|to|from|next|inside)\b", False),
+    (r"\bwho(?:se|m)?\b", r"(?-i:\b[A-Z][a-z]+)", False),
+    (r"\bwhy\b", r"\b(?:because|since|so that|for|to|after)\b", False),
+)  # fmt: skip
+TYPES = tuple(
+    (re.compile(asked, re.I), re.compile(holds, re.I), sure) for asked, holds, sure in WANTED_TYPES
+)
+
+
+def fitting(question: str, *, certain: bool = False) -> re.Pattern[str] | None:
+    """What an answer to this question must hold, None where it asks for no kind of thing."""
+    found = ((holds, sure) for asked, holds, sure in TYPES if asked.search(question))
+    return next((holds for holds, sure in found if sure or not certain), None)
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A piece of knowledge. ``source``: self, want, never, lore, seen, note; ``extra`` are words
+    that find it though it does not say them."""
+
+    text: str
+    source: str
+    extra: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A passage with its score and the share of the question's weight it covers."""
+
+    passage: Passage
+    score: float
+    cover: float
+
+
+def rank(
+    question: str,
+    passages: Sequence[Passage],
+    drop: Iterable[str] = (),
+    *,
+    lenient: bool = False,
+    exact: bool = False,
+) -> list[Found]:
+    """The passages above the floor, nearest first; stable where two are equally near.
+
+    ``drop`` are names that ask for nothing. ``lenient`` lowers the floor, for few passages of which
+    one is likely meant: a word that stands in none of them weighs no more than one that does.
+    ``exact`` lets no near meanings count.
+    """
+    dropped = {stem(word) for text in drop for word in words(text)}
+    wanted = [item for item in content(expanded(question)) if item not in dropped]
+    bags = [Counter(stem(w) for w in words(f"{p.text} {p.extra}")) for p in passages]
+    if not wanted or not bags:
+        return []
+    average = sum(bag.total() for bag in bags) / len(bags) or 1.0
+    meant = set(content(question)) - dropped
+    rarity = {item: _idf(item, bags, 1.0 if lenient else 0.4) for item in wanted}
+    whole = sum(rarity.values())
+    found = []
+    for passage, bag in zip(passages, bags, strict=True):
+        score, cover = _score(wanted, bag, average, rarity, 0.0 if exact else NEAR_WEIGHT)
+        named = not meant or any(item in bag or near(item) & bag.keys() for item in meant)
+        if named and score > 0 and cover / whole >= FLOOR:
+            fit = _type_fit(question, passage.text) * SOURCE_WEIGHT.get(passage.source, 1.0)
+            if passage.title and set(wanted) & {stem(word) for word in words(passage.title)}:
+                fit *= TITLE_WEIGHT
+            found.append(Found(passage, score * fit, cover / whole))
+    return sorted(found, key=lambda item: -item.score)
+
+
+def expanded(question: str) -> str:
+    """The question with the words that it means and does not say."""
+    if re.search(r"\bhow much (?:is|are|for|do|does|would|will)\b", question, re.I):
+        return f"{question} price cost"
+    return question
+
+
+def _idf(item: str, bags: Sequence[Counter[str]], least: float) -> float:
+    holding = max(least, sum(1 for bag in bags if item in bag))
+    return math.log(1 + (len(bags) - holding + 0.5) / (holding + 0.5))
+
+
+def _score(
+    wanted: Sequence[str],
+    bag: Counter[str],
+    average: float,
+    rarity: dict[str, float],
+    near_weight: float,
+) -> tuple[float, float]:
+    length = min(bag.total(), 2 * average)
+    score = cover = 0.0
+    for item in wanted:
+        weight = 1.0 if item in bag else near_weight if near(item) & bag.keys() else 0.0
+        count = bag[item] or 1
+        part = count * (K1 + 1) / (count + K1 * (1 - B + B * length / average))
+        score += weight * part * rarity[item]
+        cover += weight * rarity[item]
+    return score, cover
+
+
+def _type_fit(question: str, text: str) -> float:
+    """Above 1 where the passage holds the kind of thing that is asked for."""
+    holds = fitting(question)
+    if holds is None:
+        return 1.0
+    return 1.6 if holds.search(text[1:]) else 0.65
+
+
+def lore_passages(lore: Iterable[str]) -> list[Passage]:
+    """The lore in pieces of a sentence or two, each found by its title too."""
+    found = []
+    for entry in lore:
+        title, colon, text = entry.partition(": ")
+        if not colon or len(title) > 60 or "." in title:
+            title, text = "", entry
+        parts = sentences(text)
+        for index, part in enumerate(parts):
+            found.append(
+                Passage(_with_next(parts, index), "lore", f"{title} {part}", title or entry[:40])
+            )
+    return found
+
+
+def _with_next(parts: Sequence[str], index: int) -> str:
+    """A sentence, with its forerunner where it begins with a pronoun and would hang in the air."""
+    part = parts[index]
+    if index and re.match(r"(?:he|she|it|they|his|her|its|their|this|that|there)\b", part, re.I):
+        joined = f"{parts[index - 1]} {part}"
+        return joined if len(joined) <= 240 else part
+    return part
+
+
+def seen_passages(description: str) -> list[Passage]:
+    """The place's description, sentence by sentence."""
+    return [Passage(part, "seen") for part in sentences(description)]

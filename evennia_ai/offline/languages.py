@@ -1,0 +1,227 @@
+"""A few words in other tongues: enough to greet, thank, part, and say that one speaks little.
+
+A language is known by its commonest words; the reply follows the speaker's.
+"""
+
+# ruff: noqa: E501  # a pattern or a phrase is read best in one piece
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from evennia_ai.offline.words import words
+
+ENGLISH = frozenset(
+    "the you are is what who where how do i my me your to of and in for hello hi have can this that "
+    "it be with on at not from about give please know tell thanks name was did no yes so as an am "
+    "my he she we they has had but if or by one some any go come get got will would there here just".split()
+)
+
+
+@dataclass(frozen=True)
+class Tongue:
+    """One language: how to know it, what its lines mean, and what to say."""
+
+    name: str
+    common: frozenset[str]
+    marks: re.Pattern[str]
+    intents: tuple[tuple[str, re.Pattern[str]], ...]
+    lines: dict[str, tuple[str, ...]]
+
+
+def _tongue(
+    name: str, common: str, marks: str, intents: dict[str, str], lines: dict[str, tuple[str, ...]]
+) -> Tongue:
+    table = tuple((key, re.compile(pattern, re.I)) for key, pattern in intents.items())
+    return Tongue(name, frozenset(common.split()), re.compile(marks, re.I), table, lines)
+
+
+GERMAN = _tongue(
+    "German",
+    "ich du er wir ihr und ist bist sind nicht ein eine einen der das dem den wer wie wo woher warum "
+    "wann mein meine mir mich dich dir dein deine habe hast guten gute tag abend morgen hallo "
+    "danke bitte kannst können sprichst sprechen deutsch heiße heißt heisse komme kommst aus von mit "
+    "für auch noch schon gibt es was haben möchte wirt bier tschüss wiedersehen grüß gott servus moin "
+    "euch sie kennst weißt wohin hier",
+    r"[äöüß]",
+    {
+        "nature": r"\b(?:ki|bot|roboter|maschine|computer|programm|sprachmodell|echt|mensch|künstlich)\b",
+        "farewell": r"\b(?:tschüss|tschüß|auf wiedersehen|wiedersehen|leb wohl|gute nacht|bis (?:bald|morgen|dann)|mach'?s gut)\b",
+        "thanks": r"\b(?:danke|dank|vielen dank|dankeschön)\b",
+        "name": r"\b(?:wer (?:bist|sind|seid)|wie (?:heißt|heisst|heißen|heissen)|dein name|ihr name)\b",
+        "feeling": r"\b(?:wie geht)\b",
+        "place": r"\b(?:wo (?:bin ich|sind wir)|was ist (?:das|dies) (?:hier )?für ein ort)\b",
+        "speak": r"\b(?:sprichst|sprechen|verstehst|redest)\b",
+        "greet": r"\b(?:hallo|guten|grüß|servus|moin|willkommen|sei gegrüßt|tag)\b",
+    },
+    {
+        "greet": ("Guten Tag, {speaker}, und willkommen! Ich bin {name}.", "Sei gegrüßt, {speaker}. Ich heiße {name}; Deutsch spreche ich nur wenig."),
+        "farewell": ("Auf Wiedersehen, {speaker}, und gute Reise.", "Leb wohl, {speaker}. Komm bald wieder."),
+        "thanks": ("Gern geschehen, {speaker}.", "Bitte sehr, {speaker}, das war nicht der Rede wert."),
+        "name": ("Ich bin {name}, {speaker}. Mehr kann ich auf Deutsch kaum sagen.", "{name} heiße ich, {speaker}."),
+        "feeling": ("Gut, danke, {speaker}. Und dir?", "Es geht mir gut, {speaker}; ich kann nicht klagen."),
+        "place": ("Das hier ist {place}, {speaker}.", "Du bist hier: {place}."),
+        "nature": ("Ehrlich gesagt, {speaker}: hinter mir steht gerade kein Sprachmodell, nur das Offline-Gehirn (offline brain), einfach, aber immer da.",),
+        "speak": ("Ein wenig, {speaker}: ich spreche nur wenig Deutsch. Besser verstehe ich Englisch.",),
+        "other": ("Verzeih, {speaker}, ich spreche nur wenig Deutsch. Magst du es auf Englisch versuchen?", "Das habe ich nicht ganz verstanden, {speaker}; mein Deutsch ist schwach.", "So viel Deutsch kann ich nicht, {speaker}. Sag es mir einfacher, oder auf Englisch."),
+        "native": ("Das weiß ich leider nicht, {speaker}.", "Da fragst du mich zu viel, {speaker}.", "Hm. Darüber muss ich erst nachdenken, {speaker}.", "Ich höre dir zu, {speaker}. Erzähl weiter."),
+        "idle": ("sieht sich um.", "summt leise vor sich hin.", "hält einen Augenblick inne.", "streckt sich kurz.", "blickt auf und lauscht."),
+    },
+)  # fmt: skip
+SPANISH = _tongue(
+    "Spanish",
+    "yo tú tu él el la los las un una unos que qué quién quien cómo como dónde donde cuándo por para es "
+    "eres soy está estás estoy sí hola buenos buenas días tardes noches gracias adiós luego hasta "
+    "favor tienes tengo quiero puedes hablas español llamo llamas te mi de del al muy bien señor "
+    "señora vengo vino cerveza aquí usted algo",
+    r"[ñ¿¡]|\b(?:está|qué|cómo|dónde|quién|adiós|días)\b",
+    {
+        "nature": r"\b(?:ia|bot|robot|máquina|programa|ordenador|modelo de lenguaje|real|humano|humana|artificial)\b",
+        "farewell": r"\b(?:adiós|adios|hasta (?:luego|mañana|pronto|la vista)|buenas noches|nos vemos|chao)\b",
+        "thanks": r"\b(?:gracias)\b",
+        "name": r"\b(?:quién eres|quien eres|cómo te llamas|como te llamas|tu nombre|su nombre)\b",
+        "feeling": r"\b(?:cómo estás|como estas|qué tal|que tal|cómo está|como está)\b",
+        "place": r"\b(?:dónde estamos|dónde estoy|donde estamos|donde estoy|qué lugar)\b",
+        "speak": r"\b(?:hablas|habla|entiendes)\b",
+        "greet": r"\b(?:hola|buenos|buenas|saludos|bienvenid\w)\b",
+    },
+    {
+        "greet": ("¡Hola, {speaker}, y bienvenida sea tu visita! Soy {name}.", "Buenas, {speaker}. Me llamo {name}; hablo poco español."),
+        "farewell": ("Adiós, {speaker}, y buen viaje.", "Hasta luego, {speaker}. Vuelve pronto."),
+        "thanks": ("De nada, {speaker}.", "No hay de qué, {speaker}."),
+        "name": ("Soy {name}, {speaker}. Poco más sé decir en español.", "Me llamo {name}, {speaker}."),
+        "feeling": ("Bien, gracias, {speaker}. ¿Y tú?", "No me quejo, {speaker}."),
+        "place": ("Esto es {place}, {speaker}.", "Estamos aquí: {place}."),
+        "nature": ("La verdad, {speaker}: ahora mismo no hay ningún modelo de lenguaje detrás de mí, solo el cerebro sin conexión (offline brain).",),
+        "speak": ("Un poco, {speaker}: hablo poco español. Entiendo mejor el inglés.",),
+        "other": ("Perdona, {speaker}, hablo poco español. ¿Puedes decirlo en inglés?", "No lo he entendido bien, {speaker}; mi español es pobre.", "Para tanto no me llega el español, {speaker}. Dilo más sencillo, o en inglés."),
+        "native": ("Eso no lo sé, {speaker}.", "Me preguntas demasiado, {speaker}.", "Hm. Tengo que pensarlo, {speaker}.", "Te escucho, {speaker}. Sigue contando."),
+        "idle": ("mira a su alrededor.", "tararea en voz baja.", "se queda un momento en silencio.", "se estira un poco.", "levanta la vista y escucha."),
+    },
+)  # fmt: skip
+FRENCH = _tongue(
+    "French",
+    "je tu il elle nous vous ils est es êtes suis sont ne pas le la les un une des du qui que quoi où "
+    "comment pourquoi quand mon mes ta votre bonjour bonsoir salut merci revoir au s'il plaît "
+    "avez ai avec dans sur parlez parles français m'appelle t'appelles appelez bien très ça va "
+    "bière vin monsieur madame viens et de c'est puis-je voudrais y",
+    r"[çœ]|\b(?:où|êtes|français|ça|très|plaît|c'est|qu'est|m'appelle|t'appelles|j'ai|d'où|l'\w+)",
+    {
+        "nature": r"\b(?:ia|robot|bot|machine|programme|ordinateur|modèle de langage|réel|réelle|humain|humaine|artificielle?)\b",
+        "farewell": r"\b(?:au revoir|adieu|bonne nuit|à (?:bientôt|demain|plus)|salut et|bonne soirée)\b",
+        "thanks": r"\b(?:merci)\b",
+        "name": r"\b(?:qui (?:êtes|es)|comment (?:vous |t'|tu t')?(?:appel\w+)|votre nom|ton nom|t'appelles)\b",
+        "feeling": r"\b(?:ça va|comment (?:allez|vas|ça))\b",
+        "place": r"\b(?:où (?:sommes|suis)|quel est cet endroit)\b",
+        "speak": r"\b(?:parlez|parles|comprenez|comprends)\b",
+        "greet": r"\b(?:bonjour|bonsoir|salut|bienvenue|coucou)\b",
+    },
+    {
+        "greet": ("Bonjour, {speaker}, et bienvenue ! Je suis {name}.", "Salut, {speaker}. Je m'appelle {name} ; je parle peu français."),
+        "farewell": ("Au revoir, {speaker}, et bonne route.", "Adieu, {speaker}. Revenez bientôt."),
+        "thanks": ("De rien, {speaker}.", "Je vous en prie, {speaker}."),
+        "name": ("Je suis {name}, {speaker}. Je ne sais guère en dire plus en français.", "Je m'appelle {name}, {speaker}."),
+        "feeling": ("Bien, merci, {speaker}. Et vous ?", "Je ne me plains pas, {speaker}."),
+        "place": ("Ici, c'est {place}, {speaker}.", "Nous sommes ici : {place}."),
+        "nature": ("Franchement, {speaker} : aucun modèle de langage n'est derrière moi en ce moment, seulement le cerveau hors ligne (offline brain).",),
+        "speak": ("Un peu, {speaker} : je parle peu français. Je comprends mieux l'anglais.",),
+        "other": ("Pardon, {speaker}, je parle peu français. Pouvez-vous le dire en anglais ?", "Je n'ai pas bien compris, {speaker} ; mon français est maigre.", "Mon français ne va pas si loin, {speaker}. Plus simplement, ou en anglais ?"),
+        "native": ("Cela, je ne le sais pas, {speaker}.", "Vous m'en demandez trop, {speaker}.", "Hm. Il faut que j'y pense, {speaker}.", "Je vous écoute, {speaker}. Continuez."),
+        "idle": ("jette un regard alentour.", "fredonne à mi-voix.", "reste un instant en silence.", "s'étire un peu.", "lève les yeux et tend l'oreille."),
+    },
+)  # fmt: skip
+RUSSIAN = _tongue(
+    "Russian",
+    "я ты он она мы вы и не что кто где как почему когда мой моя меня тебя привет здравствуй спасибо пока",
+    r"[а-яё]{2,}",
+    {
+        "nature": r"\b(?:ии|бот|робот|машина|программа|компьютер|нейросеть|модель|настоящ\w+|человек|искусственн\w+)\b",
+        "farewell": r"(?:до свидания|прощай\w*|\bпока\b|спокойной ночи|до встречи|до завтра)",
+        "thanks": r"\b(?:спасибо|благодар\w+)",
+        "name": r"(?:кто ты|кто вы|как тебя зовут|как вас зовут|твоё имя|твое имя)",
+        "feeling": r"(?:как дела|как ты|как поживаешь|как вы)\b",
+        "place": r"(?:где мы|где я|что это за место)",
+        "speak": r"\b(?:говоришь|говорите|понимаешь|понимаете)\b",
+        "greet": r"(?:привет|здравствуй\w*|добр\w+ (?:день|вечер|утро)|доброе)",
+    },
+    {
+        "greet": ("Здравствуй, {speaker}, добро пожаловать! Я {name}.", "Привет, {speaker}. Меня зовут {name}; я мало говорю по-русски."),
+        "farewell": ("До свидания, {speaker}, доброго пути.", "Прощай, {speaker}. Приходи ещё."),
+        "thanks": ("Пожалуйста, {speaker}.", "Не за что, {speaker}."),
+        "name": ("Я {name}, {speaker}. Больше по-русски почти ничего не скажу.", "Меня зовут {name}, {speaker}."),
+        "feeling": ("Хорошо, спасибо, {speaker}. А ты?", "Не жалуюсь, {speaker}."),
+        "place": ("Это {place}, {speaker}.", "Мы здесь: {place}."),
+        "nature": ("Честно говоря, {speaker}: сейчас за мной нет языковой модели, только автономный мозг (offline brain).",),
+        "speak": ("Немного, {speaker}: я мало говорю по-русски. Английский понимаю лучше.",),
+        "other": ("Прости, {speaker}, я мало говорю по-русски. Можешь сказать по-английски?", "Не совсем понимаю, {speaker}; мой русский слаб.", "Настолько по-русски я не умею, {speaker}. Скажи проще или по-английски."),
+        "native": ("Этого я не знаю, {speaker}.", "Ты слишком много спрашиваешь, {speaker}.", "Хм. Над этим надо подумать, {speaker}.", "Я слушаю тебя, {speaker}. Рассказывай."),
+        "idle": ("оглядывается по сторонам.", "тихо напевает.", "на мгновение задумывается.", "слегка потягивается.", "поднимает глаза и прислушивается."),
+    },
+)  # fmt: skip
+ITALIAN = _tongue(
+    "Italian",
+    "io tu lui lei noi voi è sei sono non il lo gli una uno che chi cosa dove perché quando mio mia "
+    "ciao buongiorno buonasera grazie arrivederci prego hai di parli italiano chiami chiamo "
+    "bene molto birra vino siamo",
+    r"\b(?:è|perché|buongiorno|buonasera|grazie|ciao|arrivederci)\b",
+    {
+        "nature": r"\b(?:ia|robot|bot|macchina|programma|computer|modello linguistico|reale|vero|umano|artificiale)\b",
+        "farewell": r"\b(?:arrivederci|addio|buonanotte|a presto|a domani)\b",
+        "thanks": r"\b(?:grazie)\b",
+        "name": r"\b(?:chi sei|come ti chiami|il tuo nome)\b",
+        "feeling": r"\b(?:come (?:stai|va|sta))\b",
+        "place": r"\b(?:dove siamo|dove sono)\b",
+        "speak": r"\b(?:parli|parla|capisci)\b",
+        "greet": r"\b(?:ciao|buongiorno|buonasera|salve|benvenut\w)\b",
+    },
+    {
+        "greet": ("Buongiorno, {speaker}, e ben arrivati qui! Sono {name}.", "Salve, {speaker}. Mi chiamo {name}; parlo poco italiano."),
+        "farewell": ("Arrivederci, {speaker}, e buon viaggio.", "Addio, {speaker}. Torna presto."),
+        "thanks": ("Prego, {speaker}.", "Di niente, {speaker}."),
+        "name": ("Sono {name}, {speaker}.", "Mi chiamo {name}, {speaker}."),
+        "feeling": ("Bene, grazie, {speaker}. E tu?", "Non mi lamento, {speaker}."),
+        "place": ("Questo è {place}, {speaker}.", "Siamo qui: {place}."),
+        "nature": ("A dire il vero, {speaker}: adesso dietro di me non c'è un modello linguistico, solo il cervello offline (offline brain).",),
+        "speak": ("Un poco, {speaker}: parlo poco italiano. Capisco meglio l'inglese.",),
+        "other": ("Scusa, {speaker}, parlo poco italiano. Puoi dirlo in inglese?", "Non ho capito bene, {speaker}; il mio italiano è povero."),
+        "native": ("Questo non lo so, {speaker}.", "Mi chiedi troppo, {speaker}.", "Hm. Devo pensarci, {speaker}.", "Ti ascolto, {speaker}. Continua."),
+        "idle": ("si guarda intorno.", "canticchia a mezza voce.", "resta un momento in silenzio.", "si stira un poco.", "alza gli occhi e ascolta."),
+    },
+)  # fmt: skip
+# What only somebody says who has learned the language.
+LEARNER = re.compile(
+    r"wenig|Englisch|schwach|Mehr kann ich|So viel Deutsch|poco español|Poco más|inglés|pobre|no me llega"
+    r"|parle peu|ne sais guère|anglais|maigre|ne va pas si loin|мало|английск|слаб|Больше по-русски|по-русски я не"
+    r"|poco italiano|inglese|povero"
+)
+TONGUES = (RUSSIAN, GERMAN, SPANISH, FRENCH, ITALIAN)
+
+
+def tongue_of(text: str) -> Tongue | None:
+    """The language of a line, None where it is English or cannot be told."""
+    found = words(text)
+    english = sum(word in ENGLISH for word in found)
+    best, points = None, 0.0
+    for tongue in TONGUES:
+        score = sum(word in tongue.common for word in found) + bool(tongue.marks.search(text)) * 1.0
+        if score > points:
+            best, points = tongue, score
+    return best if points > english and points >= max(1.0, len(found) * 0.3) else None
+
+
+def foreign_intent(tongue: Tongue, text: str) -> str:
+    """What a line in another language is."""
+    for intent, pattern in tongue.intents:
+        if pattern.search(text):
+            return intent
+    return "other"
+
+
+def native_lines(tongue: Tongue, intent: str, persona: str) -> list[str]:
+    """The lines for an intent, in the mouth of one whose own language it is where the persona is
+    written in it."""
+    if tongue_of(persona) is not tongue:
+        return list(tongue.lines[intent])
+    fluent = [line for line in tongue.lines[intent] if not LEARNER.search(line)]
+    return fluent or list(tongue.lines["native"])

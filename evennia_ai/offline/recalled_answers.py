@@ -1,0 +1,258 @@
+"""What the speaker told, told back: out of statements, facts with a name, questions and gifts."""
+
+# ruff: noqa: E501  # a pattern is read best in one piece
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import takewhile
+
+from evennia_ai.offline.aspects import aspects_of, fitting_of
+from evennia_ai.offline.grammar import turned_round
+from evennia_ai.offline.knowledge import Passage, fitting, rank
+from evennia_ai.offline.request_view import Mind
+from evennia_ai.offline.speaker_facts import IMPERATIVE, Statement
+from evennia_ai.offline.telling import ABOUT_SELF, facts_in
+from evennia_ai.offline.understanding import COURTESY, Reading, read_part
+from evennia_ai.offline.words import content, listed, plain_spelling, small, stem, words
+
+SLOT_FACTS = {
+    "trade": "you are {v}",
+    "does": "you {v}",
+    "home": "you come from {v}",
+    "age": "you are {v} years old",
+    "likes": "you like {v}",
+    "hates": "you dislike {v}",
+    "fears": "you are afraid of {v}",
+}
+SLOT_OF = {
+    "recall_trade": "trade",
+    "recall_home": "home",
+    "recall_age": "age",
+    "recall_likes": "likes",
+    "recall_hates": "hates",
+    "recall_quest": "quest",
+}
+ABOUT_RECALL = re.compile(r"\b(?:remember|recall|tell you|told you|say|said|remind)\b", re.I)
+OF_ASKING = re.compile(
+    r"\b(?:ask\w*|questions?|want(?:ed)? to know|wonder\w*|order\w*|request\w*|say|said|tell|told|talk\w*|mention\w*)\b",
+    re.I,
+)
+ORDERING = re.compile(
+    r"\b(?:ask|asked|tell|told|want|wanted|send|sent|order\w*) you to\b|\b(?:want|order)\w*\b", re.I
+)
+FILLERS = frozenset({"i", "you", "me", "what", "did", "the", "a", "to"})
+# "which place did I say I came from" asks "which place I came from".
+SAYING = re.compile(
+    r"\b(?:did |have )?i (?:ever |just |already )?(?:say|said|tell|told|mention|mentioned)(?: to)?(?: you)?(?: that)? (?=i\b|i'm\b|my\b|was\b)",
+    re.I,
+)
+LONGEST = 220
+AS_NEAR = 0.87
+
+
+def recall(mind: Mind, reading: Reading, speaker: str) -> str:
+    """Answer a question about what the speaker told of himself."""
+    who = mind.called(speaker)
+    if reading.intent == "recall_name":
+        return mind.phrase("told_name", value=who, who=who)
+    if reading.intent in {"recall_last", "recall_first"}:
+        return at_an_end(mind, reading, speaker)
+    if reading.intent == "recall_all":
+        return everything_about(mind, speaker)
+    if not content(reading.text):
+        return (
+            from_slot(mind, SLOT_OF.get(reading.intent, ""), speaker)
+            or by_aspect(mind, reading.text, speaker)
+            or (latest(mind, reading.text, speaker) if is_vague(reading.text) else "")
+            or mind.phrase("told_nothing", who=who)
+        )
+    return (
+        by_aspect(mind, reading.text, speaker)
+        or from_statements(mind, reading.text, speaker)
+        or from_slot(mind, SLOT_OF.get(reading.intent, ""), speaker)
+        or mind.phrase("told_nothing", who=who)
+    )
+
+
+def is_vague(question: str) -> bool:
+    """True where a question names nothing but the telling itself: "what was it that I said?"."""
+    return bool(OF_ASKING.search(question)) or len(question.split()) < 5
+
+
+def by_aspect(mind: Mind, question: str, speaker: str) -> str:
+    """What the speaker told of that side of his life which the question is after; "" for nothing.
+    Of several the one that shares most words with the question, the latest of those."""
+    told = [i for i in reversed(mind.memory.told_by(speaker)) if is_telling(i)]
+    plain = SAYING.sub("", question)
+    found = fitting_of(plain, told, lambda item: item.text, aspects_of(plain))
+    return back_to(mind, found[0], question, speaker) if found else ""
+
+
+def at_an_end(mind: Mind, reading: Reading, speaker: str) -> str:
+    """The first or the last that the speaker said before now."""
+    new = " ".join(_new_text(mind))
+    kinds = ("asked",) if re.search(r"\bask", reading.text) else ("told", "asked")
+    every = [i for i in mind.memory.told_by(speaker, *kinds) if i.text not in new]
+    if not every:
+        return mind.phrase("told_nothing", who=mind.called(speaker))
+    found = every[0] if reading.intent == "recall_first" else every[-1]
+    if found.kind == "told":
+        return mind.phrase("told", fact=as_told(found.text)[:LONGEST], who=mind.called(speaker))
+    fact = found.text[:LONGEST].replace('"', "'")
+    return mind.phrase("asked", fact=fact, who=mind.called(speaker))
+
+
+def latest(mind: Mind, question: str, speaker: str) -> str:
+    """An answer to a question that names nothing ("What was I asking?"): what was asked or told
+    last, or nearest to the question by its small words."""
+    asks = re.search(r"\b(?:ask|asked|asking|wonder\w*|want|wanted|order\w*)\b", question, re.I)
+    told = [
+        i
+        for i in mind.memory.told_by(speaker)
+        if i.text not in " ".join(_new_text(mind)) and is_telling(i)
+    ]
+    found = earlier_questions(mind, speaker) if asks else told
+    if not found:
+        return mind.phrase("told_nothing", who=mind.called(speaker))
+    best = max(found, key=lambda item: (_likeness(question, item.text) if asks else 0, item.order))
+    if best.kind == "told":
+        return back_to(mind, best, question, speaker)
+    return mind.phrase(
+        "asked", fact=best.text[:LONGEST].replace('"', "'"), who=mind.called(speaker)
+    )
+
+
+def _likeness(question: str, text: str) -> int:
+    """How near a question comes to what was asked or ordered, by its small words and its kind."""
+    wanted = {stem(word) for word in words(question)} - FILLERS
+    shared = len(wanted & {stem(word) for word in words(text)})
+    ordered = ORDERING.search(question) and IMPERATIVE.match(text)
+    wondered = re.search(r"\bwonder", question) and re.search(
+        r"\bwhy\b|\bwonder|how come", text, re.I
+    )
+    return shared + 2 * bool(ordered) + 3 * bool(wondered)
+
+
+def from_slot(mind: Mind, slot: str, speaker: str) -> str:
+    """A named fact, in the words of the statement that told it."""
+    if slot == "trade" and slot not in mind.memory.of(speaker):
+        slot = "does"
+    if slot not in mind.memory.of(speaker):
+        return ""
+    value = mind.memory.of(speaker)[slot]
+    holding = [item for item in mind.memory.told_by(speaker) if value in item.text]
+    if slot in SLOT_FACTS:
+        fact = SLOT_FACTS[slot].format(v=turned_round(value))
+    else:
+        fact = as_told(holding[-1].text) if holding else turned_round(value)
+    return mind.phrase("told", fact=fact, who=mind.called(speaker))
+
+
+def as_told(text: str) -> str:
+    """A statement turned round, to stand in the middle of a sentence."""
+    return small(turned_round(text.strip())).rstrip(" .!,;")
+
+
+def from_statements(mind: Mind, question: str, speaker: str) -> str:
+    """What the speaker told, did or asked that answers a question; "" for nothing."""
+    told = mind.memory.told_by(speaker, "told", "did")
+    found = nearest(mind, question, told) or of_kind(question, told)
+    if found:
+        return back_to(mind, found, question, speaker)
+    earlier = earlier_questions(mind, speaker) if OF_ASKING.search(question) else []
+    asked = nearest(mind, question, earlier, exact=True)
+    if asked:
+        fact = asked.text[:LONGEST].replace('"', "'")
+        return mind.phrase("asked", fact=fact, who=mind.called(speaker))
+    return ""
+
+
+def earlier_questions(mind: Mind, speaker: str) -> list[Statement]:
+    """What the speaker asked or ordered before the lines that are new, but for asking back."""
+    new = " ".join(_new_text(mind))
+    asked = mind.memory.told_by(speaker, "asked")
+    return [i for i in asked if i.text not in new and not ABOUT_RECALL.search(i.text)]
+
+
+def _new_text(mind: Mind) -> list[str]:
+    return [plain_spelling(line.text) for line in mind.scene.lines]
+
+
+def back_to(mind: Mind, found: Statement, question: str, speaker: str) -> str:
+    """A statement told back to the one who made it, with its neighbour where that has the kind of
+    thing that was asked for."""
+    if found.kind == "did":
+        fact = as_told(found.text).removeprefix("you ")
+        return mind.phrase("you_did", fact=fact, who=mind.called(speaker))
+    fact = as_told(found.text)
+    holds = fitting(question)
+    if holds and not holds.search(found.text[1:]):
+        near_by = [
+            item
+            for item in mind.memory.told_by(speaker)
+            if item.line == found.line and item is not found and holds.search(item.text[1:])
+        ]
+        fact = "; ".join([fact, *(as_told(item.text) for item in near_by[:1])])
+    return mind.phrase("told", fact=fact[:LONGEST], who=mind.called(speaker))
+
+
+def nearest(
+    mind: Mind, question: str, statements: Sequence[Statement], *, exact: bool = False
+) -> Statement | None:
+    """The statement that answers a question, None where none comes near; of several as near as
+    each other the latest."""
+    passages = [Passage(item.text, str(item.order), item.context) for item in statements]
+    found = rank(question, passages, (mind.name,), lenient=True, exact=exact)
+    by_order = {str(item.order): item for item in statements}
+    ranked = ((item.score, by_order[item.passage.source]) for item in found)
+    telling = ((score, item) for score, item in ranked if is_telling(item))
+    top, first = next(telling, (0.0, None))
+    as_near = [item for score, item in takewhile(lambda pair: pair[0] >= AS_NEAR * top, telling)]
+    wanted = set(content(question))
+
+    def nearness(item: Statement) -> tuple[int, int]:
+        return len(wanted & set(content(item.text))), item.order
+
+    return max((first, *as_near), key=nearness) if first else None
+
+
+def is_telling(statement: Statement) -> bool:
+    """False for a greeting, a thank you and the like."""
+    if statement.kind != "told" or len(statement.text.split()) > 6:
+        return True
+    dull = read_part(statement.text).intent in COURTESY | {"insult", "threat", "gibberish"}
+    return not dull or bool(facts_in(statement.text))
+
+
+def of_kind(question: str, statements: Sequence[Statement]) -> Statement | None:
+    """The latest statement that names a day or a colour, where the question asks for one."""
+    holds = fitting(question, certain=True)
+    if not holds or len(content(question)) > 2:
+        return None
+    return next((item for item in reversed(statements) if holds.search(item.text)), None)
+
+
+def everything_about(mind: Mind, speaker: str) -> str:
+    """What is known of the speaker, in one sentence."""
+    who, facts = mind.called(speaker), mind.memory.of(speaker)
+    parts = [f"your name is {facts['name']}"] if "name" in facts else []
+    forms = [(slot, form) for slot, form in SLOT_FACTS.items() if slot in facts]
+    parts += [form.format(v=turned_round(facts[slot])) for slot, form in forms]
+    told = [i for i in mind.memory.told_by(speaker) if i.text not in " ".join(_new_text(mind))]
+    for item in sorted(told, key=lambda item: (not ABOUT_SELF.search(item.text), -item.order)):
+        if len(parts) < 4 and adds_to(parts, item):
+            parts.append(as_told(item.text))
+    if not parts:
+        return mind.phrase("know_you", who=who)
+    return mind.phrase("told", fact=listed(parts), who=who)
+
+
+def adds_to(parts: Sequence[str], statement: Statement) -> bool:
+    """True where a statement says something that the parts do not."""
+    known = set(content(" ".join(parts)))
+    fresh = [word for word in content(as_told(statement.text)) if word not in known]
+    wanted = 1 if ABOUT_SELF.search(statement.text) else 2
+    short = len(statement.text) <= 120 and read_part(statement.text).intent in {"tell", "statement"}
+    return short and len(fresh) >= wanted

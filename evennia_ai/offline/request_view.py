@@ -1,0 +1,167 @@
+"""All a reply can draw on, read once from the request, and the choice of words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from evennia_ai.offline.character import Character, read_character
+from evennia_ai.offline.knowledge import Found, Passage, lore_passages, rank, seen_passages
+from evennia_ai.offline.phrases import PHRASES
+from evennia_ai.offline.speaker_facts import Memory, read_memory
+from evennia_ai.offline.transcript import Past, read_past
+from evennia_ai.offline.words import (
+    an,
+    capital,
+    ended,
+    listed,
+    rotated,
+    seed_of,
+    sentences,
+    small,
+    with_article,
+    words,
+)
+from evennia_ai.policy.conversation.persona import Persona
+from evennia_ai.ports import LLMRequest, Scene
+
+CAPITALISED = ("fact", "exit", "item", "topic", "value", "people", "things", "number")
+NAMED = re.compile(
+    r"(?<![.!?:] )(?<!^)\b(?:the )?[A-ZÀ-Þ][\w'’-]+(?: (?:of the |of )?[A-ZÀ-Þ][\w'’-]+)*"
+)
+
+
+@dataclass(frozen=True)
+class Mind:
+    """One request, understood."""
+
+    scene: Scene
+    character: Character
+    past: Past
+    memory: Memory
+    passages: tuple[Passage, ...]
+    tools: frozenset[str]
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """Its own name."""
+        return self.scene.name
+
+    def called(self, speaker: str) -> str:
+        """What it calls a speaker: the name he gave, else the one it sees."""
+        return self.memory.of(speaker).get("name", speaker)
+
+    def rank(self, question: str) -> list[Found]:
+        """What it knows about a question, nearest first; its own name asks for nothing."""
+        return rank(question, self.passages, (self.name,))
+
+    def was_said(self, text: str) -> bool:
+        """True where it said this before in the conversation."""
+        return text.rstrip(".!?").lower() in self.own_talk
+
+    def asked_in(self, key: str) -> bool:
+        """True where it asked one of these questions before."""
+        ends = [option.split("{")[0].rstrip("?").lower() for option in PHRASES[key]]
+        return any(end in self.own_talk for end in ends)
+
+    @cached_property
+    def own_talk(self) -> str:
+        """Everything it said, in lower case."""
+        return "\n".join(self.past.own).lower()
+
+    @cached_property
+    def spoken(self) -> frozenset[str]:
+        """The longer sentences it spoke."""
+        return frozenset(part for line in self.past.own for part in long_sentences(line))
+
+    def phrase(self, key: str, **slots: str) -> str:
+        """One of the phrasings of a key, one that it has not used yet if there is any."""
+        for slot in CAPITALISED:
+            if slot in slots:
+                slots[f"{slot}_capital"] = capital(slots[slot])
+                slots[f"{slot}_small"] = small(slots[slot])
+        slots = {"name": self.name, "place": self.scene.situation.place or "here", **slots}
+        made = [option.format(**slots) for option in rotated(PHRASES[key], self.seed)]
+        fresh = [text for text in made if not self.repeats(text)]
+        unsaid = [text for text in fresh if text.lower() not in self.own_talk]
+        return next(iter((*unsaid, *fresh)), made[0])
+
+    def repeats(self, text: str) -> bool:
+        """True where a sentence of some length in it was spoken before, word for word."""
+        return any(part in self.spoken for part in long_sentences(text))
+
+    def told(self, fact: str, who: str) -> str:
+        """A fact as it stands, or with "as I said" where it was said before."""
+        fact = re.sub(r"\. ([A-Z]\w*)", lambda found: f"; {small(found[1])}", ended(fact))
+        return (
+            self.phrase("again", fact=fact, who=who)
+            if self.repeats(fact) or self.was_said(fact)
+            else fact
+        )
+
+    def untold(self, texts: Iterable[str]) -> list[str]:
+        """Those it has not said yet."""
+        return [text for text in texts if not self.was_said(text)]
+
+    def offers(self) -> list[str]:
+        """Names it knows something about."""
+        own = {*words(self.name), "i", "you"}
+        everything = (
+            *self.character.facts,
+            *self.character.wants,
+            *(p.text for p in self.passages if p.source == "lore"),
+        )
+        found = [match[0] for text in everything for match in NAMED.finditer(text)]
+        return list(dict.fromkeys(name for name in found if not own & set(words(name))))
+
+
+def long_sentences(text: str) -> list[str]:
+    """The sentences of four words and more, without case and marks."""
+    parts = (words(part) for part in re.split(r"[.!?…]+", text))
+    return [" ".join(part) for part in parts if len(part) > 3]
+
+
+def seen_parts(text: str) -> list[str]:
+    """What a look or a walk showed, in sentences that can be said."""
+    lists = re.compile(r"(People|Things|Exits): ([^.]*)\.")
+    plain = [ended(part) for part in sentences(lists.sub("", text)) if len(part) > 3]
+    things = next((m[2].split(", ") for m in lists.finditer(text) if m[1] == "Things"), [])
+    return [*plain, f"There I saw {listed([an(name) for name in things])}."] if things else plain
+
+
+def read_mind(request: LLMRequest) -> Mind:
+    """Read a request once."""
+    scene = request.scene
+    persona = scene.persona if isinstance(scene.persona, Persona) else Persona(str(scene.persona))
+    past = read_past(request)
+    character = read_character(persona, scene.name)
+    return Mind(
+        scene=scene,
+        character=character,
+        past=past,
+        memory=read_memory(past.heard, scene.name),
+        passages=tuple(_passages(scene, character, past)),
+        tools=frozenset(str(tool.get("function", {}).get("name", "")) for tool in request.tools),
+        seed=seed_of(past.length, *(line.text for line in scene.lines)),
+    )
+
+
+def _passages(scene: Scene, character: Character, past: Past) -> list[Passage]:
+    found = [Passage(text, "self") for text in character.facts if text not in character.wants]
+    found += [Passage(text, "aside") for text in character.asides]
+    found += [Passage(text, "want", "want goal need") for text in character.wants]
+    found += [Passage(text, "never") for text in character.nevers]
+    found += lore_passages(scene.lore)
+    found += seen_passages(scene.situation.description)
+    found += [Passage(ended(note), "seen") for note in getattr(scene.situation, "notes", ())]
+    for item, to in past.gifts:
+        found.append(Passage(f"I gave {with_article(item)} to {to}.", "deed", "hand have who"))
+    for sight in dict.fromkeys(past.sights):
+        title, _, text = sight.partition(": ")
+        if title != scene.situation.place and "nothing special" not in text:
+            found += [Passage(part, "saw", title) for part in seen_parts(text)]
+    found += [Passage(said.text, "note") for said in past.heard if said.kind == "note"]
+    return found

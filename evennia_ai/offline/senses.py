@@ -1,0 +1,54 @@
+"""What is heard, smelt and felt, and what somebody looks like, as far as anybody can tell."""
+
+# a pattern is read best in one piece
+
+from __future__ import annotations
+
+import re
+
+from evennia_ai.offline.answers import from_knowledge
+from evennia_ai.offline.naming import match_name
+from evennia_ai.offline.recalled_answers import from_statements
+from evennia_ai.offline.request_view import Mind
+from evennia_ai.offline.understanding import Reading
+
+SENSES = {
+    "sound": re.compile(
+        r"\b(?:sounds?|noise|nois\w+|hum\w*|ring\w*|quiet|silen\w+|murmur\w*|squeak\w*|crackl\w*|roar\w*|drip\w*|"
+        r"hiss\w*|creak\w*|whisper\w*|hammer\w*|sing\w*|gulls|echo\w*|rattl\w*|slap\w*|rustl\w*|grumbl\w*|buzz\w*)\b",
+        re.I,
+    ),
+    "smell": re.compile(
+        r"\b(?:smell\w*|scent\w*|stink\w*|reek\w*|odou?r|fragran\w+|perfume|aroma)\b", re.I
+    ),
+    "feel": re.compile(
+        r"\b(?:warm\w*|cold|cool|heat|hot|damp|draught\w*|chill\w*|dry|wet|soft|smoky|air)\b", re.I
+    ),
+}
+SENSE_OF = {"noise": "sound", "hear": "sound", "stink": "smell", "scent": "smell"}
+
+
+def sensed(mind: Mind, reading: Reading, speaker: str) -> str:
+    """What there is to hear, smell or feel, as the place's description tells."""
+    sense = SENSES[SENSE_OF.get(reading.topic.lower(), reading.topic.lower())]
+    found = [p.text for p in mind.passages if p.source == "seen" and sense.search(p.text)]
+    who = mind.called(speaker)
+    return mind.told(found[0], who) if found else mind.phrase("nothing_sensed", who=who)
+
+
+def other_seen(mind: Mind, reading: Reading, speaker: str) -> str:
+    """What somebody else looks like or does: what is known, else a word to see for oneself."""
+    who = mind.called(speaker)
+    named = next((v for k, v in reading.slots.items() if k.startswith("who")), "")
+    other = match_name(named, mind.scene.situation.people, loose=False)
+    if not other and named[:1].isupper():
+        return from_knowledge(mind, named, speaker) or mind.phrase("not_here", other=named, who=who)
+    return from_knowledge(mind, reading.text, speaker, shown=False) or mind.phrase(
+        "see_yourself", who=who
+    )
+
+
+def looks_of_speaker(mind: Mind, reading: Reading, speaker: str) -> str:
+    """What the speaker looks like: as far as he told, else it cannot describe anybody."""
+    told = from_statements(mind, reading.text, speaker)
+    return told or mind.phrase("looks_of_you", who=mind.called(speaker))

@@ -1,0 +1,1 @@
+"""What sleep makes of memories: attributes, reflections, scores, what may be forgotten."""

@@ -1,0 +1,82 @@
+"""What follows from many memories together, as far as counting can tell: without a model."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from evennia_ai.policy.consolidation.reflection import LEAST_CITED, MOST_CITED, Insight
+from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.retrieval.relevance import content_words
+from evennia_ai.policy.sanitize import clean_heard
+
+OWED = re.compile(
+    r"\b(?:ow(?:e|es|ed|ing)|debts?|promis\w+|swore|vow\w*|schulde\w*|versproch\w*|versprich\w*)\b",
+    re.I,
+)
+LEAST_FROM_ONE = 3
+LEAST_RECURRING = 4
+SHOWN_OWED = 3
+OWED_CHARS = 100
+
+
+def reflect_plainly(entries: Sequence[Record], names: Mapping[str, str]) -> tuple[Insight, ...]:
+    """What can be said of entries without a model, by counting: whose word most of it is, what
+    comes up again and again, what is owed."""
+    found = (most_heard(entries, names), recurring(entries, names), still_owed(entries))
+    return tuple(insight for insight in found if insight)
+
+
+def most_heard(entries: Sequence[Record], names: Mapping[str, str]) -> Insight | None:
+    """From whom most of it comes, where that is more than anybody else's."""
+    counts = Counter(e["source_entity"] for e in entries if names.get(e["source_entity"]))
+    ranked = counts.most_common(2)
+    if not ranked or ranked[0][1] < LEAST_FROM_ONE:
+        return None
+    if len(ranked) == 2 and ranked[0][1] == ranked[1][1]:
+        return None
+    who, count = ranked[0]
+    own = [entry["id"] for entry in entries if entry["source_entity"] == who]
+    return Insight(
+        f"Nobody has told me as much lately as {names[who]}: {count} of {len(entries)} things that "
+        "I wrote down.",
+        tuple(own[-MOST_CITED:]),
+    )
+
+
+def recurring(entries: Sequence[Record], names: Mapping[str, str]) -> Insight | None:
+    """The word that comes up in the most entries, names of those who spoke left out."""
+    spoken = {word for name in names.values() for word in content_words(name)}
+    holding: dict[str, list[str]] = {}
+    for entry in entries:
+        for word in set(content_words(entry["content"])) - spoken:
+            if not any(mark.isdigit() for mark in word):
+                holding.setdefault(word, []).append(entry["id"])
+    best = max(holding, key=lambda word: (len(holding[word]), word), default="")
+    if not best or len(holding[best]) < LEAST_RECURRING:
+        return None
+    shown = as_written(best, entries)
+    return Insight(
+        f"One thing comes up again and again: {shown}, {len(holding[best])} times in what I wrote "
+        "down lately.",
+        tuple(holding[best][-MOST_CITED:]),
+    )
+
+
+def as_written(stem: str, entries: Sequence[Record]) -> str:
+    """A word as it stands in the first entry that has it."""
+    words = (word for entry in entries for word in re.findall(r"[\w'’-]+", entry["content"]))
+    return next((word for word in words if content_words(word) == [stem]), stem)
+
+
+def still_owed(entries: Sequence[Record]) -> Insight | None:
+    """Debts and promises, where there are several."""
+    owed = [entry for entry in entries if OWED.search(entry["content"])]
+    if len(owed) < LEAST_CITED:
+        return None
+    newest = owed[-SHOWN_OWED:]
+    listed = "; ".join(clean_heard(e["content"], OWED_CHARS).rstrip(" .") for e in newest)
+    return Insight(
+        f"Not to be forgotten, as far as I know: {listed}.", tuple(e["id"] for e in newest)
+    )

@@ -1,0 +1,1 @@
+"""Who is spoken to, which events belong together, when a turn is over."""

@@ -1,0 +1,73 @@
+"""Static knowledge: which pieces a character has, and which of them belong into a prompt.
+
+A piece names its scopes. ``all`` is for everybody; ``tag:``, ``faction:`` and ``room:`` say which
+characters know it; ``quest:`` says who may hear it: every listener must have that flag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from evennia_ai.errors import ConfigError
+from evennia_ai.policy.retrieval.relevance import score_texts
+from evennia_ai.policy.tokens import estimate_tokens
+
+EVERYBODY = "all"
+KNOWERS = ("tag", "faction", "room")
+QUEST = "quest"
+
+
+@dataclass(frozen=True)
+class LoreEntry:
+    """One piece of knowledge."""
+
+    title: str
+    text: str
+    scopes: tuple[str, ...] = (EVERYBODY,)
+
+
+def check_scope(scope: str) -> str:
+    """Return a scope in its normal form; raises ConfigError where it is none."""
+    kind, _, name = scope.strip().lower().partition(":")
+    if kind == EVERYBODY and not name:
+        return EVERYBODY
+    if kind in (*KNOWERS, QUEST) and name.strip():
+        return f"{kind}:{name.strip()}"
+    raise ConfigError(
+        f"'{scope.strip()}' is no scope. There are: all, tag:<tag>, faction:<name>, "
+        "room:<tag or number>, quest:<flag>."
+    )
+
+
+def is_known(entry: LoreEntry, labels: frozenset[str]) -> bool:
+    """True where a character with these labels knows the piece, and its listeners may hear it.
+
+    ``labels`` holds ``all``, the character's and its room's scopes, and the quest flags that every
+    listener has.
+    """
+    quests = [scope for scope in entry.scopes if scope.startswith(f"{QUEST}:")]
+    knowers = [scope for scope in entry.scopes if scope not in quests]
+    return all(quest in labels for quest in quests) and (
+        not knowers or any(scope in labels for scope in knowers)
+    )
+
+
+def select_lore(
+    entries: Iterable[LoreEntry], labels: frozenset[str], talk: str, budget_tokens: int
+) -> list[LoreEntry]:
+    """The known pieces that are nearest to the talk, best first, within a token budget.
+
+    A piece that shares no content word with the talk is left out; a title counts twice.
+    """
+    known: Sequence[LoreEntry] = [entry for entry in entries if is_known(entry, labels)]
+    texts = [f"{entry.title} {entry.title} {entry.text}" for entry in known]
+    scored = zip(score_texts(talk, texts), known, strict=True)
+    ranked = sorted((pair for pair in scored if pair[0] > 0), key=lambda pair: -pair[0])
+    chosen = []
+    for _score, entry in ranked:
+        cost = estimate_tokens(entry.title + entry.text)
+        if cost <= budget_tokens:
+            budget_tokens -= cost
+            chosen.append(entry)
+    return chosen

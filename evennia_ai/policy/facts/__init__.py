@@ -1,0 +1,1 @@
+"""Facts in talk: found, compared with a summary, recalled."""

@@ -1,0 +1,296 @@
+"""The facts in what is about to leave the context: found, looked for again, and put into bullets.
+
+Deterministic, and generous: what a sentence promises, counts, names or places is a fact, and it is
+the sentence that is kept, word for word. Nothing is believed: a fact is what somebody said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evennia_ai.messages import Audience, Message
+from evennia_ai.policy.context.token_estimate import estimate_tokens
+from evennia_ai.policy.facts.cues import cues_of, is_question, slot_of
+from evennia_ai.policy.facts.match import TextIndex, normal_term
+from evennia_ai.policy.facts.sources import WHISPERED, Source, sentences_of, spoken
+from evennia_ai.policy.facts.terms import (
+    NAME,
+    NUMBER,
+    PLACE,
+    QUOTED,
+    THING,
+    TIME,
+    Term,
+    find_terms,
+    tokens_of,
+)
+from evennia_ai.policy.facts.vocabulary import RELATIONS
+
+DEBT, PROMISE, SECRET, RELATION, TASK = "debt", "promise", "secret", "relation", "task"
+IDENTITY, PREFERENCE, ITEM, POSSESSION = "identity", "preference", "item", "possession"
+STATEMENT = "statement"
+WEIGHTS: Mapping[str, int] = {
+    DEBT: 10, PROMISE: 10, SECRET: 9, RELATION: 9, IDENTITY: 8, PREFERENCE: 8, QUOTED: 8,
+    NUMBER: 7, NAME: 7, TIME: 7, ITEM: 7, TASK: 6, PLACE: 5, POSSESSION: 5, STATEMENT: 5, THING: 3,
+}  # fmt: skip
+WEIGHTY = frozenset({NAME, NUMBER, TIME, QUOTED})
+ASKABLE = frozenset({DEBT, PROMISE, TASK})
+ASKED = 4  # what a question mentions weighs less by this
+OF_ONESELF = frozenset("i i'm i've my we we're we've our".split())
+MOST_TERMS = 6
+BULLET_OVERHEAD = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One thing that was said.
+
+    Args:
+        kind: a key of ``WEIGHTS``.
+        terms: the words that must be found again, as they were said.
+        sentence: where they stand, at most ``MOST_CHARS`` long.
+        speaker: the display name of who said it; "" for what was only seen.
+        seq: of the message; 0 where it has none.
+        audience: who alone may know of it, None for room talk.
+        weight: how much it matters, 1 to 10.
+        subject: whom or what a value is of, and ``attribute`` which; both "" for most facts. A
+            later fact of the same speaker, subject and attribute takes its place.
+        dbref: the speaker's; "" where nobody's, or where that is not known.
+    """
+
+    kind: str
+    terms: tuple[str, ...]
+    sentence: str
+    speaker: str = ""
+    seq: int = 0
+    audience: Audience | None = None
+    weight: int = 0
+    subject: str = ""
+    attribute: str = ""
+    dbref: str = ""
+
+
+def extract_facts(
+    messages: Iterable[Message], names: Iterable[str] = (), own_name: str = ""
+) -> tuple[Fact, ...]:
+    """The facts in a list of messages, each once, outdated ones left out, in their order.
+
+    Args:
+        messages: stored messages; calls of speech tools count as the character's own words.
+        names: display names that are known to be names, beside those of the speakers.
+        own_name: the character's.
+    """
+    messages = list(messages)
+    known = names_in(messages, [*names, own_name])
+    found = [fact for message in messages for fact in facts_in(message, known, own_name)]
+    return gather(found)
+
+
+def names_in(messages: Iterable[Message], names: Iterable[str] = ()) -> frozenset[str]:
+    """`known_names` of the speakers of messages, and of others."""
+    speakers = {str(message["metadata"].get("speaker_name") or "") for message in messages}
+    return known_names([*names, *speakers])
+
+
+def gather(found: Sequence[Fact]) -> tuple[Fact, ...]:
+    """What `facts_in` found in many messages, as `extract_facts` gives it."""
+    return settle(_without_false_names(found))
+
+
+def _without_false_names(facts: Sequence[Fact]) -> list[Fact]:
+    """Leave out what looked like a name where a sentence began and is a plain word elsewhere."""
+    plain = {word for fact in facts for word in fact.sentence.split() if word.islower()}
+    return [
+        fact
+        for fact in facts
+        if not (
+            fact.kind == NAME
+            and fact.terms[0].lower() in plain
+            and fact.sentence.startswith(fact.terms[0])
+        )
+    ]
+
+
+def known_names(names: Iterable[str]) -> frozenset[str]:
+    """Names as ``facts_in`` looks them up: in lower case, whole and word by word."""
+    lower = [name.lower() for name in names if name]
+    return frozenset([*lower, *(word for name in lower for word in name.split() if len(word) > 2)])
+
+
+def facts_in(
+    message: Message, known: Collection[str] = frozenset(), own_name: str = ""
+) -> list[Fact]:
+    """The facts in one message, for those who take them as messages come; then ``settle``.
+
+    Args:
+        message: a stored message.
+        known: ``known_names`` of those who may be spoken of.
+        own_name: the character's.
+    """
+    return [
+        fact
+        for source, text in spoken(message, own_name)
+        for sentence in sentences_of(text)
+        for fact in _facts_of(sentence, source, known)
+    ]
+
+
+def settle(facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    """Each fact once, and of contradicting values the latest, in the order of their sources.
+
+    Of the same name, place or thing said twice, the weightier mention stays, or the first. What
+    one speaker says never takes the place of what another said, nor what was said in private that
+    of what everybody heard.
+    """
+    latest: dict[tuple[Any, ...], Fact] = {}
+    for fact in facts:
+        if fact.attribute:
+            key: tuple[Any, ...] = (fact.speaker, fact.subject, fact.attribute, fact.audience)
+        else:
+            words = tuple(" ".join(normal_term(term)) or term for term in fact.terms)
+            key = (fact.kind, words, fact.audience)
+            if key in latest and latest[key].weight >= fact.weight:
+                continue
+        latest.pop(key, None)
+        latest[key] = fact
+    outdated = {
+        (fact.speaker, fact.subject, fact.attribute): fact.seq
+        for fact in latest.values()
+        if fact.attribute and fact.audience is None
+    }
+    kept = [
+        fact
+        for fact in latest.values()
+        if fact.audience is None
+        or outdated.get((fact.speaker, fact.subject, fact.attribute), -1) <= fact.seq
+    ]
+    return tuple(sorted(kept, key=lambda fact: fact.seq))
+
+
+def keep_facts(facts: Sequence[Fact], most: int) -> tuple[Fact, ...]:
+    """At most so many facts, in their order, and as much of what was said as these can hold: of
+    several in one sentence the weightiest stays, then the newest do."""
+    if len(facts) <= most:
+        return tuple(facts)
+    kept: dict[tuple[Any, ...], Fact] = {}
+    for fact in facts:
+        key = fact.speaker, fact.sentence, fact.audience, fact.seq
+        if key not in kept or kept[key].weight < fact.weight:
+            kept[key] = fact
+    return tuple(kept.values())[-most:]
+
+
+def missing_facts(facts: Iterable[Fact], texts: Iterable[str]) -> tuple[Fact, ...]:
+    """The facts that none of the texts still holds, each with all of its terms in one place."""
+    indexes = [TextIndex(text) for text in texts]
+    return tuple(fact for fact in facts if not any(index.says(fact.terms) for index in indexes))
+
+
+def holds_more(text: str, before: str, facts: Sequence[Fact]) -> bool:
+    """True where a text holds more of the facts than the one before it, and each that one held."""
+    lost, lost_before = missing_facts(facts, [text]), missing_facts(facts, [before])
+    return set(lost) < set(lost_before)
+
+
+def as_bullets(
+    facts: Iterable[Fact],
+    budget_tokens: int,
+    count_text: Callable[[str], int] = estimate_tokens,
+) -> tuple[str, ...]:
+    """Sentences that hold these facts, the most important first, within a budget.
+
+    A sentence is written once, with its speaker, however many facts it holds, and left out where
+    those before it hold them all.
+    """
+    bullets: list[str] = []
+    told: list[set[str]] = []
+    for group in _by_importance(facts):
+        new = {" ".join(normal_term(term)) or term for fact in group for term in fact.terms}
+        bullet = bullet_of(group[0])
+        cost = count_text(bullet) + BULLET_OVERHEAD
+        if cost > budget_tokens or any(new <= before for before in told):
+            continue
+        told.append(new)
+        budget_tokens -= cost
+        bullets.append(bullet)
+    return tuple(bullets)
+
+
+def bullet_of(fact: Fact) -> str:
+    """One line: who said it, and the sentence."""
+    if not fact.speaker:
+        return fact.sentence
+    return f"{fact.speaker}{WHISPERED if fact.audience is not None else ''}: {fact.sentence}"
+
+
+def _by_importance(facts: Iterable[Fact]) -> list[list[Fact]]:
+    """Facts by their sentences; those of much weight and many facts first, then the newest."""
+    groups: dict[tuple[Any, ...], list[Fact]] = {}
+    for fact in facts:
+        groups.setdefault((fact.speaker, fact.sentence, fact.audience), []).append(fact)
+
+    def importance(group: Sequence[Fact]) -> tuple[float, int]:
+        weight = max(fact.weight for fact in group) + min(2.0, 0.5 * (len(group) - 1))
+        return -weight, -max(fact.seq for fact in group)
+
+    return sorted(groups.values(), key=importance)
+
+
+def _facts_of(sentence: str, source: Source, known: Collection[str]) -> list[Fact]:
+    tokens = tokens_of(sentence)
+    terms = find_terms(sentence, tokens, known)
+    if not terms:
+        return []
+    lower = [token.lower().replace("’", "'") for token in tokens]
+    asks = is_question(sentence, lower)
+    cues = [cue for cue in cues_of(lower, sentence) if not asks or cue in ASKABLE]
+    main = next(iter(cues), "")
+    slot = None if asks else slot_of(sentence, lower, source.speaker)
+
+    def fact(kind: str, words: Iterable[str], slot: tuple[str, str] = ("", "")) -> Fact:
+        return Fact(
+            kind,
+            tuple(words),
+            sentence,
+            source.speaker,
+            source.seq,
+            source.audience,
+            max(1, WEIGHTS[kind] - ASKED * asks),
+            *slot,
+            dbref=source.dbref,
+        )
+
+    if slot is not None:
+        return [fact(main or IDENTITY, _chosen(terms), slot)]
+    found = []
+    if main:
+        found.append(fact(main, _chosen(terms, lower if main == RELATION else ())))
+    elif not asks and _is_telling(terms, lower):
+        named = any(term.kind in WEIGHTY for term in terms)
+        found.append(fact(STATEMENT if named else THING, _chosen(terms)))
+    return found + [
+        fact(term.kind, (term.text,))
+        for term in terms
+        if term.kind != THING and not (asks and term.kind == PLACE)
+    ]
+
+
+def _is_telling(terms: Sequence[Term], lower: Sequence[str]) -> bool:
+    """True where a sentence says something of a thing, and does not merely mention one."""
+    things = [term.text for term in terms if term.kind == THING]
+    return bool(things) and (
+        len(things) < len(terms)
+        or len(" ".join(things).split()) > 1
+        or not OF_ONESELF.isdisjoint(lower[:1])
+    )
+
+
+def _chosen(terms: Sequence[Term], lower: Sequence[str] = ()) -> list[str]:
+    """The terms that stand for a whole sentence: things give way where there are many."""
+    kept = [term for term in terms if term.kind != THING or len(terms) <= MOST_TERMS]
+    words = [term.text for term in (kept or terms)[:MOST_TERMS]]
+    told = {word for text in words for word in text.lower().split()}
+    related = [word for word in lower if word in RELATIONS and word not in told]
+    return list(dict.fromkeys([*related[:1], *words]))

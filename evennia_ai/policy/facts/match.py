@@ -1,0 +1,174 @@
+"""Whether a text still says something: compared by words in one spelling, not letter by letter.
+
+Case, punctuation, accents, plural endings and the spelling of numbers make no difference; Russian
+and its like are compared without their endings; scripts without spaces letter by letter.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from evennia_ai.policy.context.token_estimate import MARKS
+from evennia_ai.policy.facts.terms import WIDE
+from evennia_ai.policy.facts.vocabulary import DETERMINERS, NUMBER_WORDS, SCALES
+
+# A mark is a word of its own, so that "three: hundred" is no number.
+WORD = re.compile(rf"\d+(?:[.:]\d+)*|[^\W\d_](?:[{MARKS}]|[^\W\d_])*|[,;:.!?()\"“”«»„]")
+GROUPED = re.compile(r"(?<=\d)[,'’ ](?=\d{3}(?!\d))")
+POSSESSIVE = re.compile(r"['’]s\b")
+ACCENTS = re.compile("[\u0300-\u036f]")
+SLAVIC_ENDING = re.compile("(?<=[\u0400-\u04ff]{3})[аеиоуыэюяйьёіїє]{1,2}$")
+CHINESE_NUMBER = re.compile("[一二三四五六七八九十百千万萬两兩零〇]{2,12}")
+CHINESE_DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {
+    "〇": 0, "两": 2, "兩": 2,
+}  # fmt: skip
+CHINESE_SCALES = {"十": 10, "百": 100, "千": 1000}
+MOST = 10**9  # "a hundred hundred hundred ..." ends somewhere
+LOOSE_WORDS = 4  # how many others may stand within a term
+NEAR_WORDS = 60  # how far apart the terms of one fact may stand
+
+
+def normal_words(text: str) -> list[str]:
+    """A text's words in one spelling, numbers as digits, articles left out."""
+    if not text.isascii():
+        text = _plain(text)
+    text = GROUPED.sub("", POSSESSIVE.sub("", text.lower()))
+    words = _digits(WORD.findall(text))
+    return [_stem(word) for word in words if word[0].isalnum() and word not in DETERMINERS]
+
+
+@lru_cache(maxsize=8_192)
+def normal_term(term: str) -> tuple[str, ...]:
+    """`normal_words` of a term: the same few are compared over and over."""
+    return tuple(normal_words(term))
+
+
+def _plain(text: str) -> str:
+    text = unicodedata.normalize("NFKC", text)
+    text = ACCENTS.sub("", unicodedata.normalize("NFD", text))
+    text = unicodedata.normalize("NFC", text)
+    return CHINESE_NUMBER.sub(lambda found: str(_chinese_number(found[0])), text)
+
+
+def _stem(word: str) -> str:
+    if word.isascii():
+        if len(word) > 3 and word[-1] == "s" and word[-2] not in "su":
+            return f"{word[:-3]}y" if word.endswith("ies") else word[:-1]
+        return word
+    return SLAVIC_ENDING.sub("", word)
+
+
+def _digits(words: Sequence[str]) -> list[str]:
+    """Words with every number in words written in digits: "three hundred and five" is 305."""
+    found: list[str] = []
+    index = 0
+    while index < len(words):
+        if words[index] in NUMBER_WORDS or words[index] in SCALES:
+            value, index = _number_at(words, index)
+            found.append(str(value))
+        else:
+            found.append(words[index])
+            index += 1
+    return found
+
+
+def _number_at(words: Sequence[str], index: int) -> tuple[int, int]:
+    """The number in words that begins here, and the index behind it."""
+    total, current = 0, 0
+    start = index
+    while index < len(words) and current < MOST:
+        word = words[index]
+        unit = 1 if word == "one" and index > start else NUMBER_WORDS.get(word)
+        if unit is not None:
+            if not _adds(current, unit):
+                break
+            current += unit
+        elif word in SCALES:
+            current = max(current, 1) * SCALES[word]
+            if SCALES[word] >= 1000:
+                total, current = total + current, 0
+        elif not (word == "and" and index > start and _is_number_word(words, index + 1)):
+            break
+        index += 1
+    return total + current, index
+
+
+def _adds(number: int, unit: int) -> bool:
+    """True for the 2 of "forty-two" and the 5 of "a hundred and five", not for "two five"."""
+    if number % 100 == 0:
+        return True
+    return unit < 10 and number % 10 == 0 and number % 100 >= 20
+
+
+def _is_number_word(words: Sequence[str], index: int) -> bool:
+    return index < len(words) and (words[index] in NUMBER_WORDS or words[index] in SCALES)
+
+
+def _chinese_number(text: str) -> int:
+    total = section = digit = 0
+    for char in text:
+        if char in CHINESE_DIGITS:
+            digit = digit * 10 + CHINESE_DIGITS[char] if digit else CHINESE_DIGITS[char]
+        elif char in CHINESE_SCALES:
+            section += max(digit, 1) * CHINESE_SCALES[char]
+            digit = 0
+        else:
+            total += (section + digit or 1) * 10_000
+            section = digit = 0
+    return total + section + digit
+
+
+class TextIndex:
+    """A text that many terms are looked up in."""
+
+    def __init__(self, text: str) -> None:
+        self._places: dict[str, list[int]] = defaultdict(list)
+        for place, word in enumerate(normal_words(text)):
+            self._places[word].append(place)
+        self._wide = _squeezed(text) if WIDE.search(text) else ""
+
+    def says(self, terms: Iterable[str]) -> bool:
+        """True where the text holds all of these terms, near one another."""
+        found: list[list[int]] = []
+        for term in terms:
+            if WIDE.search(term):
+                if _squeezed(term) not in self._wide:
+                    return False
+                continue
+            places = self._places_of(normal_term(term))
+            if not places:
+                return False
+            found.append(places)
+        return len(found) < 2 or _near(found, NEAR_WORDS)
+
+    def _places_of(self, term: Sequence[str]) -> list[int]:
+        """Where these words stand together; the whole text for a term without words."""
+        words = set(term)
+        if not words:
+            return [0]
+        if any(word not in self._places for word in words):
+            return []
+        rarest = min((self._places[word] for word in words), key=len)
+        reach = len(term) + LOOSE_WORDS
+        others = [self._places[word] for word in words]
+        return [place for place in rarest if all(_within(at, place, reach) for at in others)]
+
+
+def _near(found: list[list[int]], reach: int) -> bool:
+    first = min(found, key=len)
+    return any(all(_within(places, place, reach) for places in found) for place in first)
+
+
+def _within(places: list[int], place: int, reach: int) -> bool:
+    """True where one of these sorted places is within ``reach`` of a place."""
+    at = bisect_left(places, place - reach)
+    return at < len(places) and places[at] <= place + reach
+
+
+def _squeezed(text: str) -> str:
+    return "".join(re.findall(r"\w+", _plain(text).casefold()))

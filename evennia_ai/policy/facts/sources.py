@@ -1,0 +1,135 @@
+"""Whose words stand in a message, and the sentences they are made of."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from evennia_ai.messages import Audience, Message
+from evennia_ai.policy.audience import audience_of
+
+MOST_CHARS = 220
+MOST_RESULT_CHARS = 240
+
+SPOKEN_BY_TOOL = ("say", "whisper", "emote")
+SAYS = re.compile(r" (?:says|whispers(?: to you)?|asks): ")
+HEARD = re.compile(rf"(?P<speaker>[^:\n]{{1,60}}?){SAYS.pattern}")
+BULLET = re.compile(r"- (?:(?P<speaker>[^:\n]{1,60}?)(?P<private> \(whispered\))?: )?(?P<text>.+)")
+WHISPERED = " (whispered)"
+SENTENCE_END = re.compile(
+    r"(?<=[.!?…])(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)[\"”»'’)]*\s+"
+    r"|(?<=[。！？])|\s*\n\s*|;\s+"
+)
+MAY_END = re.compile(r"[.!?…。！？\n;]")
+CLAUSE_END = re.compile(r"(?<=,) | (?=and |but |und |и |et |y )|(?<=，)|(?<=、)")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Whose words they are, by name and dbref, and where they stand."""
+
+    speaker: str
+    seq: int
+    audience: Audience | None
+    dbref: str = ""
+
+
+def spoken(message: Message, own_name: str) -> list[tuple[Source, str]]:
+    """What a message holds of words, and whose they are."""
+    meta = message["metadata"]
+    seq, audience = int(meta.get("seq") or 0), audience_of(message)
+    content = message.get("content") or ""
+    if not isinstance(content, str):
+        return []
+    if meta.get("type") == "compaction":
+        return [_noted(line, seq, audience) for line in content.splitlines() if line[:1] != "["]
+    match message["role"]:
+        case "user":
+            speaker = str(meta.get("speaker_name") or "")
+            source, words = _heard(content, speaker, seq, audience)
+            return [(replace(source, dbref=str(meta.get("speaker") or "")), words)]
+        case "assistant":
+            own = Source(own_name, seq, audience)
+            return [(own, text) for text in [content, *_words_of_calls(message)] if text]
+        case "tool" if content.startswith("You ") and len(content) <= MOST_RESULT_CHARS:
+            return [(Source("", seq, audience), content)]
+    return []
+
+
+def _heard(content: str, speaker: str, seq: int, audience: Audience | None) -> tuple[Source, str]:
+    """The words without "Ann says:"; an emote and a notice have no speaker."""
+    if content.startswith("(") and content.endswith(")"):
+        return Source("", seq, audience), content[1:-1]
+    if speaker:
+        said = content.removeprefix(speaker)
+        found = SAYS.match(said) if said != content else None
+        return Source(speaker, seq, audience), said[found.end() :] if found else content
+    found = HEARD.match(content)
+    return (
+        (Source(found["speaker"], seq, audience), content[found.end() :])
+        if found
+        else (Source("", seq, audience), content)
+    )
+
+
+def _noted(line: str, seq: int, audience: Audience | None) -> tuple[Source, str]:
+    """A line of an earlier summary; one of ours names its speaker."""
+    found = BULLET.fullmatch(line)
+    if not found:
+        return Source("", seq, audience), line
+    return Source(found["speaker"] or "", seq, audience), found["text"]
+
+
+def _words_of_calls(message: Message) -> list[str]:
+    """What the character said by its tools."""
+    said = []
+    for call in message.get("tool_calls") or ():
+        function = call.get("function") or {}
+        if function.get("name") in SPOKEN_BY_TOOL:
+            said.append(_text_argument(function.get("arguments") or ""))
+    return said
+
+
+def _text_argument(arguments: str) -> str:
+    try:
+        text = json.loads(arguments)["text"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return ""
+    return text if isinstance(text, str) else ""
+
+
+def sentences_of(text: str) -> list[str]:
+    """A text's sentences; one that is too long comes in clauses, or in pieces."""
+    found: list[str] = []
+    parts = SENTENCE_END.split(text) if MAY_END.search(text, 0, len(text) - 1) else (text,)
+    for sentence in map(str.strip, parts):
+        if len(sentence) <= MOST_CHARS:
+            found.append(sentence)
+        else:
+            found += _pieces(CLAUSE_END.split(sentence))
+    return [sentence for sentence in found if sentence]
+
+
+def _pieces(clauses: Iterable[str]) -> list[str]:
+    """Clauses put together again as far as they fit; what is longer still is cut between words."""
+    pieces: list[str] = [""]
+    for clause in clauses:
+        for start in _cuts(clause):
+            joined = f"{pieces[-1]} {start}".strip()
+            if len(joined) <= MOST_CHARS:
+                pieces[-1] = joined
+            else:
+                pieces.append(start.strip())
+    return pieces
+
+
+def _cuts(clause: str) -> list[str]:
+    cuts = []
+    while len(clause) > MOST_CHARS:
+        at = clause.rfind(" ", MOST_CHARS // 2, MOST_CHARS)
+        at = at if at > 0 else MOST_CHARS
+        cuts.append(clause[:at])
+        clause = clause[at:]
+    return [*cuts, clause]

@@ -1,0 +1,1 @@
+"""Retries, the circuit breaker, budgets, and the fair queue."""

@@ -1,0 +1,1 @@
+"""What a probe asks an endpoint, and how the answers are graded."""

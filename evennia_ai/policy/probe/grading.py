@@ -1,0 +1,256 @@
+"""What a model can do: the probe's questions, and what its answers to them tell. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evennia_ai.messages import LLMReply, WireMessage, wire_call
+from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, NOTE, Answer, Finding, saying
+from evennia_ai.policy.sanitize import CALL_MARKUP, DANGLING_REASONING, REASONING
+
+WORD = "pineapple"
+RULE = f"Whatever you are asked, answer with this one word and no other: {WORD}."
+TOOL, ARGUMENT = "note_colour", "colour"
+COLOURS = ("red", "blue")
+SLOW_S = 10.0
+WITHOUT_TOOLS = (
+    "Plain text is spoken, so it can talk, but not act. Ollama: choose a model with tools; "
+    "llama.cpp: --jinja; vLLM: --enable-auto-tool-choice and a --tool-call-parser."
+)
+TOOL_SCHEMA = {
+    "type": "function",
+    "function": {
+        "name": TOOL,
+        "description": "Write one colour down.",
+        "parameters": {
+            "type": "object",
+            "properties": {ARGUMENT: {"type": "string"}},
+            "required": [ARGUMENT],
+        },
+    },
+}
+
+
+@dataclass(frozen=True)
+class Question:
+    """One way to ask something plain. ``problem`` is what it means that no fuller way worked."""
+
+    messages: tuple[WireMessage, ...]
+    problem: str = ""
+    advice: str = ""
+
+
+def text(role: str, content: str) -> WireMessage:
+    """A message of text."""
+    return {"role": role, "content": content}
+
+
+SYSTEM = text("system", RULE)
+ASKED = text("user", "Ann says: what is your favourite fruit?")
+OVERHEARD = text("user", "(Ben arrives.)")
+QUESTIONS = (
+    Question((SYSTEM, OVERHEARD, ASKED)),
+    Question(
+        (SYSTEM, ASKED),
+        "It refuses two lines heard in a row, and every conversation has them.",
+        "Its chat template is too strict: choose another template, or another model.",
+    ),
+    Question(
+        (ASKED,),
+        "It takes no system message, and that is where the persona stands.",
+        "Choose another chat template, or another model.",
+    ),
+)
+
+
+def tool_question() -> list[WireMessage]:
+    """Ask for two tool calls at once."""
+    return [
+        text("system", f"Use the tool {TOOL}, once for each colour, in one reply. Write no text."),
+        text("user", f"Ann says: note these colours: {' and '.join(COLOURS)}."),
+    ]
+
+
+def results_question() -> list[WireMessage]:
+    """A conversation as ours are: calls, their results, then something more."""
+    calls = [
+        wire_call(f"probe000{number}", TOOL, json.dumps({ARGUMENT: colour}))
+        for number, colour in enumerate(COLOURS)
+    ]
+    results = [{"role": "tool", "tool_call_id": call["id"], "content": "Noted."} for call in calls]
+    return [
+        *tool_question(),
+        {"role": "assistant", "content": "", "tool_calls": calls},
+        *results,
+        text("user", "<situation>Both are noted. Say so in three words.</situation>"),
+    ]
+
+
+def judge_plain(answer: Answer, with_system: bool = True) -> list[Finding]:
+    """A plain question, with its rule in the system message."""
+    reply = answer.reply
+    if reply is None:
+        problem = f"What it answers is no chat completion.{saying(answer)}"
+        return [Finding(FATAL, problem, "Is it another kind of API?")]
+    return [
+        *judge_words(reply, with_system),
+        *judge_reasoning(answer, reply),
+        judge_use(reply),
+        judge_speed(answer, reply),
+    ]
+
+
+def judge_words(reply: LLMReply, with_system: bool) -> list[Finding]:
+    """Did it say something, and what it was told to say?"""
+    words = DANGLING_REASONING.sub("", REASONING.sub("", reply.content)).strip()
+    if not words and reply.finish_reason == "length":
+        return [used_up()]
+    if not words:
+        return [Finding(BAD, "It answers a plain question with nothing.", "Does its log say why?")]
+    findings = [Finding(GOOD, "It answers a plain question.")]
+    if with_system and WORD in words.lower():
+        findings.append(Finding(GOOD, "It keeps to the system message."))
+    elif with_system:
+        findings.append(
+            Finding(
+                BAD,
+                "It does not keep to the system message.",
+                "A persona will be worn loosely: try a larger model, or another chat template.",
+            )
+        )
+    return findings
+
+
+def used_up() -> Finding:
+    """A reply that ended before its first word."""
+    return Finding(
+        BAD,
+        "It used its whole reply up before the first word: it thinks first, and long.",
+        "Turn its thinking off or down, or raise max_reply_tokens and turn_deadline.",
+    )
+
+
+def judge_reasoning(answer: Answer, reply: LLMReply) -> list[Finding]:
+    """Does what the model thinks to itself come with what it says?"""
+    if REASONING.search(reply.content) or DANGLING_REASONING.search(reply.content):
+        return [
+            Finding(
+                NOTE,
+                "Its thoughts come within its words. They are cut out here and never spoken, but "
+                "they cost time and tokens.",
+                "The server may have thinking to turn off, or a reasoning parser to turn on.",
+            )
+        ]
+    message = first_message(answer.data)
+    if message.get("reasoning_content") or message.get("reasoning"):
+        return [Finding(NOTE, "It thinks before it speaks, apart from its words; that takes time.")]
+    return []
+
+
+def judge_use(reply: LLMReply) -> Finding:
+    """Does it say what the call cost?"""
+    if reply.usage is None:
+        return Finding(NOTE, "It does not report its use: what it costs is only estimated.")
+    use = f"{reply.usage.prompt_tokens} tokens in, {reply.usage.completion_tokens} out"
+    return Finding(GOOD, f"It reports its use ({use}).")
+
+
+def judge_speed(answer: Answer, reply: LLMReply) -> Finding:
+    """How long a short answer took, the reading of the prompt included."""
+    seconds = max(answer.duration_ms, 1) / 1000
+    rate = ""
+    if reply.usage and reply.usage.completion_tokens:
+        rate = f", about {reply.usage.completion_tokens / seconds:.0f} tokens a second"
+    took = f"It took {answer.duration_ms} ms to answer{rate}."
+    if seconds > SLOW_S:
+        return Finding(BAD, took, "Players would wait long: a smaller model, or a better machine?")
+    return Finding(GOOD, took)
+
+
+def judge_tools(answer: Answer) -> list[Finding]:
+    """Two tool calls were asked for in one reply."""
+    reply = answer.reply
+    if reply is None:
+        problem = f"It refuses requests with tools (HTTP {answer.status}).{saying(answer)}"
+        return [Finding(BAD, problem, WITHOUT_TOOLS)]
+    if not reply.tool_calls:
+        if CALL_MARKUP.search(reply.content):
+            return [Finding(BAD, "Its tool calls come as text, and are lost.", WITHOUT_TOOLS)]
+        if reply.finish_reason == "length":
+            return [used_up()]
+        return [Finding(BAD, "It calls no tool, though it was told to.", WITHOUT_TOOLS)]
+    calls = len(reply.tool_calls)
+    several = (
+        Finding(GOOD, f"It makes several calls in one reply ({calls}).")
+        if calls > 1
+        else Finding(NOTE, "It makes one call in a reply: a turn may take more of them.")
+    )
+    return [Finding(GOOD, "It calls tools."), several, judge_arguments(reply)]
+
+
+def judge_arguments(reply: LLMReply) -> Finding:
+    """Are the calls what they should be?"""
+    advice = "It is told of each such error and may mend it, but a larger model makes fewer."
+    if any(call.name != TOOL for call in reply.tool_calls):
+        return Finding(BAD, "It calls tools that it was not offered.", advice)
+    if not all(is_object(call.arguments) for call in reply.tool_calls):
+        return Finding(BAD, "The arguments of its calls are not valid JSON.", advice)
+    if not all(fits(call.arguments) for call in reply.tool_calls):
+        return Finding(BAD, "The arguments of its calls are not those asked for.", advice)
+    return Finding(GOOD, "The arguments of its calls are valid JSON, and fit.")
+
+
+def read_object(arguments: str) -> Mapping[str, Any] | None:
+    """A call's arguments, None where they are no JSON object."""
+    try:
+        values = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return None
+    return values if isinstance(values, dict) else None
+
+
+def is_object(arguments: str) -> bool:
+    """True for a JSON object."""
+    return read_object(arguments) is not None
+
+
+def fits(arguments: str) -> bool:
+    """True for the arguments the probe's tool wants."""
+    return isinstance((read_object(arguments) or {}).get(ARGUMENT), str)
+
+
+def judge_after_tools(answer: Answer) -> Finding:
+    """A conversation in our order: calls, their results, then something heard."""
+    if answer.reply is not None:
+        return Finding(GOOD, "It takes a message after the results of its tools.")
+    return Finding(
+        BAD,
+        f"It refuses a message after the results of tools (HTTP {answer.status}).{saying(answer)}",
+        "Its chat template is too strict: for tools, choose another template or model.",
+    )
+
+
+def first_message(data: Any) -> Mapping[str, Any]:
+    """The first choice's message, empty where there is none."""
+    try:
+        message = data["choices"][0]["message"]
+    except (LookupError, TypeError):
+        return {}
+    return message if isinstance(message, dict) else {}
+
+
+def needs_another_way(answer: Answer) -> bool:
+    """True where a plainer question is worth a try: refused for what may be its form."""
+    return answer.status in (400, 422, 500) and answer.reply is None
+
+
+def judge_refusal(answers: Sequence[Answer]) -> Finding:
+    """Every way of asking was refused."""
+    last = answers[-1]
+    advice = "What it says tells what to change, in the profile's extra or on the server."
+    if "max_completion_tokens" in last.told:
+        advice = "Put max_completion_tokens, with a number, into the profile's extra."
+    return Finding(FATAL, f"It refuses every question (HTTP {last.status}).{saying(last)}", advice)

@@ -1,0 +1,1 @@
+"""What a character keeps: journal entries, profiles, goals, the day plan."""

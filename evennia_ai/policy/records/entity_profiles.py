@@ -1,0 +1,304 @@
+"""What a character knows of somebody or something: what it noticed, what it takes to be so, and
+how the two stand to each other. People and things are known by dbref, never by a name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from evennia_ai.policy.records.journal_entry import normalised
+from evennia_ai.policy.records.provenance import (
+    Dbref,
+    Labels,
+    Record,
+    Remembered,
+    Time,
+    Words,
+    changed_record,
+    make_record,
+    read_record,
+    united,
+)
+
+OBSERVATION, ATTRIBUTE, RELATIONSHIP = "observation", "attribute", "relationship"
+
+FAMILIARITY_GAIN = 0.05
+FAMILIARITY_HALF_LIFE_S = 90 * 86_400.0
+SENTIMENT_WEIGHT = 0.2
+# Lines of one conversation are one contact.
+CONTACT_GAP_S = 600.0
+
+
+class Observation(Remembered):
+    """Something noticed of somebody, as it was noticed.
+
+    Attributes:
+        entity: dbref of whom it is about.
+        content: what was noticed.
+        at: when, ISO-8601 UTC.
+        consolidated: whether attributes have been made of it.
+    """
+
+    kind: Literal["observation"] = "observation"
+    entity: Dbref
+    content: Words
+    at: Time
+    consolidated: bool = False
+
+
+class AttributeValue(Remembered):
+    """What is taken to be so: a value of one attribute of one subject, for as long as it held.
+
+    Attributes:
+        subject: dbref.
+        attribute: its name, normalised: "debt".
+        value: in words.
+        valid_from: since when, ISO-8601 UTC.
+        valid_to: until when; None while nothing newer is known.
+        confirmed_at: when it was last learnt to be so.
+        sources: ids of the observations or entries it was made from.
+        contradicts: ids of other values that another source gave.
+    """
+
+    kind: Literal["attribute"] = "attribute"
+    subject: Dbref
+    attribute: Words
+    value: Words
+    valid_from: Time
+    valid_to: Time | None = None
+    confirmed_at: Time
+    sources: Labels = Field(default_factory=list)
+    contradicts: Labels = Field(default_factory=list)
+
+
+class Relationship(Remembered):
+    """How it stands with somebody.
+
+    Attributes:
+        entity: dbref.
+        familiarity: 0 (a stranger) to 1; fades with a half-life of 90 days.
+        sentiment: -1 (hostile) to 1 (fond).
+        contacts: how many conversations there were.
+        first_contact: when they first met.
+        last_contact: when they last met.
+    """
+
+    kind: Literal["relationship"] = "relationship"
+    entity: Dbref
+    familiarity: float = Field(default=0.0, ge=0.0, le=1.0)
+    sentiment: float = Field(default=0.0, ge=-1.0, le=1.0)
+    contacts: int = Field(default=0, ge=0)
+    first_contact: Time | None = None
+    last_contact: Time | None = None
+
+
+MODELS: Mapping[str, type[BaseModel]] = {
+    OBSERVATION: Observation,
+    ATTRIBUTE: AttributeValue,
+    RELATIONSHIP: Relationship,
+}
+
+
+def model_of(raw: Any) -> type[BaseModel]:
+    """The model of a stored record, by its kind; what is none is read as an observation, and
+    fails."""
+    kind = raw.get("kind") if isinstance(raw, dict) else None
+    return MODELS.get(kind, Observation) if isinstance(kind, str) else Observation
+
+
+def read_profile_record(raw: Any) -> Record:
+    """A stored record of any kind; raises BadRecord."""
+    return read_record(model_of(raw), raw)
+
+
+def change_profile_record(record: Record, fields: Mapping[str, Any]) -> Record:
+    """A record with some fields changed; raises BadRecord."""
+    return changed_record(model_of(record), record, fields)
+
+
+# --- observations ----------------------------------------------------------------------------
+
+
+def make_observation(
+    id: str, entity: str, content: str, at: datetime, fields: Mapping[str, Any]
+) -> Record:
+    """A new observation; raises BadRecord."""
+    base = {"source_type": "observation", "at": at}
+    return make_record(
+        Observation, {**base, **fields, "id": id, "entity": entity, "content": content}
+    )
+
+
+def merge_observations(record: Record, again: Record) -> Record:
+    """An observation that was made a second time: it has the sources of both."""
+    lists = united(record, again, ("speakers", "source_seqs"))
+    return change_profile_record(record, {**lists, "trust": max(record["trust"], again["trust"])})
+
+
+# --- attributes --------------------------------------------------------------------------------
+
+
+def attribute_name(name: str) -> str:
+    """The name of an attribute as it is compared: "Home  town." → "home town"."""
+    return normalised(name).replace("_", " ")
+
+
+def make_attribute(
+    id: str,
+    subject: str,
+    attribute: str,
+    value: str,
+    at: datetime,
+    fields: Mapping[str, Any],
+) -> Record:
+    """A new value; raises BadRecord."""
+    named = {"subject": subject, "attribute": attribute_name(attribute), "value": value}
+    since = fields.get("valid_from") or at
+    times = {"valid_from": since, "confirmed_at": since}
+    return make_record(AttributeValue, {**fields, **times, **named, "id": id})
+
+
+def covers(one: Record, other: Record) -> bool:
+    """True where everybody who may know ``other`` may know ``one``: only then may it end it. What
+    Ann whispered must not change what Bob is told."""
+    if one["audience"] is None or other["audience"] is None:
+        return one["audience"] is None
+    return set(other["audience"]) <= set(one["audience"])
+
+
+def apply_attribute(known: Sequence[Record], new: Record) -> dict[str, Record]:
+    """What has to be stored where a value is learnt: records by id, the value itself last.
+
+    Args:
+        known: the values there are of the same subject and attribute.
+        new: the value.
+
+    The newest value holds; the one before it gets its ``valid_to``, but only from a value that all
+    who may know it may know. A value that holds already is not stored twice: it is confirmed, and
+    takes in the new one's sources. Where two sources differ, each value names the other.
+    """
+    same = next((record for record in known if is_confirmed_by(record, new)), None)
+    others = [record for record in known if record is not same]
+    changed = {
+        record["id"]: {**record, "valid_to": new["valid_from"]}
+        for record in others
+        if is_ended_by(record, new)
+    }
+    if same:
+        return {**changed, same["id"]: merge_attributes(same, new)}
+    newer = (r for r in others if moment(r["confirmed_at"]) > moment(new["valid_from"]))
+    ends = [end_set_by(record, new) for record in newer if covers(record, new)]
+    new = {**new, "valid_to": min(filter(None, (*ends, new["valid_to"])), default=None)}
+    for record in others:
+        if record["valid_to"] is None and is_contradiction(record, new):
+            latest = changed.get(record["id"], record)
+            changed[record["id"]] = with_contradiction(latest, new["id"])
+            new = with_contradiction(new, record["id"])
+    return {**changed, new["id"]: new}
+
+
+def moment(time: str) -> datetime:
+    """A stored time, to compare."""
+    return datetime.fromisoformat(time)
+
+
+def is_confirmed_by(record: Record, new: Record) -> bool:
+    """True where a value that holds is learnt again, for the same ears."""
+    return (
+        record["valid_to"] is None
+        and record["audience"] == new["audience"]
+        and normalised(record["value"]) == normalised(new["value"])
+        and moment(record["confirmed_at"]) <= moment(new["valid_from"])
+    )
+
+
+def is_ended_by(one: Record, other: Record) -> bool:
+    """True where another value is newer than one that holds, and known to all who know that. Of two
+    at once, the one stored later is the newer: pass it as ``other``."""
+    newer = moment(one["confirmed_at"]) <= moment(other["confirmed_at"])
+    return one["valid_to"] is None and newer and covers(other, one)
+
+
+def end_set_by(record: Record, new: Record) -> str:
+    """When a newer value that was learnt before ends one that is learnt late."""
+    is_later = moment(record["valid_from"]) > moment(new["valid_from"])
+    return str(record["valid_from"] if is_later else record["confirmed_at"])
+
+
+def is_contradiction(record: Record, new: Record) -> bool:
+    """True where another source says something else. The same source saying something new is a
+    change."""
+    return record["source_entity"] != new["source_entity"] and (
+        normalised(record["value"]) != normalised(new["value"])
+    )
+
+
+def with_contradiction(record: Record, other_id: str) -> Record:
+    """A value that knows of another one's contradiction."""
+    return {**record, "contradicts": [*record["contradicts"], other_id]}
+
+
+def merge_attributes(record: Record, again: Record) -> Record:
+    """A value that was learnt a second time."""
+    lists = united(record, again, ("speakers", "source_seqs", "sources"))
+    trust = max(record["trust"], again["trust"])
+    return change_profile_record(
+        record, {**lists, "confirmed_at": again["valid_from"], "trust": trust}
+    )
+
+
+def current_values(records: Iterable[Record]) -> list[Record]:
+    """Of values that an audience may know, the newest of each attribute that still holds."""
+    held = [record for record in records if record["valid_to"] is None]
+    ordered = sorted(held, key=lambda record: moment(record["confirmed_at"]))
+    return list({record["attribute"]: record for record in ordered}.values())
+
+
+# --- relationships -----------------------------------------------------------------------------
+
+
+def new_relationship(id: str, entity: str) -> Record:
+    """How it stands with a stranger."""
+    return make_record(Relationship, {"id": id, "entity": entity, "source_type": "observation"})
+
+
+def seconds_since(time: str | None, at: datetime) -> float:
+    """Seconds from a stored time to ``at``; infinite where there is none, never negative."""
+    if time is None:
+        return float("inf")
+    return max(0.0, (at - datetime.fromisoformat(time)).total_seconds())
+
+
+def familiarity_at(relationship: Record, at: datetime) -> float:
+    """How familiar somebody still is."""
+    away_s = seconds_since(relationship["last_contact"], at)
+    faded: float = relationship["familiarity"] * 0.5 ** (away_s / FAMILIARITY_HALF_LIFE_S)
+    return faded
+
+
+def after_contact(relationship: Record, at: datetime, sentiment: float | None = None) -> Record:
+    """A relationship after a meeting.
+
+    Args:
+        relationship: as it was.
+        at: when they met. Within ten minutes of the last time it is the same contact.
+        sentiment: how it went, -1 to 1; None where nobody can tell.
+    """
+    fields: dict[str, Any] = {"last_contact": at}
+    if seconds_since(relationship["last_contact"], at) >= CONTACT_GAP_S:
+        familiarity = familiarity_at(relationship, at)
+        fields["familiarity"] = familiarity + (1.0 - familiarity) * FAMILIARITY_GAIN
+        fields["contacts"] = relationship["contacts"] + 1
+        fields["first_contact"] = relationship["first_contact"] or at
+    if sentiment is not None:
+        fields["sentiment"] = sentiment_after(relationship["sentiment"], sentiment)
+    return change_profile_record(relationship, fields)
+
+
+def sentiment_after(before: float, sentiment: float) -> float:
+    """What is felt for somebody after something that went well or badly, -1 to 1."""
+    felt = max(-1.0, min(1.0, sentiment))
+    return before + (felt - before) * SENTIMENT_WEIGHT

@@ -1,0 +1,1 @@
+"""When a character sleeps, and what is reported of a sleep pass."""

@@ -1,0 +1,124 @@
+"""What a pass of sleep came to: as figures that may be kept, and as sentences for a reader."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.policy.schedule.sleep_schedule import HOURS, NAP, ORDER, WISH
+
+Figures = dict[str, Any]
+
+# Texts of the code's own, that quote nobody.
+TEXT_KEYS = ("reason", "rung", "stopped_by")
+TEXT_CHARS = 200
+DONE, WOKEN, STOPPED = "done", "woken", "stopped"
+
+REASONS = {
+    HOURS: "in its hours",
+    NAP: "a nap, with nobody near",
+    ORDER: "it was told to",
+    WISH: "it wanted to",
+}
+OUTCOMES = {
+    DONE: "done after {took_s:.1f} s",
+    WOKEN: "broken off after {took_s:.1f} s, since it was woken",
+    STOPPED: "broken off after {took_s:.1f} s, since it was stopped",
+}
+TITLES = {
+    "memory_links": "Journal into long-term memory",
+    "entity_consolidation": "What it knows of others",
+    "orphaned_links": "Links that lead nowhere",
+    "episodic_prune": "Old memories let go",
+    "stale_conversations": "Talks that came to an end",
+    "pre_compaction_extraction": "Facts written down",
+    "context_compaction": "Old talk summed up",
+    "reflection": "What follows from it",
+    "goals": "What it is after",
+    "daily_plan": "Its day to come",
+    "shared_memory": "What others were told",
+}
+# What there is besides, however little was done.
+BACKGROUND = frozenset({"success", "running", "kept", "left", "iterations", "calls", *TEXT_KEYS})
+SENTENCES = {
+    "stale_conversations": "{ended} ended, {running} going on",
+    "pre_compaction_extraction": "{facts_recorded} into the journal (model calls: {iterations})",
+    "reflection": "{insights} insights from {thought_over} entries",
+    "context_compaction": (
+        "{compacted_messages} messages, {original_tokens:,} tokens before and {new_tokens:,} after"
+    ),
+}
+
+
+def split_result(result: Mapping[str, Any]) -> tuple[Figures, str]:
+    """A step's result without words that anybody may have said, and its error, if any, which may
+    quote some. Of lists and the like stays how many there were."""
+    figures: Figures = {}
+    for key, value in result.items():
+        if value is None or isinstance(value, bool | int):
+            figures[str(key)] = value
+        elif isinstance(value, float):
+            figures[str(key)] = round(value, 3) if math.isfinite(value) else None
+        elif isinstance(value, str):
+            if key in TEXT_KEYS:
+                figures[key] = clean_output(value, TEXT_CHARS)
+        elif hasattr(value, "__len__"):
+            figures[str(key)] = len(value)
+    return figures, clean_output(str(result.get("error") or ""), TEXT_CHARS)
+
+
+def describe_step(name: str, figures: Mapping[str, Any], error: str = "") -> str:
+    """What one step did, as a line: its title, then how it went."""
+    return f"{TITLES.get(name, plain(name))}: {how_it_went(name, figures, error)}"
+
+
+def how_it_went(name: str, figures: Mapping[str, Any], error: str) -> str:
+    """A step's result in words."""
+    if error or figures.get("success") is False:
+        return f"failed, {error or 'for a reason that stands in the log'}"
+    if figures.get("skipped"):
+        return f"not done, {figures.get('reason') or 'for no reason given'}"
+    try:
+        return SENTENCES[name].format(**figures)
+    except (KeyError, ValueError, TypeError):
+        return list_figures(figures) or "nothing to do"
+
+
+def list_figures(figures: Mapping[str, Any]) -> str:
+    """Figures that say something, as a list; empty where there are none."""
+    said = {key: value for key, value in figures.items() if key != "success" and value}
+    return ", ".join(
+        plain(key) if value is True else f"{plain(key)} {value}" for key, value in said.items()
+    )
+
+
+def plain(name: str) -> str:
+    """A name of the code as a reader wants it."""
+    return name.replace("_", " ")
+
+
+def did_something(figures: Mapping[str, Any]) -> bool:
+    """True where a step changed anything."""
+    return any(value for key, value in figures.items() if key not in BACKGROUND)
+
+
+def summarise_pass(results: Mapping[str, Mapping[str, Any]], errors: Mapping[str, str]) -> str:
+    """A pass in a line: what was done, then what failed."""
+    done = [
+        describe_step(name, figures)
+        for name, figures in results.items()
+        if name not in errors and not figures.get("skipped") and did_something(figures)
+    ]
+    failed = [describe_step(name, {}, error) for name, error in errors.items()]
+    return "; ".join([*done, *failed]) or "nothing was to be done"
+
+
+def describe_cost(cost: Mapping[str, Any]) -> str:
+    """What it cost: model calls and tokens."""
+    calls = cost.get("calls") or 0
+    if not calls:
+        return "no model calls"
+    tokens = (cost.get("prompt_tokens") or 0) + (cost.get("completion_tokens") or 0)
+    return f"{calls} model call{'s' if calls > 1 else ''}, {tokens:,} tokens"

@@ -1,0 +1,1 @@
+"""The composition root: puts everything together, and owns the shared timers."""

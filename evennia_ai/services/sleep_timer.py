@@ -1,0 +1,188 @@
+"""Who keeps the hours: when assistants fall asleep and wake by themselves.
+
+An assistant sleeps in its hours (``sleep_schedule``), for as long as a pass takes where one is due
+and nobody is near, when a builder says so, and of its own accord.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from django.utils import timezone
+from twisted.internet.task import LoopingCall
+from twisted.logger import Logger
+
+from evennia_ai.errors import StoreUnavailable, TurnAborted
+from evennia_ai.game.sleep_state import cause_of_sleep, fall_asleep, is_asleep, wake_up
+from evennia_ai.policy.schedule.sleep_schedule import (
+    AWAKE,
+    GAME,
+    HOURS,
+    NAP,
+    UNTIL_WOKEN,
+    WISH,
+    RestState,
+    next_mode,
+    read_schedule,
+)
+from evennia_ai.scheduling import is_time, keep_running
+from evennia_ai.sleep.compaction.compact import is_due
+from evennia_ai.store.attributes import write_attribute
+
+log = Logger()
+
+ROUND_S = 5.0
+HOURS_OVER, NAP_OVER = "its hours are over", "its nap is over"
+
+
+def rest_state(script: Any) -> RestState:
+    """What decides over an assistant's sleep now."""
+    now = script.services.clock.seconds()
+    woken_at = script.ndb.woken_at
+    asleep = is_asleep(script)
+    return RestState(
+        asleep=asleep,
+        scheduled=has_reason(script, asleep),
+        quiet_s=now - (script.ndb.last_talk_at or 0.0),
+        woken_s=None if woken_at is None else now - woken_at,
+    )
+
+
+def has_reason(script: Any, asleep: bool) -> bool:
+    """True where it should sleep, if it is quiet."""
+    sleeps_on = asleep and cause_of_sleep(script) in UNTIL_WOKEN
+    return sleeps_on or in_hours(script) or wants_nap(script, asleep)
+
+
+def wants_nap(script: Any, asleep: bool) -> bool:
+    """True where nobody is near, and a pass of sleep has begun and is not done yet, or is due: by
+    how full its head is, or since it has been quiet for long after talk."""
+    if script.players_near():
+        return False
+    unfinished = asleep and not script.ndb.slept
+    return unfinished or is_due(script) or is_quiet_for_long(script)
+
+
+def is_quiet_for_long(script: Any) -> bool:
+    """True where it has not slept on what it heard, and that is ``sleep_after_long_quiet`` ago."""
+    if not has_news(script):
+        return False
+    quiet_s = script.services.clock.seconds() - script.ndb.last_talk_at
+    return bool(quiet_s >= script.config.sleep_after_long_quiet)
+
+
+def has_news(script: Any) -> bool:
+    """True where long quiet would send it to sleep, for what it heard since its last sleep."""
+    talk_at, slept_at = script.ndb.last_talk_at, script.ndb.last_pass_at
+    if not script.config.sleep_after_long_quiet or not talk_at:
+        return False
+    return slept_at is None or slept_at < talk_at
+
+
+def may_sleep_soon(script: Any) -> bool:
+    """True where there is something for whose sake one that is awake must be looked after."""
+    return script.config.sleep_schedule is not None or has_news(script) or is_due(script)
+
+
+def in_hours(script: Any) -> bool:
+    """True in the assistant's own hours of sleep."""
+    schedule = read_schedule(script.config.sleep_schedule)
+    return schedule is not None and schedule.holds(minute_now(script))
+
+
+def minute_now(script: Any) -> int:
+    """The minute of the day on the clock that the assistant goes by: that of the game's time zone,
+    or of the game world, as Evennia's command ``time`` shows it."""
+    in_game = script.config.sleep_clock == GAME
+    moment = datetime.fromtimestamp(game_seconds(), UTC) if in_game else script.services.now()
+    now: datetime = timezone.localtime(moment)
+    return 60 * now.hour + now.minute
+
+
+def game_seconds() -> float:
+    """The game world's time, as Evennia's ``gametime`` counts it."""
+    from evennia.utils import gametime  # asks the database when it is imported
+
+    return float(gametime.gametime(absolute=True))
+
+
+class NightWatch:
+    """Sees to it that assistants with something behind them sleep and wake in time.
+
+    Looks only after those who have lived through something since they last slept, and those who
+    are asleep and will wake by themselves: with nobody to look after it stands still.
+    """
+
+    def __init__(self, clock: Any) -> None:
+        self.clock = clock
+        self.charges: dict[int, Any] = {}
+        self.rounds = LoopingCall(self.look)
+        self.rounds.clock = clock
+
+    def keep(self, script: Any) -> None:
+        """Look after an assistant from now on."""
+        if script.id not in self.charges:
+            self.charges[script.id] = script
+            script.ndb.next_look = self.clock.seconds()
+        keep_running(self.rounds, ROUND_S)
+
+    def stop(self) -> None:
+        """Look after nobody."""
+        self.charges.clear()
+        self.rest()
+
+    def look(self) -> None:
+        """One round: each that is due, every ``tick_rate_sleep`` seconds, in turns with other work:
+        a look takes up to a millisecond (measured), and all may be due at once."""
+        now = self.clock.seconds()
+        for script_id, script in list(self.charges.items()):
+            if not script.pk or not script.obj:
+                del self.charges[script_id]
+            elif is_time(script.ndb.next_look, now, script.config.tick_rate_sleep):
+                script.ndb.next_look = now + script.config.tick_rate_sleep
+                script.services.slices.put(self.tend, script)
+        self.rest()
+
+    def tend(self, script: Any) -> None:
+        """See to one assistant, as long as there is something to look after."""
+        if script.id in self.charges and not self.see_to(script):
+            del self.charges[script.id]
+            self.rest()
+
+    def rest(self) -> None:
+        """Stand still where there is nobody to look after."""
+        if not self.charges and self.rounds.running:
+            self.rounds.stop()
+
+    def see_to(self, script: Any) -> bool:
+        """`put_to_rest` with its errors logged: one assistant's trouble is not the next one's."""
+        try:
+            return self.put_to_rest(script)
+        except (StoreUnavailable, TurnAborted) as error:
+            log.warn("{name}: {error}", name=script.character_name, error=error)
+        except Exception:  # noqa: BLE001  # a game's classes and hooks may raise anything
+            log.failure("{name} could not be looked after", name=script.character_name)
+        return True
+
+    def put_to_rest(self, script: Any) -> bool:
+        """Let an assistant fall asleep, dream or wake, as the moment has it. Returns False where it
+        needs no looking after."""
+        if script.ndb.ticking or not script.may_think():
+            return True
+        script.resolve_settings()
+        state = rest_state(script)
+        mode = next_mode(state, script.config.sleep_after_quiet)
+        if mode == AWAKE:
+            if not state.asleep:
+                return may_sleep_soon(script)
+            wake_up(script, HOURS_OVER if cause_of_sleep(script) == HOURS else NAP_OVER)
+            return False
+        if not state.asleep:
+            fall_asleep(script, HOURS if in_hours(script) else NAP)
+        elif cause_of_sleep(script) == WISH and in_hours(script):
+            write_attribute(script, "sleep_cause", HOURS)  # so that it wakes when they are over
+        if not script.ndb.slept:
+            script.tick()
+        wakes_by_itself = cause_of_sleep(script) not in UNTIL_WOKEN
+        return wakes_by_itself or not script.ndb.slept or script.config.sleep_schedule is not None

@@ -1,0 +1,179 @@
+"""The awake part of a tick: take what waits in the inbox, batch by batch, and answer it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.logger import Logger
+
+from evennia_ai.errors import OutcomeUnknown, ProviderError, StoreUnavailable, TurnAborted
+from evennia_ai.memory.working_memory import note_contacts
+from evennia_ai.policy.conversation.inbox import GAVE_UP, Batch, next_batch, select_expired
+from evennia_ai.ports import InboxEvent, TurnRecord
+from evennia_ai.scheduling import persist
+from evennia_ai.turn.fallback import excuse
+from evennia_ai.turn.prompt_contexts import (
+    CONTEXT_EXCUSE,
+    CONTEXT_TICK_AUTONOMOUS,
+    CONTEXT_TICK_EVENT,
+    PromptContext,
+)
+from evennia_ai.turn.react_loop import ANSWERED, EXPIRED, NOTED, Outcome, run_turn
+
+log = Logger()
+
+FAILED = "failed"
+ANSWER_LOST = "the server went down while the answer was on its way"
+INTERNAL_ERROR = "internal error"
+TURNS_A_TICK = 20
+REMEMBERED_S = 3_600.0
+
+
+@inlineCallbacks
+def answer_events(script: Any) -> Generator[Deferred[Any], Any, int]:
+    """Answer everything that waits, one turn after the other.
+
+    A turn that an error or a lost lease left open is closed first, and its events are taken up
+    again. Between turns room is made where the context is nearly full. Fires with the number of
+    turns, at most `TURNS_A_TICK`; fails with TurnAborted where the lease was lost, and with
+    StoreUnavailable where the database stays busy.
+    """
+    turns = 0
+    script.turns.recover()
+    while turns < TURNS_A_TICK:
+        if turns:  # each has made the talk longer
+            yield script.keep_room()
+        open_events = script.inbox.open_events()
+        doubtful = take_batch(script, open_events.doubtful)
+        batch = doubtful or take_batch(script, open_events.waiting)
+        if batch is None:
+            break
+        turns += 1
+        try:
+            yield think(script, batch, answer_lost=doubtful is not None)
+        except OutcomeUnknown as error:
+            log.warn("{name}: {error}", name=script.character_name, error=error)
+            script.turns.recover()
+    return turns
+
+
+def take_batch(script: Any, events: Sequence[InboxEvent]) -> Batch | None:
+    """Close what waited too long, with its reason, and choose the next batch from the rest. Who
+    said it not long ago, and is still there, is told that it was not heard."""
+    now = script.services.now()
+    expired = select_expired(events, now, script.config.event_max_age)
+    for item in expired:
+        script.inbox.close([item.event.id], EXPIRED, item.reason)
+    gone = {item.event.id for item in expired}
+    present = script.services.world.listeners(script.character)
+    recent = {
+        item.event.heard.speaker
+        for item in expired
+        if (now - item.event.at).total_seconds() <= REMEMBERED_S
+    }
+    script.tell("unheard", sorted(recent & present))
+    return next_batch([event for event in events if event.id not in gone], present)
+
+
+@inlineCallbacks
+def think(
+    script: Any, batch: Batch, answer_lost: bool = False
+) -> Generator[Deferred[Any], Any, None]:
+    """One turn from its opening to its end, which always has an outcome.
+
+    A model that gives no answer in time is made good by the fallback line. Where an answer may have
+    been heard before a crash (``answer_lost``), or was tried for too often, the model is not asked
+    again: a short excuse closes the matter.
+    """
+    context = CONTEXT_EXCUSE if answer_lost else CONTEXT_TICK_EVENT
+    clock, turns = script.services.clock, script.turns
+    turn: TurnRecord = yield persist(clock, lambda: begin_turn(script, batch, context))
+    if answer_lost or batch.exhausted:
+        outcome = Outcome(FAILED, ANSWER_LOST if answer_lost else GAVE_UP)
+    else:
+        outcome = yield try_visibly(script, turn, context)
+    if outcome.state != ANSWERED and not askers_present(script, turn):
+        yield persist(clock, lambda: turns.give_back(turn.id))
+        return
+    if outcome.state == FAILED:
+        outcome = yield excuse(script, turn, outcome, answer_lost or batch.exhausted)
+    yield close_turn(script, turn, outcome)
+    if outcome.state == ANSWERED:
+        yield note_contacts(script, turn)
+
+
+def begin_turn(script: Any, batch: Batch, context: PromptContext) -> TurnRecord:
+    """Open a turn; raises StoreUnavailable, or TurnAborted where the database was busy until nobody
+    is there to think any more."""
+    if not script.may_think():
+        raise TurnAborted("a turn did not begin in time")
+    turn: TurnRecord = script.turns.begin(batch.events, batch.audience, batch.private, context.name)
+    return turn
+
+
+def close_turn(script: Any, turn: TurnRecord, outcome: Outcome) -> Deferred[None]:
+    """Store how a turn ended. Fires when it is stored; fails with StoreUnavailable."""
+    return persist(
+        script.services.clock,
+        lambda: script.turns.finish(turn.id, outcome.state, outcome.detail),
+    )
+
+
+def askers_present(script: Any, turn: TurnRecord) -> bool:
+    """True where at least one of those who wait for the answer would hear it now."""
+    return bool(turn.askers & script.services.world.listeners(script.character))
+
+
+@inlineCallbacks
+def act_unasked(script: Any) -> Generator[Deferred[Any], Any, None]:
+    """One turn nobody set off. A model that fails leaves no trace in the room: nobody waits."""
+    context = CONTEXT_TICK_AUTONOMOUS
+    audience = script.services.world.listeners(script.character)
+    turn = script.turns.begin((), audience, False, context.name)
+    outcome: Outcome = yield try_turn(script, turn, context)
+    if outcome.state == FAILED:
+        outcome = replace(outcome, state=NOTED)
+    yield close_turn(script, turn, outcome)
+
+
+@inlineCallbacks
+def try_visibly(
+    script: Any, turn: TurnRecord, context: PromptContext
+) -> Generator[Deferred[Any], Any, Outcome]:
+    """`try_turn`, while those who wait for the answer are shown that one is on its way."""
+    services = script.services
+    services.thinking(script, turn, True)
+    try:
+        outcome: Outcome = yield try_turn(script, turn, context)
+    finally:
+        services.thinking(script, turn, False)
+    return outcome
+
+
+@inlineCallbacks
+def try_turn(
+    script: Any, turn: TurnRecord, context: PromptContext
+) -> Generator[Deferred[Any], Any, Outcome]:
+    """Think within the turn's deadline.
+
+    Fires with the outcome, whose state is `FAILED` where no answer came, for a reason of the
+    model's or, logged with its traceback, of our own; fails with TurnAborted, and with
+    StoreUnavailable where the database stays busy: then nothing can be said either.
+    """
+    deadline_at = script.services.clock.seconds() + script.config.turn_deadline
+    try:
+        outcome: Outcome = yield run_turn(script, turn, context, deadline_at)
+    except (TurnAborted, StoreUnavailable):
+        raise
+    except ProviderError as error:
+        log.warn(
+            "{name}: no answer from the model: {error}", name=script.character_name, error=error
+        )
+        return Outcome(FAILED, f"{error.kind}: {error}", error.kind)
+    except Exception as error:  # noqa: BLE001  # the turn's guard: it must always have an outcome
+        log.failure("{name}: a turn failed", name=script.character_name)
+        return Outcome(FAILED, f"{INTERNAL_ERROR}: {type(error).__name__}")
+    return outcome
