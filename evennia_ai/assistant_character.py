@@ -8,18 +8,18 @@ from typing import Any
 from evennia.objects.objects import DefaultCharacter
 from evennia.utils.utils import class_from_module
 
+from evennia_ai.errors import ConfigError
 from evennia_ai.game.hearing import KINDS, MOVES, Utterance, split_message, words_of
 from evennia_ai.game.perception import display_name
 from evennia_ai.game.sleep_state import sleeper_line
 from evennia_ai.game.typing_indicator import choose_filler
 from evennia_ai.messages import Heard, Situation
-from evennia_ai.store.attributes import read_attribute, write_attribute
+from evennia_ai.store.attributes import SCRIPT_KEY, read_attribute, write_attribute
 from evennia_ai.store.goal_records import Goals
 from evennia_ai.store.journal import Journal
 from evennia_ai.store.plans import DayPlan
 from evennia_ai.store.profiles import EntityProfiles
 
-SCRIPT_KEY = "assistant"
 SCRIPT_PATH = "evennia_ai.assistant_script.AssistantScript"
 COMPOSED = "Assistant__"
 DBREF = re.compile(r"#\d+")
@@ -205,6 +205,33 @@ def composed_path(path: str) -> str:
     if "__" in path:
         raise ValueError(f"the typeclass path '{path}' holds two underscores in a row")
     return f"{__name__}.{COMPOSED}{path.replace('.', '__')}"
+
+
+def path_with_ears(base: type) -> str:
+    """The path of a typeclass with `AssistantMixin` added; raises ConfigError."""
+    try:
+        return composed_path(f"{base.__module__}.{base.__name__}")
+    except ValueError as error:
+        raise ConfigError(f"Ears cannot be added: {error}. Add AssistantMixin to it.") from error
+
+
+def give_ears(character: Any) -> None:
+    """Make sure the character's typeclass has `AssistantMixin`, keeping everything it was."""
+    if not isinstance(character, AssistantMixin):
+        swap(character, path_with_ears(type(character)))
+
+
+def take_ears(character: Any) -> None:
+    """Give the character the typeclass back that it had before `give_ears`."""
+    before = original_path(character.db_typeclass_path)
+    character.ndb.ai_assistant = None
+    if before:
+        swap(character, before)
+
+
+def swap(character: Any, path: str) -> None:
+    """Change the typeclass and nothing else: no hook of creation runs."""
+    character.swap_typeclass(path, clean_attributes=False, run_start_hooks=None, no_default=True)
 
 
 def original_path(path: str) -> str | None:

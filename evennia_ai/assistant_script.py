@@ -11,7 +11,6 @@ from evennia.scripts.scripts import DefaultScript
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
-from evennia_ai.assistant_character import SCRIPT_KEY
 from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.game.assistant_context import MindMixin
 from evennia_ai.game.assistant_hearing import HearingMixin
@@ -29,12 +28,15 @@ from evennia_ai.signals import turn_finished
 from evennia_ai.sleep import WHOLE_PASS, run_sleep_tick
 from evennia_ai.sleep.compaction.compact import (
     compact,
+    make_room,
     mask_old_results,
 )
 from evennia_ai.sleep.compaction.journal_summary import archive_summaries
 from evennia_ai.sleep.compaction.request import Order
+from evennia_ai.sleep.emergency import keep_room
 from evennia_ai.sleep.pass_time import PassTime
 from evennia_ai.store.attributes import (
+    SCRIPT_KEY,
     read_attribute,
     write_attribute,
 )
@@ -120,6 +122,14 @@ class AssistantScript(MindMixin, HearingMixin, DefaultScript):
         """Drop from memory what the tables do not hold of somebody any more."""
         self.partners.pop(dbref, None)
         self.conversation.forget_view()
+
+    def make_room(self) -> Deferred[bool]:
+        """Compact at once, without a model. Fires with True where there is more room now."""
+        return make_room(self)
+
+    def keep_room(self) -> Deferred[dict[str, Any] | None]:
+        """Compact where the context is nearly full, as `sleep.emergency.keep_room` says."""
+        return keep_room(self)
 
     def wake(self) -> None:
         """Tick soon. Any number of calls before that make one tick."""

@@ -187,3 +187,17 @@ class Situation:
     things: tuple[str, ...] = ()
     carrying: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+def heard_line(kind: str, speaker: str, text: str) -> str:
+    """One heard thing as the prompt names it. Both arguments are single lines already."""
+    forms = {
+        "say": "{speaker} says: {text}",
+        "whisper": "{speaker} whispers to you: {text}",
+        "emote": "({text})",
+        "give": "({speaker} gives you {text}.)",
+        "arrive": "({speaker} arrives.)",
+        "leave": "({speaker} leaves.)",
+        "notice": "({text})",
+    }
+    return forms.get(kind, "({text})").format(speaker=speaker, text=text)

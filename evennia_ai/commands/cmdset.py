@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from evennia import CmdSet
+from evennia.utils.utils import class_from_module
 
 from evennia_ai.commands.compact import CmdAICompact
 from evennia_ai.commands.dry_run import CmdAITest
@@ -18,6 +20,7 @@ from evennia_ai.commands.setup import CmdAISetup
 from evennia_ai.commands.sleep import CmdAISleep, CmdAIWake
 from evennia_ai.commands.status import CmdAIStatus
 from evennia_ai.commands.stop import CmdAIStart, CmdAIStop
+from evennia_ai.game.settings import game_setting
 
 COMMANDS = (
     CmdAISetup,
@@ -47,6 +50,16 @@ class AICmdSet(CmdSet):
         """Add every command."""
         for command in COMMANDS:
             self.add(command())
+
+
+def add_to_characters() -> None:
+    """Add our commands to the game's characters, unless ``ADD_COMMANDS`` is off.
+
+    To be called before any character is loaded: one that is has its commands already, and would
+    not get ours.
+    """
+    if game_setting("ADD_COMMANDS", True):
+        add_commands(class_from_module(settings.CMDSET_CHARACTER))
 
 
 def add_commands(cmdset_class: Any) -> None:

@@ -7,12 +7,13 @@ from typing import Any
 from evennia.commands.default.muxcommand import MuxCommand
 from twisted.python.failure import Failure
 
-from evennia_ai.assistant_character import SCRIPT_KEY, composed_path
+from evennia_ai.assistant_character import composed_path
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import AssistantError
 from evennia_ai.game.help_entries import HELP_CATEGORY
 from evennia_ai.game.texts import text
 from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.reports import Page
 
 

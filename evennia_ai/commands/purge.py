@@ -14,7 +14,7 @@ from evennia_ai.commands.common import AICommand
 from evennia_ai.commands.players import is_yes
 from evennia_ai.errors import AssistantError
 from evennia_ai.policy.sanitize import clean_output
-from evennia_ai.services.retention import Housekeeper, Report
+from evennia_ai.store.purge import Report
 
 
 class CmdAIPurge(AICommand):
@@ -40,10 +40,9 @@ class CmdAIPurge(AICommand):
     switch_options = ("dry",)
 
     @property
-    def keeper(self) -> Housekeeper:
+    def keeper(self) -> Any:
         """What purges."""
-        keeper: Housekeeper = AssistantScript.shared_services.housekeeper
-        return keeper
+        return AssistantScript.shared_services.housekeeper
 
     def run(self) -> Any:
         """Dispatch by switch."""

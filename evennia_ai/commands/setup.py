@@ -8,12 +8,12 @@ from typing import Any
 
 from django.conf import settings
 from evennia.accounts.models import AccountDB
-from evennia.objects.objects import DefaultCharacter, DefaultObject
+from evennia.objects.objects import DefaultCharacter
 from evennia.utils.create import create_object
 from evennia.utils.dbserialize import deserialize
 from evennia.utils.utils import class_from_module
 
-from evennia_ai.assistant_character import AssistantMixin, composed_path, original_path
+from evennia_ai.assistant_character import AssistantMixin, give_ears, path_with_ears, take_ears
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import AICommand, UsageError, all_assistants
 from evennia_ai.config import FIELDS, known_setting, parse_value, resolve_profile
@@ -318,30 +318,3 @@ def is_somebodys(character: Any) -> bool:
     named = re.findall(r"\bpid\((\d+)\)", character.locks.get("puppet"))
     accounts = AccountDB.objects.filter(id__in=named)
     return any(character in account.characters for account in accounts)
-
-
-def path_with_ears(base: type) -> str:
-    """The path of a typeclass with `AssistantMixin` added; raises UsageError."""
-    try:
-        return composed_path(f"{base.__module__}.{base.__name__}")
-    except ValueError as error:
-        raise UsageError(f"Ears cannot be added: {error}. Add AssistantMixin to it.") from error
-
-
-def give_ears(character: Any) -> None:
-    """Make sure the character's typeclass has `AssistantMixin`, keeping everything it was."""
-    if not isinstance(character, AssistantMixin):
-        swap(character, path_with_ears(type(character)))
-
-
-def take_ears(character: Any) -> None:
-    """Give the character the typeclass back that it had before `give_ears`."""
-    before = original_path(character.db_typeclass_path)
-    character.ndb.ai_assistant = None
-    if before:
-        swap(character, before)
-
-
-def swap(character: DefaultObject, path: str) -> None:
-    """Change the typeclass and nothing else: no hook of creation runs."""
-    character.swap_typeclass(path, clean_attributes=False, run_start_hooks=None, no_default=True)

@@ -10,8 +10,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from twisted.internet.defer import Deferred
-
 from evennia_ai.config import (
     FIELDS,
     AssistantConfig,
@@ -22,6 +20,7 @@ from evennia_ai.config import (
 from evennia_ai.config.checks import context_complaints
 from evennia_ai.config.profiles import missing_model
 from evennia_ai.errors import ConfigError
+from evennia_ai.game.game_time import minute_now
 from evennia_ai.game.settings import game_settings
 from evennia_ai.llm.tokenizers import count_for
 from evennia_ai.memory.episodic_index import EpisodicIndex
@@ -32,11 +31,6 @@ from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.records.day_plan import block_line
 from evennia_ai.policy.records.goal_tree import goal_lines
 from evennia_ai.policy.tokens import CountText, UsageReport, count_message, estimate_tokens
-from evennia_ai.services.sleep_timer import minute_now
-from evennia_ai.sleep.compaction.compact import (
-    make_room,
-)
-from evennia_ai.sleep.emergency import keep_room
 from evennia_ai.store.attributes import (
     inspect_attribute,
     read_attribute,
@@ -169,14 +163,6 @@ class MindMixin:
         self.ndb.complaints = list(dict.fromkeys([*complaints, *all_complaints]))
         for complaint in self.ndb.complaints:
             tell_once(self, complaint)
-
-    def make_room(self) -> Deferred[bool]:
-        """Compact at once, without a model. Fires with True where there is more room now."""
-        return make_room(self)
-
-    def keep_room(self) -> Deferred[dict[str, Any] | None]:
-        """Compact where the context is nearly full, as `sleep.emergency.keep_room` says."""
-        return keep_room(self)
 
     def tell_owner(self, trouble: str) -> None:
         """One line in the log, and in ``aistatus`` until the next start."""

@@ -14,6 +14,7 @@ from evennia.objects.models import ObjectDB
 from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable
+from evennia_ai.game.following import follow_leader
 from evennia_ai.game.hearing import is_chosen, perceive
 from evennia_ai.game.perception import can_hear, display_name, is_assistant, listening_objects
 from evennia_ai.game.sleep_state import be_spoken_to
@@ -26,7 +27,6 @@ from evennia_ai.store.attributes import (
     write_attribute,
 )
 from evennia_ai.store.backlog import Backlog
-from evennia_ai.tools.company import follow_leader
 from evennia_ai.turn.answer_events import EXPIRED
 
 log = Logger()

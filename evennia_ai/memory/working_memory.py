@@ -3,18 +3,15 @@ up lately. All of it is derived from the world and the log, so that a restart lo
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks, succeed
+from twisted.internet.defer import Deferred, succeed
 from twisted.logger import Logger
 
-from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import Audience
-from evennia_ai.policy.consolidation.relationship import mean_sentiment
 from evennia_ai.policy.conversation.conversations import RunningTalk, is_stale, talks_with
-from evennia_ai.ports import TurnRecord
 
 log = Logger()
 
@@ -75,30 +72,3 @@ def clear_stale_conversations(script: Any, character: Any) -> Deferred[dict[str,
         for talk in ended
     ]
     return succeed({"success": True, "ended": told, "running": len(partners)})
-
-
-@inlineCallbacks
-def note_contacts(script: Any, turn: TurnRecord) -> Generator[Deferred[Any], Any, None]:
-    """After a turn: who spoke with the character is a little better known to it. How it went is
-    told from what all could hear alone, since it shows to all (P9).
-
-    A database that is busy now costs no more than this one contact. Fires when it is done.
-    """
-    profiles = getattr(script.character, "ai_profiles", None)
-    if profiles is None:
-        return
-    yield profiles.load(script.services.slices.put)
-    if not script.may_think():  # deleted, or stopped, while the turn was stored
-        return
-    for speaker in sorted({event.heard.speaker for event in turn.events} - {""}):
-        lines = [
-            event.heard.text
-            for event in turn.events
-            if event.heard.speaker == speaker and not event.heard.private
-        ]
-        try:
-            profiles.note_contact(speaker, mean_sentiment(lines))
-        except StoreUnavailable as error:
-            log.info(
-                "{name}: a contact not noted: {error}", name=script.character_name, error=error
-            )

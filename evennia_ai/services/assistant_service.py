@@ -13,9 +13,7 @@ from datetime import UTC, datetime
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
-from django.conf import settings
 from evennia.server.models import ServerConfig
-from evennia.utils.utils import class_from_module
 from twisted.application.service import MultiService, Service
 from twisted.internet import reactor
 from twisted.internet.task import LoopingCall
@@ -168,8 +166,8 @@ class AssistantService(Service):
 
     def startService(self) -> None:
         """Threads start here and nowhere earlier: before, twistd has not forked yet."""
-        from evennia_ai.assistant_character import SCRIPT_KEY
         from evennia_ai.assistant_script import AssistantScript
+        from evennia_ai.store.attributes import SCRIPT_KEY
 
         super().startService()
         self.loop_thread.start()
@@ -356,12 +354,7 @@ def limit(value: Any) -> int | None:
 
 
 def start_plugin_services(server: MultiService) -> None:
-    """Evennia's plugin hook, called before any character is loaded: one that is has its commands
-    already, and would not get ours."""
-    from evennia_ai.commands.cmdset import add_commands
-
-    if game_setting("ADD_COMMANDS", True):
-        add_commands(class_from_module(settings.CMDSET_CHARACTER))
+    """Evennia's plugin hook."""
     AssistantService().setServiceParent(server)
 
 

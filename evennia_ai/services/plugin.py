@@ -18,6 +18,7 @@ from twisted.logger import Logger
 log = Logger()
 
 SERVICES = "evennia_ai.services.assistant_service"
+COMMANDS = "evennia_ai.commands.cmdset"
 HOOKS = "at_server_"
 MISSING = (
     "A module cannot be imported: {error}. Install it into the game's environment, or mend its "
@@ -39,6 +40,7 @@ class Door:
         """Evennia's plugin hook; never fails."""
         try:
             services = import_module(SERVICES)
+            import_module(COMMANDS).add_to_characters()
             services.start_plugin_services(server)
         except Exception as error:  # noqa: BLE001  # a game's modules may raise anything
             explain(error)

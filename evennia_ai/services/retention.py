@@ -16,7 +16,7 @@ from twisted.python.failure import Failure
 from evennia_ai.config.table_retention import GAME_WIDE, Limit
 from evennia_ai.errors import AssistantError, StoreUnavailable
 from evennia_ai.scheduling import pause, persist
-from evennia_ai.store.purge import TablePurge, Tally, assistant_ids
+from evennia_ai.store.purge import Report, TablePurge, Tally, assistant_ids
 from evennia_ai.store.rows_in_use import Planned
 
 log = Logger()
@@ -26,8 +26,6 @@ DAY_S = 86_400.0
 BUSY_PAUSE_S = 600.0
 PAUSE_S = 0.01
 PROGRESS_ROWS = 10_000
-
-Report = dict[str, Tally]
 
 
 class PurgeRefused(AssistantError):

@@ -6,18 +6,16 @@ and nobody is near, when a builder says so, and of its own accord.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
-from django.utils import timezone
 from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable, TurnAborted
+from evennia_ai.game.game_time import minute_now
 from evennia_ai.game.sleep_state import cause_of_sleep, fall_asleep, is_asleep, wake_up
 from evennia_ai.policy.schedule.sleep_schedule import (
     AWAKE,
-    GAME,
     HOURS,
     NAP,
     UNTIL_WOKEN,
@@ -89,22 +87,6 @@ def in_hours(script: Any) -> bool:
     """True in the assistant's own hours of sleep."""
     schedule = read_schedule(script.config.sleep_schedule)
     return schedule is not None and schedule.holds(minute_now(script))
-
-
-def minute_now(script: Any) -> int:
-    """The minute of the day on the clock that the assistant goes by: that of the game's time zone,
-    or of the game world, as Evennia's command ``time`` shows it."""
-    in_game = script.config.sleep_clock == GAME
-    moment = datetime.fromtimestamp(game_seconds(), UTC) if in_game else script.services.now()
-    now: datetime = timezone.localtime(moment)
-    return 60 * now.hour + now.minute
-
-
-def game_seconds() -> float:
-    """The game world's time, as Evennia's ``gametime`` counts it."""
-    from evennia.utils import gametime  # asks the database when it is imported
-
-    return float(gametime.gametime(absolute=True))
 
 
 class NightWatch:

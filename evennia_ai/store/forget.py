@@ -10,8 +10,8 @@ from evennia.scripts.models import ScriptDB
 from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai import models
-from evennia_ai.assistant_character import SCRIPT_KEY
 from evennia_ai.store.archive import JournalArchive
+from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.deleted_characters import mark_for_tidying
 from evennia_ai.store.goal_records import Goals
 from evennia_ai.store.journal import Journal

@@ -17,8 +17,8 @@ from typing import Any
 from evennia.scripts.models import ScriptDB
 
 from evennia_ai import models
-from evennia_ai.assistant_character import SCRIPT_KEY
 from evennia_ai.config.table_retention import Held, Limit, edge_of, plan_chunk
+from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.rows_in_use import READERS, REFERENCES, Look, Planned, find_held, summed
 
@@ -40,6 +40,9 @@ class Tally:
         self.rows += other.rows
         self.gone += other.gone
         self.kept.update(other.kept)
+
+
+Report = dict[str, Tally]
 
 
 class TablePurge:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from evennia_ai import models
-from evennia_ai.policy.conversation.inbox import state_after_loss
+from evennia_ai.policy.conversation.inbox import EXCUSE, state_after_loss
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, WAITING
-from evennia_ai.turn.prompt_contexts import CONTEXT_EXCUSE
 
 INTENDED = "intended"
 INTERRUPTED = "interrupted"
@@ -20,7 +19,7 @@ def recover_turn(turn: models.Turn, now: datetime, outcome: str = INTERRUPTED) -
     unknown, its events are answered, doubtful or wait again."""
     with brief_transaction():
         acts = turn.tool_calls.values_list("name", "state")
-        state = state_after_loss(acts, was_doubtful=turn.context == CONTEXT_EXCUSE.name)
+        state = state_after_loss(acts, was_doubtful=turn.context == EXCUSE)
         give_up_acts(turn.id, now)
         turn.events.filter(state=CLAIMED).update(state=state)
         models.Turn.objects.filter(id=turn.id).update(ended_at=now, outcome=outcome)

@@ -6,7 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from evennia_ai import models
-from evennia_ai.messages import Audience, InboxEvent, Message, ToolCallRequest, make_message
+from evennia_ai.messages import (
+    Audience,
+    InboxEvent,
+    Message,
+    ToolCallRequest,
+    heard_line,
+    make_message,
+)
 from evennia_ai.policy.audience import visible
 from evennia_ai.ports import ModelCallRecord, TurnRecord
 from evennia_ai.store.brief_transaction import brief_transaction
@@ -15,7 +22,6 @@ from evennia_ai.store.inbox import CLAIMED, OVERHEARD
 from evennia_ai.store.recovery import INTENDED, INTERRUPTED, give_up_acts, recover_turn
 from evennia_ai.store.rows import event_from_row
 from evennia_ai.store.usage import add_use
-from evennia_ai.turn.prompt_contexts import heard_line
 
 NOTED = "noted"
 UNHEARD = "unheard"

@@ -13,15 +13,22 @@ from typing import Any
 
 from twisted.internet.defer import Deferred, succeed
 
-from evennia_ai.messages import Audience, Heard, InboxEvent, Message, ToolCallRequest, make_message
+from evennia_ai.messages import (
+    Audience,
+    Heard,
+    InboxEvent,
+    Message,
+    ToolCallRequest,
+    heard_line,
+    make_message,
+)
 from evennia_ai.policy.audience import visible
 from evennia_ai.policy.context.projection import CompactionRecord, View, is_maskable
-from evennia_ai.policy.conversation.inbox import state_after_loss
+from evennia_ai.policy.conversation.inbox import EXCUSE, state_after_loss
 from evennia_ai.policy.records.journal_entry import make_entry, merge_entries, sameness
 from evennia_ai.policy.records.provenance import Record, copy_of
 from evennia_ai.policy.tokens import count_message
 from evennia_ai.ports import ModelCallRecord, OpenEvents, TurnRecord
-from evennia_ai.turn.prompt_contexts import CONTEXT_EXCUSE, heard_line
 
 Now = Callable[[], datetime]
 
@@ -349,7 +356,7 @@ class MemoryTurns:
 
     def _state_after(self, turn_id: int) -> str:
         acts = [(act.call.name, act.state) for act in self.acts if act.turn_id == turn_id]
-        return state_after_loss(acts, self.turns[turn_id - 1].context == CONTEXT_EXCUSE.name)
+        return state_after_loss(acts, self.turns[turn_id - 1].context == EXCUSE)
 
     def _give_up_acts(self, turn_id: int) -> None:
         for act in self.acts:

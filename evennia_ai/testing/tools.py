@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from evennia_ai.commands.setup import give_ears
+from evennia_ai.assistant_character import give_ears
 from evennia_ai.ports import ToolCallRequest, ToolContext, ToolResult
 from evennia_ai.tools.base import Tool
 from evennia_ai.tools.registry import ToolRegistry

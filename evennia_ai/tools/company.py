@@ -12,7 +12,7 @@ from evennia_ai.errors import ToolError
 from evennia_ai.game.perception import display_name, find_named, listening_objects, plain
 from evennia_ai.policy.conversation.react import ONCE
 from evennia_ai.ports import ToolContext
-from evennia_ai.store.attributes import read_attribute, write_attribute
+from evennia_ai.store.attributes import write_attribute
 from evennia_ai.tools.base import tool
 
 LONGEST_WAIT_S = 10.0
@@ -46,19 +46,6 @@ def follow(context: ToolContext, arguments: FollowArguments) -> str:
         raise ToolError(f"There is nobody called '{plain(arguments.target, 60)}' here.")
     write_attribute(character, "ai_following", leader.dbref)
     return f"You follow {display_name(leader, character)} from now on."
-
-
-def follow_leader(character: Any, leader: Any) -> None:
-    """Go after the one it follows, through an exit that its feet may pass.
-
-    Called when the leader has left the place; does nothing where no such exit is.
-    """
-    if read_attribute(character, "ai_following") != leader.dbref or character.location is None:
-        return
-    for exit_obj in character.location.exits:
-        if exit_obj.destination is leader.location and exit_obj.access(character, "traverse"):
-            exit_obj.at_traverse(character, exit_obj.destination)
-            return
 
 
 @tool("wait", world=False, safe_to_retry=True)

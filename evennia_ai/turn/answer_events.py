@@ -10,11 +10,11 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import OutcomeUnknown, ProviderError, StoreUnavailable, TurnAborted
-from evennia_ai.memory.working_memory import note_contacts
 from evennia_ai.policy.conversation.inbox import GAVE_UP, Batch, next_batch, select_expired
 from evennia_ai.ports import InboxEvent, TurnRecord
 from evennia_ai.scheduling import persist
 from evennia_ai.turn.fallback import excuse
+from evennia_ai.turn.people import note_contacts
 from evennia_ai.turn.prompt_contexts import (
     CONTEXT_EXCUSE,
     CONTEXT_TICK_AUTONOMOUS,

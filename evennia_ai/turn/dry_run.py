@@ -20,6 +20,7 @@ from evennia_ai.messages import (
     LLMReply,
     Message,
     ToolCallRequest,
+    heard_line,
     make_message,
 )
 from evennia_ai.policy.audience import visible
@@ -35,7 +36,7 @@ from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import ModelCallRecord, ToolContext, ToolResult, TurnRecord
 from evennia_ai.turn.llm_interaction import build_request, call_model
 from evennia_ai.turn.prompt_building import build_prompt
-from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT, heard_line
+from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from evennia_ai.turn.react_loop import tool_context
 from evennia_ai.turn.tool_execution import DONE, REFUSED, call_messages
 

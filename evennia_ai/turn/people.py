@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from typing import Any
 
+from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.logger import Logger
+
 from evennia_ai.config import usable_window
+from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import KnownLine, speakers_in
-from evennia_ai.policy.consolidation.relationship import Acquaintance, acquaintance_line
+from evennia_ai.policy.consolidation.relationship import (
+    Acquaintance,
+    acquaintance_line,
+    mean_sentiment,
+)
 from evennia_ai.policy.records.provenance import is_known_to
 from evennia_ai.policy.tokens import estimate_tokens
+from evennia_ai.ports import TurnRecord
+
+log = Logger()
 
 LABEL = "Of those here"
 MOST_PEOPLE = 6
@@ -90,3 +101,30 @@ def is_contradicted(profiles: Any, value: Any, audience: Audience) -> bool:
     """True where another source says something else, of which all of this audience may know."""
     others = filter(None, map(profiles.get, value["contradicts"]))
     return any(is_known_to(other, audience) for other in others)
+
+
+@inlineCallbacks
+def note_contacts(script: Any, turn: TurnRecord) -> Generator[Deferred[Any], Any, None]:
+    """After a turn: who spoke with the character is a little better known to it. How it went is
+    told from what all could hear alone, since it shows to all (P9).
+
+    A database that is busy now costs no more than this one contact. Fires when it is done.
+    """
+    profiles = getattr(script.character, "ai_profiles", None)
+    if profiles is None:
+        return
+    yield profiles.load(script.services.slices.put)
+    if not script.may_think():  # deleted, or stopped, while the turn was stored
+        return
+    for speaker in sorted({event.heard.speaker for event in turn.events} - {""}):
+        lines = [
+            event.heard.text
+            for event in turn.events
+            if event.heard.speaker == speaker and not event.heard.private
+        ]
+        try:
+            profiles.note_contact(speaker, mean_sentiment(lines))
+        except StoreUnavailable as error:
+            log.info(
+                "{name}: a contact not noted: {error}", name=script.character_name, error=error
+            )

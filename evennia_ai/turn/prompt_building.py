@@ -8,7 +8,15 @@ from functools import partial
 from typing import Any
 
 from evennia_ai.config import usable_window
-from evennia_ai.messages import Audience, Message, Situation, WireMessage, is_private, to_wire
+from evennia_ai.messages import (
+    Audience,
+    Message,
+    Situation,
+    WireMessage,
+    heard_line,
+    is_private,
+    to_wire,
+)
 from evennia_ai.policy.context.projection import newest_that_fit, visible_items
 from evennia_ai.policy.conversation.lore import LoreEntry
 from evennia_ai.policy.conversation.persona import render_persona
@@ -20,7 +28,6 @@ from evennia_ai.turn.prompt_contexts import (
     PRESSURE,
     PromptContext,
     going_on_prompt,
-    heard_line,
     new_lines_prompt,
     situation_prompt,
     system_prompt,

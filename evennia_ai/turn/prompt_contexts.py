@@ -13,6 +13,7 @@ from typing import Literal
 from evennia_ai.messages import Situation
 from evennia_ai.policy.consolidation.attribute_synthesis import INSTRUCTIONS as SYNTHESISE
 from evennia_ai.policy.consolidation.reflection import INSTRUCTIONS as REFLECT
+from evennia_ai.policy.conversation.inbox import EXCUSE
 from evennia_ai.policy.conversation.lore import LoreEntry
 from evennia_ai.policy.records.day_plan import INSTRUCTIONS as PLAN
 from evennia_ai.policy.records.goal_steps import INSTRUCTIONS as DECOMPOSE
@@ -74,7 +75,7 @@ NAMED_CHARS = 240
 HIDDEN_CHARS = 3_000  # for all of them that are out of view
 
 CONTEXT_TICK_EVENT = PromptContext("tick_event", "")
-CONTEXT_EXCUSE = PromptContext("excuse", "")
+CONTEXT_EXCUSE = PromptContext(EXCUSE, "")
 CONTEXT_PRE_COMPACTION = PromptContext(
     "pre_compaction",
     REMEMBER,
@@ -159,17 +160,3 @@ def going_on_prompt(lines: Sequence[str], hidden: Collection[int]) -> str:
     named = [f"- {cut_text(lines[place], hidden_chars(hidden))}" for place in sorted(hidden)]
     task = "Your turn goes on: see the results above."
     return "\n".join([task, "Said before them, and out of sight:", *named]) if named else task
-
-
-def heard_line(kind: str, speaker: str, text: str) -> str:
-    """One heard thing as the prompt names it. Both arguments are single lines already."""
-    forms = {
-        "say": "{speaker} says: {text}",
-        "whisper": "{speaker} whispers to you: {text}",
-        "emote": "({text})",
-        "give": "({speaker} gives you {text}.)",
-        "arrive": "({speaker} arrives.)",
-        "leave": "({speaker} leaves.)",
-        "notice": "({text})",
-    }
-    return forms.get(kind, "({text})").format(speaker=speaker, text=text)

@@ -10,7 +10,14 @@ from typing import Any
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.errors import ContextOverflow, ProviderError, ProviderUnavailable
-from evennia_ai.messages import Audience, LLMReply, Message, ToolCallRequest, make_message
+from evennia_ai.messages import (
+    Audience,
+    LLMReply,
+    Message,
+    ToolCallRequest,
+    heard_line,
+    make_message,
+)
 from evennia_ai.policy.conversation.react import (
     LoopState,
     begin_step,
@@ -21,7 +28,7 @@ from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.turn.llm_interaction import build_request, call_model
 from evennia_ai.turn.prompt_building import build_prompt
-from evennia_ai.turn.prompt_contexts import PromptContext, heard_line
+from evennia_ai.turn.prompt_contexts import PromptContext
 from evennia_ai.turn.recall import memory_query
 from evennia_ai.turn.tool_execution import DONE, Worked, audience_metadata, execute_calls, perform
 

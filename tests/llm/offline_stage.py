@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.messages import Situation
+from evennia_ai.messages import Situation, heard_line
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.ports import HeardLine, LLMRequest, Scene
-from evennia_ai.turn.prompt_contexts import heard_line
 
 TOOLS = ("say", "whisper", "emote", "look", "move", "get", "give", "noop")
 Done = list[tuple[str, dict[str, str]]]

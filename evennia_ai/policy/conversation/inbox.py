@@ -10,6 +10,8 @@ from evennia_ai.messages import Audience, InboxEvent
 
 MAX_ATTEMPTS = 3
 MAX_EXCUSES = 2
+# The name of the turns that close what may have been said with a short line.
+EXCUSE = "excuse"
 
 TOO_OLD = "too old to answer"
 GAVE_UP = "gave up after several attempts"
