@@ -19,6 +19,9 @@ from evennia_ai.store.brief_transaction import brief_transaction
 
 log = Logger()
 
+# The key of every AssistantScript.
+SCRIPT_KEY = "assistant"
+
 KINDS: dict[str, tuple[type, ...]] = {
     "ai_persona": (str, dict, Persona),
     "ai_lore": (list, tuple),
