@@ -207,7 +207,7 @@ def composed_path(path: str) -> str:
     return f"{__name__}.{COMPOSED}{path.replace('.', '__')}"
 
 
-def path_with_ears(base: type) -> str:
+def path_with_mixin(base: type) -> str:
     """The path of a typeclass with `AssistantMixin` added; raises ConfigError."""
     try:
         return composed_path(f"{base.__module__}.{base.__name__}")
@@ -215,14 +215,14 @@ def path_with_ears(base: type) -> str:
         raise ConfigError(f"Ears cannot be added: {error}. Add AssistantMixin to it.") from error
 
 
-def give_ears(character: Any) -> None:
+def add_assistant_mixin(character: Any) -> None:
     """Make sure the character's typeclass has `AssistantMixin`, keeping everything it was."""
     if not isinstance(character, AssistantMixin):
-        swap(character, path_with_ears(type(character)))
+        swap(character, path_with_mixin(type(character)))
 
 
-def take_ears(character: Any) -> None:
-    """Give the character the typeclass back that it had before `give_ears`."""
+def remove_assistant_mixin(character: Any) -> None:
+    """Give the character the typeclass back that it had before `add_assistant_mixin`."""
     before = original_path(character.db_typeclass_path)
     character.ndb.ai_assistant = None
     if before:

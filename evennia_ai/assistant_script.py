@@ -12,8 +12,8 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable, TurnAborted
-from evennia_ai.game.assistant_context import MindMixin
-from evennia_ai.game.assistant_hearing import HearingMixin
+from evennia_ai.game.assistant_context import AssistantContextMixin
+from evennia_ai.game.assistant_hearing import AssistantHearingMixin
 from evennia_ai.game.sleep_state import cause_of_sleep, is_asleep, is_awaited, lie_down, wake_up
 from evennia_ai.policy.conversation.autonomy import (
     HOUR_S,
@@ -28,21 +28,21 @@ from evennia_ai.signals import turn_finished
 from evennia_ai.sleep import WHOLE_PASS, run_sleep_tick
 from evennia_ai.sleep.compaction.compact import (
     compact,
-    make_room,
+    compact_on_overflow,
     mask_old_results,
 )
 from evennia_ai.sleep.compaction.journal_summary import archive_summaries
-from evennia_ai.sleep.compaction.request import Order
-from evennia_ai.sleep.emergency import keep_room
+from evennia_ai.sleep.compaction.request import CompactionRequest
+from evennia_ai.sleep.emergency import compact_in_emergency
 from evennia_ai.sleep.pass_time import PassTime
 from evennia_ai.store.attributes import (
     SCRIPT_KEY,
     read_attribute,
     write_attribute,
 )
-from evennia_ai.store.deleted_characters import mark_for_tidying
+from evennia_ai.store.deleted_characters import mark_for_deletion
 from evennia_ai.store.sleep_passes import begin_pass, end_pass
-from evennia_ai.turn.answer_events import EXPIRED, TURNS_A_TICK, act_unasked, answer_events
+from evennia_ai.turn.answer_events import EXPIRED, TURNS_A_TICK, act_autonomously, answer_events
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_AUTONOMOUS
 
 log = Logger()
@@ -50,7 +50,7 @@ log = Logger()
 STORE_PAUSE_S = 5.0
 
 
-class AssistantScript(MindMixin, HearingMixin, DefaultScript):
+class AssistantScript(AssistantContextMixin, AssistantHearingMixin, DefaultScript):
     """Interval 0: a thousand timed scripts would hold a reload for seconds (measured). An event
     wakes it through one delayed call; all state of the living assistant is in ``ndb``."""
 
@@ -77,7 +77,7 @@ class AssistantScript(MindMixin, HearingMixin, DefaultScript):
         if self.ndb.backlog:
             self.ndb.backlog.clear()
         if self.obj and self.services and self.services.semantic.was_used:
-            mark_for_tidying(self.obj.id)
+            mark_for_deletion(self.obj.id)
         return True
 
     def at_server_start(self) -> None:
@@ -123,13 +123,14 @@ class AssistantScript(MindMixin, HearingMixin, DefaultScript):
         self.partners.pop(dbref, None)
         self.conversation.forget_view()
 
-    def make_room(self) -> Deferred[bool]:
+    def compact_on_overflow(self) -> Deferred[bool]:
         """Compact at once, without a model. Fires with True where there is more room now."""
-        return make_room(self)
+        return compact_on_overflow(self)
 
-    def keep_room(self) -> Deferred[dict[str, Any] | None]:
-        """Compact where the context is nearly full, as `sleep.emergency.keep_room` says."""
-        return keep_room(self)
+    def compact_in_emergency(self) -> Deferred[dict[str, Any] | None]:
+        """Compact where the context is nearly full, as `sleep.emergency.compact_in_emergency`
+        says."""
+        return compact_in_emergency(self)
 
     def wake(self) -> None:
         """Tick soon. Any number of calls before that make one tick."""
@@ -193,7 +194,7 @@ class AssistantScript(MindMixin, HearingMixin, DefaultScript):
             self.ndb.unarchived = False
             yield archive_summaries(self)
         mask_old_results(self)
-        yield self.keep_room()
+        yield self.compact_in_emergency()
         if is_asleep(self):
             if not self.ndb.slept and not is_awaited(self):
                 yield sleep_through(self)
@@ -206,13 +207,13 @@ class AssistantScript(MindMixin, HearingMixin, DefaultScript):
             self.ndb.news_at = None
         elif self.wants_to_act():
             self.autonomous_acts.append(self.services.clock.seconds())
-            yield act_unasked(self)
+            yield act_autonomously(self)
             turns = 1
         lie_down(self)
         return turns
 
     @inlineCallbacks
-    def compact(self, order: Order) -> Generator[Deferred[Any], Any, dict[str, Any]]:
+    def compact(self, order: CompactionRequest) -> Generator[Deferred[Any], Any, dict[str, Any]]:
         """Compact at an admin's word, in the place of a tick. Fires with the result; fails with
         TurnAborted, also where it is thinking at this moment, and with StoreUnavailable."""
         if self.ndb.ticking:

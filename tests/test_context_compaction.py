@@ -16,7 +16,7 @@ from evennia_ai.sleep.compaction.compact import (
     compact_if_urgent,
     mask_old_results,
 )
-from evennia_ai.sleep.compaction.request import Order
+from evennia_ai.sleep.compaction.request import CompactionRequest
 from evennia_ai.testing.scripted import LLMReply, ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.answer_events import answer_events
@@ -451,7 +451,7 @@ class TestEmergencyCompaction:
     def test_after_an_overflow_no_model_is_asked(self):
         script = make_script()
         talk(script, 60)
-        result = outcome(compact(script, Order("overflow", force=True)))
+        result = outcome(compact(script, CompactionRequest("overflow", force=True)))
         assert (result["success"], result["rung"]) == (True, "digest")
         assert script.services.gateway.requests == []
 

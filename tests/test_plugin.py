@@ -7,7 +7,7 @@ from django.db import OperationalError
 from twisted.logger import Logger, globalLogPublisher
 
 from evennia_ai.services import plugin
-from evennia_ai.services.plugin import Door
+from evennia_ai.services.plugin import Plugin
 
 
 class Services:
@@ -48,7 +48,7 @@ def logged():
 
 def start(monkeypatch, services):
     monkeypatch.setitem(sys.modules, plugin.SERVICES, services)
-    door = Door()
+    door = Plugin()
     door.start(None)
     return door
 

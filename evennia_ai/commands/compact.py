@@ -13,7 +13,7 @@ from evennia_ai.policy.compaction.plan import Skip
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.sleep.compaction.compact import CHANGED, preview
 from evennia_ai.sleep.compaction.journal_summary import undo_compaction
-from evennia_ai.sleep.compaction.request import MANUAL, Order
+from evennia_ai.sleep.compaction.request import MANUAL, CompactionRequest
 from evennia_ai.turn.context_use import measure_context
 
 MOST_KEPT = 10_000
@@ -55,7 +55,7 @@ class CmdAICompact(AICommand):
             return self.tell_plan(script, order)
         return self.compact(script, order)
 
-    def read_order(self) -> Order:
+    def read_order(self) -> CompactionRequest:
         """What was asked for; raises UsageError."""
         keep = None
         if "keep" in self.switches:
@@ -64,9 +64,9 @@ class CmdAICompact(AICommand):
                 raise UsageError("How many? |waicompact/keep <character>/<number>|n, such as 10.")
             keep = int(number)
         focus = clean_output(self.rhs or "", 300) or None
-        return Order(MANUAL, force=True, focus=focus, keep_recent=keep)
+        return CompactionRequest(MANUAL, force=True, focus=focus, keep_recent=keep)
 
-    def tell_plan(self, script: Any, order: Order) -> None:
+    def tell_plan(self, script: Any, order: CompactionRequest) -> None:
         """What a compaction would do now."""
         use, plan = measure_context(script), preview(script, order)
         name = script.character_name
@@ -80,7 +80,7 @@ class CmdAICompact(AICommand):
             f"({plan.kept_tokens:,} tokens) would stay. Nothing was done."
         )
 
-    def compact(self, script: Any, order: Order) -> None:
+    def compact(self, script: Any, order: CompactionRequest) -> None:
         """Compact, and tell how it went when it has."""
         running: Deferred[dict[str, Any]] = script.compact(order)
         self.msg(f"{script.character_name} sums up the old talk ...")

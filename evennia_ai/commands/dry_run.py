@@ -24,7 +24,7 @@ from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, NOTE, Finding, sum_u
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.ports import ToolContext, ToolResult
 from evennia_ai.tools.registry import ToolRegistry
-from evennia_ai.turn.dry_run import Check, Rehearsal, RehearsedCall, RehearsedStep, rehearse
+from evennia_ai.turn.dry_run import Check, DryRun, DryRunCall, DryRunStep, run_dry
 from evennia_ai.turn.llm_interaction import effective_profile
 
 log = Logger()
@@ -69,23 +69,23 @@ class CmdAITest(AICommand):
         if "provider" in self.switches:
             self.probe()
         else:
-            self.rehearse("whisper" if self.switches else "say")
+            self.run_dry("whisper" if self.switches else "say")
 
     # --- a dry turn ---------------------------------------------------------------------------
 
-    def rehearse(self, kind: str) -> None:
+    def run_dry(self, kind: str) -> None:
         """Ask the assistant's model what it would do."""
         if not self.lhs:
             raise UsageError(USAGE)
         script = self.find_assistant(self.lhs)
         heard = self.as_heard(script, kind)
-        if script.ndb.rehearsing:
+        if script.ndb.dry_running:
             raise UsageError(f"{script.character_name} is being tried already: wait a moment.")
         script.resolve_settings()
         profile = effective_profile(script)
         self.msg(f"Asking {clean_output(f'{profile.name}:{profile.model}', 80)} ...")
-        script.ndb.rehearsing = True
-        asked = rehearse(script, heard, dry_check(script.services.toolbox), lambda: bool(script.pk))
+        script.ndb.dry_running = True
+        asked = run_dry(script, heard, dry_check(script.services.toolbox), lambda: bool(script.pk))
         asked.addBoth(lambda outcome: end_rehearsal(script, outcome))
         asked.addCallback(lambda result: self.tell(rehearsal_lines(script, heard, result)))
         self.look_after(asked)
@@ -160,7 +160,7 @@ class CmdAITest(AICommand):
 def end_rehearsal(script: Any, outcome: Any) -> Any:
     """Let the next rehearsal begin."""
     if script.pk:
-        script.ndb.rehearsing = None
+        script.ndb.dry_running = None
     return outcome
 
 
@@ -207,7 +207,7 @@ def finding_line(finding: Finding) -> str:
     return f"{WORDS[finding.state]} {clean_output(finding.text, LINE_CHARS)}{advice}"
 
 
-def rehearsal_lines(script: Any, heard: Heard, result: Rehearsal) -> list[str]:
+def rehearsal_lines(script: Any, heard: Heard, result: DryRun) -> list[str]:
     """A dry turn, step by step."""
     verb = "whispers" if heard.private else "says"
     name = clean_output(heard.speaker_name, 40)
@@ -222,7 +222,7 @@ def rehearsal_lines(script: Any, heard: Heard, result: Rehearsal) -> list[str]:
     return [*lines, ending(script, result)]
 
 
-def step_lines(number: int, step: RehearsedStep, private: bool) -> list[str]:
+def step_lines(number: int, step: DryRunStep, private: bool) -> list[str]:
     """One model call and what came of it."""
     cost = step.cost
     if cost.usage:
@@ -239,7 +239,7 @@ def step_lines(number: int, step: RehearsedStep, private: bool) -> list[str]:
     return [*lines, *(call_line(item, private) for item in step.calls)]
 
 
-def call_line(item: RehearsedCall, private: bool) -> str:
+def call_line(item: DryRunCall, private: bool) -> str:
     """One call: whether it would be tried, or why not."""
     what = call_text(item.call.name, item.call.arguments)
     if not item.would_be_tried:
@@ -247,7 +247,7 @@ def call_line(item: RehearsedCall, private: bool) -> str:
     return f"  would {what}" + (" (whispered)" if private and item.call.name == "say" else "")
 
 
-def ending(script: Any, result: Rehearsal) -> str:
+def ending(script: Any, result: DryRun) -> str:
     """How the turn would go on."""
     if result.problem:
         return f"|rThe model gave no answer:|n {clean_output(result.problem, LINE_CHARS)}"

@@ -42,7 +42,7 @@ class CmdAIPurge(AICommand):
     @property
     def keeper(self) -> Any:
         """What purges."""
-        return AssistantScript.shared_services.housekeeper
+        return AssistantScript.shared_services.log_retention
 
     def run(self) -> Any:
         """Dispatch by switch."""

@@ -13,7 +13,12 @@ from evennia.utils.create import create_object
 from evennia.utils.dbserialize import deserialize
 from evennia.utils.utils import class_from_module
 
-from evennia_ai.assistant_character import AssistantMixin, give_ears, path_with_ears, take_ears
+from evennia_ai.assistant_character import (
+    AssistantMixin,
+    add_assistant_mixin,
+    path_with_mixin,
+    remove_assistant_mixin,
+)
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import AICommand, UsageError, all_assistants
 from evennia_ai.config import FIELDS, known_setting, parse_value, resolve_profile
@@ -91,7 +96,7 @@ class CmdAISetup(AICommand):
             )
         persona = self.rhs.strip()
         all_services().personas.resolve(persona)
-        give_ears(character)
+        add_assistant_mixin(character)
         self.welcome(character.attach_assistant(persona))
 
     def find_own(self, name: str) -> Any:
@@ -109,7 +114,7 @@ class CmdAISetup(AICommand):
         persona = self.rhs.strip()
         all_services().personas.resolve(persona)
         base = class_from_module(settings.BASE_CHARACTER_TYPECLASS)
-        typeclass = base if issubclass(base, AssistantMixin) else path_with_ears(base)
+        typeclass = base if issubclass(base, AssistantMixin) else path_with_mixin(base)
         character = create_object(
             typeclass,
             key=clean_output(self.lhs, 80),
@@ -237,7 +242,7 @@ class CmdAISetup(AICommand):
         while erase_chunk(script.id):
             yield ERASE_PAUSE_S
         script.delete()
-        take_ears(character)
+        remove_assistant_mixin(character)
         self.msg(f"{name} has no mind any more, and nothing of it is left.")
 
     def do_list(self) -> None:

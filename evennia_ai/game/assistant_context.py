@@ -47,7 +47,7 @@ RECENT_ENTRIES = 200
 CHARACTER_ATTRIBUTES = ("ai_lore", "ai_fillers", "ai_following")
 
 
-class MindMixin:
+class AssistantContextMixin:
     """The part of an `AssistantScript` that the engine touches; all of its state is in ``ndb``."""
 
     @property

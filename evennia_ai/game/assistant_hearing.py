@@ -17,7 +17,7 @@ from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.following import follow_leader
 from evennia_ai.game.hearing import is_chosen, perceive
 from evennia_ai.game.perception import can_hear, display_name, is_assistant, listening_objects
-from evennia_ai.game.sleep_state import be_spoken_to
+from evennia_ai.game.sleep_state import on_addressed
 from evennia_ai.game.texts import text
 from evennia_ai.messages import Heard
 from evennia_ai.policy.conversation.addressing import SPOKEN
@@ -48,7 +48,7 @@ def introduce(character: Any, player: Any) -> None:
         player.msg(line)
 
 
-class HearingMixin:
+class AssistantHearingMixin:
     """The ears of an `AssistantScript`."""
 
     def hear(self, kind: str, words: str, speaker: Any) -> None:
@@ -99,7 +99,7 @@ class HearingMixin:
             return
         self.services.attend(self)
         if heard.addressed:
-            be_spoken_to(self, heard)
+            on_addressed(self, heard)
             self.wake()
             for person in ObjectDB.objects.dbref_search(heard.speaker):
                 introduce(self.character, person)

@@ -16,7 +16,7 @@ from evennia_ai.policy.conversation.lore import EVERYBODY, QUEST, LoreEntry
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import Situation
 from evennia_ai.store.attributes import read_attribute, tell_once
-from evennia_ai.store.lore_records import LoreShelf, read_entries
+from evennia_ai.store.lore_records import LoreRecords, read_entries
 
 DESCRIPTION_CHARS = 600
 ARTICLE = re.compile(r"\A(?:an?|the|some|der|die|das|ein|eine|le|la|el)\s+", re.IGNORECASE)
@@ -88,10 +88,10 @@ def without_article(name: str) -> str:
     return ARTICLE.sub("", name).strip() or name
 
 
-class EvenniaSenses:
+class EvenniaPerception:
     """The `World` port over Evennia's objects and a game's lore."""
 
-    def __init__(self, shelf: LoreShelf) -> None:
+    def __init__(self, shelf: LoreRecords) -> None:
         self.shelf = shelf
 
     def listeners(self, character: Any) -> Audience:

@@ -79,7 +79,7 @@ def wake_up(script: Any, reason: str) -> None:
     log.info("evennia_ai: {name} wakes: {reason}", name=script.character_name, reason=reason)
 
 
-def be_spoken_to(script: Any, heard: Heard) -> None:
+def on_addressed(script: Any, heard: Heard) -> None:
     """Somebody wants an answer of one that is in the middle of a pass of sleep: it mumbles, once
     for each of them, and wakes when the pass is done or ``sleep_wake_within`` is over."""
     time = script.ndb.pass_time

@@ -57,7 +57,7 @@ class Thought:
         return [obj for obj in meant if me.dbref not in getattr(obj, "muted_assistants", ())]
 
 
-class ThinkingSigns:
+class TypingIndicator:
     """Shows that characters think, from `connect` to `disconnect`."""
 
     def __init__(self, clock: Any, typing: bool = True) -> None:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from evennia_ai.memory.columns import Columns
 from evennia_ai.memory.lexical import Lexicon, View
-from evennia_ai.memory.ranking import Asked, Ranked, Shelf, rank
+from evennia_ai.memory.ranking import Asked, Candidates, Ranked, rank
 from evennia_ai.memory.vectors import Floats, Vectors, unit
 from evennia_ai.policy.retrieval.weights import LONGEST_TEXT, Weights, describe, understand
 from evennia_ai.ports import Embedder, RemoteEmbedder
@@ -137,7 +137,7 @@ class MemoryIndex:
             return []
         wanted = understand(query, lambda word: self._columns.is_name(word, view), now)
         meant = self._embed(wanted.text) if vector is None else unit(vector)
-        shelf = Shelf(self._columns, self._lexicon, self._vectors, self._sources_of)
+        shelf = Candidates(self._columns, self._lexicon, self._vectors, self._sources_of)
         ranked = rank(shelf, view, Asked(wanted, meant, now), self.weights, SPARE * k)
         return self._varied(ranked, view, k, now)
 

@@ -13,7 +13,7 @@ from evennia_ai.ports import Embedder, RemoteEmbedder
 Key = TypeVar("Key")
 
 
-class IndicesInUse(Generic[Key]):
+class IndexCache(Generic[Key]):
     """`EpisodicIndex`es by what they are of; the one that was used longest ago goes first.
 
     Args:
@@ -64,7 +64,7 @@ class Recollections:
 
     def __init__(self, embedder: Callable[[], Embedder | RemoteEmbedder | None]) -> None:
         self._embedder = embedder
-        self._in_use = IndicesInUse[int](MOST_IN_USE)
+        self._in_use = IndexCache[int](MOST_IN_USE)
 
     def of(self, script: Any) -> EpisodicIndex:
         """The memories of an assistant's character, the same at every call while its records are

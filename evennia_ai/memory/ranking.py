@@ -43,7 +43,7 @@ class Ranked(NamedTuple):
     scores: Floats
 
 
-class Shelf(NamedTuple):
+class Candidates(NamedTuple):
     """Everything that is known of the memories."""
 
     columns: Columns
@@ -52,7 +52,7 @@ class Shelf(NamedTuple):
     sources_of: Callable[[int], list[int]]
 
 
-def rank(shelf: Shelf, view: View, asked: Asked, weights: Weights, least: int) -> Ranked:
+def rank(shelf: Candidates, view: View, asked: Asked, weights: Weights, least: int) -> Ranked:
     """The best rows in view, at least ``least`` of them where there are as many."""
     places, near = _candidates(shelf, view, asked, weights, max(LOOKED_AT, 2 * least))
     rows = view.rows[places]
@@ -64,7 +64,7 @@ def rank(shelf: Shelf, view: View, asked: Asked, weights: Weights, least: int) -
 
 
 def _candidates(
-    shelf: Shelf, view: View, asked: Asked, weights: Weights, most: int
+    shelf: Candidates, view: View, asked: Asked, weights: Weights, most: int
 ) -> tuple[Rows, Floats]:
     """The places in view of what may be the best, and how near each is with what is beside it."""
     size = len(view.mask)
@@ -88,7 +88,7 @@ def _candidates(
 
 
 def _best(
-    near: Floats, most: int, shelf: Shelf, view: View, asked: Asked, weights: Weights
+    near: Floats, most: int, shelf: Candidates, view: View, asked: Asked, weights: Weights
 ) -> Rows:
     """The places of the nearest, the speaker already counted, in their order."""
     speakers = shelf.columns.speakers_named(asked.wanted.names)
@@ -110,7 +110,7 @@ def _with_neighbours(near: Floats, weights: Weights) -> Floats:
     return total
 
 
-def _of_session(near: Floats, shelf: Shelf, view: View, weights: Weights) -> Floats:
+def _of_session(near: Floats, shelf: Candidates, view: View, weights: Weights) -> Floats:
     """What each memory in view gains from the nearest that was said in one go with it."""
     at = shelf.columns["at"][view.rows]
     begins = np.ones(len(at), dtype=np.bool_)
@@ -152,7 +152,7 @@ def _any_in(
     return found
 
 
-def _lifts(shelf: Shelf, view: View, places: Rows, near: Floats) -> Floats:
+def _lifts(shelf: Candidates, view: View, places: Rows, near: Floats) -> Floats:
     """What each gains from the memories it comes from, and from those that come from it."""
     lifts = np.zeros(len(places), dtype=np.float32)
     sourced = np.flatnonzero(shelf.columns["sourced"][view.rows[places]])

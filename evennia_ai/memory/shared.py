@@ -10,7 +10,7 @@ from typing import Any
 from twisted.internet.defer import Deferred, DeferredList, inlineCallbacks, succeed
 
 from evennia_ai.memory.episodic_index import EpisodicIndex, Found
-from evennia_ai.memory.index_cache import IndicesInUse
+from evennia_ai.memory.index_cache import IndexCache
 from evennia_ai.messages import Audience
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.provenance import Record
@@ -62,7 +62,7 @@ class SharedMemories:
         self.still_told = still_told
         self._shelf_of = shelf_of
         self._embedder = embedder
-        self._in_use = IndicesInUse[str](MOST_SCOPES)
+        self._in_use = IndexCache[str](MOST_SCOPES)
 
     def of(self, scope: str) -> EpisodicIndex:
         """What one scope was told."""

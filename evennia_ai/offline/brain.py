@@ -15,7 +15,7 @@ from evennia_ai.offline.conversation import Heard, gather, wish_of, words_for
 from evennia_ai.offline.keeping import JOURNAL, journal, journals_only, summarise, worth_noting
 from evennia_ai.offline.outcomes import words_for_step
 from evennia_ai.offline.request_view import Mind, read_mind
-from evennia_ai.offline.unasked import act_unasked
+from evennia_ai.offline.unasked import act_autonomously
 from evennia_ai.offline.wishes import Wish
 from evennia_ai.ports import TASK_SUMMARY, LLMReply, LLMRequest, ToolCallRequest
 
@@ -48,7 +48,7 @@ def think(request: LLMRequest) -> LLMReply:
         return journal(request)
     mind = read_mind(request)
     if not request.scene.lines:
-        return with_calls(act_unasked(mind))
+        return with_calls(act_autonomously(mind))
     if spoke_this_turn(mind):
         return with_calls((("noop", {"reason": "I have said what I could"}),))
     heard = gather(mind)

@@ -38,7 +38,7 @@ SECRETIVE = re.compile(
 )  # fmt: skip
 
 
-def act_unasked(mind: Mind) -> Calls:
+def act_autonomously(mind: Mind) -> Calls:
     """One small thing, or nothing."""
     if not others_here(mind):
         return still("nobody is near")

@@ -129,5 +129,5 @@ class Script(Protocol):
     def may_think(self) -> bool:
         """False while it must not begin anything."""
 
-    def make_room(self) -> Deferred[bool]:
+    def compact_on_overflow(self) -> Deferred[bool]:
         """Compact at once, without a model; True where there is more room now."""

@@ -23,11 +23,11 @@ from evennia_ai.config import FIELDS
 from evennia_ai.config.profiles import default_profiles, merge_profiles
 from evennia_ai.config.table_retention import read_retention
 from evennia_ai.errors import ConfigError, StoreUnavailable
-from evennia_ai.game.perception import EvenniaSenses, listening_objects
+from evennia_ai.game.perception import EvenniaPerception, listening_objects
 from evennia_ai.game.settings import game_setting, settings_complaints
 from evennia_ai.game.sleep_state import is_asleep
 from evennia_ai.game.texts import check_texts, text
-from evennia_ai.game.typing_indicator import ThinkingSigns, send_filler
+from evennia_ai.game.typing_indicator import TypingIndicator, send_filler
 from evennia_ai.llm.endpoint_windows import EndpointWindows, LearningClient
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
 from evennia_ai.llm.loop_thread import LoopThread
@@ -42,18 +42,18 @@ from evennia_ai.memory.index_cache import Recollections
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.ports import Embedder, RemoteEmbedder, TurnRecord
 from evennia_ai.scheduling import TimeSlices, is_time, keep_running
-from evennia_ai.services.long_term_sync import MemoryKeeper, make_memory
-from evennia_ai.services.retention import Housekeeper
+from evennia_ai.services.long_term_sync import LongTermSync, make_memory
+from evennia_ai.services.retention import LogRetention
 from evennia_ai.services.shared_memory import SharedMemory
-from evennia_ai.services.sleep_timer import NightWatch
-from evennia_ai.services.startup import Awakening
+from evennia_ai.services.sleep_timer import SleepTimer
+from evennia_ai.services.startup import StartupRecovery
 from evennia_ai.signals import (
     compaction_finished,
     compaction_started,
     thinking_finished,
     thinking_started,
 )
-from evennia_ai.store.lore_records import LoreShelf, PersonaShelf
+from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
 from evennia_ai.store.usage import spent_on
 from evennia_ai.tools.registry import load_registry
 
@@ -77,7 +77,7 @@ class AssistantService(Service):
         self.epoch = time.time_ns() // 1_000_000
         self.accepting = self.quiet = False
         self.switched_off = ""
-        self.awakening = Awakening(self)
+        self.startup = StartupRecovery(self)
         self.complaints: list[str] = settings_complaints()
         built_in = default_profiles(environ)
         self.profiles = self.configured("PROFILES", partial(merge_profiles, built_in), {})
@@ -87,7 +87,7 @@ class AssistantService(Service):
         self.semantic = self.configured(
             "MEMORY", partial(make_memory, clock, call_from_thread, self.local_embedder), {}
         )
-        self.memory_keeper = MemoryKeeper(clock, self.semantic)
+        self.long_term_sync = LongTermSync(clock, self.semantic)
         self.openai = OpenAIClient(self.loop_thread, environ, LONGEST_TURN_S)
         self.prober = Prober(clock, self.openai)
         self.windows = EndpointWindows(self.prober.window)
@@ -101,17 +101,17 @@ class AssistantService(Service):
             spent_on,
         )
         self.toolbox = self.configured("TOOLS", load_registry, ())
-        self.lore = self.configured("LORE", LoreShelf, ())
-        self.personas = self.configured("PERSONAS", PersonaShelf, {})
+        self.lore = self.configured("LORE", LoreRecords, ())
+        self.personas = self.configured("PERSONAS", PersonaRecords, {})
         self.configured("TEXTS", check_texts, {})
-        self.world = EvenniaSenses(self.lore)
-        self.signs = ThinkingSigns(clock, game_setting("TYPING_INDICATOR", True))
+        self.world = EvenniaPerception(self.lore)
+        self.signs = TypingIndicator(clock, game_setting("TYPING_INDICATOR", True))
         self.recollections = Recollections(lambda: self.embedder)
         self.shared_memory = SharedMemory(self.now, lambda: self.embedder)
         self.attended: dict[int, Any] = {}
-        self.watch = NightWatch(clock)
+        self.watch = SleepTimer(clock)
         retention = self.configured("RETENTION", read_retention, {})
-        self.housekeeper = Housekeeper(clock, self.slices.put, retention)
+        self.log_retention = LogRetention(clock, self.slices.put, retention)
         self.beat = LoopingCall(self.tick_attended)
         self.beat.clock = clock
 
@@ -224,8 +224,8 @@ class AssistantService(Service):
         if self.beat.running:
             self.beat.stop()
         self.watch.stop()
-        self.housekeeper.stop()
-        self.memory_keeper.stop()
+        self.log_retention.stop()
+        self.long_term_sync.stop()
         for script in AssistantScript.get_all_cached_instances():
             if script.ndb.backlog:
                 script.ndb.backlog.give_up(StoreUnavailable("the server goes down."))
@@ -334,9 +334,9 @@ class AssistantService(Service):
 
     def resume(self) -> None:
         """Take up what an earlier process, or a moment of being switched off, left."""
-        self.awakening.begin()
-        self.housekeeper.start()
-        self.memory_keeper.start()
+        self.startup.begin()
+        self.log_retention.start()
+        self.long_term_sync.start()
 
 
 def count(value: Any) -> int:

@@ -16,7 +16,7 @@ from evennia_ai.errors import MemoryUnavailable, StoreUnavailable, TurnAborted
 from evennia_ai.memory.semantic import LongTermMemory, read_settings
 from evennia_ai.policy.records.long_term import agent_of
 from evennia_ai.sleep.consolidation import prune_orphaned_memory_links
-from evennia_ai.store.deleted_characters import marked, marks_for_tidying, note_tidied
+from evennia_ai.store.deleted_characters import deletion_marks, marked, note_deleted
 
 log = Logger()
 
@@ -33,7 +33,7 @@ def make_memory(
     return LongTermMemory(clock, call_from_thread, game, embedder)
 
 
-class MemoryKeeper:
+class LongTermSync:
     """Brings in step what was marked (`evennia_ai.store.deleted_characters`), and tries again where
     it must.
 
@@ -54,7 +54,7 @@ class MemoryKeeper:
         is fine."""
         self._running = True
         marked.connect(self.tidy_soon, dispatch_uid="evennia_ai.tidying")
-        if marks_for_tidying():
+        if deletion_marks():
             self.tidy_soon()
 
     def stop(self) -> None:
@@ -85,13 +85,13 @@ class MemoryKeeper:
     def tidy(self) -> Generator[Deferred[Any], Any, None]:
         """Bring in step all that are marked. Fires when that was tried; what did not succeed is
         tried again later."""
-        for character_id, number in marks_for_tidying().items():
+        for character_id, number in deletion_marks().items():
             if self._memory.is_off or not self._running:
                 return
             try:
                 if self._memory.was_used:
                     yield self._tidy_one(character_id)
-                note_tidied(character_id, number)
+                note_deleted(character_id, number)
             except TurnAborted:
                 return
             except (MemoryUnavailable, StoreUnavailable) as error:

@@ -31,7 +31,7 @@ OTHER = (
 )
 
 
-class Door:
+class Plugin:
     """Gives what Evennia calls to `services`, until something goes wrong there."""
 
     services: Any = None
@@ -75,12 +75,12 @@ def advice_on(error: Exception) -> str:
     return NO_TABLES.format(error=error) if isinstance(error, DatabaseError) else OTHER
 
 
-door = Door()
-start_plugin_services = door.start
+plugin = Plugin()
+start_plugin_services = plugin.start
 
 
 def __getattr__(name: str) -> Callable[[], None]:
     """Whatever start-stop hook Evennia asks for."""
     if name.startswith(HOOKS):
-        return partial(door.call, name)
+        return partial(plugin.call, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

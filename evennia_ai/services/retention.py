@@ -32,7 +32,7 @@ class PurgeRefused(AssistantError):
     """Nothing is purged. The text says why."""
 
 
-class Housekeeper:
+class LogRetention:
     """Purges the logs once a day, and when an admin says so; never twice at a time. Where nothing
     is configured it does nothing at all.
 

@@ -13,7 +13,7 @@ from evennia_ai.memory.shared import SharedMemories, WithHearsay
 from evennia_ai.policy.records.shared_memory import Telling, Told, read_scopes, select_scopes
 from evennia_ai.ports import Embedder, RemoteEmbedder
 from evennia_ai.store import shared_entries as rows
-from evennia_ai.store.shared_entries import ScopeShelf, changed
+from evennia_ai.store.shared_entries import SharedEntryStore, changed
 
 NOBODY: frozenset[str] = frozenset()
 
@@ -31,8 +31,8 @@ class SharedMemory:
         now: Callable[[], datetime],
         embedder: Callable[[], Embedder | RemoteEmbedder | None],
     ) -> None:
-        def shelf_of(scope: str) -> ScopeShelf:
-            return ScopeShelf(scope, now)
+        def shelf_of(scope: str) -> SharedEntryStore:
+            return SharedEntryStore(scope, now)
 
         self._memories = SharedMemories(shelf_of, rows.still_told, embedder)
         changed.connect(self._note)

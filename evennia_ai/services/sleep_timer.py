@@ -89,7 +89,7 @@ def in_hours(script: Any) -> bool:
     return schedule is not None and schedule.holds(minute_now(script))
 
 
-class NightWatch:
+class SleepTimer:
     """Sees to it that assistants with something behind them sleep and wake in time.
 
     Looks only after those who have lived through something since they last slept, and those who

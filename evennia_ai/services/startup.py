@@ -23,7 +23,7 @@ WAKE_SPREAD_S = 0.05
 RECOVERY_PAUSE_S = 2.0
 
 
-class Awakening:
+class StartupRecovery:
     """Takes up what is left to do, for the service of all assistants. May begin again at any
     time."""
 

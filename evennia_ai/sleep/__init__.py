@@ -18,7 +18,7 @@ from evennia_ai.sleep.consolidation import (
     prune_orphaned_memory_links,
 )
 from evennia_ai.sleep.extraction import run_pre_compaction_extraction
-from evennia_ai.sleep.goal_review import tend_goals
+from evennia_ai.sleep.goal_review import review_goals
 from evennia_ai.sleep.pass_time import PassTime, StepGivenUp
 from evennia_ai.sleep.planning import plan_day
 from evennia_ai.sleep.pruning import prune_low_importance_entries
@@ -44,7 +44,7 @@ STEPS: tuple[tuple[str, Step], ...] = (
 # What is made of it all, once memories are in order: a pass of sleep ends with these.
 AFTERTHOUGHTS: tuple[tuple[str, Step], ...] = (
     ("reflection", reflect),
-    ("goals", tend_goals),
+    ("goals", review_goals),
     ("daily_plan", plan_day),
     ("shared_memory", share_memories),
 )

@@ -25,7 +25,7 @@ TOO_FULL = "the talk does not fit the window any more"
 
 
 @inlineCallbacks
-def keep_room(script: Any) -> Generator[Deferred[Any], Any, dict[str, Any] | None]:
+def compact_in_emergency(script: Any) -> Generator[Deferred[Any], Any, dict[str, Any] | None]:
     """Compact where the context is filled to ``compact_emergency_threshold``; where it is not, this
     costs 30 µs (measured). Asked at the start of every tick and between its turns.
 
@@ -34,13 +34,13 @@ def keep_room(script: Any) -> Generator[Deferred[Any], Any, dict[str, Any] | Non
     """
     if not is_urgent(script):
         return None
-    yield extract_in_haste(script)
+    yield extract_before_emergency(script)
     result: dict[str, Any] = yield compact_if_urgent(script)
     return result
 
 
 @inlineCallbacks
-def extract_in_haste(script: Any) -> Generator[Deferred[Any], Any, dict[str, Any]]:
+def extract_before_emergency(script: Any) -> Generator[Deferred[Any], Any, dict[str, Any]]:
     """Journal facts of what an emergency takes out of view: in `MOST_ITERATIONS` model calls for
     each audience at most, within the time of one turn, and only for as long as nobody waits.
 

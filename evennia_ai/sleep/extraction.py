@@ -22,7 +22,7 @@ from evennia_ai.policy.conversation.react import LoopState, begin_step, take_cal
 from evennia_ai.ports import ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.scheduling import pause, persist
 from evennia_ai.sleep.compaction.compact import is_due, preview
-from evennia_ai.sleep.compaction.request import SLEEP, Order
+from evennia_ai.sleep.compaction.request import SLEEP, CompactionRequest
 from evennia_ai.turn.llm_interaction import build_request, call_model
 from evennia_ai.turn.prompt_building import build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION, PromptContext
@@ -130,7 +130,7 @@ def messages_to_go(script: Any) -> Sequence[Message]:
     """What the next compaction would take out of view; nothing while none is due."""
     if not is_due(script):
         return []
-    plan = preview(script, Order(SLEEP))
+    plan = preview(script, CompactionRequest(SLEEP))
     return [] if isinstance(plan, Skip) else script.conversation.current.messages[: plan.cut]
 
 

@@ -24,7 +24,7 @@ REPLY_TOKENS = 300
 
 
 @inlineCallbacks
-def tend_goals(script: Any, character: Any) -> Generator[Deferred[Any], Any, dict[str, Any]]:
+def review_goals(script: Any, character: Any) -> Generator[Deferred[Any], Any, dict[str, Any]]:
     """Let go of goals nobody came back to, remove those that ended long ago, and think of steps
     for new ones that weigh much.
 

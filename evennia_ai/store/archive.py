@@ -15,17 +15,17 @@ from evennia_ai.policy.records.journal_entry import (
     read_archived,
 )
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.store.record_store import Shelf
+from evennia_ai.store.record_store import RecordStore
 
 
-class JournalArchive(Shelf):
+class JournalArchive(RecordStore):
     """Entries as they were, with when they were put away. They are in no search, no prompt and no
     index; "forget me" reaches them as it does the journal."""
 
     kind = "ai_archive"
     prefix = "a"
 
-    def put_away(self, journal: Shelf, *ids: str) -> int:
+    def put_away(self, journal: RecordStore, *ids: str) -> int:
         """Move entries out of a journal; returns how many of these there were. First there, then
         gone here: what is interrupted between the two is made good by doing it again. Raises
         StoreUnavailable."""
@@ -37,7 +37,7 @@ class JournalArchive(Shelf):
             self.segments.change({}, *new)
         return journal.remove(*ids)
 
-    def bring_back(self, journal: Shelf, id: str) -> Record:
+    def bring_back(self, journal: RecordStore, id: str) -> Record:
         """Move an entry back into its journal, as one that was weighed by hand: nothing automatic
         puts it away again. Returns it. Raises KeyError where there is none of that id, and
         StoreUnavailable."""

@@ -16,26 +16,26 @@ KEY = "evennia_ai_memories_to_tidy"
 marked = Signal()
 
 
-def mark_for_tidying(character_id: int) -> None:
+def mark_for_deletion(character_id: int) -> None:
     """Note that something was removed from a character's journal that must leave its long-term
     memory, too; raises StoreUnavailable."""
     with brief_transaction():
-        marks = marks_for_tidying()
+        marks = deletion_marks()
         number = marks.get(character_id, 0) + 1
         ServerConfig.objects.conf(KEY, {**marks, character_id: number})
     marked.send_robust(None)
 
 
-def marks_for_tidying() -> dict[int, int]:
+def deletion_marks() -> dict[int, int]:
     """Numbers of the characters that are marked, each with how often."""
     stored = ServerConfig.objects.conf(KEY)
     return dict(stored) if isinstance(stored, Mapping) else {}
 
 
-def note_tidied(character_id: int, number: int) -> None:
+def note_deleted(character_id: int, number: int) -> None:
     """Take a character's mark away, unless it was marked again since; raises StoreUnavailable."""
     with brief_transaction():
-        marks = marks_for_tidying()
+        marks = deletion_marks()
         if marks.get(character_id) == number:
             del marks[character_id]
             if marks:

@@ -6,7 +6,7 @@ from evennia.objects.models import ObjectDB
 from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai import models
-from evennia_ai.store.deleted_characters import mark_for_tidying
+from evennia_ai.store.deleted_characters import mark_for_deletion
 from evennia_ai.store.forget import SHELVES
 from evennia_ai.store.segments import attributes_of
 from evennia_ai.store.shared_entries import note_gone
@@ -60,7 +60,7 @@ def erase_knowledge(assistant_id: int) -> int:
         for shelf in SHELVES.values():
             shelf.drop(character)
         ids = attributes_of(character, *SHELVES).values_list("id", flat=True)[:SEGMENTS_A_CHUNK]
-        mark_for_tidying(character.id)
+        mark_for_deletion(character.id)
         deleted, _ = Attribute.objects.filter(id__in=list(ids)).delete()
         return deleted
     return 0

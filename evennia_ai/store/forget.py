@@ -12,7 +12,7 @@ from evennia.typeclasses.attributes import Attribute
 from evennia_ai import models
 from evennia_ai.store.archive import JournalArchive
 from evennia_ai.store.attributes import SCRIPT_KEY
-from evennia_ai.store.deleted_characters import mark_for_tidying
+from evennia_ai.store.deleted_characters import mark_for_deletion
 from evennia_ai.store.goal_records import Goals
 from evennia_ai.store.journal import Journal
 from evennia_ai.store.memory_editor import UndoSteps
@@ -93,7 +93,7 @@ def forget_knowledge(dbref: str) -> int:
         return 0
     row_id, key, kind = found
     for character in ObjectDB.objects.filter(db_attributes=row_id):
-        mark_for_tidying(character.id)
+        mark_for_deletion(character.id)
         return SHELVES[kind].of(character).segments.forget_row(key, dbref)
     Attribute.objects.filter(id=row_id).delete()
     return 1

@@ -21,10 +21,10 @@ from evennia_ai.policy.records.goal import (
 )
 from evennia_ai.policy.records.journal_entry import sameness
 from evennia_ai.policy.records.provenance import Record, copy_of, select_known
-from evennia_ai.store.record_store import Shelf
+from evennia_ai.store.record_store import RecordStore
 
 
-class Goals(Shelf):
+class Goals(RecordStore):
     """Goals of `evennia_ai.policy.records.goal.Goal`'s fields, as plain dicts. There are few of
     them."""
 

@@ -19,11 +19,11 @@ from evennia_ai.policy.records.provenance import Record, copy_of, select_known
 from evennia_ai.policy.records.shared_memory import is_as_told
 from evennia_ai.policy.retrieval.relevance import content_words, score_documents
 from evennia_ai.store.archive import JournalArchive
-from evennia_ai.store.record_store import Shelf
+from evennia_ai.store.record_store import RecordStore
 from evennia_ai.store.shared_entries import withdraw
 
 
-class Journal(Shelf):
+class Journal(RecordStore):
     """Entries of `evennia_ai.policy.records.journal_entry.JournalEntry`'s fields, as plain
     dicts."""
 

@@ -51,7 +51,7 @@ def load_modules(paths: Iterable[str]) -> tuple[LoreEntry, ...]:
     return tuple(entries)
 
 
-class LoreShelf:
+class LoreRecords:
     """All the game's lore, read once and kept until somebody writes."""
 
     def __init__(self, modules: Iterable[str] = ()) -> None:
@@ -82,7 +82,7 @@ class LoreShelf:
         return bool(deleted)
 
 
-class PersonaShelf:
+class PersonaRecords:
     """Personas that characters share: from the settings and from the game, the latter first."""
 
     def __init__(self, fixed: Mapping[str, Any]) -> None:

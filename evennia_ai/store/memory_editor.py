@@ -25,15 +25,15 @@ from evennia_ai.policy.records.memory_undo import (
 )
 from evennia_ai.policy.records.provenance import Record, copy_of
 from evennia_ai.store.brief_transaction import brief_transaction
-from evennia_ai.store.deleted_characters import mark_for_tidying
-from evennia_ai.store.record_store import Shelf
+from evennia_ai.store.deleted_characters import mark_for_deletion
+from evennia_ai.store.record_store import RecordStore
 
 MOST_STEPS = 20
 # What became of a change that was to be taken back.
 TAKEN_BACK, GONE, HEARD_SINCE = "taken back", "gone", "heard since"
 
 
-class UndoSteps(Shelf):
+class UndoSteps(RecordStore):
     """The changes that can be taken back, oldest first."""
 
     kind = "ai_memory_undo"
@@ -107,7 +107,7 @@ class MemoryEditor:
     def delete(self, id: str) -> Record:
         """Remove an entry; returns it."""
         before = self._entry(id)
-        mark_for_tidying(self._character.id)
+        mark_for_deletion(self._character.id)
         with self._together():
             self.steps.keep(before, DELETE)
             self._journal.remove(id)
@@ -119,7 +119,7 @@ class MemoryEditor:
         that it stays. The step is gone in any case."""
         entry = self._journal.get(step["entry"])
         outcome = TAKEN_BACK
-        mark_for_tidying(self._character.id)
+        mark_for_deletion(self._character.id)
         with self._together():
             if step["act"] == DELETE:
                 if entry is None:
@@ -145,7 +145,7 @@ class MemoryEditor:
 
     def _update(self, id: str, act: str, fields: Mapping[str, Any]) -> Record:
         before = self._entry(id)
-        mark_for_tidying(self._character.id)
+        mark_for_deletion(self._character.id)
         with self._together():
             self.steps.keep(before, act)
             self._journal.update(id, **fields)

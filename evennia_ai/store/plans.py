@@ -15,10 +15,10 @@ from evennia_ai.policy.records.day_plan import (
     read_block,
 )
 from evennia_ai.policy.records.provenance import Record, copy_of
-from evennia_ai.store.record_store import Shelf
+from evennia_ai.store.record_store import RecordStore
 
 
-class DayPlan(Shelf):
+class DayPlan(RecordStore):
     """The parts of a day, of `evennia_ai.policy.records.day_plan.Block`'s fields, as plain
     dicts."""
 

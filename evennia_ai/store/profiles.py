@@ -30,10 +30,10 @@ from evennia_ai.policy.records.entity_profiles import (
 )
 from evennia_ai.policy.records.journal_entry import sameness
 from evennia_ai.policy.records.provenance import Record, copy_of, select_known
-from evennia_ai.store.record_store import Shelf
+from evennia_ai.store.record_store import RecordStore
 
 
-class EntityProfiles(Shelf):
+class EntityProfiles(RecordStore):
     """Observations, values of attributes and relationships, as plain dicts with the fields of the
     models in `evennia_ai.policy.records.entity_profiles`."""
 

@@ -20,7 +20,7 @@ STEPS_AT_ONCE = 4
 Watcher = Callable[[Record | None, Record | None], None]
 
 
-class Shelf:
+class RecordStore:
     """Records of one kind on one object: plain data in, plain data out.
 
     There is one for each object, kept in its ``ndb`` under the name of the kind.

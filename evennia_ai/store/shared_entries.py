@@ -113,7 +113,7 @@ def still_told(ids: Iterable[str]) -> frozenset[str]:
 # --- one scope ----------------------------------------------------------------------------------
 
 
-class ScopeShelf:
+class SharedEntryStore:
     """What one scope was told and may know by now, as `memory.episodic_index` watches a journal.
 
     Read from the rows when it is first needed, and after that only where some came or went or the

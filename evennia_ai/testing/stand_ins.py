@@ -194,17 +194,21 @@ class StandInScript:
         self.partners: dict[str, datetime] = {}
         self.turns = MemoryTurns(self.conversation, self.inbox)
 
-    def make_room(self) -> Deferred[bool]:
+    def compact_on_overflow(self) -> Deferred[bool]:
         """Compact as an `AssistantScript` does."""
-        from evennia_ai.sleep.compaction.compact import make_room  # this module is below the engine
+        from evennia_ai.sleep.compaction.compact import (
+            compact_on_overflow,  # this module is below the engine
+        )
 
-        return make_room(self)
+        return compact_on_overflow(self)
 
-    def keep_room(self) -> Deferred[dict[str, Any] | None]:
+    def compact_in_emergency(self) -> Deferred[dict[str, Any] | None]:
         """Compact where there is need, as an `AssistantScript` does."""
-        from evennia_ai.sleep.emergency import keep_room  # this module is below the engine
+        from evennia_ai.sleep.emergency import (
+            compact_in_emergency,  # this module is below the engine
+        )
 
-        return keep_room(self)
+        return compact_in_emergency(self)
 
     def is_in_conversation(self, dbref: str) -> bool:
         """True where they talked, however long ago."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from evennia_ai.assistant_character import give_ears
+from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.ports import ToolCallRequest, ToolContext, ToolResult
 from evennia_ai.tools.base import Tool
 from evennia_ai.tools.registry import ToolRegistry
@@ -30,7 +30,7 @@ def try_tool(item: Tool, character: Any, speaker: Any, **arguments: Any) -> Tool
     Raises:
         AssertionError: The tool returned a Deferred that has not fired yet.
     """
-    give_ears(character)
+    add_assistant_mixin(character)
     heard_by = frozenset({speaker.dbref})
     context = ToolContext(
         script=getattr(character, "assistant", None),

@@ -14,7 +14,7 @@ from evennia_ai.policy.conversation.inbox import GAVE_UP, Batch, next_batch, sel
 from evennia_ai.ports import InboxEvent, TurnRecord
 from evennia_ai.scheduling import persist
 from evennia_ai.turn.fallback import excuse
-from evennia_ai.turn.people import note_contacts
+from evennia_ai.turn.people import record_contacts
 from evennia_ai.turn.prompt_contexts import (
     CONTEXT_EXCUSE,
     CONTEXT_TICK_AUTONOMOUS,
@@ -45,7 +45,7 @@ def answer_events(script: Any) -> Generator[Deferred[Any], Any, int]:
     script.turns.recover()
     while turns < TURNS_A_TICK:
         if turns:  # each has made the talk longer
-            yield script.keep_room()
+            yield script.compact_in_emergency()
         open_events = script.inbox.open_events()
         doubtful = take_batch(script, open_events.doubtful)
         batch = doubtful or take_batch(script, open_events.waiting)
@@ -102,7 +102,7 @@ def think(
         outcome = yield excuse(script, turn, outcome, answer_lost or batch.exhausted)
     yield close_turn(script, turn, outcome)
     if outcome.state == ANSWERED:
-        yield note_contacts(script, turn)
+        yield record_contacts(script, turn)
 
 
 def begin_turn(script: Any, batch: Batch, context: PromptContext) -> TurnRecord:
@@ -128,7 +128,7 @@ def askers_present(script: Any, turn: TurnRecord) -> bool:
 
 
 @inlineCallbacks
-def act_unasked(script: Any) -> Generator[Deferred[Any], Any, None]:
+def act_autonomously(script: Any) -> Generator[Deferred[Any], Any, None]:
     """One turn nobody set off. A model that fails leaves no trace in the room: nobody waits."""
     context = CONTEXT_TICK_AUTONOMOUS
     audience = script.services.world.listeners(script.character)

@@ -49,7 +49,7 @@ Check = Callable[[ToolContext, ToolCallRequest], Deferred[ToolResult]]
 
 
 @dataclass(frozen=True)
-class RehearsedCall:
+class DryRunCall:
     """A call the model asked for. ``result`` is done where it would have been tried, and otherwise
     what the model would have been told."""
 
@@ -63,7 +63,7 @@ class RehearsedCall:
 
 
 @dataclass(frozen=True)
-class RehearsedStep:
+class DryRunStep:
     """One model call: what it cost, what was offered, and what the reply wants.
 
     ``words`` are those of a reply in plain text, as they would be spoken.
@@ -72,16 +72,16 @@ class RehearsedStep:
     cost: ModelCallRecord
     offered: tuple[str, ...]
     words: str = ""
-    calls: tuple[RehearsedCall, ...] = ()
+    calls: tuple[DryRunCall, ...] = ()
 
 
 @dataclass(frozen=True)
-class Rehearsal:
+class DryRun:
     """A dry turn. ``audience`` would hear the answer; ``ended`` is True where the turn would be
     over; ``problem`` says why no (further) reply came."""
 
     audience: Audience
-    steps: tuple[RehearsedStep, ...]
+    steps: tuple[DryRunStep, ...]
     ended: bool = False
     problem: str = ""
 
@@ -133,9 +133,9 @@ class DryScript:
 
 
 @inlineCallbacks
-def rehearse(
+def run_dry(
     script: Any, heard: Heard, check: Check, is_alive: Callable[[], bool] = lambda: True
-) -> Generator[Deferred[Any], Any, Rehearsal]:
+) -> Generator[Deferred[Any], Any, DryRun]:
     """Think one turn about a line, dry, in `MOST_STEPS` steps at most.
 
     Args:
@@ -145,22 +145,22 @@ def rehearse(
             result where it would be tried.
         is_alive: whether the assistant is still there, asked when a reply comes.
 
-    Fires with the `Rehearsal`; fails with TurnAborted where the server stops or the assistant has
+    Fires with the `DryRun`; fails with TurnAborted where the server stops or the assistant has
     gone.
     """
     dry = DryScript(script, is_alive)
     turn = dry_turn(dry, heard)
     log_heard(dry, turn)
     deadline_at = script.services.clock.seconds() + script.config.turn_deadline
-    steps: list[RehearsedStep] = []
+    steps: list[DryRunStep] = []
     state = LoopState(turn.id)
     try:
         while not state.ended and len(steps) < min(MOST_STEPS, script.config.max_iterations):
             step, state = yield take_step(dry, turn, state, check, deadline_at)
             steps.append(step)
     except ProviderError as error:
-        return Rehearsal(turn.audience, tuple(steps), problem=str(error))
-    return Rehearsal(turn.audience, tuple(steps), state.ended)
+        return DryRun(turn.audience, tuple(steps), problem=str(error))
+    return DryRun(turn.audience, tuple(steps), state.ended)
 
 
 def dry_turn(script: Any, heard: Heard) -> TurnRecord:
@@ -193,7 +193,7 @@ def log_heard(script: Any, turn: TurnRecord) -> None:
 @inlineCallbacks
 def take_step(
     script: Any, turn: TurnRecord, state: LoopState, check: Check, deadline_at: float
-) -> Generator[Deferred[Any], Any, tuple[RehearsedStep, LoopState]]:
+) -> Generator[Deferred[Any], Any, tuple[DryRunStep, LoopState]]:
     """Ask once and look at the reply. Fires with the step and the loop after it."""
     context, config = CONTEXT_TICK_EVENT, script.config
     first = state.step == 0
@@ -208,21 +208,21 @@ def take_step(
     cost = script.turns.costs[-1]
     if not reply.tool_calls:
         words = spoken_words(reply.content, script.character_name, config.max_speech_chars)
-        return RehearsedStep(cost, offered, words), replace(state, ended=True)
+        return DryRunStep(cost, offered, words), replace(state, ended=True)
     state = begin_step(state)
     categories = {spec.name: spec.category for spec in specs}
     limit = config.max_tool_calls
-    calls: list[RehearsedCall] = []
+    calls: list[DryRunCall] = []
     for number, call in enumerate(take_calls(reply, state, limit)):
         refusal = refusal_for(call, number, state, categories, reply.finish_reason, limit)
         result = ToolResult(REFUSED, refusal)
         if not refusal:
             result = yield check_call(tools, call, check)
-        calls.append(RehearsedCall(call, result))
+        calls.append(DryRunCall(call, result))
         state = apply_call(state, call, calls[-1].would_be_tried, categories)
     for item in calls:
         script.conversation.append(call_messages(turn, tools, item.call, item.result))
-    return RehearsedStep(cost, offered, calls=tuple(calls)), state
+    return DryRunStep(cost, offered, calls=tuple(calls)), state
 
 
 @inlineCallbacks

@@ -104,7 +104,7 @@ def is_contradicted(profiles: Any, value: Any, audience: Audience) -> bool:
 
 
 @inlineCallbacks
-def note_contacts(script: Any, turn: TurnRecord) -> Generator[Deferred[Any], Any, None]:
+def record_contacts(script: Any, turn: TurnRecord) -> Generator[Deferred[Any], Any, None]:
     """After a turn: who spoke with the character is a little better known to it. How it went is
     told from what all could hear alone, since it shows to all (P9).
 

@@ -23,7 +23,7 @@ from evennia_ai.policy.conversation.persona import render_persona
 from evennia_ai.policy.tokens import count_message, stored_tokens
 from evennia_ai.ports import InboxEvent
 from evennia_ai.turn.context_use import measure_context
-from evennia_ai.turn.prompt_context_data import InMind, call_to_mind, latest_talk
+from evennia_ai.turn.prompt_context_data import ContextItems, latest_talk, select_context_items
 from evennia_ai.turn.prompt_contexts import (
     PRESSURE,
     PromptContext,
@@ -74,7 +74,7 @@ def build_prompt(
     if context.tools is None and measure_context(script).ratio >= config.mask_threshold:
         situation = replace(situation, notes=(*situation.notes, PRESSURE))
     lines = [heard_line(e.heard.kind, e.heard.speaker_name, e.heard.text) for e in events]
-    mind = call_to_mind(script, audience, latest_talk(visible, lines), situation)
+    mind = select_context_items(script, audience, latest_talk(visible, lines), situation)
     system = wire_text(
         "system", system_prompt(script.character_name, render_persona(script.persona))
     )
@@ -110,7 +110,7 @@ def places_out_of(messages: Sequence[Message], events: Sequence[InboxEvent]) -> 
     return {place for place, event in enumerate(events) if event.id not in there}
 
 
-def tail_text(script: Any, situation: Situation, mind: InMind, task: str) -> str:
+def tail_text(script: Any, situation: Situation, mind: ContextItems, task: str) -> str:
     """The prompt's last part, with the context's task or the lines that have no answer yet."""
     now = script.services.now().strftime("%A, %H:%M")
     return situation_prompt(situation, mind.lore, now, task, mind.lines)

@@ -21,7 +21,7 @@ from evennia_ai.turn.prompt_contexts import (
     situation_prompt,
 )
 from evennia_ai.turn.recall import remembered
-from evennia_ai.turn.restored_materials import materials_at_hand
+from evennia_ai.turn.restored_materials import read_restored_materials
 
 Labelled = tuple[str, KnownLine]
 
@@ -37,7 +37,7 @@ MEMORY_PART = 0.03
 
 
 @dataclass(frozen=True)
-class InMind:
+class ContextItems:
     """What comes to mind beside the talk: static knowledge, and ``lines`` of what is known of
     those present, what was pinned, what it is after, what was consulted in talk out of view, and
     what is recalled of it, each with its label. ``private`` where any of it is for the prompt's
@@ -49,7 +49,9 @@ class InMind:
     speakers: Audience
 
 
-def call_to_mind(script: Any, audience: Audience, talk: Talk, situation: Situation) -> InMind:
+def select_context_items(
+    script: Any, audience: Audience, talk: Talk, situation: Situation
+) -> ContextItems:
     """Everything that the talk touches upon and this audience may hear of, within its room: what
     is recalled has as much as situation, pins, lore, materials and memories leave of the tail's."""
     config = script.config
@@ -63,7 +65,7 @@ def call_to_mind(script: Any, audience: Audience, talk: Talk, situation: Situati
     known += labelled(OCCUPATION, script.occupation())
     free = TAIL_PART * window - count_tail(situation, lore, known)
     most = int(min(MATERIALS_PART * window, free - LEAST_RECALL * window))
-    known += labelled(AT_HAND, materials_at_hand(script, audience, most))
+    known += labelled(AT_HAND, read_restored_materials(script, audience, most))
     free = TAIL_PART * window - count_tail(situation, lore, known)
     most = int(min(config.memory_tokens, MEMORY_PART * window, free - LEAST_RECALL * window))
     told = [line.text for _label, line in known]
@@ -79,7 +81,7 @@ def call_to_mind(script: Any, audience: Audience, talk: Talk, situation: Situati
     # A journal often has a fact in the words in which it was said.
     noted = "\n".join(memory.text for memory in memories)
     known += labelled(REMEMBERED, [line for line in recalled if line.text not in noted])
-    return InMind(
+    return ContextItems(
         lore=tuple(lore),
         lines=tuple((label, line.text) for label, line in known),
         private=any(line.private for _label, line in known),

@@ -152,7 +152,7 @@ def ask_with_room(
     try:
         asked: Asked = yield ask(script, turn, context, step, deadline_at, remembered)
     except ContextOverflow:
-        made_room: bool = yield script.make_room()
+        made_room: bool = yield script.compact_on_overflow()
         if not made_room:
             raise
         asked = yield ask(script, turn, context, step, deadline_at, remembered)

@@ -18,7 +18,7 @@ NOTED = 3
 LABEL_TOKENS = 4  # "At hand: " before each line
 
 
-def materials_at_hand(script: Any, audience: Audience, budget_tokens: int) -> list[KnownLine]:
+def read_restored_materials(script: Any, audience: Audience, budget_tokens: int) -> list[KnownLine]:
     """What `policy.compaction.consulted.select_at_hand` names, a line each, as far as this audience
     may know
     of it (P9) and there is room.

@@ -17,7 +17,7 @@ from evennia_ai.policy.context.projection import mask_results, visible_items
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import LLMRequest
 from evennia_ai.sleep.compaction.compact import compact
-from evennia_ai.sleep.compaction.request import Order
+from evennia_ai.sleep.compaction.request import CompactionRequest
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.llm_interaction import generate_context_summary
 from evennia_ai.turn.prompt_building import build_prompt
@@ -108,7 +108,7 @@ def live_through(
     for number, turn in enumerate(turns, 1):
         script.conversation.append(turn)
         if number in due:
-            result = at_once(compact(script, Order("manual", force=True)))
+            result = at_once(compact(script, CompactionRequest("manual", force=True)))
             assert result.get("success") or result["reason"] == WITHIN_WINDOW, result
 
 

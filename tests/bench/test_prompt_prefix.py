@@ -21,7 +21,7 @@ from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import Situation
 from evennia_ai.scheduling import TimeSlices
 from evennia_ai.sleep.compaction.compact import compact, is_due, is_urgent
-from evennia_ai.sleep.compaction.request import Order
+from evennia_ai.sleep.compaction.request import CompactionRequest
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.prompt_building import Prompt, build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
@@ -161,7 +161,7 @@ def test_a_compaction_does_not_hold_the_reactor(sheet: Callable[[str], Sheet]) -
     for _ in range(TIMES):
         script, turns, gateway = long_script(2_000)
         done: list[Any] = []
-        started = turns.timed(compact, script, Order("manual", force=True))
+        started = turns.timed(compact, script, CompactionRequest("manual", force=True))
         started.addCallback(done.append)
         turns.go_on()
         while gateway.calls:

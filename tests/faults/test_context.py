@@ -10,7 +10,7 @@ import pytest
 
 from evennia_ai.messages import make_message, wire_call
 from evennia_ai.sleep.compaction.compact import compact, compact_conversation_history
-from evennia_ai.sleep.compaction.request import Order
+from evennia_ai.sleep.compaction.request import CompactionRequest
 from evennia_ai.testing.stub_replies import build_completion
 from tests.faults.conftest import Body
 
@@ -77,7 +77,7 @@ def test_fault_47_one_that_was_cut_off_is_none_either(full):
 
 def test_fault_47_after_two_of_them_room_is_made_without_a_model(full):
     full.provider.queue(*[NO_SUMMARIES["empty"]] * 40)
-    order = Order(force=True)
+    order = CompactionRequest(force=True)
     assert not full.outcome(compact(full.script, order))["success"]
     assert not full.outcome(compact(full.script, order))["success"]
     asked = len(full.provider.requests())
@@ -166,13 +166,13 @@ def lose_rows(road):
 
 CHANGES = {
     "as it is": lambda road: None,
-    "after a compaction": lambda road: road.script.make_room(),
+    "after a compaction": lambda road: road.script.compact_on_overflow(),
     "after one into the midst of the looks": lambda road: road.outcome(
-        compact(road.script, Order("overflow", force=True, keep_recent=3))
+        compact(road.script, CompactionRequest("overflow", force=True, keep_recent=3))
     ),
     "after a mask": lambda road: road.script.conversation.mask(10_000),
     "after an undo": lambda road: (
-        road.script.make_room(),
+        road.script.compact_on_overflow(),
         road.script.conversation.mask(10_000),
         road.script.conversation.undo(),
     ),

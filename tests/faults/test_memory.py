@@ -10,7 +10,7 @@ from evennia_ai.memory.mem0_setup import EMBEDDED, StoreSettings
 from evennia_ai.memory.semantic import LIMITS, LongTermMemory, MemorySettings
 from evennia_ai.policy.records.long_term import agent_of, memory_of
 from evennia_ai.sleep import run_sleep_tick
-from evennia_ai.store.deleted_characters import marks_for_tidying
+from evennia_ai.store.deleted_characters import deletion_marks
 from evennia_ai.store.forget import forget_chunk
 from evennia_ai.testing.scripted import call
 from tests.game import conftest as shared
@@ -42,18 +42,18 @@ class Nights:
 
     def open(self, vector_store=None, embedder=BagOfWords):
         """Let the service have long-term memory, as after a restart."""
-        from evennia_ai.services.long_term_sync import MemoryKeeper
+        from evennia_ai.services.long_term_sync import LongTermSync
 
         self.close()
         settings = MemorySettings(StoreSettings(self.path, vector_store or {}))
         service = self.game.service
-        service.memory_keeper.stop()
+        service.long_term_sync.stop()
         self.memory = LongTermMemory(
             self.game.clock, self.pump.call_from_thread, settings, embedder
         )
         service.semantic = self.memory
-        service.memory_keeper = MemoryKeeper(self.game.clock, self.memory)
-        service.memory_keeper.start()
+        service.long_term_sync = LongTermSync(self.game.clock, self.memory)
+        service.long_term_sync.start()
 
     def close(self):
         if self.memory:
@@ -240,7 +240,7 @@ def test_forget_me_leaves_no_word_in_any_file_of_mem0s(nights, ann):
         pass
     for _ in range(500):
         nights.let_pass(0.1)
-        if not marks_for_tidying():
+        if not deletion_marks():
             break
     assert b"with child" not in on_disk()
     assert nights.in_step()

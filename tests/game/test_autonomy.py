@@ -44,7 +44,7 @@ def test_with_a_player_near_and_quiet_it_does_something_by_itself(game, tavern):
     mira = game.assistant("Mira", tavern)
     ann = game.player("Ann", tavern)
     game.model.add(call("emote", text="wipes a mug."))
-    game.service.awakening.attend_present()
+    game.service.startup.attend_present()
     game.clock.pump([1] * 60)
     assert ann.heard() == ["Mira wipes a mug."]
     assert unasked() == 1
@@ -55,7 +55,7 @@ def test_a_thought_that_it_only_writes_down_is_no_failure(game, tavern):
     mira = game.assistant("Mira", tavern)
     ann = game.player("Ann", tavern)
     game.model.add(call("add_journal_entry", content="Ann sits by the fire."))
-    game.service.awakening.attend_present()
+    game.service.startup.attend_present()
     game.clock.pump([1] * 60)
     assert [entry["content"] for entry in mira.journal.all()] == ["Ann sits by the fire."]
     assert ann.heard() == []
@@ -69,7 +69,7 @@ def test_a_model_that_fails_then_says_nothing_at_all(game, tavern):
     game.assistant("Mira", tavern)
     ann = game.player("Ann", tavern)
     game.model.add(ProviderUnavailable("down"))
-    game.service.awakening.attend_present()
+    game.service.startup.attend_present()
     game.clock.pump([1] * 60)
     assert ann.heard() == []
     assert Turn.objects.get().outcome == "noted"
@@ -118,7 +118,7 @@ def test_the_budget_is_kept_over_a_restart(game, tavern):
     mira = game.assistant("Mira", tavern)
     game.player("Ann", tavern)
     game.model.script = Endless()
-    game.service.awakening.attend_present()
+    game.service.startup.attend_present()
     game.clock.pump([5] * 300)
     before = unasked()
     assert before == 2

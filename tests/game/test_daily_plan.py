@@ -163,7 +163,7 @@ def test_near_a_player_it_is_seen_at_it_and_with_nobody_near_it_costs_nothing(
         game.clock.pump([1] * 60)
     assert len(queries) == 0
     ann = game.player("Ann", tavern)
-    game.service.awakening.attend_present()
+    game.service.startup.attend_present()
     game.clock.pump([1] * 60)
     assert ann.heard() == ["Mira mends the nets."]
 

@@ -6,7 +6,7 @@ import pytest
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable
-from evennia_ai.sleep.goal_review import tend_goals
+from evennia_ai.sleep.goal_review import review_goals
 
 ASKING = ModelProfile("test", client="openai", model="scripted")
 DAY_S = 86_400
@@ -21,7 +21,7 @@ def tend(game, mira):
         mira.assistant.resolve_settings()
         mira.assistant.ndb.profile = profile
         fired = []
-        tend_goals(mira.assistant, mira).addBoth(fired.append)
+        review_goals(mira.assistant, mira).addBoth(fired.append)
         for _ in range(20):
             game.run(1)
         return fired[0]

@@ -133,9 +133,9 @@ def test_what_somebody_knows_can_be_asked(builder):
 
 
 def test_lore_stands_in_modules_too_and_cannot_be_deleted_there(game, settings, builder):
-    from evennia_ai.store.lore_records import LoreShelf
+    from evennia_ai.store.lore_records import LoreRecords
 
-    game.service.lore.fixed = LoreShelf(["tests.game.some_lore"]).fixed
+    game.service.lore.fixed = LoreRecords(["tests.game.some_lore"]).fixed
     assert "Harbour" in builder.told("ailore")
     assert "stands in a module of the game" in builder.told("ailore/delete Harbour")
 

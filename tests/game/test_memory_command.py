@@ -12,7 +12,7 @@ from evennia_ai.sleep.consolidation import (
     consolidate_memories_to_semantic,
     prune_orphaned_memory_links,
 )
-from evennia_ai.store.deleted_characters import marks_for_tidying
+from evennia_ai.store.deleted_characters import deletion_marks
 from evennia_ai.store.forget import assistants_who_know, forget_chunk
 from evennia_ai.store.journal import Journal
 from evennia_ai.store.memory_editor import MOST_STEPS, TAKEN_BACK, MemoryEditor, UndoSteps
@@ -387,7 +387,7 @@ def test_old_words_are_found_nowhere_and_leave_long_term_memory(game, mira, ask,
     recalled = run(game, recall_by_meaning(mira.assistant, mira, "bridge toll", 5, frozenset()))
     assert recalled == []
     assert "bridge" not in ask("aimemory/search Mira = toll").replace("words: bridge", "")
-    assert mira.id in marks_for_tidying()
+    assert mira.id in deletion_marks()
     run(game, prune_orphaned_memory_links(mira.assistant, mira))
     left = [text for _, text in memory.stored[agent].values()]
     assert left == ([] if "delete" in line else ["Six pennies."])

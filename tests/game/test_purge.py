@@ -31,7 +31,7 @@ from evennia_ai.services.retention import (
     BUSY_PAUSE_S,
     DAY_S,
     FIRST_RUN_S,
-    Housekeeper,
+    LogRetention,
     PurgeRefused,
 )
 from evennia_ai.store import purge
@@ -125,8 +125,8 @@ def keep(service):
     """A function that sets the limits, as the game's settings do at a start."""
 
     def set_limits(**limits):
-        service.housekeeper.retention = limits
-        return service.housekeeper
+        service.log_retention.retention = limits
+        return service.log_retention
 
     return set_limits
 
@@ -136,7 +136,7 @@ def purged(service):
     """A function that purges and returns the report."""
 
     def run(limits, assistant_id=None, dry=False):
-        keeper = Housekeeper(service.clock, service.slices.put, limits)
+        keeper = LogRetention(service.clock, service.slices.put, limits)
         running = keeper.preview(assistant_id) if dry else keeper.purge(assistant_id)
         return result_of(service.clock, running)
 
@@ -575,7 +575,7 @@ def test_where_the_database_stays_busy_a_daily_purge_goes_on_later(log, keep, ga
 
 
 def test_without_limits_nothing_is_asked_and_nothing_planned(service, game, mira):
-    service.housekeeper.start()
+    service.log_retention.start()
     planned = len(game.clock.getDelayedCalls())
     with CaptureQueriesContext(connection) as asked:
         settle(game, 3 * DAY_S)
@@ -609,14 +609,14 @@ def test_two_purges_do_not_run_at_a_time(log, keep):
 def test_a_wrong_setting_deletes_nothing_and_is_told(game, settings):
     settings.AI_ASSISTANT = {"RETENTION": {"Message": {"days": 1}, "Turn": {"days": True}}}
     service = AssistantService(clock=game.clock, environ={})
-    assert service.housekeeper.retention == {}
+    assert service.log_retention.retention == {}
     assert [c for c in service.complaints if "AI_ASSISTANT['RETENTION']: Turn: days must" in c]
 
 
 def test_a_right_setting_is_used(game, settings):
     settings.AI_ASSISTANT = {"RETENTION": {"Message": {"days": 365, "rows": 50_000}}}
     service = AssistantService(clock=game.clock, environ={})
-    assert service.housekeeper.retention == {"Message": Limit(365, 50_000)}
+    assert service.log_retention.retention == {"Message": Limit(365, 50_000)}
     assert service.complaints == []
 
 

@@ -18,7 +18,7 @@ from evennia_ai.store.erase import erase_chunk
 from evennia_ai.store.forget import forget_chunk
 from evennia_ai.store.journal import Journal
 from evennia_ai.store.memory_editor import MemoryEditor
-from evennia_ai.store.shared_entries import MOST_HEARD, ScopeShelf
+from evennia_ai.store.shared_entries import MOST_HEARD, SharedEntryStore
 from evennia_ai.testing.scripted import call
 from tests.game.conftest import gateway_to
 
@@ -507,7 +507,9 @@ def test_an_endpoint_for_vectors_that_hangs_is_waited_for_once(game, guard, slee
 def test_where_one_part_of_memory_cannot_be_read_it_is_said(game, bruno, vera, sleep, monkeypatch):
     learn(bruno)
     sleep(bruno)
-    monkeypatch.setattr(ScopeShelf, "load", lambda shelf, put: fail(StoreUnavailable("not now")))
+    monkeypatch.setattr(
+        SharedEntryStore, "load", lambda shelf, put: fail(StoreUnavailable("not now"))
+    )
     done = []
     vera.assistant.memories.prepare(game.service).addBoth(done.append)
     game.run(0.1)

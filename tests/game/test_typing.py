@@ -9,7 +9,7 @@ from twisted.internet.defer import Deferred
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.game.typing_indicator import REPEAT_S, harmless_name
 from evennia_ai.testing.scripted import call
-from evennia_ai.turn.answer_events import act_unasked
+from evennia_ai.turn.answer_events import act_autonomously
 
 HAS_CORE = importlib.util.find_spec("evennia.server.is_typing") is not None
 WEB = {"key": "webclient/websocket", "CLIENTNAME": "Evennia Webclient (websocket)", "OOB": True}
@@ -153,7 +153,7 @@ def test_it_ends_when_the_server_goes_down(game, ann, late):
 
 def test_what_it_does_unasked_is_not_announced(game, ann, mira, late):
     nothing = signs_for(ann, **GMCP)
-    act_unasked(mira.assistant)
+    act_autonomously(mira.assistant)
     game.run(REPEAT_S)
     assert len(game.model.requests) == 1
     assert nothing == []

@@ -15,9 +15,9 @@ from evennia_ai.policy.compaction.plan import (
     Skip,
     below_threshold,
     count_small,
-    is_treading_water,
     is_worthwhile,
     last_turn_start,
+    makes_little_progress,
     needs_compaction,
     plan_compaction,
     plan_last_turn,
@@ -219,4 +219,4 @@ def test_compactions_that_take_out_less_than_a_tenth_of_the_window_are_counted()
 
     assert count_small(1, plan(99), 1_000) == 2
     assert count_small(2, plan(100), 1_000) == 0
-    assert [is_treading_water(count) for count in (2, 3)] == [False, True]
+    assert [makes_little_progress(count) for count in (2, 3)] == [False, True]

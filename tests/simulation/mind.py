@@ -15,11 +15,11 @@ from evennia_ai.policy.audience import KnownLine
 from evennia_ai.sleep import run_sleep_tick
 from evennia_ai.sleep.compaction.compact import compact, is_due, mask_old_results
 from evennia_ai.sleep.compaction.journal_summary import archive_summaries
-from evennia_ai.sleep.compaction.request import EMERGENCY, MANUAL, Order
+from evennia_ai.sleep.compaction.request import EMERGENCY, MANUAL, CompactionRequest
 from evennia_ai.sleep.pass_time import PassTime
 from evennia_ai.store.backlog import Backlog
 from evennia_ai.testing.stand_ins import StandInScript
-from evennia_ai.turn.answer_events import EXPIRED, TURNS_A_TICK, act_unasked, answer_events
+from evennia_ai.turn.answer_events import EXPIRED, TURNS_A_TICK, act_autonomously, answer_events
 
 if TYPE_CHECKING:
     from tests.simulation.play import Stores
@@ -116,7 +116,7 @@ class Mind:
         return self.process.accepting and not (self.stopped or self.steered or nowhere)
 
     def pins(self, audience: Audience) -> list[KnownLine]:
-        """As `MindMixin.pins`."""
+        """As `AssistantContextMixin.pins`."""
         found = self.script.character.journal.pinned(audience)
         return [KnownLine(entry["content"], entry["audience"] is not None) for entry in found]
 
@@ -189,9 +189,9 @@ class Mind:
             yield archive_summaries(self.script)
         mask_old_results(self.script)
         if self.cramped:
-            yield compact(self.script, Order(EMERGENCY, force=True, keep_recent=KEPT))
+            yield compact(self.script, CompactionRequest(EMERGENCY, force=True, keep_recent=KEPT))
             self.cramped = False
-        yield self.script.keep_room()
+        yield self.script.compact_in_emergency()
         if self.asleep:
             open_events = self.script.inbox.open_events()
             if not (open_events.waiting or open_events.doubtful):
@@ -202,7 +202,7 @@ class Mind:
         turns: int = yield answer_events(self.script)
         if not turns and self.restless:
             self.restless = False
-            yield act_unasked(self.script)
+            yield act_autonomously(self.script)
         return turns
 
     def drop_turn(self) -> None:
@@ -240,7 +240,7 @@ class Mind:
             self.sleep = None
 
     def tend(self) -> None:
-        """As `rest.NightWatch.put_to_rest`: a full head sleeps where nobody is near."""
+        """As `rest.SleepTimer.put_to_rest`: a full head sleeps where nobody is near."""
         if self.ticking or not self.may_think():
             return
         unseen = self.process.rooms.listeners(self.dbref).isdisjoint(self.process.sim.players)
@@ -256,7 +256,7 @@ class Mind:
             return
         self.ticking = True
         try:
-            yield compact(self.script, Order(MANUAL, force=True, keep_recent=KEPT))
+            yield compact(self.script, CompactionRequest(MANUAL, force=True, keep_recent=KEPT))
         except (TurnAborted, StoreUnavailable) as error:
             self.process.sim.tell(f"{self.name} does not compact: {error}")
         finally:

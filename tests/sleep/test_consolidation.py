@@ -8,14 +8,14 @@ from twisted.python.failure import Failure
 from evennia_ai.errors import MemoryUnavailable
 from evennia_ai.memory.long_term import recall_by_meaning
 from evennia_ai.policy.records.long_term import agent_of, digest_of, memory_of
-from evennia_ai.services.long_term_sync import AGAIN_AFTER_S, MemoryKeeper
+from evennia_ai.services.long_term_sync import AGAIN_AFTER_S, LongTermSync
 from evennia_ai.sleep.consolidation import (
     MOST,
     consolidate_memories_to_semantic,
     prune_orphaned_memory_links,
     rebuild,
 )
-from evennia_ai.store.deleted_characters import mark_for_tidying, marks_for_tidying, note_tidied
+from evennia_ai.store.deleted_characters import deletion_marks, mark_for_deletion, note_deleted
 from evennia_ai.store.erase import erase_chunk
 from evennia_ai.store.forget import forget_chunk
 from evennia_ai.testing.semantic import StandInSemantic
@@ -34,10 +34,10 @@ STEPS_AT_MOST = 20_000
 @pytest.fixture
 def semantic(service):
     """Long-term memory in a dictionary, in the place of mem0."""
-    service.memory_keeper.stop()
+    service.long_term_sync.stop()
     service.semantic = StandInSemantic()
-    service.memory_keeper = MemoryKeeper(service.clock, service.semantic)
-    service.memory_keeper.start()
+    service.long_term_sync = LongTermSync(service.clock, service.semantic)
+    service.long_term_sync.start()
     return service.semantic
 
 
@@ -356,7 +356,7 @@ def test_forget_me_reaches_long_term_memory_within_moments(game, run, semantic, 
     game.run(2)
     game.run(2)
     assert list(memories(semantic, mira)) == [kept]
-    assert marks_for_tidying() == {}
+    assert deletion_marks() == {}
 
 
 def test_what_was_forgotten_while_the_store_was_down_goes_when_it_is_back(
@@ -367,16 +367,16 @@ def test_what_was_forgotten_while_the_store_was_down_goes_when_it_is_back(
     semantic.down = True
     forget(ann.dbref)
     game.run(2)
-    assert memories(semantic, mira) and list(marks_for_tidying()) == [mira.id]
-    service.memory_keeper.stop()  # the server stops meanwhile
+    assert memories(semantic, mira) and list(deletion_marks()) == [mira.id]
+    service.long_term_sync.stop()  # the server stops meanwhile
     semantic.down = False
     game.run(10 * AGAIN_AFTER_S)
     assert memories(semantic, mira)
-    service.memory_keeper.start()
+    service.long_term_sync.start()
     game.run(2)
     game.run(2)
     assert memories(semantic, mira) == {}
-    assert marks_for_tidying() == {}
+    assert deletion_marks() == {}
 
 
 def test_it_is_tried_again_until_it_succeeds(game, run, semantic, mira, ann):
@@ -393,13 +393,13 @@ def test_it_is_tried_again_until_it_succeeds(game, run, semantic, mira, ann):
 
 
 def test_what_is_marked_again_while_it_is_tidied_stays_marked(semantic, mira):
-    mark_for_tidying(mira.id)
-    before = marks_for_tidying()[mira.id]
-    mark_for_tidying(mira.id)
-    note_tidied(mira.id, before)
-    assert list(marks_for_tidying()) == [mira.id]
-    note_tidied(mira.id, marks_for_tidying()[mira.id])
-    assert marks_for_tidying() == {}
+    mark_for_deletion(mira.id)
+    before = deletion_marks()[mira.id]
+    mark_for_deletion(mira.id)
+    note_deleted(mira.id, before)
+    assert list(deletion_marks()) == [mira.id]
+    note_deleted(mira.id, deletion_marks()[mira.id])
+    assert deletion_marks() == {}
 
 
 def test_with_the_mind_goes_what_it_remembers(game, run, semantic, mira):
@@ -427,4 +427,4 @@ def test_what_was_never_used_is_not_opened_to_forget(game, semantic, mira, ann):
     forget(ann.dbref)
     game.run(2)
     assert semantic.asked == []
-    assert marks_for_tidying() == {}
+    assert deletion_marks() == {}

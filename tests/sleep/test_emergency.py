@@ -4,7 +4,12 @@ import pytest
 
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.sleep import emergency
-from evennia_ai.sleep.emergency import SOMEBODY_WAITS, TOO_FULL, extract_in_haste, keep_room
+from evennia_ai.sleep.emergency import (
+    SOMEBODY_WAITS,
+    TOO_FULL,
+    compact_in_emergency,
+    extract_before_emergency,
+)
 from evennia_ai.testing.scripted import call
 from evennia_ai.testing.stand_ins import TOOLS, StandInToolbox
 from evennia_ai.turn.answer_events import answer_events
@@ -50,37 +55,37 @@ def nearly_full():
 def test_where_there_is_room_nothing_is_asked_and_nothing_done(nearly_full):
     script = nearly_full()
     fill(script, 0.5)
-    assert outcome(keep_room(script)) is None
+    assert outcome(compact_in_emergency(script)) is None
     assert script.services.compactions == []
 
 
 def test_where_nobody_waits_facts_are_journalled_first(nearly_full):
     script = nearly_full([entry("Ann is a smith."), call("noop"), SUMMARY])
-    assert outcome(keep_room(script))["success"]
+    assert outcome(compact_in_emergency(script))["success"]
     assert script.purposes == ["pre_compaction", "pre_compaction", "summary"]
 
 
 def test_who_waits_does_not_wait_for_a_journal(nearly_full):
     script = nearly_full([SUMMARY])
     script.hears("Mira, a beer!")
-    assert outcome(extract_in_haste(script)) == {"skipped": True, "reason": SOMEBODY_WAITS}
-    assert outcome(keep_room(script))["success"]
+    assert outcome(extract_before_emergency(script)) == {"skipped": True, "reason": SOMEBODY_WAITS}
+    assert outcome(compact_in_emergency(script))["success"]
     assert script.purposes == ["summary"]
 
 
 def test_it_asks_three_times_at_most_and_less_where_the_setting_says_so(nearly_full):
     script = nearly_full([entry(f"Fact {number}.") for number in range(9)])
-    assert outcome(extract_in_haste(script))["iterations"] == 3
+    assert outcome(extract_before_emergency(script))["iterations"] == 3
     script = nearly_full([entry(f"Fact {number}.") for number in range(9)],
                          pre_compact_max_iterations=1)  # fmt: skip
-    assert outcome(extract_in_haste(script))["iterations"] == 1
+    assert outcome(extract_before_emergency(script))["iterations"] == 1
 
 
 def test_it_must_see_all_of_the_talk(nearly_full):
     script = nearly_full()
     fill(script, 1.0)
     assert measure_context(script).ratio > 1
-    assert outcome(extract_in_haste(script)) == {"skipped": True, "reason": TOO_FULL}
+    assert outcome(extract_before_emergency(script)) == {"skipped": True, "reason": TOO_FULL}
 
 
 def test_it_ends_as_soon_as_somebody_speaks(nearly_full):
@@ -92,7 +97,7 @@ def test_it_ends_as_soon_as_somebody_speaks(nearly_full):
         return run(context, request)
 
     script.services.toolbox.run = interrupted
-    result = outcome(extract_in_haste(script))
+    result = outcome(extract_before_emergency(script))
     assert (result["facts_recorded"], result["stopped_by"]) == (1, "interrupted")
     assert not script.turns.current
 
@@ -109,7 +114,7 @@ def test_it_has_the_time_of_one_turn(nearly_full):
         return complete(request, profile, deadline_at)
 
     script.services.gateway.complete = noting
-    outcome(extract_in_haste(script))
+    outcome(extract_before_emergency(script))
     assert set(deadlines) == {7.0}
 
 
@@ -120,7 +125,7 @@ def test_room_is_made_whatever_becomes_of_the_journal(nearly_full, failure, monk
         monkeypatch.setattr(emergency, "extract_facts", lambda *_args: 1 / 0)
     else:
         script = nearly_full([failure, SUMMARY])
-    assert outcome(keep_room(script))["success"]
+    assert outcome(compact_in_emergency(script))["success"]
     assert measure_context(script).ratio < 0.8
 
 

@@ -6,7 +6,7 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import LLMReply, make_message
 from evennia_ai.sleep.compaction.compact import compact, compact_if_urgent
-from evennia_ai.sleep.compaction.request import Order
+from evennia_ai.sleep.compaction.request import CompactionRequest
 from tests.test_context_compaction import ANN, BOB, make_script, outcome, sleep, talk
 
 POOR = "Ann has a sister Lina, who keeps bees in Dunmore."
@@ -109,5 +109,5 @@ def test_nobody_waits_for_it_in_an_emergency():
     assert outcome(compact_if_urgent(script))["rung"] == "summary"
     assert len(script.services.gateway.requests) == 1
     talk(script, 40)
-    assert outcome(compact(script, Order("overflow", force=True)))["rung"] == "digest"
+    assert outcome(compact(script, CompactionRequest("overflow", force=True)))["rung"] == "digest"
     assert len(script.services.gateway.requests) == 1

@@ -9,7 +9,7 @@ from evennia_ai.errors import ContextOverflow, ProviderMisconfigured, ProviderUn
 from evennia_ai.messages import LLMReply, make_message
 from evennia_ai.sleep.compaction.compact import compact, compact_if_urgent
 from evennia_ai.sleep.compaction.ladder import rungs_of, worst_of
-from evennia_ai.sleep.compaction.request import Order
+from evennia_ai.sleep.compaction.request import CompactionRequest
 from tests.test_context_compaction import ANN, SUMMARY, make_script, outcome, sleep, talk
 
 SPARE = {"spare": {"client": "openai", "model": "big", "base_url": "http://127.0.0.1:1/v1"}}
@@ -108,7 +108,7 @@ def test_where_nobody_waits_each_rung_has_its_own_time():
 
 def test_after_an_overflow_no_model_is_asked_at_all():
     script = full([], compact_model="small", compact_fallback_profile="spare")
-    assert outcome(compact(script, Order("overflow", force=True)))["rung"] == "digest"
+    assert outcome(compact(script, CompactionRequest("overflow", force=True)))["rung"] == "digest"
     assert asked(script) == []
 
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 from evennia_ai.messages import make_message
 from evennia_ai.policy.compaction.plan import TOO_LITTLE
 from evennia_ai.sleep.compaction.compact import compact, compact_if_urgent, limits_for
-from evennia_ai.sleep.compaction.request import Order
+from evennia_ai.sleep.compaction.request import CompactionRequest
 from evennia_ai.turn.context_use import measure_context
 from evennia_ai.turn.llm_interaction import build_llm_messages
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
@@ -32,7 +32,7 @@ def talk_tokens(script):
 
 def test_where_the_summaries_leave_the_talk_above_its_target_only_the_last_turn_stays():
     script = gossip([SUMMARY + " word" * 200] * 20)
-    limits = limits_for(script, Order())
+    limits = limits_for(script, CompactionRequest())
     result = sleep(script)
     assert (result["success"], result["rung"]) == (True, "last turn")
     assert talk_tokens(script) <= limits.target_tokens
@@ -58,8 +58,8 @@ def test_a_digest_goes_the_same_way():
         script.conversation.append(
             [make_message("user", f"secret {LONG}", audience=[partner], private=True)]
         )
-    assert outcome(compact(script, Order("overflow", force=True)))["success"]
-    assert talk_tokens(script) <= limits_for(script, Order()).target_tokens
+    assert outcome(compact(script, CompactionRequest("overflow", force=True)))["success"]
+    assert talk_tokens(script) <= limits_for(script, CompactionRequest()).target_tokens
 
 
 def test_what_would_save_nothing_is_not_done():

@@ -4,10 +4,10 @@ is warned that compactions follow one another too closely."""
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import LLMReply, Usage
 from evennia_ai.policy.compaction.digest import prefix_hash
-from evennia_ai.policy.compaction.plan import TREADING_WATER
+from evennia_ai.policy.compaction.plan import LITTLE_PROGRESS
 from evennia_ai.sleep import run_sleep_tick
 from evennia_ai.sleep.compaction.compact import compact, compact_if_urgent
-from evennia_ai.sleep.compaction.request import Order
+from evennia_ai.sleep.compaction.request import CompactionRequest
 from tests.test_context_compaction import SUMMARY, make_script, outcome, sleep, talk
 
 
@@ -44,7 +44,7 @@ def test_what_failed_attempts_cost_counts_with_the_next_that_succeeds_and_no_oth
 def test_without_a_model_call_it_cost_nothing():
     script = make_script()
     talk(script, 60)
-    outcome(compact(script, Order("overflow", force=True)))
+    outcome(compact(script, CompactionRequest("overflow", force=True)))
     assert not record_of(script).cost
 
 
@@ -72,7 +72,7 @@ def crowded(small_steps):
 
 def test_the_owner_is_warned_after_three_compactions_in_a_row_that_took_out_little():
     assert crowded(2).troubles == []
-    assert crowded(3).troubles == [TREADING_WATER]
+    assert crowded(3).troubles == [LITTLE_PROGRESS]
 
 
 def test_one_that_takes_out_much_begins_the_count_anew():

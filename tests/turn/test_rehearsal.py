@@ -12,7 +12,7 @@ from evennia_ai.ports import ToolResult
 from evennia_ai.testing.scripted import ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.answer_events import answer_events
-from evennia_ai.turn.dry_run import NOT_DONE, rehearse
+from evennia_ai.turn.dry_run import NOT_DONE, run_dry
 
 
 def assistant(*lines, **config):
@@ -34,7 +34,7 @@ def allow(context, wanted):
 
 def run(script, heard=None, check=allow, **options):
     fired = []
-    rehearse(script, heard or line(), check, **options).addBoth(fired.append)
+    run_dry(script, heard or line(), check, **options).addBoth(fired.append)
     assert fired, "the rehearsal did not end"
     if not hasattr(fired[0], "steps"):
         fired[0].raiseException()
@@ -186,7 +186,7 @@ def test_a_reply_for_an_assistant_that_is_gone_is_dropped_uncounted():
     script, _ = assistant(late)
     alive = [True]
     failures = []
-    rehearse(script, line(), allow, lambda: alive[0]).addErrback(failures.append)
+    run_dry(script, line(), allow, lambda: alive[0]).addErrback(failures.append)
     alive[0] = False
     late.callback("too late")
     assert failures[0].check(TurnAborted)

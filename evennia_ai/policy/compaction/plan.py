@@ -35,7 +35,7 @@ DISABLED = "compaction disabled"
 NO_HISTORY = "no history"
 WITHIN_WINDOW = "history within preserve window"
 TOO_LITTLE = "too little would be gained"
-TREADING_WATER = (
+LITTLE_PROGRESS = (
     "Three compactions in a row took out little of the talk, and each summed the same summary up "
     "again. Give it a larger window, a shorter persona, or a lower compact_target."
 )
@@ -264,6 +264,6 @@ def count_small(before: int, plan: CompactionPlan, window: int) -> int:
     return before + 1 if plan.gone_tokens < SMALL_SHARE * window else 0
 
 
-def is_treading_water(small: int) -> bool:
+def makes_little_progress(small: int) -> bool:
     """True where compactions follow one another so closely that each sums up a summary."""
     return small >= SMALL_IN_A_ROW

@@ -20,15 +20,15 @@ from evennia_ai.policy.compaction.digest import prefix_hash
 from evennia_ai.policy.compaction.journal_summary import speakers_of
 from evennia_ai.policy.compaction.plan import (
     DISABLED,
+    LITTLE_PROGRESS,
     TOO_LITTLE,
-    TREADING_WATER,
     CompactionLimits,
     CompactionPlan,
     Skip,
     below_threshold,
     count_small,
-    is_treading_water,
     is_worthwhile,
+    makes_little_progress,
     needs_compaction,
     plan_compaction,
 )
@@ -46,7 +46,7 @@ from evennia_ai.sleep.compaction.request import (
     SLEEP,
     STRIKES,
     URGENT,
-    Order,
+    CompactionRequest,
 )
 from evennia_ai.sleep.compaction.summarising import summarise
 from evennia_ai.turn.context_use import ContextUse, measure_context, reserve
@@ -58,7 +58,7 @@ FAILED = "summary generation failed"
 CHANGED = "the history was changed meanwhile"
 
 
-def limits_for(script: Any, order: Order) -> CompactionLimits:
+def limits_for(script: Any, order: CompactionRequest) -> CompactionLimits:
     """What a plan goes by."""
     config = script.config
     limits = CompactionLimits(
@@ -92,7 +92,7 @@ def compact_conversation_history(
     Fires with a result dict: ``success`` True with figures; ``skipped`` True with ``reason`` and
     ``token_usage``; or ``success`` False with ``error``, and then the history is as it was.
     """
-    return compact(script, Order(MANUAL if force else SLEEP, force, focus, keep_recent))
+    return compact(script, CompactionRequest(MANUAL if force else SLEEP, force, focus, keep_recent))
 
 
 def mask_old_results(script: Any) -> int:
@@ -126,18 +126,18 @@ def is_urgent(script: Any) -> bool:
 def compact_if_urgent(script: Any) -> Deferred[dict[str, Any]]:
     """Compact where the context is filled to ``compact_emergency_threshold``. Fires with a result
     as `compact_conversation_history` does."""
-    return compact(script, Order(EMERGENCY))
+    return compact(script, CompactionRequest(EMERGENCY))
 
 
 @inlineCallbacks
-def make_room(script: Any) -> Generator[Deferred[Any], Any, bool]:
+def compact_on_overflow(script: Any) -> Generator[Deferred[Any], Any, bool]:
     """Compact after a model's window has overflowed, without asking any. Fires with True where
     there is more room now; fails with TurnAborted and StoreUnavailable."""
-    result: dict[str, Any] = yield compact(script, Order(OVERFLOW, force=True))
+    result: dict[str, Any] = yield compact(script, CompactionRequest(OVERFLOW, force=True))
     return bool(result.get("success"))
 
 
-def preview(script: Any, order: Order) -> CompactionPlan | Skip:
+def preview(script: Any, order: CompactionRequest) -> CompactionPlan | Skip:
     """What an order would do now, by where it would cut. Nothing is done."""
     if not script.config.compact_enabled:
         return Skip(DISABLED)
@@ -150,7 +150,7 @@ def preview(script: Any, order: Order) -> CompactionPlan | Skip:
 
 
 @inlineCallbacks
-def compact(script: Any, order: Order) -> Generator[Deferred[Any], Any, dict[str, Any]]:
+def compact(script: Any, order: CompactionRequest) -> Generator[Deferred[Any], Any, dict[str, Any]]:
     """Carry an order out. Fires with the result dict; fails with TurnAborted and StoreUnavailable,
     and then nothing has changed."""
     use, config = measure_context(script), script.config
@@ -201,7 +201,7 @@ def compact(script: Any, order: Order) -> Generator[Deferred[Any], Any, dict[str
         else:
             script.usage_reports.clear()
             script.compaction_cost = {}
-            warn_if_treading_water(script, order, plan, limits.window)
+            warn_of_little_progress(script, order, plan, limits.window)
             result = report(script, stored, plan, use, len(messages))
             yield archive_summaries(script)
     script.services.compacting(script, order.reason, result)
@@ -246,13 +246,15 @@ def strikes_after(rung: str, strikes: int) -> int:
     return 0 if rung in OF_A_MODEL else strikes + (strikes >= STRIKES)
 
 
-def warn_if_treading_water(script: Any, order: Order, plan: CompactionPlan, window: int) -> None:
+def warn_of_little_progress(
+    script: Any, order: CompactionRequest, plan: CompactionPlan, window: int
+) -> None:
     """Tell the owner, once, where compactions that nobody asked for follow one another closely."""
     if order.force:
         return
     script.small_compactions = count_small(script.small_compactions, plan, window)
-    if is_treading_water(script.small_compactions):
-        script.tell_owner(TREADING_WATER)
+    if makes_little_progress(script.small_compactions):
+        script.tell_owner(LITTLE_PROGRESS)
 
 
 def skipped(reason: str, use: ContextUse) -> dict[str, Any]:
@@ -277,7 +279,7 @@ def store(
 
 
 def make_record(
-    order: Order, view: View, going: Sequence[Message], parts: Mapping[str, Summed]
+    order: CompactionRequest, view: View, going: Sequence[Message], parts: Mapping[str, Summed]
 ) -> CompactionRecord:
     """The record of what was done, still without an id."""
     return CompactionRecord(

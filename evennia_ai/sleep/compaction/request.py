@@ -10,7 +10,7 @@ STRIKES = 2
 
 
 @dataclass(frozen=True)
-class Order:
+class CompactionRequest:
     """Why and how to compact. ``force`` skips the threshold and nothing else; ``keep_recent``
     replaces the setting for this once."""
 

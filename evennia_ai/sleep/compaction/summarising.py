@@ -35,7 +35,7 @@ from evennia_ai.sleep.compaction.fact_check import (
     is_worth_asking,
 )
 from evennia_ai.sleep.compaction.ladder import DIGEST, SUMMARY, Material, climb_ladder, worst_of
-from evennia_ai.sleep.compaction.request import MANUAL, OVERFLOW, STRIKES, URGENT, Order
+from evennia_ai.sleep.compaction.request import MANUAL, OVERFLOW, STRIKES, URGENT, CompactionRequest
 from evennia_ai.turn.llm_interaction import SummaryTerms
 
 ASKED_AGAIN_EVERY = 4
@@ -58,7 +58,7 @@ class Going:
 @inlineCallbacks
 def summarise(
     script: Any,
-    order: Order,
+    order: CompactionRequest,
     messages: Sequence[Message],
     plan: CompactionPlan,
     earlier: CompactionRecord | None,
@@ -96,7 +96,7 @@ def summarise(
     return parts
 
 
-def deadline_of(script: Any, order: Order) -> float | None:
+def deadline_of(script: Any, order: CompactionRequest) -> float | None:
     """Until when models may be asked, in the clock's seconds: where somebody may wait for an
     answer, for the time of one turn and no longer."""
     if order.reason not in URGENT:
@@ -115,7 +115,7 @@ def apart(messages: Sequence[Message], plan: CompactionPlan) -> dict[str, Going]
 
 @inlineCallbacks
 def sum_up(
-    script: Any, order: Order, going: Going, earlier: str, terms: SummaryTerms
+    script: Any, order: CompactionRequest, going: Going, earlier: str, terms: SummaryTerms
 ) -> Generator[Deferred[Any], Any, Summed | None]:
     """One audience's part, without the facts below it. Fires with it; None where no summary came
     and there is time to try again later."""
@@ -138,7 +138,7 @@ def sum_up(
 
 @inlineCallbacks
 def segment(
-    script: Any, order: Order, material: Material, terms: SummaryTerms
+    script: Any, order: CompactionRequest, material: Material, terms: SummaryTerms
 ) -> Generator[Deferred[Any], Any, tuple[str, str]]:
     """Sum up one stretch. What is shorter than any summary stays word for word. Fires with the
     summary and its rung, both empty where none came and there is time to try again later."""
@@ -155,7 +155,7 @@ def segment(
     return make_digest(material.messages, material.previous), DIGEST
 
 
-def may_ask(order: Order, strikes: int) -> bool:
+def may_ask(order: CompactionRequest, strikes: int) -> bool:
     """True where a model is asked for a summary: not in an overflow, and after failing twice in a
     row only now and again, until one comes of it. An admin's word always counts."""
     if order.reason == OVERFLOW:
