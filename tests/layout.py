@@ -1,0 +1,237 @@
+"""The house: its rooms, the floor each stands on, and what each may load.
+
+`ROOMS` is the one list. The import tests, the table in ``docs/architecture.md`` and the counts come
+from it. To print the table with what is measured::
+
+    python -m tests.layout
+
+A room is a file or a folder directly in the package. Imports run downward only: a room imports
+rooms of lower floors, and no room of its own floor.
+"""
+
+from __future__ import annotations
+
+import ast
+import statistics
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+PACKAGE = "evennia_ai"
+ROOT = Path(__file__).resolve().parent.parent / PACKAGE
+
+STANDARD = "the standard library, pydantic"
+DEFERREDS = "+ Deferreds, numpy; no reactor"
+EDGE = "its own library"
+
+MOST_ROOMS, MOST_FLOORS = 26, 9
+
+
+@dataclass(frozen=True)
+class Room:
+    """A room: its floor, counted from 1 at the bottom, and the outside libraries it may load."""
+
+    name: str
+    floor: int
+    loads: str
+    purpose: str
+
+
+ROOMS = (
+    Room("errors", 1, STANDARD, "every error the package raises on purpose"),
+    Room("messages", 1, STANDARD, "messages, events and replies as plain data; the wire form"),
+    Room("models", 1, EDGE, "the tables of the log"),
+    Room("signals", 1, EDGE, "Django signals for a game's own code"),
+    Room("migrations", 1, EDGE, "the tables' migration"),
+    Room("notifications", 1, STANDARD, "how a game's code tells an assistant what happened"),
+    Room("policy", 2, STANDARD, "pure decisions: plain data in, a frozen decision out"),
+    Room("scheduling", 2, DEFERREDS, "time slices, pauses, and writes tried again"),
+    Room("config", 3, STANDARD, "every setting, model profile and retention limit"),
+    Room("ports", 4, DEFERREDS, "what the engine needs from outside, as protocols"),
+    Room("store", 5, EDGE, "the tables and the characters' records; nothing else touches them"),
+    Room("turn", 5, DEFERREDS, "one turn of thought: prompt, ReAct loop, tool calls, fallback"),
+    Room("llm", 5, EDGE, "the way to a model: gateway, client, probe, tokenizers"),
+    Room("offline", 5, DEFERREDS, "the brain that answers without a model"),
+    Room("memory", 6, EDGE, "the search index, embedders, long-term memory in mem0"),
+    Room("game", 7, EDGE, "what touches Evennia's objects: hearing, perception, sleep state"),
+    Room("sleep", 7, DEFERREDS, "a sleep pass, its steps, and compaction"),
+    Room("tools", 8, EDGE, "what an assistant can do, a file for each family"),
+    Room("assistant_character", 8, EDGE, "the typeclass mixins of characters and players"),
+    Room("assistant_script", 8, EDGE, "the assistant: its tick, its state"),
+    Room("apps", 8, EDGE, "the Django app"),
+    Room("services", 9, EDGE, "the composition root, start and stop, the shared timers"),
+    Room("commands", 9, EDGE, "what players, builders and admins type and read"),
+    Room("web", 9, EDGE, "the web client's additions"),
+    Room("testing", 9, EDGE, "stand-ins that ship, for this suite and for a game's own tools"),
+    Room("management", 9, EDGE, "Evennia's command line: taking the package out of a game"),
+)
+FLOOR = {room.name: room.floor for room in ROOMS}
+# Parts of an edge room that the engine's rule holds for all the same.
+ENGINE_MODULES = tuple(
+    f"memory.{name}" for name in ("columns", "index", "lexical", "ranking", "vectors")
+)
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """One file imports another."""
+
+    source: str
+    target: str
+
+
+def modules(root: Path = ROOT) -> dict[str, Path]:
+    """Return every module of the package by its dotted name without the package's own."""
+    found = {}
+    for file in sorted(root.rglob("*.py")):
+        parts = file.relative_to(root).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        if name:
+            found[name] = file
+    return found
+
+
+def arrows(files: Mapping[str, Path]) -> list[Arrow]:
+    """Return every import between two modules, those inside functions included."""
+    return [
+        Arrow(name, target)
+        for name, file in files.items()
+        for target in sorted(set(_imported(file, files)))
+        if target != name
+    ]
+
+
+def _imported(file: Path, files: Mapping[str, Path]) -> Iterator[str]:
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.ImportFrom) or not node.module:
+            continue
+        package, _, module = node.module.partition(".")
+        if package != PACKAGE:
+            continue
+        for alias in node.names:
+            inner = f"{module}.{alias.name}".lstrip(".")
+            if inner in files:
+                yield inner
+            elif module:
+                yield module
+
+
+def room_of(module: str) -> str:
+    """Return the room that a module belongs to."""
+    return module.partition(".")[0]
+
+
+def upward(found: Iterable[Arrow], floor: Mapping[str, int]) -> list[Arrow]:
+    """Return the arrows between two rooms that do not run to a lower floor."""
+    return [
+        arrow
+        for arrow in found
+        if room_of(arrow.source) != room_of(arrow.target)
+        and floor[room_of(arrow.target)] >= floor[room_of(arrow.source)]
+    ]
+
+
+def circles(found: Iterable[tuple[str, str]]) -> list[list[str]]:
+    """Return the groups of names that reach each other (Tarjan, 1972), each sorted."""
+    edges: dict[str, set[str]] = {}
+    for source, target in found:
+        if source != target:
+            edges.setdefault(source, set()).add(target)
+            edges.setdefault(target, set())
+    return [sorted(group) for group in _components(edges) if len(group) > 1]
+
+
+def _components(edges: Mapping[str, set[str]]) -> list[list[str]]:
+    order: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    stack: list[str] = []
+    groups: list[list[str]] = []
+
+    def visit(name: str) -> None:
+        order[name] = lowest[name] = len(order)
+        stack.append(name)
+        for target in edges[name]:
+            if target not in order:
+                visit(target)
+            if target in stack:
+                lowest[name] = min(lowest[name], lowest[target])
+        if lowest[name] == order[name]:
+            at = stack.index(name)
+            groups.append(stack[at:])
+            del stack[at:]
+
+    for name in edges:
+        if name not in order:
+            visit(name)
+    return groups
+
+
+def folder_circles(found: Iterable[Arrow], room: str) -> list[list[str]]:
+    """Return the circles between the folders and files directly inside a room."""
+
+    def inner(module: str) -> str:
+        return ".".join(module.split(".")[:2])
+
+    pairs = [(inner(arrow.source), inner(arrow.target)) for arrow in found]
+    prefix = f"{room}."
+    return circles(pair for pair in pairs if all(name.startswith(prefix) for name in pair))
+
+
+def function_lengths(files: Iterable[Path]) -> list[int]:
+    """Return the lines of every function, docstring included, shortest first."""
+    return sorted(
+        (node.end_lineno or node.lineno) - node.lineno + 1
+        for file in files
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
+
+
+def line_counts(files: Iterable[Path]) -> dict[Path, int]:
+    """Return the lines of every file."""
+    return {file: len(file.read_text(encoding="utf-8").splitlines()) for file in files}
+
+
+def markdown_table() -> str:
+    """Return the table of rooms that ``docs/architecture.md`` holds, highest floor first."""
+    rows = ["| floor | room | what it is for | may load |", "|---|---|---|---|"]
+    floors = sorted({room.floor for room in ROOMS}, reverse=True)
+    for floor in floors:
+        for room in ROOMS:
+            if room.floor == floor:
+                rows.append(f"| {floor} | `{room.name}` | {room.purpose} | {room.loads} |")
+    return "\n".join(rows)
+
+
+def report() -> str:
+    """Return the rooms with their lines and imports, and the counts the tests hold."""
+    files = modules()
+    found = arrows(files)
+    lines = line_counts(files.values())
+    rows = [f"{'floor':5}  {'room':20} {'files':>5} {'lines':>6}  imports"]
+    for room in sorted(ROOMS, key=lambda one: (-one.floor, one.name)):
+        own = [file for name, file in files.items() if room_of(name) == room.name]
+        used = {room_of(a.target) for a in found if room_of(a.source) == room.name} - {room.name}
+        size = sum(lines[file] for file in own)
+        targets = " ".join(sorted(used, key=lambda name: (-FLOOR[name], name)))
+        rows.append(f"{room.floor:5}  {room.name:20} {len(own):5} {size:6}  {targets}")
+    lengths = function_lengths(files.values())
+    return "\n".join(
+        [
+            *rows,
+            "",
+            f"rooms {len(ROOMS)}, floors {len(set(FLOOR.values()))}, "
+            f"arrows up {len(upward(found, FLOOR))}, "
+            f"circles {len(circles((a.source, a.target) for a in found))}",
+            f"lines {sum(lines.values())}, files {len(lines)}, "
+            f"over 300 lines {sum(n > 300 for n in lines.values())}, longest {max(lines.values())}",
+            f"functions {len(lengths)}: median {statistics.median(lengths):g}, "
+            f"p90 {lengths[len(lengths) * 9 // 10]}, longest {lengths[-1]} lines",
+        ]
+    )
+
+
+if __name__ == "__main__":
+    assert all(low <= high for low, high in pairwise(room.floor for room in ROOMS))
+    print(report())

@@ -1,0 +1,144 @@
+"""The house holds: rooms on floors, imports downward, files and functions that stay small.
+
+The rooms come from `tests.layout.ROOMS`; `python -m tests.layout` prints what is measured here.
+"""
+
+import json
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import layout
+from tests.layout import (
+    DEFERREDS,
+    ENGINE_MODULES,
+    FLOOR,
+    ROOMS,
+    ROOT,
+    STANDARD,
+    Arrow,
+    arrows,
+    circles,
+    folder_circles,
+    room_of,
+    upward,
+)
+
+OUTSIDE = ("evennia", "django", "openai", "httpx", "httpx2", "mem0", "tiktoken", "wordllama")
+REACTOR = "twisted.internet.reactor"
+DOUBLES = ("testing.scripted", "testing.stand_ins", "testing.semantic")
+FOLDERS_WITH_FOLDERS = ("policy", "sleep", "commands")
+
+
+@pytest.fixture(scope="module")
+def files():
+    return layout.modules()
+
+
+@pytest.fixture(scope="module")
+def found(files):
+    return arrows(files)
+
+
+def loaded_after_importing(modules):
+    """What is in sys.modules of a fresh interpreter that imported these."""
+    code = (
+        "import importlib, json, sys\n"
+        f"for name in {sorted(modules)!r}: importlib.import_module('evennia_ai.' + name)\n"
+        "print(json.dumps(sorted(sys.modules)))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return json.loads(run.stdout)
+
+
+def strangers(loaded, forbidden):
+    return [name for name in loaded if name.split(".")[0] in forbidden]
+
+
+def modules_that_load(files, *kinds):
+    rooms = {room.name for room in ROOMS if room.loads in kinds}
+    return [name for name in files if room_of(name) in rooms]
+
+
+def test_every_file_and_folder_is_a_room_of_the_list():
+    on_disk = {
+        path.stem
+        for path in ROOT.iterdir()
+        if path.suffix == ".py" or (path.is_dir() and any(path.rglob("*.py")))
+    }
+    assert on_disk - {"__init__", "__pycache__"} == {room.name for room in ROOMS}
+
+
+def test_the_house_is_small_enough_to_know():
+    assert len(ROOMS) <= layout.MOST_ROOMS
+    assert len(set(FLOOR.values())) <= layout.MOST_FLOORS
+
+
+@pytest.mark.parametrize("room", [room.name for room in ROOMS])
+def test_a_room_imports_lower_floors_only(room, found):
+    assert upward([arrow for arrow in found if room_of(arrow.source) == room], FLOOR) == []
+
+
+def test_no_files_import_each_other_in_a_circle(found):
+    assert circles((arrow.source, arrow.target) for arrow in found) == []
+
+
+@pytest.mark.parametrize("room", FOLDERS_WITH_FOLDERS)
+def test_no_folders_of_a_room_import_each_other_in_a_circle(room, found):
+    assert folder_circles(found, room) == []
+
+
+def test_an_upward_arrow_is_seen():
+    up = Arrow("policy.audience", "store.inbox")
+    level = Arrow("turn.recall", "llm.gateway")
+    down = Arrow("store.inbox", "policy.audience")
+    assert upward([up, level, down], FLOOR) == [up, level]
+
+
+def test_a_circle_is_seen():
+    assert circles([("a", "b"), ("b", "c"), ("c", "a"), ("c", "d")]) == [["a", "b", "c"]]
+
+
+def test_pure_rooms_load_the_standard_library_and_pydantic_only(files):
+    loaded = loaded_after_importing(modules_that_load(files, STANDARD))
+    assert strangers(loaded, (*OUTSIDE, "twisted", "logging", "numpy")) == []
+
+
+def test_the_engine_loads_neither_evennia_nor_django_nor_the_reactor(files):
+    engine = modules_that_load(files, STANDARD, DEFERREDS)
+    loaded = loaded_after_importing([*engine, *ENGINE_MODULES, *DOUBLES])
+    assert strangers(loaded, OUTSIDE) == []
+    assert REACTOR not in loaded
+
+
+def test_the_check_of_what_is_loaded_can_fail():
+    assert strangers(loaded_after_importing(["ports"]), ("twisted",)) != []
+
+
+def test_the_page_on_architecture_has_the_rooms_as_they_are():
+    page = (ROOT.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert layout.markdown_table() in page
+
+
+def test_functions_are_short(files):
+    lengths = layout.function_lengths(files.values())
+    assert statistics.median(lengths) <= 7
+    assert lengths[len(lengths) * 9 // 10] <= 20
+    assert lengths[-1] <= 50
+
+
+def test_files_are_short(files):
+    lines = layout.line_counts(files.values())
+    assert [file for file, count in lines.items() if count > 400] == []
+    assert sum(count > 300 for count in lines.values()) < 10
+
+
+def test_no_base_name_stands_in_three_folders(files):
+    folders: dict[str, set[Path]] = {}
+    for file in files.values():
+        if file.stem != "__init__":
+            folders.setdefault(file.stem, set()).add(file.parent)
+    assert {name: where for name, where in folders.items() if len(where) > 2} == {}
