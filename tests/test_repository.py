@@ -13,7 +13,7 @@ import evennia_ai
 
 ROOT = Path(__file__).resolve().parent.parent
 TOP_LEVEL = {
-    "LICENSE", "Makefile", "README.md", "docs", "evennia_ai", "pyproject.toml", "server", "tests",
+    "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "docs", "evennia_ai", "pyproject.toml", "server", "tests",
     "world",
 }  # fmt: skip
 NO_SOURCE = (".*", "build", "*.egg-info", "__pycache__", "*.db3*", "logs")
