@@ -17,6 +17,7 @@ from server import environment, interpreters, mind, record, running
 
 ROOT = environment.ROOT
 VENV = ROOT / ".venv"
+EXTRAS = "[all]"
 RECORD = ROOT / "server" / ".demo.json"
 LAUNCHER_LOG = ROOT / "server" / "logs" / "launcher.log"
 START_TIMEOUT_S = 120.0
@@ -67,7 +68,7 @@ def start() -> None:
 def enter_environment() -> None:
     """Go on inside this project's environment, made first if need be. May not return."""
     python = environment.venv_python(VENV)
-    if not (environment.is_current(VENV) or running.is_ready(ROOT)):
+    if not (environment.is_current(VENV, EXTRAS) or running.is_ready(ROOT)):
         create_environment()
     if Path(sys.prefix).resolve() != VENV.resolve():
         os.execv(python, [str(python), "-m", "server.demo", "start"])
@@ -82,7 +83,7 @@ def create_environment() -> None:
     say(f"Installing Evennia and the rest into {VENV.name}/ with Python {best}.")
     say("This is done once and takes a minute or two ...")
     began = time.monotonic()
-    environment.make_environment(VENV, found[best])
+    environment.make_environment(VENV, found[best], EXTRAS)
     say(f"  done in {time.monotonic() - began:.0f} s.")
 
 

@@ -26,7 +26,7 @@ from server import environment, interpreters
 
 ROOT = environment.ROOT
 VENVS = ROOT / ".venv-test"
-EXTRAS = "[test]"
+EXTRAS = "[all,test]"
 # On two cores: a test with a server waits about as long as it works.
 WORKERS = 4
 COUNT = re.compile(r"(\d+) (passed|failed|errors?)\b")

@@ -12,7 +12,6 @@ It is steered by ``POST /_control`` with an object of any of:
 - ``require_key``: the only key that is let in; a wrong one is told back, as real servers do;
 - ``pages``: replies for other addresses, each under its method and path, as in
   ``{"GET /v1/models": {"raw": "[]"}}``;
-- ``faults``: a share of the requests that meets a fault, as in `stub_faults`;
 - ``refuse``: for so many seconds from now nobody can connect.
 
 Each replaces what was there. A file given with ``--script`` holds the same object. The kinds of
@@ -27,7 +26,7 @@ import json
 import sys
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -37,7 +36,6 @@ from twisted.web.http import Request
 from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET
 
-from evennia_ai.testing.stub_faults import Mix, check_fault, draw_fault, expand_fault, read_mix
 from evennia_ai.testing.stub_replies import (
     Body,
     Reply,
@@ -53,11 +51,16 @@ COMPLETIONS = (b"/v1/chat/completions", b"/chat/completions")
 MODELS = (b"/v1/models", b"/models")
 CONTROL = b"/_control"
 BREAKING = ("reset", "cut")  # it is the provider that ends the connection
-ORDERS = frozenset({"latency", "queue", "rules", "require_key", "pages", "faults", "refuse"})
+ORDERS = frozenset({"latency", "queue", "rules", "require_key", "pages", "refuse"})
 
 
 class Orders:
-    """What the provider was told to do, and the log of what it was asked."""
+    """What the provider was told to do, and the log of what it was asked.
+
+    A subclass may know more orders (`known`) and more kinds of replies (`check`, `play`).
+    """
+
+    known = ORDERS
 
     def __init__(self, log: IO[str] | None = None) -> None:
         self.latency = 0.0
@@ -65,40 +68,35 @@ class Orders:
         self.rules: list[dict[str, Any]] = []
         self.require_key = ""
         self.pages: dict[str, Reply] = {}
-        self.faults = Mix()
         self.number = 0
         self._log = log
 
     def update(self, orders: dict[str, Any]) -> None:
         """Replace the orders that are named; raises ValueError for what makes no sense."""
-        strange = set(orders) - ORDERS
+        strange = set(orders) - self.known
         if strange:
             raise ValueError(f"There are no orders called {', '.join(sorted(strange))}.")
         rules = list(orders.get("rules", self.rules))
         queue = list(orders.get("queue", self.queue))
         pages = dict(orders.get("pages", self.pages))
         for reply in [*queue, *(rule["reply"] for rule in rules), *pages.values()]:
-            check_reply(reply)
-            if "fault" in reply:
-                check_fault(reply)
-        if "faults" in orders:
-            self.faults = read_mix(orders["faults"])
+            self.check(reply)
         self.latency = float(orders.get("latency", self.latency))
         self.queue, self.rules, self.pages = deque(queue), rules, pages
         self.require_key = str(orders.get("require_key", self.require_key))
 
-    def next_reply(self, body: Body) -> Reply:
-        """The queue's next reply, else the mix's fault, the first matching rule's, the polite one.
+    def check(self, reply: Reply) -> None:
+        """Raise ValueError for a reply of no known kind."""
+        check_reply(reply)
 
-        What is played is written to the log.
-        """
+    def next_reply(self, body: Body) -> Reply:
+        """Return the queue's next reply, else the first matching rule's, else the polite one."""
         if self.queue:
-            reply = self.queue.popleft()
-        else:
-            drawn = draw_fault(self.faults, self.number)
-            reply = drawn or match_rule(self.rules, body) or answer_politely(body)
-        if "fault" in reply:
-            self.write({"number": self.number, "fault": reply["fault"]})
+            return self.queue.popleft()
+        return match_rule(self.rules, body) or answer_politely(body)
+
+    def play(self, reply: Reply, body: Body, number: int) -> Reply:
+        """Return the reply as it is rendered; ``number`` counts the requests."""
         return reply
 
     def write(self, record: dict[str, Any]) -> None:
@@ -170,7 +168,7 @@ class Provider(Resource):
         return NOT_DONE_YET
 
     def _render(self, reply: Reply, body: Body, number: int) -> Response:
-        return render_reply(expand_fault(reply, body, number, time.time()), body, number)
+        return render_reply(self._orders.play(reply, body, number), body, number)
 
     def _send_later(self, request: Request, response: Response, number: int) -> None:
         """Answer after the latency; a client that leaves before is noted in the log."""
@@ -224,12 +222,12 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def main(argv: Sequence[str]) -> None:
+def main(argv: Sequence[str], make_orders: Callable[[IO[str] | None], Orders] = Orders) -> None:
     """Serve on loopback until stopped."""
     reactor: Any = importlib.import_module("twisted.internet.reactor")
     arguments = parse_arguments(argv)
     log = arguments.log.open("a", encoding="utf-8") if arguments.log else None
-    orders = Orders(log)
+    orders = make_orders(log)
     orders.update({"latency": arguments.latency})
     if arguments.script:
         orders.update(json.loads(arguments.script.read_text(encoding="utf-8")))

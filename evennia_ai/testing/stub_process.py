@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
 from http.client import HTTPConnection
 from pathlib import Path
 from types import TracebackType
@@ -97,15 +96,6 @@ class StubProvider:
         """Answer the next requests by saying these texts, in order."""
         self.queue(*({"tool_calls": [{"name": "say", "arguments": {"text": t}}]} for t in texts))
 
-    def fault(self, *names: str, **options: Any) -> None:
-        """Answer the next requests with these faults of `stub_faults`, in order."""
-        self.queue(*({"fault": name, **options} for name in names))
-
-    def mix_faults(self, rate: float, seed: int = 0, names: Sequence[str] | None = None) -> None:
-        """Have a share of all requests meet a fault; the same seed gives the same course."""
-        named = {} if names is None else {"names": list(names)}
-        self.control(faults={"rate": rate, "seed": seed, **named})
-
     def refuse(self, seconds: float) -> None:
         """Let nobody connect for some seconds, and drop those who are; in force on return."""
         self.control(refuse=seconds)
@@ -116,12 +106,12 @@ class StubProvider:
 
     def clear(self) -> None:
         """Forget all orders, answer at once and politely, and begin an empty log."""
-        self.control(latency=0.0, queue=[], rules=[], require_key="", pages={}, faults={})
+        self.control(latency=0.0, queue=[], rules=[], require_key="", pages={})
         os.truncate(self.log, 0)
 
     def records(self) -> list[dict[str, Any]]:
-        """Every whole line of the log: requests, faults, clients that left before their answer's
-        end. The last one may be half written at this moment."""
+        """Return every whole line of the log: requests, and clients that left before the answer's
+        end. The last line may be half written at this moment."""
         lines = self.log.read_text(encoding="utf-8").split("\n")[:-1]
         return [json.loads(line) for line in lines]
 

@@ -5,8 +5,7 @@ A reply is a plain object, so that it can come from a script, a rule or the cont
 - ``{"text": "hello"}``: plain text;
 - ``{"tool_calls": [{"name": "say", "arguments": {"text": "hello"}}]}``;
 - ``{"completion": {...}}``: a whole chat completion, as it is;
-- ``{"raw": "<html>", "status": 502, "headers": {"Retry-After": "2"}}``: any response at all;
-- ``{"fault": "hang"}``: one of the faults of `stub_faults`.
+- ``{"raw": "<html>", "status": 502, "headers": {"Retry-After": "2"}}``: any response at all.
 
 ``latency`` in seconds goes with each. Without an order it answers like a polite echo: it says, or
 whispers back, what it heard.
@@ -23,7 +22,7 @@ from typing import Any
 Body = Mapping[str, Any]
 Reply = Mapping[str, Any]
 
-KINDS = ("text", "tool_calls", "completion", "raw", "fault")
+KINDS = ("text", "tool_calls", "completion", "raw")
 MARK = "I heard:"
 MOST_ECHOED = 20
 MOST_ECHOED_CHARS = 500

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from evennia_ai.testing.stub_process import StubProvider
 from tests.bench.figures import Sheet
+from tests.provider import FaultyProvider
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -24,7 +24,9 @@ FEW_CALLS = 50
 ROUNDS = 3
 
 
-def ask(way: str, stub: StubProvider, calls: int, at_a_time: int, messages: int) -> dict[str, Any]:
+def ask(
+    way: str, stub: FaultyProvider, calls: int, at_a_time: int, messages: int
+) -> dict[str, Any]:
     """One way, in a process of its own."""
     numbers = (str(calls), str(at_a_time), str(messages))
     command = [sys.executable, "-m", "tests.bench.call_paths", way, stub.base_url, *numbers]
@@ -35,7 +37,7 @@ def ask(way: str, stub: StubProvider, calls: int, at_a_time: int, messages: int)
 
 
 def test_a_thousand_calls_a_hundred_at_a_time(
-    stub: StubProvider, sheet: Callable[[str], Sheet]
+    stub: FaultyProvider, sheet: Callable[[str], Sheet]
 ) -> None:
     """Each way in turn, several rounds, so that whatever else the machine does meets all alike."""
     stub.control(latency=LATENCY_S)
@@ -60,7 +62,7 @@ def test_a_thousand_calls_a_hundred_at_a_time(
 
 
 def test_the_cpu_of_one_call_with_a_long_history(
-    stub: StubProvider, sheet: Callable[[str], Sheet]
+    stub: FaultyProvider, sheet: Callable[[str], Sheet]
 ) -> None:
     paper = sheet(f"CPU of a call with {LONG_HISTORY} messages")
     spent = {

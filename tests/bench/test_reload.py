@@ -10,7 +10,6 @@ from statistics import median
 
 import pytest
 
-from evennia_ai.testing.stub_process import StubProvider
 from server import running
 from tests.bench import worlds
 from tests.bench.figures import Sheet
@@ -20,6 +19,7 @@ from tests.e2e import hanging
 from tests.e2e.harness import GameServer
 from tests.e2e.telnet import TelnetPlayer
 from tests.e2e.test_talk import OPEN_EVENTS, thinking_with
+from tests.provider import FaultyProvider
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -104,7 +104,7 @@ def test_a_reload_with_a_thousand_assistants_holds_the_reactor_no_longer(
 
 
 @pytest.fixture
-def game(demo_template: Path, tmp_path: Path, stub: StubProvider) -> Iterator[GameServer]:
+def game(demo_template: Path, tmp_path: Path, stub: FaultyProvider) -> Iterator[GameServer]:
     """The demo, thinking with the stub."""
     server = GameServer.copy_of(demo_template, tmp_path / "game", assistant=thinking_with(stub))
     try:
@@ -114,7 +114,7 @@ def game(demo_template: Path, tmp_path: Path, stub: StubProvider) -> Iterator[Ga
         server.discard()
 
 
-def reload_in_flight(game: GameServer, stub: StubProvider, ann: TelnetPlayer, line: str) -> float:
+def reload_in_flight(game: GameServer, stub: FaultyProvider, ann: TelnetPlayer, line: str) -> float:
     """Reload while a call of ten seconds is on its way; return the seconds it took.
 
     The line is answered afterwards, by a call of its own that is not slow.
@@ -130,7 +130,7 @@ def reload_in_flight(game: GameServer, stub: StubProvider, ann: TelnetPlayer, li
 
 
 def test_a_reload_in_the_middle_of_a_model_call_is_no_longer(
-    game: GameServer, stub: StubProvider, sheet: Callable[[str], Sheet]
+    game: GameServer, stub: FaultyProvider, sheet: Callable[[str], Sheet]
 ) -> None:
     quiet, busy = [], []
     with game.player("Ann") as ann:
@@ -166,7 +166,7 @@ class Pause:
 
 
 def test_a_reload_with_a_hundred_calls_hanging_is_no_longer_and_all_are_answered_after_it(
-    gathering_template: Path, tmp_path: Path, stub: StubProvider, sheet: Callable[[str], Sheet]
+    gathering_template: Path, tmp_path: Path, stub: FaultyProvider, sheet: Callable[[str], Sheet]
 ) -> None:
     mind = thinking_with(stub, **hanging.UNDISTURBED)
     quiet, busy = [], []

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from evennia_ai.testing.stub_process import StubProvider
 from server import running
 from tests.bench import worlds
 from tests.bench.figures import Sheet
@@ -20,6 +19,7 @@ from tests.bench.probed import ProbedServer, Record
 from tests.e2e.harness import PASSWORD, GameServer
 from tests.e2e.telnet import TelnetPlayer
 from tests.e2e.test_talk import OPEN_EVENTS, thinking_with
+from tests.provider import FaultyProvider
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -45,7 +45,7 @@ class Scene:
     """A server, its stub, and the players, each alone with an assistant."""
 
     server: ProbedServer
-    stub: StubProvider
+    stub: FaultyProvider
     players: list[TelnetPlayer]
 
     def speak(self, number: int, line: str) -> None:
@@ -61,7 +61,7 @@ class Scene:
         return at
 
 
-def answering_only(stub: StubProvider) -> dict[str, object]:
+def answering_only(stub: FaultyProvider) -> dict[str, object]:
     """AI_ASSISTANT for a game that asks the stub, and only when somebody spoke."""
     return thinking_with(stub, autonomous_calls_per_hour=0)
 
@@ -86,7 +86,7 @@ def enter(server: GameServer, number: int) -> TelnetPlayer:
 def scene(demo_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
     """Two hundred rooms with a player and an assistant in each, who have talked before."""
     folder = tmp_path_factory.mktemp("pairs")
-    with StubProvider(folder / "requests.jsonl") as stub:
+    with FaultyProvider(folder / "requests.jsonl") as stub:
         server = ProbedServer(
             demo_template, folder / "game", "beat", SETTINGS, assistant=answering_only(stub)
         )

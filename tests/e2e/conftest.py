@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from evennia_ai.testing.stub_process import StubProvider
 from tests.e2e.harness import GameServer
+from tests.provider import FaultyProvider
 
 TEMPLATE = "EVENNIA_AI_TEMPLATE"
 
@@ -57,9 +57,9 @@ def game(make_server: Callable[..., GameServer]) -> GameServer:
 
 
 @pytest.fixture
-def stub(tmp_path: Path) -> Iterator[StubProvider]:
+def stub(tmp_path: Path) -> Iterator[FaultyProvider]:
     """A provider that answers at once, unless told otherwise."""
-    with StubProvider(tmp_path / "requests.jsonl") as process:
+    with FaultyProvider(tmp_path / "requests.jsonl") as process:
         yield process
 
 

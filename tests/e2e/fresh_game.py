@@ -23,6 +23,7 @@ from __future__ import annotations
 import importlib.metadata
 import re
 import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,10 +75,16 @@ class FreshGame(GameServer):
     Args:
         folder: Where its first command is run.
         env: Environment variables of every command.
+        interpreter: The Python that runs it, by its path.
     """
 
-    def __init__(self, folder: Path, env: Mapping[str, str] | None = None) -> None:
-        super().__init__(folder / GAME, env=env)
+    def __init__(
+        self,
+        folder: Path,
+        env: Mapping[str, str] | None = None,
+        interpreter: str = sys.executable,
+    ) -> None:
+        super().__init__(folder / GAME, env=env, interpreter=interpreter)
         self.cwd = folder.resolve()
         self.output = ""
         self.people: dict[str, TelnetPlayer] = {}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from evennia_ai.testing.stub_process import StubProvider
 from server import running
 from tests.e2e.telnet import TelnetPlayer
+from tests.provider import FaultyProvider
 
 HANGS_S = 120.0
 PATIENCE_S = 60.0
@@ -19,7 +19,7 @@ INTERRUPTED = "SELECT COUNT(*) FROM evennia_ai_turn WHERE outcome = 'interrupted
 ENDS = "SELECT state, COUNT(*) FROM evennia_ai_event WHERE kind = 'whisper' GROUP BY state"
 
 
-def ask_all(stub: StubProvider, player: TelnetPlayer, count: int) -> None:
+def ask_all(stub: FaultyProvider, player: TelnetPlayer, count: int) -> None:
     """Whisper to `Npc0000` and all further ones, and wait until all their calls hang; calls that
     come later are answered at once."""
     stub.control(latency=HANGS_S)

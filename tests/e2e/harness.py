@@ -71,12 +71,14 @@ class GameServer:
         assistant: The Django setting ``AI_ASSISTANT``.
         settings: Further lines for its secret_settings.py.
         env: Further environment variables of the server.
+        interpreter: The Python that runs it, by its path.
     """
 
-    def __init__(
+    def __init__(  # by name, each with a default
         self,
         folder: Path,
         *,
+        interpreter: str = sys.executable,
         assistant: Mapping[str, Any] | None = None,
         settings: str | Iterable[str] = (),
         env: Mapping[str, str] | None = None,
@@ -85,6 +87,7 @@ class GameServer:
         self.assistant = dict(assistant or {})
         self.settings = [settings] if isinstance(settings, str) else list(settings)
         self.env = dict(env or {})
+        self.interpreter = interpreter
         self.telnet_port, self.web_port, self.websocket_port, *self._inner_ports = free_ports(5)
         self._connect_lock = threading.Lock()
         self._last_connect = 0.0
@@ -217,11 +220,11 @@ class GameServer:
         While the server runs, only read: its process does not see what another one writes.
         """
         setup = "import django; django.setup(); import evennia; evennia._init()\n"
-        return self._run([sys.executable, "-c", setup + code])
+        return self._run([self.interpreter, "-c", setup + code])
 
     def launch(self, command: str) -> str:
         """Run ``evennia <command>`` in the game directory; return its output."""
-        return self._run([sys.executable, "-m", "evennia", command])
+        return self._run([self.interpreter, "-m", "evennia", command])
 
     def last_words(self, lines: int = 25) -> str:
         """Return the ends of the logs, for a failing test's message."""
@@ -241,7 +244,7 @@ class GameServer:
         path = [str(QUICK_IMPORTS), *filter(None, [os.environ.get("PYTHONPATH")])]
         own = {
             "PYTHONPATH": os.pathsep.join(path),
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
+            "PATH": f"{Path(self.interpreter).parent}{os.pathsep}{os.environ.get('PATH', '')}",
             "DJANGO_SETTINGS_MODULE": "server.conf.settings",
             "EVENNIA_SUPERUSER_USERNAME": ADMIN,
             "EVENNIA_SUPERUSER_PASSWORD": PASSWORD,

@@ -15,11 +15,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from evennia_ai.testing.stub_process import StubProvider
 from server import running
 from tests.e2e.harness import PASSWORD, GameServer
 from tests.e2e.telnet import GMCP
 from tests.e2e.test_talk import thinking_with
+from tests.provider import FaultyProvider
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
@@ -127,7 +127,7 @@ class WebPlayer:
 def game(game_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[GameServer]:
     """A game whose assistants take three seconds to think."""
     folder = tmp_path_factory.mktemp("browser")
-    with StubProvider(folder / "requests.jsonl", latency=LATENCY_S) as stub:
+    with FaultyProvider(folder / "requests.jsonl", latency=LATENCY_S) as stub:
         assistant = thinking_with(
             stub, autonomous_calls_per_hour=0, max_hops=0, TEXTS={"first_meeting": ""}
         )

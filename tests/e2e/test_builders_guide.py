@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from evennia_ai.testing.stub_process import StubProvider
 from tests.e2e.fresh_game import DOCS, Block, FreshGame, read_blocks
+from tests.provider import FaultyProvider
 
 PAGE = "builders-guide.md"
 TOOL_FILES = ("world/ai_tools.py", "world/test_ai_tools.py")
@@ -37,7 +37,7 @@ def game(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FreshGame]:
 
 
 def test_the_builders_guide_does_what_it_says(game: FreshGame, tmp_path: Path) -> None:
-    with StubProvider(tmp_path / "requests.jsonl") as stub:
+    with FaultyProvider(tmp_path / "requests.jsonl") as stub:
         stub.rules({"(?i)please": POLITE, "(?i)goat": RUDE})
 
         def start_with_model(block: Block) -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from evennia_ai.testing.stub_process import StubProvider
 from tests.e2e.harness import ADMIN, GameServer
 from tests.e2e.telnet import MXP, TelnetPlayer
 from tests.e2e.test_talk import thinking_with
+from tests.provider import FaultyProvider
 
 PAYLOADS = {
     "command link": "A |lcsay I was clicked|ltgift|le for you.",
@@ -36,15 +36,15 @@ SPOKEN = {
 
 
 @pytest.fixture(scope="module")
-def stub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StubProvider]:
+def stub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultyProvider]:
     """One stub for all payloads."""
-    with StubProvider(tmp_path_factory.mktemp("stub") / "requests.jsonl") as process:
+    with FaultyProvider(tmp_path_factory.mktemp("stub") / "requests.jsonl") as process:
         yield process
 
 
 @pytest.fixture(scope="module")
 def game(
-    stub: StubProvider, game_template: Path, tmp_path_factory: pytest.TempPathFactory
+    stub: FaultyProvider, game_template: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[GameServer]:
     """One server for all payloads."""
     folder = tmp_path_factory.mktemp("hostile") / "game"
@@ -64,7 +64,7 @@ def ann(game: GameServer) -> Iterator[TelnetPlayer]:
         yield player
 
 
-def answer(ann: TelnetPlayer, stub: StubProvider, tool: str, text: str) -> str:
+def answer(ann: TelnetPlayer, stub: FaultyProvider, tool: str, text: str) -> str:
     """Have Mira do something with a payload; returns the raw bytes Ann's client got."""
     stub.queue(
         {"tool_calls": [{"name": tool, "arguments": {"text": text}}]},
@@ -82,7 +82,7 @@ def answer(ann: TelnetPlayer, stub: StubProvider, tool: str, text: str) -> str:
 @pytest.mark.parametrize("tool", ["say", "whisper", "emote"])
 @pytest.mark.parametrize("payload", PAYLOADS.values(), ids=PAYLOADS.keys())
 def test_a_models_words_are_only_words(
-    ann: TelnetPlayer, stub: StubProvider, tool: str, payload: str
+    ann: TelnetPlayer, stub: FaultyProvider, tool: str, payload: str
 ) -> None:
     raw = answer(ann, stub, tool, payload)
     assert len(raw) < 4_000
@@ -96,7 +96,7 @@ def test_a_models_words_are_only_words(
 
 
 def test_what_a_player_writes_is_one_line_of_his_in_every_prompt_and_on_the_admins_screen(
-    game: GameServer, ann: TelnetPlayer, stub: StubProvider
+    game: GameServer, ann: TelnetPlayer, stub: FaultyProvider
 ) -> None:
     stub.clear()
     ann.mark()

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from evennia_ai.testing.stub_process import StubProvider
 from tests.e2e.harness import ADMIN, GameServer
 from tests.e2e.telnet import TelnetPlayer
 from tests.e2e.test_sleep import FULL_HEAD, OUTCOMES, STORY
 from tests.e2e.test_talk import hello, thinking_with
+from tests.provider import FaultyProvider
 
 TOLD = "my name is Tove Halvorsen, and I owe Cid seventeen crowns."
 KEPT = "Ann is called Tove Halvorsen and owes Cid seventeen crowns."
@@ -63,7 +63,7 @@ def test_the_offline_brain_knows_its_guest_again_and_tells_nobody_else(
 def test_a_model_is_shown_what_its_guest_told_and_of_no_other(
     make_server: Callable[..., GameServer], tmp_path: Path
 ) -> None:
-    with StubProvider(tmp_path / "requests.jsonl") as stub:
+    with FaultyProvider(tmp_path / "requests.jsonl") as stub:
         game = make_server(assistant=thinking_with(stub, **FULL_HEAD))
         kept = {"name": "add_journal_entry", "arguments": {"content": KEPT}}
         stub.queue({"tool_calls": [kept]})

@@ -12,11 +12,11 @@ from collections.abc import Callable
 
 import pytest
 
-from evennia_ai.testing.stub_process import StubProvider
 from server import running
 from tests.e2e.harness import ADMIN, GameServer
 from tests.e2e.telnet import TelnetPlayer
 from tests.e2e.test_talk import OPEN_EVENTS, thinking_with
+from tests.provider import FaultyProvider
 
 GAMES_OWN = """
 from pathlib import Path
@@ -50,7 +50,7 @@ REVIVED = "the reload did not come about"
 
 
 @pytest.fixture
-def game(make_server: Callable[..., GameServer], stub: StubProvider) -> GameServer:
+def game(make_server: Callable[..., GameServer], stub: FaultyProvider) -> GameServer:
     """A game some of whose own hooks raise when told to."""
     mind = thinking_with(stub, autonomous_calls_per_hour=0, turn_deadline=HANGS_S)
     game = make_server(start=False, assistant=mind, settings=HOOKS)
@@ -61,7 +61,7 @@ def game(make_server: Callable[..., GameServer], stub: StubProvider) -> GameServ
 
 
 def reload_failing(
-    game: GameServer, stub: StubProvider, ann: TelnetPlayer, admin: TelnetPlayer, where: str
+    game: GameServer, stub: FaultyProvider, ann: TelnetPlayer, admin: TelnetPlayer, where: str
 ) -> None:
     """Reload, with a call hanging, a game whose hook raises there; return when it shows: a stop
     that failed is logged only by and by."""
@@ -81,7 +81,7 @@ def reload_failing(
 
 
 def test_the_assistants_answer_after_a_reload_that_failed(
-    game: GameServer, stub: StubProvider
+    game: GameServer, stub: FaultyProvider
 ) -> None:
     before = running.server_pid(game.folder)
     with game.player("Ann") as ann, game.player(ADMIN) as admin:

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from evennia_ai.testing.stub_process import StubProvider
 from tests.bench import worlds
 from tests.e2e import hanging
 from tests.e2e.harness import GameServer
 from tests.e2e.test_talk import OPEN_EVENTS, thinking_with
+from tests.provider import FaultyProvider
 
 pytestmark = pytest.mark.timed
 
@@ -64,7 +64,7 @@ def start_plugin_services(server):
 
 
 @pytest.fixture
-def game(make_server: Callable[..., GameServer], stub: StubProvider) -> GameServer:
+def game(make_server: Callable[..., GameServer], stub: FaultyProvider) -> GameServer:
     """A game in which Ann is among many assistants."""
     mind = thinking_with(stub, **hanging.UNDISTURBED)
     game = make_server(start=False, assistant=mind, settings=SETTINGS)
@@ -81,7 +81,7 @@ def last_words(game: GameServer) -> dict[str, Any]:
 
 
 def test_with_many_calls_hanging_it_is_as_quick_and_all_lines_are_answered_after_it(
-    game: GameServer, stub: StubProvider
+    game: GameServer, stub: FaultyProvider
 ) -> None:
     longer = []
     with game.player("Ann") as ann:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from evennia_ai.testing.stub_process import StubProvider
 from tests.e2e.harness import ADMIN, GameServer
 from tests.e2e.test_talk import hello, thinking_with
+from tests.provider import FaultyProvider
 
 OUTCOMES = "SELECT outcome FROM evennia_ai_sleeppass ORDER BY id"
 LONG_S = 20.0
@@ -26,13 +26,13 @@ FULL_HEAD = {
 
 
 @pytest.fixture
-def game(make_server: Callable[..., GameServer], stub: StubProvider) -> GameServer:
+def game(make_server: Callable[..., GameServer], stub: FaultyProvider) -> GameServer:
     """A game whose assistants soon have something to sort."""
     return make_server(assistant=thinking_with(stub, **FULL_HEAD))
 
 
 def test_it_sleeps_for_all_to_see_and_nothing_is_lost_by_a_kill(
-    game: GameServer, stub: StubProvider
+    game: GameServer, stub: FaultyProvider
 ) -> None:
     with game.player("Ann") as ann, game.player(ADMIN) as admin:
         for _ in range(10):

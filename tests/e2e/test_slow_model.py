@@ -8,10 +8,10 @@ from itertools import pairwise
 
 import pytest
 
-from evennia_ai.testing.stub_process import StubProvider
 from server import running
 from tests.e2e.harness import GameServer
 from tests.e2e.test_talk import thinking_with
+from tests.provider import FaultyProvider
 
 pytestmark = pytest.mark.timed
 
@@ -45,14 +45,14 @@ create_object(
 
 
 @pytest.fixture
-def stub(stub: StubProvider) -> StubProvider:
+def stub(stub: FaultyProvider) -> FaultyProvider:
     """A stub that is slow for Mira only."""
     stub.rules({"Mira": {"text": "At last.", "latency": SLOW_S}})
     return stub
 
 
 @pytest.fixture
-def game(make_server: Callable[..., GameServer], stub: StubProvider) -> GameServer:
+def game(make_server: Callable[..., GameServer], stub: FaultyProvider) -> GameServer:
     """A game with a second assistant in the common room and a script that ticks every second."""
     game = make_server(start=False, assistant=thinking_with(stub))
     (game.folder / "world" / "ticker.py").write_text(TICKER)
@@ -68,7 +68,7 @@ def tick_gaps(game: GameServer, since: float) -> list[float]:
     return [after - before for before, after in pairwise(times)]
 
 
-def asked_by_mira(stub: StubProvider) -> list[float]:
+def asked_by_mira(stub: FaultyProvider) -> list[float]:
     """When Mira's model was asked, in unix seconds."""
     return [
         request["at"]
@@ -78,7 +78,7 @@ def asked_by_mira(stub: StubProvider) -> list[float]:
 
 
 def test_a_call_of_ten_seconds_is_one_turn_and_holds_up_nobody(
-    game: GameServer, stub: StubProvider
+    game: GameServer, stub: FaultyProvider
 ) -> None:
     with game.player("Ann") as ann, game.player("Ben") as ben:
         began = time.time()

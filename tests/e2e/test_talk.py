@@ -8,24 +8,24 @@ from pathlib import Path
 
 import pytest
 
-from evennia_ai.testing.stub_process import StubProvider
 from server import running
 from tests.e2e.harness import ADMIN, GameServer
 from tests.e2e.telnet import TelnetPlayer
+from tests.provider import FaultyProvider
 
 MESSAGES = "SELECT id, role, content FROM evennia_ai_message ORDER BY id"
 OPEN_EVENTS = "SELECT text, state FROM evennia_ai_event WHERE state IN ('waiting', 'claimed')"
 
 
 @pytest.fixture(scope="module")
-def shared_stub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StubProvider]:
+def shared_stub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultyProvider]:
     """The stub provider of the server that thinks with one."""
-    with StubProvider(tmp_path_factory.mktemp("stub") / "requests.jsonl") as running:
+    with FaultyProvider(tmp_path_factory.mktemp("stub") / "requests.jsonl") as running:
         yield running
 
 
 @pytest.fixture
-def stub(shared_stub: StubProvider) -> StubProvider:
+def stub(shared_stub: FaultyProvider) -> FaultyProvider:
     """The same, without orders and with an empty log."""
     shared_stub.clear()
     return shared_stub
@@ -52,7 +52,7 @@ offline = pytest.mark.parametrize("game", ["offline"], indirect=True)
 with_the_stub = pytest.mark.parametrize("game", ["stub"], indirect=True)
 
 
-def thinking_with(stub: StubProvider, **settings: object) -> dict[str, object]:
+def thinking_with(stub: FaultyProvider, **settings: object) -> dict[str, object]:
     """AI_ASSISTANT for a game that asks the stub."""
     profile = {"client": "openai", "base_url": stub.base_url, "model": "stub-1"}
     return {"profile": "stub", "PROFILES": {"stub": profile}, **settings}
@@ -122,7 +122,7 @@ def test_talk_goes_on_after_kill_9_with_the_history_intact(game: GameServer) -> 
 
 @with_the_stub
 def test_a_whispered_secret_is_in_no_request_for_others(
-    game: GameServer, stub: StubProvider
+    game: GameServer, stub: FaultyProvider
 ) -> None:
     with game.player("Ann") as ann, game.player("Ben") as ben:
         ann.send("whisper Mira = the code is xyzzy-4711")
@@ -142,7 +142,7 @@ def test_a_whispered_secret_is_in_no_request_for_others(
 
 @with_the_stub
 def test_a_call_that_hangs_through_a_kill_is_answered_afterwards(
-    game: GameServer, stub: StubProvider
+    game: GameServer, stub: FaultyProvider
 ) -> None:
     stub.queue({"text": "never seen", "latency": 60.0})
     with game.player("Ann") as ann:
@@ -177,7 +177,7 @@ for name in {names!r}:
 
 @pytest.fixture(scope="module")
 def troubled_game(
-    game_template: Path, shared_stub: StubProvider, tmp_path_factory: pytest.TempPathFactory
+    game_template: Path, shared_stub: FaultyProvider, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[GameServer]:
     """A game with characters whose models have no key, a wrong one, and no address to be found."""
     profile = {"client": "openai", "base_url": shared_stub.base_url}
@@ -202,7 +202,7 @@ def troubled_game(
 
 @pytest.mark.parametrize("name", TROUBLES)
 def test_a_bad_key_or_address_is_told_to_the_admin_and_not_to_the_player(
-    troubled_game: GameServer, stub: StubProvider, name: str
+    troubled_game: GameServer, stub: FaultyProvider, name: str
 ) -> None:
     stub.control(require_key="sk-right")
     with troubled_game.player("Ann") as ann, troubled_game.player(ADMIN) as admin:

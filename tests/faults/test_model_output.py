@@ -8,8 +8,8 @@ import json
 import pytest
 
 from evennia_ai.policy.conversation.react import CUT_OFF, REPEATS_FATAL, TOO_MANY
-from evennia_ai.testing.stub_model_faults import MANY_CALLS, MODEL
 from tests.faults.conftest import KEY
+from tests.provider.model_faults import MANY_CALLS, MODEL
 
 ECHO = "I heard: hello"
 FALLBACK = "(fallback)"

@@ -11,7 +11,7 @@ from evennia_ai.llm.probe import STEPS
 from evennia_ai.messages import LLMReply, ToolCallRequest, Usage
 from evennia_ai.policy.probe.grading import TOOL, WORD
 from evennia_ai.testing.scripted import call
-from evennia_ai.testing.stub_process import StubProvider
+from tests.provider import FaultyProvider
 
 SECRET = "4f1c9e77-a2b8-tavern"
 TWO_CALLS = {"tool_calls": [{"name": TOOL, "arguments": {"colour": c}} for c in ("red", "blue")]}
@@ -249,7 +249,7 @@ def test_help_is_there(builder):
 
 @pytest.fixture(scope="module")
 def provider_process(tmp_path_factory):
-    with StubProvider(tmp_path_factory.mktemp("stub") / "requests.jsonl") as provider:
+    with FaultyProvider(tmp_path_factory.mktemp("stub") / "requests.jsonl") as provider:
         yield provider
 
 

@@ -6,7 +6,7 @@ from queue import Queue
 import pytest
 
 from evennia_ai.llm.loop_thread import LoopThread
-from evennia_ai.testing.stub_process import StubProvider
+from tests.provider import FaultyProvider
 
 LONGEST_WAIT_S = 20.0
 
@@ -49,7 +49,7 @@ def loop_thread(pump):
 
 @pytest.fixture(scope="session")
 def provider_process(tmp_path_factory):
-    with StubProvider(tmp_path_factory.mktemp("stub") / "requests.jsonl") as provider:
+    with FaultyProvider(tmp_path_factory.mktemp("stub") / "requests.jsonl") as provider:
         yield provider
 
 

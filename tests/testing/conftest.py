@@ -2,12 +2,12 @@
 
 import pytest
 
-from evennia_ai.testing.stub_process import StubProvider
+from tests.provider import FaultyProvider
 
 
 @pytest.fixture(scope="session")
 def provider_process(tmp_path_factory):
-    with StubProvider(tmp_path_factory.mktemp("stub") / "requests.jsonl") as provider:
+    with FaultyProvider(tmp_path_factory.mktemp("stub") / "requests.jsonl") as provider:
         yield provider
 
 

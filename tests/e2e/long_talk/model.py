@@ -22,7 +22,7 @@ from evennia_ai.policy.tokens import count_conversation_tokens, count_tools
 from evennia_ai.testing import provider
 from evennia_ai.testing.stub_process import StubProvider
 from evennia_ai.testing.stub_replies import Reply, build_completion, offered_tools
-from evennia_ai.testing.stub_transport_faults import error_reply
+from tests.provider.transport_faults import error_reply
 
 SEED = "LONG_TALK_SEED"
 COUNTED_AS = "gpt-4o"

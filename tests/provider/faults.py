@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from evennia_ai.testing.stub_model_faults import MODEL
 from evennia_ai.testing.stub_replies import Body, Reply
-from evennia_ai.testing.stub_transport_faults import TRANSPORT, Asked, Build
+from tests.provider.model_faults import MODEL
+from tests.provider.transport_faults import TRANSPORT, Asked, Build
 
 FAULTS: dict[str, Build] = {**TRANSPORT, **MODEL}
 
@@ -57,7 +57,7 @@ def read_mix(order: Mapping[str, Any]) -> Mix:
 
 def draw_fault(mix: Mix, number: int) -> Reply | None:
     """The fault that a mix has for a request, or None: always the same for the same number."""
-    dice = Random(f"{mix.seed}:{number}")  # noqa: S311  # dice, not keys
+    dice = Random(f"{mix.seed}:{number}")  # dice, not keys
     if dice.random() >= mix.rate:
         return None
     return {"fault": dice.choice(mix.names)}

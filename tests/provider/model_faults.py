@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evennia_ai.testing.stub_replies import Reply, answer_politely, build_completion
-from evennia_ai.testing.stub_transport_faults import Asked, Build, always, error_reply
+from tests.provider.transport_faults import Asked, Build, always, error_reply
 
 MANY_CALLS = 100
 END_OF_TEXT = "<|endoftext|>"

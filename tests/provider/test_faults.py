@@ -9,8 +9,9 @@ from http.client import HTTPConnection, IncompleteRead
 
 import pytest
 
-from evennia_ai.testing.stub_faults import FAULTS, Mix, draw_fault, expand_fault, read_mix
-from evennia_ai.testing.stub_replies import check_reply, render_reply
+from evennia_ai.testing.stub_replies import render_reply
+from tests.provider.faults import FAULTS, Mix, draw_fault, expand_fault, read_mix
+from tests.provider.faulty import FaultyOrders
 
 TALK = {
     "model": "stub",
@@ -58,7 +59,7 @@ def eventually(condition):
 
 @pytest.mark.parametrize("name", sorted(FAULTS))
 def test_every_fault_is_a_reply_that_can_be_sent(name):
-    check_reply({"fault": name})
+    FaultyOrders().check({"fault": name})
     response = render(name)
     assert 200 <= response.status < 600
     assert response.manner == (
