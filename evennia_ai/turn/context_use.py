@@ -7,6 +7,7 @@ from typing import Any
 
 from evennia_ai.config import usable_window
 from evennia_ai.policy.tokens import calibrate
+from evennia_ai.ports import Script
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class ContextUse:
         return self.used / self.window
 
 
-def measure_context(script: Any) -> ContextUse:
+def measure_context(script: Script) -> ContextUse:
     """How full the context is, by the largest projection anybody has of it. Costs next to nothing:
     sizes are kept as messages come."""
     config = script.config
