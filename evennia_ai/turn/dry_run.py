@@ -35,7 +35,8 @@ from evennia_ai.policy.conversation.react import (
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import ModelCallRecord, Script, ToolContext, ToolResult, TurnRecord, Turns
 from evennia_ai.scheduling import Steps
-from evennia_ai.turn.llm_interaction import build_request, call_model
+from evennia_ai.turn.llm_interaction import build_request
+from evennia_ai.turn.model_call import call_model
 from evennia_ai.turn.prompt_building import build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from evennia_ai.turn.react_loop import tool_context

@@ -26,7 +26,8 @@ from evennia_ai.policy.conversation.react import (
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.scheduling import Steps
-from evennia_ai.turn.llm_interaction import build_request, call_model
+from evennia_ai.turn.llm_interaction import build_request
+from evennia_ai.turn.model_call import call_model
 from evennia_ai.turn.prompt_building import build_prompt
 from evennia_ai.turn.prompt_contexts import PromptContext
 from evennia_ai.turn.recall import memory_query

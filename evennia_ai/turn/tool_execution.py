@@ -29,7 +29,7 @@ from evennia_ai.policy.conversation.react import (
 )
 from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.scheduling import Steps, persist
-from evennia_ai.turn.llm_interaction import ensure_current
+from evennia_ai.turn.model_call import ensure_current
 
 REFUSED, DONE, FAILED, UNKNOWN = "refused", "done", "failed", "unknown"
 TOO_SLOW = "That took too long, and may or may not have happened. Do not do it again."
