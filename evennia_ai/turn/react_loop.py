@@ -1,4 +1,4 @@
-"""One turn: ask, act on the reply, ask again with the results, until nothing is left to do."""
+"""Run one turn: ask the model, run its tool calls, and ask again with the results."""
 
 from __future__ import annotations
 
@@ -39,8 +39,14 @@ SILENCE = "noop"
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a turn ended: answered, noted (it chose silence), excused (by the fallback line), or
-    expired, where not even that could be said. ``kind`` is that of the model's error, if any."""
+    """How a turn ended.
+
+    Attributes:
+        state: answered; noted (the character chose silence); excused (by the fallback line); or
+            expired (even the fallback line could not be said).
+        detail: the reason.
+        kind: the kind of the model's error, empty if there was none.
+    """
 
     state: str
     detail: str = ""
@@ -49,20 +55,36 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Asked:
-    """A reply, and the circumstances in which its calls are run."""
+    """A reply, and the context in which its tool calls run."""
 
     reply: LLMReply
     tools: ToolContext
     specs: Mapping[str, ToolSpec]
 
 
+@dataclass(frozen=True)
+class Progress:
+    """What a turn has done so far.
+
+    Attributes:
+        loop: the state of the loop.
+        done: names of the tools that succeeded.
+        acted: whether anybody could notice something.
+        remembered: dbrefs of those whose words the turn's tools recalled.
+    """
+
+    loop: LoopState
+    done: frozenset[str] = frozenset()
+    acted: bool = False
+    remembered: Audience = frozenset()
+
+
 def audience_now(script: Script, turn: TurnRecord) -> Audience:
-    """Who will hear the next words of this turn: its parties if whispered, else the room as it is
-    now, since somebody may have come in and the character may have walked."""
-    if turn.private:
-        return turn.audience
-    listeners: Audience = script.services.world.listeners(script.character)
-    return listeners
+    """Return who will hear the turn's next words: the whisper's parties, else the current room.
+
+    The room may have changed since the turn began: people come and the character may walk.
+    """
+    return turn.audience if turn.private else script.services.world.listeners(script.character)
 
 
 def tool_context(
@@ -72,7 +94,7 @@ def tool_context(
     private: bool,
     allowed: frozenset[str] | None,
 ) -> ToolContext:
-    """For whom and on whose words this step's tools run."""
+    """Return the context in which this step's tools run."""
     return ToolContext(
         script=script,
         character=script.character,
@@ -87,55 +109,74 @@ def tool_context(
 
 
 def prepare_memories(script: Script, turn: TurnRecord) -> Deferred[None]:
-    """Have at hand what this turn's words may call to mind. Fires when it is; fails with
-    StoreUnavailable."""
+    """Prepare the search for memories about this turn's words.
+
+    Fires when a search is quick; fails with StoreUnavailable.
+    """
     lines = [heard_line(e.heard.kind, e.heard.speaker_name, e.heard.text) for e in turn.events]
-    prepared: Deferred[None] = script.memories.prepare(script.services, [memory_query(lines)])
-    return prepared
+    return script.memories.prepare(script.services, [memory_query(lines)])
 
 
 @inlineCallbacks
 def run_turn(
     script: Script, turn: TurnRecord, context: PromptContext, deadline_at: float
 ) -> Steps[Outcome]:
-    """Think until the turn has ended.
+    """Ask the model and run its tool calls until the turn has ended.
 
     Args:
         script: the assistant.
         turn: the open turn.
-        context: the situation it thinks in.
-        deadline_at: the clock's seconds at which the turn must have ended.
+        context: the prompt context.
+        deadline_at: the clock's second at which the turn must have ended.
 
     Fires with the `Outcome`; fails with `ProviderError`, `TurnAborted` or `StoreUnavailable`.
     """
-    config = script.config
     yield prepare_memories(script, turn)
-    state = LoopState(turn.id)
-    done: frozenset[str] = frozenset()
-    remembered: Audience = frozenset()
-    acted = False
-    for step in range(1, (context.max_iterations or config.max_iterations) + 1):
+    progress = Progress(LoopState(turn.id))
+    for step in range(1, (context.max_iterations or script.config.max_iterations) + 1):
         try:
-            asked: Asked = yield ask_with_room(script, turn, context, step, deadline_at, remembered)
+            asked: Asked = yield ask_with_room(
+                script, turn, context, step, deadline_at, progress.remembered
+            )
         except ProviderError as error:
-            if not acted:
+            if not progress.acted:
                 raise
             return Outcome(ANSWERED, f"cut short: {error}")
-        reply, tools, specs = asked.reply, asked.tools, asked.specs
-        state = begin_step(remember_earlier(turn, specs) if step == 1 else state)
-        if not reply.tool_calls:
-            acted = (yield speak_text(script, turn, tools, reply, step)) or acted
+        progress = yield act_on_reply(script, turn, asked, step, progress)
+        if not asked.reply.tool_calls or progress.loop.ended:
             break
-        worked: Worked = yield execute_calls(script, turn, tools, reply, specs, state)
-        state, done, remembered = worked.state, done | worked.done, worked.remembered
-        acted = acted or any(name not in specs or specs[name].world for name in worked.done)
-        if state.ended or context.loop_mode == "single_action":
+        if context.loop_mode == "single_action":
             break
-    if acted:
+    return outcome_of(progress, context)
+
+
+@inlineCallbacks
+def act_on_reply(
+    script: Script, turn: TurnRecord, asked: Asked, step: int, progress: Progress
+) -> Steps[Progress]:
+    """Say a reply's text or run its tool calls. Fires with the turn's progress after that."""
+    reply, tools, specs = asked.reply, asked.tools, asked.specs
+    loop = begin_step(remember_earlier(turn, specs) if step == 1 else progress.loop)
+    if not reply.tool_calls:
+        spoke: bool = yield speak_text(script, turn, tools, reply, step)
+        return replace(progress, loop=loop, acted=progress.acted or spoke)
+    worked: Worked = yield execute_calls(script, turn, tools, reply, specs, loop)
+    noticed = any(name not in specs or specs[name].world for name in worked.done)
+    return Progress(
+        loop=worked.state,
+        done=progress.done | worked.done,
+        acted=progress.acted or noticed,
+        remembered=worked.remembered,
+    )
+
+
+def outcome_of(progress: Progress, context: PromptContext) -> Outcome:
+    """Return how a turn ended; raises ProviderUnavailable if the model neither spoke nor acted."""
+    if progress.acted:
         return Outcome(ANSWERED)
-    if SILENCE in done:
+    if SILENCE in progress.done:
         return Outcome(NOTED, "it chose silence")
-    if done and context.loop_mode == "single_action":
+    if progress.done and context.loop_mode == "single_action":
         return Outcome(NOTED, "it did something that nobody saw")
     raise ProviderUnavailable("The model's replies held nothing to say and nothing to do.")
 
@@ -149,10 +190,10 @@ def ask_with_room(
     deadline_at: float,
     remembered: Audience,
 ) -> Steps[Asked]:
-    """`ask`; where the model's window overflows, once more after a compaction that asks no model.
+    """Ask; if the context window overflows, compact without a model and ask once more.
 
-    The step is asked again and not the turn: what was done before it stays done (P2). Fires and
-    fails as `ask` does.
+    Only this step is repeated, so that earlier acts of the turn are not run again (P2). Fires and
+    fails as `ask`.
     """
     try:
         asked: Asked = yield ask(script, turn, context, step, deadline_at, remembered)
@@ -173,16 +214,23 @@ def ask(
     deadline_at: float,
     remembered: Audience,
 ) -> Steps[Asked]:
-    """One model call, for those who will hear the answer as things are now. ``remembered`` are
-    those whose words the turn's tools have called to mind.
+    """Call the model once, for those who would hear the answer now.
+
+    Args:
+        script: the assistant.
+        turn: the open turn.
+        context: the prompt context.
+        step: number of the call, from 1.
+        deadline_at: the clock's second at which the turn must have ended.
+        remembered: dbrefs of those whose words the turn's tools recalled.
 
     Fires with what was `Asked`; fails with `ProviderError` or `TurnAborted`.
     """
     audience = audience_now(script, turn)
     tools = tool_context(script, turn, audience, False, context.tools)
-    specs = {spec.name: spec for spec in script.services.toolbox.offered(tools)}
-    room = sum(spec.tokens for spec in specs.values())
-    prompt = build_prompt(script, context, audience, turn.events, room, goes_on=step > 1)
+    specs = offered_specs(script, tools)
+    tool_tokens = sum(spec.tokens for spec in specs.values())
+    prompt = build_prompt(script, context, audience, turn.events, tool_tokens, goes_on=step > 1)
     tools = replace(
         tools,
         private=tools.private or prompt.private,
@@ -190,14 +238,19 @@ def ask(
         remembered=remembered | prompt.remembered,
     )
     if tools.remembered - tools.speakers:  # they may not use what the speakers may
-        specs = {spec.name: spec for spec in script.services.toolbox.offered(tools)}
+        specs = offered_specs(script, tools)
     request = build_request(script, turn, prompt, tuple(specs.values()), step)
     reply: LLMReply = yield call_model(script, turn, request, context.name, deadline_at)
     return Asked(reply, tools, specs)
 
 
+def offered_specs(script: Script, tools: ToolContext) -> dict[str, ToolSpec]:
+    """Return the tools that the model may call, by name."""
+    return {spec.name: spec for spec in script.services.toolbox.offered(tools)}
+
+
 def remember_earlier(turn: TurnRecord, specs: Mapping[str, ToolSpec]) -> LoopState:
-    """The loop at its beginning, with what an earlier attempt at the same events did."""
+    """Return the state of a new loop, with the acts of earlier attempts at the same events."""
     categories = {spec.name: spec.category for spec in specs.values()}
     binding = [
         call
@@ -211,10 +264,7 @@ def remember_earlier(turn: TurnRecord, specs: Mapping[str, ToolSpec]) -> LoopSta
 def speak_text(
     script: Script, turn: TurnRecord, tools: ToolContext, reply: LLMReply, step: int
 ) -> Steps[bool]:
-    """Say a reply that came as plain text, as models without tool calls do.
-
-    Fires with True where something was said.
-    """
+    """Say a reply in plain text, as models without tool calls send it. Fires with True if said."""
     words = spoken_words(reply.content, script.character_name, script.config.max_speech_chars)
     if not words:
         return False
@@ -227,7 +277,7 @@ def speak_text(
 def say_aloud(
     script: Script, turn: TurnRecord, tools: ToolContext, words: str, call_id: str
 ) -> Steps[ToolResult]:
-    """Have the character say words that no tool call asked for; the log holds them as its own."""
+    """Make the character say words that no tool call asked for, and log them as its own words."""
 
     def as_logged(result: ToolResult) -> list[Message]:
         if result.state != DONE:
