@@ -1,4 +1,4 @@
-"""What the engine needs from outside, as protocols. Adapters are thin and live at the edge."""
+"""Protocols of what the engine needs from outside. Thin adapters implement them at the edge."""
 
 from evennia_ai.messages import (
     Audience,

@@ -1,4 +1,4 @@
-"""What an assistant can do."""
+"""Tools and the context in which they run."""
 
 from __future__ import annotations
 
@@ -17,15 +17,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ToolContext:
-    """For whom and on whose words a tool runs.
+    """The context of a tool call.
 
-    ``private`` is True when the prompt held anything only ``audience`` may know, ``whispered``
-    when the words that set the turn off were whispered; ``askers`` wait for an answer;
-    ``allowed`` narrows the tools to a
-    prompt context's own; ``deadline_at`` is the clock's second at which a tool is given up;
-    ``source_seqs`` are the messages it is all about, where those are not what this turn heard;
-    ``remembered`` are those whose words are in the prompt as memories: they need a tool's right as
-    the speakers do (P8), but what is written down is not theirs.
+    Attributes:
+        script: the assistant.
+        character: its character.
+        audience: dbrefs of everybody the prompt was built for.
+        private: True if the prompt held anything that only ``audience`` may know.
+        speakers: dbrefs of those whose new words are in the turn.
+        whispered: True if the words that started the turn were whispered.
+        askers: dbrefs of those who wait for the answer.
+        hops: length of the chain of assistants' answers that led to the turn.
+        allowed: names of the prompt context's tools, None for all.
+        deadline_at: the clock's second at which the tool is cancelled.
+        source_seqs: the messages that the call is about; empty for those this turn heard.
+        remembered: dbrefs of those whose words were recalled. A tool's lock must let them pass too
+            (P8), but they are no sources of what the tool writes down.
     """
 
     script: Script
@@ -44,12 +51,15 @@ class ToolContext:
 
 @dataclass(frozen=True)
 class ToolResult:
-    """How a call ended: ``state`` is done, failed, refused or, where it did not come to an end,
-    unknown; ``text`` goes back to the model.
+    """The result of a tool call.
 
-    ``heard_by`` are those an act reached where it reached only some of the turn's audience;
-    ``read`` and ``changed`` name what was consulted, see `policy.compaction.consulted`;
-    ``speakers`` are those whose remembered words it brought back.
+    Attributes:
+        state: done, failed, refused, or unknown if it did not finish.
+        text: what the model is told.
+        heard_by: dbrefs of those the act reached, None for the turn's whole audience.
+        read: references to what was consulted (`policy.compaction.consulted`).
+        changed: references to what was changed.
+        speakers: dbrefs of those whose words the call recalled.
     """
 
     state: str
@@ -62,8 +72,16 @@ class ToolResult:
 
 @dataclass(frozen=True)
 class ToolSpec:
-    """What the engine must know of a tool. ``category`` is free, once or final; ``tokens`` is what
-    its schema takes in a request."""
+    """What the engine must know about a tool.
+
+    Attributes:
+        name: its name.
+        category: free, once (in a turn) or final (ends the turn).
+        world: True if others notice its effect.
+        safe_to_retry: True if running it again after a crash does no harm.
+        schema: its JSON schema in chat-completions form.
+        tokens: size of the schema in a request.
+    """
 
     name: str
     category: str
@@ -77,7 +95,7 @@ class Toolbox(Protocol):
     """The tools an assistant may use."""
 
     def offered(self, context: ToolContext) -> Sequence[ToolSpec]:
-        """The tools that every speaker in the turn may use, in a stable order."""
+        """Return the tools that every author of the prompt may use, in a stable order."""
 
     def run(self, context: ToolContext, call: ToolCallRequest) -> Deferred[ToolResult]:
-        """Check rights and arguments again and run the tool. Never fails: errors are results."""
+        """Check locks and arguments again and run the tool. Never fails: errors are results."""

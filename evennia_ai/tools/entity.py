@@ -1,4 +1,4 @@
-"""Keeping in mind what was noticed of a person, a thing or a place."""
+"""The tool to store an observation about a person, a thing or a place."""
 
 from __future__ import annotations
 
@@ -55,9 +55,12 @@ def update_entity_observation(
 
 
 def find_entity(name: str, context: ToolContext) -> Any | None:
-    """Whom a name means: somebody or something here, who speaks in this turn, or whom the
-    character knows already; in that order. Of several people here who share it, the one who speaks;
-    raises ToolError where that does not tell them apart: one must not be known for another."""
+    """Return the object that a name means, None if there is none.
+
+    Look among what is here first, then among this turn's speakers and everybody with a profile. If
+    several people here share the name, choose the one who speaks. Raises ToolError if that is
+    ambiguous, so that no observation is stored about the wrong person.
+    """
     character = context.character
     here = [*around(character), *filter(None, [character.location])]
     people = [obj for obj in all_named(name, here, character) if can_hear(obj)]
@@ -72,6 +75,6 @@ def find_entity(name: str, context: ToolContext) -> Any | None:
 
 
 def objects_of(dbrefs: set[str]) -> list[Any]:
-    """The objects of some dbrefs that are still there."""
+    """Return the objects with these dbrefs that still exist."""
     numbers = [int(dbref[1:]) for dbref in dbrefs if dbref[1:].isdecimal()]
     return list(ObjectDB.objects.filter(id__in=numbers).order_by("id"))

@@ -1,4 +1,4 @@
-"""Setting oneself a goal, and coming nearer to it."""
+"""Tools to set a goal and to note its progress."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def update_goal(context: ToolContext, arguments: ProgressArguments) -> Steps[str
 
 
 def change(goals: Goals, goal: Record, arguments: ProgressArguments) -> Callable[[], str]:
-    """What stores the change; it returns a sentence."""
+    """Return a function that stores the change and returns a sentence for the model."""
 
     def write() -> str:
         if arguments.state in (DONE, DROPPED):
@@ -107,13 +107,13 @@ def change(goals: Goals, goal: Record, arguments: ProgressArguments) -> Callable
 
 
 def known_goals(context: ToolContext) -> list[Record]:
-    """The open goals that everybody who will hear the answer may know of."""
+    """Return the open goals that the whole audience may know."""
     discretion = context.script.config.discretion
     return context.character.ai_goals.open(context.audience, discretion)
 
 
 def meant(words: str, goals: list[Record]) -> Record:
-    """The goal that is meant; raises ToolError."""
+    """Return the goal that some words mean; raises ToolError."""
     goal = find_goal(clean_heard(words, GOAL_CHARS), goals)
     if goal is None:
         numbers = ", ".join(goal["id"] for goal in goals) or "none"
@@ -122,8 +122,10 @@ def meant(words: str, goals: list[Record]) -> Record:
 
 
 def ensure_may_change(context: ToolContext, goal: Record, state: str) -> None:
-    """Raise ToolError where what was confided would show in a goal that others know of, or where
-    a builder's goal would be given up."""
+    """Raise ToolError if the model may not change this goal now.
+
+    Private talk must not change a goal that others know, and no builder's goal may be dropped.
+    """
     ears = goal["audience"]
     known_to_others = ears is None or not frozenset(ears) <= context.audience
     if context.private and known_to_others and context.script.config.discretion == "strict":

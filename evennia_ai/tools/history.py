@@ -1,4 +1,4 @@
-"""Looking up talk that is out of view: nothing that was said is ever gone."""
+"""The tool to search evicted messages."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def search_history(context: ToolContext, arguments: HistoryArguments) -> str | R
 
 
 def may_know(audience: Audience, message: Message) -> bool:
-    """True where everybody who will hear the answer may know of a message."""
+    """Return True if everybody who will hear the answer may know a message."""
     return visible(audience_of(message), audience)
 
 
 def found_lines(message: Message, script: Script) -> list[str]:
-    """A message as the model reads it, with its day."""
+    """Return the lines of a message as the model reads them, each with its day."""
     day = message["metadata"]["at"][:10]
     lines = transcript_lines([message], script.character_name)
     return [f"- {day}: {clean_heard(line, SHOWN_CHARS)}" for line in lines]

@@ -1,4 +1,4 @@
-"""Writing down what shall not be forgotten, and looking it up."""
+"""Tools to write into the journal, to pin a fact, and to search the journal."""
 
 from __future__ import annotations
 
@@ -100,20 +100,23 @@ def pin_fact(context: ToolContext, arguments: EntryArguments) -> Steps[str]:
 
 
 def is_own_pin(entry: Record) -> bool:
-    """True for what the character pinned itself, and no builder or code of the game."""
+    """Return True if the character pinned the entry, not a builder or the game's code."""
     return bool(entry["source_type"] != BUILDER and entry["importance_by"] != GIVEN)
 
 
 def guard_tags(context: ToolContext) -> list[str]:
-    """The tags of an entry that is written now: one that is never told to others where the prompt
-    may have held what was whispered without that being known of it."""
+    """Return the tags of a new entry.
+
+    Without strict discretion the prompt may hold whispered words that are not marked as private;
+    the tag then keeps the entry from being shared.
+    """
     return [] if context.script.config.discretion == "strict" else [UNGUARDED]
 
 
 def oldest_beyond(
     entries: Sequence[Record], room: int, count_text: Callable[[str], int]
 ) -> list[Record]:
-    """The oldest pins for which there is no room any more; they stay in the journal."""
+    """Return the oldest pins beyond the token budget; they stay in the journal."""
     left = list(entries)
     gone: list[Record] = []
     while left and sum(count_text(entry["content"]) for entry in left) > room:
@@ -134,7 +137,7 @@ def search_journal(context: ToolContext, arguments: SearchArguments) -> Steps[st
     if not found:
         return "Your journal has nothing about that."
     lines = (f"- {memory_line(script, entry, SHOWN_CHARS, words)}" for entry in found)
-    # What follows from what is private stays between those who may know it (P9).
+    # The audience of private entries also limits what is made of them (P9).
     binds = discretion == "strict" and any(entry["audience"] is not None for entry in found)
     read = tuple(entry_ref(entry["id"]) for entry in found if not is_synthesis(entry))
     heard_by = context.audience if binds else None
@@ -142,8 +145,7 @@ def search_journal(context: ToolContext, arguments: SearchArguments) -> Steps[st
 
 
 class AddJournalEntryTool(Tool):
-    """`add_journal_entry` as a class, for a game that makes a toolbox of its own or a tool after
-    its pattern: ``AddJournalEntryTool()`` is the tool."""
+    """`add_journal_entry` as a class, for a game with its own toolbox or a similar tool."""
 
     def __init__(self) -> None:
         super().__init__(

@@ -1,4 +1,4 @@
-"""Searching everything it remembers: its notes, what it knows of others, and long ago."""
+"""The tool to search journal, profiles and long-term memory."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def search_memory(context: ToolContext, arguments: MemoryArguments) -> Steps[str
         return "You remember nothing about that."
     journal.count_recalls(record["id"] for record in found if "kind" not in record)
     lines = (f"- {memory_line(script, record, SHOWN_CHARS, query)}" for record in found)
-    # What follows from what is private stays between those who may know it (P9).
+    # The audience of private records also limits what is made of them (P9).
     strict = script.config.discretion == "strict"
     binds = strict and any(record["audience"] is not None for record in found)
     return Reached(
@@ -53,7 +53,7 @@ def search_memory(context: ToolContext, arguments: MemoryArguments) -> Steps[str
 
 
 def refs_of(records: Sequence[Record]) -> list[str]:
-    """What was consulted with some records."""
+    """Return references to the records that count as consulted."""
     refs = [
         entity_ref(record["subject"])
         if record.get("kind") == ATTRIBUTE

@@ -1,4 +1,4 @@
-"""The awake part of a tick: take what waits in the inbox, batch by batch, and answer it."""
+"""Answer the events in the inbox, batch by batch, and act autonomously."""
 
 from __future__ import annotations
 
@@ -33,17 +33,18 @@ REMEMBERED_S = 3_600.0
 
 @inlineCallbacks
 def answer_events(script: Script) -> Steps[int]:
-    """Answer everything that waits, one turn after the other.
+    """Answer every waiting event, one turn after the other.
 
-    A turn that an error or a lost lease left open is closed first, and its events are taken up
-    again. Between turns room is made where the context is nearly full. Fires with the number of
-    turns, at most `TURNS_A_TICK`; fails with TurnAborted where the lease was lost, and with
-    StoreUnavailable where the database stays busy.
+    First close a turn that an error or a lost lease left open; its events wait again. Between
+    turns, compact if the context window is nearly full.
+
+    Fires with the number of turns, at most `TURNS_A_TICK`; fails with TurnAborted if the lease was
+    lost, and with StoreUnavailable if the database stays busy.
     """
     turns = 0
     script.turns.recover()
     while turns < TURNS_A_TICK:
-        if turns:  # each has made the talk longer
+        if turns:  # each turn has made the conversation longer
             yield script.compact_in_emergency()
         open_events = script.inbox.open_events()
         doubtful = take_batch(script, open_events.doubtful)
@@ -54,19 +55,23 @@ def answer_events(script: Script) -> Steps[int]:
         try:
             yield think(script, batch, answer_lost=doubtful is not None)
         except OutcomeUnknown as error:
-            log.warn("{name}: {error}", name=script.character_name, error=error)
+            name = script.character_name
+            log.warn("{name}: {error}; closing the turn", name=name, error=error)
             script.turns.recover()
     return turns
 
 
 def take_batch(script: Script, events: Sequence[InboxEvent]) -> Batch | None:
-    """Close what waited too long, with its reason, and choose the next batch from the rest. Who
-    said it not long ago, and is still there, is told that it was not heard."""
+    """Expire events that waited too long and return the next batch of the others, if any.
+
+    Tell the speakers of events that expired recently, if they are still present, that they were not
+    heard.
+    """
     now = script.services.now()
     expired = select_expired(events, now, script.config.event_max_age)
     for item in expired:
         script.inbox.close([item.event.id], EXPIRED, item.reason)
-    gone = {item.event.id for item in expired}
+    expired_ids = {item.event.id for item in expired}
     present = script.services.world.listeners(script.character)
     recent = {
         item.event.heard.speaker
@@ -74,16 +79,18 @@ def take_batch(script: Script, events: Sequence[InboxEvent]) -> Batch | None:
         if (now - item.event.at).total_seconds() <= REMEMBERED_S
     }
     script.tell("unheard", sorted(recent & present))
-    return next_batch([event for event in events if event.id not in gone], present)
+    return next_batch([event for event in events if event.id not in expired_ids], present)
 
 
 @inlineCallbacks
 def think(script: Script, batch: Batch, answer_lost: bool = False) -> Steps[None]:
-    """One turn from its opening to its end, which always has an outcome.
+    """Run one turn from its start to its outcome.
 
-    A model that gives no answer in time is made good by the fallback line. Where an answer may have
-    been heard before a crash (``answer_lost``), or was tried for too often, the model is not asked
-    again: a short excuse closes the matter.
+    If the model gives no answer in time, the character says the fallback line. If an answer may
+    have been heard before a crash (``answer_lost``), or too many attempts failed, the model is not
+    asked again and a short excuse closes the turn.
+
+    Fires when the outcome is stored; fails with TurnAborted, OutcomeUnknown and StoreUnavailable.
     """
     context = CONTEXT_EXCUSE if answer_lost else CONTEXT_TICK_EVENT
     clock, turns = script.services.clock, script.turns
@@ -103,16 +110,18 @@ def think(script: Script, batch: Batch, answer_lost: bool = False) -> Steps[None
 
 
 def begin_turn(script: Script, batch: Batch, context: PromptContext) -> TurnRecord:
-    """Open a turn; raises StoreUnavailable, or TurnAborted where the database was busy until nobody
-    is there to think any more."""
+    """Open a turn; raises StoreUnavailable.
+
+    Raises TurnAborted if the assistant must not think any more, since the database was busy too
+    long.
+    """
     if not script.may_think():
         raise TurnAborted("a turn did not begin in time")
-    turn: TurnRecord = script.turns.begin(batch.events, batch.audience, batch.private, context.name)
-    return turn
+    return script.turns.begin(batch.events, batch.audience, batch.private, context.name)
 
 
 def close_turn(script: Script, turn: TurnRecord, outcome: Outcome) -> Deferred[None]:
-    """Store how a turn ended. Fires when it is stored; fails with StoreUnavailable."""
+    """Store the outcome of a turn. Fires when it is stored; fails with StoreUnavailable."""
     return persist(
         script.services.clock,
         lambda: script.turns.finish(turn.id, outcome.state, outcome.detail),
@@ -120,13 +129,13 @@ def close_turn(script: Script, turn: TurnRecord, outcome: Outcome) -> Deferred[N
 
 
 def askers_present(script: Script, turn: TurnRecord) -> bool:
-    """True where at least one of those who wait for the answer would hear it now."""
+    """Return True if at least one person who waits for the answer would hear it now."""
     return bool(turn.askers & script.services.world.listeners(script.character))
 
 
 @inlineCallbacks
 def act_autonomously(script: Script) -> Steps[None]:
-    """One turn nobody set off. A model that fails leaves no trace in the room: nobody waits."""
+    """Run one autonomous turn. If the model fails, nobody in the room notices."""
     context = CONTEXT_TICK_AUTONOMOUS
     audience = script.services.world.listeners(script.character)
     turn = script.turns.begin((), audience, False, context.name)
@@ -138,7 +147,7 @@ def act_autonomously(script: Script) -> Steps[None]:
 
 @inlineCallbacks
 def try_visibly(script: Script, turn: TurnRecord, context: PromptContext) -> Steps[Outcome]:
-    """`try_turn`, while those who wait for the answer are shown that one is on its way."""
+    """Run `try_turn` while the typing indicator shows that an answer is on its way."""
     services = script.services
     services.thinking(script, turn, True)
     try:
@@ -150,11 +159,11 @@ def try_visibly(script: Script, turn: TurnRecord, context: PromptContext) -> Ste
 
 @inlineCallbacks
 def try_turn(script: Script, turn: TurnRecord, context: PromptContext) -> Steps[Outcome]:
-    """Think within the turn's deadline.
+    """Run a turn within its deadline.
 
-    Fires with the outcome, whose state is `FAILED` where no answer came, for a reason of the
-    model's or, logged with its traceback, of our own; fails with TurnAborted, and with
-    StoreUnavailable where the database stays busy: then nothing can be said either.
+    Fires with the outcome. Its state is `FAILED` if no answer came, either because the model failed
+    or because of an error of ours, which is logged. Fails with TurnAborted, and with
+    StoreUnavailable if the database stays busy, since then nothing can be said either.
     """
     deadline_at = script.services.clock.seconds() + script.config.turn_deadline
     try:

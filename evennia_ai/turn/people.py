@@ -1,4 +1,4 @@
-"""Who is here, as the character knows them: lines for the end of a prompt."""
+"""Describe the people present, as the character knows them, for the end of a prompt."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ log = Logger()
 
 LABEL = "Of those here"
 MOST_PEOPLE = 6
-PEOPLE_PART = 0.02  # of the window
+PEOPLE_PART = 0.02  # share of the window
 
 
 def describe_present(script: Script, audience: Audience) -> Sequence[KnownLine]:
-    """What the character knows of those present, a line each, within the room of the setting
-    ``entity_tokens`` and as far as this audience may know of it (P9).
+    """Return a line for each person present: what the character knows and the audience may (P9).
 
-    Of profiles that are loaded, which a tick sees to before it thinks; of others nothing.
+    The setting ``entity_tokens`` limits the lines. A tick loads the profiles before it thinks;
+    without loaded profiles there are no lines.
 
     Args:
         script: the assistant.
@@ -54,27 +54,26 @@ def describe_present(script: Script, audience: Audience) -> Sequence[KnownLine]:
 
 
 def room_for_people(script: Script) -> int:
-    """Tokens of a prompt for what is known of those present: no more than the end of a small
-    window's prompt can bear."""
+    """Return the token budget for the people present; a small window gets less."""
     window = usable_window(script.config, script.profile)
     return min(int(script.config.entity_tokens), int(PEOPLE_PART * window))
 
 
 def nearest_first(script: Script, audience: Audience) -> list[str]:
-    """Dbrefs of those present: whom it talks with before the others, then by their age."""
+    """Return the dbrefs of those present: conversation partners first, then by number."""
     present = script.services.world.listeners(script.character) | audience
     return sorted(present, key=lambda who: (not is_partner(script, who), int(who.lstrip("#"))))
 
 
 def is_partner(script: Script, dbref: str) -> bool:
-    """True where the two are in conversation."""
+    """Return True if the character is in conversation with somebody."""
     return dbref in script.partners and script.is_in_conversation(dbref)
 
 
 def describe(
     script: Script, profiles: EntityProfiles, dbref: str, audience: Audience
 ) -> KnownLine | None:
-    """The line of one person, None where nothing is known of him."""
+    """Return the line of one person, None if nothing is known about them."""
     discretion = script.config.discretion
     values = profiles.attributes(dbref, audience, discretion)
     relationship = profiles.relationship(dbref)
@@ -99,21 +98,21 @@ def describe(
 
 
 def is_contradicted(profiles: EntityProfiles, value: Record, audience: Audience) -> bool:
-    """True where another source says something else, of which all of this audience may know."""
+    """Return True if another source, which all of this audience may know, contradicts a value."""
     others = filter(None, map(profiles.get, value["contradicts"]))
     return any(is_known_to(other, audience) for other in others)
 
 
 @inlineCallbacks
 def record_contacts(script: Script, turn: TurnRecord) -> Steps[None]:
-    """After a turn: who spoke with the character is a little better known to it. How it went is
-    told from what all could hear alone, since it shows to all (P9).
+    """Raise the familiarity of everybody who spoke in a turn, and update their sentiment.
 
-    A database that is busy now costs no more than this one contact. Fires when it is done.
+    The sentiment uses public words only, since everybody can see it (P9). If the database is busy,
+    only this contact is lost. Fires when all contacts are stored.
     """
     profiles = script.character.ai_profiles
     yield profiles.load(script.services.slices.put)
-    if not script.may_think():  # deleted, or stopped, while the turn was stored
+    if not script.may_think():  # deleted or stopped meanwhile
         return
     for speaker in sorted({event.heard.speaker for event in turn.events} - {""}):
         lines = [
@@ -124,6 +123,4 @@ def record_contacts(script: Script, turn: TurnRecord) -> Steps[None]:
         try:
             profiles.note_contact(speaker, mean_sentiment(lines))
         except StoreUnavailable as error:
-            log.info(
-                "{name}: a contact not noted: {error}", name=script.character_name, error=error
-            )
+            log.info("{name}: contact not stored: {error}", name=script.character_name, error=error)
