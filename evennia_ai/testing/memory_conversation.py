@@ -15,7 +15,7 @@ Now = Callable[[], datetime]
 
 @dataclass
 class StoredMask:
-    """Results up to a message are shown masked, since after a compaction's time."""
+    """A mask of the tool results up to a message."""
 
     upto_seq: int
     undone: bool = False
@@ -23,7 +23,7 @@ class StoredMask:
 
 @dataclass
 class StoredCompaction:
-    """One compaction, which an undo puts out of force."""
+    """One compaction; ``archived`` says whether the journal holds its summary."""
 
     record: CompactionRecord
     undone: bool = False
@@ -31,7 +31,10 @@ class StoredCompaction:
 
 
 class MemoryConversation:
-    """An append-only list; ``messages`` and ``moves`` are those that are stored already."""
+    """`ports.Conversation` in lists; ``messages`` and ``moves`` are the stored ones.
+
+    Moves are compactions and masks, oldest first.
+    """
 
     def __init__(
         self,
@@ -44,10 +47,10 @@ class MemoryConversation:
         self.moves: list[StoredCompaction | StoredMask] = [] if moves is None else moves
 
     def append(self, messages: Sequence[Message]) -> list[Message]:
-        """Store messages with ``seq``, ``at`` and ``tokens`` filled in."""
+        """Store messages; return them with ``seq``, ``at`` and ``tokens`` filled in."""
         stored = []
         for message in messages:
-            copy: Message = {**message, "metadata": dict(message["metadata"])}  # type: ignore[typeddict-item]
+            copy: Message = {**message, "metadata": {**message["metadata"]}}
             copy["metadata"]["seq"] = len(self.messages) + 1
             copy["metadata"]["at"] = self.now().isoformat()
             copy["metadata"]["tokens"] = count_message(message)
@@ -56,12 +59,12 @@ class MemoryConversation:
         return stored
 
     def view(self) -> Sequence[Message]:
-        """The last compaction's marker, if any, and every message after it."""
+        """Return the last compaction's marker, if any, and every later message."""
         return self.current.items
 
     @property
     def current(self) -> View:
-        """The view with its sizes."""
+        """Return the view with its sizes."""
         records = [m.record for m in self._in_force() if isinstance(m, StoredCompaction)]
         record = records[-1] if records else None
         masks = [m.upto_seq for m in self._in_force() if isinstance(m, StoredMask)]
@@ -73,13 +76,13 @@ class MemoryConversation:
         return [move for move in self.moves if not move.undone]
 
     def compact(self, record: CompactionRecord) -> CompactionRecord:
-        """Store a compaction."""
+        """Store a compaction and return it with its id."""
         stored = replace(record, id=len(self.moves) + 1, compacted_at=self.now().isoformat())
         self.moves.append(StoredCompaction(stored))
         return stored
 
     def mask(self, upto_seq: int) -> int:
-        """Show tool results up to a message masked from now on; returns how many these are."""
+        """Mask tool results up to a message number; return how many."""
         view = self.current
         chosen = range(view.masked_upto + 1, upto_seq + 1)
         count = sum(is_maskable(m) and m["metadata"]["seq"] in chosen for m in view.messages)
@@ -88,23 +91,23 @@ class MemoryConversation:
         return count
 
     def undo(self) -> CompactionRecord | None:
-        """Undo the last compaction and the masks after it."""
+        """Undo the last compaction and later masks; return the compaction, if any."""
         records = [m for m in self._in_force() if isinstance(m, StoredCompaction)]
         if not records:
             return None
         for move in self.moves[self.moves.index(records[-1]) :]:
             move.undone = True
             if isinstance(move, StoredCompaction):
-                move.archived = True  # it may be, in part
+                move.archived = True  # it may be archived in part
         return records[-1].record
 
     def to_archive(self) -> list[tuple[CompactionRecord, bool]]:
-        """The compactions whose entries in the journal are to be written (True) or taken back."""
+        """Return compactions whose journal entries are missing (True) or must go (False)."""
         moves = (move for move in self.moves if isinstance(move, StoredCompaction))
         return [(m.record, not m.undone) for m in moves if m.undone == m.archived]
 
     def note_archived(self, id: int, archived: bool) -> None:
-        """Store whether a compaction has its entries in the journal."""
+        """Store whether a compaction has its journal entries."""
         for move in self.moves:
             if isinstance(move, StoredCompaction) and move.record.id == id:
                 move.archived = archived

@@ -1,7 +1,7 @@
-"""The stores in memory, for tests of the engine without a database. Same behaviour, same names.
+"""Inbox and turns in memory, for tests of the engine without a database.
 
-Lists of rows play the database. What a store keeps beside them plays a process's memory: see
-`after_restart`. An operation is a transaction: it is done as a whole or not at all.
+Lists of rows play the database; other attributes play the memory of a process (`after_restart`).
+Each operation is a transaction.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from evennia_ai.testing.memory_conversation import MemoryConversation, Now
 
 @dataclass
 class StoredEvent:
-    """One event with its state; ``logged_by`` is the turn that put it into the conversation."""
+    """One event with its state; ``logged_by`` is the id of the turn that logged it."""
 
     event: InboxEvent
     state: str
@@ -37,45 +37,45 @@ class StoredEvent:
 
 
 class MemoryInbox:
-    """A list of events; ``rows`` are those that are stored already."""
+    """`ports.Inbox` in a list; ``rows`` are the stored events."""
 
     def __init__(self, now: Now, rows: list[StoredEvent] | None = None) -> None:
         self.now = now
         self.rows: list[StoredEvent] = [] if rows is None else rows
 
     def put(self, heard: Heard) -> int:
-        """Store an event."""
+        """Store an event and return its id."""
         event = InboxEvent(len(self.rows) + 1, self.now(), heard)
         state = "waiting" if heard.addressed else "overheard"
         self.rows.append(StoredEvent(event, state, heard.reason))
         return event.id
 
     def open_events(self) -> OpenEvents:
-        """Everything that has no answer yet."""
+        """Return the events that need an answer and have none."""
         return OpenEvents(tuple(self.in_state("waiting")), tuple(self.in_state("doubtful")))
 
     def overheard(self) -> Sequence[InboxEvent]:
-        """Events for the next turn's log."""
+        """Return the events that the next turn will log."""
         return self.in_state("overheard")
 
     def in_state(self, state: str) -> list[InboxEvent]:
-        """Events in one state, oldest first."""
+        """Return the events in one state, oldest first."""
         return [row.event for row in self.rows if row.state == state]
 
     def close(self, event_ids: Sequence[int], state: str, reason: str = "") -> None:
-        """End events."""
+        """Close events."""
         for row in self.rows:
             if row.event.id in event_ids:
                 row.state, row.reason = state, reason
 
     def states(self) -> dict[str, str]:
-        """The state of every event by its words, for assertions."""
+        """Return the state of every event by its text, for assertions."""
         return {row.event.heard.text: row.state for row in self.rows}
 
 
 @dataclass
 class Act:
-    """One intent and its outcome."""
+    """One tool call: its intent and its outcome."""
 
     turn_id: int
     call: ToolCallRequest
@@ -87,7 +87,7 @@ class Act:
 
 @dataclass
 class StoredTurn:
-    """One turn, open until it has an outcome; ``epoch`` is the process that began it."""
+    """One turn, open until it has an outcome; ``epoch`` is the number of its process."""
 
     record: TurnRecord
     epoch: int = 0
@@ -98,7 +98,7 @@ class StoredTurn:
 
 
 class MemoryTurns:
-    """Lists of turns and acts; ``lease`` False plays a server that goes down."""
+    """`ports.Turns` in lists; ``lease`` False plays a server that goes down."""
 
     def __init__(
         self,
@@ -148,7 +148,7 @@ class MemoryTurns:
         return [r.event for r in self.inbox.rows if r.state == "noted" and r.turn_id in turn_ids]
 
     def _acts_since(self, since: datetime) -> tuple[ToolCallRequest, ...]:
-        """World acts of interrupted turns that were done or may have been."""
+        """Return the world acts of interrupted turns, done or possibly done."""
         return tuple(
             act.call
             for act in self.acts
@@ -198,7 +198,7 @@ class MemoryTurns:
         self.current = None
 
     def recover_open_turns(self) -> int:
-        """Close the turns of processes that are gone; returns their number."""
+        """Close the turns of earlier processes; return how many."""
         gone = [
             number
             for number, turn in enumerate(self.turns, 1)
@@ -209,7 +209,7 @@ class MemoryTurns:
         return len(gone)
 
     def recover_turn(self, turn_id: int) -> None:
-        """Close a turn that came to no end, by what is known of its acts."""
+        """Close an interrupted turn according to its stored acts."""
         self._close(turn_id, "interrupted", self._state_after(turn_id))
 
     def _state_after(self, turn_id: int) -> str:
@@ -231,7 +231,7 @@ class MemoryTurns:
             self.current = None
 
     def is_current(self, turn_id: int) -> bool:
-        """True while the turn may act."""
+        """Return True while the turn may act."""
         return self.current == turn_id and self.lease and self.may_go_on()
 
     def record_model_call(self, turn_id: int | None, call: ModelCallRecord) -> None:
@@ -240,14 +240,14 @@ class MemoryTurns:
         calls.append(call)
 
     def intend(self, turn_id: int, call: ToolCallRequest, world: bool) -> int:
-        """Store an intent."""
+        """Store an intent and return its id."""
         self.acts.append(Act(turn_id, call, world, self.conversation.now()))
         return len(self.acts)
 
     def record_outcome(
         self, act_id: int, state: str, result: str, messages: Sequence[Message] = ()
     ) -> None:
-        """Store an outcome, with what the conversation holds of it."""
+        """Store an outcome and log its messages."""
         self.conversation.append(messages)
         self.acts[act_id - 1].state = state
         self.acts[act_id - 1].result = result
@@ -256,9 +256,9 @@ class MemoryTurns:
 def after_restart(
     turns: MemoryTurns, now: Now, epoch: int, may_go_on: Callable[[], bool] = lambda: True
 ) -> MemoryTurns:
-    """The same rows as the next process finds them: nothing in memory, no turn its own.
+    """Return the turns of the next process: the same rows, an empty memory and no open turn.
 
-    The new inbox and conversation are the result's ``inbox`` and ``conversation``.
+    Its ``inbox`` and ``conversation`` are new as well.
     """
     rows = turns.conversation
     conversation = MemoryConversation(now, rows.messages, rows.moves)

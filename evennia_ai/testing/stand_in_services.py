@@ -37,10 +37,13 @@ Behaviour = Callable[[ToolContext, Mapping[str, Any]], Any]
 
 
 class StandInToolbox:
-    """Tools that only write down who was told what.
+    """`ports.Toolbox` that only records what was said, and to whom.
 
-    ``behaviours`` replaces what a tool does: called with context and arguments, it returns text or
-    a Deferred of it, or raises `ToolError`.
+    Attributes:
+        categories: category of each tool by name.
+        behaviours: functions by tool name. A function gets the context and the arguments; it
+            returns a text or a Deferred of one, or raises `ToolError`.
+        spoken: (tool, words, audience) of each say and whisper.
     """
 
     def __init__(self, categories: Mapping[str, str] = TOOLS) -> None:
@@ -49,7 +52,7 @@ class StandInToolbox:
         self.spoken: list[tuple[str, str, Audience]] = []
 
     def offered(self, context: ToolContext) -> Sequence[ToolSpec]:
-        """Every tool the context allows."""
+        """Return every tool that the context allows."""
         return [
             ToolSpec(
                 name, category, name not in SILENT, name in SILENT, {"function": {"name": name}}
@@ -66,7 +69,7 @@ class StandInToolbox:
         arguments = json.loads(call.arguments or "{}")
         try:
             text = yield maybeDeferred(
-                self.behaviours.get(call.name, self.write_down), context, arguments
+                self.behaviours.get(call.name, self.default_behaviour), context, arguments
             )
         except ToolError as error:
             return ToolResult("failed", str(error))
@@ -74,13 +77,13 @@ class StandInToolbox:
             self.spoken.append((call.name, arguments.get("text", ""), context.audience))
         return ToolResult("done", str(text))
 
-    def write_down(self, context: ToolContext, arguments: Mapping[str, Any]) -> str:
-        """What a tool does where nothing else was set."""
+    def default_behaviour(self, context: ToolContext, arguments: Mapping[str, Any]) -> str:
+        """Return the text of a tool without a behaviour."""
         return "Done."
 
 
 class StandInWorld:
-    """A room: whoever is in ``present`` hears."""
+    """`ports.World` with one room; everybody in ``present`` hears."""
 
     def __init__(self, present: Audience = frozenset({"#5"})) -> None:
         self.present = present
@@ -90,30 +93,30 @@ class StandInWorld:
         self.looks: dict[str, str] = {}
 
     def listeners(self, character: Character) -> Audience:
-        """Who is there."""
+        """Return everybody present."""
         return self.present
 
     def situation(self, character: Character) -> Situation:
-        """What is seen."""
+        """Return the situation in ``seen``."""
         return self.seen
 
     def lore(
         self, character: Character, audience: Audience
     ) -> tuple[Sequence[LoreEntry], Audience]:
-        """What is known; the character is everybody."""
+        """Return the lore in ``known``, for everybody."""
         return self.known, frozenset({"all"})
 
     def name_of(self, character: Character, dbref: str) -> str:
-        """What somebody is called, by ``names``."""
+        """Return a name from ``names``."""
         return self.names.get(dbref, "")
 
     def looks_of(self, character: Character, dbref: str) -> str:
-        """What something looks like, by ``looks``."""
+        """Return a description from ``looks``."""
         return self.looks.get(dbref, "")
 
 
 class AtOnce:
-    """Slices for tests: everything is done at once."""
+    """`ports.Slices` that does everything at once."""
 
     def put(self, work: Callable[..., object], *args: Any) -> None:
         """Call ``work(*args)``."""
@@ -121,26 +124,26 @@ class AtOnce:
 
 
 class NoMemories:
-    """It wrote nothing down."""
+    """`ports.Memories` of a character that remembers nothing."""
 
     def __len__(self) -> int:
-        """Nothing can be found."""
+        """Return 0."""
         return 0
 
     def prepare(self, services: Services, queries: Sequence[str] = ()) -> Deferred[None]:
-        """Nothing is to be done."""
+        """Fire at once."""
         return succeed(None)
 
     def search(self, *args: Any, **kwargs: Any) -> Sequence[Found]:
-        """Nothing is found."""
+        """Return nothing."""
         return ()
 
 
 class NoSharedMemory:
-    """Nobody tells anybody anything."""
+    """`ports.SharedMemory` without any content."""
 
     def with_hearsay(self, script: Script, own: Any) -> Memories:
-        """Return its own memories."""
+        """Return the assistant's own memories."""
         memories: Memories = own
         return memories
 
@@ -164,18 +167,18 @@ class NoSharedMemory:
 
 
 class StandInWatch:
-    """A sleep timer that never sends anybody to sleep; ``kept`` are the ids of the assistants."""
+    """`ports.Watch` that only records the ids of its assistants."""
 
     def __init__(self) -> None:
         self.kept: list[int] = []
 
     def keep(self, script: Script) -> None:
-        """Write down who is to be checked."""
+        """Record the assistant's id."""
         self.kept.append(script.id)
 
 
 class StandInServices:
-    """What a script is given."""
+    """`ports.Services` on a fake clock; ``thoughts`` and ``compactions`` record announcements."""
 
     def __init__(self, gateway: Gateway) -> None:
         self.clock = Clock()
@@ -192,18 +195,18 @@ class StandInServices:
         self.compactions: list[tuple[str, Mapping[str, Any] | None]] = []
 
     def compacting(self, script: Script, reason: str, result: Mapping[str, Any] | None) -> None:
-        """Write down how compactions go."""
+        """Record the start or the end of a compaction."""
         self.compactions.append((reason, result))
 
     def thinking(self, script: Script, turn: TurnRecord, begins: bool) -> None:
-        """Write down that a turn's thought begins or ends."""
+        """Record the start or the end of a turn."""
         self.thoughts.append((turn.id, begins))
 
     def now(self) -> datetime:
-        """The fake clock's time, counted from the beginning of 2026."""
+        """Return the fake clock's time, counted from the beginning of 2026."""
         start = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
         return datetime.fromtimestamp(start + self.clock.seconds(), UTC)
 
     def text(self, key: str) -> str:
-        """Every line for players is its own name."""
+        """Return the key in brackets."""
         return f"({key})"

@@ -1,4 +1,4 @@
-"""An assistant, a toolbox and a world without Evennia: the engine runs on them as it is."""
+"""An assistant and its character without Evennia, for tests of the engine."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class StandInCharacter:
         return text
 
     def at_ai_thinking(self, seconds: float) -> str | None:
-        """Do nothing meanwhile."""
+        """Return nothing to do."""
         return None
 
     def at_pre_say(self, message: str, **kwargs: Any) -> str | None:
@@ -81,20 +81,26 @@ class StandInCharacter:
         return message
 
     def at_say(self, message: str, **kwargs: Any) -> None:
-        """Write the words down."""
+        """Record the words."""
         self.said.append(message)
 
     def get_display_name(self, looker: Any = None) -> str:
-        """Return the same name for everybody."""
+        """Return the key."""
         return self.key
 
     def access(self, accessing_obj: Any, access_type: str = "read") -> bool:
-        """Let everybody pass."""
+        """Return True."""
         return True
 
 
 class StandInScript:
-    """Plays an `AssistantScript` for the engine."""
+    """Plays an `AssistantScript` for the engine.
+
+    Attributes:
+        told: (key, dbref) of each line that is not the character's own speech.
+        troubles: the problems reported to the owner.
+        wakes: how often it was woken; a test decides when it ticks.
+    """
 
     def __init__(
         self,
@@ -137,7 +143,7 @@ class StandInScript:
         return compact_on_overflow(self)
 
     def compact_in_emergency(self) -> Deferred[dict[str, Any] | None]:
-        """Compact where there is need, as an `AssistantScript` does."""
+        """Compact if needed, as an `AssistantScript` does."""
         from evennia_ai.sleep.emergency import (
             compact_in_emergency,  # this module is below the engine
         )
@@ -145,55 +151,55 @@ class StandInScript:
         return compact_in_emergency(self)
 
     def is_in_conversation(self, dbref: str) -> bool:
-        """True where they talked, however long ago."""
+        """Return True if they ever talked."""
         return dbref in self.partners
 
     def last_exchange_with(self, dbref: str) -> float:
-        """When they talked, in unix seconds, however long ago; 0 if they never did."""
+        """Return when they last talked in unix seconds, 0 if never."""
         last = self.partners.get(dbref)
         return last.timestamp() if last else 0.0
 
     def players_near(self) -> bool:
-        """Whether anybody is there."""
+        """Return True if anybody is present."""
         return bool(self.services.world.present)
 
     def wake(self) -> None:
-        """Count the calls; a test decides when it thinks."""
+        """Count the call."""
         self.wakes += 1
 
     def tick(self) -> None:
-        """Count it as a wake."""
+        """Count the call as a wake."""
         self.wake()
 
     def resolve_settings(self) -> None:
-        """The settings are those it was made with."""
+        """Keep the settings it was created with."""
 
     def tell(self, key: str, dbrefs: Iterable[str]) -> None:
-        """Write down who is told which line that is not in the character's own voice."""
+        """Record who is told which line."""
         self.told += [(key, dbref) for dbref in dbrefs]
 
     def pins(self, audience: Audience | None) -> Sequence[KnownLine]:
-        """It keeps nothing in mind."""
+        """Return no pins."""
         return ()
 
     def goals(self, audience: Audience | None) -> Sequence[KnownLine]:
-        """It is after nothing."""
+        """Return no goals."""
         return ()
 
     def occupation(self) -> Sequence[KnownLine]:
-        """It is about nothing in particular."""
+        """Return no part of a day plan."""
         return ()
 
     def journalled_since(self, at: str, audience: Audience | None) -> Sequence[str]:
-        """It has no journal."""
+        """Return no entries."""
         return ()
 
     def tell_owner(self, trouble: str) -> None:
-        """Write it down."""
+        """Record the problem."""
         self.troubles.append(trouble)
 
     def may_think(self) -> bool:
-        """It always may."""
+        """Return True."""
         return True
 
     def hears(
@@ -204,7 +210,7 @@ class StandInScript:
         audience: Audience | None = None,
         **fields: Any,
     ) -> int:
-        """Put words into the inbox that call for an answer; returns the event's id."""
+        """Put words that need an answer into the inbox; return the event's id."""
         heard_by = frozenset({speaker}) if audience is None else audience
         defaults: dict[str, Any] = {"kind": "say", "addressed": True, **fields}
         return self.inbox.put(
@@ -212,7 +218,7 @@ class StandInScript:
         )
 
     def whispered(self, text: str, speaker: str = "#5", name: str = "Ann") -> int:
-        """Put a whisper into the inbox."""
+        """Put a whisper into the inbox; return the event's id."""
         return self.hears(text, speaker, name, kind="whisper", private=True)
 
 
