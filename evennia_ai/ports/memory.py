@@ -1,19 +1,14 @@
-"""Long-term memory, embedders, and the search over memories."""
+"""Long-term memory, embedders, and what a search over memories finds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from twisted.internet.defer import Deferred
 
-from evennia_ai.messages import Audience
 from evennia_ai.policy.records.long_term import MemoryItem, MemoryRow, Stored
 from evennia_ai.policy.records.provenance import Record
-
-if TYPE_CHECKING:
-    from evennia_ai.ports.services import Services
 
 
 class SemanticMemory(Protocol):
@@ -89,36 +84,3 @@ class Found(Protocol):
     @property
     def score(self) -> float:
         """Return how well it fits."""
-
-
-class Memories(Protocol):
-    """The search over a character's journal and profiles."""
-
-    def __len__(self) -> int:
-        """Return how many memories can be found."""
-
-    def prepare(self, services: Services, queries: Sequence[str] = ()) -> Deferred[None]:
-        """Index recent changes and embed the queries.
-
-        Fires when a search is quick; fails with StoreUnavailable.
-        """
-
-    def search(
-        self,
-        query: str,
-        limit: int,
-        audience: Audience | None,
-        now: datetime,
-        discretion: str = "strict",
-        keep: Callable[[Record], bool] | None = None,
-    ) -> Sequence[Found]:
-        """Return the best matching records that all of an audience may know, best first.
-
-        Args:
-            query: what is asked or said.
-            limit: the most records.
-            audience: dbrefs of everybody who will hear the answer; None selects public records.
-            now: the time, in UTC.
-            discretion: "trusting" ignores the audience.
-            keep: returns False for records to leave out; None keeps all.
-        """
