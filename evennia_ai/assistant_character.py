@@ -14,6 +14,7 @@ from evennia_ai.game.perception import display_name
 from evennia_ai.game.sleep_state import sleeper_line
 from evennia_ai.game.typing_indicator import choose_filler
 from evennia_ai.messages import Heard, Situation
+from evennia_ai.ports import Character, GameScript
 from evennia_ai.store.attributes import SCRIPT_KEY, read_attribute, write_attribute
 from evennia_ai.store.goal_records import Goals
 from evennia_ai.store.journal import Journal
@@ -35,7 +36,7 @@ class AssistantMixin(Mixed):
     """Lets a character have an assistant. Without one it does nothing and costs nothing."""
 
     @property
-    def assistant(self) -> Any | None:
+    def assistant(self) -> GameScript | None:
         """Return the character's `AssistantScript`, None without one. Query the database once."""
         known = self.ndb.ai_assistant
         if known is None or (known and not known.pk):
@@ -206,6 +207,13 @@ class SpeakerMixin(Mixed):
             super().at_say(message, *args, **kwargs)
         finally:
             self.ndb.ai_utterance = None
+
+
+if TYPE_CHECKING:
+
+    def check_port(character: AssistantCharacter) -> Character:
+        """Let the type checker compare the class with its port."""
+        return character
 
 
 def notify_assistants(player: Any, kind: str) -> None:

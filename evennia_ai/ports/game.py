@@ -174,6 +174,15 @@ class GameScript(Script, Protocol):
     def note_arrival(self, newcomer: Any) -> None:
         """Let one of the assistants present react to a player who arrived."""
 
+    def notice_move(self, mover: Any) -> None:
+        """Store that somebody arrived or left, once the move is done."""
+
+    def notice_presence(self) -> None:
+        """Wake, since somebody may have entered the game."""
+
+    def notice_place(self) -> None:
+        """Wake if players are near, since the character is in another place."""
+
     def stop_thinking(self) -> None:
         """Stop the assistant and drop the turn in flight."""
 

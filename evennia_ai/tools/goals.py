@@ -126,8 +126,8 @@ def ensure_may_change(context: ToolContext, goal: Record, state: str) -> None:
 
     Private talk must not change a goal that others know, and no builder's goal may be dropped.
     """
-    ears = goal["audience"]
-    known_to_others = ears is None or not frozenset(ears) <= context.audience
+    known_by = goal["audience"]
+    known_to_others = known_by is None or not frozenset(known_by) <= context.audience
     if context.private and known_to_others and context.script.config.discretion == "strict":
         raise ToolError(
             "Others know of that goal: what is confided to you does not change it before them."

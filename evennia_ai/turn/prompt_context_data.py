@@ -1,4 +1,4 @@
-"""Select what a prompt holds beside the conversation: lore, pins, memories and evicted talk."""
+"""Select what a prompt holds beside the conversation: lore, pins, memories and evicted messages."""
 
 from __future__ import annotations
 
@@ -80,10 +80,10 @@ class TailLines:
 def select_context_items(
     script: Script, audience: Audience, talk: Talk, situation: Situation
 ) -> ContextItems:
-    """Return everything related to the talk that this audience may know, within its token budget.
+    """Return everything about the conversation that this audience may know, within its budget.
 
-    The recall of evicted talk gets the tokens that situation, pins, lore, materials and memories
-    leave of the last part's share.
+    The recall of evicted messages gets the tokens that everything else leaves of the last part's
+    share.
     """
     window = usable_window(script.config, script.profile)
     lore = choose_lore(script, audience, talk, window)
@@ -102,7 +102,7 @@ def select_context_items(
 
 
 def choose_lore(script: Script, audience: Audience, talk: Talk, window: int) -> list[LoreEntry]:
-    """Return the lore entries for this talk, within their token budget."""
+    """Return the lore entries for this conversation, within their token budget."""
     entries, labels = script.services.world.lore(script.character, audience)
     most = min(script.config.lore_tokens, int(LORE_PART * window))
     return select_lore(entries, labels, " ".join((*talk.before, *talk.asked)), most)
@@ -111,7 +111,7 @@ def choose_lore(script: Script, audience: Audience, talk: Talk, window: int) -> 
 def add_recalled(
     script: Script, audience: Audience, talk: Talk, window: int, tail: TailLines
 ) -> None:
-    """Add materials, memories and evicted talk, each within what the ones before leave."""
+    """Add materials, memories and evicted messages, each within what the earlier ones leave."""
     config = script.config
     most = int(min(MATERIALS_PART * window, tail.free_before_recall))
     tail.add(AT_HAND, read_restored_materials(script, audience, most))
@@ -127,7 +127,7 @@ def add_recalled(
 
 
 def latest_talk(visible: Sequence[Message], unanswered: Sequence[str]) -> Talk:
-    """Return the current talk: the unanswered lines, and the latest lines before them.
+    """Return what is being talked about: the unanswered lines, and the latest lines before them.
 
     If no line is unanswered, the last line that somebody said counts as one.
     """

@@ -31,7 +31,13 @@ from evennia_ai.turn.model_call import call_model
 from evennia_ai.turn.prompt_building import build_prompt
 from evennia_ai.turn.prompt_contexts import PromptContext
 from evennia_ai.turn.recall import memory_query
-from evennia_ai.turn.tool_execution import DONE, Worked, audience_metadata, execute_calls, perform
+from evennia_ai.turn.tool_execution import (
+    DONE,
+    CallResults,
+    audience_metadata,
+    execute_calls,
+    perform,
+)
 
 ANSWERED, NOTED, EXCUSED, EXPIRED = "answered", "noted", "excused", "expired"
 SILENCE = "noop"
@@ -160,13 +166,13 @@ def act_on_reply(
     if not reply.tool_calls:
         spoke: bool = yield speak_text(script, turn, tools, reply, step)
         return replace(progress, loop=loop, acted=progress.acted or spoke)
-    worked: Worked = yield execute_calls(script, turn, tools, reply, specs, loop)
-    noticed = any(name not in specs or specs[name].world for name in worked.done)
+    results: CallResults = yield execute_calls(script, turn, tools, reply, specs, loop)
+    noticed = any(name not in specs or specs[name].world for name in results.done)
     return Progress(
-        loop=worked.state,
-        done=progress.done | worked.done,
+        loop=results.state,
+        done=progress.done | results.done,
         acted=progress.acted or noticed,
-        remembered=worked.remembered,
+        remembered=results.remembered,
     )
 
 

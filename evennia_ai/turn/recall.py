@@ -1,4 +1,4 @@
-"""Recall memories about the current talk."""
+"""Recall memories about the current conversation."""
 
 from __future__ import annotations
 
@@ -41,12 +41,14 @@ def spoken(line: str) -> str:
 def remembered(
     script: Script, audience: Audience, talk: Talk, budget_tokens: int, told: Collection[str]
 ) -> list[KnownLine]:
-    """Return one line for each memory about the talk that this audience may know, best first (P9).
+    """Return a line for each memory about the conversation that this audience may know (P9).
+
+    The best match comes first.
 
     Args:
         script: the assistant.
         audience: dbrefs of everybody who will hear the answer.
-        talk: the current talk; small talk recalls nothing.
+        talk: the latest lines; small talk recalls nothing.
         budget_tokens: the most tokens for all lines.
         told: lines that are in the prompt already; a memory with the same content is left out.
     """

@@ -1,4 +1,4 @@
-"""Restore working materials: what the character consulted in evicted talk, read again."""
+"""Restore working materials: what the character consulted in evicted messages, read again."""
 
 from __future__ import annotations
 

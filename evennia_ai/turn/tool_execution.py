@@ -40,7 +40,7 @@ AsLogged = Callable[[ToolResult], Sequence[Message]]
 
 
 @dataclass(frozen=True)
-class Worked:
+class CallResults:
     """The result of a reply's tool calls.
 
     Attributes:
@@ -142,7 +142,7 @@ def execute_calls(
     reply: LLMReply,
     specs: Mapping[str, ToolSpec],
     state: LoopState,
-) -> Steps[Worked]:
+) -> Steps[CallResults]:
     """Run a reply's calls one by one, in order. Fires with what they did."""
     categories = {spec.name: spec.category for spec in specs.values()}
     limit = script.config.max_tool_calls
@@ -161,7 +161,7 @@ def execute_calls(
         if result.state == DONE:
             done.add(call.name)
         context = replace(context, remembered=context.remembered | result.speakers)
-    return Worked(state, frozenset(done), context.remembered)
+    return CallResults(state, frozenset(done), context.remembered)
 
 
 @inlineCallbacks
