@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.internet.interfaces import IReactorTime
@@ -16,7 +16,34 @@ from evennia_ai.errors import StoreUnavailable
 
 log = Logger()
 
+T = TypeVar("T")
+R = TypeVar("R")
+# What an `inlineCallbacks` function returns whose Deferred fires with a T.
+Steps = Generator[Deferred[Any], Any, T]
+
 SLICE_S = 0.01
+
+
+class DelayedCall(Protocol):
+    """A call that a `Clock` will make."""
+
+    def active(self) -> bool:
+        """Return True until the call was made or cancelled."""
+
+    def cancel(self) -> None:
+        """Cancel the call."""
+
+
+class Clock(Protocol):
+    """Twisted's IReactorTime, as a type checker can read it."""
+
+    def seconds(self) -> float:
+        """Return the time in seconds."""
+
+    def callLater(  # noqa: N802  # Twisted's name
+        self, delay: float, callable: Callable[..., object], /, *args: Any, **kw: Any
+    ) -> DelayedCall:
+        """Call a function after ``delay`` seconds."""
 
 
 class TimeSlices:
@@ -82,13 +109,11 @@ def is_time(due_at: float, now: float, interval_s: float) -> bool:
     return not 0 < due_at - now <= interval_s
 
 
-T = TypeVar("T")
-
 PAUSES_S = (0.05, 0.1, 0.2, 0.4, 0.8, 1.5)
 
 
 @inlineCallbacks
-def persist(clock: Any, write: Callable[[], T]) -> Generator[Deferred[Any], Any, T]:
+def persist(clock: Any, write: Callable[[], T]) -> Steps[T]:
     """Do one write of a store, which is done whole or not at all, so that it may be done again.
 
     Fires with its result; fails with StoreUnavailable where the database stays busy for longer
@@ -102,8 +127,6 @@ def persist(clock: Any, write: Callable[[], T]) -> Generator[Deferred[Any], Any,
     return write()
 
 
-R = TypeVar("R")
-
 PIECE = 20
 
 
@@ -115,9 +138,7 @@ def pause(put: Callable[..., None]) -> Deferred[None]:
 
 
 @inlineCallbacks
-def spread(
-    put: Callable[..., None], items: Sequence[T], work: Callable[[T], R]
-) -> Generator[Deferred[Any], Any, list[R]]:
+def spread(put: Callable[..., None], items: Sequence[T], work: Callable[[T], R]) -> Steps[list[R]]:
     """Do some work on each of many items, `PIECE` items at a time.
 
     Args:

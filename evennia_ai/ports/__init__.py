@@ -1,4 +1,4 @@
-"""What the engine needs from outside, as protocols. Adapters are thin and live at the edge."""
+"""Protocols of what the engine needs from outside. Thin adapters implement them at the edge."""
 
 from evennia_ai.messages import (
     Audience,
@@ -11,8 +11,18 @@ from evennia_ai.messages import (
 )
 from evennia_ai.policy.context.projection import CompactionRecord, View
 from evennia_ai.policy.tokens import CountText, UsageReport
+from evennia_ai.ports.game import (
+    GameScript,
+    GameServices,
+    LogRetention,
+    Lore,
+    Personas,
+    Prober,
+    Recollections,
+    Windows,
+)
 from evennia_ai.ports.log import Conversation, Inbox, ModelCallRecord, OpenEvents, TurnRecord, Turns
-from evennia_ai.ports.memory import Embedder, Memories, RemoteEmbedder, SemanticMemory
+from evennia_ai.ports.memory import Embedder, Found, RemoteEmbedder, SemanticMemory
 from evennia_ai.ports.models import (
     TASK_SUMMARY,
     Caller,
@@ -22,33 +32,71 @@ from evennia_ai.ports.models import (
     LLMRequest,
     Scene,
 )
-from evennia_ai.ports.services import Script, Services, Slices, World
-from evennia_ai.ports.tools import Toolbox, ToolContext, ToolResult, ToolSpec
+from evennia_ai.ports.records import (
+    DayPlan,
+    EntityProfiles,
+    Goals,
+    Journal,
+    JournalArchive,
+    Records,
+    Watcher,
+)
+from evennia_ai.ports.script import (
+    Character,
+    Memories,
+    Script,
+    Services,
+    SharedMemory,
+    Slices,
+    Toolbox,
+    ToolContext,
+    Watch,
+    World,
+)
+from evennia_ai.ports.tools import ToolResult, ToolSpec
+from evennia_ai.scheduling import Clock
 
 __all__ = [
     "TASK_SUMMARY",
     "Audience",
     "Caller",
+    "Character",
+    "Clock",
     "CompactionRecord",
     "Conversation",
     "CountText",
+    "DayPlan",
     "Embedder",
+    "EntityProfiles",
+    "Found",
+    "GameScript",
+    "GameServices",
     "Gateway",
+    "Goals",
     "Heard",
     "HeardLine",
     "Inbox",
     "InboxEvent",
+    "Journal",
+    "JournalArchive",
     "LLMClient",
     "LLMReply",
     "LLMRequest",
+    "LogRetention",
+    "Lore",
     "Memories",
     "ModelCallRecord",
     "OpenEvents",
+    "Personas",
+    "Prober",
+    "Recollections",
+    "Records",
     "RemoteEmbedder",
     "Scene",
     "Script",
     "SemanticMemory",
     "Services",
+    "SharedMemory",
     "Situation",
     "Slices",
     "ToolCallRequest",
@@ -61,5 +109,8 @@ __all__ = [
     "Usage",
     "UsageReport",
     "View",
+    "Watch",
+    "Watcher",
+    "Windows",
     "World",
 ]
