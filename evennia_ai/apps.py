@@ -69,7 +69,7 @@ def with_our_middleware(installed: Iterable[str], game: Mapping[str, Any]) -> li
     return [*others[:first], *ours, *others[first:]]
 
 
-def prepare_sqlite(connection, **kwargs) -> None:
+def prepare_sqlite(connection: Any, **kwargs: Any) -> None:
     """Let web pages read while the game writes, as long as our tables are there.
 
     Without write-ahead mode a 1.3 s read in a web thread held one insert on the reactor for 1.2 s
@@ -85,13 +85,13 @@ def prepare_sqlite(connection, **kwargs) -> None:
             cursor.execute(pragma)
 
 
-def has_our_tables(cursor) -> bool:
+def has_our_tables(cursor: Any) -> bool:
     """True where the app is migrated."""
     cursor.execute("SELECT 1 FROM sqlite_master WHERE name = 'evennia_ai_event'")
     return cursor.fetchone() is not None
 
 
-def leave_write_ahead_log(using, **kwargs) -> None:
+def leave_write_ahead_log(using: str, **kwargs: Any) -> None:
     """After our tables were taken out, give the database its ordinary mode back."""
     connection = connections[using]
     if connection.vendor != "sqlite" or connection.in_atomic_block:

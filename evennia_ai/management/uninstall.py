@@ -32,7 +32,8 @@ from evennia_ai.game.settings import game_setting
 from evennia_ai.memory.mem0_setup import remove_files
 from evennia_ai.memory.semantic import read_settings
 from evennia_ai.store.deleted_characters import KEY as TIDYING_KEY
-from evennia_ai.store.forget import SHELVES
+from evennia_ai.store.forget import STORES
+from evennia_ai.store.rows import delete_rows
 
 PACKAGE = "evennia_ai"
 # What the package writes onto characters, its own and players'; a test compares this with the code.
@@ -164,7 +165,7 @@ def our_attributes() -> QuerySet[Any]:
     """What the package wrote onto characters, and what they know."""
     named = Q(db_key__in=ATTRIBUTES, db_attrtype=None)
     found: QuerySet[Any] = Attribute.objects.filter(
-        named | Q(db_attrtype__in=SHELVES), db_model="objectdb"
+        named | Q(db_attrtype__in=STORES), db_model="objectdb"
     )
     return found
 
@@ -174,7 +175,7 @@ def count_knowledge() -> Counter[str]:
     return Counter(
         {
             kind: ObjectDB.objects.filter(db_attributes__db_attrtype=kind).distinct().count()
-            for kind in SHELVES
+            for kind in STORES
         }
     )
 
@@ -208,8 +209,7 @@ def erase_table(model: type[Model], say: Say) -> None:
     rows = model._default_manager.order_by("-pk")
     count = 0
     while ids := list(rows.values_list("pk", flat=True)[:CHUNK]):
-        chosen = model._default_manager.filter(pk__in=ids)
-        chosen._raw_delete(chosen.db)  # type: ignore[attr-defined]
+        delete_rows(model, ids)
         count += len(ids)
         if count % ROWS_A_PROGRESS_LINE == 0:
             say(f"{model._meta.db_table}: {count:,} rows ...")

@@ -3,16 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from evennia_ai.policy.records.journal_entry import (
+    ArchivedEntry,
     archived,
     brought_back,
-    change_archived,
     is_over,
-    read_archived,
 )
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.store.record_store import RecordStore
@@ -24,6 +21,7 @@ class JournalArchive(RecordStore):
 
     kind = "ai_archive"
     prefix = "a"
+    model = ArchivedEntry
 
     def put_away(self, journal: RecordStore, *ids: str) -> int:
         """Move entries out of a journal; returns how many of these there were. First there, then
@@ -41,10 +39,7 @@ class JournalArchive(RecordStore):
         """Move an entry back into its journal, as one that was weighed by hand: nothing automatic
         puts it away again. Returns it. Raises KeyError where there is none of that id, and
         StoreUnavailable."""
-        entry = self.get(id)
-        if entry is None:
-            raise KeyError(id)
-        back = brought_back(entry)
+        back = brought_back(self.require(id))
         if journal.get(id) is None:
             journal.segments.change({}, back)
         self.remove(id)
@@ -53,16 +48,3 @@ class JournalArchive(RecordStore):
     def over(self, now: datetime, days: float) -> list[str]:
         """Ids of what has been here for so many days, as far as is loaded."""
         return [entry["id"] for entry in self.segments.held() if is_over(entry, now, days)]
-
-    # --- what a shelf asks for ------------------------------------------------------------------
-
-    def read(self, raw: Any) -> Record:
-        """A stored entry; raises BadRecord."""
-        return read_archived(raw)
-
-    def changed(self, record: Record, fields: Mapping[str, Any]) -> Record:
-        """An entry with some fields changed; raises BadRecord."""
-        return change_archived(record, fields)
-
-    def noticed(self, old: Record | None, new: Record | None) -> None:
-        """Nothing is derived from what lies here."""

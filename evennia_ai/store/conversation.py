@@ -42,7 +42,8 @@ class TableConversation:
         """Store messages within a transaction of the caller's, who extends the view after it."""
         at = self.now()
         rows = [message_to_row(self.assistant_id, message, at, self.count) for message in messages]
-        return models.Message.objects.bulk_create(rows)
+        stored: list[models.Message] = models.Message.objects.bulk_create(rows)
+        return stored
 
     def extend_view(self, rows: Sequence[models.Message]) -> list[Message]:
         """Take rows into the view that a transaction elsewhere has stored."""

@@ -18,12 +18,13 @@ from evennia_ai.store.journal import Journal
 from evennia_ai.store.memory_editor import UndoSteps
 from evennia_ai.store.plans import DayPlan
 from evennia_ai.store.profiles import EntityProfiles
+from evennia_ai.store.rows import delete_rows
 from evennia_ai.store.segments import rows_about
-from evennia_ai.store.shared_entries import note_gone
+from evennia_ai.store.shared_entries import delete_entries
 
 CHUNK = 500
 KNOWLEDGE = (Journal, JournalArchive, EntityProfiles, UndoSteps, Goals, DayPlan)
-SHELVES = {shelf.kind: shelf for shelf in KNOWLEDGE}
+STORES = {store.kind: store for store in KNOWLEDGE}
 
 
 def traces(dbref: str) -> list[Any]:
@@ -60,7 +61,7 @@ def count_traces(dbref: str) -> int:
 def assistants_who_know(dbref: str) -> list[int]:
     """Ids of the assistants whose logs, journals or profiles hold something of somebody."""
     rows = models.Event.objects.filter(speaker=dbref).values_list("assistant_id", flat=True)
-    who_know = ObjectDB.objects.filter(db_attributes__in=rows_about(dbref, SHELVES))
+    who_know = ObjectDB.objects.filter(db_attributes__in=rows_about(dbref, STORES))
     minds = ScriptDB.objects.filter(db_key=SCRIPT_KEY, db_obj__in=who_know)
     return sorted({*rows.distinct(), *minds.values_list("id", flat=True)})
 
@@ -71,29 +72,33 @@ def forget_chunk(dbref: str) -> int:
     In chunks, since one large deletion would hold the reactor (measured).
     """
     for rows in traces(dbref):
-        ids = newest(rows)
-        if ids:
-            chosen = rows.model.objects.filter(id__in=ids)
-            chosen._raw_delete(chosen.db)
-            note_gone(ids, rows.model)
-            return len(ids)
+        if deleted := delete_newest(rows):
+            return deleted
     return forget_knowledge(dbref)
 
 
-def newest(rows: Any) -> list[int]:
-    """Ids of the newest rows, `CHUNK` at most: a compaction refers to the one before it."""
-    return list(rows.order_by("-id").values_list("id", flat=True)[:CHUNK])
+def delete_newest(rows: Any) -> int:
+    """Delete the newest 500 of some rows; returns how many.
+
+    Newest first, since a compaction refers to the one before it.
+    """
+    ids = list(rows.order_by("-id").values_list("id", flat=True)[:CHUNK])
+    if rows.model is models.SharedEntry:
+        delete_entries(ids)
+    else:
+        delete_rows(rows.model, ids)
+    return len(ids)
 
 
 def forget_knowledge(dbref: str) -> int:
     """Remove what concerns somebody from one piece of a journal or of profiles; returns how many
     entries, 0 when nothing is left."""
-    found = rows_about(dbref, SHELVES).values_list("id", "db_key", "db_attrtype").first()
+    found = rows_about(dbref, STORES).values_list("id", "db_key", "db_attrtype").first()
     if found is None:
         return 0
     row_id, key, kind = found
     for character in ObjectDB.objects.filter(db_attributes=row_id):
         mark_for_deletion(character.id)
-        return SHELVES[kind].of(character).segments.forget_row(key, dbref)
+        return STORES[kind].of(character).segments.forget_row(key, dbref)
     Attribute.objects.filter(id=row_id).delete()
     return 1

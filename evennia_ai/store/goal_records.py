@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from evennia_ai.errors import BadRecord
@@ -10,18 +10,17 @@ from evennia_ai.messages import Audience
 from evennia_ai.policy.records.goal import (
     DEEPEST,
     OPEN,
-    change_goal,
+    Goal,
     depth_of,
     long_closed,
     make_goal,
     merge_goals,
     plan_close,
     plan_reopen,
-    read_goal,
 )
 from evennia_ai.policy.records.journal_entry import sameness
-from evennia_ai.policy.records.provenance import Record, copy_of, select_known
-from evennia_ai.store.record_store import RecordStore
+from evennia_ai.policy.records.provenance import Record
+from evennia_ai.store.record_store import RecordStore, copies_known
 
 
 class Goals(RecordStore):
@@ -30,6 +29,7 @@ class Goals(RecordStore):
 
     kind = "ai_goals"
     prefix = "g"
+    model = Goal
 
     def add(self, content: str, **fields: Any) -> str:
         """Set a goal; returns its id. One in the same words for the same ears is taken up again.
@@ -48,15 +48,9 @@ class Goals(RecordStore):
             raise BadRecord(f"parent: there is no goal '{new['parent']}'.")
         if depth_of(new, goals) >= DEEPEST:
             raise BadRecord("parent: that is a step of a step already.")
-        same = sameness(new, new["parent"])
-        for goal in goals.values():
-            if sameness(goal, goal["parent"]) == same:
-                merged = merge_goals(goal, new)
-                if merged != goal:
-                    self.segments.change({goal["id"]: merged})
-                return str(goal["id"])
-        self.put(new)
-        return str(new["id"])
+        key = sameness(new, new["parent"])
+        same = next((g for g in goals.values() if sameness(g, g["parent"]) == key), None)
+        return self.put_or_merge(new, same, merge_goals)
 
     def add_steps(self, goal_id: str, contents: Iterable[str]) -> int:
         """Set the steps towards a goal, once and in one transaction; returns how many. They are for
@@ -70,7 +64,7 @@ class Goals(RecordStore):
             make_goal(next(ids), content, self.now(), {**whose, "parent": goal_id})
             for content in contents
         ]
-        self.segments.change({goal_id: change_goal(goal, {"decomposed": True})}, *steps)
+        self.segments.change({goal_id: self.changed(goal, {"decomposed": True})}, *steps)
         return len(steps)
 
     def touch(self, id: str, **fields: Any) -> Record:
@@ -80,12 +74,12 @@ class Goals(RecordStore):
     def close(self, id: str, state: str) -> int:
         """End a goal and the open steps towards it as done or dropped; returns how many ended.
         Raises KeyError where there is none of that id, and StoreUnavailable."""
-        goal = self._known(id)
+        goal = self.require(id)
         return self.update_all(plan_close(goal, self.segments.all(), state, self.now().isoformat()))
 
     def reopen(self, id: str) -> int:
         """Take the end of a goal back; returns how many are open again. Raises as `close`."""
-        goal = self._known(id)
+        goal = self.require(id)
         if goal["state"] == OPEN:
             return 0
         return self.update_all(plan_reopen(goal, self.segments.all(), self.now().isoformat()))
@@ -97,28 +91,8 @@ class Goals(RecordStore):
 
     def known(self, audience: Audience | None = None, discretion: str = "strict") -> list[Record]:
         """`open`'s goals, and those that ended."""
-        held = list(self.segments.held())
-        return [copy_of(goal) for goal in select_known(held, audience, discretion)]
+        return copies_known(self.held(), audience, discretion)
 
     def over(self, days: float) -> list[str]:
         """Ids of the goals that ended so long ago."""
         return long_closed(self.segments.all(), self.now(), days)
-
-    def _known(self, id: str) -> Record:
-        goal = self.segments.get(id)
-        if goal is None:
-            raise KeyError(id)
-        return goal
-
-    # --- what a shelf asks for ------------------------------------------------------------------
-
-    def read(self, raw: Any) -> Record:
-        """A stored goal; raises BadRecord."""
-        return read_goal(raw)
-
-    def changed(self, record: Record, fields: Mapping[str, Any]) -> Record:
-        """A goal with some fields changed; raises BadRecord."""
-        return change_goal(record, fields)
-
-    def noticed(self, old: Record | None, new: Record | None) -> None:
-        """Nothing is derived from goals."""

@@ -38,7 +38,7 @@ class TableInbox:
                 reason=heard.reason,
                 state=WAITING if heard.addressed else OVERHEARD,
             )
-        return row.id
+        return int(row.id)
 
     def open_events(self) -> OpenEvents:
         """Everything that calls for an answer and has none, in one query."""

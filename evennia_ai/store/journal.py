@@ -9,17 +9,17 @@ from typing import Any
 
 from evennia_ai.messages import Audience
 from evennia_ai.policy.records.journal_entry import (
+    JournalEntry,
     change_entry,
     make_entry,
     merge_entries,
-    read_entry,
     sameness,
 )
 from evennia_ai.policy.records.provenance import Record, copy_of, select_known
 from evennia_ai.policy.records.shared_memory import is_as_told
 from evennia_ai.policy.retrieval.relevance import content_words, score_documents
 from evennia_ai.store.archive import JournalArchive
-from evennia_ai.store.record_store import RecordStore
+from evennia_ai.store.record_store import RecordStore, copies_known
 from evennia_ai.store.shared_entries import withdraw
 
 
@@ -29,6 +29,7 @@ class Journal(RecordStore):
 
     kind = "ai_journal"
     prefix = "j"
+    model = JournalEntry
 
     def __init__(self, obj: Any) -> None:
         super().__init__(obj)
@@ -45,18 +46,14 @@ class Journal(RecordStore):
     def pinned(self, audience: Audience | None = None, discretion: str = "strict") -> list[Record]:
         """The pinned entries that all of an audience may know, in the order they were pinned; of a
         journal that is loaded, which costs nothing."""
-        return [
-            copy_of(entry)
-            for entry in select_known(list(self._pinned.values()), audience, discretion)
-        ]
+        return copies_known(self._pinned.values(), audience, discretion)
 
     def newest(
         self, limit: int, audience: Audience | None = None, discretion: str = "strict"
     ) -> list[Record]:
         """Of so many newest entries those that all of an audience may know, oldest first; of a
         journal that is loaded."""
-        entries = deque(self.segments.held(), limit)
-        return [copy_of(entry) for entry in select_known(list(entries), audience, discretion)]
+        return copies_known(deque(self.held(), limit), audience, discretion)
 
     def add(
         self, content: str, *, named: bool = False, first_meeting: bool = False, **fields: Any
@@ -89,14 +86,7 @@ class Journal(RecordStore):
             named=named,
             first_meeting=first_meeting,
         )
-        known = self._find_same(entry)
-        if known is None:
-            self.put(entry)
-            return str(entry["id"])
-        merged = merge_entries(known, entry)
-        if merged != known:
-            self.segments.change({known["id"]: merged})
-        return str(known["id"])
+        return self.put_or_merge(entry, self._find_same(entry), merge_entries)
 
     def add_all(self, entries: Iterable[Mapping[str, Any]]) -> int:
         """Write several entries down in one transaction; returns how many are new. Each is given by
@@ -175,11 +165,7 @@ class Journal(RecordStore):
         """Every audience that an entry of a journal that is loaded has, once; None is public."""
         return [None if ears is None else frozenset(ears) for ears in +self._ears]
 
-    # --- what a shelf asks for ------------------------------------------------------------------
-
-    def read(self, raw: Any) -> Record:
-        """A stored entry; raises BadRecord."""
-        return read_entry(raw)
+    # --- overridden -----------------------------------------------------------------------------
 
     def changed(self, record: Record, fields: Mapping[str, Any]) -> Record:
         """An entry with some fields changed; raises BadRecord."""
@@ -212,8 +198,7 @@ class Journal(RecordStore):
 
     def _find_same(self, entry: Record) -> Record | None:
         """The entry that says the same to the same ears."""
-        for _ in self.load_steps():
-            pass
+        self.segments.load_all()
         known = self._ids_by_content.get(sameness(entry))
         return self.segments.get(known) if known else None
 

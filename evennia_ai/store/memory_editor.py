@@ -14,11 +14,10 @@ from evennia_ai.policy.records.memory_undo import (
     EDIT,
     PIN,
     UNPIN,
-    change_step,
+    UndoStep,
     edited_fields,
     is_heard_since,
     pinned_fields,
-    read_step,
     restored_entry,
     restored_fields,
     step_of,
@@ -26,6 +25,7 @@ from evennia_ai.policy.records.memory_undo import (
 from evennia_ai.policy.records.provenance import Record, copy_of
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.deleted_characters import mark_for_deletion
+from evennia_ai.store.journal import Journal
 from evennia_ai.store.record_store import RecordStore
 
 MOST_STEPS = 20
@@ -38,6 +38,7 @@ class UndoSteps(RecordStore):
 
     kind = "ai_memory_undo"
     prefix = "u"
+    model = UndoStep
 
     def last(self) -> Record | None:
         """The change that would be taken back next."""
@@ -51,19 +52,6 @@ class UndoSteps(RecordStore):
         superfluous = max(0, len(steps) + 1 - MOST_STEPS)
         self.segments.change(dict.fromkeys(steps[:superfluous]), step)
 
-    # --- what a shelf asks for ------------------------------------------------------------------
-
-    def read(self, raw: Any) -> Record:
-        """A stored step; raises BadRecord."""
-        return read_step(raw)
-
-    def changed(self, record: Record, fields: Mapping[str, Any]) -> Record:
-        """A step with some fields changed; raises BadRecord."""
-        return change_step(record, fields)
-
-    def noticed(self, old: Record | None, new: Record | None) -> None:
-        """Nothing is derived from these."""
-
 
 class MemoryEditor:
     """Changes entries of a character's journal at a builder's word.
@@ -76,7 +64,7 @@ class MemoryEditor:
 
     def __init__(self, character: Any) -> None:
         self._character = character
-        self._journal = character.journal
+        self._journal: Journal = character.journal
         self.steps = UndoSteps.of(character)
 
     def add(self, content: str, audience: list[str] | None = None) -> Record | None:
@@ -91,7 +79,7 @@ class MemoryEditor:
             return None
         with self._together():
             added = self._journal.add(content, source_type=BUILDER, audience=audience)
-            entry: Record = self._journal.get(added)
+            entry = self._journal.require(added)
             self.steps.keep(entry, ADD)
         return entry
 
@@ -101,12 +89,12 @@ class MemoryEditor:
 
     def pin(self, id: str, pinned: bool) -> Record:
         """Keep an entry in mind for good, or not any more; returns it as it was."""
-        fields = pinned_fields(self._entry(id), pinned)
+        fields = pinned_fields(self._journal.require(id), pinned)
         return self._update(id, PIN if pinned else UNPIN, fields)
 
     def delete(self, id: str) -> Record:
         """Remove an entry; returns it."""
-        before = self._entry(id)
+        before = self._journal.require(id)
         mark_for_deletion(self._character.id)
         with self._together():
             self.steps.keep(before, DELETE)
@@ -137,14 +125,8 @@ class MemoryEditor:
 
     # --- within ---------------------------------------------------------------------------------
 
-    def _entry(self, id: str) -> Record:
-        entry: Record | None = self._journal.get(id)
-        if entry is None:
-            raise KeyError(id)
-        return entry
-
     def _update(self, id: str, act: str, fields: Mapping[str, Any]) -> Record:
-        before = self._entry(id)
+        before = self._journal.require(id)
         mark_for_deletion(self._character.id)
         with self._together():
             self.steps.keep(before, act)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from evennia_ai.policy.records.day_plan import (
+    Block,
     Planned,
-    change_block,
     current_block,
     is_stale,
     make_block,
-    read_block,
 )
 from evennia_ai.policy.records.provenance import Record, copy_of
 from evennia_ai.store.record_store import RecordStore
@@ -24,6 +23,7 @@ class DayPlan(RecordStore):
 
     kind = "ai_plan"
     prefix = "b"
+    model = Block
 
     def __init__(self, obj: Any) -> None:
         super().__init__(obj)
@@ -33,7 +33,7 @@ class DayPlan(RecordStore):
     def is_stale(self) -> bool:
         """True where there is no plan that is loaded, or one of an earlier day; not on a day for
         which none could be made."""
-        return is_stale(list(self.segments.held()), self._given_up_at, self.now())
+        return is_stale(list(self.held()), self._given_up_at, self.now())
 
     def give_up(self) -> None:
         """Note that no plan can be made for today; by this process, that is."""
@@ -55,18 +55,5 @@ class DayPlan(RecordStore):
     def at(self, minute: int) -> Record | None:
         """What the character is about at a minute of its day, None for nothing in particular; of
         what is loaded, which costs nothing."""
-        block = current_block(list(self.segments.held()), minute)
+        block = current_block(list(self.held()), minute)
         return copy_of(block) if block else None
-
-    # --- what a shelf asks for ------------------------------------------------------------------
-
-    def read(self, raw: Any) -> Record:
-        """A stored part of a day; raises BadRecord."""
-        return read_block(raw)
-
-    def changed(self, record: Record, fields: Mapping[str, Any]) -> Record:
-        """A part of a day with some fields changed; raises BadRecord."""
-        return change_block(record, dict(fields))
-
-    def noticed(self, old: Record | None, new: Record | None) -> None:
-        """Nothing is derived from a plan."""

@@ -30,7 +30,7 @@ from evennia_ai.policy.records.entity_profiles import (
 )
 from evennia_ai.policy.records.journal_entry import sameness
 from evennia_ai.policy.records.provenance import Record, copy_of, select_known
-from evennia_ai.store.record_store import RecordStore
+from evennia_ai.store.record_store import RecordStore, copies_known
 
 
 class EntityProfiles(RecordStore):
@@ -60,22 +60,15 @@ class EntityProfiles(RecordStore):
         """
         new = make_observation(self.segments.next_id, entity, content, self.now(), fields)
         same = sameness(new)
-        for known in self._of(entity, OBSERVATION):
-            if sameness(known) == same:
-                merged = merge_observations(known, new)
-                if merged != known:
-                    self.segments.change({known["id"]: merged})
-                return str(known["id"])
-        self.put(new)
-        return str(new["id"])
+        known = next((one for one in self._of(entity, OBSERVATION) if sameness(one) == same), None)
+        return self.put_or_merge(new, known, merge_observations)
 
     def observations(
         self, entity: str, audience: Audience | None = None, discretion: str = "strict"
     ) -> list[Record]:
         """What was noticed of somebody, oldest first, as far as an audience may know it; None is
         what is public."""
-        known = select_known(self._of(entity, OBSERVATION), audience, discretion)
-        return [copy_of(record) for record in known]
+        return copies_known(self._of(entity, OBSERVATION), audience, discretion)
 
     def new_observations(self, most: int) -> list[Record]:
         """What no attributes have been made of yet, the oldest of it; of profiles that are
@@ -186,7 +179,7 @@ class EntityProfiles(RecordStore):
 
     def live_sources(self) -> frozenset[str]:
         """Ids of what values that still hold were made of; of profiles that are loaded."""
-        return sources_in_use(r for r in self.segments.held() if r["kind"] == ATTRIBUTE)
+        return sources_in_use(r for r in self.held() if r["kind"] == ATTRIBUTE)
 
     def about(self, entity: str) -> list[Record]:
         """Everything there is about somebody, whoever may know it, in the order it was stored."""
@@ -194,7 +187,7 @@ class EntityProfiles(RecordStore):
 
     def entities(self) -> list[str]:
         """Dbrefs of everybody there is something about."""
-        self._load_all()
+        self.segments.load_all()
         return [dbref for dbref, ids in self._ids_about.items() if ids]
 
     def read(self, raw: Any) -> Record:
@@ -221,12 +214,8 @@ class EntityProfiles(RecordStore):
 
     def _about(self, entity: str) -> list[Record]:
         """All records about somebody, in the order they were stored."""
-        self._load_all()
+        self.segments.load_all()
         return self.segments.select(self._ids_about.get(entity, ()))
-
-    def _load_all(self) -> None:
-        for _ in self.load_steps():
-            pass
 
 
 def entity_of(record: Record) -> str:

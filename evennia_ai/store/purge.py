@@ -20,6 +20,7 @@ from evennia_ai import models
 from evennia_ai.config.table_retention import Held, Limit, edge_of, plan_chunk
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.store.rows import delete_rows
 from evennia_ai.store.rows_in_use import READERS, REFERENCES, Look, Planned, find_held, summed
 
 CHUNK = 120
@@ -141,8 +142,7 @@ class TablePurge:
             return
         if self._clean_up is not None and self._assistant_id is not None:
             self._clean_up(self._assistant_id, ids)
-        chosen = self.model.objects.filter(id__in=ids)
-        chosen._raw_delete(chosen.db)
+        delete_rows(self.model, ids)
 
 
 def assistant_ids() -> list[int]:

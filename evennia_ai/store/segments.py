@@ -70,6 +70,11 @@ class Segments:
                 self._load(segment)
                 yield
 
+    def load_all(self) -> None:
+        """Load what is missing, all at once."""
+        for _ in self.load_steps():
+            pass
+
     @property
     def is_loaded(self) -> bool:
         """True where nothing is left to load."""
@@ -77,8 +82,7 @@ class Segments:
 
     def all(self) -> Iterator[Record]:
         """Every record, oldest first. Loads what is missing, in one go."""
-        for _ in self.load_steps():
-            pass
+        self.load_all()
         yield from self.held()
 
     def held(self) -> Iterator[Record]:
@@ -177,8 +181,7 @@ class Segments:
             if own.isdecimal() and segment_of(int(own)) in self._rows():
                 self._ensure_loaded(segment_of(int(own)))
         if id not in self._numbers:
-            for _ in self.load_steps():
-                pass
+            self.load_all()
         return self._numbers.get(id)
 
     def _ensure_loaded(self, segment: int) -> None:

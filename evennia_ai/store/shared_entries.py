@@ -18,14 +18,14 @@ from evennia_ai import models
 from evennia_ai.policy.records.provenance import Record, copy_of
 from evennia_ai.policy.records.segments import people_field
 from evennia_ai.policy.records.shared_memory import HEARSAY, Telling, Told
-from evennia_ai.scheduling import pause
+from evennia_ai.scheduling import Put, pause
 from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.store.record_store import WatchedRecords
+from evennia_ai.store.rows import delete_rows
 
 MOST_HEARD = 1_000  # entries that a scope knows at a time: what matters most, then the newest
 PAGE = 50  # rows read at a stretch: 3 ms (measured)
 PREFIX = "h"
-
-Watcher = Callable[[Record | None, Record | None], None]
 
 # Sent when rows came or went; ``scopes`` whose, None for any; ``gone`` the ids of those that went.
 changed = Signal()
@@ -70,28 +70,20 @@ def tell(assistant_id: int, teller: str, now: datetime, new: Sequence[Telling]) 
 def take_back(ids: Sequence[int]) -> None:
     """Take back what was told, by the rows' ids, in one transaction; raises StoreUnavailable."""
     with brief_transaction():
-        delete_rows(ids)
+        delete_entries(ids)
 
 
 def withdraw(teller: str, entries: Sequence[str]) -> None:
     """Take back what a character told of some entries of its journal, wherever it did. Within the
     transaction in which these change, which takes 0.2 ms longer for it (measured)."""
     rows = models.SharedEntry.objects.filter(teller=teller, entry__in=entries)
-    delete_rows(list(rows.values_list("id", flat=True)))
+    delete_entries(list(rows.values_list("id", flat=True)))
 
 
-def delete_rows(ids: Sequence[int]) -> None:
-    """Delete rows, and have memory let go of them."""
+def delete_entries(ids: Sequence[int]) -> None:
+    """Delete shared entries by their ids, and remove them from memory."""
     if ids:
-        rows = models.SharedEntry.objects.filter(id__in=ids)
-        rows._raw_delete(rows.db)
-        note_gone(ids)
-
-
-def note_gone(ids: Iterable[int], model: type[Any] = models.SharedEntry) -> None:
-    """Have memory let go of what was told by rows that were deleted; of another model's rows it
-    holds nothing."""
-    if model is models.SharedEntry:
+        delete_rows(models.SharedEntry, ids)
         changed.send_robust(None, scopes=None, gone=tuple(ids))
 
 
@@ -113,7 +105,7 @@ def still_told(ids: Iterable[str]) -> frozenset[str]:
 # --- one scope ----------------------------------------------------------------------------------
 
 
-class SharedEntryStore:
+class SharedEntryStore(WatchedRecords):
     """What one scope was told and may know by now, as `memory.episodic_index` watches a journal.
 
     Read from the rows when it is first needed, and after that only where some came or went or the
@@ -121,31 +113,21 @@ class SharedEntryStore:
     """
 
     def __init__(self, scope: str, now: Callable[[], datetime]) -> None:
+        super().__init__()
         self.scope = scope
         self._now = now
         self._records: dict[str, Record] = {}
-        self._watchers: list[Watcher] = []
         self._waiting: list[Deferred[None]] | None = None
         self._is_stale = True
         self._due_at: datetime | None = None
-
-    def watch(self, watcher: Watcher) -> None:
-        """Tell of every record there is, and of each change from now on."""
-        for record in self._records.values():
-            watcher(None, record)
-        self._watchers.append(watcher)
-
-    def unwatch(self, watcher: Watcher) -> None:
-        """Tell it of nothing any more."""
-        self._watchers.remove(watcher)
 
     def get(self, id: str) -> Record | None:
         """One record, None where there is none of that id."""
         record = self._records.get(id)
         return copy_of(record) if record else None
 
-    def records(self) -> list[Record]:
-        """Every record that memory holds. They must not be changed."""
+    def held(self) -> list[Record]:
+        """Return the records that memory holds. Callers must not change them."""
         return list(self._records.values())
 
     def note(self, gone: Iterable[int]) -> None:
@@ -155,7 +137,7 @@ class SharedEntryStore:
             self._put(f"{PREFIX}{row_id}", None)
 
     @inlineCallbacks
-    def load(self, put: Callable[..., None]) -> Generator[Deferred[Any], Any, None]:
+    def load(self, put: Put) -> Generator[Deferred[Any], Any, None]:
         """Bring memory up to what is stored, in slices where that is much. Costs no query where
         nothing has changed.
 
@@ -185,7 +167,7 @@ class SharedEntryStore:
     # --- within ---------------------------------------------------------------------------------
 
     @inlineCallbacks
-    def _read(self, put: Callable[..., None], now: datetime) -> Generator[Deferred[Any], Any, None]:
+    def _read(self, put: Put, now: datetime) -> Generator[Deferred[Any], Any, None]:
         self._is_stale = False
         rows = models.SharedEntry.objects.filter(scope=self.scope)
         yield pause(put)
@@ -208,8 +190,7 @@ class SharedEntryStore:
         if new is not None:
             self._records[name] = new
         if old or new:
-            for watcher in self._watchers:
-                watcher(old, new)
+            self.tell_watchers(old, new)
 
 
 def record_of(row: dict[str, Any]) -> Record:

@@ -11,7 +11,6 @@ from django.db.models import Max
 from evennia_ai import models
 from evennia_ai.policy.schedule.sleep_report import split_result
 from evennia_ai.store.brief_transaction import brief_transaction
-from evennia_ai.store.reports import Page, paged
 
 AFTER = "after_call"
 
@@ -59,22 +58,3 @@ def cost_since(assistant_id: int, call_id: int) -> dict[str, int]:
         "prompt_tokens": sum(guess if sent is None else sent for guess, sent, _ in counted),
         "completion_tokens": sum(received or 0 for *_, received in counted),
     }
-
-
-def sleep_page(assistant_id: int, number: int, size: int) -> Page:
-    """Passes as dicts."""
-    rows = models.SleepPass.objects.filter(assistant_id=assistant_id).order_by("-id")
-    return paged(rows.values(), number, size)
-
-
-def find_pass(assistant_id: int, number: int) -> dict[str, Any] | None:
-    """One pass of an assistant."""
-    rows = models.SleepPass.objects.filter(assistant_id=assistant_id, id=number)
-    return rows.values().first()
-
-
-def last_passes() -> dict[int, dict[str, Any]]:
-    """Each assistant's last pass, by the assistant's id."""
-    newest = models.SleepPass.objects.values("assistant_id").annotate(newest=Max("id"))
-    rows = models.SleepPass.objects.filter(id__in=[row["newest"] for row in newest])
-    return {row["assistant_id"]: row for row in rows.values()}

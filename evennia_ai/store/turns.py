@@ -217,7 +217,7 @@ class TableTurns:
                 world=world,
                 state=INTENDED,
             )
-        return row.id
+        return int(row.id)
 
     def record_outcome(
         self, act_id: int, state: str, result: str, messages: Sequence[Message] = ()

@@ -10,7 +10,8 @@ from evennia_ai.messages import Heard, ToolCallRequest, make_message
 from evennia_ai.models import DailyUse, Event, Message, ModelCall, ToolCall, Turn
 from evennia_ai.ports import ModelCallRecord, Usage
 from evennia_ai.store.conversation import TableConversation
-from evennia_ai.store.erase import CHUNK, count_rows, erase_chunk
+from evennia_ai.store.erase import count_rows, erase_chunk
+from evennia_ai.store.forget import CHUNK
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.recovery import recover_open_turns
 from evennia_ai.store.turns import TableTurns

@@ -16,7 +16,7 @@ from evennia.typeclasses.attributes import Attribute
 
 import evennia_ai
 from evennia_ai.management import uninstall
-from evennia_ai.store.forget import SHELVES
+from evennia_ai.store.forget import STORES
 from evennia_ai.testing.scripted import call
 
 PACKAGE = Path(evennia_ai.__file__).parent
@@ -71,7 +71,7 @@ def rows():
 
 
 def test_nothing_is_left_but_the_characters_as_they_were(scene, capsys):
-    ours = Q(db_key__startswith="ai_") | Q(db_attrtype__in=SHELVES) | Q(db_model="scriptdb")
+    ours = Q(db_key__startswith="ai_") | Q(db_attrtype__in=STORES) | Q(db_model="scriptdb")
     before = Attribute.objects.exclude(ours)
     kept = set(before.values_list("id", flat=True))
     told = run(capsys, yes=True)
