@@ -124,6 +124,11 @@ class RecordStore(WatchedRecords):
         at: datetime = services.now() if services else datetime.now(UTC)
         return at
 
+    @property
+    def is_loaded(self) -> bool:
+        """Return True once every record is in memory."""
+        return self.segments.is_loaded
+
     def load_steps(self) -> Iterator[None]:
         """Load all records, about one millisecond of work a step.
 
