@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.internet.interfaces import IReactorTime
@@ -57,11 +57,11 @@ class TimeSlices:
 
     def __init__(
         self,
-        clock: IReactorTime,
+        clock: Clock,
         slice_s: float = SLICE_S,
         seconds: Callable[[], float] = time.perf_counter,
     ) -> None:
-        self._clock: Any = clock
+        self._clock = clock
         self._slice_s = slice_s
         self._seconds = seconds
         self._queue: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
@@ -117,7 +117,7 @@ def is_time(due_at: float, now: float, interval_s: float) -> bool:
 
 
 @inlineCallbacks
-def persist(clock: IReactorTime, write: Callable[[], T]) -> Generator[Deferred[Any], Any, T]:
+def persist(clock: Clock, write: Callable[[], T]) -> Generator[Deferred[Any], Any, T]:
     """Call a write of a store, and retry it while the database is busy.
 
     A write is one transaction, so that a retry does nothing twice.
@@ -129,7 +129,7 @@ def persist(clock: IReactorTime, write: Callable[[], T]) -> Generator[Deferred[A
         try:
             return write()
         except StoreUnavailable:
-            yield deferLater(clock, pause_s, lambda: None)
+            yield deferLater(cast(IReactorTime, clock), pause_s, lambda: None)
     return write()
 
 

@@ -23,6 +23,7 @@ from evennia_ai.policy.records.memory_undo import (
     step_of,
 )
 from evennia_ai.policy.records.provenance import Record, copy_of
+from evennia_ai.ports import Character
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.deleted_characters import mark_for_deletion
 from evennia_ai.store.journal import Journal
@@ -62,9 +63,9 @@ class MemoryEditor:
     where there is none of that id.
     """
 
-    def __init__(self, character: Any) -> None:
+    def __init__(self, character: Character) -> None:
         self._character = character
-        self._journal: Journal = character.journal
+        self._journal = Journal.of(character)
         self.steps = UndoSteps.of(character)
 
     def add(self, content: str, audience: list[str] | None = None) -> Record | None:

@@ -20,12 +20,11 @@ from evennia_ai.policy.records.provenance import (
     read_record,
     select_known,
 )
+from evennia_ai.ports.records import Watcher
 from evennia_ai.scheduling import Put, pause
 from evennia_ai.store.segments import Segments
 
 STEPS_AT_ONCE = 4
-# Called with a record before and after a change; None if it did not exist, or no longer exists.
-Watcher = Callable[[Record | None, Record | None], None]
 
 
 class WatchedRecords:
