@@ -1,5 +1,4 @@
-"""Where journal entries go that faded, and where they can be brought back from for a while:
-`character.journal.archive`."""
+"""The archive of pruned journal entries: `character.journal.archive`."""
 
 from __future__ import annotations
 
@@ -16,17 +15,21 @@ from evennia_ai.store.record_store import RecordStore
 
 
 class JournalArchive(RecordStore):
-    """Entries as they were, with when they were put away. They are in no search, no prompt and no
-    index; "forget me" reaches them as it does the journal."""
+    """Pruned journal entries, each with the time it was archived.
+
+    No search, prompt or index uses them. "Forget me" removes them as it does journal entries.
+    """
 
     kind = "ai_archive"
     prefix = "a"
     model = ArchivedEntry
 
     def put_away(self, journal: RecordStore, *ids: str) -> int:
-        """Move entries out of a journal; returns how many of these there were. First there, then
-        gone here: what is interrupted between the two is made good by doing it again. Raises
-        StoreUnavailable."""
+        """Move entries from a journal into the archive; returns how many existed.
+
+        Two transactions: the second removes them from the journal. After a crash in between, a
+        second call completes the move. Raises StoreUnavailable.
+        """
         entries = [entry for entry in map(journal.get, ids) if entry]
         new = [
             archived(entry, self.now()) for entry in entries if not self.segments.get(entry["id"])
@@ -36,9 +39,11 @@ class JournalArchive(RecordStore):
         return journal.remove(*ids)
 
     def bring_back(self, journal: RecordStore, id: str) -> Record:
-        """Move an entry back into its journal, as one that was weighed by hand: nothing automatic
-        puts it away again. Returns it. Raises KeyError where there is none of that id, and
-        StoreUnavailable."""
+        """Move an entry back into its journal; returns it.
+
+        Its importance counts as given by hand, so that pruning does not archive it again. Raises
+        KeyError if no entry has this id, and StoreUnavailable.
+        """
         back = brought_back(self.require(id))
         if journal.get(id) is None:
             journal.segments.change({}, back)
@@ -46,5 +51,5 @@ class JournalArchive(RecordStore):
         return back
 
     def over(self, now: datetime, days: float) -> list[str]:
-        """Ids of what has been here for so many days, as far as is loaded."""
+        """Return the ids of loaded entries that were archived at least ``days`` ago."""
         return [entry["id"] for entry in self.segments.held() if is_over(entry, now, days)]

@@ -1,4 +1,4 @@
-"""Forgetting a player: his words, and every answer that may hold them, in all logs."""
+"""Forgetting a player: their words, and every answer that may quote them, in all logs."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ STORES = {store.kind: store for store in KNOWLEDGE}
 
 
 def traces(dbref: str) -> list[Any]:
-    """The rows that hold what somebody said or what was said to him, children first.
+    """Return the rows that may hold what somebody said or was told, as querysets, children first.
 
-    A turn set off by several players is forgotten for all of them: its answer may quote each. So
-    may every summary of an assistant that heard him: all of its compactions go, and what is left
-    of the talk is summed up anew when there is need. A pass of sleep goes where an error of it may
-    quote somebody.
+    A turn that several players caused is forgotten for all of them, since its answer may quote each
+    of them. For the same reason all compactions of an assistant that heard the player are deleted;
+    the messages that are left are summarised again when needed. A sleep pass with errors is deleted
+    too, since an error may quote somebody.
     """
     words = models.Message.objects.filter(speaker=dbref).values("assistant_id")
-    # Retention may have deleted the words, but not the last event of anybody.
+    # Retention may have deleted the words, but it keeps the last event of each speaker.
     events = models.Event.objects.filter(speaker=dbref).values("assistant_id")
     heard_by = ScriptDB.objects.filter(Q(id__in=words) | Q(id__in=events)).values("id")
     turns = models.Turn.objects.filter(events__speaker=dbref).values("id")
@@ -53,23 +53,23 @@ def traces(dbref: str) -> list[Any]:
 
 
 def count_traces(dbref: str) -> int:
-    """How many messages would be forgotten."""
+    """Return how many messages "forget me" would delete."""
     messages = (rows for rows in traces(dbref) if rows.model is models.Message)
     return sum(rows.count() for rows in messages)
 
 
 def assistants_who_know(dbref: str) -> list[int]:
-    """Ids of the assistants whose logs, journals or profiles hold something of somebody."""
+    """Return the ids of the assistants whose logs or records concern somebody."""
     rows = models.Event.objects.filter(speaker=dbref).values_list("assistant_id", flat=True)
     who_know = ObjectDB.objects.filter(db_attributes__in=rows_about(dbref, STORES))
-    minds = ScriptDB.objects.filter(db_key=SCRIPT_KEY, db_obj__in=who_know)
-    return sorted({*rows.distinct(), *minds.values_list("id", flat=True)})
+    assistants = ScriptDB.objects.filter(db_key=SCRIPT_KEY, db_obj__in=who_know)
+    return sorted({*rows.distinct(), *assistants.values_list("id", flat=True)})
 
 
 def forget_chunk(dbref: str) -> int:
-    """Delete up to 500 rows; returns how many, 0 when nothing is left.
+    """Delete up to 500 rows about somebody; returns how many, 0 when nothing is left.
 
-    In chunks, since one large deletion would hold the reactor (measured).
+    In chunks, since one large deletion would hold the reactor (see `delete_rows`).
     """
     for rows in traces(dbref):
         if deleted := delete_newest(rows):
@@ -91,8 +91,7 @@ def delete_newest(rows: Any) -> int:
 
 
 def forget_knowledge(dbref: str) -> int:
-    """Remove what concerns somebody from one piece of a journal or of profiles; returns how many
-    entries, 0 when nothing is left."""
+    """Remove the records about somebody from one Attribute; returns how many, 0 at the end."""
     found = rows_about(dbref, STORES).values_list("id", "db_key", "db_attrtype").first()
     if found is None:
         return 0

@@ -1,4 +1,4 @@
-"""A character's journal: `character.journal`, as Evennia's ``.traits`` or ``.buffs``."""
+"""A character's journal: `character.journal`, a handler like Evennia's ``.traits``."""
 
 from __future__ import annotations
 
@@ -24,8 +24,14 @@ from evennia_ai.store.shared_entries import withdraw
 
 
 class Journal(RecordStore):
-    """Entries of `evennia_ai.policy.records.journal_entry.JournalEntry`'s fields, as plain
-    dicts."""
+    """Journal entries as plain dicts with the fields of `JournalEntry`.
+
+    Attributes:
+        recalls: look-ups that are not stored yet, by entry id.
+        asked_about: ids of the entries whose importance a model was asked for.
+        reflected_upto: ISO time up to which a reflection has read the journal, with or without a
+            result.
+    """
 
     kind = "ai_journal"
     prefix = "j"
@@ -37,42 +43,44 @@ class Journal(RecordStore):
         self._words: dict[str, tuple[str, ...]] = {}
         self._pinned: dict[str, Record] = {}
         self._waiting: dict[str, None] = {}
-        self._ears: Counter[tuple[str, ...] | None] = Counter()
+        self._audiences: Counter[tuple[str, ...] | None] = Counter()
         self.recalls: Counter[str] = Counter()
         self.asked_about: set[str] = set()
-        # ISO time up to which a reflection saw to everything, though nothing may have come of it.
         self.reflected_upto = ""
 
     def pinned(self, audience: Audience | None = None, discretion: str = "strict") -> list[Record]:
-        """The pinned entries that all of an audience may know, in the order they were pinned; of a
-        journal that is loaded, which costs nothing."""
+        """Return the pinned entries that all of an audience may know, in the order of pinning.
+
+        Looks at loaded entries only, without a query.
+        """
         return copies_known(self._pinned.values(), audience, discretion)
 
     def newest(
         self, limit: int, audience: Audience | None = None, discretion: str = "strict"
     ) -> list[Record]:
-        """Of so many newest entries those that all of an audience may know, oldest first; of a
-        journal that is loaded."""
+        """Return those of the newest ``limit`` entries that all of an audience may know.
+
+        Oldest first. Looks at loaded entries only.
+        """
         return copies_known(deque(self.held(), limit), audience, discretion)
 
     def add(
         self, content: str, *, named: bool = False, first_meeting: bool = False, **fields: Any
     ) -> str:
-        """Write something down; returns the entry's id.
+        """Store an entry in one transaction; returns its id.
 
-        What is there already, in the same words and for the same ears, is not written twice: that
-        entry takes in the sources, tags and links. An ``id`` that is there already is left as it
-        is. Everything is one transaction.
+        If an entry with the same words and the same audience exists, it takes over the sources,
+        tags and links of the new one. If the ``id`` given exists, nothing changes.
 
         Args:
             content: one fact.
-            named: whether the character was called by its name; for the importance.
-            first_meeting: whether it is about somebody new; likewise.
-            **fields: any of the entry's. ``audience`` None is public, else the dbrefs of those
-                who alone may know; without ``importance`` a rule of thumb gives one.
+            named: whether the speaker used the character's name; raises the importance.
+            first_meeting: whether the entry is about somebody new; raises the importance.
+            **fields: other fields of `JournalEntry`. ``audience`` is a list of dbrefs, None for
+                public. Without ``importance``, a rule scores the entry.
 
         Raises:
-            BadRecord: a field does not fit, or there is none of that name.
+            BadRecord: a value does not fit its field, or there is no such field.
             StoreUnavailable: the database cannot be written now; nothing has changed.
         """
         own_id = fields.pop("id", None)
@@ -89,10 +97,14 @@ class Journal(RecordStore):
         return self.put_or_merge(entry, self._find_same(entry), merge_entries)
 
     def add_all(self, entries: Iterable[Mapping[str, Any]]) -> int:
-        """Write several entries down in one transaction; returns how many are new. Each is given by
-        its fields, with an ``id`` of its own and what else `add` takes; one whose id is there
-        already, or that says what another does to the same ears, is passed over. Raises BadRecord
-        and StoreUnavailable."""
+        """Store several entries in one transaction; returns how many are new.
+
+        Skips an entry if its id exists, or one with the same words and the same audience. Raises
+        BadRecord and StoreUnavailable as `add`.
+
+        Args:
+            entries: the fields of each entry, with an ``id``.
+        """
         new: dict[bytes, Record] = {}
         for fields in entries:
             own = {name: fields[name] for name in fields if name not in ("id", "content")}
@@ -105,16 +117,18 @@ class Journal(RecordStore):
 
     @property
     def archive(self) -> JournalArchive:
-        """Where entries went that faded."""
+        """Return the archive of pruned entries."""
         return JournalArchive.of(self.obj)
 
     def count_recalls(self, ids: Iterable[str]) -> None:
-        """Note that entries were looked up. It costs no write: see `store_recalls`."""
+        """Count look-ups of entries in memory; `store_recalls` writes them."""
         self.recalls.update(ids)
 
     def store_recalls(self, ids: Sequence[str]) -> int:
-        """Write down how often some entries were looked up since the last time; returns how many
-        of them there still are. Raises StoreUnavailable."""
+        """Store the counted look-ups of some entries; returns how many of them still exist.
+
+        Raises StoreUnavailable.
+        """
         entries = [entry for entry in map(self.segments.get, ids) if entry]
         grown = {e["id"]: {**e, "recalls": e["recalls"] + self.recalls[e["id"]]} for e in entries}
         if grown:
@@ -124,7 +138,7 @@ class Journal(RecordStore):
         return len(grown)
 
     def has(self, content: str, audience: Audience | None = None) -> bool:
-        """True where this is written down already, for the same ears."""
+        """Return True if an entry with this content and this audience exists."""
         fields = {"audience": None if audience is None else sorted(audience)}
         return self._find_same(make_entry("new", content, self.now(), fields)) is not None
 
@@ -135,14 +149,14 @@ class Journal(RecordStore):
         limit: int = 10,
         discretion: str = "strict",
     ) -> list[Record]:
-        """The entries nearest to some words, best first, of equals the newest first (BM25).
+        """Return the entries that match some words best (BM25), best first, then newest first.
 
         Args:
-            words: what is looked for.
-            audience: dbrefs of everybody who will hear what comes of it: only what all of them may
-                know is looked at. None finds what is public.
-            limit: how many at most.
-            discretion: "trusting" looks at everything.
+            words: the words to search for.
+            audience: dbrefs of everybody who will hear the answer: only entries that all of them
+                may know are searched. None searches public entries only.
+            limit: the largest number of entries.
+            discretion: "trusting" searches all entries.
         """
         known = select_known(self.segments.all(), audience, discretion)
         scores = score_documents(words, [self._words[entry["id"]] for entry in known])
@@ -152,36 +166,35 @@ class Journal(RecordStore):
 
     @property
     def waiting_count(self) -> int:
-        """How many entries that are loaded long-term memory does not have."""
+        """Return how many loaded entries are not in long-term memory."""
         return len(self._waiting)
 
     def waiting(self, limit: int, but: Container[str] = ()) -> list[Record]:
-        """Entries that long-term memory does not have, of a journal that is loaded, without some
-        by their ids."""
+        """Return loaded entries that are not in long-term memory, except the ids in ``but``."""
         ids = (entry_id for entry_id in self._waiting if entry_id not in but)
         return [copy_of(entry) for entry in self.segments.select(islice(ids, limit))]
 
     def audiences(self) -> list[Audience | None]:
-        """Every audience that an entry of a journal that is loaded has, once; None is public."""
-        return [None if ears is None else frozenset(ears) for ears in +self._ears]
+        """Return every audience that a loaded entry has, once; None is public."""
+        return [None if key is None else frozenset(key) for key in +self._audiences]
 
     # --- overridden -----------------------------------------------------------------------------
 
     def changed(self, record: Record, fields: Mapping[str, Any]) -> Record:
-        """An entry with some fields changed; raises BadRecord."""
+        """Return an entry with some fields changed; raises BadRecord."""
         return change_entry(record, fields)
 
     def noticed(self, old: Record | None, new: Record | None) -> None:
-        """Keep the words, the way from content to id, and what there is for others to ask."""
+        """Update the words, the index by content, the pins, the audiences and the waiting ids."""
         if old:
             self._waiting.pop(old["id"], None)
-            self._ears[ears_of(old)] -= 1
+            self._audiences[audience_key(old)] -= 1
             self._pinned.pop(old["id"], None)
             self._words.pop(old["id"], None)
             if self._ids_by_content.get(sameness(old)) == old["id"]:
                 del self._ids_by_content[sameness(old)]
         if new:
-            self._ears[ears_of(new)] += 1
+            self._audiences[audience_key(new)] += 1
             if not new["consolidated"]:
                 self._waiting[new["id"]] = None
             if new["pinned"]:
@@ -190,19 +203,18 @@ class Journal(RecordStore):
             self._ids_by_content.setdefault(sameness(new), new["id"])
 
     def storing(self, replaced: list[tuple[Record, Record | None]]) -> None:
-        """What others were told of an entry that says something else now, or nothing any more, is
-        taken back in the same transaction."""
-        other = [old["id"] for old, new in replaced if not is_as_told(old, new)]
-        if other:
-            withdraw(self.obj.dbref, other)
+        """Take back, in the same transaction, what others were told of entries that change."""
+        differing = [old["id"] for old, new in replaced if not is_as_told(old, new)]
+        if differing:
+            withdraw(self.obj.dbref, differing)
 
     def _find_same(self, entry: Record) -> Record | None:
-        """The entry that says the same to the same ears."""
+        """Return the entry with the same words and the same audience, None if there is none."""
         self.segments.load_all()
         known = self._ids_by_content.get(sameness(entry))
         return self.segments.get(known) if known else None
 
 
-def ears_of(entry: Record) -> tuple[str, ...] | None:
-    """An entry's audience as it can be counted."""
+def audience_key(entry: Record) -> tuple[str, ...] | None:
+    """Return an entry's audience as a hashable value; None is public."""
     return None if entry["audience"] is None else tuple(entry["audience"])

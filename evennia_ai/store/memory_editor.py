@@ -1,5 +1,7 @@
-"""A journal changed by hand, and the way back: the last changes are kept on the character, across
-restarts, and "forget me" reaches them as it does the journal."""
+"""A builder's changes to a journal, and their undo.
+
+The last changes are stored on the character. "Forget me" removes them as it does journal entries.
+"""
 
 from __future__ import annotations
 
@@ -30,37 +32,36 @@ from evennia_ai.store.journal import Journal
 from evennia_ai.store.record_store import RecordStore
 
 MOST_STEPS = 20
-# What became of a change that was to be taken back.
+# The outcomes of an undo.
 TAKEN_BACK, GONE, HEARD_SINCE = "taken back", "gone", "heard since"
 
 
 class UndoSteps(RecordStore):
-    """The changes that can be taken back, oldest first."""
+    """The changes that can be undone, oldest first."""
 
     kind = "ai_memory_undo"
     prefix = "u"
     model = UndoStep
 
     def last(self) -> Record | None:
-        """The change that would be taken back next."""
+        """Return the change that an undo takes back next, None if there is none."""
         steps = list(self.segments.all())
         return copy_of(steps[-1]) if steps else None
 
     def keep(self, entry: Record, act: str) -> None:
-        """Note a change; the oldest beyond `MOST_STEPS` go. Raises StoreUnavailable."""
+        """Store a change, and remove the oldest beyond `MOST_STEPS`. Raises StoreUnavailable."""
         step = step_of(entry, act, self.segments.next_id, self.now())
         steps = [one["id"] for one in self.segments.all()]
-        superfluous = max(0, len(steps) + 1 - MOST_STEPS)
-        self.segments.change(dict.fromkeys(steps[:superfluous]), step)
+        surplus = max(0, len(steps) + 1 - MOST_STEPS)
+        self.segments.change(dict.fromkeys(steps[:surplus]), step)
 
 
 class MemoryEditor:
-    """Changes entries of a character's journal at a builder's word.
+    """A builder's changes to the journal of one character.
 
-    Each change is one transaction together with the step that takes it back. What leaves the
-    journal leaves long-term memory soon after (`evennia_ai.store.deleted_characters`). All of it
-    raises StoreUnavailable, and then nothing has changed; what changes an entry raises KeyError
-    where there is none of that id.
+    Each change and its undo step are one transaction. What is removed from the journal is removed
+    from long-term memory soon after (`evennia_ai.store.deleted_characters`). Every method raises
+    StoreUnavailable, and then nothing has changed; KeyError if no entry has the id.
     """
 
     def __init__(self, character: Character) -> None:
@@ -69,12 +70,13 @@ class MemoryEditor:
         self.steps = UndoSteps.of(character)
 
     def add(self, content: str, audience: list[str] | None = None) -> Record | None:
-        """Write something down as a builder's word, which nothing automatic removes; returns the
-        entry. None where it stands there already, for the same ears. Raises BadRecord.
+        """Add an entry as a builder's, which pruning never removes; returns it.
+
+        Returns None if an entry with the same words and the same audience exists. Raises BadRecord.
 
         Args:
             content: one fact.
-            audience: dbrefs of those who alone may know; None for everybody.
+            audience: dbrefs of the only people who may know it; None for public.
         """
         if self._journal.has(content, None if audience is None else frozenset(audience)):
             return None
@@ -85,16 +87,16 @@ class MemoryEditor:
         return entry
 
     def edit(self, id: str, content: str) -> Record:
-        """Put an entry in other words; returns it as it was. Raises BadRecord."""
+        """Change the words of an entry; returns it as it was before. Raises BadRecord."""
         return self._update(id, EDIT, edited_fields(content))
 
     def pin(self, id: str, pinned: bool) -> Record:
-        """Keep an entry in mind for good, or not any more; returns it as it was."""
+        """Pin or unpin an entry; returns it as it was before."""
         fields = pinned_fields(self._journal.require(id), pinned)
         return self._update(id, PIN if pinned else UNPIN, fields)
 
     def delete(self, id: str) -> Record:
-        """Remove an entry; returns it."""
+        """Remove an entry; returns it as it was."""
         before = self._journal.require(id)
         mark_for_deletion(self._character.id)
         with self._together():
@@ -103,9 +105,14 @@ class MemoryEditor:
         return before
 
     def undo(self, step: Record) -> str:
-        """Take a change back, the last one; returns `TAKEN_BACK`, `GONE` where its entry is not
-        there any more, or `HEARD_SINCE` where somebody has told the same since it was added, so
-        that it stays. The step is gone in any case."""
+        """Undo a change and remove its step; returns the outcome.
+
+        `TAKEN_BACK`; `GONE` if the entry no longer exists; `HEARD_SINCE` if the entry was added by
+        hand and somebody has said the same since, so that it stays.
+
+        Args:
+            step: the last step.
+        """
         entry = self._journal.get(step["entry"])
         outcome = TAKEN_BACK
         mark_for_deletion(self._character.id)
@@ -136,8 +143,7 @@ class MemoryEditor:
 
     @contextmanager
     def _together(self) -> Generator[None]:
-        """One transaction for journal and steps. Where it fails, both are read anew: memory must
-        not hold what was rolled back."""
+        """Run one transaction over journal and steps; if it fails, both are read again."""
         try:
             with brief_transaction():
                 yield

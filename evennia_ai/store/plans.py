@@ -1,4 +1,4 @@
-"""What a character is about at which time of its day: `character.ai_plan`."""
+"""A character's day plan: `character.ai_plan`."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from evennia_ai.store.record_store import RecordStore
 
 
 class DayPlan(RecordStore):
-    """The parts of a day, of `evennia_ai.policy.records.day_plan.Block`'s fields, as plain
-    dicts."""
+    """The parts of one day as plain dicts with the fields of `Block`."""
 
     kind = "ai_plan"
     prefix = "b"
@@ -31,20 +30,20 @@ class DayPlan(RecordStore):
 
     @property
     def is_stale(self) -> bool:
-        """True where there is no plan that is loaded, or one of an earlier day; not on a day for
-        which none could be made."""
+        """Return True if no loaded plan is for today, unless today's plan was given up."""
         return is_stale(list(self.held()), self._given_up_at, self.now())
 
     def give_up(self) -> None:
-        """Note that no plan can be made for today; by this process, that is."""
+        """Note that today gets no plan, until this process ends."""
         self._given_up_at = self.now()
 
     def replace(self, planned: Sequence[Planned], speakers: Sequence[str]) -> int:
-        """Put a new day in the place of the old one, in one transaction; returns how many parts it
-        has. Raises BadRecord and StoreUnavailable.
+        """Replace the plan in one transaction; returns how many parts it has.
+
+        Raises BadRecord and StoreUnavailable.
 
         Args:
-            planned: the parts, in their order.
+            planned: the parts, in order.
             speakers: dbrefs of everybody whose words may be in them.
         """
         ids = self.segments.next_ids()
@@ -53,7 +52,6 @@ class DayPlan(RecordStore):
         return len(blocks)
 
     def at(self, minute: int) -> Record | None:
-        """What the character is about at a minute of its day, None for nothing in particular; of
-        what is loaded, which costs nothing."""
+        """Return the loaded part of the plan at a minute of the day, None if there is none."""
         block = current_block(list(self.held()), minute)
         return copy_of(block) if block else None

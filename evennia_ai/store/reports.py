@@ -1,4 +1,4 @@
-"""What admins read: plain rows, newest first, a page at a time."""
+"""Reading the logs for admins: pages of rows, and figures of all assistants."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, WAITING
 
 @dataclass(frozen=True)
 class Page:
-    """One page of rows, oldest first within it; page 1 is the newest."""
+    """One page of rows, oldest first; page 1 has the newest rows."""
 
     number: int
     pages: int
@@ -33,30 +33,30 @@ def paged(rows: Any, number: int, size: int) -> Page:
 
 
 def message_page(assistant_id: int, number: int, size: int) -> Page:
-    """Messages as dicts."""
+    """Return messages as dicts."""
     return paged(rows_of(models.Message, assistant_id).values(), number, size)
 
 
 def messages_by_seq(assistant_id: int, seqs: Iterable[int], most: int) -> list[dict[str, Any]]:
-    """The messages of some numbers as dicts, oldest first; of many, the first."""
+    """Return the messages with these numbers as dicts, oldest first, at most ``most``."""
     rows = rows_of(models.Message, assistant_id).filter(id__in=sorted(seqs)[:most])
     return list(rows.order_by("id").values())
 
 
 def turns_of_messages(assistant_id: int, seqs: Iterable[int]) -> dict[int, int | None]:
-    """The turn of each message by its number; what is gone is missing."""
+    """Return the turn of each message, by the message's number; deleted messages are left out."""
     rows = rows_of(models.Message, assistant_id).filter(id__in=list(seqs))
     return dict(rows.values_list("id", "turn_id"))
 
 
 def turn_page(assistant_id: int, number: int, size: int) -> Page:
-    """Turns with everything that belongs to each: events, model calls, acts."""
+    """Return turns with their events, model calls and tool calls."""
     rows = rows_of(models.Turn, assistant_id)
     return paged(rows.prefetch_related("events", "model_calls", "tool_calls"), number, size)
 
 
 def compaction_page(assistant_id: int, number: int, size: int) -> Page:
-    """Compactions as dicts, undone ones too; masks are told as such."""
+    """Return compactions as dicts, with undone ones and masks."""
     return paged(rows_of(models.Compaction, assistant_id).values(), number, size)
 
 
@@ -66,7 +66,7 @@ def sleep_page(assistant_id: int, number: int, size: int) -> Page:
 
 
 def find_compaction(assistant_id: int, number: int) -> dict[str, Any] | None:
-    """One compaction of an assistant."""
+    """Return one compaction of an assistant as a dict, None if it does not exist."""
     return find_row(models.Compaction, assistant_id, number)
 
 
@@ -76,8 +76,10 @@ def find_pass(assistant_id: int, number: int) -> dict[str, Any] | None:
 
 
 def is_log_unchanged(compaction: Mapping[str, Any]) -> bool | None:
-    """True where the messages that a compaction summed up are all there as they were; None where
-    it has no fingerprint of them."""
+    """Return True if the messages that a compaction summarised are unchanged.
+
+    Returns None if the compaction has no hash of them.
+    """
     if not compaction["prefix_hash"]:
         return None
     rows = rows_of(models.Message, compaction["assistant_id"]).filter(
@@ -88,13 +90,13 @@ def is_log_unchanged(compaction: Mapping[str, Any]) -> bool | None:
 
 
 def waiting_events(assistant_id: int) -> list[dict[str, Any]]:
-    """What was heard and has no answer yet."""
+    """Return the unanswered events as dicts, oldest first."""
     rows = rows_of(models.Event, assistant_id).filter(state__in=(WAITING, DOUBTFUL))
     return list(rows.order_by("id").values())
 
 
 def queue_lengths() -> dict[int, int]:
-    """Events without an answer, by assistant id."""
+    """Return the number of unanswered events by assistant id."""
     rows = models.Event.objects.filter(state__in=(WAITING, CLAIMED, DOUBTFUL))
     return dict(rows.values_list("assistant_id").annotate(Count("id")))
 
@@ -122,7 +124,7 @@ def newest_rows(model: Any) -> Any:
 
 
 def last_prompt_tokens() -> dict[int, int]:
-    """The size of each assistant's last prompt: as reported, else as estimated."""
+    """Return the tokens of each assistant's last prompt: as reported, else as estimated."""
     rows = newest_rows(models.ModelCall).values_list(
         "assistant_id", "prompt_tokens", "estimated_tokens"
     )
@@ -130,11 +132,11 @@ def last_prompt_tokens() -> dict[int, int]:
 
 
 def last_error() -> dict[int, str]:
-    """The error of each assistant's last model call, where that failed."""
+    """Return the error of each assistant's last model call, if that failed."""
     rows = newest_rows(models.ModelCall).exclude(error="").values_list("assistant_id", "error")
     return dict(rows)
 
 
 def seconds_between(start: datetime, end: datetime | None) -> float:
-    """Seconds from one time to another, 0 while there is no end."""
+    """Return the seconds from one time to another, 0 while there is no end."""
     return (end - start).total_seconds() if end else 0.0

@@ -1,4 +1,4 @@
-"""Between rows and plain data."""
+"""Conversion between rows and plain data, and deletion of rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def delete_rows(model: Any, ids: Sequence[int]) -> None:
 
 
 def event_from_row(row: models.Event) -> InboxEvent:
-    """An inbox row as plain data."""
+    """Return an inbox row as plain data."""
     heard = Heard(
         kind=row.kind,
         speaker=row.speaker,
@@ -43,7 +43,7 @@ def message_to_row(
     at: datetime,
     count: Callable[[Message], int] = count_message,
 ) -> models.Message:
-    """An unsaved row; its tokens are counted here, once."""
+    """Return a message as an unsaved row; counts its tokens."""
     meta = message["metadata"]
     return models.Message(
         assistant_id=assistant_id,
@@ -64,7 +64,7 @@ def message_to_row(
 
 
 def message_from_row(row: models.Message) -> Message:
-    """A stored message as plain data."""
+    """Return a stored message as plain data."""
     meta: dict[str, Any] = {
         "seq": row.id,
         "at": row.at.isoformat(),

@@ -1,4 +1,4 @@
-"""What assistants did in their sleep: a row for each pass, completed when it ends."""
+"""Storing sleep passes: a row at the start of each, completed at its end."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ AFTER = "after_call"
 
 
 def begin_pass(assistant_id: int, at: datetime, epoch: int, reason: str) -> int:
-    """Store that a pass begins; returns its number. Raises StoreUnavailable.
+    """Store the start of a pass; returns its number. Raises StoreUnavailable.
 
-    The last model call before it is noted in the place of the cost, which is what came after that.
+    The row notes the last model call so far, since the cost of the pass is that of later calls.
     """
     with brief_transaction():
         calls = models.ModelCall.objects.filter(assistant_id=assistant_id)
@@ -32,12 +32,12 @@ def begin_pass(assistant_id: int, at: datetime, epoch: int, reason: str) -> int:
 def end_pass(
     pass_id: int, at: datetime, outcome: str, results: Mapping[str, Mapping[str, Any]]
 ) -> None:
-    """Store how a pass ended, and what it cost; raises StoreUnavailable."""
+    """Store the outcome and the cost of a pass; raises StoreUnavailable."""
     told = {name: split_result(result) for name, result in results.items()}
     with brief_transaction():
         rows = models.SleepPass.objects.filter(id=pass_id)
         begun = rows.values("assistant_id", "cost").first()
-        if begun is None:  # its assistant was deleted, or the log purged
+        if begun is None:  # its assistant was deleted, or retention deleted the row
             return
         rows.update(
             ended_at=at,
@@ -49,8 +49,11 @@ def end_pass(
 
 
 def cost_since(assistant_id: int, call_id: int) -> dict[str, int]:
-    """Calls and tokens of an assistant's models after one of them; where a server did not count,
-    by our estimate. An assistant does one thing at a time: all of them belong to the pass."""
+    """Return the number and the tokens of an assistant's model calls after a given one.
+
+    Prompt tokens that the endpoint did not report are estimated. An assistant does one thing at a
+    time, so that all of these calls belong to the pass.
+    """
     calls = models.ModelCall.objects.filter(assistant_id=assistant_id, id__gt=call_id)
     counted = list(calls.values_list("estimated_tokens", "prompt_tokens", "completion_tokens"))
     return {
