@@ -1,4 +1,4 @@
-"""The tables: the logs of each assistant, the daily sums, lore, and shared personas.
+"""The tables: logs, daily sums, lore and shared personas.
 
 The logs are append-only, except for the states of events and tool calls, ``undone_at``, retention
 and "forget me". Only the assistant is a foreign key; speakers are plain dbrefs, so that the log
@@ -27,7 +27,10 @@ class OwnedByAssistant(models.Model):
 
 
 class Turn(OwnedByAssistant):
-    """One turn, open while ``ended_at`` is empty; ``epoch`` is the process that holds the lease."""
+    """One turn.
+
+    It is open while ``ended_at`` is empty; ``epoch`` is the process that holds the lease.
+    """
 
     epoch: int = models.BigIntegerField()
     context: str = models.CharField(max_length=32)
@@ -45,11 +48,11 @@ class Turn(OwnedByAssistant):
 
 
 class Event(OwnedByAssistant):
-    """One event in the inbox: what an assistant heard, stored before any model is called.
+    """One event in the inbox: what an assistant heard.
 
-    ``state`` is waiting (for a turn), claimed (by ``turn``), doubtful (its answer may have been
-    said) or overheard (the next turn adds it to the conversation); at the end it is answered,
-    excused, noted or expired.
+    It is stored before any model is called. ``state`` is waiting (for a turn), claimed (by
+    ``turn``), doubtful (its answer may have been said) or overheard (the next turn adds it to the
+    conversation); at the end it is answered, excused, noted or expired.
     """
 
     turn_id: int | None
@@ -74,9 +77,10 @@ class Event(OwnedByAssistant):
 
 
 class Message(OwnedByAssistant):
-    """One message of the conversation; ``id`` is its ``seq``: monotonic and never reused.
+    """One message of the conversation.
 
-    ``consulted`` names what a tool call read and changed.
+    ``id`` is its ``seq``: monotonic and never reused. ``consulted`` names what a tool call read and
+    changed.
     """
 
     event_id: int | None

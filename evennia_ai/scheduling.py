@@ -93,7 +93,7 @@ class TimeSlices:
 
 
 def keep_running(timer: Any, interval_s: float) -> None:
-    """Start a `LoopingCall` if it does not run; restart it if its next call is much too late.
+    """Start a `LoopingCall` that does not run, or whose next call is much too late.
 
     The reactor goes by the machine's clock: if that is set back by a day, every planned call comes
     a day late. Such a call is more than two intervals away. From within the timer's own call this

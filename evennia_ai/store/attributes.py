@@ -77,7 +77,10 @@ def tell_once(obj: Any, trouble: str) -> None:
 
 
 def write_attribute(obj: Any, name: str, value: Any) -> None:
-    """Set an Attribute; raises StoreUnavailable, and then memory shows the stored value."""
+    """Set an Attribute.
+
+    Raises StoreUnavailable; then memory shows the stored value.
+    """
     write_attributes(obj, **{name: value})
 
 
@@ -94,7 +97,7 @@ def write_attributes(obj: Any, **values: Any) -> None:
 
 
 def forget_cached(obj: Any, name: str) -> None:
-    """Drop an Attribute from the cache, since Evennia caches a value that it could not save."""
+    """Drop an Attribute from the cache: Evennia also caches what it could not save."""
     cached = obj.attributes.get(name, return_obj=True)
     if cached is not None and cached.pk:
         cached.flush_from_cache(force=True)

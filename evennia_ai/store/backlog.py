@@ -1,4 +1,4 @@
-"""A queue of events that could not be stored yet: each is retried, in order, for a while."""
+"""Events that the database could not store yet: kept in order and retried."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Backlog:
             heard = self._waiting.popleft()
             try:
                 self._stored(heard, event_id)
-            except Exception:  # noqa: BLE001  # an error in a game's hook must not stop the next event
+            except Exception:  # noqa: BLE001  # a game's hook must not stop the next event
                 log.failure(
                     "{speaker} spoke: event {id} is stored, but waking the assistant failed; its "
                     "next turn answers the event",

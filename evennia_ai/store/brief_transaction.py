@@ -1,4 +1,4 @@
-"""Transactions that do not hold the reactor: a busy database raises an error at once."""
+"""Transactions that do not hold the reactor if the database is busy."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ WAIT_AGAIN_AFTER_S = 0.1
 class Patience:
     """The time to wait for a lock.
 
-    It is zero shortly after a lock was met: many writes in a row, such as those of all assistants
-    in a room who heard the same line, must not add up to a long wait.
+    The wait is zero shortly after a lock was met: many writes in a row, such as those of all
+    assistants in a room who heard the same line, must not add up to a long wait.
     """
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ patience = Patience()
 
 @contextmanager
 def brief_transaction() -> Generator[None]:
-    """Run one transaction that waits at most `LOCK_WAIT_MS` for a lock (see `Patience`).
+    """Run one transaction that waits at most `LOCK_WAIT_MS` for a lock.
 
     Without this, a locked SQLite database holds the reactor for its whole time-out, ten seconds in
     Evennia (measured). Raises StoreUnavailable if the database is locked, full or read-only.
@@ -52,7 +52,10 @@ def brief_transaction() -> Generator[None]:
 
 
 def shorten_wait() -> int | None:
-    """Shorten SQLite's wait for a lock; returns the old wait in ms, None for another database."""
+    """Shorten SQLite's wait for a lock; returns the old wait in ms.
+
+    Returns None for another database.
+    """
     if connection.vendor != "sqlite":
         return None
     connection.ensure_connection()

@@ -60,9 +60,9 @@ class TableCompactions:
         return int(found["upto"] or 0)
 
     def undo(self) -> CompactionRecord | None:
-        """Undo the compaction in force and the later masks; the previous one is in force again.
+        """Undo the compaction in force and the later masks; returns it, None if none.
 
-        Returns the undone compaction, None if there was none. Raises CannotUndo if retention has
+        The previous compaction is in force again. Raises CannotUndo if retention has
         deleted messages that it would restore.
         """
         record = self.last()
@@ -78,9 +78,9 @@ class TableCompactions:
         return record
 
     def to_archive(self) -> list[tuple[CompactionRecord, bool]]:
-        """Return the compactions whose journal entries must be written (True) or removed (False).
+        """Return the compactions whose journal entries must change, oldest first.
 
-        Oldest first.
+        Each with True if its entries must be written, False if they must be removed.
         """
         rows = unsettled().filter(assistant_id=self.assistant_id).order_by("id")
         return [(record_from_row(row), row.undone_at is None) for row in rows]
@@ -95,7 +95,7 @@ class TableCompactions:
 
 
 def unsettled() -> Any:
-    """Return the compactions of all assistants whose journal entries must change, as a queryset."""
+    """Return the compactions of all assistants whose journal entries must change."""
     wanting = Q(undone_at=None, archived=False) | Q(undone_at__isnull=False, archived=True)
     return models.Compaction.objects.filter(wanting).exclude(reason=MASK)
 

@@ -40,7 +40,7 @@ class TableConversation:
         return self.extend_view(rows)
 
     def insert(self, messages: Sequence[Message]) -> list[models.Message]:
-        """Store messages inside the caller's transaction; the caller extends the view after it."""
+        """Store messages inside the caller's transaction; the caller extends the view."""
         at = self.now()
         rows = [message_to_row(self.assistant_id, message, at, self.count) for message in messages]
         stored: list[models.Message] = models.Message.objects.bulk_create(rows)
@@ -54,9 +54,9 @@ class TableConversation:
         return stored
 
     def view(self) -> Sequence[Message]:
-        """Return the marker of the last compaction, if any, and all later messages, oldest first.
+        """Return the last compaction's marker, if any, and all later messages.
 
-        Callers must not change the list.
+        Oldest first. Callers must not change the list.
         """
         return self.current.items
 
@@ -96,7 +96,7 @@ class TableConversation:
         return len(chosen)
 
     def undo(self) -> CompactionRecord | None:
-        """Undo the last compaction and the later masks; returns it, None if there is none."""
+        """Undo the last compaction and the later masks; returns it, None if none."""
         undone = self.compactions.undo()
         self.forget_view()
         return undone

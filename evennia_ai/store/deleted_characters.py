@@ -19,7 +19,10 @@ marked = Signal()
 
 
 def mark_for_deletion(character_id: int) -> None:
-    """Note that a removed journal entry must leave long-term memory; raises StoreUnavailable."""
+    """Mark a character: a removed entry must leave its long-term memory, too.
+
+    Raises StoreUnavailable.
+    """
     with brief_transaction():
         marks = deletion_marks()
         number = marks.get(character_id, 0) + 1
@@ -34,7 +37,9 @@ def deletion_marks() -> dict[int, int]:
 
 
 def note_deleted(character_id: int, number: int) -> None:
-    """Remove a character's mark, unless it was marked again since; raises StoreUnavailable.
+    """Remove a character's mark, unless it was marked again since.
+
+    Raises StoreUnavailable.
 
     Args:
         character_id: the character.

@@ -32,9 +32,9 @@ def count_rows(assistant_id: int) -> dict[str, int]:
 
 
 def erase_chunk(assistant_id: int) -> int:
-    """Delete up to 500 rows, children first, then the character's records; returns how many.
+    """Delete up to 500 rows of an assistant; returns how many, 0 when none is left.
 
-    Returns 0 when nothing is left.
+    Children first, and the character's records last.
     """
     for model in LOGS:
         if deleted := delete_newest(model.objects.filter(assistant_id=assistant_id)):

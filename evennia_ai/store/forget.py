@@ -1,4 +1,4 @@
-"""Forgetting a player: their words, and every answer that may quote them, in all logs."""
+"""Forgetting a player: their words, and every answer that may quote them."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ STORES = {store.kind: store for store in KNOWLEDGE}
 
 
 def traces(dbref: str) -> list[Any]:
-    """Return the rows that may hold what somebody said or was told, as querysets, children first.
+    """Return the rows that may hold what somebody said or was told.
 
-    A turn that several players caused is forgotten for all of them, since its answer may quote each
-    of them. For the same reason all compactions of an assistant that heard the player are deleted;
-    the messages that are left are summarised again when needed. A sleep pass with errors is deleted
-    too, since an error may quote somebody.
+    The querysets come children first. A turn that several players caused is forgotten for all of
+    them, since its answer may quote each of them. For the same reason all compactions of an
+    assistant that heard the player are deleted; the messages that are left are summarised again
+    when needed. A sleep pass with errors is deleted too, since an error may quote somebody.
     """
     words = models.Message.objects.filter(speaker=dbref).values("assistant_id")
     # Retention may have deleted the words, but it keeps the last event of each speaker.
@@ -91,7 +91,10 @@ def delete_newest(rows: Any) -> int:
 
 
 def forget_knowledge(dbref: str) -> int:
-    """Remove the records about somebody from one Attribute; returns how many, 0 at the end."""
+    """Remove the records about somebody from one Attribute; returns how many.
+
+    Returns 0 when none is left.
+    """
     found = rows_about(dbref, STORES).values_list("id", "db_key", "db_attrtype").first()
     if found is None:
         return 0

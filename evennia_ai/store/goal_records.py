@@ -89,7 +89,7 @@ class Goals(RecordStore):
         return self.update_all(plan_close(goal, self.segments.all(), state, self.now().isoformat()))
 
     def reopen(self, id: str) -> int:
-        """Reopen a goal; returns how many goals and steps are open again. Raises as `close`."""
+        """Reopen a goal and its steps; returns how many reopened. Raises as `close`."""
         goal = self.require(id)
         if goal["state"] == OPEN:
             return 0

@@ -1,4 +1,4 @@
-"""A character's journal: `character.journal`, a handler like Evennia's ``.traits``."""
+"""A character's journal: `character.journal`."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ class Journal(RecordStore):
         self.reflected_upto = ""
 
     def pinned(self, audience: Audience | None = None, discretion: str = "strict") -> list[Record]:
-        """Return the pinned entries that all of an audience may know, in the order of pinning.
+        """Return the pinned entries that all of an audience may know.
 
-        Looks at loaded entries only, without a query.
+        In the order of pinning. Looks at loaded entries only, without a query.
         """
         return copies_known(self._pinned.values(), audience, discretion)
 
@@ -125,7 +125,7 @@ class Journal(RecordStore):
         self.recalls.update(ids)
 
     def store_recalls(self, ids: Sequence[str]) -> int:
-        """Store the counted look-ups of some entries; returns how many of them still exist.
+        """Store the counted look-ups of some entries; returns how many still exist.
 
         Raises StoreUnavailable.
         """
@@ -149,7 +149,9 @@ class Journal(RecordStore):
         limit: int = 10,
         discretion: str = "strict",
     ) -> list[Record]:
-        """Return the entries that match some words best (BM25), best first, then newest first.
+        """Return the entries that match some words best (BM25).
+
+        Best first; newest first if equal.
 
         Args:
             words: the words to search for.
@@ -170,7 +172,7 @@ class Journal(RecordStore):
         return len(self._waiting)
 
     def waiting(self, limit: int, but: Container[str] = ()) -> list[Record]:
-        """Return loaded entries that are not in long-term memory, except the ids in ``but``."""
+        """Return loaded entries that are not in long-term memory, except ``but``."""
         ids = (entry_id for entry_id in self._waiting if entry_id not in but)
         return [copy_of(entry) for entry in self.segments.select(islice(ids, limit))]
 
@@ -185,7 +187,7 @@ class Journal(RecordStore):
         return change_entry(record, fields)
 
     def noticed(self, old: Record | None, new: Record | None) -> None:
-        """Update the words, the index by content, the pins, the audiences and the waiting ids."""
+        """Update what is derived from entries: words, contents, pins, audiences, waiting."""
         if old:
             self._waiting.pop(old["id"], None)
             self._audiences[audience_key(old)] -= 1
@@ -203,13 +205,13 @@ class Journal(RecordStore):
             self._ids_by_content.setdefault(sameness(new), new["id"])
 
     def storing(self, replaced: list[tuple[Record, Record | None]]) -> None:
-        """Take back, in the same transaction, what others were told of entries that change."""
+        """Take back what others were told of the entries that change."""
         differing = [old["id"] for old, new in replaced if not is_as_told(old, new)]
         if differing:
             withdraw(self.obj.dbref, differing)
 
     def _find_same(self, entry: Record) -> Record | None:
-        """Return the entry with the same words and the same audience, None if there is none."""
+        """Return the entry with the same words and audience, None if there is none."""
         self.segments.load_all()
         known = self._ids_by_content.get(sameness(entry))
         return self.segments.get(known) if known else None

@@ -1,4 +1,4 @@
-"""Lore and shared personas that builders wrote, in the tables and in the game's modules."""
+"""Lore and shared personas: what builders wrote in the game, and in its modules."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def read_entry(raw: Any) -> LoreEntry:
 
 
 def read_entries(raw: Any) -> tuple[list[LoreEntry], list[str]]:
-    """Return the lore entries of a builder's list, and a sentence for each that is wrong."""
+    """Return a builder's lore entries, and a sentence for each that is wrong."""
     entries: list[LoreEntry] = []
     troubles: list[str] = []
     for number, item in enumerate(raw or (), 1):
@@ -42,7 +42,7 @@ def read_entries(raw: Any) -> tuple[list[LoreEntry], list[str]]:
 
 
 def load_modules(paths: Iterable[str]) -> tuple[LoreEntry, ...]:
-    """Return the entries of the lists named ``LORE`` in a game's modules; raises ConfigError."""
+    """Return the entries of each module's list ``LORE``; raises ConfigError."""
     entries: list[LoreEntry] = []
     for path in paths:
         try:
@@ -85,7 +85,7 @@ class LoreRecords:
 
 
 class PersonaRecords:
-    """Personas that characters share; those written in the game override the settings."""
+    """Personas that characters share; those of the game override the settings."""
 
     def __init__(self, fixed: Mapping[str, Any]) -> None:
         self.fixed = {name.lower(): read_persona(value) for name, value in fixed.items()}
@@ -99,7 +99,7 @@ class PersonaRecords:
         return {**self.fixed, **self._written}
 
     def resolve(self, value: Any) -> Persona:
-        """Return a persona from an Attribute's value; raises ConfigError for an unknown name."""
+        """Return an Attribute's value as a persona; raises ConfigError if it is unknown."""
         if not (isinstance(value, str) and value.startswith("@")):
             return read_persona(value)
         name = value[1:].strip().lower()

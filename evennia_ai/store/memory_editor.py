@@ -49,7 +49,7 @@ class UndoSteps(RecordStore):
         return copy_of(steps[-1]) if steps else None
 
     def keep(self, entry: Record, act: str) -> None:
-        """Store a change, and remove the oldest beyond `MOST_STEPS`. Raises StoreUnavailable."""
+        """Store a change; remove the oldest above `MOST_STEPS`. Raises StoreUnavailable."""
         step = step_of(entry, act, self.segments.next_id, self.now())
         steps = [one["id"] for one in self.segments.all()]
         surplus = max(0, len(steps) + 1 - MOST_STEPS)

@@ -52,6 +52,6 @@ class DayPlan(RecordStore):
         return len(blocks)
 
     def at(self, minute: int) -> Record | None:
-        """Return the loaded part of the plan at a minute of the day, None if there is none."""
+        """Return the loaded part of the plan at a minute of the day, None if none."""
         block = current_block(list(self.held()), minute)
         return copy_of(block) if block else None

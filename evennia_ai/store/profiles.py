@@ -68,7 +68,7 @@ class EntityProfiles(RecordStore):
     def observations(
         self, entity: str, audience: Audience | None = None, discretion: str = "strict"
     ) -> list[Record]:
-        """Return the observations about somebody that all of an audience may know, oldest first."""
+        """Return the observations that all of an audience may know, oldest first."""
         return copies_known(self._of(entity, OBSERVATION), audience, discretion)
 
     def new_observations(self, most: int) -> list[Record]:
@@ -118,11 +118,11 @@ class EntityProfiles(RecordStore):
     # --- attributes -----------------------------------------------------------------------------
 
     def set_attribute(self, subject: str, attribute: str, value: str, **fields: Any) -> str:
-        """Store the value of an attribute; returns its id, or that of an equal valid value.
+        """Store the value of an attribute; returns its id.
 
-        The newest value is valid. Older values are kept with their ``valid_to``; values that
-        contradict each other name each other. Raises BadRecord and StoreUnavailable as
-        `Journal.add`.
+        If an equal value is valid, returns the id of that one. The newest value is valid. Older
+        values are kept with their ``valid_to``; values that contradict each other name each other.
+        Raises BadRecord and StoreUnavailable as `Journal.add`.
 
         Args:
             subject: dbref of the entity.

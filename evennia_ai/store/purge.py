@@ -1,7 +1,7 @@
-"""Deleting the rows beyond the limits of retention, in chunks (`config.table_retention`).
+"""Deleting the rows beyond the limits of retention (`config.table_retention`).
 
-Each chunk checks what is in use in the transaction that deletes, since an admin may undo a
-compaction between two chunks. After a crash between two chunks the next run continues.
+Rows go in chunks. Each chunk checks what is in use in the transaction that deletes, since an admin
+may undo a compaction between two chunks. After a crash between two chunks the next run continues.
 """
 
 from __future__ import annotations
@@ -89,9 +89,9 @@ class TablePurge:
         return rows if owner is None else rows.filter(assistant_id=owner)
 
     def step(self) -> tuple[bool, Tally]:
-        """Do one step in one transaction; returns True if there may be more, and the step's tally.
+        """Do one step in one transaction; returns its tally, and True if more may follow.
 
-        Raises StoreUnavailable; then the caller may call it again.
+        The pair is (more, tally). Raises StoreUnavailable; then the caller may call it again.
         """
         if self._planned is not None and not self._counted:
             self._counted = self._rows.count()

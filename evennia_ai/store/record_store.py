@@ -1,5 +1,7 @@
-"""The base of the six kinds of records that a character carries: journal, archive, profiles, goals,
-day plan and undo steps."""
+"""The base of the six kinds of records of a character.
+
+They are the journal, its archive, the entity profiles, the goals, the day plan and the undo steps.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ class WatchedRecords:
         raise NotImplementedError
 
     def watch(self, watcher: Watcher) -> None:
-        """Call a watcher with each record that memory holds, and with each change from now on.
+        """Call a watcher with each record in memory, and with each change from now on.
 
         A watcher must not change the records it gets.
         """
@@ -193,7 +195,7 @@ class RecordStore(WatchedRecords):
         return self.require(id)
 
     def update_all(self, changes: Mapping[str, Mapping[str, Any]]) -> int:
-        """Change fields of several records in one transaction; returns how many differ now.
+        """Change fields of several records in one transaction; returns how many differ.
 
         Ids without a record are skipped. Raises BadRecord and StoreUnavailable as `update`.
 
@@ -232,7 +234,7 @@ class RecordStore(WatchedRecords):
     def put_or_merge(
         self, new: Record, same: Record | None, merge: Callable[[Record, Record], Record]
     ) -> str:
-        """Store a new record, or merge it into one that says the same; returns the id it has now.
+        """Store a new record, or merge it into one that says the same; returns the id.
 
         Raises as `put`.
         """
@@ -248,7 +250,7 @@ class RecordStore(WatchedRecords):
 def copies_known(
     records: Iterable[Record], audience: Audience | None, discretion: str = "strict"
 ) -> list[Record]:
-    """Return copies of the records that a prompt for this audience may hold, in their order.
+    """Return copies of the records that a prompt for this audience may hold.
 
     Args:
         records: records of one store.

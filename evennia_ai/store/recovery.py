@@ -1,4 +1,4 @@
-"""Recovery after a start: closing the turns that another process left open (P1, P2)."""
+"""Closing the turns that another process left open (P1, P2)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ def recover_turn(turn: models.Turn, now: datetime, outcome: str = INTERRUPTED) -
 
 
 def give_up_acts(turn_id: int, now: datetime) -> None:
-    """Mark the running tool calls of a closed turn as unknown; a late outcome replaces this."""
+    """Mark the running tool calls of a closed turn as unknown.
+
+    A late outcome replaces this.
+    """
     models.ToolCall.objects.filter(turn_id=turn_id, state=INTENDED).update(
         state="unknown", result=UNKNOWN_RESULT, ended_at=now
     )
@@ -47,7 +50,7 @@ def recover_lost_turn(turn_id: int, now: datetime) -> None:
 
 
 def recover_open_turns(epoch: int, now: datetime) -> int:
-    """Close all lost turns at once, before the process serves anybody; returns their number."""
+    """Close all lost turns, before the process serves anybody; returns how many."""
     turn_ids = lost_turns(epoch)
     for turn_id in turn_ids:
         recover_lost_turn(turn_id, now)

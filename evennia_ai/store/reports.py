@@ -24,7 +24,7 @@ class Page:
 
 
 def paged(rows: Any, number: int, size: int) -> Page:
-    """Return one page of a queryset; a number beyond the last page gives the last page."""
+    """Return one page of a queryset; the last page if the number is too high."""
     rows = rows.order_by("-id")
     pages = max(1, -(-rows.count() // size))
     number = min(max(1, number), pages)
@@ -38,13 +38,13 @@ def message_page(assistant_id: int, number: int, size: int) -> Page:
 
 
 def messages_by_seq(assistant_id: int, seqs: Iterable[int], most: int) -> list[dict[str, Any]]:
-    """Return the messages with these numbers as dicts, oldest first, at most ``most``."""
+    """Return the first ``most`` messages with these numbers as dicts, oldest first."""
     rows = rows_of(models.Message, assistant_id).filter(id__in=sorted(seqs)[:most])
     return list(rows.order_by("id").values())
 
 
 def turns_of_messages(assistant_id: int, seqs: Iterable[int]) -> dict[int, int | None]:
-    """Return the turn of each message, by the message's number; deleted messages are left out."""
+    """Return the turn of each message by its number, without deleted messages."""
     rows = rows_of(models.Message, assistant_id).filter(id__in=list(seqs))
     return dict(rows.values_list("id", "turn_id"))
 
@@ -124,7 +124,7 @@ def newest_rows(model: Any) -> Any:
 
 
 def last_prompt_tokens() -> dict[int, int]:
-    """Return the tokens of each assistant's last prompt: as reported, else as estimated."""
+    """Return the tokens of each assistant's last prompt: reported, else estimated."""
     rows = newest_rows(models.ModelCall).values_list(
         "assistant_id", "prompt_tokens", "estimated_tokens"
     )

@@ -1,4 +1,4 @@
-"""Reading rows of the logs with the reason to keep each (`config.table_retention`)."""
+"""Reading rows of the logs with the reason to keep each, for `store.purge`."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def read_acts(rows: Any, look: Look) -> list[LogRow]:
 
 
 def read_model_calls(rows: Any, look: Look) -> list[LogRow]:
-    """Return model calls with the reason to keep each: ``aistatus`` shows the last one."""
+    """Return model calls with the reason to keep each; ``aistatus`` needs the last."""
     later = models.ModelCall.objects.filter(
         assistant_id=OuterRef("assistant_id"), id__gt=OuterRef("id")
     )

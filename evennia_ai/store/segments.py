@@ -1,8 +1,9 @@
-"""Records stored on an object: plain dicts, 32 to an Attribute, under their own attribute type.
+"""Records stored on an object: plain dicts, 32 to an Attribute.
 
-A change writes one segment, so that it costs the same at any length (with one list in one
-Attribute, an append takes 45 ms at 3,000 entries, measured). `examine`, `copy` and prototypes
-ignore these Attributes; a typeclass swap keeps them; they are deleted with the object.
+The Attributes have a type of their own. A change writes one segment, so that it costs the same at
+any length (with one list in one Attribute, an append takes 45 ms at 3,000 entries, measured).
+`examine`, `copy` and prototypes ignore these Attributes; a typeclass swap keeps them; they are
+deleted with the object.
 
 This module uses queries and no `AttributeHandler`, which writes each change twice, holds a value
 before it is stored, and returns `_Saver` objects.
@@ -188,7 +189,7 @@ class Segments:
         return last * SIZE + self._loaded[last].used + 1
 
     def _number_of(self, id: str) -> int | None:
-        """Return the number of a record; loads one segment if the id is one given out here."""
+        """Return the number of a record; one segment is enough for an id given out here."""
         if id not in self._numbers:
             own = id.removeprefix(self._prefix)
             if own.isdecimal() and segment_of(int(own)) in self._rows():
@@ -213,7 +214,7 @@ class Segments:
         self._take(segment, content)
 
     def _set_aside(self, segment: int, content: Segment) -> None:
-        """Rename an Attribute that cannot be read, and store its readable records in its place."""
+        """Rename an Attribute that cannot be read; store its readable records instead."""
         key = f"{BROKEN}{segment:06d}"
         with brief_transaction():
             Attribute.objects.filter(id=self._rows()[segment]).update(db_key=key)
@@ -289,7 +290,7 @@ class Segments:
             self._changed_elsewhere()
 
     def _changed_elsewhere(self) -> None:
-        """Forget what memory holds, since it differs from the database; raises StoreUnavailable."""
+        """Reset memory, since it differs from the database; raises StoreUnavailable."""
         self.reset()
         raise StoreUnavailable(
             f"{self._obj.key}: other code deleted an Attribute of the type {self._kind}. Try again."

@@ -116,10 +116,10 @@ def still_told(ids: Iterable[str]) -> frozenset[str]:
 
 
 class SharedEntryStore(WatchedRecords):
-    """What one scope was told, as far as it is available by now; an index watches it as a journal.
+    """What one scope was told, as far as it is available by now.
 
-    `load` reads the rows at first use, and again only after rows were added or deleted, or when
-    one becomes available.
+    An index watches it as it does a journal. `load` reads the rows at first use, and again only
+    after rows were added or deleted, or when one becomes available.
     """
 
     def __init__(self, scope: str, now: Callable[[], datetime]) -> None:
@@ -148,7 +148,7 @@ class SharedEntryStore(WatchedRecords):
 
     @inlineCallbacks
     def load(self, put: Put) -> Generator[Deferred[Any], Any, None]:
-        """Read changed rows into memory, in slices. Makes no query if nothing has changed.
+        """Read changed rows into memory, in slices; no query if nothing has changed.
 
         Args:
             put: calls a function soon, in its turn: `TimeSlices.put`.

@@ -49,7 +49,7 @@ def end_pass(
 
 
 def cost_since(assistant_id: int, call_id: int) -> dict[str, int]:
-    """Return the number and the tokens of an assistant's model calls after a given one.
+    """Return number and tokens of an assistant's model calls after a given one.
 
     Prompt tokens that the endpoint did not report are estimated. An assistant does one thing at a
     time, so that all of these calls belong to the pass.

@@ -162,9 +162,9 @@ class TableTurns:
         return list(rows.order_by("id").values_list("speaker", flat=True).distinct())
 
     def give_back(self, turn_id: int) -> None:
-        """Close a turn whose answer nobody could hear; its events wait again or are doubtful.
+        """Close a turn whose answer nobody could hear, and return its events.
 
-        They are doubtful if something may have been said.
+        They wait again, or are doubtful if something may have been said.
         """
         for turn in models.Turn.objects.filter(id=turn_id):
             recover_turn(turn, self.now(), UNHEARD)
