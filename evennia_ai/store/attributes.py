@@ -21,7 +21,7 @@ log = Logger()
 # The key of every AssistantScript.
 SCRIPT_KEY = "assistant"
 
-KINDS: dict[str, tuple[type, ...]] = {
+TYPES: dict[str, tuple[type, ...]] = {
     "ai_persona": (str, dict, Persona),
     "ai_lore": (list, tuple),
     "ai_fillers": (str, list, tuple),
@@ -34,7 +34,7 @@ KINDS: dict[str, tuple[type, ...]] = {
     "sleep_cause": (str,),
     "asleep_since": (int, float),
 }
-WORDS = {
+TYPE_NAMES = {
     str: "text",
     dict: "fields",
     bool: "true or false",
@@ -53,10 +53,10 @@ def inspect_attribute(obj: Any, name: str) -> tuple[Any, str]:
         value = deserialize(obj.attributes.get(name))
     except Exception as error:  # noqa: BLE001  # unpickling what anybody wrote may raise anything
         return None, f"{name} cannot be read ({type(error).__name__}). Set it again."
-    allowed = KINDS.get(name, (object,))
+    allowed = TYPES.get(name, (object,))
     if value is None or isinstance(value, allowed):
         return value, ""
-    kinds = " or ".join(WORDS[kind] for kind in allowed if kind in WORDS)
+    kinds = " or ".join(TYPE_NAMES[kind] for kind in allowed if kind in TYPE_NAMES)
     return None, f"{name} must be {kinds}, not {brief(value)}."
 
 

@@ -12,7 +12,8 @@ from evennia.server.models import ServerConfig
 
 from evennia_ai.store.brief_transaction import brief_transaction
 
-KEY = "evennia_ai_memories_to_tidy"
+# The key of the marks in Evennia's table of server settings.
+KEY = "evennia_ai_deletion_marks"
 
 # Sent after a character was marked.
 marked = Signal()

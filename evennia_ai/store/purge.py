@@ -125,7 +125,7 @@ class TablePurge:
             )
             plan = plan_chunk(read, edge)
             if plan.going:
-                self._let_go(plan.going)
+                self._delete(plan.going)
         self._upto = read[-1].id if read else self._upto
         more = len(read) == CHUNK and not plan.is_last
         return more, Tally(gone=len(plan.going), kept=Counter(plan.kept))
@@ -136,7 +136,7 @@ class TablePurge:
         last = rows.values_list("id", flat=True)[CHUNK - 1 : CHUNK].first()
         return rows if last is None else rows.filter(id__lte=last)
 
-    def _let_go(self, ids: Sequence[int]) -> None:
+    def _delete(self, ids: Sequence[int]) -> None:
         """Delete rows; in a dry run, note what they refer to instead."""
         if self._planned is not None:
             for name in REFERENCES.get(self.model, ()):

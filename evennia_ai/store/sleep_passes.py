@@ -33,7 +33,7 @@ def end_pass(
     pass_id: int, at: datetime, outcome: str, results: Mapping[str, Mapping[str, Any]]
 ) -> None:
     """Store the outcome and the cost of a pass; raises StoreUnavailable."""
-    told = {name: split_result(result) for name, result in results.items()}
+    split = {name: split_result(result) for name, result in results.items()}
     with brief_transaction():
         rows = models.SleepPass.objects.filter(id=pass_id)
         begun = rows.values("assistant_id", "cost").first()
@@ -42,8 +42,8 @@ def end_pass(
         rows.update(
             ended_at=at,
             outcome=outcome,
-            results={name: figures for name, (figures, _error) in told.items()},
-            errors={name: error for name, (_figures, error) in told.items() if error},
+            results={name: figures for name, (figures, _error) in split.items()},
+            errors={name: error for name, (_figures, error) in split.items() if error},
             cost=cost_since(begun["assistant_id"], begun["cost"].get(AFTER, 0)),
         )
 
