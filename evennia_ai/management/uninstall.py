@@ -201,10 +201,7 @@ def our_models() -> list[type[Model]]:
 
 
 def typeclass_before(path: str) -> str:
-    """Return an object's typeclass path before it got an assistant.
-
-    The game's character class if it never had another one.
-    """
+    """Return an object's typeclass path before it got an assistant."""
     return original_path(path) or str(settings.BASE_CHARACTER_TYPECLASS)
 
 

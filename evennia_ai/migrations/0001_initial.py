@@ -1,7 +1,7 @@
 """The tables of evennia_ai."""
 
-import django.db.models.deletion
 from django.db import migrations, models
+from django.db.models import CASCADE, SET_NULL
 
 
 class Migration(migrations.Migration):
@@ -17,14 +17,7 @@ class Migration(migrations.Migration):
             name="Turn",
             fields=[
                 ("id", models.BigAutoField(primary_key=True, serialize=False)),
-                (
-                    "assistant",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="scripts.scriptdb",
-                    ),
-                ),
+                ("assistant", models.ForeignKey("scripts.scriptdb", CASCADE, related_name="+")),
                 ("at", models.DateTimeField()),
                 ("epoch", models.BigIntegerField()),
                 ("context", models.CharField(max_length=32)),
@@ -45,14 +38,7 @@ class Migration(migrations.Migration):
             name="Event",
             fields=[
                 ("id", models.BigAutoField(primary_key=True, serialize=False)),
-                (
-                    "assistant",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="scripts.scriptdb",
-                    ),
-                ),
+                ("assistant", models.ForeignKey("scripts.scriptdb", CASCADE, related_name="+")),
                 ("at", models.DateTimeField()),
                 ("kind", models.CharField(max_length=16)),
                 ("speaker", models.CharField(max_length=24)),
@@ -67,10 +53,7 @@ class Migration(migrations.Migration):
                 (
                     "turn",
                     models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="events",
-                        to="evennia_ai.turn",
+                        "evennia_ai.turn", SET_NULL, null=True, related_name="events"
                     ),
                 ),
             ],
@@ -85,14 +68,7 @@ class Migration(migrations.Migration):
             name="Message",
             fields=[
                 ("id", models.BigAutoField(primary_key=True, serialize=False)),
-                (
-                    "assistant",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="scripts.scriptdb",
-                    ),
-                ),
+                ("assistant", models.ForeignKey("scripts.scriptdb", CASCADE, related_name="+")),
                 ("at", models.DateTimeField()),
                 ("role", models.CharField(max_length=12)),
                 ("content", models.TextField(blank=True)),
@@ -105,48 +81,26 @@ class Migration(migrations.Migration):
                 ("tokens", models.PositiveIntegerField(default=0)),
                 (
                     "event",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="+",
-                        to="evennia_ai.event",
-                    ),
+                    models.ForeignKey("evennia_ai.event", SET_NULL, null=True, related_name="+"),
                 ),
                 (
                     "turn",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="+",
-                        to="evennia_ai.turn",
-                    ),
+                    models.ForeignKey("evennia_ai.turn", SET_NULL, null=True, related_name="+"),
                 ),
                 ("consulted", models.JSONField(default=dict)),
             ],
-            options={
-                "indexes": [models.Index(fields=["assistant", "id"], name="ai_message_seq")],
-            },
+            options={"indexes": [models.Index(fields=["assistant", "id"], name="ai_message_seq")]},
         ),
         migrations.CreateModel(
             name="ModelCall",
             fields=[
                 ("id", models.BigAutoField(primary_key=True, serialize=False)),
-                (
-                    "assistant",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="scripts.scriptdb",
-                    ),
-                ),
+                ("assistant", models.ForeignKey("scripts.scriptdb", CASCADE, related_name="+")),
                 ("at", models.DateTimeField()),
                 (
                     "turn",
                     models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="model_calls",
-                        to="evennia_ai.turn",
+                        "evennia_ai.turn", SET_NULL, null=True, related_name="model_calls"
                     ),
                 ),
                 ("purpose", models.CharField(max_length=32)),
@@ -160,30 +114,18 @@ class Migration(migrations.Migration):
                 ("error_kind", models.CharField(blank=True, max_length=16)),
                 ("error", models.TextField(blank=True)),
             ],
-            options={
-                "indexes": [models.Index(fields=["assistant", "id"], name="ai_modelcall_of")],
-            },
+            options={"indexes": [models.Index(fields=["assistant", "id"], name="ai_modelcall_of")]},
         ),
         migrations.CreateModel(
             name="ToolCall",
             fields=[
                 ("id", models.BigAutoField(primary_key=True, serialize=False)),
-                (
-                    "assistant",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="scripts.scriptdb",
-                    ),
-                ),
+                ("assistant", models.ForeignKey("scripts.scriptdb", CASCADE, related_name="+")),
                 ("at", models.DateTimeField()),
                 (
                     "turn",
                     models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="tool_calls",
-                        to="evennia_ai.turn",
+                        "evennia_ai.turn", SET_NULL, null=True, related_name="tool_calls"
                     ),
                 ),
                 ("call_id", models.CharField(max_length=128)),
@@ -194,22 +136,13 @@ class Migration(migrations.Migration):
                 ("result", models.TextField(blank=True)),
                 ("ended_at", models.DateTimeField(null=True)),
             ],
-            options={
-                "indexes": [models.Index(fields=["assistant", "id"], name="ai_toolcall_of")],
-            },
+            options={"indexes": [models.Index(fields=["assistant", "id"], name="ai_toolcall_of")]},
         ),
         migrations.CreateModel(
             name="Compaction",
             fields=[
                 ("id", models.BigAutoField(primary_key=True, serialize=False)),
-                (
-                    "assistant",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="scripts.scriptdb",
-                    ),
-                ),
+                ("assistant", models.ForeignKey("scripts.scriptdb", CASCADE, related_name="+")),
                 ("at", models.DateTimeField()),
                 ("reason", models.CharField(max_length=12)),
                 ("from_seq", models.BigIntegerField()),
@@ -228,10 +161,7 @@ class Migration(migrations.Migration):
                 (
                     "previous",
                     models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="+",
-                        to="evennia_ai.compaction",
+                        "evennia_ai.compaction", SET_NULL, null=True, related_name="+"
                     ),
                 ),
                 ("cost", models.JSONField(default=dict)),
@@ -241,21 +171,14 @@ class Migration(migrations.Migration):
                 ("sealed", models.BooleanField(default=False)),
             ],
             options={
-                "indexes": [models.Index(fields=["assistant", "id"], name="ai_compaction_of")],
+                "indexes": [models.Index(fields=["assistant", "id"], name="ai_compaction_of")]
             },
         ),
         migrations.CreateModel(
             name="SleepPass",
             fields=[
                 ("id", models.BigAutoField(primary_key=True, serialize=False)),
-                (
-                    "assistant",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="scripts.scriptdb",
-                    ),
-                ),
+                ("assistant", models.ForeignKey("scripts.scriptdb", CASCADE, related_name="+")),
                 ("at", models.DateTimeField()),
                 ("epoch", models.BigIntegerField()),
                 ("reason", models.CharField(max_length=12)),
@@ -265,22 +188,13 @@ class Migration(migrations.Migration):
                 ("errors", models.JSONField(default=dict)),
                 ("cost", models.JSONField(default=dict)),
             ],
-            options={
-                "indexes": [models.Index(fields=["assistant", "id"], name="ai_sleeppass_of")],
-            },
+            options={"indexes": [models.Index(fields=["assistant", "id"], name="ai_sleeppass_of")]},
         ),
         migrations.CreateModel(
             name="SharedEntry",
             fields=[
                 ("id", models.BigAutoField(primary_key=True, serialize=False)),
-                (
-                    "assistant",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="scripts.scriptdb",
-                    ),
-                ),
+                ("assistant", models.ForeignKey("scripts.scriptdb", CASCADE, related_name="+")),
                 ("at", models.DateTimeField()),
                 ("entry", models.CharField(max_length=80)),
                 ("scope", models.CharField(max_length=300)),
@@ -310,14 +224,7 @@ class Migration(migrations.Migration):
             name="DailyUse",
             fields=[
                 ("id", models.BigAutoField(primary_key=True, serialize=False)),
-                (
-                    "assistant",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="scripts.scriptdb",
-                    ),
-                ),
+                ("assistant", models.ForeignKey("scripts.scriptdb", CASCADE, related_name="+")),
                 ("day", models.DateField()),
                 ("calls", models.PositiveIntegerField(default=0)),
                 ("prompt_tokens", models.PositiveBigIntegerField(default=0)),
@@ -326,7 +233,7 @@ class Migration(migrations.Migration):
             options={
                 "constraints": [
                     models.UniqueConstraint(fields=("assistant", "day"), name="ai_dailyuse_once")
-                ],
+                ]
             },
         ),
         migrations.CreateModel(
@@ -340,7 +247,7 @@ class Migration(migrations.Migration):
             options={
                 "constraints": [
                     models.UniqueConstraint(fields=("day", "speaker"), name="ai_speakeruse_once")
-                ],
+                ]
             },
         ),
         migrations.CreateModel(

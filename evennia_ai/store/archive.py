@@ -28,7 +28,7 @@ class JournalArchive(RecordStore):
         """Move entries from a journal into the archive; returns how many existed.
 
         Two transactions: the second removes them from the journal. After a crash in between, a
-        second call completes the move. Raises StoreUnavailable.
+        second call completes the move.
         """
         entries = [entry for entry in map(journal.get, ids) if entry]
         new = [
@@ -42,7 +42,7 @@ class JournalArchive(RecordStore):
         """Move an entry back into its journal; returns it.
 
         Its importance counts as given by hand, so that pruning does not archive it again. Raises
-        KeyError if no entry has this id, and StoreUnavailable.
+        KeyError if no entry has this id.
         """
         back = brought_back(self.require(id))
         if journal.get(id) is None:

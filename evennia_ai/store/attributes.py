@@ -77,10 +77,7 @@ def tell_once(obj: Any, trouble: str) -> None:
 
 
 def write_attribute(obj: Any, name: str, value: Any) -> None:
-    """Set an Attribute.
-
-    Raises StoreUnavailable; then memory shows the stored value.
-    """
+    """Set an Attribute; if it raises StoreUnavailable, memory shows the stored value."""
     write_attributes(obj, **{name: value})
 
 

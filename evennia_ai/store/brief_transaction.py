@@ -52,10 +52,7 @@ def brief_transaction() -> Generator[None]:
 
 
 def shorten_wait() -> int | None:
-    """Shorten SQLite's wait for a lock; returns the old wait in ms.
-
-    Returns None for another database.
-    """
+    """Shorten SQLite's wait for a lock; returns the old one in ms, else None."""
     if connection.vendor != "sqlite":
         return None
     connection.ensure_connection()

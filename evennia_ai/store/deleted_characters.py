@@ -20,10 +20,7 @@ marked = Signal()
 
 
 def mark_for_deletion(character_id: int) -> None:
-    """Mark a character: a removed entry must leave its long-term memory, too.
-
-    Raises StoreUnavailable.
-    """
+    """Note that long-term memory must be cleaned, too; raises StoreUnavailable."""
     with brief_transaction():
         marks = deletion_marks()
         number = marks.get(character_id, 0) + 1
@@ -38,13 +35,9 @@ def deletion_marks() -> dict[int, int]:
 
 
 def note_deleted(character_id: int, number: int) -> None:
-    """Remove a character's mark, unless it was marked again since.
+    """Remove a character's mark, unless it was marked more than ``number`` times.
 
     Raises StoreUnavailable.
-
-    Args:
-        character_id: the character.
-        number: how often it was marked when the cleaning began.
     """
     with brief_transaction():
         marks = deletion_marks()

@@ -67,10 +67,7 @@ def assistants_who_know(dbref: str) -> list[int]:
 
 
 def forget_chunk(dbref: str) -> int:
-    """Delete up to 500 rows about somebody; returns how many, 0 when nothing is left.
-
-    In chunks, since one large deletion would hold the reactor (see `delete_rows`).
-    """
+    """Delete up to 500 rows about somebody; returns how many, 0 when none is left."""
     for rows in traces(dbref):
         if deleted := delete_newest(rows):
             return deleted
@@ -78,10 +75,8 @@ def forget_chunk(dbref: str) -> int:
 
 
 def delete_newest(rows: Any) -> int:
-    """Delete the newest 500 of some rows; returns how many.
-
-    Newest first, since a compaction refers to the one before it.
-    """
+    """Delete the newest 500 of some rows; returns how many."""
+    # Newest first, since a compaction refers to the one before it.
     ids = list(rows.order_by("-id").values_list("id", flat=True)[:CHUNK])
     if rows.model is models.SharedEntry:
         delete_entries(ids)
@@ -91,10 +86,7 @@ def delete_newest(rows: Any) -> int:
 
 
 def forget_knowledge(dbref: str) -> int:
-    """Remove the records about somebody from one Attribute; returns how many.
-
-    Returns 0 when none is left.
-    """
+    """Remove the records about somebody from one Attribute; 0 when none is left."""
     found = rows_about(dbref, STORES).values_list("id", "db_key", "db_attrtype").first()
     if found is None:
         return 0

@@ -44,7 +44,6 @@ class Goals(RecordStore):
         Raises:
             BadRecord: a value does not fit its field, the parent does not exist, or the goal would
                 be nested too deep.
-            StoreUnavailable: the database cannot be written now; nothing has changed.
         """
         new = make_goal(self.segments.next_id, content, self.now(), fields)
         goals = {goal["id"]: goal for goal in self.segments.all()}
@@ -61,8 +60,7 @@ class Goals(RecordStore):
     def add_steps(self, goal_id: str, contents: Iterable[str]) -> int:
         """Store the steps of a goal once, in one transaction; returns how many are new.
 
-        The steps have the audience, speakers, sources and importance of the goal. Raises
-        StoreUnavailable.
+        The steps have the audience, speakers, sources and importance of the goal.
         """
         goal = self.segments.get(goal_id)
         if goal is None or goal["decomposed"]:
@@ -81,15 +79,12 @@ class Goals(RecordStore):
         return self.update(id, **fields, touched=self.now())
 
     def close(self, id: str, state: str) -> int:
-        """Close a goal and its open steps as done or dropped; returns how many closed.
-
-        Raises KeyError if no goal has this id, and StoreUnavailable.
-        """
+        """Close a goal and its open steps; returns how many closed. Raises KeyError."""
         goal = self.require(id)
         return self.update_all(plan_close(goal, self.segments.all(), state, self.now().isoformat()))
 
     def reopen(self, id: str) -> int:
-        """Reopen a goal and its steps; returns how many reopened. Raises as `close`."""
+        """Reopen a goal and its steps; returns how many reopened. Raises KeyError."""
         goal = self.require(id)
         if goal["state"] == OPEN:
             return 0

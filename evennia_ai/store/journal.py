@@ -49,25 +49,19 @@ class Journal(RecordStore):
         self.reflected_upto = ""
 
     def pinned(self, audience: Audience | None = None, discretion: str = "strict") -> list[Record]:
-        """Return the pinned entries that all of an audience may know.
-
-        In the order of pinning. Looks at loaded entries only, without a query.
-        """
+        """Return the loaded pinned entries that all of an audience may know."""
         return copies_known(self._pinned.values(), audience, discretion)
 
     def newest(
         self, limit: int, audience: Audience | None = None, discretion: str = "strict"
     ) -> list[Record]:
-        """Return those of the newest ``limit`` entries that all of an audience may know.
-
-        Oldest first. Looks at loaded entries only.
-        """
+        """Return those of the newest ``limit`` entries that all of an audience may know."""
         return copies_known(deque(self.held(), limit), audience, discretion)
 
     def add(
         self, content: str, *, named: bool = False, first_meeting: bool = False, **fields: Any
     ) -> str:
-        """Store an entry in one transaction; returns its id.
+        """Store an entry; returns its id.
 
         If an entry with the same words and the same audience exists, it takes over the sources,
         tags and links of the new one. If the ``id`` given exists, nothing changes.
@@ -76,12 +70,9 @@ class Journal(RecordStore):
             content: one fact.
             named: whether the speaker used the character's name; raises the importance.
             first_meeting: whether the entry is about somebody new; raises the importance.
-            **fields: other fields of `JournalEntry`. ``audience`` is a list of dbrefs, None for
-                public. Without ``importance``, a rule scores the entry.
+            **fields: other fields of `JournalEntry`. Without ``importance``, a rule scores it.
 
-        Raises:
-            BadRecord: a value does not fit its field, or there is no such field.
-            StoreUnavailable: the database cannot be written now; nothing has changed.
+        Raises BadRecord if a value does not fit its field, or there is no such field.
         """
         own_id = fields.pop("id", None)
         if own_id is not None and self.segments.get(own_id):
@@ -99,11 +90,8 @@ class Journal(RecordStore):
     def add_all(self, entries: Iterable[Mapping[str, Any]]) -> int:
         """Store several entries in one transaction; returns how many are new.
 
-        Skips an entry if its id exists, or one with the same words and the same audience. Raises
-        BadRecord and StoreUnavailable as `add`.
-
-        Args:
-            entries: the fields of each entry, with an ``id``.
+        Each is given by its fields, with an ``id``. An entry is skipped if its id exists, or one
+        with the same words and the same audience. Raises BadRecord as `add`.
         """
         new: dict[bytes, Record] = {}
         for fields in entries:
@@ -125,10 +113,7 @@ class Journal(RecordStore):
         self.recalls.update(ids)
 
     def store_recalls(self, ids: Sequence[str]) -> int:
-        """Store the counted look-ups of some entries; returns how many still exist.
-
-        Raises StoreUnavailable.
-        """
+        """Store the counted look-ups of some entries; returns how many still exist."""
         entries = [entry for entry in map(self.segments.get, ids) if entry]
         grown = {e["id"]: {**e, "recalls": e["recalls"] + self.recalls[e["id"]]} for e in entries}
         if grown:
@@ -155,8 +140,8 @@ class Journal(RecordStore):
 
         Args:
             words: the words to search for.
-            audience: dbrefs of everybody who will hear the answer: only entries that all of them
-                may know are searched. None searches public entries only.
+            audience: everybody who will hear the answer: only entries that all of them may know
+                are searched.
             limit: the largest number of entries.
             discretion: "trusting" searches all entries.
         """

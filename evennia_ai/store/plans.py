@@ -40,11 +40,7 @@ class DayPlan(RecordStore):
     def replace(self, planned: Sequence[Planned], speakers: Sequence[str]) -> int:
         """Replace the plan in one transaction; returns how many parts it has.
 
-        Raises BadRecord and StoreUnavailable.
-
-        Args:
-            planned: the parts, in order.
-            speakers: dbrefs of everybody whose words may be in them.
+        ``speakers`` are the dbrefs of everybody whose words may be in it. Raises BadRecord.
         """
         ids = self.segments.next_ids()
         blocks = [make_block(next(ids), part, self.now(), speakers) for part in planned]

@@ -53,7 +53,7 @@ class EntityProfiles(RecordStore):
         """Store an observation about somebody; returns its id.
 
         Observations with the same words, entity and audience are stored once, with the sources of
-        all. Raises BadRecord and StoreUnavailable as `Journal.add`.
+        all. Raises BadRecord.
 
         Args:
             entity: the entity's dbref.
@@ -122,7 +122,7 @@ class EntityProfiles(RecordStore):
 
         If an equal value is valid, returns the id of that one. The newest value is valid. Older
         values are kept with their ``valid_to``; values that contradict each other name each other.
-        Raises BadRecord and StoreUnavailable as `Journal.add`.
+        Raises BadRecord.
 
         Args:
             subject: dbref of the entity.
@@ -162,12 +162,9 @@ class EntityProfiles(RecordStore):
     def note_contact(
         self, entity: str, sentiment: float | None = None, at: datetime | None = None
     ) -> Record:
-        """Update the relationship after a meeting; returns it. Raises StoreUnavailable.
+        """Update the relationship after a meeting, now by default; returns it.
 
-        Args:
-            entity: dbref of the entity.
-            sentiment: the sentiment of the meeting, -1 to 1; None if unknown.
-            at: the time of the meeting, now by default.
+        ``sentiment`` is that of the meeting, -1 to 1, None if unknown.
         """
         known = self._of(entity, RELATIONSHIP)
         before = known[0] if known else new_relationship(self.segments.next_id, entity)

@@ -40,10 +40,7 @@ class WatchedRecords:
         raise NotImplementedError
 
     def watch(self, watcher: Watcher) -> None:
-        """Call a watcher with each record in memory, and with each change from now on.
-
-        A watcher must not change the records it gets.
-        """
+        """Call a watcher with each record in memory, and with each change from now on."""
         for record in self.held():
             watcher(None, record)
         self._watchers.append(watcher)
@@ -61,7 +58,9 @@ class WatchedRecords:
 class RecordStore(WatchedRecords):
     """Records of one kind on one object: plain data in, plain data out.
 
-    Each object has one store of each kind, kept in its ``ndb`` under the name of the kind.
+    Each object has one store of each kind, kept in its ``ndb`` under the name of the kind. A method
+    that writes does so in one transaction and raises StoreUnavailable if the database is busy; then
+    nothing has changed. An ``audience`` holds dbrefs; None selects public records.
 
     Attributes:
         kind: the attribute type, at most 16 characters.
@@ -131,11 +130,7 @@ class RecordStore(WatchedRecords):
         return self.segments.is_loaded
 
     def load_steps(self) -> Iterator[None]:
-        """Load all records, about one millisecond of work a step.
-
-        The store works before and between the steps: a method that needs all records loads the
-        rest at once.
-        """
+        """Load all records, about 1 ms of work a step; other methods work meanwhile."""
         return self.segments.load_steps()
 
     @inlineCallbacks
@@ -188,7 +183,6 @@ class RecordStore(WatchedRecords):
         Raises:
             KeyError: no record has this id.
             BadRecord: a value does not fit its field, or there is no such field.
-            StoreUnavailable: the database cannot be written now; nothing has changed.
         """
         self.require(id)
         self.update_all({id: fields})
@@ -197,10 +191,8 @@ class RecordStore(WatchedRecords):
     def update_all(self, changes: Mapping[str, Mapping[str, Any]]) -> int:
         """Change fields of several records in one transaction; returns how many differ.
 
-        Ids without a record are skipped. Raises BadRecord and StoreUnavailable as `update`.
-
-        Args:
-            changes: the new values by field, by the record's id.
+        ``changes`` has the new values by field, by the record's id; unknown ids are skipped. Raises
+        BadRecord.
         """
         before = {known: record for known in changes if (record := self.segments.get(known))}
         after = {known: self.changed(record, changes[known]) for known, record in before.items()}
@@ -210,17 +202,14 @@ class RecordStore(WatchedRecords):
         return len(differing)
 
     def remove(self, *ids: str) -> int:
-        """Remove records; returns how many of them existed. Raises StoreUnavailable."""
+        """Remove records; returns how many of them existed."""
         existing = [known for known in ids if self.segments.get(known)]
         if existing:
             self.segments.change(dict.fromkeys(existing))
         return len(existing)
 
     def put(self, record: Record) -> None:
-        """Store a new record; raises StoreUnavailable.
-
-        Raises BadRecord if its id exists, or is one that the store will give out.
-        """
+        """Store a new record; raises BadRecord if its id exists, or is a future id."""
         chosen, given = record["id"], self.segments.next_id
         if chosen != given and chosen.removeprefix(self.prefix).isdecimal():
             raise BadRecord(
@@ -234,10 +223,7 @@ class RecordStore(WatchedRecords):
     def put_or_merge(
         self, new: Record, same: Record | None, merge: Callable[[Record, Record], Record]
     ) -> str:
-        """Store a new record, or merge it into one that says the same; returns the id.
-
-        Raises as `put`.
-        """
+        """Store a new record, or merge it into one that says the same; returns the id."""
         if same is None:
             self.put(new)
             return str(new["id"])
@@ -250,11 +236,5 @@ class RecordStore(WatchedRecords):
 def copies_known(
     records: Iterable[Record], audience: Audience | None, discretion: str = "strict"
 ) -> list[Record]:
-    """Return copies of the records that a prompt for this audience may hold.
-
-    Args:
-        records: records of one store.
-        audience: dbrefs of everyone who will hear the answer; None selects public records only.
-        discretion: "trusting" selects all of them.
-    """
+    """Return copies of the records that an audience may know; "trusting" allows all."""
     return [copy_of(record) for record in select_known(records, audience, discretion)]

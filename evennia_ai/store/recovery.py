@@ -28,10 +28,7 @@ def recover_turn(turn: models.Turn, now: datetime, outcome: str = INTERRUPTED) -
 
 
 def give_up_acts(turn_id: int, now: datetime) -> None:
-    """Mark the running tool calls of a closed turn as unknown.
-
-    A late outcome replaces this.
-    """
+    """Mark the running tool calls of a closed turn as unknown, until they end."""
     models.ToolCall.objects.filter(turn_id=turn_id, state=INTENDED).update(
         state="unknown", result=UNKNOWN_RESULT, ended_at=now
     )
@@ -47,14 +44,6 @@ def recover_lost_turn(turn_id: int, now: datetime) -> None:
     """Close one lost turn, if it is still open, and return its events to the inbox."""
     for turn in models.Turn.objects.filter(id=turn_id, ended_at=None):
         recover_turn(turn, now)
-
-
-def recover_open_turns(epoch: int, now: datetime) -> int:
-    """Close all lost turns, before the process serves anybody; returns how many."""
-    turn_ids = lost_turns(epoch)
-    for turn_id in turn_ids:
-        recover_lost_turn(turn_id, now)
-    return len(turn_ids)
 
 
 def assistants_with_work() -> list[int]:

@@ -7,6 +7,7 @@ it uses them.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -41,31 +42,13 @@ def told_by(assistant_id: int) -> list[Told]:
 
 
 def tell(assistant_id: int, teller: str, now: datetime, new: Sequence[Telling]) -> None:
-    """Store what an assistant tells, in one transaction; raises StoreUnavailable.
-
-    Entries that it has told already are skipped.
-
-    Args:
-        assistant_id: the assistant.
-        teller: dbref of its character.
-        now: the time.
-        new: what it tells.
-    """
+    """Store once what an assistant tells, in one transaction."""
     rows = [
         models.SharedEntry(
             assistant_id=assistant_id,
             teller=teller,
             at=now,
-            entry=one.entry,
-            scope=one.scope,
-            text=one.text,
-            learnt_at=one.learnt_at,
-            available_from=one.available_from,
-            importance=one.importance,
-            trust=one.trust,
-            source=one.source,
-            speakers=list(one.speakers),
-            people=people_field(one.people),
+            **{**asdict(one), "people": people_field(one.people)},
         )
         for one in new
     ]
@@ -82,7 +65,7 @@ def take_back(ids: Sequence[int]) -> None:
 
 
 def withdraw(teller: str, entries: Sequence[str]) -> None:
-    """Delete what a character told about some of its journal entries, in every scope.
+    """Delete what a character told about some of its entries, in any scope.
 
     Called inside the transaction that changes the entries; it adds 0.2 ms (measured).
     """

@@ -45,12 +45,8 @@ def heard_message(event: InboxEvent, turn_id: int) -> Message:
 class TableTurns:
     """The turns of one assistant, one at a time.
 
-    Args:
-        assistant_id: the assistant.
-        conversation: its conversation.
-        now: returns the time in UTC.
-        epoch: the number of this process; a lease is valid in its own process only.
-        may_go_on: returns False once no turn may act any more.
+    ``epoch`` is the number of this process: a lease is valid in its own process only.
+    ``may_go_on`` returns False once no turn may act any more.
     """
 
     def __init__(
