@@ -104,7 +104,9 @@ def keep_running(timer: Any, interval_s: float) -> None:
         timer.stop()
     if not timer.running:
         timer.start(interval_s, now=False).addErrback(
-            lambda failure: log.failure("a shared timer failed; it starts again later", failure)
+            lambda failure: log.failure(
+                "a shared timer failed; the next assistant to wake restarts it", failure
+            )
         )
 
 

@@ -109,7 +109,7 @@ def remove_traces(say: Say) -> None:
         before = typeclass_before(path)
         count = ObjectDB.objects.filter(db_typeclass_path=path).update(db_typeclass_path=before)
         say(f"{count} characters are {before} again.")
-    take_command_sets()
+    remove_command_sets()
     if settings.STATIC_ROOT:
         shutil.rmtree(Path(settings.STATIC_ROOT) / PACKAGE, ignore_errors=True)
     remove_long_term_memory(say)
@@ -226,7 +226,7 @@ def delete_in_chunks(rows: QuerySet[Any]) -> int:
     return count
 
 
-def take_command_sets() -> None:
+def remove_command_sets() -> None:
     """Remove the package's command sets from objects and accounts."""
     for model in (ObjectDB, AccountDB):
         for obj in model.objects.filter(db_cmdset_storage__contains=f"{PACKAGE}."):

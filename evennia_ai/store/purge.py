@@ -89,9 +89,9 @@ class TablePurge:
         return rows if owner is None else rows.filter(assistant_id=owner)
 
     def step(self) -> tuple[bool, Tally]:
-        """Do one step in one transaction; returns its tally, and True if more may follow.
+        """Do one step in one transaction; returns whether more may follow, and its tally.
 
-        The pair is (more, tally). Raises StoreUnavailable; then the caller may call it again.
+        Raises StoreUnavailable; then the caller may call it again.
         """
         if self._planned is not None and not self._counted:
             self._counted = self._rows.count()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import evennia
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+if TYPE_CHECKING:
+    from evennia_ai.management.uninstall import Traces
 
 NEXT_STEPS = """
 All data of evennia_ai is deleted. Before you run any other command in this game, remove evennia_ai
@@ -39,7 +42,7 @@ class Command(BaseCommand):
         from evennia_ai.management import uninstall
 
         traces = uninstall.find_traces()
-        self.tell(traces)
+        self.show(traces)
         if options["dry_run"]:
             self.stdout.write("Nothing was changed.")
             return
@@ -56,7 +59,7 @@ class Command(BaseCommand):
             raise CommandError(STILL_WRITE_AHEAD)
         self.stdout.write(NEXT_STEPS)
 
-    def tell(self, traces: Any) -> None:
+    def show(self, traces: Traces) -> None:
         """Show what the package left in the game."""
         write = self.stdout.write
         write(f"Assistants: {traces.assistants}. Rows in tables: {sum(traces.rows.values()):,}.")
