@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from datetime import datetime
 from typing import Any
@@ -136,14 +135,10 @@ def plain_fact(fact: Fact) -> dict[str, Any]:
     return {name: getattr(fact, name) for name in FACT_FIELDS}
 
 
-def read_facts(key: str, stored: Any) -> tuple[Fact, ...]:
-    """Return the facts of one part; values that are no facts are skipped."""
-    audience = part_audience(key)
-    facts = []
-    for entry in stored if isinstance(stored, list) else ():
-        with suppress(TypeError, KeyError):
-            facts.append(Fact(**{**entry, "terms": tuple(entry["terms"]), "audience": audience}))
-    return tuple(facts)
+def read_facts(key: str, stored: Iterable[Mapping[str, Any]]) -> tuple[Fact, ...]:
+    """Return the stored facts of one part, with the audience of the part."""
+    shared = {"audience": part_audience(key)}
+    return tuple(Fact(**{**fact, **shared, "terms": tuple(fact["terms"])}) for fact in stored)
 
 
 def record_from_row(row: models.Compaction) -> CompactionRecord:
