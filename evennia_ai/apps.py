@@ -1,4 +1,4 @@
-"""The Django app: tells Evennia of our service, so that a game edits nothing but INSTALLED_APPS."""
+"""The Django app: with it in INSTALLED_APPS, a game needs no other change."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -20,19 +20,19 @@ MODULES = {
     "INPUT_FUNC_MODULES": "evennia_ai.web.inputfuncs",
     "STATICFILES_DIRS": str(Path(__file__).parent / "web" / "static"),
 }
-# Deleted rows' bytes leave the file too: "forget me" must mean it.
+# secure_delete overwrites deleted rows in the file, as "forget me" promises.
 PRAGMAS = (
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=NORMAL",
     "PRAGMA busy_timeout=10000",
     "PRAGMA secure_delete=ON",
 )
-# Each with the entry of AI_ASSISTANT that turns it off.
+# By the entry of AI_ASSISTANT that turns each off.
 MIDDLEWARE = {
     "LOCAL_LIBRARIES": "evennia_ai.web.middleware.LocalLibraries",
     "TYPING_INDICATOR": "evennia_ai.web.middleware.ClientPlugin",
 }
-# What must see the pages after us, as it compresses, stores or digests them.
+# Middleware that must run after ours on the way out: it compresses, caches or hashes pages.
 LATER = (
     "django.middleware.cache.UpdateCacheMiddleware",
     "django.middleware.gzip.GZipMiddleware",
@@ -41,14 +41,17 @@ LATER = (
 
 
 class EvenniaAIConfig(AppConfig):
-    """Runs in launcher, portal and server alike, before twistd forks: no thread may start here."""
+    """The app's configuration.
+
+    It runs in launcher, portal and server before twistd forks: no thread may start here.
+    """
 
     name = "evennia_ai"
     verbose_name = "AI assistants"
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Add our modules to those that Evennia's server process loads, and our middleware."""
+        """Add this package's modules and middleware to Evennia's settings."""
         os.register_at_fork(before=close_connections)
         connection_created.connect(prepare_sqlite, dispatch_uid="evennia_ai.sqlite")
         post_migrate.connect(leave_write_ahead_log, sender=self, dispatch_uid="evennia_ai.leave")
@@ -61,20 +64,23 @@ class EvenniaAIConfig(AppConfig):
 
 
 def with_our_middleware(installed: Iterable[str], game: Mapping[str, Any]) -> list[str]:
-    """The middleware of a game with ours among it: before all that makes pages (flat pages are
-    made on the way out), after what packs them up."""
+    """Return the middleware of a game with ours.
+
+    Ours comes before all middleware that makes pages, such as flat pages, and after that of
+    `LATER`, so that it sees each page whole and uncompressed.
+    """
     ours = [path for name, path in MIDDLEWARE.items() if game.get(name, True)]
     others = [path for path in installed if path not in MIDDLEWARE.values()]
     first = 1 + max((i for i, path in enumerate(others) if path in LATER), default=-1)
     return [*others[:first], *ours, *others[first:]]
 
 
-def prepare_sqlite(connection, **kwargs) -> None:
-    """Let web pages read while the game writes, as long as our tables are there.
+def prepare_sqlite(connection: Any, **kwargs: Any) -> None:
+    """Set an SQLite database with our tables to write-ahead mode.
 
-    Without write-ahead mode a 1.3 s read in a web thread held one insert on the reactor for 1.2 s
-    (measured). A game that has taken us out must not be left in it: Evennia 5.0.1 alone would lose
-    what it writes, see `close_connections`.
+    Web pages can then read while the game writes. Without it, a 1.3 s read in a web thread held an
+    insert on the reactor for 1.2 s (measured). A game without this package must not stay in this
+    mode: Evennia 5.0.1 alone would lose data, see `close_connections`.
     """
     if connection.vendor != "sqlite":
         return
@@ -85,14 +91,14 @@ def prepare_sqlite(connection, **kwargs) -> None:
             cursor.execute(pragma)
 
 
-def has_our_tables(cursor) -> bool:
-    """True where the app is migrated."""
+def has_our_tables(cursor: Any) -> bool:
+    """Return True if the app's tables exist."""
     cursor.execute("SELECT 1 FROM sqlite_master WHERE name = 'evennia_ai_event'")
     return cursor.fetchone() is not None
 
 
-def leave_write_ahead_log(using, **kwargs) -> None:
-    """After our tables were taken out, give the database its ordinary mode back."""
+def leave_write_ahead_log(using: str, **kwargs: Any) -> None:
+    """Set the database back to its ordinary mode after our tables were removed."""
     connection = connections[using]
     if connection.vendor != "sqlite" or connection.in_atomic_block:
         return
@@ -102,11 +108,11 @@ def leave_write_ahead_log(using, **kwargs) -> None:
 
 
 def close_connections() -> None:
-    """Let no SQLite connection live on in a forked process.
+    """Close all SQLite connections before a fork.
 
-    twistd forks after Evennia has asked the database something. The child's connection has lost
-    its locks; in write-ahead mode the next process that closes the file then deletes the log the
-    server still writes to, and everything since is lost. Evennia 6 reconnects, 5.0.1 does not.
+    twistd forks after Evennia has used the database, and a forked connection has lost its locks. In
+    write-ahead mode, the next process that closes the file would then delete the log that the
+    server still writes to; all later data would be lost. Evennia 6 reconnects, 5.0.1 does not.
     """
     for connection in connections.all(initialized_only=True):
         if connection.vendor == "sqlite" and not connection.in_atomic_block:

@@ -1,50 +1,52 @@
-"""The one tree of errors. Every message is a sentence its reader can act on."""
+"""All errors of this package. Each message says what its reader can do."""
 
 
 class AssistantError(Exception):
-    """Root of every error this package raises on purpose."""
+    """The base of all errors that this package raises on purpose."""
 
 
 class ConfigError(AssistantError):
-    """A setting has a value it cannot have. The text names the setting, the value and what fits."""
+    """A setting has a wrong value. The text names setting, value and allowed values."""
 
 
 class ToolError(AssistantError):
-    """A tool could not do what it was asked. The text goes back to the model."""
+    """A tool call failed. The model gets the text."""
 
 
 class ToolDenied(ToolError):
-    """A tool exists but its lock refuses somebody whose words are in this turn."""
+    """The lock of a tool refuses somebody whose words are in this turn."""
 
 
 class BadRecord(AssistantError):
-    """Something to be remembered is not well formed. The text names the field."""
+    """A record has a wrong value. The text names the field."""
 
 
 class TurnAborted(AssistantError):
-    """The turn may not go on (reload, stop, the character gone). Nothing is spoken."""
+    """The turn must end: a reload, a stop, or a deleted character. Nothing is spoken."""
 
 
 class StoreUnavailable(AssistantError):
-    """The database cannot be written now. Nothing of what was to be written is there."""
+    """The database cannot be written now; nothing of the write was stored."""
 
 
 class CannotUndo(AssistantError):
-    """A compaction cannot be taken back: what it would bring back is there no more."""
+    """A compaction cannot be undone: messages that it would restore were deleted."""
 
 
 class OutcomeUnknown(TurnAborted):
-    """Words were given up before they had been said to an end: they may or may not have been heard,
-    so that their turn is closed as one that a crash cut off."""
+    """Speech ended too early: it may have been heard, or not.
+
+    The turn is closed as one that a crash interrupted.
+    """
 
 
 class ProviderError(AssistantError):
-    """A model endpoint did not give a usable reply. The text never holds a key.
+    """A model endpoint gave no usable reply. The text never contains a key.
 
     Args:
-        status: the HTTP status, where there was one.
+        status: the HTTP status, None without one.
         code: the provider's own name for the error.
-        retry_after_s: seconds after which it asks to be tried again.
+        retry_after_s: the wait in seconds that the provider asks for, None if it does not.
     """
 
     kind = "error"
@@ -64,66 +66,66 @@ class ProviderError(AssistantError):
 
 
 class ProviderUnavailable(ProviderError):
-    """Unreachable, overloaded, too slow or broken on its side: another try later may work."""
+    """The endpoint is unreachable, overloaded, slow or broken; a retry may work."""
 
     kind = "unavailable"
 
 
 class DeadlineExceeded(ProviderUnavailable):
-    """No reply within the time the turn had."""
+    """The endpoint did not reply within the deadline of the turn."""
 
     kind = "deadline"
 
 
 class CircuitOpen(ProviderUnavailable):
-    """The endpoint failed so often lately that it is left alone for a while: no call was made."""
+    """The circuit breaker is open, since the endpoint failed often: no call was made."""
 
     kind = "circuit"
 
 
 class MemoryUnavailable(ProviderUnavailable):
-    """The store of long-term memory is down, slow or broken. The journal is not."""
+    """Long-term memory is down, slow or broken; the journal still works."""
 
     kind = "memory"
 
 
 class Busy(ProviderUnavailable):
-    """The cap on calls in flight is reached and the queue is full: no call was made."""
+    """Too many calls are running and the queue is full: no call was made."""
 
     kind = "busy"
 
 
 class QuotaExhausted(ProviderError):
-    """The account at the provider is used up, or its limit lasts longer than any turn."""
+    """The account at the provider is exhausted, or its limit outlasts any turn."""
 
     kind = "quota"
 
 
 class BudgetExhausted(ProviderError):
-    """The game's own budget of tokens is used up for today: no call was made."""
+    """The game's own token budget for today is exhausted: no call was made."""
 
     kind = "budget"
 
 
 class SwitchedOff(ProviderError):
-    """An admin stopped all calls to models."""
+    """An admin stopped all model calls."""
 
     kind = "stopped"
 
 
 class ProviderRejected(ProviderError):
-    """The endpoint refused this request; the same request will be refused again."""
+    """The endpoint refused this request; a retry would be refused, too."""
 
     kind = "rejected"
 
 
 class ProviderMisconfigured(ProviderError):
-    """A key, an address or a model's name is missing or wrong: the settings must be changed."""
+    """A key, address or model name is missing or wrong; change the settings."""
 
     kind = "misconfigured"
 
 
 class ContextOverflow(ProviderRejected):
-    """The request is longer than the model's context window."""
+    """The request is longer than the context window of the model."""
 
     kind = "overflow"

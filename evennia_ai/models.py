@@ -1,8 +1,14 @@
-"""The logs. Rows are only ever added, but for the states of events and acts and ``undone_at``.
+"""The tables: logs, daily sums, lore and shared personas.
 
-Only the assistant is a foreign key; speakers are plain dbrefs, so that a deleted player leaves the
-log whole. Everything of an assistant goes when its script is deleted.
+The logs are append-only, except for the states of events and tool calls, ``undone_at``, retention
+and "forget me". Only the assistant is a foreign key; speakers are plain dbrefs, so that the log
+stays whole when a player is deleted. The rows of an assistant are deleted with its script.
 """
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Any
 
 from django.db import models
 
@@ -10,25 +16,29 @@ from django.db import models
 class OwnedByAssistant(models.Model):
     """A row of one assistant's log."""
 
-    id = models.BigAutoField(primary_key=True)
+    assistant_id: int
+
+    id: int = models.BigAutoField(primary_key=True)
     assistant = models.ForeignKey("scripts.ScriptDB", on_delete=models.CASCADE, related_name="+")
-    at = models.DateTimeField()
+    at: datetime = models.DateTimeField()
 
     class Meta:
         abstract = True
 
 
 class Turn(OwnedByAssistant):
-    """One turn of thought. Open while ``ended_at`` is empty; ``epoch`` is the process that holds
-    the lease."""
+    """One turn.
 
-    epoch = models.BigIntegerField()
-    context = models.CharField(max_length=32)
-    audience = models.JSONField(default=list)
-    private = models.BooleanField(default=False)
-    ended_at = models.DateTimeField(null=True)
-    outcome = models.CharField(max_length=16, blank=True)
-    detail = models.TextField(blank=True)
+    It is open while ``ended_at`` is empty; ``epoch`` is the process that holds the lease.
+    """
+
+    epoch: int = models.BigIntegerField()
+    context: str = models.CharField(max_length=32)
+    audience: list[Any] = models.JSONField(default=list)
+    private: bool = models.BooleanField(default=False)
+    ended_at: datetime | None = models.DateTimeField(null=True)
+    outcome: str = models.CharField(max_length=16, blank=True)
+    detail: str = models.TextField(blank=True)
 
     class Meta:
         indexes = [
@@ -38,22 +48,25 @@ class Turn(OwnedByAssistant):
 
 
 class Event(OwnedByAssistant):
-    """The inbox: what an assistant heard, stored before any model is asked.
+    """One event in the inbox: what an assistant heard.
 
-    ``state``: waiting (for a turn), claimed (by ``turn``), overheard (waits to be taken into the
-    log with the next turn), and at the end answered, excused, noted or expired.
+    It is stored before any model is called. ``state`` is waiting (for a turn), claimed (by
+    ``turn``), doubtful (its answer may have been said) or overheard (the next turn adds it to the
+    conversation); at the end it is answered, excused, noted or expired.
     """
 
-    kind = models.CharField(max_length=16)
-    speaker = models.CharField(max_length=24)
-    speaker_name = models.CharField(max_length=255)
-    text = models.TextField()
-    audience = models.JSONField(default=list)
-    private = models.BooleanField(default=False)
-    hops = models.PositiveSmallIntegerField(default=0)
-    state = models.CharField(max_length=12)
-    reason = models.TextField(blank=True)
-    attempts = models.PositiveSmallIntegerField(default=0)
+    turn_id: int | None
+
+    kind: str = models.CharField(max_length=16)
+    speaker: str = models.CharField(max_length=24)
+    speaker_name: str = models.CharField(max_length=255)
+    text: str = models.TextField()
+    audience: list[Any] = models.JSONField(default=list)
+    private: bool = models.BooleanField(default=False)
+    hops: int = models.PositiveSmallIntegerField(default=0)
+    state: str = models.CharField(max_length=12)
+    reason: str = models.TextField(blank=True)
+    attempts: int = models.PositiveSmallIntegerField(default=0)
     turn = models.ForeignKey(Turn, null=True, on_delete=models.SET_NULL, related_name="events")
 
     class Meta:
@@ -64,139 +77,151 @@ class Event(OwnedByAssistant):
 
 
 class Message(OwnedByAssistant):
-    """The conversation. ``id`` is the message's ``seq``: monotonic, never used again. ``consulted``
-    names what a tool read and changed."""
+    """One message of the conversation.
 
-    role = models.CharField(max_length=12)
-    content = models.TextField(blank=True)
-    tool_calls = models.JSONField(default=list)
-    tool_call_id = models.CharField(max_length=128, blank=True)
-    speaker = models.CharField(max_length=24, blank=True)
-    speaker_name = models.CharField(max_length=255, blank=True)
-    audience = models.JSONField(default=list)
-    private = models.BooleanField(default=False)
-    tokens = models.PositiveIntegerField(default=0)
+    ``id`` is its ``seq``: monotonic and never reused. ``consulted`` names what a tool call read and
+    changed.
+    """
+
+    event_id: int | None
+    turn_id: int | None
+
+    role: str = models.CharField(max_length=12)
+    content: str = models.TextField(blank=True)
+    tool_calls: list[Any] = models.JSONField(default=list)
+    tool_call_id: str = models.CharField(max_length=128, blank=True)
+    speaker: str = models.CharField(max_length=24, blank=True)
+    speaker_name: str = models.CharField(max_length=255, blank=True)
+    audience: list[Any] = models.JSONField(default=list)
+    private: bool = models.BooleanField(default=False)
+    tokens: int = models.PositiveIntegerField(default=0)
     event = models.ForeignKey(Event, null=True, on_delete=models.SET_NULL, related_name="+")
     turn = models.ForeignKey(Turn, null=True, on_delete=models.SET_NULL, related_name="+")
-    consulted = models.JSONField(default=dict)
+    consulted: dict[str, Any] = models.JSONField(default=dict)
 
     class Meta:
         indexes = [models.Index(fields=["assistant", "id"], name="ai_message_seq")]
 
 
 class ModelCall(OwnedByAssistant):
-    """One request to a model, and what it cost."""
+    """One model call, and its cost."""
 
     turn = models.ForeignKey(Turn, null=True, on_delete=models.SET_NULL, related_name="model_calls")
-    purpose = models.CharField(max_length=32)
-    profile = models.CharField(max_length=64)
-    model = models.CharField(max_length=255, blank=True)
-    estimated_tokens = models.PositiveIntegerField(default=0)
-    prompt_tokens = models.PositiveIntegerField(null=True)
-    completion_tokens = models.PositiveIntegerField(null=True)
-    duration_ms = models.PositiveIntegerField(default=0)
-    finish_reason = models.CharField(max_length=32, blank=True)
-    error_kind = models.CharField(max_length=16, blank=True)
-    error = models.TextField(blank=True)
+    purpose: str = models.CharField(max_length=32)
+    profile: str = models.CharField(max_length=64)
+    model: str = models.CharField(max_length=255, blank=True)
+    estimated_tokens: int = models.PositiveIntegerField(default=0)
+    prompt_tokens: int | None = models.PositiveIntegerField(null=True)
+    completion_tokens: int | None = models.PositiveIntegerField(null=True)
+    duration_ms: int = models.PositiveIntegerField(default=0)
+    finish_reason: str = models.CharField(max_length=32, blank=True)
+    error_kind: str = models.CharField(max_length=16, blank=True)
+    error: str = models.TextField(blank=True)
 
     class Meta:
         indexes = [models.Index(fields=["assistant", "id"], name="ai_modelcall_of")]
 
 
 class ToolCall(OwnedByAssistant):
-    """An act: the intent is stored before it is done, the outcome after.
+    """One tool call: the intent is stored before it runs, the outcome after.
 
-    ``state``: intended, done, failed, refused; unknown where a crash came between.
+    ``state`` is intended, done, failed, refused, or unknown if a crash came in between. ``world``
+    is True if players can notice the act.
     """
 
+    turn_id: int | None
+
     turn = models.ForeignKey(Turn, null=True, on_delete=models.SET_NULL, related_name="tool_calls")
-    call_id = models.CharField(max_length=128)
-    name = models.CharField(max_length=64)
-    arguments = models.TextField(blank=True)
-    world = models.BooleanField(default=False)
-    state = models.CharField(max_length=12)
-    result = models.TextField(blank=True)
-    ended_at = models.DateTimeField(null=True)
+    call_id: str = models.CharField(max_length=128)
+    name: str = models.CharField(max_length=64)
+    arguments: str = models.TextField(blank=True)
+    world: bool = models.BooleanField(default=False)
+    state: str = models.CharField(max_length=12)
+    result: str = models.TextField(blank=True)
+    ended_at: datetime | None = models.DateTimeField(null=True)
 
     class Meta:
         indexes = [models.Index(fields=["assistant", "id"], name="ai_toolcall_of")]
 
 
 class Compaction(OwnedByAssistant):
-    """Moves the start of what the model sees; deletes nothing. Undone where ``undone_at`` is set.
+    """One compaction: it moves the start of what the model sees and deletes nothing.
 
-    ``summary`` maps an audience's key to its part: ``"public"``, or the dbrefs of those who alone
-    heard it; ``facts`` likewise what was said and is out of view since, ``speakers`` whose words
-    are in it. ``archived`` where the journal has the summary's entries, ``sealed`` where retention
-    has deleted what an undo would bring back.
+    ``summary``, ``facts`` and ``speakers`` have one part for each audience, by its key: "public"
+    or the dbrefs of the only listeners. ``facts`` are what evicted messages said; ``speakers`` are
+    the people whose words are in the summary. ``undone_at`` is the time of an undo. ``archived`` is
+    True while the journal holds the entries made from the summary. ``sealed`` is True once
+    retention has deleted messages that an undo would restore. ``rung`` is the ladder step.
     """
 
-    reason = models.CharField(max_length=12)
-    from_seq = models.BigIntegerField()
-    upto_seq = models.BigIntegerField()
-    prefix_hash = models.CharField(max_length=64, blank=True)
-    summary = models.JSONField(default=dict)
-    compacted_count = models.PositiveIntegerField()
-    original_token_count = models.PositiveIntegerField()
-    summary_token_count = models.PositiveIntegerField()
-    facts_found = models.PositiveIntegerField(default=0)
-    facts_kept = models.PositiveIntegerField(default=0)
-    facts_rescued = models.PositiveIntegerField(default=0)
-    facts = models.JSONField(default=dict)
-    consulted = models.JSONField(default=dict)
-    rung = models.CharField(max_length=16, blank=True)
+    previous_id: int | None
+
+    reason: str = models.CharField(max_length=12)
+    from_seq: int = models.BigIntegerField()
+    upto_seq: int = models.BigIntegerField()
+    prefix_hash: str = models.CharField(max_length=64, blank=True)
+    summary: dict[str, Any] = models.JSONField(default=dict)
+    compacted_count: int = models.PositiveIntegerField()
+    original_token_count: int = models.PositiveIntegerField()
+    summary_token_count: int = models.PositiveIntegerField()
+    facts_found: int = models.PositiveIntegerField(default=0)
+    facts_kept: int = models.PositiveIntegerField(default=0)
+    facts_rescued: int = models.PositiveIntegerField(default=0)
+    facts: dict[str, Any] = models.JSONField(default=dict)
+    consulted: dict[str, Any] = models.JSONField(default=dict)
+    rung: str = models.CharField(max_length=16, blank=True)
     previous = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")
-    cost = models.JSONField(default=dict)
-    undone_at = models.DateTimeField(null=True)
-    speakers = models.JSONField(default=dict)
-    archived = models.BooleanField(default=False)
-    sealed = models.BooleanField(default=False)
+    cost: dict[str, Any] = models.JSONField(default=dict)
+    undone_at: datetime | None = models.DateTimeField(null=True)
+    speakers: dict[str, Any] = models.JSONField(default=dict)
+    archived: bool = models.BooleanField(default=False)
+    sealed: bool = models.BooleanField(default=False)
 
     class Meta:
         indexes = [models.Index(fields=["assistant", "id"], name="ai_compaction_of")]
 
 
 class SleepPass(OwnedByAssistant):
-    """One pass of sleep, stored at its beginning by the process ``epoch``; a crash interrupted it
-    where ``ended_at`` stays empty.
+    """One sleep pass, stored at its start by the process ``epoch``.
 
-    ``reason``: as in `policy.schedule.sleep_schedule`; ``outcome``: done, woken (broken off for
-    somebody who waited) or stopped. ``results`` holds figures by step and no words; ``errors``, by
-    step, what may quote some.
+    If ``ended_at`` stays empty, a crash interrupted the pass. ``reason`` is one of those in
+    `policy.schedule.sleep_schedule`; ``outcome`` is done, woken (ended early, since somebody was
+    waiting) or stopped. ``results`` holds figures by sleep step; ``errors``, by sleep step, may
+    quote what somebody said.
     """
 
-    epoch = models.BigIntegerField()
-    reason = models.CharField(max_length=12)
-    ended_at = models.DateTimeField(null=True)
-    outcome = models.CharField(max_length=12, blank=True)
-    results = models.JSONField(default=dict)
-    errors = models.JSONField(default=dict)
-    cost = models.JSONField(default=dict)
+    epoch: int = models.BigIntegerField()
+    reason: str = models.CharField(max_length=12)
+    ended_at: datetime | None = models.DateTimeField(null=True)
+    outcome: str = models.CharField(max_length=12, blank=True)
+    results: dict[str, Any] = models.JSONField(default=dict)
+    errors: dict[str, Any] = models.JSONField(default=dict)
+    cost: dict[str, Any] = models.JSONField(default=dict)
 
     class Meta:
         indexes = [models.Index(fields=["assistant", "id"], name="ai_sleeppass_of")]
 
 
 class SharedEntry(OwnedByAssistant):
-    """An entry of a journal that one scope was told of, by the character that knows it at first
-    hand; ``assistant`` is the teller's, ``at`` when it was told. It goes in the transaction in
-    which the entry becomes another one.
+    """One journal entry that a character told to one scope, such as its faction.
 
-    ``scope`` is a label of lore's; ``people`` names everybody concerned as `people_field` writes
-    it, so that "forget me" finds it by a query.
+    ``assistant`` is the teller's assistant, ``at`` the time of telling. The row is deleted in the
+    transaction that changes or removes the entry. ``scope`` is a label, as for lore. ``people``
+    names everybody concerned in the format of `people_field`, so that "forget me" finds the row by
+    a query.
     """
 
-    entry = models.CharField(max_length=80)
-    scope = models.CharField(max_length=300)
-    teller = models.CharField(max_length=24)
-    text = models.TextField()
-    learnt_at = models.DateTimeField()
-    available_from = models.DateTimeField()
-    importance = models.PositiveSmallIntegerField()
-    trust = models.FloatField()
-    source = models.CharField(max_length=24, blank=True)
-    speakers = models.JSONField(default=list)
-    people = models.TextField(blank=True)
+    entry: str = models.CharField(max_length=80)
+    scope: str = models.CharField(max_length=300)
+    teller: str = models.CharField(max_length=24)
+    text: str = models.TextField()
+    learnt_at: datetime = models.DateTimeField()
+    available_from: datetime = models.DateTimeField()
+    importance: int = models.PositiveSmallIntegerField()
+    trust: float = models.FloatField()
+    source: str = models.CharField(max_length=24, blank=True)
+    speakers: list[Any] = models.JSONField(default=list)
+    people: str = models.TextField(blank=True)
 
     class Meta:
         constraints = [
@@ -211,15 +236,17 @@ class SharedEntry(OwnedByAssistant):
 class DailyUse(models.Model):
     """Calls and tokens of one assistant on one UTC day.
 
-    Summing 100,000 calls by date takes 365 ms on SQLite (measured), so the sums are kept.
+    The sums are stored, since adding up 100,000 calls takes 365 ms on SQLite (measured).
     """
 
-    id = models.BigAutoField(primary_key=True)
+    assistant_id: int
+
+    id: int = models.BigAutoField(primary_key=True)
     assistant = models.ForeignKey("scripts.ScriptDB", on_delete=models.CASCADE, related_name="+")
-    day = models.DateField()
-    calls = models.PositiveIntegerField(default=0)
-    prompt_tokens = models.PositiveBigIntegerField(default=0)
-    completion_tokens = models.PositiveBigIntegerField(default=0)
+    day: date = models.DateField()
+    calls: int = models.PositiveIntegerField(default=0)
+    prompt_tokens: int = models.PositiveBigIntegerField(default=0)
+    completion_tokens: int = models.PositiveBigIntegerField(default=0)
 
     class Meta:
         constraints = [
@@ -228,12 +255,12 @@ class DailyUse(models.Model):
 
 
 class SpeakerUse(models.Model):
-    """Tokens that one speaker's words cost on one UTC day."""
+    """Tokens that answers to one speaker cost on one UTC day."""
 
-    id = models.BigAutoField(primary_key=True)
-    speaker = models.CharField(max_length=24)
-    day = models.DateField()
-    tokens = models.PositiveBigIntegerField(default=0)
+    id: int = models.BigAutoField(primary_key=True)
+    speaker: str = models.CharField(max_length=24)
+    day: date = models.DateField()
+    tokens: int = models.PositiveBigIntegerField(default=0)
 
     class Meta:
         constraints = [
@@ -242,17 +269,17 @@ class SpeakerUse(models.Model):
 
 
 class Lore(models.Model):
-    """A piece of static knowledge that builders wrote in the game."""
+    """One lore entry that a builder wrote in the game."""
 
-    id = models.BigAutoField(primary_key=True)
-    title = models.CharField(max_length=200, unique=True)
-    text = models.TextField()
-    scopes = models.JSONField(default=list)
+    id: int = models.BigAutoField(primary_key=True)
+    title: str = models.CharField(max_length=200, unique=True)
+    text: str = models.TextField()
+    scopes: list[Any] = models.JSONField(default=list)
 
 
 class SharedPersona(models.Model):
-    """A persona several characters have; a character names it as ``@name``."""
+    """A persona that several characters share; a character refers to it as ``@name``."""
 
-    id = models.BigAutoField(primary_key=True)
-    name = models.CharField(max_length=64, unique=True)
-    fields = models.JSONField(default=dict)
+    id: int = models.BigAutoField(primary_key=True)
+    name: str = models.CharField(max_length=64, unique=True)
+    fields: dict[str, Any] = models.JSONField(default=dict)

@@ -1,4 +1,4 @@
-"""For a game's own code: telling an assistant what happened."""
+"""A game's own way to tell an assistant what happened."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from typing import Any
 
 
 def notify(assistant: Any, text: str, importance: int = 5) -> None:
-    """Tell an assistant of something that happened in the game.
+    """Tell an assistant what happened in the game.
 
     Args:
         assistant: an `AssistantScript`, or a character that has one.
         text: one sentence, as the character would perceive it: "A bell tolls in the harbour."
-        importance: 1 to 10; from 7 it thinks about it at once, from 4 it may react by itself.
+        importance: 1 to 10. From 7 the assistant starts a turn at once; from 4 it may react;
+            below 4 it only notes the event.
     """
     script = getattr(assistant, "assistant", None) or assistant
     script.notify(text, importance)

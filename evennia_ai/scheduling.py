@@ -1,11 +1,11 @@
-"""Work on the reactor in slices: many small things at once must not add up to one long stretch."""
+"""Sharing the reactor: time slices, shared timers, and writes that are retried."""
 
 from __future__ import annotations
 
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.internet.interfaces import IReactorTime
@@ -22,6 +22,11 @@ R = TypeVar("R")
 Steps = Generator[Deferred[Any], Any, T]
 
 SLICE_S = 0.01
+PAUSES_S = (0.05, 0.1, 0.2, 0.4, 0.8, 1.5)
+PIECE = 20
+
+# Calls a function soon, after everything it was given before: `TimeSlices.put`.
+Put = Callable[[Callable[[], None]], object]
 
 
 class DelayedCall(Protocol):
@@ -47,19 +52,19 @@ class Clock(Protocol):
 
 
 class TimeSlices:
-    """Runs what it is given in order, for about ``slice_s`` seconds at a time.
+    """A queue of work that runs in order, for about ``slice_s`` seconds at a time.
 
-    200 assistants spoken to within two seconds held the reactor 1.5 s when each of their turns
-    began as soon as it could, 0.06 s in slices of 10 ms (measured).
+    With 200 assistants spoken to within two seconds, the reactor was held for 1.5 s if each turn
+    began at once, and for 0.06 s with slices of 10 ms (measured).
     """
 
     def __init__(
         self,
-        clock: IReactorTime,
+        clock: Clock,
         slice_s: float = SLICE_S,
         seconds: Callable[[], float] = time.perf_counter,
     ) -> None:
-        self._clock: Any = clock
+        self._clock = clock
         self._slice_s = slice_s
         self._seconds = seconds
         self._queue: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
@@ -76,77 +81,80 @@ class TimeSlices:
             self._clock.callLater(0, self._run)
 
     def _run(self) -> None:
-        """One slice: at least one piece of work, whatever it takes."""
+        """Run one slice: at least one piece of work, however long it takes."""
         self._planned = False
         until = self._seconds() + self._slice_s
         while self._queue:
             work, args = self._queue.popleft()
             try:
                 work(*args)
-            except Exception:  # noqa: BLE001  # what one piece does wrong is not the next one's
-                log.failure("a piece of work failed")
+            except Exception:  # noqa: BLE001  # an error must not stop the next piece
+                log.failure("a piece of work in a time slice failed; the next one runs")
             if self._seconds() >= until:
                 break
         self._plan()
 
 
 def keep_running(timer: Any, interval_s: float) -> None:
-    """Start a `LoopingCall` where it does not run, and anew where its next call is more than two
-    intervals away: the reactor goes by the machine's clock, and where that was set back by a day,
-    everything that is planned comes a day late. From within its own call nothing is planned yet."""
+    """Start a `LoopingCall` that does not run, or whose next call is much too late.
+
+    The reactor goes by the machine's clock: if that is set back by a day, every planned call comes
+    a day late. Such a call is more than two intervals away. From within the timer's own call this
+    changes nothing, since no next call is planned yet.
+    """
     late = timer.running and timer.call is not None
     if late and timer.call.getTime() - timer.clock.seconds() > 2 * interval_s:
         timer.stop()
     if not timer.running:
         timer.start(interval_s, now=False).addErrback(
-            lambda failure: log.failure("a shared timer stopped", failure)
+            lambda failure: log.failure(
+                "a shared timer failed; the next assistant to wake restarts it", failure
+            )
         )
 
 
 def is_time(due_at: float, now: float, interval_s: float) -> bool:
-    """True where something is due that comes every ``interval_s`` seconds: its time is past, or so
-    far ahead that the clock must have been set back."""
+    """Return True if something that comes every ``interval_s`` seconds is due.
+
+    It is due if its time is past, or so far ahead that the clock must have been set back.
+    """
     return not 0 < due_at - now <= interval_s
 
 
-PAUSES_S = (0.05, 0.1, 0.2, 0.4, 0.8, 1.5)
-
-
 @inlineCallbacks
-def persist(clock: Any, write: Callable[[], T]) -> Steps[T]:
-    """Do one write of a store, which is done whole or not at all, so that it may be done again.
+def persist(clock: Clock, write: Callable[[], T]) -> Steps[T]:
+    """Call a write of a store, and retry it while the database is busy.
 
-    Fires with its result; fails with StoreUnavailable where the database stays busy for longer
-    than all `PAUSES_S` together.
+    A write is one transaction, so that a retry does nothing twice.
+
+    Fires with the result of the write; fails with StoreUnavailable if the database is still busy
+    after all `PAUSES_S`.
     """
     for pause_s in PAUSES_S:
         try:
             return write()
         except StoreUnavailable:
-            yield deferLater(clock, pause_s, lambda: None)
+            yield deferLater(cast(IReactorTime, clock), pause_s, lambda: None)
     return write()
 
 
-PIECE = 20
-
-
-def pause(put: Callable[..., None]) -> Deferred[None]:
-    """Let others have their turn. Fires when it is ours again."""
+def pause(put: Put) -> Deferred[None]:
+    """Let other work run. Fires when it is this caller's turn again."""
     turn: Deferred[None] = Deferred()
-    put(turn.callback, None)
+    put(lambda: turn.callback(None))
     return turn
 
 
 @inlineCallbacks
-def spread(put: Callable[..., None], items: Sequence[T], work: Callable[[T], R]) -> Steps[list[R]]:
-    """Do some work on each of many items, `PIECE` items at a time.
+def spread(put: Put, items: Sequence[T], work: Callable[[T], R]) -> Steps[list[R]]:
+    """Call a function with each of many items, `PIECE` items at a time.
 
     Args:
-        put: calls what it is given soon, as `Services.slices.put` does.
-        items: what to work on.
-        work: done on each; what it raises ends the whole.
+        put: calls a function soon, in its turn: `TimeSlices.put`.
+        items: the items.
+        work: the function; its first error ends the whole.
 
-    Fires with the results in their order.
+    Fires with the results in the order of the items; fails with the error of ``work``.
     """
     results: list[R] = []
     for start in range(0, len(items), PIECE):

@@ -1,11 +1,11 @@
-"""Django signals for a game's own code.
+"""The Django signals for a game's own code.
 
-The sender is the AssistantScript; each carries ``character``.
+The sender is the `AssistantScript`; each signal has the argument ``character``, and:
 
 ``turn_finished``: ``turns`` (how many in this tick).
 ``thinking_started``: ``audience`` (frozenset of the dbrefs who will hear the answer), ``private``.
-``thinking_finished``: ``audience``. It comes for every start, unless the server goes down or
-    the assistant is deleted first.
+``thinking_finished``: ``audience``. It follows every ``thinking_started``, unless the server stops
+    or the assistant is deleted first.
 ``assistant_slept``, ``assistant_woke``: ``reason``.
 ``compaction_started``: ``reason`` (sleep, emergency, overflow, manual).
 ``compaction_finished``: ``reason``, ``result`` (of `compact_conversation_history`, with the counts

@@ -85,4 +85,6 @@ def test_a_piece_that_fails_is_logged_and_the_next_is_done():
     finally:
         globalLogPublisher.removeObserver(events.append)
     assert done == ["next"]
-    assert [event["log_format"] for event in events] == ["a piece of work failed"]
+    assert [event["log_format"] for event in events] == [
+        "a piece of work in a time slice failed; the next one runs"
+    ]

@@ -30,11 +30,11 @@ from evennia_ai.store.reports import (
     is_log_unchanged,
     message_page,
     seconds_between,
+    sleep_page,
     turn_page,
     waiting_events,
 )
 from evennia_ai.store.search import find_messages
-from evennia_ai.store.sleep_passes import sleep_page
 
 MESSAGES_A_PAGE = 20
 TURNS_A_PAGE = 8

@@ -17,8 +17,7 @@ from evennia_ai.policy.schedule.sleep_report import (
 )
 from evennia_ai.policy.schedule.sleep_schedule import GAME
 from evennia_ai.store.attributes import read_attribute
-from evennia_ai.store.reports import Page, seconds_between
-from evennia_ai.store.sleep_passes import find_pass
+from evennia_ai.store.reports import Page, find_pass, seconds_between
 
 LINE_CHARS = 400
 UNDER_WAY = "under way"

@@ -12,8 +12,7 @@ from evennia_ai.commands.sleep_rendering import sleep_now
 from evennia_ai.config import usable_window, window_known
 from evennia_ai.game.sleep_state import is_asleep
 from evennia_ai.policy.sanitize import clean_output
-from evennia_ai.store.reports import last_error, last_prompt_tokens, queue_lengths
-from evennia_ai.store.sleep_passes import last_passes
+from evennia_ai.store.reports import last_error, last_passes, last_prompt_tokens, queue_lengths
 from evennia_ai.store.usage import use_on
 
 AWAKE = frozenset({"awake", "thinking"})

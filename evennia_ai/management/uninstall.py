@@ -1,6 +1,6 @@
-"""Taking the package out of a game: what it left where, and its removal.
+"""Removing the package from a game: finding its data, and deleting it.
 
-Runs in a process of its own while the game is down (``evennia ai_uninstall``).
+``evennia ai_uninstall`` runs this in its own process while the game is stopped.
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ from evennia_ai.errors import ConfigError
 from evennia_ai.game.settings import game_setting
 from evennia_ai.memory.mem0_setup import remove_files
 from evennia_ai.memory.semantic import read_settings
-from evennia_ai.store.deleted_characters import KEY as TIDYING_KEY
-from evennia_ai.store.forget import SHELVES
+from evennia_ai.store.deleted_characters import KEY as MARKS_KEY
+from evennia_ai.store.forget import STORES
+from evennia_ai.store.rows import delete_rows
 
 PACKAGE = "evennia_ai"
-# What the package writes onto characters, its own and players'; a test compares this with the code.
+# The Attributes that the package writes on characters; a test compares this with the code.
 ATTRIBUTES = (
     "ai_fillers",
     "ai_following",
@@ -54,17 +55,18 @@ Say = Callable[[str], Any]
 
 @dataclass(frozen=True)
 class Traces:
-    """What there is of the package in a game.
+    """The data of the package in a game.
 
     Attributes:
-        minds: how many assistant scripts.
-        rows: table name → rows in it.
-        typeclasses: typeclass path of ours → the one that takes its place, with how many objects.
-        attributes: how many characters have an Attribute of ours, by its name or its type.
+        assistants: the number of assistant scripts.
+        rows: the number of rows by table name.
+        typeclasses: the number of objects by the package's typeclass path and the path that
+            replaces it.
+        attributes: the number of characters by the name or the type of an Attribute.
         code: lines in the game's own files that name the package, as ``file:line: text``.
     """
 
-    minds: int
+    assistants: int
     rows: dict[str, int]
     typeclasses: dict[tuple[str, str], int]
     attributes: dict[str, int]
@@ -72,7 +74,7 @@ class Traces:
 
 
 def is_running() -> bool:
-    """True where a portal answers on the game's AMP port, as Evennia's own launcher has it."""
+    """Return True if a portal answers on the game's AMP port."""
     with (
         suppress(OSError),
         socket.create_connection((settings.AMP_HOST, settings.AMP_PORT), CONNECT_TIMEOUT_S),
@@ -82,11 +84,11 @@ def is_running() -> bool:
 
 
 def find_traces() -> Traces:
-    """Look, and change nothing."""
+    """Return the data of the package; changes nothing."""
     paths = our_objects().values_list("db_typeclass_path", flat=True)
     plain = our_attributes().filter(db_attrtype=None).values_list("db_key", flat=True)
     return Traces(
-        minds=our_scripts().count(),
+        assistants=our_scripts().count(),
         rows={model._meta.db_table: model._default_manager.count() for model in our_models()},
         typeclasses=dict(Counter((path, typeclass_before(path)) for path in paths)),
         attributes=dict(sorted((Counter(plain) + count_knowledge()).items())),
@@ -95,49 +97,49 @@ def find_traces() -> Traces:
 
 
 def remove_traces(say: Say) -> None:
-    """Remove everything but the tables, which are empty then, with a line for each step."""
+    """Delete all rows and Attributes; report each step. The tables stay."""
     for model in our_models():
         erase_table(model, say)
     scripts = list(our_scripts().values_list("id", flat=True))
     attributes = Attribute.objects.filter(scriptdb__in=scripts)
-    say(f"{delete_in_chunks(attributes)} settings of minds deleted.")
-    say(f"{delete_in_chunks(our_scripts())} minds deleted.")
+    say(f"{delete_in_chunks(attributes)} settings of assistants deleted.")
+    say(f"{delete_in_chunks(our_scripts())} assistants deleted.")
     say(f"{delete_in_chunks(our_attributes())} Attributes deleted.")
     for path in sorted(set(our_objects().values_list("db_typeclass_path", flat=True))):
         before = typeclass_before(path)
         count = ObjectDB.objects.filter(db_typeclass_path=path).update(db_typeclass_path=before)
         say(f"{count} characters are {before} again.")
-    take_command_sets()
+    remove_command_sets()
     if settings.STATIC_ROOT:
         shutil.rmtree(Path(settings.STATIC_ROOT) / PACKAGE, ignore_errors=True)
     remove_long_term_memory(say)
 
 
 def remove_long_term_memory(say: Say) -> None:
-    """Remove the files of long-term memory. A store elsewhere is the game's own to empty."""
-    ServerConfig.objects.filter(db_key=TIDYING_KEY).delete()
+    """Delete the files of long-term memory; the admin must empty an external store."""
+    ServerConfig.objects.filter(db_key=MARKS_KEY).delete()
     try:
         store = read_settings(game_setting("MEMORY", {}), Path(settings.GAME_DIR)).store
     except ConfigError as error:
-        say(f"AI_ASSISTANT['MEMORY']: {error} Long-term memory's files stay.")
+        say(f"AI_ASSISTANT['MEMORY']: {error} The files of long-term memory stay.")
         return
     if remove_files(store.path):
         say(f"Long-term memory in {store.path} deleted.")
     if not store.is_embedded:
-        say(f"Long-term memory is in a store of your own, {store.provider}: empty it yourself.")
+        say(f"Long-term memory is in your own store, {store.provider}: empty it yourself.")
 
 
 def remove_tables() -> None:
-    """Undo our migrations, and what Django keeps of an app's tables beside them."""
+    """Undo the migrations, and delete the content types of the tables."""
     call_command("migrate", PACKAGE, "zero")
     ContentType.objects.filter(app_label=PACKAGE).delete()
 
 
 def leave_write_ahead_mode() -> bool:
-    """Give an SQLite file back the journal it had; False where somebody else has it open.
+    """Set an SQLite database back to its ordinary mode.
 
-    Not for looks: an Evennia 5.0.1 without our `close_connections` loses what it writes in
-    write-ahead mode as soon as another process closes the file (measured).
+    Returns False if another process has it open. Without `apps.close_connections`, Evennia 5.0.1
+    loses data in write-ahead mode as soon as another process closes the file (measured).
     """
     if connection.vendor != "sqlite":
         return True
@@ -147,7 +149,7 @@ def leave_write_ahead_mode() -> bool:
 
 
 def our_scripts() -> QuerySet[Any]:
-    """The minds, whatever class a game may have made of them."""
+    """Return the assistant scripts, with those of a game's subclasses, as a queryset."""
     from evennia_ai.assistant_script import AssistantScript
 
     family: QuerySet[Any] = AssistantScript.objects.all_family()
@@ -155,35 +157,35 @@ def our_scripts() -> QuerySet[Any]:
 
 
 def our_objects() -> QuerySet[Any]:
-    """Objects whose typeclass stands in this package."""
+    """Return the objects whose typeclass is in this package, as a queryset."""
     found: QuerySet[Any] = ObjectDB.objects.filter(db_typeclass_path__startswith=f"{PACKAGE}.")
     return found
 
 
 def our_attributes() -> QuerySet[Any]:
-    """What the package wrote onto characters, and what they know."""
+    """Return the package's Attributes on characters, with all records, as a queryset."""
     named = Q(db_key__in=ATTRIBUTES, db_attrtype=None)
     found: QuerySet[Any] = Attribute.objects.filter(
-        named | Q(db_attrtype__in=SHELVES), db_model="objectdb"
+        named | Q(db_attrtype__in=STORES), db_model="objectdb"
     )
     return found
 
 
 def count_knowledge() -> Counter[str]:
-    """How many characters have a journal, or profiles."""
+    """Return how many characters have records, by kind."""
     return Counter(
         {
             kind: ObjectDB.objects.filter(db_attributes__db_attrtype=kind).distinct().count()
-            for kind in SHELVES
+            for kind in STORES
         }
     )
 
 
 def our_models() -> list[type[Model]]:
-    """The package's tables, as far as they are there, each before those it refers to."""
-    there = set(connection.introspection.table_names())
+    """Return the package's existing tables, each before those it refers to."""
+    existing = set(connection.introspection.table_names())
     ours = apps.get_app_config(PACKAGE).get_models()
-    left = {model for model in ours if model._meta.db_table in there}
+    left = {model for model in ours if model._meta.db_table in existing}
     ordered: list[type[Model]] = []
     while left:
         referred = {
@@ -199,17 +201,16 @@ def our_models() -> list[type[Model]]:
 
 
 def typeclass_before(path: str) -> str:
-    """What an object was before it was given ears; the game's character where it never was."""
+    """Return an object's typeclass path before it got an assistant."""
     return original_path(path) or str(settings.BASE_CHARACTER_TYPECLASS)
 
 
 def erase_table(model: type[Model], say: Say) -> None:
-    """Delete all rows of a table, newest first, since rows may refer to older ones."""
+    """Delete all rows of a table, newest first, since they may refer to older ones."""
     rows = model._default_manager.order_by("-pk")
     count = 0
     while ids := list(rows.values_list("pk", flat=True)[:CHUNK]):
-        chosen = model._default_manager.filter(pk__in=ids)
-        chosen._raw_delete(chosen.db)  # type: ignore[attr-defined]
+        delete_rows(model, ids)
         count += len(ids)
         if count % ROWS_A_PROGRESS_LINE == 0:
             say(f"{model._meta.db_table}: {count:,} rows ...")
@@ -217,7 +218,7 @@ def erase_table(model: type[Model], say: Say) -> None:
 
 
 def delete_in_chunks(rows: QuerySet[Any]) -> int:
-    """Delete rows with what refers to them; returns how many. No hook of the game's is called."""
+    """Delete rows and all that refers to them, without hooks; returns how many."""
     count = 0
     while ids := list(rows.values_list("id", flat=True)[:CHUNK]):
         rows.model.objects.filter(id__in=ids).delete()
@@ -225,8 +226,8 @@ def delete_in_chunks(rows: QuerySet[Any]) -> int:
     return count
 
 
-def take_command_sets() -> None:
-    """Take our command sets from whoever was given them for good."""
+def remove_command_sets() -> None:
+    """Remove the package's command sets from objects and accounts."""
     for model in (ObjectDB, AccountDB):
         for obj in model.objects.filter(db_cmdset_storage__contains=f"{PACKAGE}."):
             kept = [path for path in obj.cmdset_storage if not path.startswith(f"{PACKAGE}.")]
@@ -234,7 +235,7 @@ def take_command_sets() -> None:
 
 
 def lines_of_code(folder: Path) -> Iterator[str]:
-    """The lines of a game's own Python files that name the package."""
+    """Return the lines of a game's own Python files that name the package."""
     for file in sorted(folder.rglob("*.py")):
         inner = file.relative_to(folder)
         if "site-packages" in inner.parts or any(part.startswith(".") for part in inner.parts):

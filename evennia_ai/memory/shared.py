@@ -112,7 +112,7 @@ class WithHearsay:
 
     def records(self) -> list[Record]:
         """Everything that others told it, as far as it is loaded."""
-        told = (record for index in self._heard for record in index.journal.records())
+        told = (record for index in self._heard for record in index.journal.held())
         return [record for record in told if record["teller"] != self._me]
 
     def search(

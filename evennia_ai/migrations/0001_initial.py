@@ -1,7 +1,7 @@
 """The tables of evennia_ai."""
 
-import django.db.models.deletion
 from django.db import migrations, models
+from django.db.models import CASCADE, SET_NULL
 
 
 class Migration(migrations.Migration):
@@ -14,9 +14,31 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
+            name="Turn",
+            fields=[
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("assistant", models.ForeignKey("scripts.scriptdb", CASCADE, related_name="+")),
+                ("at", models.DateTimeField()),
+                ("epoch", models.BigIntegerField()),
+                ("context", models.CharField(max_length=32)),
+                ("audience", models.JSONField(default=list)),
+                ("private", models.BooleanField(default=False)),
+                ("ended_at", models.DateTimeField(null=True)),
+                ("outcome", models.CharField(blank=True, max_length=16)),
+                ("detail", models.TextField(blank=True)),
+            ],
+            options={
+                "indexes": [
+                    models.Index(fields=["assistant", "id"], name="ai_turn_of"),
+                    models.Index(fields=["ended_at", "epoch"], name="ai_turn_open"),
+                ],
+            },
+        ),
+        migrations.CreateModel(
             name="Event",
             fields=[
                 ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("assistant", models.ForeignKey("scripts.scriptdb", CASCADE, related_name="+")),
                 ("at", models.DateTimeField()),
                 ("kind", models.CharField(max_length=16)),
                 ("speaker", models.CharField(max_length=24)),
@@ -29,106 +51,24 @@ class Migration(migrations.Migration):
                 ("reason", models.TextField(blank=True)),
                 ("attempts", models.PositiveSmallIntegerField(default=0)),
                 (
-                    "assistant",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="scripts.scriptdb",
-                    ),
-                ),
-            ],
-        ),
-        migrations.CreateModel(
-            name="Turn",
-            fields=[
-                ("id", models.BigAutoField(primary_key=True, serialize=False)),
-                ("at", models.DateTimeField()),
-                ("epoch", models.BigIntegerField()),
-                ("context", models.CharField(max_length=32)),
-                ("audience", models.JSONField(default=list)),
-                ("private", models.BooleanField(default=False)),
-                ("ended_at", models.DateTimeField(null=True)),
-                ("outcome", models.CharField(blank=True, max_length=16)),
-                ("detail", models.TextField(blank=True)),
-                (
-                    "assistant",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="scripts.scriptdb",
-                    ),
-                ),
-            ],
-        ),
-        migrations.CreateModel(
-            name="ToolCall",
-            fields=[
-                ("id", models.BigAutoField(primary_key=True, serialize=False)),
-                ("at", models.DateTimeField()),
-                ("call_id", models.CharField(max_length=128)),
-                ("name", models.CharField(max_length=64)),
-                ("arguments", models.TextField(blank=True)),
-                ("world", models.BooleanField(default=False)),
-                ("state", models.CharField(max_length=12)),
-                ("result", models.TextField(blank=True)),
-                ("ended_at", models.DateTimeField(null=True)),
-                (
-                    "assistant",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="scripts.scriptdb",
-                    ),
-                ),
-                (
                     "turn",
                     models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="tool_calls",
-                        to="evennia_ai.turn",
+                        "evennia_ai.turn", SET_NULL, null=True, related_name="events"
                     ),
                 ),
             ],
-        ),
-        migrations.CreateModel(
-            name="ModelCall",
-            fields=[
-                ("id", models.BigAutoField(primary_key=True, serialize=False)),
-                ("at", models.DateTimeField()),
-                ("purpose", models.CharField(max_length=32)),
-                ("profile", models.CharField(max_length=64)),
-                ("model", models.CharField(blank=True, max_length=255)),
-                ("estimated_tokens", models.PositiveIntegerField(default=0)),
-                ("prompt_tokens", models.PositiveIntegerField(null=True)),
-                ("completion_tokens", models.PositiveIntegerField(null=True)),
-                ("duration_ms", models.PositiveIntegerField(default=0)),
-                ("finish_reason", models.CharField(blank=True, max_length=32)),
-                ("error_kind", models.CharField(blank=True, max_length=16)),
-                ("error", models.TextField(blank=True)),
-                (
-                    "assistant",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="scripts.scriptdb",
-                    ),
-                ),
-                (
-                    "turn",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="model_calls",
-                        to="evennia_ai.turn",
-                    ),
-                ),
-            ],
+            options={
+                "indexes": [
+                    models.Index(fields=["assistant", "state", "id"], name="ai_event_state"),
+                    models.Index(fields=["speaker", "assistant", "id"], name="ai_event_speaker"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Message",
             fields=[
                 ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("assistant", models.ForeignKey("scripts.scriptdb", CASCADE, related_name="+")),
                 ("at", models.DateTimeField()),
                 ("role", models.CharField(max_length=12)),
                 ("content", models.TextField(blank=True)),
@@ -140,47 +80,69 @@ class Migration(migrations.Migration):
                 ("private", models.BooleanField(default=False)),
                 ("tokens", models.PositiveIntegerField(default=0)),
                 (
-                    "assistant",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="scripts.scriptdb",
-                    ),
-                ),
-                (
                     "event",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="+",
-                        to="evennia_ai.event",
-                    ),
+                    models.ForeignKey("evennia_ai.event", SET_NULL, null=True, related_name="+"),
                 ),
                 (
                     "turn",
+                    models.ForeignKey("evennia_ai.turn", SET_NULL, null=True, related_name="+"),
+                ),
+                ("consulted", models.JSONField(default=dict)),
+            ],
+            options={"indexes": [models.Index(fields=["assistant", "id"], name="ai_message_seq")]},
+        ),
+        migrations.CreateModel(
+            name="ModelCall",
+            fields=[
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("assistant", models.ForeignKey("scripts.scriptdb", CASCADE, related_name="+")),
+                ("at", models.DateTimeField()),
+                (
+                    "turn",
                     models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="+",
-                        to="evennia_ai.turn",
+                        "evennia_ai.turn", SET_NULL, null=True, related_name="model_calls"
                     ),
                 ),
+                ("purpose", models.CharField(max_length=32)),
+                ("profile", models.CharField(max_length=64)),
+                ("model", models.CharField(blank=True, max_length=255)),
+                ("estimated_tokens", models.PositiveIntegerField(default=0)),
+                ("prompt_tokens", models.PositiveIntegerField(null=True)),
+                ("completion_tokens", models.PositiveIntegerField(null=True)),
+                ("duration_ms", models.PositiveIntegerField(default=0)),
+                ("finish_reason", models.CharField(blank=True, max_length=32)),
+                ("error_kind", models.CharField(blank=True, max_length=16)),
+                ("error", models.TextField(blank=True)),
             ],
+            options={"indexes": [models.Index(fields=["assistant", "id"], name="ai_modelcall_of")]},
         ),
-        migrations.AddField(
-            model_name="event",
-            name="turn",
-            field=models.ForeignKey(
-                null=True,
-                on_delete=django.db.models.deletion.SET_NULL,
-                related_name="events",
-                to="evennia_ai.turn",
-            ),
+        migrations.CreateModel(
+            name="ToolCall",
+            fields=[
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("assistant", models.ForeignKey("scripts.scriptdb", CASCADE, related_name="+")),
+                ("at", models.DateTimeField()),
+                (
+                    "turn",
+                    models.ForeignKey(
+                        "evennia_ai.turn", SET_NULL, null=True, related_name="tool_calls"
+                    ),
+                ),
+                ("call_id", models.CharField(max_length=128)),
+                ("name", models.CharField(max_length=64)),
+                ("arguments", models.TextField(blank=True)),
+                ("world", models.BooleanField(default=False)),
+                ("state", models.CharField(max_length=12)),
+                ("result", models.TextField(blank=True)),
+                ("ended_at", models.DateTimeField(null=True)),
+            ],
+            options={"indexes": [models.Index(fields=["assistant", "id"], name="ai_toolcall_of")]},
         ),
         migrations.CreateModel(
             name="Compaction",
             fields=[
                 ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("assistant", models.ForeignKey("scripts.scriptdb", CASCADE, related_name="+")),
                 ("at", models.DateTimeField()),
                 ("reason", models.CharField(max_length=12)),
                 ("from_seq", models.BigIntegerField()),
@@ -193,77 +155,116 @@ class Migration(migrations.Migration):
                 ("facts_found", models.PositiveIntegerField(default=0)),
                 ("facts_kept", models.PositiveIntegerField(default=0)),
                 ("facts_rescued", models.PositiveIntegerField(default=0)),
+                ("facts", models.JSONField(default=dict)),
                 ("consulted", models.JSONField(default=dict)),
                 ("rung", models.CharField(blank=True, max_length=16)),
-                ("cost", models.JSONField(default=dict)),
-                ("undone_at", models.DateTimeField(null=True)),
-                (
-                    "assistant",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="scripts.scriptdb",
-                    ),
-                ),
                 (
                     "previous",
                     models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="+",
-                        to="evennia_ai.compaction",
+                        "evennia_ai.compaction", SET_NULL, null=True, related_name="+"
                     ),
                 ),
+                ("cost", models.JSONField(default=dict)),
+                ("undone_at", models.DateTimeField(null=True)),
+                ("speakers", models.JSONField(default=dict)),
+                ("archived", models.BooleanField(default=False)),
+                ("sealed", models.BooleanField(default=False)),
             ],
             options={
-                "indexes": [models.Index(fields=["assistant", "id"], name="ai_compaction_of")],
+                "indexes": [models.Index(fields=["assistant", "id"], name="ai_compaction_of")]
+            },
+        ),
+        migrations.CreateModel(
+            name="SleepPass",
+            fields=[
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("assistant", models.ForeignKey("scripts.scriptdb", CASCADE, related_name="+")),
+                ("at", models.DateTimeField()),
+                ("epoch", models.BigIntegerField()),
+                ("reason", models.CharField(max_length=12)),
+                ("ended_at", models.DateTimeField(null=True)),
+                ("outcome", models.CharField(blank=True, max_length=12)),
+                ("results", models.JSONField(default=dict)),
+                ("errors", models.JSONField(default=dict)),
+                ("cost", models.JSONField(default=dict)),
+            ],
+            options={"indexes": [models.Index(fields=["assistant", "id"], name="ai_sleeppass_of")]},
+        ),
+        migrations.CreateModel(
+            name="SharedEntry",
+            fields=[
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("assistant", models.ForeignKey("scripts.scriptdb", CASCADE, related_name="+")),
+                ("at", models.DateTimeField()),
+                ("entry", models.CharField(max_length=80)),
+                ("scope", models.CharField(max_length=300)),
+                ("teller", models.CharField(max_length=24)),
+                ("text", models.TextField()),
+                ("learnt_at", models.DateTimeField()),
+                ("available_from", models.DateTimeField()),
+                ("importance", models.PositiveSmallIntegerField()),
+                ("trust", models.FloatField()),
+                ("source", models.CharField(blank=True, max_length=24)),
+                ("speakers", models.JSONField(default=list)),
+                ("people", models.TextField(blank=True)),
+            ],
+            options={
+                "indexes": [
+                    models.Index(fields=["scope", "-importance", "-id"], name="ai_shared_scope"),
+                    models.Index(fields=["teller", "entry"], name="ai_shared_entry"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("assistant", "entry", "scope"), name="ai_shared_once"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
             name="DailyUse",
             fields=[
                 ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("assistant", models.ForeignKey("scripts.scriptdb", CASCADE, related_name="+")),
                 ("day", models.DateField()),
                 ("calls", models.PositiveIntegerField(default=0)),
                 ("prompt_tokens", models.PositiveBigIntegerField(default=0)),
                 ("completion_tokens", models.PositiveBigIntegerField(default=0)),
-                (
-                    "assistant",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="scripts.scriptdb",
-                    ),
-                ),
             ],
             options={
                 "constraints": [
                     models.UniqueConstraint(fields=("assistant", "day"), name="ai_dailyuse_once")
-                ],
+                ]
             },
         ),
-        migrations.AddIndex(
-            model_name="turn",
-            index=models.Index(fields=["assistant", "id"], name="ai_turn_of"),
+        migrations.CreateModel(
+            name="SpeakerUse",
+            fields=[
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("speaker", models.CharField(max_length=24)),
+                ("day", models.DateField()),
+                ("tokens", models.PositiveBigIntegerField(default=0)),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("day", "speaker"), name="ai_speakeruse_once")
+                ]
+            },
         ),
-        migrations.AddIndex(
-            model_name="turn",
-            index=models.Index(fields=["ended_at", "epoch"], name="ai_turn_open"),
+        migrations.CreateModel(
+            name="Lore",
+            fields=[
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("title", models.CharField(max_length=200, unique=True)),
+                ("text", models.TextField()),
+                ("scopes", models.JSONField(default=list)),
+            ],
         ),
-        migrations.AddIndex(
-            model_name="toolcall",
-            index=models.Index(fields=["assistant", "id"], name="ai_toolcall_of"),
-        ),
-        migrations.AddIndex(
-            model_name="modelcall",
-            index=models.Index(fields=["assistant", "id"], name="ai_modelcall_of"),
-        ),
-        migrations.AddIndex(
-            model_name="message",
-            index=models.Index(fields=["assistant", "id"], name="ai_message_seq"),
-        ),
-        migrations.AddIndex(
-            model_name="event",
-            index=models.Index(fields=["assistant", "state", "id"], name="ai_event_state"),
+        migrations.CreateModel(
+            name="SharedPersona",
+            fields=[
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("name", models.CharField(max_length=64, unique=True)),
+                ("fields", models.JSONField(default=dict)),
+            ],
         ),
     ]

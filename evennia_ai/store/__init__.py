@@ -1,1 +1,1 @@
-"""The only code that reads and writes the tables. Plain data in, plain data out."""
+"""The only code that reads and writes the tables: plain data in, plain data out."""

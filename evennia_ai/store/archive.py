@@ -1,34 +1,35 @@
-"""Where journal entries go that faded, and where they can be brought back from for a while:
-`character.journal.archive`."""
+"""The archive of pruned journal entries: `character.journal.archive`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from evennia_ai.policy.records.journal_entry import (
+    ArchivedEntry,
     archived,
     brought_back,
-    change_archived,
     is_over,
-    read_archived,
 )
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.store.record_store import RecordStore
 
 
 class JournalArchive(RecordStore):
-    """Entries as they were, with when they were put away. They are in no search, no prompt and no
-    index; "forget me" reaches them as it does the journal."""
+    """Pruned journal entries, each with the time it was archived.
+
+    No search, prompt or index uses them. "Forget me" removes them as it does journal entries.
+    """
 
     kind = "ai_archive"
     prefix = "a"
+    model = ArchivedEntry
 
     def put_away(self, journal: RecordStore, *ids: str) -> int:
-        """Move entries out of a journal; returns how many of these there were. First there, then
-        gone here: what is interrupted between the two is made good by doing it again. Raises
-        StoreUnavailable."""
+        """Move entries from a journal into the archive; returns how many existed.
+
+        Two transactions: the second removes them from the journal. After a crash in between, a
+        second call completes the move.
+        """
         entries = [entry for entry in map(journal.get, ids) if entry]
         new = [
             archived(entry, self.now()) for entry in entries if not self.segments.get(entry["id"])
@@ -38,31 +39,17 @@ class JournalArchive(RecordStore):
         return journal.remove(*ids)
 
     def bring_back(self, journal: RecordStore, id: str) -> Record:
-        """Move an entry back into its journal, as one that was weighed by hand: nothing automatic
-        puts it away again. Returns it. Raises KeyError where there is none of that id, and
-        StoreUnavailable."""
-        entry = self.get(id)
-        if entry is None:
-            raise KeyError(id)
-        back = brought_back(entry)
+        """Move an entry back into its journal; returns it.
+
+        Its importance counts as given by hand, so that pruning does not archive it again. Raises
+        KeyError if no entry has this id.
+        """
+        back = brought_back(self.require(id))
         if journal.get(id) is None:
             journal.segments.change({}, back)
         self.remove(id)
         return back
 
     def over(self, now: datetime, days: float) -> list[str]:
-        """Ids of what has been here for so many days, as far as is loaded."""
+        """Return the ids of loaded entries that were archived at least ``days`` ago."""
         return [entry["id"] for entry in self.segments.held() if is_over(entry, now, days)]
-
-    # --- what a shelf asks for ------------------------------------------------------------------
-
-    def read(self, raw: Any) -> Record:
-        """A stored entry; raises BadRecord."""
-        return read_archived(raw)
-
-    def changed(self, record: Record, fields: Mapping[str, Any]) -> Record:
-        """An entry with some fields changed; raises BadRecord."""
-        return change_archived(record, fields)
-
-    def noticed(self, old: Record | None, new: Record | None) -> None:
-        """Nothing is derived from what lies here."""

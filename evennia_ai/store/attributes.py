@@ -1,8 +1,7 @@
-"""Our Attributes: read with suspicion, written without holding the reactor.
+"""Reading and writing this package's own Attributes.
 
-Anybody may have written anything there, an older version and a builder's ``set`` too. What cannot
-be used counts as not being there; it stays where it is for whoever looks into it, and the log tells
-of it once.
+A builder's ``set`` or other code may have stored any value there. A value that cannot be used is
+ignored and left in place; the log names it once. A write never holds the reactor for long.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ log = Logger()
 # The key of every AssistantScript.
 SCRIPT_KEY = "assistant"
 
-KINDS: dict[str, tuple[type, ...]] = {
+TYPES: dict[str, tuple[type, ...]] = {
     "ai_persona": (str, dict, Persona),
     "ai_lore": (list, tuple),
     "ai_fillers": (str, list, tuple),
@@ -35,7 +34,7 @@ KINDS: dict[str, tuple[type, ...]] = {
     "sleep_cause": (str,),
     "asleep_since": (int, float),
 }
-WORDS = {
+TYPE_NAMES = {
     str: "text",
     dict: "fields",
     bool: "true or false",
@@ -45,21 +44,24 @@ WORDS = {
 
 
 def inspect_attribute(obj: Any, name: str) -> tuple[Any, str]:
-    """The plain value of one of our Attributes, None where there is none or where it is of no use;
-    and what is wrong with it, in a sentence, else an empty text."""
+    """Return the plain value of an Attribute, and a sentence if it cannot be used.
+
+    The value is None if there is no Attribute or it cannot be used; the sentence is empty if
+    nothing is wrong.
+    """
     try:
         value = deserialize(obj.attributes.get(name))
     except Exception as error:  # noqa: BLE001  # unpickling what anybody wrote may raise anything
-        return None, f"{name} cannot be read: {type(error).__name__}."
-    allowed = KINDS.get(name, (object,))
+        return None, f"{name} cannot be read ({type(error).__name__}). Set it again."
+    allowed = TYPES.get(name, (object,))
     if value is None or isinstance(value, allowed):
         return value, ""
-    kinds = " or ".join(WORDS[kind] for kind in allowed if kind in WORDS)
+    kinds = " or ".join(TYPE_NAMES[kind] for kind in allowed if kind in TYPE_NAMES)
     return None, f"{name} must be {kinds}, not {brief(value)}."
 
 
 def read_attribute(obj: Any, name: str) -> Any:
-    """`inspect_attribute`'s value; what is wrong with it is logged, once."""
+    """Return the plain value of an Attribute; logs once if it cannot be used."""
     value, trouble = inspect_attribute(obj, name)
     if trouble:
         tell_once(obj, trouble)
@@ -67,21 +69,20 @@ def read_attribute(obj: Any, name: str) -> Any:
 
 
 def tell_once(obj: Any, trouble: str) -> None:
-    """Log what is wrong with something that is stored on an object, once in this process."""
+    """Log what is wrong with a stored value of an object, once in this process."""
     told = obj.ndb.ai_told or set()
     if trouble not in told:
         obj.ndb.ai_told = {*told, trouble}
-        log.warn("{subject!s}, not used: {trouble}", subject=obj, trouble=trouble)
+        log.warn("{subject!s}: a stored value is ignored: {trouble}", subject=obj, trouble=trouble)
 
 
 def write_attribute(obj: Any, name: str, value: Any) -> None:
-    """Set one of our Attributes; raises StoreUnavailable where the database cannot be written now,
-    and then memory shows what is stored."""
+    """Set an Attribute; if it raises StoreUnavailable, memory shows the stored value."""
     write_attributes(obj, **{name: value})
 
 
 def write_attributes(obj: Any, **values: Any) -> None:
-    """Set several of our Attributes or none of them, as `write_attribute` does."""
+    """Set several Attributes in one transaction; raises as `write_attribute`."""
     try:
         with brief_transaction():
             for name, value in values.items():
@@ -93,7 +94,7 @@ def write_attributes(obj: Any, **values: Any) -> None:
 
 
 def forget_cached(obj: Any, name: str) -> None:
-    """Read an Attribute anew at its next use: Evennia keeps what it could not save."""
+    """Drop an Attribute from the cache: Evennia also caches what it could not save."""
     cached = obj.attributes.get(name, return_obj=True)
     if cached is not None and cached.pk:
         cached.flush_from_cache(force=True)

@@ -1,4 +1,4 @@
-"""Transactions that never hold the reactor: a busy database is an error at once, not a wait."""
+"""Transactions that do not hold the reactor if the database is busy."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ WAIT_AGAIN_AFTER_S = 0.1
 
 
 class Patience:
-    """How long to wait for a lock. Not at all right after one was met: many writes in a row, such
-    as those of everybody in a room who heard the same line, must not add up to a long wait."""
+    """The time to wait for a lock.
+
+    The wait is zero shortly after a lock was met: many writes in a row, such as those of all
+    assistants in a room who heard the same line, must not add up to a long wait.
+    """
 
     def __init__(self) -> None:
         self.met_at = float("-inf")
 
     def wait_ms(self, now: float) -> int:
-        """The wait in ms for a write that begins now, in seconds of a clock that never jumps."""
+        """Return the wait in ms for a write at ``now``, in seconds of a monotonic clock."""
         return 0 if now - self.met_at < WAIT_AGAIN_AFTER_S else LOCK_WAIT_MS
 
 
@@ -31,11 +34,10 @@ patience = Patience()
 
 @contextmanager
 def brief_transaction() -> Generator[None]:
-    """One transaction that waits `LOCK_WAIT_MS` at most for another writer, and see `Patience`; all
-    of it or nothing.
+    """Run one transaction that waits at most `LOCK_WAIT_MS` for a lock.
 
-    A locked SQLite would hold the reactor for its whole time-out, ten seconds in Evennia
-    (measured). Raises StoreUnavailable where the database is locked, full or cannot be written.
+    Without this, a locked SQLite database holds the reactor for its whole time-out, ten seconds in
+    Evennia (measured). Raises StoreUnavailable if the database is locked, full or read-only.
     """
     wait_before = shorten_wait()
     try:
@@ -43,14 +45,14 @@ def brief_transaction() -> Generator[None]:
             yield
     except OperationalError as error:
         patience.met_at = time.monotonic()
-        raise StoreUnavailable(f"The database cannot be written now: {error}") from error
+        raise StoreUnavailable(f"The database cannot be written now ({error}).") from error
     finally:
         if wait_before is not None:
             set_wait(wait_before)
 
 
 def shorten_wait() -> int | None:
-    """Make SQLite give up a lock soon; returns its own wait in ms, None for another database."""
+    """Shorten SQLite's wait for a lock; returns the old one in ms, else None."""
     if connection.vendor != "sqlite":
         return None
     connection.ensure_connection()
@@ -60,5 +62,5 @@ def shorten_wait() -> int | None:
 
 
 def set_wait(wait_ms: int) -> None:
-    """Set how long SQLite waits for a lock."""
+    """Set the time that SQLite waits for a lock, in ms."""
     connection.connection.execute(f"PRAGMA busy_timeout={wait_ms}")

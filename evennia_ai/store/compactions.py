@@ -1,9 +1,8 @@
-"""One assistant's compactions in the database. The log's messages are never touched (P3)."""
+"""One assistant's compactions in the database; they never change a message (P3)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from datetime import datetime
 from typing import Any
@@ -20,7 +19,7 @@ MASK = "mask"
 
 
 class TableCompactions:
-    """Records that move the start of what a model sees. The latest that is not undone counts."""
+    """The compactions of one assistant; the latest that is not undone is in force."""
 
     def __init__(self, assistant_id: int, now: Callable[[], datetime]) -> None:
         self.assistant_id = assistant_id
@@ -36,7 +35,7 @@ class TableCompactions:
         return record_from_row(row)
 
     def mask(self, from_seq: int, upto_seq: int, count: int) -> None:
-        """Store that tool results up to a message are shown masked from now on."""
+        """Store a mask: the model sees tool results up to a message as archived."""
         with brief_transaction():
             models.Compaction.objects.create(
                 assistant_id=self.assistant_id,
@@ -50,39 +49,43 @@ class TableCompactions:
             )
 
     def last(self) -> CompactionRecord | None:
-        """The compaction in force, None where there is none."""
+        """Return the compaction in force, None if there is none."""
         row = self._in_force().exclude(reason=MASK).order_by("-id").first()
         return None if row is None else record_from_row(row)
 
     def masked_upto(self) -> int:
-        """The last message whose result, if it is one, is masked; 0 where none is."""
+        """Return the number of the last message that masks apply to, 0 without a mask."""
         found = self._in_force().filter(reason=MASK).aggregate(upto=Max("upto_seq"))
         return int(found["upto"] or 0)
 
     def undo(self) -> CompactionRecord | None:
-        """Put the compaction in force out of it, with the masks that came after it; the one before
-        is in force again. Returns what was undone, None where there was nothing; raises CannotUndo
-        where retention has deleted what would come back."""
+        """Undo the compaction in force and the later masks; returns it, None if none.
+
+        The previous compaction is in force again. Raises CannotUndo if retention has
+        deleted messages that it would restore.
+        """
         record = self.last()
         if record is None:
             return None
         if models.Compaction.objects.filter(id=record.id, sealed=True).exists():
             raise CannotUndo(
-                "This compaction cannot be taken back: retention has deleted what came before it."
+                "This compaction cannot be undone: retention has deleted the messages before it."
             )
         undone = self._in_force().filter(id__gte=record.id)
-        with brief_transaction():  # archived: a crash may have left a part of it in the journal
+        with brief_transaction():  # archived, since a crash may have left entries in the journal
             undone.update(undone_at=self.now(), archived=True)
         return record
 
     def to_archive(self) -> list[tuple[CompactionRecord, bool]]:
-        """The compactions in force without entries in the journal, and the undone ones that have
-        some, oldest first; True with the former."""
+        """Return the compactions whose journal entries must change, oldest first.
+
+        Each with True if its entries must be written, False if they must be removed.
+        """
         rows = unsettled().filter(assistant_id=self.assistant_id).order_by("id")
         return [(record_from_row(row), row.undone_at is None) for row in rows]
 
     def note_archived(self, id: int, archived: bool) -> None:
-        """Store whether a compaction has its entries in the journal."""
+        """Store whether the journal holds the entries of a compaction."""
         with brief_transaction():
             models.Compaction.objects.filter(id=id).update(archived=archived)
 
@@ -91,14 +94,13 @@ class TableCompactions:
 
 
 def unsettled() -> Any:
-    """The compactions, of whomever, whose entries in journals are still to be written or taken
-    back."""
+    """Return the compactions of all assistants whose journal entries must change."""
     wanting = Q(undone_at=None, archived=False) | Q(undone_at__isnull=False, archived=True)
     return models.Compaction.objects.filter(wanting).exclude(reason=MASK)
 
 
 def assistants_to_archive() -> list[int]:
-    """Ids of the assistants that have such, by one query for all."""
+    """Return the ids of the assistants with unsettled compactions, in one query."""
     return sorted(set(unsettled().values_list("assistant_id", flat=True)))
 
 
@@ -121,7 +123,7 @@ PLAIN = ("summary", "speakers", "consulted", "cost")
 
 
 def fields_of(record: CompactionRecord) -> dict[str, Any]:
-    """The row's fields, but for id, assistant and time."""
+    """Return the fields of a row, without id, assistant and time."""
     copied = {name: getattr(record, name) for name in COPIED}
     plain = {name: dict(getattr(record, name)) for name in PLAIN}
     facts = {key: [plain_fact(fact) for fact in facts] for key, facts in record.facts.items()}
@@ -129,22 +131,18 @@ def fields_of(record: CompactionRecord) -> dict[str, Any]:
 
 
 def plain_fact(fact: Fact) -> dict[str, Any]:
-    """A fact as JSON takes it. Its audience is that of the part it stands in."""
+    """Return a fact as JSON data, without its audience, which is that of its part."""
     return {name: getattr(fact, name) for name in FACT_FIELDS}
 
 
-def read_facts(key: str, stored: Any) -> tuple[Fact, ...]:
-    """The facts of one part; what no longer is one is left out."""
-    audience = part_audience(key)
-    facts = []
-    for entry in stored if isinstance(stored, list) else ():
-        with suppress(TypeError, KeyError):
-            facts.append(Fact(**{**entry, "terms": tuple(entry["terms"]), "audience": audience}))
-    return tuple(facts)
+def read_facts(key: str, stored: Iterable[Mapping[str, Any]]) -> tuple[Fact, ...]:
+    """Return the stored facts of one part, with the audience of the part."""
+    shared = {"audience": part_audience(key)}
+    return tuple(Fact(**{**fact, **shared, "terms": tuple(fact["terms"])}) for fact in stored)
 
 
 def record_from_row(row: models.Compaction) -> CompactionRecord:
-    """A row as plain data."""
+    """Return a row as plain data."""
     return CompactionRecord(
         id=row.id,
         compacted_at=row.at.isoformat(),

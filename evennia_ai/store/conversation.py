@@ -1,4 +1,4 @@
-"""One assistant's conversation in the database, with the view of it in memory."""
+"""One assistant's conversation in the database, with its view in memory."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from evennia_ai.store.rows import message_from_row, message_to_row
 
 
 class TableConversation:
-    """Append-only. The view is read from the database at first use and kept in step after that.
+    """The append-only conversation of one assistant.
 
-    ``count`` tells the tokens of a message when it is stored, once and for all.
+    The view is read from the database at first use and updated with each write. ``count`` counts
+    the tokens of a message once, when it is stored.
     """
 
     def __init__(
@@ -33,32 +34,35 @@ class TableConversation:
         self._view: View | None = None
 
     def append(self, messages: Sequence[Message]) -> list[Message]:
-        """Store messages in one transaction; the view follows only when all of them are stored."""
+        """Store messages in one transaction, then add them to the view; returns them."""
         with brief_transaction():
             rows = self.insert(messages)
         return self.extend_view(rows)
 
     def insert(self, messages: Sequence[Message]) -> list[models.Message]:
-        """Store messages within a transaction of the caller's, who extends the view after it."""
+        """Store messages inside the caller's transaction; the caller extends the view."""
         at = self.now()
         rows = [message_to_row(self.assistant_id, message, at, self.count) for message in messages]
-        return models.Message.objects.bulk_create(rows)
+        stored: list[models.Message] = models.Message.objects.bulk_create(rows)
+        return stored
 
     def extend_view(self, rows: Sequence[models.Message]) -> list[Message]:
-        """Take rows into the view that a transaction elsewhere has stored."""
+        """Add stored rows to the view; returns them as messages."""
         stored = [message_from_row(row) for row in rows]
         if self._view is not None:
             self._view.extend(stored)
         return stored
 
     def view(self) -> Sequence[Message]:
-        """The marker of the last compaction, if any, and every message after it, oldest first. Do
-        not mutate."""
+        """Return the last compaction's marker, if any, and all later messages.
+
+        Oldest first. Callers must not change the list.
+        """
         return self.current.items
 
     @property
     def current(self) -> View:
-        """The view with its sizes."""
+        """Return the view with its token counts."""
         if self._view is None:
             record = self.compactions.last()
             rows = models.Message.objects.filter(
@@ -69,8 +73,10 @@ class TableConversation:
         return self._view
 
     def compact(self, record: CompactionRecord) -> CompactionRecord:
-        """Store a compaction; the view begins after it as soon as it is stored, with every message
-        that came meanwhile. Returns it with its id."""
+        """Store a compaction and start the view after it; returns it with its id.
+
+        Messages that arrived since the summary was made stay in the view.
+        """
         stored = self.compactions.commit(record)
         view = self.current
         kept = [m for m in view.messages if m["metadata"]["seq"] > stored.upto_seq]
@@ -78,7 +84,7 @@ class TableConversation:
         return stored
 
     def mask(self, upto_seq: int) -> int:
-        """Show the tool results up to a message masked from now on; returns how many these are."""
+        """Mask the tool results up to a message; returns how many."""
         view = self.current
         chosen = [
             m for m in view.messages
@@ -90,19 +96,19 @@ class TableConversation:
         return len(chosen)
 
     def undo(self) -> CompactionRecord | None:
-        """Undo the last compaction and the masks after it; returns it, None where there is none."""
+        """Undo the last compaction and the later masks; returns it, None if none."""
         undone = self.compactions.undo()
         self.forget_view()
         return undone
 
     def to_archive(self) -> list[tuple[CompactionRecord, bool]]:
-        """The compactions whose entries in the journal are to be written (True) or taken back."""
+        """Return the compactions whose journal entries must be written (True) or removed."""
         return self.compactions.to_archive()
 
     def note_archived(self, id: int, archived: bool) -> None:
-        """Store whether a compaction has its entries in the journal."""
+        """Store whether the journal holds the entries of a compaction."""
         self.compactions.note_archived(id, archived)
 
     def forget_view(self) -> None:
-        """Drop the view from memory; the next use reads it anew."""
+        """Remove the view from memory; the next use reads it again."""
         self._view = None

@@ -1,5 +1,7 @@
-"""Whose long-term memory may hold what their journals do not any more: kept until it is put right,
-whatever happens in between."""
+"""Characters whose long-term memory may hold more than their journals.
+
+A mark stays in the database until long-term memory has been cleaned.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +12,15 @@ from evennia.server.models import ServerConfig
 
 from evennia_ai.store.brief_transaction import brief_transaction
 
-KEY = "evennia_ai_memories_to_tidy"
+# The key of the marks in Evennia's table of server settings.
+KEY = "evennia_ai_deletion_marks"
 
-# Sent when a character was marked.
+# Sent after a character was marked.
 marked = Signal()
 
 
 def mark_for_deletion(character_id: int) -> None:
-    """Note that something was removed from a character's journal that must leave its long-term
-    memory, too; raises StoreUnavailable."""
+    """Note that long-term memory must be cleaned, too; raises StoreUnavailable."""
     with brief_transaction():
         marks = deletion_marks()
         number = marks.get(character_id, 0) + 1
@@ -27,13 +29,16 @@ def mark_for_deletion(character_id: int) -> None:
 
 
 def deletion_marks() -> dict[int, int]:
-    """Numbers of the characters that are marked, each with how often."""
+    """Return how often each character is marked, by its id."""
     stored = ServerConfig.objects.conf(KEY)
     return dict(stored) if isinstance(stored, Mapping) else {}
 
 
 def note_deleted(character_id: int, number: int) -> None:
-    """Take a character's mark away, unless it was marked again since; raises StoreUnavailable."""
+    """Remove a character's mark, unless it was marked more than ``number`` times.
+
+    Raises StoreUnavailable.
+    """
     with brief_transaction():
         marks = deletion_marks()
         if marks.get(character_id) == number:

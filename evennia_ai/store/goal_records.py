@@ -1,8 +1,8 @@
-"""What a character is after: `character.ai_goals`."""
+"""A character's goals: `character.ai_goals`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from evennia_ai.errors import BadRecord
@@ -10,115 +10,94 @@ from evennia_ai.messages import Audience
 from evennia_ai.policy.records.goal import (
     DEEPEST,
     OPEN,
-    change_goal,
+    Goal,
     depth_of,
     long_closed,
     make_goal,
     merge_goals,
     plan_close,
     plan_reopen,
-    read_goal,
 )
 from evennia_ai.policy.records.journal_entry import sameness
-from evennia_ai.policy.records.provenance import Record, copy_of, select_known
-from evennia_ai.store.record_store import RecordStore
+from evennia_ai.policy.records.provenance import Record
+from evennia_ai.store.record_store import RecordStore, copies_known
+
+COPIED_TO_STEPS = ("audience", "speakers", "source_seqs", "importance")
 
 
 class Goals(RecordStore):
-    """Goals of `evennia_ai.policy.records.goal.Goal`'s fields, as plain dicts. There are few of
-    them."""
+    """Goals as plain dicts with the fields of `Goal`. A character has few of them."""
 
     kind = "ai_goals"
     prefix = "g"
+    model = Goal
 
     def add(self, content: str, **fields: Any) -> str:
-        """Set a goal; returns its id. One in the same words for the same ears is taken up again.
+        """Store a goal; returns its id.
+
+        If a goal with the same words, audience and parent exists, it is reopened instead.
 
         Args:
-            content: what it is after.
-            **fields: any of `Goal`'s.
+            content: the goal in words.
+            **fields: other fields of `Goal`.
 
         Raises:
-            BadRecord: a field does not fit, or it would be a step of a step of a step.
-            StoreUnavailable: the database cannot be written now; nothing has changed.
+            BadRecord: a value does not fit its field, the parent does not exist, or the goal would
+                be nested too deep.
         """
         new = make_goal(self.segments.next_id, content, self.now(), fields)
         goals = {goal["id"]: goal for goal in self.segments.all()}
         if new["parent"] and new["parent"] not in goals:
-            raise BadRecord(f"parent: there is no goal '{new['parent']}'.")
+            raise BadRecord(f"parent: there is no goal '{new['parent']}'. Give the id of a goal.")
         if depth_of(new, goals) >= DEEPEST:
-            raise BadRecord("parent: that is a step of a step already.")
-        same = sameness(new, new["parent"])
-        for goal in goals.values():
-            if sameness(goal, goal["parent"]) == same:
-                merged = merge_goals(goal, new)
-                if merged != goal:
-                    self.segments.change({goal["id"]: merged})
-                return str(goal["id"])
-        self.put(new)
-        return str(new["id"])
+            raise BadRecord(
+                f"parent: '{new['parent']}' is a step of a step already. Give the goal above it."
+            )
+        key = sameness(new, new["parent"])
+        same = next((g for g in goals.values() if sameness(g, g["parent"]) == key), None)
+        return self.put_or_merge(new, same, merge_goals)
 
     def add_steps(self, goal_id: str, contents: Iterable[str]) -> int:
-        """Set the steps towards a goal, once and in one transaction; returns how many. They are for
-        the same ears and of the same words as it is. Raises StoreUnavailable."""
+        """Store the steps of a goal once, in one transaction; returns how many are new.
+
+        The steps have the audience, speakers, sources and importance of the goal.
+        """
         goal = self.segments.get(goal_id)
         if goal is None or goal["decomposed"]:
             return 0
-        whose = {name: goal[name] for name in ("audience", "speakers", "source_seqs", "importance")}
+        shared = {name: goal[name] for name in COPIED_TO_STEPS}
         ids = self.segments.next_ids()
         steps = [
-            make_goal(next(ids), content, self.now(), {**whose, "parent": goal_id})
+            make_goal(next(ids), content, self.now(), {**shared, "parent": goal_id})
             for content in contents
         ]
-        self.segments.change({goal_id: change_goal(goal, {"decomposed": True})}, *steps)
+        self.segments.change({goal_id: self.changed(goal, {"decomposed": True})}, *steps)
         return len(steps)
 
     def touch(self, id: str, **fields: Any) -> Record:
-        """Change a goal and note that something was done about it. Raises as `update`."""
+        """Change a goal and note the time of progress; returns it. Raises as `update`."""
         return self.update(id, **fields, touched=self.now())
 
     def close(self, id: str, state: str) -> int:
-        """End a goal and the open steps towards it as done or dropped; returns how many ended.
-        Raises KeyError where there is none of that id, and StoreUnavailable."""
-        goal = self._known(id)
+        """Close a goal and its open steps; returns how many closed. Raises KeyError."""
+        goal = self.require(id)
         return self.update_all(plan_close(goal, self.segments.all(), state, self.now().isoformat()))
 
     def reopen(self, id: str) -> int:
-        """Take the end of a goal back; returns how many are open again. Raises as `close`."""
-        goal = self._known(id)
+        """Reopen a goal and its steps; returns how many reopened. Raises KeyError."""
+        goal = self.require(id)
         if goal["state"] == OPEN:
             return 0
         return self.update_all(plan_reopen(goal, self.segments.all(), self.now().isoformat()))
 
     def open(self, audience: Audience | None = None, discretion: str = "strict") -> list[Record]:
-        """The open goals that all of an audience may know, oldest first; None for what everybody
-        may; of what is loaded, which costs nothing."""
+        """Return the loaded open goals that all of an audience may know, oldest first."""
         return [goal for goal in self.known(audience, discretion) if goal["state"] == OPEN]
 
     def known(self, audience: Audience | None = None, discretion: str = "strict") -> list[Record]:
-        """`open`'s goals, and those that ended."""
-        held = list(self.segments.held())
-        return [copy_of(goal) for goal in select_known(held, audience, discretion)]
+        """Return the loaded open and closed goals that all of an audience may know."""
+        return copies_known(self.held(), audience, discretion)
 
     def over(self, days: float) -> list[str]:
-        """Ids of the goals that ended so long ago."""
+        """Return the ids of goals that closed at least ``days`` ago."""
         return long_closed(self.segments.all(), self.now(), days)
-
-    def _known(self, id: str) -> Record:
-        goal = self.segments.get(id)
-        if goal is None:
-            raise KeyError(id)
-        return goal
-
-    # --- what a shelf asks for ------------------------------------------------------------------
-
-    def read(self, raw: Any) -> Record:
-        """A stored goal; raises BadRecord."""
-        return read_goal(raw)
-
-    def changed(self, record: Record, fields: Mapping[str, Any]) -> Record:
-        """A goal with some fields changed; raises BadRecord."""
-        return change_goal(record, fields)
-
-    def noticed(self, old: Record | None, new: Record | None) -> None:
-        """Nothing is derived from goals."""

@@ -16,14 +16,14 @@ WAITING, CLAIMED, OVERHEARD, DOUBTFUL = "waiting", "claimed", "overheard", "doub
 
 
 class TableInbox:
-    """Nobody's words are lost: they are a row before anybody thinks about them."""
+    """The inbox of one assistant: an event is stored before any model is called (P1)."""
 
     def __init__(self, assistant_id: int, now: Callable[[], datetime]) -> None:
         self.assistant_id = assistant_id
         self.now = now
 
     def put(self, heard: Heard) -> int:
-        """Store what was heard; returns the event's id."""
+        """Store an event; returns its id."""
         with brief_transaction():
             row = models.Event.objects.create(
                 assistant_id=self.assistant_id,
@@ -38,26 +38,26 @@ class TableInbox:
                 reason=heard.reason,
                 state=WAITING if heard.addressed else OVERHEARD,
             )
-        return row.id
+        return int(row.id)
 
     def open_events(self) -> OpenEvents:
-        """Everything that calls for an answer and has none, in one query."""
+        """Return the events that need an answer and have none, in one query."""
         by_state: dict[str, list[InboxEvent]] = {WAITING: [], DOUBTFUL: []}
         for row in self._in_states(WAITING, DOUBTFUL):
             by_state[row.state].append(event_from_row(row))
         return OpenEvents(tuple(by_state[WAITING]), tuple(by_state[DOUBTFUL]))
 
     def overheard(self) -> Sequence[InboxEvent]:
-        """Events that will be taken into the log with the next turn, oldest first."""
+        """Return the events that the next turn adds to the conversation, oldest first."""
         return [event_from_row(row) for row in self._in_states(OVERHEARD)]
 
     def close(self, event_ids: Sequence[int], state: str, reason: str = "") -> None:
-        """End events as answered, excused, noted or expired."""
+        """Close events as answered, excused, noted or expired, with a reason."""
         with brief_transaction():
             models.Event.objects.filter(id__in=event_ids).update(state=state, reason=reason)
 
     def recent_partners(self, seconds: float) -> dict[str, datetime]:
-        """Who had an exchange with the character lately: dbref → when."""
+        """Return the last time of an answered event by speaker, for the last seconds."""
         since = self.now() - timedelta(seconds=seconds)
         rows = models.Event.objects.filter(
             assistant_id=self.assistant_id, at__gte=since, state="answered"

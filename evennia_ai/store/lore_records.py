@@ -1,4 +1,4 @@
-"""Knowledge and personas that builders wrote: in the game's tables and in its modules."""
+"""Lore and shared personas: what builders wrote in the game, and in its modules."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from evennia_ai.policy.conversation.persona import Persona, read_persona, stored
 
 
 def read_entry(raw: Any) -> LoreEntry:
-    """A piece of knowledge from text or from a mapping; raises ConfigError."""
+    """Return a lore entry from a text or a mapping; raises ConfigError."""
     if isinstance(raw, LoreEntry):
         return raw
     if isinstance(raw, str):
         return LoreEntry("", raw)
     if not isinstance(raw, Mapping) or not raw.get("text"):
-        raise ConfigError(f"A piece of lore needs a 'text': {raw!r}.")
+        raise ConfigError(
+            f"A lore entry must be a text, or a dictionary with a 'text', not {raw!r}."
+        )
     scopes = raw.get("scopes") or (EVERYBODY,)
     listed = scopes.split(",") if isinstance(scopes, str) else scopes
     return LoreEntry(
@@ -28,19 +30,19 @@ def read_entry(raw: Any) -> LoreEntry:
 
 
 def read_entries(raw: Any) -> tuple[list[LoreEntry], list[str]]:
-    """The pieces of a list that anybody may have written, and a sentence for each that is none."""
+    """Return a builder's lore entries, and a sentence for each that is wrong."""
     entries: list[LoreEntry] = []
     troubles: list[str] = []
-    for number, piece in enumerate(raw or (), 1):
+    for number, item in enumerate(raw or (), 1):
         try:
-            entries.append(read_entry(piece))
+            entries.append(read_entry(item))
         except (ConfigError, TypeError, ValueError, AttributeError) as error:
-            troubles.append(f"ai_lore, piece {number}: {error}")
+            troubles.append(f"ai_lore, entry {number}: {error}")
     return entries, troubles
 
 
 def load_modules(paths: Iterable[str]) -> tuple[LoreEntry, ...]:
-    """The lists named ``LORE`` in a game's modules; raises ConfigError."""
+    """Return the entries of each module's list ``LORE``; raises ConfigError."""
     entries: list[LoreEntry] = []
     for path in paths:
         try:
@@ -52,52 +54,52 @@ def load_modules(paths: Iterable[str]) -> tuple[LoreEntry, ...]:
 
 
 class LoreRecords:
-    """All the game's lore, read once and kept until somebody writes."""
+    """All lore of the game, kept in memory until somebody writes."""
 
     def __init__(self, modules: Iterable[str] = ()) -> None:
         self.fixed = load_modules(modules)
         self._written: tuple[LoreEntry, ...] | None = None
 
     def entries(self) -> tuple[LoreEntry, ...]:
-        """Every piece, from the modules and from the game."""
+        """Return every entry: those of the modules, then those written in the game."""
         if self._written is None:
             rows = models.Lore.objects.order_by("id")
             self._written = tuple(LoreEntry(r.title, r.text, tuple(r.scopes)) for r in rows)
         return (*self.fixed, *self._written)
 
     def find(self, title: str) -> LoreEntry | None:
-        """The piece of that title, in any case."""
+        """Return the entry with a title, in upper or lower case; None if there is none."""
         return next((e for e in self.entries() if e.title.lower() == title.lower()), None)
 
     def write(self, entry: LoreEntry) -> None:
-        """Store a piece, in place of one of the same title."""
+        """Store an entry; it replaces the one with the same title."""
         models.Lore.objects.filter(title__iexact=entry.title).delete()
         models.Lore.objects.create(title=entry.title, text=entry.text, scopes=list(entry.scopes))
         self._written = None
 
     def remove(self, title: str) -> bool:
-        """Delete a piece written in the game; returns whether there was one."""
+        """Delete an entry written in the game; returns True if it existed."""
         deleted, _ = models.Lore.objects.filter(title__iexact=title).delete()
         self._written = None
         return bool(deleted)
 
 
 class PersonaRecords:
-    """Personas that characters share: from the settings and from the game, the latter first."""
+    """Personas that characters share; those of the game override the settings."""
 
     def __init__(self, fixed: Mapping[str, Any]) -> None:
         self.fixed = {name.lower(): read_persona(value) for name, value in fixed.items()}
         self._written: dict[str, Persona] | None = None
 
     def all(self) -> dict[str, Persona]:
-        """Every shared persona by its name."""
+        """Return every shared persona by its name."""
         if self._written is None:
             rows = models.SharedPersona.objects.order_by("name")
             self._written = {row.name: read_persona(row.fields) for row in rows}
         return {**self.fixed, **self._written}
 
     def resolve(self, value: Any) -> Persona:
-        """A character's persona from its Attribute; raises ConfigError for an unknown name."""
+        """Return an Attribute's value as a persona; raises ConfigError if it is unknown."""
         if not (isinstance(value, str) and value.startswith("@")):
             return read_persona(value)
         name = value[1:].strip().lower()

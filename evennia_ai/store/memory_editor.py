@@ -1,5 +1,7 @@
-"""A journal changed by hand, and the way back: the last changes are kept on the character, across
-restarts, and "forget me" reaches them as it does the journal."""
+"""A builder's changes to a journal, and their undo.
+
+The last changes are stored on the character. "Forget me" removes them as it does journal entries.
+"""
 
 from __future__ import annotations
 
@@ -14,99 +16,88 @@ from evennia_ai.policy.records.memory_undo import (
     EDIT,
     PIN,
     UNPIN,
-    change_step,
+    UndoStep,
     edited_fields,
     is_heard_since,
     pinned_fields,
-    read_step,
     restored_entry,
     restored_fields,
     step_of,
 )
 from evennia_ai.policy.records.provenance import Record, copy_of
+from evennia_ai.ports import Character
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.deleted_characters import mark_for_deletion
+from evennia_ai.store.journal import Journal
 from evennia_ai.store.record_store import RecordStore
 
 MOST_STEPS = 20
-# What became of a change that was to be taken back.
+# The outcomes of an undo.
 TAKEN_BACK, GONE, HEARD_SINCE = "taken back", "gone", "heard since"
 
 
 class UndoSteps(RecordStore):
-    """The changes that can be taken back, oldest first."""
+    """The changes that can be undone, oldest first."""
 
     kind = "ai_memory_undo"
     prefix = "u"
+    model = UndoStep
 
     def last(self) -> Record | None:
-        """The change that would be taken back next."""
+        """Return the change that an undo takes back next, None if there is none."""
         steps = list(self.segments.all())
         return copy_of(steps[-1]) if steps else None
 
     def keep(self, entry: Record, act: str) -> None:
-        """Note a change; the oldest beyond `MOST_STEPS` go. Raises StoreUnavailable."""
+        """Store a change; remove the oldest above `MOST_STEPS`. Raises StoreUnavailable."""
         step = step_of(entry, act, self.segments.next_id, self.now())
         steps = [one["id"] for one in self.segments.all()]
-        superfluous = max(0, len(steps) + 1 - MOST_STEPS)
-        self.segments.change(dict.fromkeys(steps[:superfluous]), step)
-
-    # --- what a shelf asks for ------------------------------------------------------------------
-
-    def read(self, raw: Any) -> Record:
-        """A stored step; raises BadRecord."""
-        return read_step(raw)
-
-    def changed(self, record: Record, fields: Mapping[str, Any]) -> Record:
-        """A step with some fields changed; raises BadRecord."""
-        return change_step(record, fields)
-
-    def noticed(self, old: Record | None, new: Record | None) -> None:
-        """Nothing is derived from these."""
+        surplus = max(0, len(steps) + 1 - MOST_STEPS)
+        self.segments.change(dict.fromkeys(steps[:surplus]), step)
 
 
 class MemoryEditor:
-    """Changes entries of a character's journal at a builder's word.
+    """A builder's changes to the journal of one character.
 
-    Each change is one transaction together with the step that takes it back. What leaves the
-    journal leaves long-term memory soon after (`evennia_ai.store.deleted_characters`). All of it
-    raises StoreUnavailable, and then nothing has changed; what changes an entry raises KeyError
-    where there is none of that id.
+    Each change and its undo step are one transaction. What is removed from the journal is removed
+    from long-term memory soon after (`evennia_ai.store.deleted_characters`). Every method raises
+    StoreUnavailable, and then nothing has changed; KeyError if no entry has the id.
     """
 
-    def __init__(self, character: Any) -> None:
+    def __init__(self, character: Character) -> None:
         self._character = character
-        self._journal = character.journal
+        self._journal = Journal.of(character)
         self.steps = UndoSteps.of(character)
 
     def add(self, content: str, audience: list[str] | None = None) -> Record | None:
-        """Write something down as a builder's word, which nothing automatic removes; returns the
-        entry. None where it stands there already, for the same ears. Raises BadRecord.
+        """Add an entry as a builder's, which pruning never removes; returns it.
+
+        Returns None if an entry with the same words and the same audience exists. Raises BadRecord.
 
         Args:
             content: one fact.
-            audience: dbrefs of those who alone may know; None for everybody.
+            audience: dbrefs of the only people who may know it; None for public.
         """
         if self._journal.has(content, None if audience is None else frozenset(audience)):
             return None
         with self._together():
             added = self._journal.add(content, source_type=BUILDER, audience=audience)
-            entry: Record = self._journal.get(added)
+            entry = self._journal.require(added)
             self.steps.keep(entry, ADD)
         return entry
 
     def edit(self, id: str, content: str) -> Record:
-        """Put an entry in other words; returns it as it was. Raises BadRecord."""
+        """Change the words of an entry; returns it as it was before. Raises BadRecord."""
         return self._update(id, EDIT, edited_fields(content))
 
     def pin(self, id: str, pinned: bool) -> Record:
-        """Keep an entry in mind for good, or not any more; returns it as it was."""
-        fields = pinned_fields(self._entry(id), pinned)
+        """Pin or unpin an entry; returns it as it was before."""
+        fields = pinned_fields(self._journal.require(id), pinned)
         return self._update(id, PIN if pinned else UNPIN, fields)
 
     def delete(self, id: str) -> Record:
-        """Remove an entry; returns it."""
-        before = self._entry(id)
+        """Remove an entry; returns it as it was."""
+        before = self._journal.require(id)
         mark_for_deletion(self._character.id)
         with self._together():
             self.steps.keep(before, DELETE)
@@ -114,9 +105,14 @@ class MemoryEditor:
         return before
 
     def undo(self, step: Record) -> str:
-        """Take a change back, the last one; returns `TAKEN_BACK`, `GONE` where its entry is not
-        there any more, or `HEARD_SINCE` where somebody has told the same since it was added, so
-        that it stays. The step is gone in any case."""
+        """Undo a change and remove its step; returns the outcome.
+
+        `TAKEN_BACK`; `GONE` if the entry no longer exists; `HEARD_SINCE` if the entry was added by
+        hand and somebody has said the same since, so that it stays.
+
+        Args:
+            step: the last step.
+        """
         entry = self._journal.get(step["entry"])
         outcome = TAKEN_BACK
         mark_for_deletion(self._character.id)
@@ -137,14 +133,8 @@ class MemoryEditor:
 
     # --- within ---------------------------------------------------------------------------------
 
-    def _entry(self, id: str) -> Record:
-        entry: Record | None = self._journal.get(id)
-        if entry is None:
-            raise KeyError(id)
-        return entry
-
     def _update(self, id: str, act: str, fields: Mapping[str, Any]) -> Record:
-        before = self._entry(id)
+        before = self._journal.require(id)
         mark_for_deletion(self._character.id)
         with self._together():
             self.steps.keep(before, act)
@@ -153,8 +143,7 @@ class MemoryEditor:
 
     @contextmanager
     def _together(self) -> Generator[None]:
-        """One transaction for journal and steps. Where it fails, both are read anew: memory must
-        not hold what was rolled back."""
+        """Run one transaction over journal and steps; if it fails, both are read again."""
         try:
             with brief_transaction():
                 yield

@@ -1,4 +1,4 @@
-"""What a character knows of others, by their dbrefs: `character.ai_profiles`."""
+"""A character's entity profiles, by dbref: `character.ai_profiles`."""
 
 from __future__ import annotations
 
@@ -30,12 +30,14 @@ from evennia_ai.policy.records.entity_profiles import (
 )
 from evennia_ai.policy.records.journal_entry import sameness
 from evennia_ai.policy.records.provenance import Record, copy_of, select_known
-from evennia_ai.store.record_store import RecordStore
+from evennia_ai.store.record_store import RecordStore, copies_known
 
 
 class EntityProfiles(RecordStore):
-    """Observations, values of attributes and relationships, as plain dicts with the fields of the
-    models in `evennia_ai.policy.records.entity_profiles`."""
+    """Observations, attribute values and relationships as plain dicts.
+
+    Their fields are those of the models in `evennia_ai.policy.records.entity_profiles`.
+    """
 
     kind = "ai_profiles"
     prefix = "p"
@@ -48,43 +50,34 @@ class EntityProfiles(RecordStore):
     # --- observations ---------------------------------------------------------------------------
 
     def observe(self, entity: str, content: str, **fields: Any) -> str:
-        """Keep something noticed of somebody; returns its id.
+        """Store an observation about somebody; returns its id.
 
-        The same words about the same for the same ears are kept once, with the sources of both.
-        Raises BadRecord and StoreUnavailable as `Journal.add`.
+        Observations with the same words, entity and audience are stored once, with the sources of
+        all. Raises BadRecord.
 
         Args:
-            entity: dbref.
-            content: what was noticed.
-            **fields: any of `Observation`'s.
+            entity: the entity's dbref.
+            content: the observation in words.
+            **fields: other fields of `Observation`.
         """
         new = make_observation(self.segments.next_id, entity, content, self.now(), fields)
         same = sameness(new)
-        for known in self._of(entity, OBSERVATION):
-            if sameness(known) == same:
-                merged = merge_observations(known, new)
-                if merged != known:
-                    self.segments.change({known["id"]: merged})
-                return str(known["id"])
-        self.put(new)
-        return str(new["id"])
+        known = next((one for one in self._of(entity, OBSERVATION) if sameness(one) == same), None)
+        return self.put_or_merge(new, known, merge_observations)
 
     def observations(
         self, entity: str, audience: Audience | None = None, discretion: str = "strict"
     ) -> list[Record]:
-        """What was noticed of somebody, oldest first, as far as an audience may know it; None is
-        what is public."""
-        known = select_known(self._of(entity, OBSERVATION), audience, discretion)
-        return [copy_of(record) for record in known]
+        """Return the observations that all of an audience may know, oldest first."""
+        return copies_known(self._of(entity, OBSERVATION), audience, discretion)
 
     def new_observations(self, most: int) -> list[Record]:
-        """What no attributes have been made of yet, the oldest of it; of profiles that are
-        loaded."""
+        """Return the oldest loaded observations that are not consolidated yet."""
         oldest = islice(self._new, most)
         return [copy_of(record) for record in self.segments.select(oldest)]
 
     def count_new(self) -> int:
-        """How many observations no attributes have been made of yet; as far as is loaded."""
+        """Return how many loaded observations are not consolidated yet."""
         return len(self._new)
 
     def consolidate(
@@ -95,15 +88,17 @@ class EntityProfiles(RecordStore):
         inferred: bool = False,
         sentiment: float | None = None,
     ) -> int:
-        """Make attributes of observations, and mark these, in one transaction; returns how many
-        values were new. What is marked already, or gone, is passed over, so that it may be done
-        again. Raises BadRecord and StoreUnavailable as `Journal.add`.
+        """Store attributes made from observations, and mark these as consolidated.
+
+        One transaction; returns how many values are new. Observations that are marked or removed
+        already are skipped, so that the call can be repeated. Raises BadRecord and StoreUnavailable
+        as `Journal.add`.
 
         Args:
-            ids: observations of one entity and one audience.
-            findings: what was made of them.
-            inferred: whether a model drew these conclusions.
-            sentiment: how its talk went, -1 to 1; None where nothing tells.
+            ids: observations about one entity, for one audience.
+            findings: the attributes.
+            inferred: whether a model inferred them.
+            sentiment: the sentiment of the entity's words, -1 to 1; None if unknown.
         """
         observations = self.segments.select(known for known in ids if known in self._new)
         if not observations:
@@ -123,16 +118,17 @@ class EntityProfiles(RecordStore):
     # --- attributes -----------------------------------------------------------------------------
 
     def set_attribute(self, subject: str, attribute: str, value: str, **fields: Any) -> str:
-        """Learn a value; returns its id, or that of the same value which holds already.
+        """Store the value of an attribute; returns its id.
 
-        The newest value holds; what it ends is kept with its ``valid_to``, and values of different
-        sources name each other. Raises BadRecord and StoreUnavailable as `Journal.add`.
+        If an equal value is valid, returns the id of that one. The newest value is valid. Older
+        values are kept with their ``valid_to``; values that contradict each other name each other.
+        Raises BadRecord.
 
         Args:
-            subject: dbref.
-            attribute: its name, in any case.
-            value: in words.
-            **fields: any of `AttributeValue`'s.
+            subject: dbref of the entity.
+            attribute: the name of the attribute, in upper or lower case.
+            value: the value in words.
+            **fields: other fields of `AttributeValue`.
         """
         new = make_attribute(self.segments.next_id, subject, attribute, value, self.now(), fields)
         known = [r for r in self._of(subject, ATTRIBUTE) if r["attribute"] == new["attribute"]]
@@ -145,12 +141,12 @@ class EntityProfiles(RecordStore):
     def attributes(
         self, subject: str, audience: Audience | None = None, discretion: str = "strict"
     ) -> list[Record]:
-        """The newest value of each attribute, as far as an audience may know it."""
+        """Return the newest value of each attribute that all of an audience may know."""
         known = select_known(self._of(subject, ATTRIBUTE), audience, discretion)
         return [copy_of(record) for record in current_values(known)]
 
     def history(self, subject: str, attribute: str) -> list[Record]:
-        """Every value an attribute ever had, whoever may know it, in the order they held."""
+        """Return every value of an attribute, whatever its audience, by ``valid_from``."""
         name = attribute_name(attribute)
         values = [r for r in self._of(subject, ATTRIBUTE) if r["attribute"] == name]
         ordered = sorted(values, key=lambda r: datetime.fromisoformat(r["valid_from"]))
@@ -159,19 +155,16 @@ class EntityProfiles(RecordStore):
     # --- relationships --------------------------------------------------------------------------
 
     def relationship(self, entity: str) -> Record:
-        """How it stands with somebody; with a stranger where they never met."""
+        """Return the relationship with somebody; that with a stranger if they never met."""
         known = self._of(entity, RELATIONSHIP)
         return copy_of(known[0]) if known else new_relationship("stranger", entity)
 
     def note_contact(
         self, entity: str, sentiment: float | None = None, at: datetime | None = None
     ) -> Record:
-        """They met; returns how it stands now. StoreUnavailable as `Journal.add`.
+        """Update the relationship after a meeting, now by default; returns it.
 
-        Args:
-            entity: dbref.
-            sentiment: how it went, -1 to 1; None where nobody can tell.
-            at: when, now by default.
+        ``sentiment`` is that of the meeting, -1 to 1, None if unknown.
         """
         known = self._of(entity, RELATIONSHIP)
         before = known[0] if known else new_relationship(self.segments.next_id, entity)
@@ -182,31 +175,31 @@ class EntityProfiles(RecordStore):
             self.put(after)
         return copy_of(after)
 
-    # --- all of it --------------------------------------------------------------------------------
+    # --- all records ----------------------------------------------------------------------------
 
     def live_sources(self) -> frozenset[str]:
-        """Ids of what values that still hold were made of; of profiles that are loaded."""
-        return sources_in_use(r for r in self.segments.held() if r["kind"] == ATTRIBUTE)
+        """Return the ids of the sources of all loaded values that are still valid."""
+        return sources_in_use(r for r in self.held() if r["kind"] == ATTRIBUTE)
 
     def about(self, entity: str) -> list[Record]:
-        """Everything there is about somebody, whoever may know it, in the order it was stored."""
+        """Return every record about somebody, whatever its audience, in the order stored."""
         return [copy_of(record) for record in self._about(entity)]
 
     def entities(self) -> list[str]:
-        """Dbrefs of everybody there is something about."""
-        self._load_all()
+        """Return the dbrefs of all entities that have a record."""
+        self.segments.load_all()
         return [dbref for dbref, ids in self._ids_about.items() if ids]
 
     def read(self, raw: Any) -> Record:
-        """A stored record; raises BadRecord."""
+        """Return a stored value as a record of its own model; raises BadRecord."""
         return read_profile_record(raw)
 
     def changed(self, record: Record, fields: Mapping[str, Any]) -> Record:
-        """A record with some fields changed; raises BadRecord."""
+        """Return a record with some fields changed; raises BadRecord."""
         return change_profile_record(record, fields)
 
     def noticed(self, old: Record | None, new: Record | None) -> None:
-        """Keep the records of each entity together."""
+        """Update the ids by entity, and the ids of new observations."""
         if old:
             self._ids_about[entity_of(old)].discard(old["id"])
             self._new.pop(old["id"], None)
@@ -216,19 +209,15 @@ class EntityProfiles(RecordStore):
                 self._new[new["id"]] = None
 
     def _of(self, entity: str, kind: str) -> list[Record]:
-        """The records of one kind about somebody, in the order they were stored."""
+        """Return the records of one kind about somebody, in the order stored."""
         return [record for record in self._about(entity) if record["kind"] == kind]
 
     def _about(self, entity: str) -> list[Record]:
-        """All records about somebody, in the order they were stored."""
-        self._load_all()
+        """Return all records about somebody, in the order stored."""
+        self.segments.load_all()
         return self.segments.select(self._ids_about.get(entity, ()))
-
-    def _load_all(self) -> None:
-        for _ in self.load_steps():
-            pass
 
 
 def entity_of(record: Record) -> str:
-    """Dbref of whom a record is about."""
+    """Return the dbref of the entity that a record is about."""
     return str(record["subject"] if record["kind"] == ATTRIBUTE else record["entity"])

@@ -1,8 +1,7 @@
-"""Deleting what retention has no room for, a chunk at a time (`config.table_retention`).
+"""Deleting the rows beyond the limits of retention (`config.table_retention`).
 
-Every chunk looks anew at what is in use, in the transaction that deletes: between two of them
-somebody may have taken a compaction back. After a crash between two what was deleted is gone, and
-the next run goes on with the rest.
+Rows go in chunks. Each chunk checks what is in use in the transaction that deletes, since an admin
+may undo a compaction between two chunks. After a crash between two chunks the next run continues.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ from evennia_ai import models
 from evennia_ai.config.table_retention import Held, Limit, edge_of, plan_chunk
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.store.rows import delete_rows
 from evennia_ai.store.rows_in_use import READERS, REFERENCES, Look, Planned, find_held, summed
 
 CHUNK = 120
@@ -28,15 +28,20 @@ STRIDE = 20_000
 
 @dataclass
 class Tally:
-    """What became of rows: how many there were (counted by a dry run only), how many went or would
-    go, and how many stay though they are over the limit, by reason."""
+    """The result of a purge of one table.
+
+    Attributes:
+        rows: how many rows the table had; counted by a dry run only.
+        gone: how many rows were deleted, or would be.
+        kept: how many rows over the limit stay, by reason.
+    """
 
     rows: int = 0
     gone: int = 0
     kept: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: Tally) -> None:
-        """Add another's figures."""
+        """Add the figures of another tally."""
         self.rows += other.rows
         self.gone += other.gone
         self.kept.update(other.kept)
@@ -46,15 +51,15 @@ Report = dict[str, Tally]
 
 
 class TablePurge:
-    """Walks over one table, oldest row first, a step at a time.
+    """The purge of one table, oldest row first, one step at a time.
 
     Args:
-        table: its model's name.
-        assistant_id: whose rows; None for a table that belongs to none.
-        limit: what it has room for.
+        table: the name of the table's model.
+        assistant_id: the assistant whose rows are purged; None for a table without an assistant.
+        limit: the rows to keep.
         now: the time.
-        planned: for a dry run, what such runs over the tables that refer to this one have let go;
-            this one adds to it. None deletes.
+        planned: for a dry run, the references that dry runs of the tables before have released;
+            this one adds its own. None deletes the rows.
     """
 
     def __init__(
@@ -74,7 +79,7 @@ class TablePurge:
         self._read = READERS[table]
         self._clean_up: Callable[[int, Sequence[int]], None] | None = CLEAN_UPS.get(table)
         self._upto = self._counted = 0
-        self._below: int | None = None  # the limit of rows has room from this id on
+        self._below: int | None = None  # the limit of rows keeps the rows from this id on
         self._left = limit.rows if limit.rows is not None else 0
 
     @property
@@ -84,10 +89,9 @@ class TablePurge:
         return rows if owner is None else rows.filter(assistant_id=owner)
 
     def step(self) -> tuple[bool, Tally]:
-        """Do one piece of it, all of it or nothing; returns True while there may be more to do, and
-        what became of the rows of this piece.
+        """Do one step in one transaction; returns whether more may follow, and its tally.
 
-        Raises StoreUnavailable, and may be called again then.
+        Raises StoreUnavailable; then the caller may call it again.
         """
         if self._planned is not None and not self._counted:
             self._counted = self._rows.count()
@@ -97,22 +101,22 @@ class TablePurge:
         return self._purge_chunk(self._below or 0)
 
     def _count_back(self, below: int | None) -> bool:
-        """Go back from the newest row by `STRIDE` of those there is room for."""
+        """Go back from the newest row, over at most `STRIDE` of the rows to keep."""
         rows = self._rows if below is None else self._rows.filter(id__lt=below)
         ids = rows.order_by("-id").values_list("id", flat=True)
         take = min(STRIDE, self._left)
-        if take == 0:  # there is room for none
+        if take == 0:  # the limit keeps no row
             self._below = 1 + (ids.first() or 0)
             return True
         found = ids[take - 1 : take].first()
-        if found is None:  # there are fewer than there is room for
+        if found is None:  # the table has fewer rows than the limit
             self._below, self._left = 0, 0
             return self._limit.days is not None
         self._below, self._left = found, self._left - take
         return True
 
     def _purge_chunk(self, below: int) -> tuple[bool, Tally]:
-        """Look at the next `CHUNK` rows, and delete those of them that may go."""
+        """Check the next `CHUNK` rows, and delete those that retention releases."""
         edge = edge_of(self._limit, self._now, below)
         with brief_transaction() if self._planned is None else nullcontext():
             held = Held() if self._assistant_id is None else find_held(self._assistant_id)
@@ -121,19 +125,19 @@ class TablePurge:
             )
             plan = plan_chunk(read, edge)
             if plan.going:
-                self._let_go(plan.going)
+                self._delete(plan.going)
         self._upto = read[-1].id if read else self._upto
         more = len(read) == CHUNK and not plan.is_last
         return more, Tally(gone=len(plan.going), kept=Counter(plan.kept))
 
     def _next_rows(self) -> Any:
-        """The next `CHUNK` rows."""
+        """Return the next `CHUNK` rows, as a queryset."""
         rows = self._rows.filter(id__gt=self._upto).order_by("id")
         last = rows.values_list("id", flat=True)[CHUNK - 1 : CHUNK].first()
         return rows if last is None else rows.filter(id__lte=last)
 
-    def _let_go(self, ids: Sequence[int]) -> None:
-        """Delete rows, by ``_raw_delete`` as in `store.erase`; or note what they refer to."""
+    def _delete(self, ids: Sequence[int]) -> None:
+        """Delete rows; in a dry run, note what they refer to instead."""
         if self._planned is not None:
             for name in REFERENCES.get(self.model, ()):
                 referred = self.model.objects.filter(id__in=ids).values_list(name, flat=True)
@@ -141,25 +145,23 @@ class TablePurge:
             return
         if self._clean_up is not None and self._assistant_id is not None:
             self._clean_up(self._assistant_id, ids)
-        chosen = self.model.objects.filter(id__in=ids)
-        chosen._raw_delete(chosen.db)
+        delete_rows(self.model, ids)
 
 
 def assistant_ids() -> list[int]:
-    """Ids of all assistants."""
+    """Return the ids of all assistants."""
     scripts = ScriptDB.objects.filter(db_key=SCRIPT_KEY).order_by("id")
     return list(scripts.values_list("id", flat=True))
 
 
 def seal_after_messages(assistant_id: int, ids: Sequence[int]) -> None:
-    """Messages go: the compaction that took them out of view cannot be taken back any more."""
-    taken_by = summed(assistant_id).filter(upto_seq__gte=max(ids)).order_by("id")
-    seal(taken_by.first())
+    """Seal the compaction that evicted these messages: it can no longer be undone."""
+    evicted_by = summed(assistant_id).filter(upto_seq__gte=max(ids)).order_by("id")
+    seal(evicted_by.first())
 
 
 def seal_after_compactions(assistant_id: int, ids: Sequence[int]) -> None:
-    """Compactions go: the one that came after them cannot be taken back any more, and none refers
-    to them."""
+    """Seal the compaction after these ones, and remove the references to them."""
     models.Compaction.objects.filter(previous_id__in=ids).update(previous=None)
     going = summed(assistant_id).filter(id__in=ids).first()
     if going is not None:
@@ -167,7 +169,7 @@ def seal_after_compactions(assistant_id: int, ids: Sequence[int]) -> None:
 
 
 def seal(found: tuple[int, int] | None) -> None:
-    """Mark a compaction as one that cannot be taken back."""
+    """Mark a compaction as one that cannot be undone."""
     if found is not None:
         models.Compaction.objects.filter(id=found[0]).update(sealed=True)
 

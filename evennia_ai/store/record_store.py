@@ -1,93 +1,125 @@
-"""What a character knows, on the character itself: the ways that its journal and its profiles have
-in common."""
+"""The base of the six kinds of records of a character.
+
+They are the journal, its archive, the entity profiles, the goals, the day plan and the undo steps.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, ClassVar, Self
 
-from twisted.internet.defer import Deferred
-from twisted.python.failure import Failure
+from pydantic import BaseModel
+from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.errors import BadRecord
-from evennia_ai.policy.records.provenance import Record, copy_of
+from evennia_ai.messages import Audience
+from evennia_ai.policy.records.provenance import (
+    Record,
+    changed_record,
+    copy_of,
+    read_record,
+    select_known,
+)
+from evennia_ai.ports.records import Watcher
+from evennia_ai.scheduling import Put, pause
 from evennia_ai.store.segments import Segments
 
 STEPS_AT_ONCE = 4
-# Called with a record as it was and as it is, None for none.
-Watcher = Callable[[Record | None, Record | None], None]
 
 
-class RecordStore:
-    """Records of one kind on one object: plain data in, plain data out.
+class WatchedRecords:
+    """Records in memory, and the watchers that are told of each change to them."""
 
-    There is one for each object, kept in its ``ndb`` under the name of the kind.
-    """
-
-    kind: ClassVar[str]
-    prefix: ClassVar[str]
-
-    def __init__(self, obj: Any) -> None:
-        self.obj = obj
-        self.segments = Segments(
-            obj, self.kind, self.prefix, self.read, self._pass_on, self.storing
-        )
+    def __init__(self) -> None:
         self._watchers: list[Watcher] = []
 
-    @classmethod
-    def of(cls, obj: Any) -> Self:
-        """The shelf of an object, the same one at every call."""
-        shelf: Self | None = obj.nattributes.get(cls.kind)
-        if shelf is None:
-            shelf = cls(obj)
-            obj.nattributes.add(cls.kind, shelf)
-        return shelf
-
-    @classmethod
-    def drop(cls, obj: Any) -> None:
-        """Let memory hold nothing of it any more."""
-        obj.nattributes.remove(cls.kind)
-
-    # --- what a kind of shelf fills in ------------------------------------------------------------
-
-    def read(self, raw: Any) -> Record:
-        """A stored record; raises BadRecord."""
+    def held(self) -> Iterable[Record]:
+        """Return the records that memory holds. Callers must not change them."""
         raise NotImplementedError
-
-    def noticed(self, old: Record | None, new: Record | None) -> None:
-        """Keep what was derived from the records equal to them."""
-        raise NotImplementedError
-
-    def changed(self, record: Record, fields: Mapping[str, Any]) -> Record:
-        """A record with some fields changed; raises BadRecord."""
-        raise NotImplementedError
-
-    def storing(self, replaced: list[tuple[Record, Record | None]]) -> None:
-        """Called within the transaction of each write with the records that it replaces or, with
-        None, removes."""
-
-    # --- what all have ------------------------------------------------------------------------
 
     def watch(self, watcher: Watcher) -> None:
-        """Tell of every record that memory holds already, and of each change from now on. What is
-        told must not be changed."""
-        for record in self.segments.held():
+        """Call a watcher with each record in memory, and with each change from now on."""
+        for record in self.held():
             watcher(None, record)
         self._watchers.append(watcher)
 
     def unwatch(self, watcher: Watcher) -> None:
-        """Tell it of nothing any more."""
+        """Stop calling a watcher."""
         self._watchers.remove(watcher)
 
-    def _pass_on(self, old: Record | None, new: Record | None) -> None:
-        self.noticed(old, new)
+    def tell_watchers(self, old: Record | None, new: Record | None) -> None:
+        """Call every watcher with one change."""
         for watcher in self._watchers:
             watcher(old, new)
 
+
+class RecordStore(WatchedRecords):
+    """Records of one kind on one object: plain data in, plain data out.
+
+    Each object has one store of each kind, kept in its ``ndb`` under the name of the kind. A method
+    that writes does so in one transaction and raises StoreUnavailable if the database is busy; then
+    nothing has changed. An ``audience`` holds dbrefs; None selects public records.
+
+    Attributes:
+        kind: the attribute type, at most 16 characters.
+        prefix: the first letter of the ids that the store gives out.
+        model: the fields of a record.
+    """
+
+    kind: ClassVar[str]
+    prefix: ClassVar[str]
+    model: ClassVar[type[BaseModel]]
+
+    def __init__(self, obj: Any) -> None:
+        super().__init__()
+        self.obj = obj
+        self.segments = Segments(obj, self.kind, self.prefix, self.read, self._follow, self.storing)
+
+    @classmethod
+    def of(cls, obj: Any) -> Self:
+        """Return the store of an object, the same one at every call."""
+        store: Self | None = obj.nattributes.get(cls.kind)
+        if store is None:
+            store = cls(obj)
+            obj.nattributes.add(cls.kind, store)
+        return store
+
+    @classmethod
+    def drop(cls, obj: Any) -> None:
+        """Remove the store of an object from memory."""
+        obj.nattributes.remove(cls.kind)
+
+    # --- what a kind may override ---------------------------------------------------------------
+
+    def read(self, raw: Any) -> Record:
+        """Return a stored value as a record; raises BadRecord."""
+        return read_record(self.model, raw)
+
+    def changed(self, record: Record, fields: Mapping[str, Any]) -> Record:
+        """Return a record with some fields changed; raises BadRecord."""
+        return changed_record(self.model, record, fields)
+
+    def noticed(self, old: Record | None, new: Record | None) -> None:
+        """Update what this store derives from its records, such as an index."""
+
+    def storing(self, replaced: list[tuple[Record, Record | None]]) -> None:
+        """Do what belongs into the transaction of a write.
+
+        Args:
+            replaced: each record that the write replaces, with the new one; with None if the write
+                removes it.
+        """
+
+    # --- memory ---------------------------------------------------------------------------------
+
+    def _follow(self, old: Record | None, new: Record | None) -> None:
+        self.noticed(old, new)
+        self.tell_watchers(old, new)
+
     def now(self) -> datetime:
-        """The game's time for stores, in UTC."""
+        """Return the time in UTC, by the game's clock for stores."""
         services = getattr(getattr(self.obj, "assistant", None), "services", None)
         at: datetime = services.now() if services else datetime.now(UTC)
         return at
@@ -98,62 +130,70 @@ class RecordStore:
         return self.segments.is_loaded
 
     def load_steps(self) -> Iterator[None]:
-        """Load everything, about a millisecond's work a step. Everything works meanwhile, and
-        before; what needs all of it loads the rest in one go."""
+        """Load all records, about 1 ms of work a step; other methods work meanwhile."""
         return self.segments.load_steps()
 
-    def load(self, put: Callable[[Callable[[], None]], object]) -> Deferred[None]:
-        """Load everything in slices. What is short is loaded at once.
+    @inlineCallbacks
+    def load(self, put: Put) -> Generator[Deferred[Any], Any, None]:
+        """Load all records in slices; a short list at once.
 
         Args:
-            put: calls what it is given soon, in its turn: `TimeSlices.put`.
+            put: calls a function soon, in its turn: `TimeSlices.put`.
 
-        Fires when all is there; fails with StoreUnavailable.
+        Fires when all records are loaded; fails with StoreUnavailable.
         """
-        done: Deferred[None] = Deferred()
-
-        def go_on() -> None:
-            try:
-                for _ in islice(self.load_steps(), STEPS_AT_ONCE):
-                    pass
-            except Exception:  # noqa: BLE001  # whatever it is, somebody waits for it
-                done.errback(Failure())
-                return
+        while True:
+            for _ in islice(self.load_steps(), STEPS_AT_ONCE):
+                pass
             if self.segments.is_loaded:
-                done.callback(None)
-            else:
-                put(go_on)
+                return
+            yield pause(put)
 
-        go_on()
-        return done
+    # --- reading --------------------------------------------------------------------------------
+
+    def held(self) -> Iterator[Record]:
+        """Return the records that are loaded, oldest first. Callers must not change them."""
+        return self.segments.held()
 
     def get(self, id: str) -> Record | None:
-        """One record, None where there is none of that id."""
+        """Return one record, None if no record has this id."""
         record = self.segments.get(id)
         return copy_of(record) if record else None
 
+    def require(self, id: str) -> Record:
+        """Return one record; raises KeyError if no record has this id."""
+        record = self.get(id)
+        if record is None:
+            raise KeyError(id)
+        return record
+
     def ids(self) -> list[str]:
-        """The ids of all that is loaded, oldest first."""
-        return [record["id"] for record in self.segments.held()]
+        """Return the ids of the records that are loaded, oldest first."""
+        return [record["id"] for record in self.held()]
 
     def all(self) -> list[Record]:
-        """Every record, oldest first, whoever may know of it."""
+        """Return every record, oldest first, whatever its audience."""
         return [copy_of(record) for record in self.segments.all()]
 
-    def update(self, id: str, **fields: Any) -> Record:
-        """Change some fields of a record; returns it as it is now.
+    # --- writing --------------------------------------------------------------------------------
 
-        Raises KeyError where there is none of that id, BadRecord where a field does not fit, and
-        StoreUnavailable where the database cannot be written now.
+    def update(self, id: str, **fields: Any) -> Record:
+        """Change some fields of a record; returns the record after the change.
+
+        Raises:
+            KeyError: no record has this id.
+            BadRecord: a value does not fit its field, or there is no such field.
         """
-        if self.segments.get(id) is None:
-            raise KeyError(id)
+        self.require(id)
         self.update_all({id: fields})
-        return copy_of(self.segments.select([id])[0])
+        return self.require(id)
 
     def update_all(self, changes: Mapping[str, Mapping[str, Any]]) -> int:
-        """Change fields of several records, by their ids, in one transaction; returns how many are
-        others now. Unknown ids are passed over. BadRecord and StoreUnavailable as `update`."""
+        """Change fields of several records in one transaction; returns how many differ.
+
+        ``changes`` has the new values by field, by the record's id; unknown ids are skipped. Raises
+        BadRecord.
+        """
         before = {known: record for known in changes if (record := self.segments.get(known))}
         after = {known: self.changed(record, changes[known]) for known, record in before.items()}
         differing = {known: record for known, record in after.items() if record != before[known]}
@@ -162,18 +202,39 @@ class RecordStore:
         return len(differing)
 
     def remove(self, *ids: str) -> int:
-        """Remove records; returns how many of these there were. StoreUnavailable as `update`."""
-        there = [known for known in ids if self.segments.get(known)]
-        if there:
-            self.segments.change(dict.fromkeys(there))
-        return len(there)
+        """Remove records; returns how many of them existed."""
+        existing = [known for known in ids if self.segments.get(known)]
+        if existing:
+            self.segments.change(dict.fromkeys(existing))
+        return len(existing)
 
     def put(self, record: Record) -> None:
-        """Store a new record; raises BadRecord where its id was given before, or is one that
-        others will be given."""
+        """Store a new record; raises BadRecord if its id exists, or is a future id."""
         chosen, given = record["id"], self.segments.next_id
         if chosen != given and chosen.removeprefix(self.prefix).isdecimal():
-            raise BadRecord(f"id: '{chosen}' is of the kind that is given out here.")
+            raise BadRecord(
+                f"id: '{chosen}' is reserved: '{self.prefix}' and a number are ids of the store. "
+                "Use another id."
+            )
         if self.segments.get(chosen):
-            raise BadRecord(f"id: there is a '{chosen}' already.")
+            raise BadRecord(f"id: '{chosen}' exists already. Use another id.")
         self.segments.change({}, record)
+
+    def put_or_merge(
+        self, new: Record, same: Record | None, merge: Callable[[Record, Record], Record]
+    ) -> str:
+        """Store a new record, or merge it into one that says the same; returns the id."""
+        if same is None:
+            self.put(new)
+            return str(new["id"])
+        merged = merge(same, new)
+        if merged != same:
+            self.segments.change({same["id"]: merged})
+        return str(same["id"])
+
+
+def copies_known(
+    records: Iterable[Record], audience: Audience | None, discretion: str = "strict"
+) -> list[Record]:
+    """Return copies of the records that an audience may know; "trusting" allows all."""
+    return [copy_of(record) for record in select_known(records, audience, discretion)]

@@ -1,4 +1,4 @@
-"""After a start: make good what another process left open (P1, P2)."""
+"""Closing the turns that another process left open (P1, P2)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ UNKNOWN_RESULT = "outcome unknown: it was interrupted"
 
 
 def recover_turn(turn: models.Turn, now: datetime, outcome: str = INTERRUPTED) -> None:
-    """Close a turn that came to no end, in one transaction: its intents without an outcome are
-    unknown, its events are answered, doubtful or wait again."""
+    """Close a turn that did not end, in one transaction.
+
+    Its intents without an outcome become unknown; its events become answered, doubtful or waiting.
+    """
     with brief_transaction():
         acts = turn.tool_calls.values_list("name", "state")
         state = state_after_loss(acts, was_doubtful=turn.context == EXCUSE)
@@ -26,34 +28,25 @@ def recover_turn(turn: models.Turn, now: datetime, outcome: str = INTERRUPTED) -
 
 
 def give_up_acts(turn_id: int, now: datetime) -> None:
-    """Whatever a closed turn has still under way is of unknown outcome, unless it comes yet."""
+    """Mark the running tool calls of a closed turn as unknown, until they end."""
     models.ToolCall.objects.filter(turn_id=turn_id, state=INTENDED).update(
         state="unknown", result=UNKNOWN_RESULT, ended_at=now
     )
 
 
 def lost_turns(epoch: int) -> list[int]:
-    """Ids of the open turns whose process is gone, oldest first."""
+    """Return the ids of the open turns whose process has ended, oldest first."""
     rows = models.Turn.objects.filter(ended_at=None).exclude(epoch=epoch).order_by("id")
     return list(rows.values_list("id", flat=True))
 
 
 def recover_lost_turn(turn_id: int, now: datetime) -> None:
-    """Close one lost turn, unless that was done already, and give its events back."""
+    """Close one lost turn, if it is still open, and return its events to the inbox."""
     for turn in models.Turn.objects.filter(id=turn_id, ended_at=None):
         recover_turn(turn, now)
 
 
-def recover_open_turns(epoch: int, now: datetime) -> int:
-    """Close all lost turns in one go, for a process that serves nobody yet; returns their
-    number."""
-    turn_ids = lost_turns(epoch)
-    for turn_id in turn_ids:
-        recover_lost_turn(turn_id, now)
-    return len(turn_ids)
-
-
 def assistants_with_work() -> list[int]:
-    """Ids of the assistants that have somebody waiting for an answer: one query for all."""
+    """Return the ids of the assistants with unanswered events, in one query."""
     rows = models.Event.objects.filter(state__in=(WAITING, DOUBTFUL)).order_by("assistant_id")
     return list(rows.values_list("assistant_id", flat=True).distinct())

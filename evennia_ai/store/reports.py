@@ -1,4 +1,4 @@
-"""What admins read: plain rows, newest first, a page at a time."""
+"""Reading the logs for admins: pages of rows, and figures of all assistants."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, WAITING
 
 @dataclass(frozen=True)
 class Page:
-    """One page of rows, oldest first within it; page 1 is the newest."""
+    """One page of rows, oldest first; page 1 has the newest rows."""
 
     number: int
     pages: int
@@ -24,7 +24,8 @@ class Page:
 
 
 def paged(rows: Any, number: int, size: int) -> Page:
-    """Cut a newest-first queryset into pages; a number beyond the last gives the last."""
+    """Return one page of a queryset; the last page if the number is too high."""
+    rows = rows.order_by("-id")
     pages = max(1, -(-rows.count() // size))
     number = min(max(1, number), pages)
     start = (number - 1) * size
@@ -32,84 +33,110 @@ def paged(rows: Any, number: int, size: int) -> Page:
 
 
 def message_page(assistant_id: int, number: int, size: int) -> Page:
-    """Messages as dicts."""
-    rows = models.Message.objects.filter(assistant_id=assistant_id).order_by("-id")
-    return paged(rows.values(), number, size)
+    """Return messages as dicts."""
+    return paged(rows_of(models.Message, assistant_id).values(), number, size)
 
 
 def messages_by_seq(assistant_id: int, seqs: Iterable[int], most: int) -> list[dict[str, Any]]:
-    """The messages of some numbers as dicts, oldest first; of many, the first."""
-    rows = models.Message.objects.filter(assistant_id=assistant_id, id__in=sorted(seqs)[:most])
+    """Return the first ``most`` messages with these numbers as dicts, oldest first."""
+    rows = rows_of(models.Message, assistant_id).filter(id__in=sorted(seqs)[:most])
     return list(rows.order_by("id").values())
 
 
 def turns_of_messages(assistant_id: int, seqs: Iterable[int]) -> dict[int, int | None]:
-    """The turn of each message by its number; what is gone is missing."""
-    rows = models.Message.objects.filter(assistant_id=assistant_id, id__in=list(seqs))
+    """Return the turn of each message by its number, without deleted messages."""
+    rows = rows_of(models.Message, assistant_id).filter(id__in=list(seqs))
     return dict(rows.values_list("id", "turn_id"))
 
 
 def turn_page(assistant_id: int, number: int, size: int) -> Page:
-    """Turns with everything that belongs to each: events, model calls, acts."""
-    rows = models.Turn.objects.filter(assistant_id=assistant_id).order_by("-id")
+    """Return turns with their events, model calls and tool calls."""
+    rows = rows_of(models.Turn, assistant_id)
     return paged(rows.prefetch_related("events", "model_calls", "tool_calls"), number, size)
 
 
 def compaction_page(assistant_id: int, number: int, size: int) -> Page:
-    """Compactions as dicts, undone ones too; masks are told as such."""
-    rows = models.Compaction.objects.filter(assistant_id=assistant_id).order_by("-id")
-    return paged(rows.values(), number, size)
+    """Return compactions as dicts, with undone ones and masks."""
+    return paged(rows_of(models.Compaction, assistant_id).values(), number, size)
+
+
+def sleep_page(assistant_id: int, number: int, size: int) -> Page:
+    """Return sleep passes as dicts."""
+    return paged(rows_of(models.SleepPass, assistant_id).values(), number, size)
 
 
 def find_compaction(assistant_id: int, number: int) -> dict[str, Any] | None:
-    """One compaction of an assistant."""
-    rows = models.Compaction.objects.filter(assistant_id=assistant_id, id=number)
-    return rows.values().first()
+    """Return one compaction of an assistant as a dict, None if it does not exist."""
+    return find_row(models.Compaction, assistant_id, number)
+
+
+def find_pass(assistant_id: int, number: int) -> dict[str, Any] | None:
+    """Return one sleep pass of an assistant as a dict, None if it does not exist."""
+    return find_row(models.SleepPass, assistant_id, number)
 
 
 def is_log_unchanged(compaction: Mapping[str, Any]) -> bool | None:
-    """True where the messages that a compaction summed up are all there as they were; None where
-    it has no fingerprint of them."""
+    """Return True if the messages that a compaction summarised are unchanged.
+
+    Returns None if the compaction has no hash of them.
+    """
     if not compaction["prefix_hash"]:
         return None
-    rows = models.Message.objects.filter(
-        assistant_id=compaction["assistant_id"],
-        id__gte=compaction["from_seq"],
-        id__lte=compaction["upto_seq"],
+    rows = rows_of(models.Message, compaction["assistant_id"]).filter(
+        id__gte=compaction["from_seq"], id__lte=compaction["upto_seq"]
     )
     found = rows.order_by("id").values_list("id", "role", "content")
     return prefix_hash(found) == str(compaction["prefix_hash"])
 
 
 def waiting_events(assistant_id: int) -> list[dict[str, Any]]:
-    """What was heard and has no answer yet."""
-    rows = models.Event.objects.filter(assistant_id=assistant_id, state__in=(WAITING, DOUBTFUL))
+    """Return the unanswered events as dicts, oldest first."""
+    rows = rows_of(models.Event, assistant_id).filter(state__in=(WAITING, DOUBTFUL))
     return list(rows.order_by("id").values())
 
 
 def queue_lengths() -> dict[int, int]:
-    """Events without an answer, by assistant id."""
+    """Return the number of unanswered events by assistant id."""
     rows = models.Event.objects.filter(state__in=(WAITING, CLAIMED, DOUBTFUL))
     return dict(rows.values_list("assistant_id").annotate(Count("id")))
 
 
-def _newest_calls() -> Any:
-    newest = models.ModelCall.objects.values("assistant_id").annotate(newest=Max("id"))
-    return models.ModelCall.objects.filter(id__in=[row["newest"] for row in newest])
+def last_passes() -> dict[int, dict[str, Any]]:
+    """Return each assistant's last sleep pass as a dict, by the assistant's id."""
+    return {row["assistant_id"]: row for row in newest_rows(models.SleepPass).values()}
+
+
+def rows_of(model: Any, assistant_id: int) -> Any:
+    """Return an assistant's rows in one table, as a queryset."""
+    return model.objects.filter(assistant_id=assistant_id)
+
+
+def find_row(model: Any, assistant_id: int, number: int) -> dict[str, Any] | None:
+    """Return one row of an assistant as a dict, None if it does not exist."""
+    found: dict[str, Any] | None = rows_of(model, assistant_id).filter(id=number).values().first()
+    return found
+
+
+def newest_rows(model: Any) -> Any:
+    """Return the newest row of each assistant in one table, as a queryset."""
+    newest = model.objects.values("assistant_id").annotate(newest=Max("id"))
+    return model.objects.filter(id__in=[row["newest"] for row in newest])
 
 
 def last_prompt_tokens() -> dict[int, int]:
-    """The size of each assistant's last prompt: as reported, else as estimated."""
-    rows = _newest_calls().values_list("assistant_id", "prompt_tokens", "estimated_tokens")
+    """Return the tokens of each assistant's last prompt: reported, else estimated."""
+    rows = newest_rows(models.ModelCall).values_list(
+        "assistant_id", "prompt_tokens", "estimated_tokens"
+    )
     return {row[0]: row[2] if row[1] is None else row[1] for row in rows}
 
 
 def last_error() -> dict[int, str]:
-    """The error of each assistant's last model call, where that failed."""
-    rows = _newest_calls().exclude(error="").values_list("assistant_id", "error")
+    """Return the error of each assistant's last model call, if that failed."""
+    rows = newest_rows(models.ModelCall).exclude(error="").values_list("assistant_id", "error")
     return dict(rows)
 
 
 def seconds_between(start: datetime, end: datetime | None) -> float:
-    """Seconds from one time to another, 0 while there is no end."""
+    """Return the seconds from one time to another, 0 while there is no end."""
     return (end - start).total_seconds() if end else 0.0

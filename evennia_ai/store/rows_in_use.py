@@ -1,4 +1,4 @@
-"""What of the logs is in use, as `config.table_retention` judges it: rows with what needs each."""
+"""Reading rows of the logs with the reason to keep each, for `store.purge`."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ REFERENCES = {
 
 @dataclass(frozen=True)
 class Look:
-    """What a chunk is judged by.
+    """What decides whether the rows of a chunk are in use.
 
     Attributes:
         held: what of the assistant's logs is in use.
         now: the time.
-        planned: how many rows that a dry run has let go refer to each turn or event, by their model
-            and field; empty where rows are deleted.
+        planned: how many references to each turn or event a dry run has released, by model and
+            field; empty if rows are deleted.
     """
 
     held: Held
@@ -60,7 +60,7 @@ class Look:
     planned: Planned
 
     def referred(self, model: Any, name: str, ids: Any) -> set[int]:
-        """Which of some ids, a query's, rows of a model still refer to."""
+        """Return those of some ids that rows of a model still refer to."""
         rows = model.objects.filter(**{f"{name}__in": ids})
         counts = rows.order_by().values_list(name).annotate(Count("id"))
         planned = self.planned[model, name]
@@ -68,10 +68,12 @@ class Look:
 
 
 def find_held(assistant_id: int) -> Held:
-    """What of an assistant's logs is in use now."""
+    """Return what of an assistant's logs is in use now."""
     owed = models.Event.objects.filter(assistant_id=assistant_id, state__in=OWED)
     events = {id_: (turn_id, at) for id_, turn_id, at in owed.values_list("id", "turn_id", "at")}
-    under_way = models.Turn.objects.filter(ended_at=None)  # of all: there are few at a time
+    under_way = models.Turn.objects.filter(
+        ended_at=None
+    )  # of all assistants: there are few at a time
     turns = {turn_id for turn_id, _at in events.values()}
     turns.update(under_way.values_list("id", flat=True))
     return Held(
@@ -83,19 +85,19 @@ def find_held(assistant_id: int) -> Held:
 
 
 def summed(assistant_id: int) -> Any:
-    """The compactions that are in force, newest first, as (id, last message)."""
+    """Return the compactions that are not undone as (id, last message), newest first."""
     rows = models.Compaction.objects.filter(assistant_id=assistant_id, undone_at=None)
     return rows.exclude(reason=MASK).order_by("-id").values_list("id", "upto_seq")
 
 
 def read_messages(rows: Any, look: Look) -> list[LogRow]:
-    """Messages, with what needs each."""
+    """Return messages with the reason to keep each."""
     found = rows.values_list("id", "at", "event_id", "turn_id")
     return [LogRow(row[0], row[1], use_of_message(look.held, row[0], *row[2:])) for row in found]
 
 
 def read_acts(rows: Any, look: Look) -> list[LogRow]:
-    """Tool calls, with what needs each."""
+    """Return tool calls with the reason to keep each."""
     found = rows.values_list("id", "at", "ended_at", "turn_id")
     return [
         LogRow(id_, at, use_of_act(look.held, at, ended_at is not None, turn_id))
@@ -104,7 +106,7 @@ def read_acts(rows: Any, look: Look) -> list[LogRow]:
 
 
 def read_model_calls(rows: Any, look: Look) -> list[LogRow]:
-    """Model calls, with what needs each: ``aistatus`` tells of each assistant's last."""
+    """Return model calls with the reason to keep each; ``aistatus`` needs the last."""
     later = models.ModelCall.objects.filter(
         assistant_id=OuterRef("assistant_id"), id__gt=OuterRef("id")
     )
@@ -116,11 +118,11 @@ def read_model_calls(rows: Any, look: Look) -> list[LogRow]:
 
 
 def read_events(rows: Any, look: Look) -> list[LogRow]:
-    """What was heard, with what needs each.
+    """Return events with the reason to keep each.
 
-    "Forget me" finds by the events of somebody what else there is of him: the answers he was given,
-    and whose summaries may hold his words. So they stay as long as words or acts of their turn do,
-    and of everybody who was heard the last one.
+    By the events of a player, "forget me" finds the answers to them and the assistants whose
+    summaries may quote them. So an event stays as long as messages or tool calls of its turn, and
+    the last event of each speaker stays.
     """
     later = models.Event.objects.filter(
         assistant_id=OuterRef("assistant_id"),
@@ -145,7 +147,7 @@ def read_events(rows: Any, look: Look) -> list[LogRow]:
 def use_of_event(
     held: Held, state: str, turn_id: int | None, is_referred: bool, has_later: bool
 ) -> str:
-    """What needs something heard."""
+    """Return the reason to keep an event, empty if there is none."""
     if state in NO_END:
         return UNANSWERED
     if is_referred:
@@ -154,7 +156,7 @@ def use_of_event(
 
 
 def read_turns(rows: Any, look: Look) -> list[LogRow]:
-    """Turns, with what needs each: open ones are held, others by what belongs to them."""
+    """Return turns with the reason to keep each: open, or referred to by other rows."""
     found = rows.values_list("id", "at")
     ids = rows.order_by().values("id")
     referred = set[int]().union(*(look.referred(model, "turn_id", ids) for model in REFERENCES))
@@ -165,7 +167,7 @@ def read_turns(rows: Any, look: Look) -> list[LogRow]:
 
 
 def read_compactions(rows: Any, look: Look) -> list[LogRow]:
-    """Compactions and masks, with what needs each."""
+    """Return compactions and masks with the reason to keep each."""
     found = rows.values_list("at", "id", "upto_seq", "reason", "undone_at", "archived")
     return [
         LogRow(
@@ -182,12 +184,12 @@ def read_compactions(rows: Any, look: Look) -> list[LogRow]:
 
 
 def read_passes(rows: Any, look: Look) -> list[LogRow]:
-    """Passes of sleep: nothing needs them."""
+    """Return sleep passes; nothing needs them."""
     return [LogRow(*row) for row in rows.values_list("id", "at")]
 
 
 def read_sums(rows: Any, look: Look) -> list[LogRow]:
-    """Sums of a day, which are as old as the day's end."""
+    """Return daily sums, each dated at the end of its day."""
     return [
         LogRow(id_, datetime.combine(day, time(), UTC) + timedelta(days=1))
         for id_, day in rows.values_list("id", "day")

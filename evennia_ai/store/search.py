@@ -1,4 +1,4 @@
-"""Looking words up in a log, in view or out of it."""
+"""Searching an assistant's messages, inside and outside the context window."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ def find_messages(
     upto_seq: int | None = None,
     known: Callable[[Message], bool] | None = None,
 ) -> list[Message]:
-    """The messages of a log that are nearest to some words, oldest first.
+    """Return the messages that match some words best, oldest first.
 
-    A search over 100,000 messages takes 17 ms (measured); of many that match, the newest
-    `MOST_CANDIDATES` are ranked, by BM25.
+    The newest `MOST_CANDIDATES` matches are ranked by BM25. A search over 100,000 messages takes
+    17 ms (measured).
 
     Args:
-        assistant_id: whose log.
-        words: what to look for; a word matches wherever it stands, whatever its ending.
-        limit: how many to return.
-        upto_seq: only messages up to this one; None for all.
-        known: whether who asks may know of a message, asked before any ranking (P9); None where
-            he may know all.
+        assistant_id: the assistant.
+        words: the words to search for; a word also matches as a part of a longer one.
+        limit: the largest number of messages.
+        upto_seq: the last message to search; None searches all.
+        known: returns True if the asker may know a message; called before ranking (P9). None
+            allows all messages.
     """
     wanted = content_words(words)[:MOST_WORDS] or WORD.findall(words.lower())[:MOST_WORDS]
     if not wanted:

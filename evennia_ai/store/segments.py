@@ -1,11 +1,12 @@
-"""Plain dicts kept on an object, 32 to an Attribute, under an attribute type of their own.
+"""Records stored on an object: plain dicts, 32 to an Attribute.
 
-A change costs the same at any length, since it writes one segment (a list in one Attribute costs
-45 ms an append at 3,000 entries, measured). `examine`, `copy` and prototypes do not see these
-Attributes; a typeclass swap keeps them; they go with the object.
+The Attributes have a type of their own. A change writes one segment, so that it costs the same at
+any length (with one list in one Attribute, an append takes 45 ms at 3,000 entries, measured).
+`examine`, `copy` and prototypes ignore these Attributes; a typeclass swap keeps them; they are
+deleted with the object.
 
-The rows are read and written by queries and not through an `AttributeHandler`: that writes each
-change twice, holds its value before it is stored, and hands out `_Saver` objects.
+This module uses queries and no `AttributeHandler`, which writes each change twice, holds a value
+before it is stored, and returns `_Saver` objects.
 """
 
 from __future__ import annotations
@@ -28,18 +29,20 @@ BROKEN = "broken_"
 
 
 class Segments:
-    """The records of one kind on one object. Ids are stable and never given again.
+    """The records of one kind on one object. Ids are stable and never reused.
 
-    What memory holds is what is stored: it follows when a write is done. A caller that rolls a
-    transaction of its own back must `reset`. Records handed out must not be changed.
+    Memory equals the database: it changes after a write has succeeded. A caller that rolls back a
+    transaction of its own must call `reset`. Callers must not change the records they get.
 
     Args:
         obj: the object.
         kind: the attribute type, at most 16 characters.
-        prefix: what ids that nobody chose begin with.
-        read: makes a record of what is stored, or raises BadRecord.
-        noticed: called with each record as it was and as it is, None for none, whenever memory
-            changes.
+        prefix: the first letter of the ids that this class gives out.
+        read: returns a stored value as a record, or raises BadRecord.
+        noticed: called with each record before and after a change of memory; None if the record did
+            not exist, or no longer exists.
+        storing: called inside the transaction of each write, with the records it replaces or, with
+            None, removes.
     """
 
     def __init__(
@@ -64,51 +67,55 @@ class Segments:
     # --- reading --------------------------------------------------------------------------------
 
     def load_steps(self) -> Iterator[None]:
-        """Load everything, one segment a step, so that other work may come between."""
+        """Load all records, one segment a step, so that other work can run in between."""
         for segment in sorted(self._rows()):
             if segment in self._rows() and segment not in self._loaded:
                 self._load(segment)
                 yield
 
+    def load_all(self) -> None:
+        """Load the missing records at once."""
+        for _ in self.load_steps():
+            pass
+
     @property
     def is_loaded(self) -> bool:
-        """True where nothing is left to load."""
+        """Return True once every record is in memory."""
         return self._rows().keys() <= self._loaded.keys()
 
     def all(self) -> Iterator[Record]:
-        """Every record, oldest first. Loads what is missing, in one go."""
-        for _ in self.load_steps():
-            pass
+        """Return every record, oldest first; loads the missing ones at once."""
+        self.load_all()
         yield from self.held()
 
     def held(self) -> Iterator[Record]:
-        """Every record that is loaded, oldest first."""
+        """Return every record that is loaded, oldest first."""
         for segment in sorted(self._loaded):
             yield from self._loaded[segment].records.values()
 
     def get(self, id: str) -> Record | None:
-        """The record of an id, None where there is none."""
+        """Return the record with an id, None if there is none."""
         number = self._number_of(id)
         if number is None:
             return None
         return self._loaded[segment_of(number)].records[number]
 
     def select(self, ids: Iterable[str]) -> list[Record]:
-        """The records of ids that are loaded, oldest first."""
+        """Return the records with these ids, oldest first; they must be loaded."""
         numbers = sorted(self._numbers[name] for name in ids)
         return [self._loaded[segment_of(number)].records[number] for number in numbers]
 
     @property
     def next_id(self) -> str:
-        """The id of the next record, unless it brings one."""
+        """Return the id of the next record, unless that has its own."""
         return next(self.next_ids())
 
     def next_ids(self) -> Iterator[str]:
-        """The ids of the next records, one after the other, as they will be added together."""
+        """Return the ids of the next records, in the order in which one change adds them."""
         return (f"{self._prefix}{number}" for number in count(self._next_number()))
 
     def reset(self) -> None:
-        """Drop everything from memory; the next use reads it anew."""
+        """Remove all records from memory; the next use reads them again."""
         for segment in list(self._loaded):
             self._take(segment, Segment())
         self._loaded.clear()
@@ -116,11 +123,16 @@ class Segments:
 
     # --- writing --------------------------------------------------------------------------------
     #
-    # Each is one transaction, and raises StoreUnavailable where the database cannot be written now.
+    # Each method is one transaction, and raises StoreUnavailable if the database cannot be written.
 
     def change(self, records: Mapping[str, Record | None], *added: Record) -> None:
-        """Replace records by their ids, None removes one, and add others. Unknown ids are passed
-        over. Records that bring no id of their own have those of `next_ids`, in their order."""
+        """Replace, remove and add records.
+
+        Args:
+            records: the new record by id, None to remove the record. Unknown ids are skipped.
+            *added: new records. Those without an id of their own have the ids of `next_ids`, in
+                the same order.
+        """
         changed: dict[int, Segment] = {}
         for record_id, record in records.items():
             number = self._number_of(record_id)
@@ -139,8 +151,14 @@ class Segments:
         self._store(changed)
 
     def forget_row(self, key: str, dbref: str) -> int:
-        """Remove from one Attribute, by its key, all that concerns somebody; returns how many
-        records, at least 1. Of one that cannot be read nothing is kept."""
+        """Remove the records that concern somebody from one Attribute; returns how many.
+
+        Returns at least 1. An Attribute that cannot be read is deleted.
+
+        Args:
+            key: the key of the Attribute.
+            dbref: the person to forget.
+        """
         if key.isdecimal() and int(key) not in self._rows():
             self.reset()
         if not key.isdecimal() or int(key) not in self._rows():
@@ -156,14 +174,14 @@ class Segments:
     # --- within ---------------------------------------------------------------------------------
 
     def _rows(self) -> dict[int, int]:
-        """Ids of the Attributes by segment, asked once."""
+        """Return the ids of the Attributes by segment; queried once."""
         if self._row_ids is None:
             rows = attributes_of(self._obj, self._kind).values_list("db_key", "id")
             self._row_ids = {int(key): row_id for key, row_id in rows if key.isdecimal()}
         return self._row_ids
 
     def _next_number(self) -> int:
-        """The number after the last that was ever given out."""
+        """Return the number after the last one that was ever given out."""
         last = max(self._rows(), default=None)
         if last is None:
             return 1
@@ -171,14 +189,13 @@ class Segments:
         return last * SIZE + self._loaded[last].used + 1
 
     def _number_of(self, id: str) -> int | None:
-        """The number of a record, found without loading everything where the id is one of ours."""
+        """Return the number of a record; one segment is enough for an id given out here."""
         if id not in self._numbers:
             own = id.removeprefix(self._prefix)
             if own.isdecimal() and segment_of(int(own)) in self._rows():
                 self._ensure_loaded(segment_of(int(own)))
         if id not in self._numbers:
-            for _ in self.load_steps():
-                pass
+            self.load_all()
         return self._numbers.get(id)
 
     def _ensure_loaded(self, segment: int) -> None:
@@ -186,7 +203,7 @@ class Segments:
             self._load(segment)
 
     def _load(self, segment: int) -> None:
-        """Read one segment; what cannot be read of it is set aside."""
+        """Load one segment; set aside an Attribute that cannot be read in full."""
         rows = Attribute.objects.filter(id=self._rows()[segment])
         found = list(rows.values_list("db_value", flat=True))
         if not found:
@@ -197,16 +214,15 @@ class Segments:
         self._take(segment, content)
 
     def _set_aside(self, segment: int, content: Segment) -> None:
-        """Keep an Attribute that cannot be read, as it is, under another key, and what could be
-        read of it in its place."""
+        """Rename an Attribute that cannot be read; store its readable records instead."""
         key = f"{BROKEN}{segment:06d}"
         with brief_transaction():
             Attribute.objects.filter(id=self._rows()[segment]).update(db_key=key)
             row_id = self._create(segment, content)
         self._rows()[segment] = row_id
         log.error(
-            "{name} ({dbref}): a piece of its {kind} cannot be read and was set aside as {key}; "
-            "{count} of up to {size} entries of it could be saved, and all the others work",
+            "{name} ({dbref}): cannot read a segment of {kind}; it was renamed to {key} for "
+            "inspection. {count} of up to {size} records in it were saved; all other records work",
             name=self._obj.key,
             dbref=self._obj.dbref,
             kind=self._kind,
@@ -216,7 +232,7 @@ class Segments:
         )
 
     def _store(self, segments: Mapping[int, Segment]) -> None:
-        """Write segments in one transaction; memory follows."""
+        """Write segments in one transaction, then update memory."""
         if not segments:
             return
         rows = self._rows()
@@ -230,7 +246,7 @@ class Segments:
                 elif content.records or segment == last:
                     row_ids[segment] = rows[segment]
                     self._update(rows[segment], content)
-                else:  # the last one stays, empty or not: it knows which numbers were given out
+                else:  # an empty last segment stays: it says which numbers were given out
                     row_ids[segment] = None
                     Attribute.objects.filter(id=rows[segment]).delete()
         for segment, row_id in row_ids.items():
@@ -241,7 +257,7 @@ class Segments:
                 rows[segment] = row_id
 
     def _replaced(self, segments: Mapping[int, Segment]) -> list[tuple[Record, Record | None]]:
-        """The records that a write of some segments changes, each with what it becomes."""
+        """Return the records that a write changes, each with its new record or None."""
         return [
             (old, new)
             for segment, content in segments.items()
@@ -250,8 +266,10 @@ class Segments:
         ]
 
     def _create(self, segment: int, content: Segment) -> int:
-        """Insert an Attribute; returns its id. Not by `save`, which would keep it in memory, with
-        another copy of the value."""
+        """Insert an Attribute; returns its id.
+
+        Not by `save`, which would keep the Attribute in memory with a second copy of the value.
+        """
         row = Attribute(
             db_key=f"{segment:06d}",
             db_value=content.as_stored(),
@@ -264,7 +282,7 @@ class Segments:
         return int(row.id)
 
     def _update(self, row_id: int, content: Segment) -> None:
-        """Write an Attribute's value."""
+        """Write the value of an Attribute."""
         stored = Attribute.objects.filter(id=row_id).update(
             db_value=content.as_stored(), db_strvalue=content.people()
         )
@@ -272,12 +290,14 @@ class Segments:
             self._changed_elsewhere()
 
     def _changed_elsewhere(self) -> None:
-        """An Attribute is gone that was there: what memory holds is not what is stored."""
+        """Reset memory, since it differs from the database; raises StoreUnavailable."""
         self.reset()
-        raise StoreUnavailable(f"The {self._kind} of {self._obj.key} was changed by others.")
+        raise StoreUnavailable(
+            f"{self._obj.key}: other code deleted an Attribute of the type {self._kind}. Try again."
+        )
 
     def _take(self, segment: int, content: Segment) -> None:
-        """Let memory hold a segment, and tell of each record that is another one now."""
+        """Put a segment into memory, and report each record that differs."""
         before = self._loaded.get(segment, Segment()).records
         self._loaded[segment] = content
         for number in sorted({*before, *content.records}):
@@ -292,10 +312,10 @@ class Segments:
 
 
 def attributes_of(obj: Any, *kinds: str) -> Any:
-    """The Attributes of some types on an object."""
+    """Return the Attributes of some types on an object, as a queryset."""
     return obj.db_attributes.filter(db_attrtype__in=kinds)
 
 
 def rows_about(dbref: str, kinds: Iterable[str]) -> Any:
-    """The Attributes of some types, on whatever object, in which somebody is concerned."""
+    """Return the Attributes of some types, on any object, that concern somebody."""
     return Attribute.objects.filter(db_attrtype__in=list(kinds), db_strvalue__contains=f" {dbref} ")

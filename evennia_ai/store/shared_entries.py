@@ -1,12 +1,13 @@
-"""What characters told one another: the rows, and each scope's part of them as memory holds it.
+"""What characters told each other: the rows, and a copy in memory for each scope.
 
-The rows are the truth. What memory holds lags behind by a moment, so a search asks for the rows of
-what it found (`still_told`) before anything of it is used.
+The copy may be late for a moment. So a search checks the rows of its results (`still_told`) before
+it uses them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,16 +19,16 @@ from evennia_ai import models
 from evennia_ai.policy.records.provenance import Record, copy_of
 from evennia_ai.policy.records.segments import people_field
 from evennia_ai.policy.records.shared_memory import HEARSAY, Telling, Told
-from evennia_ai.scheduling import pause
+from evennia_ai.scheduling import Put, pause
 from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.store.record_store import WatchedRecords
+from evennia_ai.store.rows import delete_rows
 
-MOST_HEARD = 1_000  # entries that a scope knows at a time: what matters most, then the newest
-PAGE = 50  # rows read at a stretch: 3 ms (measured)
+MOST_HEARD = 1_000  # entries in memory for each scope: the most important, then the newest
+PAGE = 50  # rows read without a pause: 3 ms (measured)
 PREFIX = "h"
 
-Watcher = Callable[[Record | None, Record | None], None]
-
-# Sent when rows came or went; ``scopes`` whose, None for any; ``gone`` the ids of those that went.
+# Sent after rows were added or deleted, with ``scopes`` (None for any) and the ids ``gone``.
 changed = Signal()
 
 
@@ -35,29 +36,19 @@ changed = Signal()
 
 
 def told_by(assistant_id: int) -> list[Told]:
-    """What an assistant has told, to whomever."""
+    """Return what an assistant has told, in every scope."""
     rows = models.SharedEntry.objects.filter(assistant_id=assistant_id)
     return [Told(*row) for row in rows.order_by("id").values_list("id", "entry", "scope")]
 
 
 def tell(assistant_id: int, teller: str, now: datetime, new: Sequence[Telling]) -> None:
-    """Store what an assistant tells, in one transaction; raises StoreUnavailable. What is told
-    already is passed over."""
+    """Store once what an assistant tells, in one transaction."""
     rows = [
         models.SharedEntry(
             assistant_id=assistant_id,
             teller=teller,
             at=now,
-            entry=one.entry,
-            scope=one.scope,
-            text=one.text,
-            learnt_at=one.learnt_at,
-            available_from=one.available_from,
-            importance=one.importance,
-            trust=one.trust,
-            source=one.source,
-            speakers=list(one.speakers),
-            people=people_field(one.people),
+            **{**asdict(one), "people": people_field(one.people)},
         )
         for one in new
     ]
@@ -68,41 +59,35 @@ def tell(assistant_id: int, teller: str, now: datetime, new: Sequence[Telling]) 
 
 
 def take_back(ids: Sequence[int]) -> None:
-    """Take back what was told, by the rows' ids, in one transaction; raises StoreUnavailable."""
+    """Delete what was told, by row id, in one transaction; raises StoreUnavailable."""
     with brief_transaction():
-        delete_rows(ids)
+        delete_entries(ids)
 
 
 def withdraw(teller: str, entries: Sequence[str]) -> None:
-    """Take back what a character told of some entries of its journal, wherever it did. Within the
-    transaction in which these change, which takes 0.2 ms longer for it (measured)."""
+    """Delete what a character told about some of its entries, in any scope.
+
+    Called inside the transaction that changes the entries; it adds 0.2 ms (measured).
+    """
     rows = models.SharedEntry.objects.filter(teller=teller, entry__in=entries)
-    delete_rows(list(rows.values_list("id", flat=True)))
+    delete_entries(list(rows.values_list("id", flat=True)))
 
 
-def delete_rows(ids: Sequence[int]) -> None:
-    """Delete rows, and have memory let go of them."""
+def delete_entries(ids: Sequence[int]) -> None:
+    """Delete shared entries by their ids, and remove them from memory."""
     if ids:
-        rows = models.SharedEntry.objects.filter(id__in=ids)
-        rows._raw_delete(rows.db)
-        note_gone(ids)
-
-
-def note_gone(ids: Iterable[int], model: type[Any] = models.SharedEntry) -> None:
-    """Have memory let go of what was told by rows that were deleted; of another model's rows it
-    holds nothing."""
-    if model is models.SharedEntry:
+        delete_rows(models.SharedEntry, ids)
         changed.send_robust(None, scopes=None, gone=tuple(ids))
 
 
 def open_among(assistant_id: int, seqs: Iterable[int]) -> frozenset[int]:
-    """Those of some messages that are in an assistant's log and were for everybody."""
+    """Return those of some message numbers that were said in public."""
     rows = models.Message.objects.filter(assistant_id=assistant_id, private=False)
     return frozenset(rows.filter(id__in=list(seqs)).values_list("id", flat=True))
 
 
 def still_told(ids: Iterable[str]) -> frozenset[str]:
-    """Those of some records of hearsay, by their ids, that nobody has taken back."""
+    """Return those of some ids of hearsay records whose rows still exist."""
     wanted = [int(name.removeprefix(PREFIX)) for name in ids]
     if not wanted:
         return frozenset()
@@ -113,54 +98,45 @@ def still_told(ids: Iterable[str]) -> frozenset[str]:
 # --- one scope ----------------------------------------------------------------------------------
 
 
-class SharedEntryStore:
-    """What one scope was told and may know by now, as `memory.episodic_index` watches a journal.
+class SharedEntryStore(WatchedRecords):
+    """What one scope was told, as far as it is available by now.
 
-    Read from the rows when it is first needed, and after that only where some came or went or the
-    time for one has come.
+    An index watches it as it does a journal. `load` reads the rows at first use, and again only
+    after rows were added or deleted, or when one becomes available.
     """
 
     def __init__(self, scope: str, now: Callable[[], datetime]) -> None:
+        super().__init__()
         self.scope = scope
         self._now = now
         self._records: dict[str, Record] = {}
-        self._watchers: list[Watcher] = []
         self._waiting: list[Deferred[None]] | None = None
         self._is_stale = True
         self._due_at: datetime | None = None
 
-    def watch(self, watcher: Watcher) -> None:
-        """Tell of every record there is, and of each change from now on."""
-        for record in self._records.values():
-            watcher(None, record)
-        self._watchers.append(watcher)
-
-    def unwatch(self, watcher: Watcher) -> None:
-        """Tell it of nothing any more."""
-        self._watchers.remove(watcher)
-
     def get(self, id: str) -> Record | None:
-        """One record, None where there is none of that id."""
+        """Return one record, None if no record has this id."""
         record = self._records.get(id)
         return copy_of(record) if record else None
 
-    def records(self) -> list[Record]:
-        """Every record that memory holds. They must not be changed."""
+    def held(self) -> list[Record]:
+        """Return the records that memory holds. Callers must not change them."""
         return list(self._records.values())
 
     def note(self, gone: Iterable[int]) -> None:
-        """Rows came, or those of some ids went: their words leave memory at once."""
+        """Note that rows changed; records of deleted rows leave memory at once."""
         self._is_stale = True
         for row_id in gone:
             self._put(f"{PREFIX}{row_id}", None)
 
     @inlineCallbacks
-    def load(self, put: Callable[..., None]) -> Generator[Deferred[Any], Any, None]:
-        """Bring memory up to what is stored, in slices where that is much. Costs no query where
-        nothing has changed.
+    def load(self, put: Put) -> Generator[Deferred[Any], Any, None]:
+        """Read changed rows into memory, in slices; no query if nothing has changed.
 
         Args:
-            put: calls what it is given soon, in its turn: `TimeSlices.put`.
+            put: calls a function soon, in its turn: `TimeSlices.put`.
+
+        Fires when memory is up to date; fails with the error of the database.
         """
         if self._waiting is not None:
             turn: Deferred[None] = Deferred()
@@ -177,7 +153,7 @@ class SharedEntryStore:
             self._is_stale = True
             raise
         finally:
-            # Those who waited use what there is, should it not be all.
+            # After an error, other callers use the records that are loaded.
             waiting, self._waiting = self._waiting, None
             for turn in waiting:
                 turn.callback(None)
@@ -185,7 +161,7 @@ class SharedEntryStore:
     # --- within ---------------------------------------------------------------------------------
 
     @inlineCallbacks
-    def _read(self, put: Callable[..., None], now: datetime) -> Generator[Deferred[Any], Any, None]:
+    def _read(self, put: Put, now: datetime) -> Generator[Deferred[Any], Any, None]:
         self._is_stale = False
         rows = models.SharedEntry.objects.filter(scope=self.scope)
         yield pause(put)
@@ -208,12 +184,11 @@ class SharedEntryStore:
         if new is not None:
             self._records[name] = new
         if old or new:
-            for watcher in self._watchers:
-                watcher(old, new)
+            self.tell_watchers(old, new)
 
 
 def record_of(row: dict[str, Any]) -> Record:
-    """A row as a record, as others are that can be remembered."""
+    """Return a row as a record with the fields that memories have."""
     return {
         "id": f"{PREFIX}{row['id']}",
         "source_type": HEARSAY,

@@ -1,4 +1,4 @@
-"""What assistants did in their sleep: a row for each pass, completed when it ends."""
+"""Storing sleep passes: a row at the start of each, completed at its end."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from django.db.models import Max
 from evennia_ai import models
 from evennia_ai.policy.schedule.sleep_report import split_result
 from evennia_ai.store.brief_transaction import brief_transaction
-from evennia_ai.store.reports import Page, paged
 
 AFTER = "after_call"
 
 
 def begin_pass(assistant_id: int, at: datetime, epoch: int, reason: str) -> int:
-    """Store that a pass begins; returns its number. Raises StoreUnavailable.
+    """Store the start of a pass; returns its number. Raises StoreUnavailable.
 
-    The last model call before it is noted in the place of the cost, which is what came after that.
+    The row notes the last model call so far, since the cost of the pass is that of later calls.
     """
     with brief_transaction():
         calls = models.ModelCall.objects.filter(assistant_id=assistant_id)
@@ -33,25 +32,28 @@ def begin_pass(assistant_id: int, at: datetime, epoch: int, reason: str) -> int:
 def end_pass(
     pass_id: int, at: datetime, outcome: str, results: Mapping[str, Mapping[str, Any]]
 ) -> None:
-    """Store how a pass ended, and what it cost; raises StoreUnavailable."""
-    told = {name: split_result(result) for name, result in results.items()}
+    """Store the outcome and the cost of a pass; raises StoreUnavailable."""
+    split = {name: split_result(result) for name, result in results.items()}
     with brief_transaction():
         rows = models.SleepPass.objects.filter(id=pass_id)
         begun = rows.values("assistant_id", "cost").first()
-        if begun is None:  # its assistant was deleted, or the log purged
+        if begun is None:  # its assistant was deleted, or retention deleted the row
             return
         rows.update(
             ended_at=at,
             outcome=outcome,
-            results={name: figures for name, (figures, _error) in told.items()},
-            errors={name: error for name, (_figures, error) in told.items() if error},
+            results={name: figures for name, (figures, _error) in split.items()},
+            errors={name: error for name, (_figures, error) in split.items() if error},
             cost=cost_since(begun["assistant_id"], begun["cost"].get(AFTER, 0)),
         )
 
 
 def cost_since(assistant_id: int, call_id: int) -> dict[str, int]:
-    """Calls and tokens of an assistant's models after one of them; where a server did not count,
-    by our estimate. An assistant does one thing at a time: all of them belong to the pass."""
+    """Return number and tokens of an assistant's model calls after a given one.
+
+    Prompt tokens that the endpoint did not report are estimated. An assistant does one thing at a
+    time, so that all of these calls belong to the pass.
+    """
     calls = models.ModelCall.objects.filter(assistant_id=assistant_id, id__gt=call_id)
     counted = list(calls.values_list("estimated_tokens", "prompt_tokens", "completion_tokens"))
     return {
@@ -59,22 +61,3 @@ def cost_since(assistant_id: int, call_id: int) -> dict[str, int]:
         "prompt_tokens": sum(guess if sent is None else sent for guess, sent, _ in counted),
         "completion_tokens": sum(received or 0 for *_, received in counted),
     }
-
-
-def sleep_page(assistant_id: int, number: int, size: int) -> Page:
-    """Passes as dicts."""
-    rows = models.SleepPass.objects.filter(assistant_id=assistant_id).order_by("-id")
-    return paged(rows.values(), number, size)
-
-
-def find_pass(assistant_id: int, number: int) -> dict[str, Any] | None:
-    """One pass of an assistant."""
-    rows = models.SleepPass.objects.filter(assistant_id=assistant_id, id=number)
-    return rows.values().first()
-
-
-def last_passes() -> dict[int, dict[str, Any]]:
-    """Each assistant's last pass, by the assistant's id."""
-    newest = models.SleepPass.objects.values("assistant_id").annotate(newest=Max("id"))
-    rows = models.SleepPass.objects.filter(id__in=[row["newest"] for row in newest])
-    return {row["assistant_id"]: row for row in rows.values()}

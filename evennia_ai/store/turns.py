@@ -1,4 +1,4 @@
-"""One assistant's turns in the database: leases, model calls, acts."""
+"""One assistant's turns in the database: leases, model calls, tool calls."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ UNHEARD = "unheard"
 
 
 def heard_message(event: InboxEvent, turn_id: int) -> Message:
-    """What was heard, as a message of the conversation."""
+    """Return an event as a message of the conversation."""
     heard = event.heard
     return make_message(
         "user",
@@ -43,10 +43,10 @@ def heard_message(event: InboxEvent, turn_id: int) -> Message:
 
 
 class TableTurns:
-    """One turn at a time.
+    """The turns of one assistant, one at a time.
 
-    ``epoch`` is the process, so that a lease never outlives it; ``may_go_on`` tells whether any
-    turn may still act.
+    ``epoch`` is the number of this process: a lease is valid in its own process only.
+    ``may_go_on`` returns False once no turn may act any more.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class TableTurns:
     def begin(
         self, events: Sequence[InboxEvent], audience: Audience, private: bool, context: str
     ) -> TurnRecord:
-        """Open a turn: claim its events, take in what was overheard, log both in their order."""
+        """Open a turn, claim its events, and store these and overheard ones as messages."""
         at = self.now()
         with brief_transaction():
             turn = models.Turn.objects.create(
@@ -91,21 +91,21 @@ class TableTurns:
         return TurnRecord(turn.id, audience, private, tuple(events), known, acts)
 
     def _first_turns(self, events: Sequence[InboxEvent]) -> dict[int, int]:
-        """The turn that logged each event which is taken up again, by event id."""
+        """Return the turn that first logged each retried event, by event id."""
         if not events:
             return {}
         rows = models.Message.objects.filter(event_id__in=[event.id for event in events])
         return dict(rows.values_list("event_id", "turn_id"))
 
     def _overheard_in(self, turn_ids: set[int]) -> list[InboxEvent]:
-        """What an earlier attempt took in beside its events: its words are new to this one too."""
+        """Return what earlier attempts overheard; a retry answers it too."""
         if not turn_ids:
             return []
         rows = models.Event.objects.filter(turn_id__in=turn_ids, state=NOTED)
         return [event_from_row(row) for row in rows]
 
     def _acts_since(self, since: datetime) -> tuple[ToolCallRequest, ...]:
-        """World acts of turns without an answer that were done or may have been."""
+        """Return the world acts of unanswered turns that were done, or may have been."""
         rows = models.ToolCall.objects.filter(
             assistant_id=self.assistant_id,
             at__gte=since,
@@ -134,12 +134,12 @@ class TableTurns:
         logged: Mapping[int, int],
         turn_id: int,
     ) -> list[models.Message]:
-        """Messages for events that have none yet: a second attempt finds its words in the log."""
+        """Store messages for events that have none yet; a retried event has one already."""
         new = sorted((e for e in events if e.id not in logged), key=lambda event: event.id)
         return self.conversation.insert([heard_message(event, turn_id) for event in new])
 
     def finish(self, turn_id: int, outcome: str, detail: str = "") -> None:
-        """Close a turn and, in the same transaction, the events it named."""
+        """Close a turn and its events in one transaction."""
         with brief_transaction():
             models.Turn.objects.filter(id=turn_id).update(
                 ended_at=self.now(), outcome=outcome, detail=detail
@@ -153,37 +153,39 @@ class TableTurns:
             self.current = None
 
     def waiting_speakers(self) -> list[str]:
-        """Whose words the open turn is to answer."""
+        """Return the speakers whom the open turn must answer."""
         rows = models.Event.objects.filter(turn_id=self.current, state=CLAIMED)
         return list(rows.order_by("id").values_list("speaker", flat=True).distinct())
 
     def give_back(self, turn_id: int) -> None:
-        """Close a turn whose answer nobody could hear; its events wait again, or are doubtful where
-        something may have been said."""
+        """Close a turn whose answer nobody could hear, and return its events.
+
+        They wait again, or are doubtful if something may have been said.
+        """
         for turn in models.Turn.objects.filter(id=turn_id):
             recover_turn(turn, self.now(), UNHEARD)
         self.current = None
 
     def recover(self) -> None:
-        """Close the turn that an error left open, if any, by what is known of its acts."""
+        """Close the turn that an error left open, if any, as `recover_turn` does."""
         if self.current is not None:
             for turn in models.Turn.objects.filter(id=self.current, ended_at=None):
                 recover_turn(turn, self.now())
             self.current = None
 
     def times_of(self, context: str, since: datetime) -> list[datetime]:
-        """When turns of one context began, since a time, oldest first."""
+        """Return the start times of the turns of one context since a time, oldest first."""
         rows = models.Turn.objects.filter(
             assistant_id=self.assistant_id, context=context, at__gte=since
         )
         return list(rows.order_by("id").values_list("at", flat=True))
 
     def is_current(self, turn_id: int) -> bool:
-        """True while this process holds the turn's lease."""
+        """Return True while this process holds the lease of a turn."""
         return self.current == turn_id and self.may_go_on()
 
     def record_model_call(self, turn_id: int | None, call: ModelCallRecord) -> None:
-        """Store a model call and add it to the day's sums."""
+        """Store a model call and add it to the daily sums."""
         at = self.now()
         usage = call.usage
         with brief_transaction():
@@ -205,7 +207,7 @@ class TableTurns:
             add_use(self.assistant_id, at.date(), call)
 
     def intend(self, turn_id: int, call: ToolCallRequest, world: bool) -> int:
-        """Store the intent of an act; returns its id."""
+        """Store the intent of a tool call; returns its id."""
         with brief_transaction():
             row = models.ToolCall.objects.create(
                 assistant_id=self.assistant_id,
@@ -217,15 +219,14 @@ class TableTurns:
                 world=world,
                 state=INTENDED,
             )
-        return row.id
+        return int(row.id)
 
     def record_outcome(
         self, act_id: int, state: str, result: str, messages: Sequence[Message] = ()
     ) -> None:
-        """Store how an act ended, with what the conversation holds of it.
+        """Store the outcome of a tool call, and its messages.
 
-        Its intent is gone where the assistant was deleted meanwhile: then there is no conversation
-        any more either.
+        If the assistant was deleted meanwhile, the intent no longer exists, and nothing is stored.
         """
         with brief_transaction():
             kept = models.ToolCall.objects.filter(id=act_id).update(

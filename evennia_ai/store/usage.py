@@ -1,4 +1,4 @@
-"""What assistants cost, by day."""
+"""The cost of assistants and speakers, by UTC day."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from evennia_ai.ports import ModelCallRecord
 
 
 def add_use(assistant_id: int, day: date, call: ModelCallRecord) -> None:
-    """Add one call to the day's sums.
+    """Add one model call to the daily sums.
 
-    Tokens the endpoint did not report count as estimated. A failed call is free, but for one that
-    was given up at its deadline: it may have been billed.
+    Tokens that the endpoint did not report are estimated. A failed call is free, unless it ended at
+    its deadline: then the provider may have billed it.
     """
     billed = call.error_kind in ("", DeadlineExceeded.kind)
     prompt = call.usage.prompt_tokens if call.usage else call.estimated_tokens * billed
@@ -30,28 +30,28 @@ def add_use(assistant_id: int, day: date, call: ModelCallRecord) -> None:
 
 
 def add_speakers_use(day: date, speakers: frozenset[str], tokens: int) -> None:
-    """Share a call's tokens evenly among those whose words set it off."""
+    """Share the tokens of a call evenly among the speakers who caused it."""
     for speaker in speakers:
         share = -(-tokens // len(speakers))
         add_to(models.SpeakerUse, {"speaker": speaker, "day": day}, {"tokens": share})
 
 
 def add_to(model: Any, key: Mapping[str, Any], amounts: Mapping[str, int]) -> None:
-    """Add to the sums of one row, which is made where there is none. Writers are one process."""
+    """Add to the sums of one row; creates the row if needed. Only one process writes."""
     sums = {name: F(name) + amount for name, amount in amounts.items()}
     if not model.objects.filter(**key).update(**sums):
         model.objects.create(**key, **amounts)
 
 
 def use_on(day: date) -> dict[int, tuple[int, int]]:
-    """Calls and tokens of one UTC day, by assistant id."""
+    """Return calls and tokens of one UTC day, by assistant id."""
     rows = models.DailyUse.objects.filter(day=day)
     values = rows.values_list("assistant_id", "calls", "prompt_tokens", "completion_tokens")
     return {row[0]: (row[1], row[2] + row[3]) for row in values}
 
 
 def spent_on(day: date) -> dict[Account, int]:
-    """Tokens of one UTC day by account, as budgets count them."""
+    """Return the tokens of one UTC day by account, for the budgets."""
     assistants = {id_: tokens for id_, (_calls, tokens) in use_on(day).items()}
     speakers = models.SpeakerUse.objects.filter(day=day).values_list("speaker", "tokens")
     return {

@@ -1,1 +1,1 @@
-"""The web: Evennia's pages without foreign addresses, and a helper of ours in its web client."""
+"""Changes to Evennia's web pages: local libraries and the typing indicator."""

@@ -1,5 +1,8 @@
-"""What clients may send us out of band; `apps.py` adds this module to Evennia's
-``INPUT_FUNC_MODULES``. Every function in here can be called by any client."""
+"""The out-of-band messages that clients may send.
+
+`apps.py` adds this module to Evennia's ``INPUT_FUNC_MODULES``: any client can call every function
+in it.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,13 @@ from typing import Any
 
 
 def ai_typing_setup(session: Any, *args: Any, **kwargs: Any) -> None:
-    """A client says that it can show who is thinking, and by which message (``shows``):
-    ``is_typing``, as Evennia's own plugin has it from 6.1 on, or else ``ai_typing``."""
+    """Note that a client can show the typing indicator, and by which message.
+
+    Args:
+        session: the client's session.
+        *args: ignored.
+        **kwargs: ``shows`` names the message: ``is_typing``, as Evennia's own plugin from 6.1 on
+            uses it, else ``ai_typing``.
+    """
     shows = "is_typing" if kwargs.get("shows") == "is_typing" else "ai_typing"
     session.update_flags(AI_TYPING=shows)

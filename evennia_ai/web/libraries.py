@@ -1,7 +1,7 @@
-"""The addresses that Evennia's pages load from elsewhere, and the same files of our own.
+"""Local copies of the libraries that Evennia's pages load from other hosts.
 
-Every file is, byte for byte, what the foreign address serves, so a page's ``integrity`` holds.
-``static/evennia_ai/vendor/README.md`` tells where each comes from.
+Each file is identical to that of the other host, so that a page's ``integrity`` still matches.
+``static/evennia_ai/vendor/README.md`` names the source of each.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ LIBRARIES = {
     "cdn.jsdelivr.net/npm/bootstrap@4.6.0/dist/css/bootstrap.min.css": (
         "vendor/bootstrap-4.6.0/bootstrap.min.css"
     ),
-    # Evennia 5.0.1; the address is one of a moving version, and gone.
+    # Evennia 5.0.1 uses this address; it named a moving version and no longer exists.
     "cdn.jsdelivr.net/npm/redoc@next/bundles/redoc.standalone.js": "redoc.js",
     "cdn.rawgit.com/ejci/favico.js/master/favico-0.3.10.min.js": (
         "vendor/favico.js-0.3.10/favico-0.3.10.min.js"
@@ -48,7 +48,7 @@ LIBRARIES = {
     "maxcdn.bootstrapcdn.com/bootstrap/4.0.0/js/bootstrap.min.js": (
         "vendor/bootstrap-4.0.0/bootstrap.min.js"
     ),
-    # Not libraries: the picture shown for a character or an object that has none.
+    # Not libraries, but the pictures of characters and objects without one of their own.
     "placehold.jp/250x250.png": "placeholder-250.svg",
     "placehold.jp/50x50.png": "placeholder-50.svg",
 }
@@ -58,9 +58,8 @@ FOREIGN = re.compile(
     rb"(?:https?:)?//(%b)(?=[\"'>\s])" % b"|".join(re.escape(address) for address in LOCAL)
 )
 
-
-# What a page that describes the REST API holds, and what its library is kept from: it tells its
-# makers that somebody reads, and has their pictures fetched.
+# The mark of a page that describes the REST API. Its library reports each visit to its makers and
+# loads pictures from them; the policy forbids both.
 REDOC_MARK = b"<redoc "
 STAY_HERE = (
     b'<meta http-equiv="Content-Security-Policy" content="'
@@ -69,17 +68,17 @@ STAY_HERE = (
 
 
 def static_url(path: str) -> str:
-    """The address of one of our static files."""
+    """Return the address of one of this package's static files."""
     return f"{settings.STATIC_URL}evennia_ai/{path}"
 
 
 def with_local_libraries(page: bytes) -> bytes:
-    """A page with every foreign address that we have a file for replaced by ours."""
+    """Return a page with the addresses of other hosts replaced by local ones."""
     local = FOREIGN.sub(lambda match: static_url(LOCAL[match[1]]).encode(), page)
     return local.replace(b"<head>", b"<head>" + STAY_HERE, 1) if REDOC_MARK in page else local
 
 
 def with_script(page: bytes, path: str) -> bytes:
-    """A page with one of our scripts as the last thing in its head."""
+    """Return a page with one of this package's scripts at the end of its head."""
     tag = f'<script src="{static_url(path)}"></script>\n'
     return page.replace(b"</head>", tag.encode() + b"</head>", 1)

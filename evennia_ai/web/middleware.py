@@ -1,5 +1,7 @@
-"""What happens to Evennia's pages on their way out. `apps.py` registers both classes, so that a
-game edits none of its own settings and templates."""
+"""Middleware that changes Evennia's pages before they are sent.
+
+`apps.py` registers both classes, so that a game need not edit its settings and templates.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +10,19 @@ from typing import Any
 
 from evennia_ai.web.libraries import with_local_libraries, with_script
 
-# What a page of the web client holds, and one that would load fonts from elsewhere.
+# The marks of a web client page, and of a page that loads fonts from other hosts.
 CLIENT_MARK = b"webclient/js/webclient_gui.js"
 FONTS_MARK = b"webclient/js/plugins/font.js"
 
 
 class PageMiddleware:
-    """Changes whole HTML pages and nothing else: no stream, no other type, nothing compressed."""
+    """Middleware that changes whole HTML pages: no streams, no compressed responses."""
 
     def __init__(self, get_response: Callable[[Any], Any]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: Any) -> Any:
-        """Let the game answer, then change the answer if it is a page."""
+        """Return the response of the game, changed if it is a page."""
         response = self.get_response(request)
         if is_page(response):
             page = self.change(response.content)
@@ -31,31 +33,36 @@ class PageMiddleware:
         return response
 
     def change(self, page: bytes) -> bytes:
-        """The page as it shall be sent."""
+        """Return the page to send."""
         raise NotImplementedError
 
 
 class LocalLibraries(PageMiddleware):
-    """Has libraries loaded from the game itself, so that pages need no network and tell nobody
-    who is playing. ``AI_ASSISTANT = {"LOCAL_LIBRARIES": False}`` turns it off."""
+    """Middleware that makes pages load their libraries from the game itself.
+
+    Pages then need no other host, and tell none who is playing.
+    ``AI_ASSISTANT = {"LOCAL_LIBRARIES": False}`` turns it off.
+    """
 
     def change(self, page: bytes) -> bytes:
-        """The page with our files for those of others."""
+        """Return the page with local libraries and fonts."""
         page = with_local_libraries(page)
         return with_script(page, "local_fonts.js") if FONTS_MARK in page else page
 
 
 class ClientPlugin(PageMiddleware):
-    """Gives Evennia's web client the plugin that shows who is thinking about an answer.
-    ``AI_ASSISTANT = {"TYPING_INDICATOR": False}`` turns it off."""
+    """Middleware that adds the typing indicator to Evennia's web client.
+
+    ``AI_ASSISTANT = {"TYPING_INDICATOR": False}`` turns it off.
+    """
 
     def change(self, page: bytes) -> bytes:
-        """The page with our script, if it is the web client."""
+        """Return the page, with the plugin if it is the web client."""
         return with_script(page, "webclient.js") if CLIENT_MARK in page else page
 
 
 def is_page(response: Any) -> bool:
-    """True for a whole, uncompressed HTML page."""
+    """Return True for a whole, uncompressed HTML page."""
     return (
         not response.streaming
         and response.get("Content-Type", "").startswith("text/html")

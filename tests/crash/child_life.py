@@ -29,7 +29,7 @@ from evennia_ai.ports import TASK_SUMMARY, LLMRequest, TurnRecord
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.journal import Journal
-from evennia_ai.store.recovery import assistants_with_work, recover_open_turns
+from evennia_ai.store.recovery import assistants_with_work, lost_turns, recover_lost_turn
 from evennia_ai.store.turns import TableTurns
 from evennia_ai.testing.stand_in_services import StandInServices
 from tests.crash.fast_points import AFTER, BEFORE, Kill, steps_towards
@@ -228,8 +228,12 @@ class Life(Play):
 
     def recover(self, process: Process) -> None:
         """Close what an older process left open."""
-        now = process.now
-        process.operate("", "recovery", lambda: recover_open_turns(process.epoch, now()))
+
+        def close_lost_turns() -> None:
+            for turn_id in lost_turns(process.epoch):
+                recover_lost_turn(turn_id, process.now())
+
+        process.operate("", "recovery", close_lost_turns)
 
     def owing(self) -> set[str]:
         """The assistants somebody waits for."""

@@ -66,7 +66,7 @@ def runs(game, player, mira):
 
 
 def complaints_of(logged):
-    return [line for line in logged if ", not used: " in line]
+    return [line for line in logged if ": a stored value is ignored: " in line]
 
 
 @pytest.mark.parametrize(("name", "value"), CASES)
@@ -166,7 +166,7 @@ def test_38_staff_is_shown_one_line_for_each_and_no_key(game, ann, mira, tavern,
         admin.forget()
         admin.do(command)
         shown = " ".join(" ".join(admin.heard()).split())
-        for words in ("persona", "ai_lore, piece 1", "turn_deadline must be", "stopped must be"):
+        for words in ("persona", "ai_lore, entry 1", "turn_deadline must be", "stopped must be"):
             assert words in shown, (command, words)
         assert "Traceback" not in shown
     assert runs(game, ann, mira)

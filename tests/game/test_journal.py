@@ -227,7 +227,7 @@ def test_an_id_of_ones_own_is_taken_once(mira, journal):
 
 def test_an_id_that_others_will_be_given_is_not_for_the_taking(journal):
     for taken in ("j2", "j1000", "7"):
-        with pytest.raises(BadRecord, match="given out here"):
+        with pytest.raises(BadRecord, match="is reserved"):
             journal.add("Mine.", id=taken)
     assert [journal.add("One."), journal.add("Two.")] == ["j1", "j2"]
 

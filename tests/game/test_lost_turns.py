@@ -5,7 +5,7 @@ from django.db.models import F
 
 from evennia_ai.messages import Heard
 from evennia_ai.models import Event, ToolCall, Turn
-from evennia_ai.store.recovery import recover_open_turns
+from evennia_ai.store.recovery import lost_turns, recover_lost_turn
 from evennia_ai.testing.scripted import call
 
 
@@ -35,7 +35,8 @@ def state_of_words():
 def crash(game):
     """Every open turn belongs to an older process."""
     Turn.objects.filter(ended_at=None).update(epoch=F("epoch") - 1)
-    recover_open_turns(game.service.epoch, game.service.now())
+    for turn_id in lost_turns(game.service.epoch):
+        recover_lost_turn(turn_id, game.service.now())
 
 
 def test_words_that_may_have_been_heard_stay_in_doubt_when_who_asked_has_left(open_turn):

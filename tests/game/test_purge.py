@@ -213,7 +213,7 @@ def test_a_third_undo_is_refused_where_what_it_would_bring_back_is_gone(log, pur
     purged({"Message": Limit(days=30)})
     for _ in range(2):
         assert "is taken back" in admin.told("aicompact/undo Mira")
-    assert "retention has deleted what came before it" in admin.told("aicompact/undo Mira")
+    assert "retention has deleted the messages before it" in admin.told("aicompact/undo Mira")
     assert log.script.conversation.compactions.last() is not None
 
 

@@ -10,9 +10,10 @@ from evennia_ai.messages import Heard, ToolCallRequest, make_message
 from evennia_ai.models import DailyUse, Event, Message, ModelCall, ToolCall, Turn
 from evennia_ai.ports import ModelCallRecord, Usage
 from evennia_ai.store.conversation import TableConversation
-from evennia_ai.store.erase import CHUNK, count_rows, erase_chunk
+from evennia_ai.store.erase import count_rows, erase_chunk
+from evennia_ai.store.forget import CHUNK
 from evennia_ai.store.inbox import TableInbox
-from evennia_ai.store.recovery import recover_open_turns
+from evennia_ai.store.recovery import lost_turns, recover_lost_turn
 from evennia_ai.store.turns import TableTurns
 from evennia_ai.store.usage import use_on
 from evennia_ai.testing.memory_conversation import MemoryConversation
@@ -153,15 +154,16 @@ def test_after_a_crash_an_open_turn_is_closed_by_what_is_known_of_it(
         act = tables.turns.intend(turn.id, ToolCallRequest("1", name, "{}"), True)
         if outcome != "intended":
             tables.turns.record_outcome(act, outcome, "x")
-    assert recover_open_turns(epoch=8, now=service.now()) == 1
+    assert lost_turns(epoch=8) == [turn.id]
+    recover_lost_turn(turn.id, service.now())
     assert Event.objects.get().state == state
     assert Turn.objects.get().outcome == "interrupted"
     assert [row.state for row in ToolCall.objects.all()] == ([act_state] if act_state else [])
 
 
-def test_a_turn_of_this_process_is_left_alone_by_recovery(tables, service):
+def test_a_turn_of_this_process_is_left_alone_by_recovery(tables):
     tables.turns.begin([], ANN, False, "tick_event")
-    assert recover_open_turns(epoch=7, now=service.now()) == 0
+    assert lost_turns(epoch=7) == []
 
 
 def test_hearing_costs_one_query_and_so_does_storing_messages_at_any_length(tables):

@@ -16,7 +16,7 @@ from evennia.typeclasses.attributes import Attribute
 
 import evennia_ai
 from evennia_ai.management import uninstall
-from evennia_ai.store.forget import SHELVES
+from evennia_ai.store.forget import STORES
 from evennia_ai.testing.scripted import call
 
 PACKAGE = Path(evennia_ai.__file__).parent
@@ -71,11 +71,11 @@ def rows():
 
 
 def test_nothing_is_left_but_the_characters_as_they_were(scene, capsys):
-    ours = Q(db_key__startswith="ai_") | Q(db_attrtype__in=SHELVES) | Q(db_model="scriptdb")
+    ours = Q(db_key__startswith="ai_") | Q(db_attrtype__in=STORES) | Q(db_model="scriptdb")
     before = Attribute.objects.exclude(ours)
     kept = set(before.values_list("id", flat=True))
     told = run(capsys, yes=True)
-    assert "2 minds deleted." in told
+    assert "2 assistants deleted." in told
     assert rows() == 0
     assert not ScriptDB.objects.filter(db_key="assistant").exists()
     assert set(Attribute.objects.values_list("id", flat=True)) == kept
@@ -87,7 +87,7 @@ def test_nothing_is_left_but_the_characters_as_they_were(scene, capsys):
 def test_a_dry_run_tells_and_changes_nothing(scene, capsys):
     there = rows()
     told = run(capsys, dry_run=True)
-    assert f"Minds: 2. Rows in tables: {there}." in told
+    assert f"Assistants: 2. Rows in tables: {there}." in told
     assert "Attribute ai_persona: on 2 characters." in told
     assert "Attribute ai_muted: on 1 characters." in told
     assert "Attribute ai_journal: on 1 characters." in told
@@ -119,7 +119,7 @@ def test_a_running_game_is_left_alone(scene, settings):
 
 def test_doing_it_again_does_no_harm(scene, capsys):
     run(capsys, yes=True)
-    assert "Minds: 0. Rows in tables: 0." in run(capsys, yes=True)
+    assert "Assistants: 0. Rows in tables: 0." in run(capsys, yes=True)
 
 
 def test_the_collected_web_files_go_too(scene, capsys, tmp_path):
@@ -155,7 +155,7 @@ def test_the_games_own_lines_that_name_the_package_are_told(scene, capsys, tmp_p
         (tmp_path / hidden).mkdir(parents=True)
         (tmp_path / hidden / "x.py").write_text("import evennia_ai\n")
     told = run(capsys, yes=True)
-    assert told.count("Yours to take out") == 1
+    assert told.count("Remove this yourself") == 1
     line = 'INSTALLED_APPS += ["evennia_ai"]'
     assert f"{Path('server/conf/settings.py')}:2: {line}" in told
 

@@ -13,6 +13,7 @@ from evennia_ai.policy.records.goal import (
     DONE,
     DROPPED,
     FADED,
+    Goal,
     depth_of,
     find_goal,
     long_closed,
@@ -22,9 +23,9 @@ from evennia_ai.policy.records.goal import (
     plan_close,
     plan_fading,
     plan_reopen,
-    read_goal,
 )
 from evennia_ai.policy.records.goal_tree import goal_lines, lay_out
+from evennia_ai.policy.records.provenance import read_record
 from evennia_ai.policy.tokens import estimate_tokens
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -44,7 +45,7 @@ def shape(goals):
 
 def test_what_is_stored_reads_back_the_same():
     stored = goal(importance=7, audience=["#5"])
-    assert read_goal(dict(stored)) == stored
+    assert read_record(Goal, dict(stored)) == stored
 
 
 @pytest.mark.parametrize("fields", [{"progress": 1.5}, {"state": "lost"}, {"importance": 0}])

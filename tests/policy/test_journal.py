@@ -14,10 +14,16 @@ from evennia_ai.policy.records.journal_entry import (
     make_entry,
     merge_entries,
     normalised,
-    read_entry,
     sameness,
 )
-from evennia_ai.policy.records.provenance import TRUST, copy_of, is_known_to, is_sound, people_in
+from evennia_ai.policy.records.provenance import (
+    TRUST,
+    copy_of,
+    is_known_to,
+    is_sound,
+    people_in,
+    read_record,
+)
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 ANN, BOB = "#5", "#7"
@@ -113,9 +119,9 @@ def test_an_id_never_changes():
 
 def test_what_an_older_version_stored_is_filled_up_and_what_a_later_one_stored_is_kept():
     old = {name: value for name, value in entry().items() if name not in ("speakers", "trust")}
-    assert read_entry(old) == entry()
+    assert read_record(JournalEntry, old) == entry()
     later = {**entry(), "recalls": 3}
-    assert read_entry(later)["recalls"] == 3
+    assert read_record(JournalEntry, later)["recalls"] == 3
     assert change_entry(later, {"pinned": True})["recalls"] == 3
 
 
@@ -136,7 +142,7 @@ def test_what_is_no_entry_is_not_read(raw):
     assert not is_sound(JournalEntry, raw) or raw["source_seqs"] == ["a"]
     if not is_sound(JournalEntry, raw):
         with pytest.raises(BadRecord):
-            read_entry(raw)
+            read_record(JournalEntry, raw)
 
 
 def test_a_copy_may_be_changed():

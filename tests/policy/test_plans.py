@@ -9,6 +9,7 @@ import pytest
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.records.day_plan import (
     INSTRUCTIONS,
+    Block,
     block_line,
     current_block,
     is_stale,
@@ -16,9 +17,9 @@ from evennia_ai.policy.records.day_plan import (
     places_near,
     plan_plainly,
     plan_request,
-    read_block,
     read_plan,
 )
+from evennia_ai.policy.records.provenance import read_record
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 PLACES = ("Harbour", "North Gate")
@@ -142,4 +143,4 @@ def test_the_line_tells_where_only_if_that_is_elsewhere_and_whose_words_it_is_of
 
 
 def test_what_is_stored_reads_back_the_same():
-    assert read_block(dict(block())) == block()
+    assert read_record(Block, dict(block())) == block()

@@ -1,50 +1,55 @@
-"""``evennia ai_uninstall``: take everything of this package out of the game."""
+"""The command ``evennia ai_uninstall``: remove this package's data from the game."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import evennia
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+if TYPE_CHECKING:
+    from evennia_ai.management.uninstall import Traces
+
 NEXT_STEPS = """
-Everything is gone. Now, before anything else is run in this game, take evennia_ai out of your own
-lines that were named above, INSTALLED_APPS first. Then: evennia start
+All data of evennia_ai is deleted. Before you run any other command in this game, remove evennia_ai
+from your own lines that are listed above, INSTALLED_APPS first. Then run: evennia start
 """
 STILL_WRITE_AHEAD = (
-    "The database could not leave its write-ahead mode, since another process has it open. End "
-    "that process and run this command again, before the game is started."
+    "The database is still in write-ahead mode, since another process has it open. End that "
+    "process, and run this command again before you start the game."
 )
 
 
 class Command(BaseCommand):
-    """Asks first; the game has to be down."""
+    """Remove the package's data after a question; the game must be stopped."""
 
     help = (
-        "Take everything of evennia_ai out of the game: minds, logs, lore, its tables, what it "
-        "wrote onto characters. The characters stay. Stop the game before, and copy its database."
+        "Remove all data of evennia_ai from the game: assistants, logs, lore, its tables, and its "
+        "Attributes on characters. The characters stay. First stop the game and copy its database."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Two switches."""
-        parser.add_argument("--yes", action="store_true", help="do not ask")
+        """Add the options --yes and --dry-run."""
+        parser.add_argument("--yes", action="store_true", help="delete without asking")
         parser.add_argument(
-            "--dry-run", action="store_true", help="show what would go and change nothing"
+            "--dry-run", action="store_true", help="show what would be deleted, and change nothing"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Look, ask, remove, and tell what is left to do."""
+        """Show the data, ask, delete, and say what the admin must do next."""
         if evennia.DefaultScript is None:
             evennia._init()
         from evennia_ai.management import uninstall
 
         traces = uninstall.find_traces()
-        self.tell(traces)
+        self.show(traces)
         if options["dry_run"]:
             self.stdout.write("Nothing was changed.")
             return
         if uninstall.is_running():
-            raise CommandError("The game is running, and would write anew: `evennia stop` first.")
+            raise CommandError(
+                "The game is running and would write new data. Run `evennia stop` first."
+            )
         if not options["yes"] and not self.confirmed():
             self.stdout.write("Nothing was changed.")
             return
@@ -54,21 +59,21 @@ class Command(BaseCommand):
             raise CommandError(STILL_WRITE_AHEAD)
         self.stdout.write(NEXT_STEPS)
 
-    def tell(self, traces: Any) -> None:
-        """Say what there is."""
+    def show(self, traces: Traces) -> None:
+        """Show what the package left in the game."""
         write = self.stdout.write
-        write(f"Minds: {traces.minds}. Rows in tables: {sum(traces.rows.values()):,}.")
+        write(f"Assistants: {traces.assistants}. Rows in tables: {sum(traces.rows.values()):,}.")
         for (path, before), count in sorted(traces.typeclasses.items()):
             write(f"Characters that become {before} again: {count} (now {path}).")
         for name, count in traces.attributes.items():
             write(f"Attribute {name}: on {count} characters.")
         for line in traces.code:
-            write(f"Yours to take out: {line}")
+            write(f"Remove this yourself: {line}")
 
     def confirmed(self) -> bool:
-        """Ask at the terminal; without one the answer is no."""
+        """Return True if the admin types yes; without a terminal the answer is no."""
         try:
-            answer = input("Delete all of it, for ever? The characters stay. yes/[no] ")
+            answer = input("Delete all of it for good? The characters stay. yes/[no] ")
         except EOFError:
             answer = ""
         return answer.strip().lower() in {"y", "yes"}

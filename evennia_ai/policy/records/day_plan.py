@@ -23,9 +23,7 @@ from evennia_ai.policy.records.provenance import (
     Remembered,
     Time,
     Words,
-    changed_record,
     make_record,
-    read_record,
 )
 from evennia_ai.policy.sanitize import clean_heard, strip_reasoning
 from evennia_ai.policy.schedule.sleep_schedule import DAY_MINUTES, Schedule
@@ -75,16 +73,6 @@ class Block(Remembered):
     end: int = Field(ge=0, lt=DAY_MINUTES)
     where: str = ""
     made: Time
-
-
-def read_block(raw: Any) -> Record:
-    """A stored part of a day; raises BadRecord."""
-    return read_record(Block, raw)
-
-
-def change_block(block: Record, fields: dict[str, Any]) -> Record:
-    """A part of a day with some fields changed; raises BadRecord."""
-    return changed_record(Block, block, fields)
 
 
 def make_block(id: str, planned: Planned, at: datetime, speakers: Sequence[str]) -> Record:

@@ -22,7 +22,6 @@ from evennia_ai.policy.records.provenance import (
     Words,
     changed_record,
     make_record,
-    read_record,
     united,
 )
 
@@ -71,11 +70,6 @@ def make_goal(id: str, content: str, at: datetime, fields: Mapping[str, Any]) ->
     """A new goal, set at a time; raises BadRecord."""
     times = {"created": at, "touched": at}
     return make_record(Goal, {**times, **fields, "id": id, "content": content})
-
-
-def read_goal(raw: Any) -> Record:
-    """A stored goal; raises BadRecord."""
-    return read_record(Goal, raw)
 
 
 def change_goal(goal: Record, fields: Mapping[str, Any]) -> Record:

@@ -21,7 +21,6 @@ from evennia_ai.policy.records.provenance import (
     changed_record,
     iso_utc,
     make_record,
-    read_record,
     united,
 )
 
@@ -86,11 +85,6 @@ def make_entry(
     )
 
 
-def read_entry(raw: Any) -> Record:
-    """A stored entry; raises BadRecord."""
-    return read_record(JournalEntry, raw)
-
-
 def change_entry(entry: Record, fields: Mapping[str, Any]) -> Record:
     """An entry with some fields changed; raises BadRecord. Where it says something else now, or to
     other ears, long-term memory does not have it any more."""
@@ -152,16 +146,6 @@ def brought_back(entry: Record) -> Record:
     plain = {name: value for name, value in entry.items() if name != "archived_at"}
     links = [link for link in plain["links"] if not link.startswith(LINK)]
     return {**plain, "links": links, "consolidated": False, "importance_by": GIVEN}
-
-
-def read_archived(raw: Any) -> Record:
-    """A stored entry; raises BadRecord."""
-    return read_record(ArchivedEntry, raw)
-
-
-def change_archived(entry: Record, fields: Mapping[str, Any]) -> Record:
-    """An entry with some fields changed; raises BadRecord."""
-    return changed_record(ArchivedEntry, entry, fields)
 
 
 def is_over(entry: Record, now: datetime, days: float) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
 
@@ -13,10 +12,8 @@ from evennia_ai.policy.records.provenance import (
     Record,
     Time,
     Words,
-    changed_record,
     copy_of,
     iso_utc,
-    read_record,
 )
 
 ADD, EDIT, PIN, UNPIN, DELETE = "add", "edit", "pin", "unpin", "delete"
@@ -44,16 +41,6 @@ class UndoStep(JournalEntry):
 def step_of(entry: Record, act: str, id: str, at: datetime) -> Record:
     """A step that keeps an entry as it is now."""
     return {**copy_of(entry), "id": id, "act": act, "entry": entry["id"], "done_at": iso_utc(at)}
-
-
-def read_step(raw: Any) -> Record:
-    """A stored step; raises BadRecord."""
-    return read_record(UndoStep, raw)
-
-
-def change_step(step: Record, fields: Mapping[str, Any]) -> Record:
-    """A step with some fields changed; raises BadRecord."""
-    return changed_record(UndoStep, step, fields)
 
 
 def edited_fields(content: str) -> dict[str, Any]:
