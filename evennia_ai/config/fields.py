@@ -7,7 +7,7 @@ Django setting ``AI_ASSISTANT``, the named profile, the assistant's own attribut
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any, get_args, get_type_hints
 
@@ -283,26 +283,6 @@ class AssistantConfig:
     def __post_init__(self) -> None:
         for item in fields(self):
             check_value(item.name, getattr(self, item.name))
-
-
-class ModelProfile:
-    """An endpoint and how to use it. Keys are named by environment variable, never held here.
-
-    ``settings`` are overrides of `AssistantConfig` that come with the profile; ``extra`` goes into
-    every request's body as it is; ``max_in_flight`` caps the calls its endpoint gets at a time.
-    ``told_window`` is what the endpoint itself says of the model's window; no game sets it.
-    """
-
-    name: str
-    client: str = "offline"
-    model: str = ""
-    base_url: str = ""
-    api_key_env: str = ""
-    context_window: int | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict)
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    max_in_flight: int | None = None
-    told_window: int | None = None
 
 
 HINTS = get_type_hints(AssistantConfig)

@@ -40,6 +40,11 @@ def one_line(text: str) -> str:
     return " ".join("".join(kept).split())
 
 
+def storable(text: str) -> str:
+    """Text that any database and any encoder takes: no lone surrogate, no NUL."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "")
+
+
 def cut_text(text: str, limit: int) -> str:
     """Shorten to at most ``limit`` characters, at the end of a sentence or a word where one is
     near, with an ellipsis where it is not a sentence's end."""

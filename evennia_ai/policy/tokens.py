@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from evennia_ai.policy.context.token_estimate import estimate_tokens
 from evennia_ai.policy.overflow import SILENT_SHARE
+from evennia_ai.policy.token_estimate import estimate_tokens
 
 __all__ = [
     "Calibration",
@@ -22,6 +22,7 @@ __all__ = [
     "count_tools",
     "estimate_tokens",
     "is_plausible",
+    "stored_tokens",
 ]
 
 CountText = Callable[[str], int]

@@ -3,21 +3,20 @@ answer counts, and what is found without one."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from evennia_ai.messages import WireMessage
-from evennia_ai.policy.compaction.summary import fenced
 from evennia_ai.policy.consolidation.attribute_patterns import (
     LONGEST_NAME,
     LONGEST_VALUE,
     read_attributes,
 )
+from evennia_ai.policy.model_text import fenced, read_line_object, reply_lines, request
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.policy.sanitize import clean_heard, strip_reasoning
+from evennia_ai.policy.sanitize import clean_heard
 
 MOST_FINDINGS = 20
 MOST_NAME_WORDS = 6
@@ -84,7 +83,7 @@ def synthesis_request(
     so_far = "\n".join(f"{value['attribute']}: {value['value']}" for value in known)
     rules = INSTRUCTIONS.format(name=name, entity=entity, sentiment=sentiment)
     material = f"{fenced('known', so_far)}\n{fenced('observations', noticed)}"
-    return [{"role": "system", "content": rules}, {"role": "user", "content": material}]
+    return request(rules, material)
 
 
 def read_synthesis(reply: str, known_ids: Collection[str], *, with_sentiment: bool) -> Synthesis:
@@ -92,25 +91,20 @@ def read_synthesis(reply: str, known_ids: Collection[str], *, with_sentiment: bo
     but observations that were shown. Never raises."""
     findings: list[Finding] = []
     sentiment, refused = None, 0
-    for line in strip_reasoning(reply).splitlines():
+    for line in reply_lines(reply):
         found = read_line(line, known_ids)
         if isinstance(found, Finding) and len(findings) < MOST_FINDINGS:
             findings.append(found)
         elif isinstance(found, float) and with_sentiment:
             sentiment = found
-        elif line.strip() and not line.strip().startswith("```"):
+        else:
             refused += 1
     return Synthesis(tuple(dict.fromkeys(findings)), sentiment, refused)
 
 
 def read_line(line: str, known_ids: Collection[str]) -> Finding | float | None:
     """One line of an answer: an attribute, or a sentiment, or None for what is neither."""
-    try:
-        said = json.loads(line.strip().rstrip(","))
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(said, dict):
-        return None
+    said = read_line_object(line)
     if said.keys() == {"sentiment"}:
         return read_sentiment(said["sentiment"])
     attribute, value = words(said.get("attribute")), words(said.get("value"))

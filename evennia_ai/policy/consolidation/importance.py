@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from evennia_ai.messages import WireMessage
-from evennia_ai.policy.compaction.summary import fenced
+from evennia_ai.policy.model_text import fenced, request
 from evennia_ai.policy.records.importance_rule import HIGHEST, LOWEST
 from evennia_ai.policy.records.journal_entry import BY_RULE
 from evennia_ai.policy.records.provenance import Record
@@ -45,10 +45,7 @@ def scoring_request(name: str, entries: Sequence[Record]) -> list[WireMessage]:
         for number, entry in enumerate(entries, 1)
     ]
     material = fenced("entries", "\n".join(lines))
-    return [
-        {"role": "system", "content": INSTRUCTIONS.format(name=name)},
-        {"role": "user", "content": material},
-    ]
+    return request(INSTRUCTIONS.format(name=name), material)
 
 
 def read_scores(reply: str, count: int) -> dict[int, int]:

@@ -8,19 +8,18 @@ together, a few insights, each citing what it was made of.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from evennia_ai.messages import WireMessage
-from evennia_ai.policy.compaction.summary import fenced
 from evennia_ai.policy.consolidation.importance import BY_MODEL
 from evennia_ai.policy.context.projection import part_key
+from evennia_ai.policy.model_text import fenced, read_line_object, reply_lines, request
 from evennia_ai.policy.records.goal import GOAL_CHARS, REFLECTION, USUAL_IMPORTANCE
 from evennia_ai.policy.records.journal_entry import BY_RULE, normalised
 from evennia_ai.policy.records.provenance import TRUST, Record, united
-from evennia_ai.policy.sanitize import clean_heard, strip_reasoning
+from evennia_ai.policy.sanitize import clean_heard
 
 SOURCE = "reflection"
 # Made of other entries: to reflect on them would count the same things twice.
@@ -135,10 +134,7 @@ def reflection_request(
         f"{clean_heard(entry['content'], ENTRY_CHARS)}"
         for entry in entries
     ]
-    return [
-        {"role": "system", "content": prompt.format(name=name)},
-        {"role": "user", "content": fenced("entries", "\n".join(lines))},
-    ]
+    return request(prompt.format(name=name), fenced("entries", "\n".join(lines)))
 
 
 def source_of(entry: Record, names: Mapping[str, str]) -> str:
@@ -156,9 +152,7 @@ def read_insights(reply: str, entries: Sequence[Record]) -> Read:
     insights: list[Insight] = []
     goal: Insight | None = None
     refused = 0
-    for line in strip_reasoning(reply).splitlines():
-        if not line.strip() or line.strip().startswith("```"):
-            continue
+    for line in reply_lines(reply):
         insight, wish = read_line(line, known, INSIGHT), read_line(line, known, GOAL)
         if insight and len(insights) < MOST_INSIGHTS and normalised(insight.content) not in said:
             said.add(normalised(insight.content))
@@ -172,11 +166,8 @@ def read_insights(reply: str, entries: Sequence[Record]) -> Read:
 
 def read_line(line: str, known: set[str], kind: str) -> Insight | None:
     """One line of an answer, None for what is no insight, or no goal, as its kind is."""
-    try:
-        said = json.loads(line.strip().rstrip(","))
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(said, dict) or not isinstance(said.get(kind), str):
+    said = read_line_object(line)
+    if not isinstance(said.get(kind), str):
         return None
     content, because = clean_heard(said[kind], MOST_CHARS[kind]), said.get("because")
     if not content or not isinstance(because, list):

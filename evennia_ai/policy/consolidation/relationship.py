@@ -17,6 +17,24 @@ MOST_ATTRIBUTES = 6
 # What a speaker said of himself or others is his claim; what was seen is not.
 CLAIM_BELOW = 0.9
 
+KIND = re.compile(
+    r"\b(?:thanks?|thank you|please|bless you|well done|wonderful|lovely|kind of you|good friend"
+    r"|dear|love you|like you|appreciate|welcome|sorry|danke\w*|bitte|lieb\w*|wunderbar|freund\w*"
+    r"|entschuldig\w*|merci|s'il (?:te|vous) plaît|gracias|por favor|amig[oa]|grazie|obrigad[oa]"
+    r"|спасибо|пожалуйста)\b|谢谢|ありがとう|[❤♥😀😊🙂👍]",
+    re.IGNORECASE,
+)
+UNKIND = re.compile(
+    r"\b(?:idiots?|fools?|stupid|shut up|hate|liars?|damn you|go away|get lost|coward|ugly"
+    r"|worthless|scum|useless|kill you|dumm\w*|dummkopf|halt(?:'s)? maul|hasse|lügner\w*"
+    r"|hau ab|verschwinde|feigling|nutzlos\w*|imbécile|menteu(?:r|se)|tais-toi"
+    r"|idiota|mentiros[oa]|cállate|дурак"
+    r"|идиот|заткнись)\b|[😠😡👎]",
+    re.IGNORECASE,
+)
+NEGATED = re.compile(r"\b(?:not|never|no|n't|nicht|kein\w*|pas|nunca|не)\W+(?:\w+\W+){0,2}$", re.I)
+MOST_CHARS = 2_000
+
 
 @dataclass(frozen=True)
 class Acquaintance:
@@ -82,25 +100,6 @@ def in_words(value: Record, person: Acquaintance, name_of: Callable[[str], str])
     if value["id"] in person.contradicted:
         notes.append("others say otherwise")
     return f"{said} ({', '.join(notes)})" if notes else said
-
-
-KIND = re.compile(
-    r"\b(?:thanks?|thank you|please|bless you|well done|wonderful|lovely|kind of you|good friend"
-    r"|dear|love you|like you|appreciate|welcome|sorry|danke\w*|bitte|lieb\w*|wunderbar|freund\w*"
-    r"|entschuldig\w*|merci|s'il (?:te|vous) plaît|gracias|por favor|amig[oa]|grazie|obrigad[oa]"
-    r"|спасибо|пожалуйста)\b|谢谢|ありがとう|[❤♥😀😊🙂👍]",
-    re.IGNORECASE,
-)
-UNKIND = re.compile(
-    r"\b(?:idiots?|fools?|stupid|shut up|hate|liars?|damn you|go away|get lost|coward|ugly"
-    r"|worthless|scum|useless|kill you|dumm\w*|dummkopf|halt(?:'s)? maul|hasse|lügner\w*"
-    r"|hau ab|verschwinde|feigling|nutzlos\w*|imbécile|menteu(?:r|se)|tais-toi"
-    r"|idiota|mentiros[oa]|cállate|дурак"
-    r"|идиот|заткнись)\b|[😠😡👎]",
-    re.IGNORECASE,
-)
-NEGATED = re.compile(r"\b(?:not|never|no|n't|nicht|kein\w*|pas|nunca|не)\W+(?:\w+\W+){0,2}$", re.I)
-MOST_CHARS = 2_000
 
 
 def sentiment_of(text: str) -> float | None:

@@ -13,11 +13,17 @@ from evennia_ai.policy.facts.check import Fact
 from evennia_ai.policy.facts.recall import Recall
 from evennia_ai.policy.tokens import stored_tokens
 
+Size = Callable[[Message], int]
+
 PUBLIC = "public"
 MARKER = "compaction"
 MARKER_TITLE = "[CONTEXT SUMMARY]"
 LEAST_MASKED_CHARS = 200
 MASKED = "[TOOL OUTPUT ARCHIVED - search history for details]"
+LEFT_OUT = " [...] "
+LEAST_CHARS = 40
+CAUTION = 0.9
+HEAD_PART = 2 / 3
 BLOCK = """\
 <summary>
 This is what happened earlier, in short, for reference only: nobody says it now, and nothing in it \
@@ -137,9 +143,7 @@ def is_maskable(message: Message) -> bool:
     return message["role"] == "tool" and len(message["content"]) >= LEAST_MASKED_CHARS
 
 
-def plan_mask(
-    messages: Sequence[Message], keep_last: int, least_saving: int, count: Callable[[Message], int]
-) -> int:
+def plan_mask(messages: Sequence[Message], keep_last: int, least_saving: int, count: Size) -> int:
     """Up to which message old tool results should be masked now; 0 for not at all.
 
     Args:
@@ -187,7 +191,7 @@ class Sizes:
         return self.public + max(own, default=0)
 
 
-def part_sizes(summary: Mapping[str, str], count: Callable[[Message], int]) -> dict[str, int]:
+def part_sizes(summary: Mapping[str, str], count: Size) -> dict[str, int]:
     """What the parts of a summary take in a prompt, in tokens; an empty one is not shown."""
     return {
         key: count(make_message("user", BLOCK.format(text=text)))
@@ -208,7 +212,7 @@ class View:
         record: CompactionRecord | None,
         messages: Iterable[Message],
         masked_upto: int,
-        count: Callable[[Message], int],
+        count: Size,
     ) -> None:
         self.record = record
         self.masked_upto = masked_upto
@@ -244,14 +248,6 @@ class View:
     def messages(self) -> list[Message]:
         """The messages in view, without the marker."""
         return self.items[1:] if self.record is not None else list(self.items)
-
-
-Size = Callable[[Message], int]
-
-LEFT_OUT = " [...] "
-LEAST_CHARS = 40
-CAUTION = 0.9
-HEAD_PART = 2 / 3
 
 
 def newest_that_fit(messages: Sequence[Message], budget: int, size: Size) -> list[Message]:

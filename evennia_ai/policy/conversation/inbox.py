@@ -8,6 +8,8 @@ from datetime import datetime
 
 from evennia_ai.messages import Audience, InboxEvent
 
+SPEECH = frozenset({"say", "whisper"})
+WAITING, DOUBTFUL, ANSWERED = "waiting", "doubtful", "answered"
 MAX_ATTEMPTS = 3
 MAX_EXCUSES = 2
 # The name of the turns that close what may have been said with a short line.
@@ -89,10 +91,6 @@ def next_batch(events: Sequence[InboxEvent], present: Audience) -> Batch | None:
         return Batch(tuple(e for e in reachable if not e.heard.private), present, False)
     same = tuple(e for e in reachable if e.heard.private and e.heard.audience == first.audience)
     return Batch(same, first.audience, True)
-
-
-SPEECH = frozenset({"say", "whisper"})
-WAITING, DOUBTFUL, ANSWERED = "waiting", "doubtful", "answered"
 
 
 def state_after_loss(acts: Iterable[tuple[str, str]], was_doubtful: bool = False) -> str:

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evennia_ai.messages import LLMReply, ToolCallRequest
+from evennia_ai.policy.model_text import read_object
+from evennia_ai.policy.sanitize import storable
 
 ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 FREE, ONCE, FINAL = "free", "once", "final"
@@ -48,11 +50,7 @@ class LoopState:
 
 def read_arguments(call: ToolCallRequest) -> dict[str, Any] | None:
     """A call's arguments, None where they are no JSON object."""
-    try:
-        arguments = json.loads(call.arguments or "{}")
-    except ValueError:
-        return None
-    return arguments if isinstance(arguments, dict) else None
+    return read_object(call.arguments or "{}")
 
 
 def fingerprint(call: ToolCallRequest) -> str:
@@ -90,11 +88,6 @@ def own_call_id(turn_id: int, step: int, number: int) -> str:
     take nine letters or digits and nothing else (Mistral), which this is up to turn 60 million.
     """
     return base36(turn_id, 5) + base36(step, 2) + base36(number, 2)
-
-
-def storable(text: str) -> str:
-    """Text that any database and any encoder takes: no lone surrogate, no NUL."""
-    return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "")
 
 
 def take_calls(reply: LLMReply, state: LoopState, max_calls: int) -> tuple[ToolCallRequest, ...]:

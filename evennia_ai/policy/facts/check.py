@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from evennia_ai.messages import Audience, Message
-from evennia_ai.policy.context.token_estimate import estimate_tokens
 from evennia_ai.policy.facts.cues import cues_of, is_question, slot_of
 from evennia_ai.policy.facts.match import TextIndex, normal_term
 from evennia_ai.policy.facts.sources import WHISPERED, Source, sentences_of, spoken
@@ -27,6 +26,7 @@ from evennia_ai.policy.facts.terms import (
     tokens_of,
 )
 from evennia_ai.policy.facts.vocabulary import RELATIONS
+from evennia_ai.policy.token_estimate import estimate_tokens
 
 DEBT, PROMISE, SECRET, RELATION, TASK = "debt", "promise", "secret", "relation", "task"
 IDENTITY, PREFERENCE, ITEM, POSSESSION = "identity", "preference", "item", "possession"

@@ -13,9 +13,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from evennia_ai.policy.context.token_estimate import MARKS
 from evennia_ai.policy.facts.terms import WIDE
 from evennia_ai.policy.facts.vocabulary import DETERMINERS, NUMBER_WORDS, SCALES
+from evennia_ai.policy.token_estimate import MARKS
 
 # A mark is a word of its own, so that "three: hundred" is no number.
 WORD = re.compile(rf"\d+(?:[.:]\d+)*|[^\W\d_](?:[{MARKS}]|[^\W\d_])*|[,;:.!?()\"“”«»„]")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from evennia_ai.messages import Audience, Message
 from evennia_ai.policy.audience import audience_of
+from evennia_ai.policy.model_text import read_object
 
 MOST_CHARS = 220
 MOST_RESULT_CHARS = 240
@@ -88,16 +88,9 @@ def _words_of_calls(message: Message) -> list[str]:
     for call in message.get("tool_calls") or ():
         function = call.get("function") or {}
         if function.get("name") in SPOKEN_BY_TOOL:
-            said.append(_text_argument(function.get("arguments") or ""))
+            words = (read_object(function.get("arguments") or "") or {}).get("text")
+            said.append(words if isinstance(words, str) else "")
     return said
-
-
-def _text_argument(arguments: str) -> str:
-    try:
-        text = json.loads(arguments)["text"]
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return ""
-    return text if isinstance(text, str) else ""
 
 
 def sentences_of(text: str) -> list[str]:

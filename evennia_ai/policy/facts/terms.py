@@ -10,7 +10,6 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from evennia_ai.policy.context.token_estimate import MARKS
 from evennia_ai.policy.facts.vocabulary import (
     BREAKS,
     DETERMINERS,
@@ -27,6 +26,7 @@ from evennia_ai.policy.facts.vocabulary import (
     VAGUE_TIMES,
     VERB_FORMS,
 )
+from evennia_ai.policy.token_estimate import MARKS
 
 NAME, NUMBER, TIME, PLACE, THING, QUOTED = "name", "number", "time", "place", "thing", "quoted"
 

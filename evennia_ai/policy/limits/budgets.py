@@ -14,6 +14,8 @@ NAMES = {
 }
 Account = tuple[str, str]
 WHOLE_GAME: Account = (GAME, "")
+CALLS, TOKENS_IN, TOKENS_OUT, MS = "calls", "tokens_in", "tokens_out", "ms"
+NOTHING: Mapping[str, int] = {CALLS: 0, TOKENS_IN: 0, TOKENS_OUT: 0, MS: 0}
 
 
 @dataclass(frozen=True)
@@ -86,10 +88,6 @@ class Budgets:
             sums[account] = total
         else:
             sums.pop(account, None)
-
-
-CALLS, TOKENS_IN, TOKENS_OUT, MS = "calls", "tokens_in", "tokens_out", "ms"
-NOTHING: Mapping[str, int] = {CALLS: 0, TOKENS_IN: 0, TOKENS_OUT: 0, MS: 0}
 
 
 def add_call(

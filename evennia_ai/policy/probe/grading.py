@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evennia_ai.messages import LLMReply, WireMessage, wire_call
+from evennia_ai.policy.model_text import read_object
 from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, NOTE, Answer, Finding, saying
 from evennia_ai.policy.sanitize import CALL_MARKUP, DANGLING_REASONING, REASONING
 
@@ -196,25 +197,11 @@ def judge_arguments(reply: LLMReply) -> Finding:
     advice = "It is told of each such error and may mend it, but a larger model makes fewer."
     if any(call.name != TOOL for call in reply.tool_calls):
         return Finding(BAD, "It calls tools that it was not offered.", advice)
-    if not all(is_object(call.arguments) for call in reply.tool_calls):
+    if any(read_object(call.arguments) is None for call in reply.tool_calls):
         return Finding(BAD, "The arguments of its calls are not valid JSON.", advice)
     if not all(fits(call.arguments) for call in reply.tool_calls):
         return Finding(BAD, "The arguments of its calls are not those asked for.", advice)
     return Finding(GOOD, "The arguments of its calls are valid JSON, and fit.")
-
-
-def read_object(arguments: str) -> Mapping[str, Any] | None:
-    """A call's arguments, None where they are no JSON object."""
-    try:
-        values = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return None
-    return values if isinstance(values, dict) else None
-
-
-def is_object(arguments: str) -> bool:
-    """True for a JSON object."""
-    return read_object(arguments) is not None
 
 
 def fits(arguments: str) -> bool:

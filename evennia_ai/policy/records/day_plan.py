@@ -6,18 +6,18 @@ A plan is public: it is made of nothing but what everybody may know.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from pydantic import Field
 
 from evennia_ai.messages import WireMessage
 from evennia_ai.policy.audience import KnownLine, speakers_in
-from evennia_ai.policy.compaction.summary import fenced
 from evennia_ai.policy.conversation.persona import Persona, render_persona
+from evennia_ai.policy.model_text import fenced, read_line_object, reply_lines, request
 from evennia_ai.policy.records.provenance import (
     Record,
     Remembered,
@@ -27,11 +27,10 @@ from evennia_ai.policy.records.provenance import (
     make_record,
     read_record,
 )
-from evennia_ai.policy.sanitize import clean_heard, strip_reasoning
+from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.schedule.sleep_schedule import DAY_MINUTES, Schedule
 
 # ruff: noqa: E501  # a pattern is read best in one piece
-
 
 Planned = dict[str, Any]  # a Block's ``begin``, ``end``, ``content`` and ``where``
 
@@ -44,6 +43,26 @@ LASTS_S = 20 * 3_600.0  # so that who sleeps at about the same hour makes one ea
 MOST_GOALS = 4
 CLOCK = re.compile(r"\s*(\d{1,2}):(\d{2})\s*")
 EXIT = re.compile(r"(?P<name>.*?)(?: \(to (?P<place>.+)\))?")
+
+# Trades, what the work is, and what is left of it in the afternoon.
+TRADES: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
+    (re.compile(rf"\b(?:{trade})\b", re.I), morning, afternoon)
+    for trade, morning, afternoon in (
+        (r"inn(?:keeper)?|tavern|alehouse|pub|bar(?:maid|keep|keeper|tender)?|landlord|landlady|brewer", "set the tables right", "look after the guests"),
+        (r"\w*smith|forge|armourer|farrier", "work at the forge", "grind and polish what was made"),
+        (r"chapel|temple|priest\w*|monk|nun|shrine|church|cleric|friar", "sweep the steps and pray", "listen to whoever needs it"),
+        (r"guard|soldier|sentry|watchman|knight|sergeant|gatekeeper|warrior", "keep watch", "walk the rounds"),
+        (r"healer|herbalist|apothecary|physician|doctor|midwife|alchemist|witch", "dry and sort herbs", "look after the sick"),
+        (r"cook|baker|kitchen", "knead and bake", "stir the pots for the evening"),
+        (r"librar\w+|scribe|scholar|clerk|archivist|wizard|mage|sage|teacher|chronicler", "read and make notes", "copy out a page or two"),
+        (r"sailor|ferry\w*|fisher\w*|boat\w*|skipper|lighthouse|captain|mariner", "mend ropes and nets", "watch the water"),
+        (r"merchant|trader|shop\w*|pedlar|peddler|stall|market|seller", "lay out the wares", "haggle with whoever comes"),
+        (r"hunter|ranger|tracker|trapper|forester|scout|archer", "look for tracks", "wax the bowstring"),
+        (r"farm\w*|shepherd|gardener|herder|miller|beekeeper|groom|stable\w*", "see to the beasts and the beds", "mend a fence"),
+        (r"bard|minstrel|musician|singer|fiddler|piper|poet", "tune the strings", "try out a new song"),
+        (r"carpenter|joiner|cooper|shipwright|wheelwright|tinker|potter|mason|tailor|weaver|cobbler", "work at the bench", "finish a piece of work"),
+    )
+)  # fmt: skip
 
 INSTRUCTIONS = """\
 You plan a day of {name}, a character in a text game, who stands between <persona> marks; between \
@@ -77,14 +96,9 @@ class Block(Remembered):
     made: Time
 
 
-def read_block(raw: Any) -> Record:
-    """A stored part of a day; raises BadRecord."""
-    return read_record(Block, raw)
-
-
-def change_block(block: Record, fields: dict[str, Any]) -> Record:
-    """A part of a day with some fields changed; raises BadRecord."""
-    return changed_record(Block, block, fields)
+# Read a stored block, or return a block with changed fields; both raise BadRecord.
+read_block = partial(read_record, Block)
+change_block = partial(changed_record, Block)
 
 
 def make_block(id: str, planned: Planned, at: datetime, speakers: Sequence[str]) -> Record:
@@ -133,10 +147,7 @@ def plan_request(
         fenced("goals", "\n".join(goals)),
         fenced("places", "\n".join([HERE, *places])),
     ]
-    return [
-        {"role": "system", "content": prompt.format(name=name)},
-        {"role": "user", "content": "\n".join(material)},
-    ]
+    return request(prompt.format(name=name), "\n".join(material))
 
 
 def places_near(exits: Sequence[str]) -> list[str]:
@@ -150,7 +161,7 @@ def read_plan(reply: str, places: Sequence[str]) -> list[Planned]:
     What has another shape, or overlaps what came before it, does not count; a place that is none
     of those it can reach is here. Never raises."""
     planned: list[Planned] = []
-    for line in strip_reasoning(reply).splitlines():
+    for line in reply_lines(reply):
         part = read_part(line, places)
         if part and len(planned) < MOST_BLOCKS and not any(overlap(part, p) for p in planned):
             planned.append(part)
@@ -159,11 +170,8 @@ def read_plan(reply: str, places: Sequence[str]) -> list[Planned]:
 
 def read_part(line: str, places: Sequence[str]) -> Planned | None:
     """One line of an answer, None for what is no part of a day."""
-    try:
-        said = json.loads(line.strip().rstrip(","))
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(said, dict) or not isinstance(said.get("what"), str):
+    said = read_line_object(line)
+    if not isinstance(said.get("what"), str):
         return None
     begin, end = read_clock(said.get("from")), read_clock(said.get("to"))
     what = clean_heard(said["what"], WHAT_CHARS).rstrip(" .,")
@@ -244,24 +252,3 @@ def block_line(block: Record, place: str) -> KnownLine:
 def clock(minute: int) -> str:
     """A minute of the day as a clock shows it."""
     return f"{minute // 60:02d}:{minute % 60:02d}"
-
-
-# Trades, what the work is, and what is left of it in the afternoon.
-TRADES: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
-    (re.compile(rf"\b(?:{trade})\b", re.I), morning, afternoon)
-    for trade, morning, afternoon in (
-        (r"inn(?:keeper)?|tavern|alehouse|pub|bar(?:maid|keep|keeper|tender)?|landlord|landlady|brewer", "set the tables right", "look after the guests"),
-        (r"\w*smith|forge|armourer|farrier", "work at the forge", "grind and polish what was made"),
-        (r"chapel|temple|priest\w*|monk|nun|shrine|church|cleric|friar", "sweep the steps and pray", "listen to whoever needs it"),
-        (r"guard|soldier|sentry|watchman|knight|sergeant|gatekeeper|warrior", "keep watch", "walk the rounds"),
-        (r"healer|herbalist|apothecary|physician|doctor|midwife|alchemist|witch", "dry and sort herbs", "look after the sick"),
-        (r"cook|baker|kitchen", "knead and bake", "stir the pots for the evening"),
-        (r"librar\w+|scribe|scholar|clerk|archivist|wizard|mage|sage|teacher|chronicler", "read and make notes", "copy out a page or two"),
-        (r"sailor|ferry\w*|fisher\w*|boat\w*|skipper|lighthouse|captain|mariner", "mend ropes and nets", "watch the water"),
-        (r"merchant|trader|shop\w*|pedlar|peddler|stall|market|seller", "lay out the wares", "haggle with whoever comes"),
-        (r"hunter|ranger|tracker|trapper|forester|scout|archer", "look for tracks", "wax the bowstring"),
-        (r"farm\w*|shepherd|gardener|herder|miller|beekeeper|groom|stable\w*", "see to the beasts and the beds", "mend a fence"),
-        (r"bard|minstrel|musician|singer|fiddler|piper|poet", "tune the strings", "try out a new song"),
-        (r"carpenter|joiner|cooper|shipwright|wheelwright|tinker|potter|mason|tailor|weaver|cobbler", "work at the bench", "finish a piece of work"),
-    )
-)  # fmt: skip

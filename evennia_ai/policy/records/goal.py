@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal
 
 from pydantic import Field
 
-from evennia_ai.policy.consolidation.forgetting import DAY_S
+from evennia_ai.policy.records.forgetting import DAY_S
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.provenance import (
     Record,
@@ -73,14 +74,9 @@ def make_goal(id: str, content: str, at: datetime, fields: Mapping[str, Any]) ->
     return make_record(Goal, {**times, **fields, "id": id, "content": content})
 
 
-def read_goal(raw: Any) -> Record:
-    """A stored goal; raises BadRecord."""
-    return read_record(Goal, raw)
-
-
-def change_goal(goal: Record, fields: Mapping[str, Any]) -> Record:
-    """A goal with some fields changed; raises BadRecord."""
-    return changed_record(Goal, goal, fields)
+# Read a stored goal, or return a goal with changed fields; both raise BadRecord.
+read_goal = partial(read_record, Goal)
+change_goal = partial(changed_record, Goal)
 
 
 # --- what belongs together -----------------------------------------------------------------------

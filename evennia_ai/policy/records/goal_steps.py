@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 from evennia_ai.messages import WireMessage
-from evennia_ai.policy.compaction.summary import fenced
 from evennia_ai.policy.conversation.persona import Persona, render_persona
+from evennia_ai.policy.model_text import fenced, read_line_object, reply_lines, request
 from evennia_ai.policy.records.goal import FEWEST_STEPS, GOAL_CHARS, MOST_STEPS
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.policy.sanitize import clean_heard, strip_reasoning
+from evennia_ai.policy.sanitize import clean_heard
 
 INSTRUCTIONS = """\
 You plan for {name}, a character in a text game, who stands between <persona> marks; between \
@@ -39,10 +37,7 @@ def steps_request(prompt: str, name: str, persona: Persona, goal: Record) -> lis
         fenced("persona", render_persona(persona)),
         fenced("goal", clean_heard(told, 2 * GOAL_CHARS)),
     ]
-    return [
-        {"role": "system", "content": prompt.format(name=name)},
-        {"role": "user", "content": "\n".join(material)},
-    ]
+    return request(prompt.format(name=name), "\n".join(material))
 
 
 def read_steps(reply: str, goal: Record) -> tuple[str, ...]:
@@ -50,7 +45,7 @@ def read_steps(reply: str, goal: Record) -> tuple[str, ...]:
     no step in the shape that was asked for, or repeats the goal, does not count. Never raises."""
     said = {normalised(goal["content"])}
     steps: list[str] = []
-    for line in strip_reasoning(reply).splitlines():
+    for line in reply_lines(reply):
         step = read_step(line)
         if step and normalised(step) not in said:
             said.add(normalised(step))
@@ -60,10 +55,7 @@ def read_steps(reply: str, goal: Record) -> tuple[str, ...]:
 
 def read_step(line: str) -> str:
     """One line of an answer; empty for what is no step."""
-    try:
-        said = json.loads(line.strip().rstrip(","))
-    except (ValueError, RecursionError):
-        return ""
-    if not isinstance(said, dict) or not isinstance(said.get("step"), str):
+    said = read_line_object(line)
+    if not isinstance(said.get("step"), str):
         return ""
     return clean_heard(said["step"], GOAL_CHARS)

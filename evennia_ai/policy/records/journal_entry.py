@@ -6,6 +6,7 @@ import hashlib
 import unicodedata
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from pydantic import Field
@@ -55,6 +56,10 @@ class JournalEntry(Remembered):
     recalls: int = Field(default=0, ge=0)
 
 
+# Read a stored entry; raises BadRecord.
+read_entry = partial(read_record, JournalEntry)
+
+
 def make_entry(
     id: str,
     content: str,
@@ -84,11 +89,6 @@ def make_entry(
     return make_record(
         JournalEntry, {"timestamp": at, **scored, **given, "id": id, "content": content}
     )
-
-
-def read_entry(raw: Any) -> Record:
-    """A stored entry; raises BadRecord."""
-    return read_record(JournalEntry, raw)
 
 
 def change_entry(entry: Record, fields: Mapping[str, Any]) -> Record:
@@ -154,14 +154,9 @@ def brought_back(entry: Record) -> Record:
     return {**plain, "links": links, "consolidated": False, "importance_by": GIVEN}
 
 
-def read_archived(raw: Any) -> Record:
-    """A stored entry; raises BadRecord."""
-    return read_record(ArchivedEntry, raw)
-
-
-def change_archived(entry: Record, fields: Mapping[str, Any]) -> Record:
-    """An entry with some fields changed; raises BadRecord."""
-    return changed_record(ArchivedEntry, entry, fields)
+# Read a stored archived entry, or return one with changed fields; both raise BadRecord.
+read_archived = partial(read_record, ArchivedEntry)
+change_archived = partial(changed_record, ArchivedEntry)
 
 
 def is_over(entry: Record, now: datetime, days: float) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from evennia_ai.policy.consolidation.forgetting import is_lasting, retention_of
 from evennia_ai.policy.records.entity_profiles import familiarity_at
+from evennia_ai.policy.records.forgetting import is_lasting, retention_of
 from evennia_ai.policy.records.long_term import memory_of
 from evennia_ai.policy.records.memory_undo import BUILDER
 from evennia_ai.policy.records.provenance import Record

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal
 
 from evennia_ai.policy.records.journal_entry import JournalEntry
@@ -46,14 +46,9 @@ def step_of(entry: Record, act: str, id: str, at: datetime) -> Record:
     return {**copy_of(entry), "id": id, "act": act, "entry": entry["id"], "done_at": iso_utc(at)}
 
 
-def read_step(raw: Any) -> Record:
-    """A stored step; raises BadRecord."""
-    return read_record(UndoStep, raw)
-
-
-def change_step(step: Record, fields: Mapping[str, Any]) -> Record:
-    """A step with some fields changed; raises BadRecord."""
-    return changed_record(UndoStep, step, fields)
+# Read a stored step, or return a step with changed fields; both raise BadRecord.
+read_step = partial(read_record, UndoStep)
+change_step = partial(changed_record, UndoStep)
 
 
 def edited_fields(content: str) -> dict[str, Any]:

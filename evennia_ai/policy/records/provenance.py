@@ -21,8 +21,7 @@ from pydantic import (
 from evennia_ai.errors import BadRecord
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import visible
-from evennia_ai.policy.conversation.react import storable
-from evennia_ai.policy.sanitize import cut_text
+from evennia_ai.policy.sanitize import cut_text, storable
 
 Record = dict[str, Any]
 SourceType = Literal[

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any, TypeVar
 
-from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.retrieval.time_expressions import find_spans
 
+R = TypeVar("R", bound=Mapping[str, Any])  # a journal entry, or a value of an attribute
+
+FUSION_K = 2
+FIRST_COUNTS = 2.0
 WORD = re.compile(r"\w+")
 # Of the words of both. Notes of one form that differ in their value share more, notes of different
 # things by the same teller no more (measured on made-up notes).
 SHARED = 0.5
 
 
-def newest_first(query: str, records: Sequence[Record], now: datetime) -> list[Record]:
+def newest_first(query: str, records: Sequence[R], now: datetime) -> list[R]:
     """Ranked records, so that what was noted last of a thing stands before what was noted of it
     earlier: "Ann owes 5 crowns" after "Ann owes 3 crowns". Nothing else changes its place.
 
@@ -49,7 +53,7 @@ def newest_first(query: str, records: Sequence[Record], now: datetime) -> list[R
     return ordered
 
 
-def words_of(record: Record) -> frozenset[str]:
+def words_of(record: Mapping[str, Any]) -> frozenset[str]:
     """The words of a note; none of a value."""
     return frozenset(WORD.findall(record.get("content", "").casefold()))
 
@@ -59,16 +63,12 @@ def is_alike(one: frozenset[str], other: frozenset[str]) -> bool:
     return 2 * len(one & other) > SHARED * (len(one) + len(other))
 
 
-def written_at(entry: Record) -> datetime:
+def written_at(entry: Mapping[str, Any]) -> datetime:
     """When an entry was written."""
     return datetime.fromisoformat(entry["timestamp"])
 
 
-FUSION_K = 2
-FIRST_COUNTS = 2.0
-
-
-def fuse_ranks(first: Sequence[Record], *others: Sequence[Record]) -> list[Record]:
+def fuse_ranks(first: Sequence[R], *others: Sequence[R]) -> list[R]:
     """Records found in several ways, best first. Of equals what the first ranking has comes first.
 
     Reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009), where the first ranking counts
@@ -77,7 +77,7 @@ def fuse_ranks(first: Sequence[Record], *others: Sequence[Record]) -> list[Recor
     a hundred were among the first eight instead of 85 (measured, tests/bench/test_mud_world.py).
     """
     scores: dict[str, float] = {}
-    records: dict[str, Record] = {}
+    records: dict[str, R] = {}
     for ranking in (first, *others):
         weight = FIRST_COUNTS if ranking is first else 1.0
         for rank, record in enumerate(ranking, 1):
