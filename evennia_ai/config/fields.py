@@ -296,7 +296,7 @@ def known_setting(name: str) -> str:
     return name
 
 
-def check_value(name: str, value: Any) -> None:
+def check_value(name: str, value: object) -> None:
     """Raise ConfigError, in one sentence, where ``value`` does not fit the setting ``name``."""
     allowed = get_args(HINTS[name]) or (HINTS[name],)
     meta = FIELDS[name].metadata
@@ -324,7 +324,7 @@ def check_value(name: str, value: Any) -> None:
         meta["check"](value)
 
 
-def brief(value: Any) -> str:
+def brief(value: object) -> str:
     """Whatever was found, for a sentence: no longer than a line."""
     try:
         return f"{value:g}" if isinstance(value, float) else f"{value!r:.80}"

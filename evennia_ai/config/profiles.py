@@ -63,7 +63,7 @@ class ModelProfile:
     api_key_env: str = ""
     context_window: int | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, object] = field(default_factory=dict)
     max_in_flight: int | None = None
     told_window: int | None = None
 

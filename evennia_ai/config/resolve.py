@@ -12,12 +12,12 @@ TRUE_WORDS = ("true", "yes", "on", "1")
 FALSE_WORDS = ("false", "no", "off", "0")
 
 
-def parse_value(name: str, text: str) -> Any:
+def parse_value(name: str, text: str) -> object:
     """Turn what a builder typed into the setting's type and check it; raises ConfigError."""
     known_setting(name)
     allowed = get_args(HINTS[name]) or (HINTS[name],)
     text = text.strip()
-    value: Any = text
+    value: object = text
     if text.lower() == "none" and type(None) in allowed:
         return None
     try:
@@ -33,7 +33,7 @@ def parse_value(name: str, text: str) -> Any:
     return value
 
 
-def resolve_config(layers: Iterable[Mapping[str, Any]]) -> AssistantConfig:
+def resolve_config(layers: Iterable[Mapping[str, object]]) -> AssistantConfig:
     """Merge layers, lowest first, into the effective settings; raises ConfigError.
 
     Keys that are no settings are passed over; a None inherits from the layer below.
@@ -44,7 +44,7 @@ def resolve_config(layers: Iterable[Mapping[str, Any]]) -> AssistantConfig:
     return AssistantConfig(**merged)
 
 
-def resolve_lenient(layers: Iterable[Mapping[str, Any]]) -> tuple[AssistantConfig, list[str]]:
+def resolve_lenient(layers: Iterable[Mapping[str, object]]) -> tuple[AssistantConfig, list[str]]:
     """Like `resolve_config`, but a bad value is left out and named, so that the character lives.
 
     Returns:

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
 
 from evennia_ai.config.fields import brief
 from evennia_ai.errors import ConfigError
@@ -59,7 +58,7 @@ class Limit:
         return " or ".join(parts) or "everything"
 
 
-def read_retention(value: Any) -> dict[str, Limit]:
+def read_retention(value: object) -> dict[str, Limit]:
     """The limits by table, in the order of `TABLES`.
 
     Raises ConfigError with a sentence for each thing that is wrong: where one is, none is used,
@@ -80,7 +79,7 @@ def read_retention(value: Any) -> dict[str, Limit]:
     return {name: Limit(**value[name]) for name in TABLES if name in value}
 
 
-def _wrong_with(table: str, entry: Any) -> list[str]:
+def _wrong_with(table: str, entry: object) -> list[str]:
     """What is wrong with one table's entry."""
     if not isinstance(entry, Mapping):
         return [f"it must be a dictionary such as {{'days': 365}}, not {brief(entry)}."]

@@ -35,14 +35,14 @@ REPORTS_USED = 5
 LOWEST_RATIO, HIGHEST_RATIO = SILENT_SHARE, 3.0
 
 
-def count_message(message: Mapping[str, Any], count_text: CountText = estimate_tokens) -> int:
+def count_message(message: Mapping[str, object], count_text: CountText = estimate_tokens) -> int:
     """Tokens of one message: its frame, words, name, calls with their ids and arguments."""
     return MESSAGE_OVERHEAD + sum(
         _count_value(value, count_text) for key, value in message.items() if key not in UNCOUNTED
     )
 
 
-def _count_value(value: Any, count_text: CountText) -> int:
+def _count_value(value: object, count_text: CountText) -> int:
     """Tokens of whatever stands in a message; a dictionary costs a frame, as a call does."""
     if isinstance(value, str):
         return count_text(value)
@@ -54,7 +54,7 @@ def _count_value(value: Any, count_text: CountText) -> int:
 
 
 def count_tools(
-    schemas: Iterable[Mapping[str, Any]], count_text: CountText = estimate_tokens
+    schemas: Iterable[Mapping[str, object]], count_text: CountText = estimate_tokens
 ) -> int:
     """Tokens of the tools of a request, as JSON; endpoints that write them shorter cost less."""
     return sum(
@@ -70,7 +70,7 @@ def stored_tokens(message: Mapping[str, Any], count: Callable[[Any], int] = coun
 
 
 def count_conversation_tokens(
-    history: Iterable[Any], model: str | None, count_text: CountText | None = None
+    history: Iterable[Mapping[str, object]], model: str | None, count_text: CountText | None = None
 ) -> int:
     """Tokens of a list of messages.
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from evennia_ai.messages import WireMessage
 from evennia_ai.policy.consolidation.attribute_patterns import (
@@ -118,7 +117,7 @@ def read_line(line: str, known_ids: Collection[str]) -> Finding | float | None:
     return Finding(attribute, value, tuple(dict.fromkeys(sources)))
 
 
-def words(value: Any) -> str:
+def words(value: object) -> str:
     """A model's text, or its number, as one clean line; empty for anything else."""
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         return ""
@@ -128,7 +127,7 @@ def words(value: Any) -> str:
         return ""
 
 
-def read_sentiment(value: Any) -> float | None:
+def read_sentiment(value: object) -> float | None:
     """A sentiment within its limits, None for what is none."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None

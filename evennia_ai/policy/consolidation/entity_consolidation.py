@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from evennia_ai.messages import Audience
 from evennia_ai.policy.consolidation.attribute_synthesis import Finding
@@ -106,7 +105,7 @@ def attribute_from(id: str, finding: Finding, items: Sequence[Record], *, inferr
     )
 
 
-def common_origin(items: Sequence[Record], *, inferred: bool) -> dict[str, Any]:
+def common_origin(items: Sequence[Record], *, inferred: bool) -> dict[str, object]:
     """Where what was made of several observations comes from: the speakers of all, a source only
     where it is one for all, and no more trust than the least of them has."""
     entities = {item["source_entity"] for item in items}

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeGuard
 
 BY_PROFILE, BY_ENDPOINT = "as the profile says", "as its endpoint tells"
 BY_NAME, BY_NOBODY = "by the model's name", "nobody says how many; max_context_tokens are taken"
@@ -176,7 +176,7 @@ def bare_name(model: str) -> str:
 
 
 def window_from_models(
-    answer: Any, model: str, fields: Sequence[str] = (*GIVEN, *TRAINED)
+    answer: object, model: str, fields: Sequence[str] = (*GIVEN, *TRAINED)
 ) -> int | None:
     """A model's window as its endpoint tells it, in tokens; None where it does not.
 
@@ -193,9 +193,10 @@ def window_from_models(
     return window_of(entries[0], fields) if len(entries) == 1 else None
 
 
-def window_of(entry: Mapping[str, Any], fields: Sequence[str]) -> int | None:
+def window_of(entry: Mapping[str, object], fields: Sequence[str]) -> int | None:
     """The window in one model's entry, or in what it holds, by the first of the fields it has."""
-    places = [entry, *(entry[key] for key in NESTED if isinstance(entry.get(key), Mapping))]
+    nested = (entry.get(key) for key in NESTED)
+    places = [entry, *(place for place in nested if isinstance(place, Mapping))]
     values = [(str(key), value) for place in places for key, value in place.items()]
     for field in fields:
         for key, value in values:
@@ -205,29 +206,27 @@ def window_of(entry: Mapping[str, Any], fields: Sequence[str]) -> int | None:
     return None
 
 
-def _entries(answer: Any) -> Iterator[Mapping[str, Any]]:
+def _entries(answer: object) -> Iterator[Mapping[str, object]]:
     """The entries of a list of models, or the one entry that the answer is."""
     if isinstance(answer, Mapping):
-        lists = [answer[key] for key in LISTS if _is_list(answer.get(key))]
-        if not lists:
-            yield answer
-        answer = [entry for each in lists[:1] for entry in each]
+        lists = (answer[key] for key in LISTS if _is_list(answer.get(key)))
+        answer = next(lists, [answer])
     if _is_list(answer):
         yield from (entry for entry in answer if isinstance(entry, Mapping))
 
 
-def _is_list(value: Any) -> bool:
+def _is_list(value: object) -> TypeGuard[Sequence[object]]:
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
-def _same_model(name: Any, model: str) -> bool:
+def _same_model(name: object, model: str) -> bool:
     if not isinstance(name, str):
         return False
     plain, asked = (each.strip().lower().removeprefix("models/") for each in (name, model))
     return plain == asked or plain.removesuffix(":latest") == asked.removesuffix(":latest")
 
 
-def _tokens(value: Any) -> int | None:
+def _tokens(value: object) -> int | None:
     """A plausible number of tokens, or None."""
     if isinstance(value, str) and value.isdecimal() and len(value) < 12:
         value = int(value)

@@ -44,7 +44,7 @@ HEADINGS = {
 }
 
 
-def read_persona(value: Any) -> Persona:
+def read_persona(value: object) -> Persona:
     """Make a persona of text or of a mapping of its fields; raises ConfigError.
 
     A list field may be given as one text, its entries separated by semicolons.
@@ -62,7 +62,7 @@ def read_persona(value: Any) -> Persona:
     return Persona(**{name: _read_field(name, value[name]) for name in value})
 
 
-def _read_field(name: str, value: Any) -> Any:
+def _read_field(name: str, value: object) -> Any:
     if name not in LISTS:
         return str(value or "")
     entries = value.split(";") if isinstance(value, str) else value or ()
@@ -71,7 +71,7 @@ def _read_field(name: str, value: Any) -> Any:
     return tuple(str(entry).strip() for entry in entries if str(entry).strip())
 
 
-def stored_fields(persona: Persona) -> dict[str, Any]:
+def stored_fields(persona: Persona) -> dict[str, object]:
     """The fields that say something, as plain data to be stored."""
     values = {name: getattr(persona, name) for name in FIELD_NAMES}
     return {n: list(v) if n in LISTS else v for n, v in values.items() if v}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from evennia_ai.messages import Audience, Message
 from evennia_ai.policy.facts.cues import cues_of, is_question, slot_of
@@ -144,10 +143,10 @@ def settle(facts: Iterable[Fact]) -> tuple[Fact, ...]:
     one speaker says never takes the place of what another said, nor what was said in private that
     of what everybody heard.
     """
-    latest: dict[tuple[Any, ...], Fact] = {}
+    latest: dict[tuple[object, ...], Fact] = {}
     for fact in facts:
         if fact.attribute:
-            key: tuple[Any, ...] = (fact.speaker, fact.subject, fact.attribute, fact.audience)
+            key: tuple[object, ...] = (fact.speaker, fact.subject, fact.attribute, fact.audience)
         else:
             words = tuple(" ".join(normal_term(term)) or term for term in fact.terms)
             key = (fact.kind, words, fact.audience)
@@ -174,7 +173,7 @@ def keep_facts(facts: Sequence[Fact], most: int) -> tuple[Fact, ...]:
     several in one sentence the weightiest stays, then the newest do."""
     if len(facts) <= most:
         return tuple(facts)
-    kept: dict[tuple[Any, ...], Fact] = {}
+    kept: dict[tuple[object, ...], Fact] = {}
     for fact in facts:
         key = fact.speaker, fact.sentence, fact.audience, fact.seq
         if key not in kept or kept[key].weight < fact.weight:
@@ -227,7 +226,7 @@ def bullet_of(fact: Fact) -> str:
 
 def _by_importance(facts: Iterable[Fact]) -> list[list[Fact]]:
     """Facts by their sentences; those of much weight and many facts first, then the newest."""
-    groups: dict[tuple[Any, ...], list[Fact]] = {}
+    groups: dict[tuple[object, ...], list[Fact]] = {}
     for fact in facts:
         groups.setdefault((fact.speaker, fact.sentence, fact.audience), []).append(fact)
 

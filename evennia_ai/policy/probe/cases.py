@@ -163,7 +163,7 @@ def with_version(address: str) -> str:
 # --- the models there are -------------------------------------------------------------------------
 
 
-def list_models(data: Any) -> list[Mapping[str, Any]] | None:
+def list_models(data: object) -> list[Mapping[str, Any]] | None:
     """The entries of a list of models, None where it is none."""
     entries = data.get("data") if isinstance(data, dict) else data
     if not isinstance(entries, list):
@@ -248,7 +248,7 @@ def judge_window(window: int | None, trained: int | None, named: int | None) -> 
     )
 
 
-def count(items: Sequence[Any], noun: str) -> str:
+def count(items: Sequence[object], noun: str) -> str:
     """A number of things in words."""
     return f"{len(items)} {noun}{'' if len(items) == 1 else 's'}"
 

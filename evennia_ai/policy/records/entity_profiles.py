@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, Field
 
@@ -102,19 +102,19 @@ MODELS: Mapping[str, type[BaseModel]] = {
 }
 
 
-def model_of(raw: Any) -> type[BaseModel]:
+def model_of(raw: object) -> type[BaseModel]:
     """The model of a stored record, by its kind; what is none is read as an observation, and
     fails."""
     kind = raw.get("kind") if isinstance(raw, dict) else None
     return MODELS.get(kind, Observation) if isinstance(kind, str) else Observation
 
 
-def read_profile_record(raw: Any) -> Record:
+def read_profile_record(raw: object) -> Record:
     """A stored record of any kind; raises BadRecord."""
     return read_record(model_of(raw), raw)
 
 
-def change_profile_record(record: Record, fields: Mapping[str, Any]) -> Record:
+def change_profile_record(record: Record, fields: Mapping[str, object]) -> Record:
     """A record with some fields changed; raises BadRecord."""
     return changed_record(model_of(record), record, fields)
 
@@ -123,7 +123,7 @@ def change_profile_record(record: Record, fields: Mapping[str, Any]) -> Record:
 
 
 def make_observation(
-    id: str, entity: str, content: str, at: datetime, fields: Mapping[str, Any]
+    id: str, entity: str, content: str, at: datetime, fields: Mapping[str, object]
 ) -> Record:
     """A new observation; raises BadRecord."""
     base = {"source_type": "observation", "at": at}
@@ -152,7 +152,7 @@ def make_attribute(
     attribute: str,
     value: str,
     at: datetime,
-    fields: Mapping[str, Any],
+    fields: Mapping[str, object],
 ) -> Record:
     """A new value; raises BadRecord."""
     named = {"subject": subject, "attribute": attribute_name(attribute), "value": value}
@@ -287,7 +287,7 @@ def after_contact(relationship: Record, at: datetime, sentiment: float | None = 
         at: when they met. Within ten minutes of the last time it is the same contact.
         sentiment: how it went, -1 to 1; None where nobody can tell.
     """
-    fields: dict[str, Any] = {"last_contact": at}
+    fields: dict[str, object] = {"last_contact": at}
     if seconds_since(relationship["last_contact"], at) >= CONTACT_GAP_S:
         familiarity = familiarity_at(relationship, at)
         fields["familiarity"] = familiarity + (1.0 - familiarity) * FAMILIARITY_GAIN

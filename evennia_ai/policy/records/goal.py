@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -27,6 +27,7 @@ from evennia_ai.policy.records.provenance import (
     united,
 )
 
+Changes = dict[str, dict[str, object]]  # fields to store, by goal id
 State = Literal["open", "done", "dropped", "faded"]
 OPEN, DONE, DROPPED, FADED = "open", "done", "dropped", "faded"
 BUILDER, SELF, REFLECTION = "builder", "self", "reflection"
@@ -68,7 +69,7 @@ class Goal(Remembered):
     decomposed: bool = False
 
 
-def make_goal(id: str, content: str, at: datetime, fields: Mapping[str, Any]) -> Record:
+def make_goal(id: str, content: str, at: datetime, fields: Mapping[str, object]) -> Record:
     """A new goal, set at a time; raises BadRecord."""
     times = {"created": at, "touched": at}
     return make_record(Goal, {**times, **fields, "id": id, "content": content})
@@ -125,20 +126,18 @@ def find_goal(words: str, goals: Sequence[Record]) -> Record | None:
 # --- changes: what to store, by id ------------------------------------------------------------
 
 
-def plan_close(
-    goal: Record, goals: Iterable[Record], state: str, at: str
-) -> dict[str, dict[str, Any]]:
+def plan_close(goal: Record, goals: Iterable[Record], state: str, at: str) -> Changes:
     """The changes that end a goal, and with it the steps towards it that are still open."""
-    own: dict[str, Any] = {"state": state, "touched": at}
+    own: dict[str, object] = {"state": state, "touched": at}
     if state == DONE:
         own["progress"] = 1.0
     steps = (step for step in family_of(goal["id"], goals) if step["state"] == OPEN)
     return {goal["id"]: own} | {step["id"]: {"state": state, "touched": at} for step in steps}
 
 
-def plan_reopen(goal: Record, goals: Iterable[Record], at: str) -> dict[str, dict[str, Any]]:
+def plan_reopen(goal: Record, goals: Iterable[Record], at: str) -> Changes:
     """The changes that take the end of a goal back, with the steps that ended together with it."""
-    again = {"state": OPEN, "touched": at}
+    again: dict[str, object] = {"state": OPEN, "touched": at}
     together = (
         step
         for step in family_of(goal["id"], goals)
@@ -148,9 +147,7 @@ def plan_reopen(goal: Record, goals: Iterable[Record], at: str) -> dict[str, dic
     return {goal["id"]: own} | {step["id"]: again for step in together}
 
 
-def plan_fading(
-    goals: Sequence[Record], now: datetime, half_life_days: float
-) -> dict[str, dict[str, Any]]:
+def plan_fading(goals: Sequence[Record], now: datetime, half_life_days: float) -> Changes:
     """The changes that let go what the character set itself and has not come back to for long.
 
     What is left of a goal halves with every half-life since anything was last done about it or a
@@ -160,7 +157,7 @@ def plan_fading(
     if not half_life_days:
         return {}
     at = now.isoformat()
-    changes: dict[str, dict[str, Any]] = {}
+    changes: Changes = {}
     known = {goal["id"]: goal for goal in goals}
     for goal in goals:
         if goal["state"] != OPEN or goal["id"] in changes or is_given(goal, known):

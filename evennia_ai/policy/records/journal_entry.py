@@ -7,7 +7,6 @@ import unicodedata
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
 
 from pydantic import Field
 
@@ -64,7 +63,7 @@ def make_entry(
     id: str,
     content: str,
     at: datetime,
-    fields: Mapping[str, Any],
+    fields: Mapping[str, object],
     *,
     named: bool = False,
     first_meeting: bool = False,
@@ -91,7 +90,7 @@ def make_entry(
     )
 
 
-def change_entry(entry: Record, fields: Mapping[str, Any]) -> Record:
+def change_entry(entry: Record, fields: Mapping[str, object]) -> Record:
     """An entry with some fields changed; raises BadRecord. Where it says something else now, or to
     other ears, long-term memory does not have it any more."""
     scored = {"importance_by": GIVEN} if "importance" in fields else {}

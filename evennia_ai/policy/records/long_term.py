@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import visible
@@ -94,7 +93,7 @@ def memory_of(entry: Record) -> str:
     return next((link[len(LINK) :] for link in entry["links"] if link.startswith(LINK)), "")
 
 
-def linked(entry: Record, memory_id: str) -> dict[str, Any]:
+def linked(entry: Record, memory_id: str) -> dict[str, object]:
     """The fields of an entry that name its memory; an empty id is for none."""
     others = [link for link in entry["links"] if not link.startswith(LINK)]
     link = [f"{LINK}{memory_id}"] if memory_id else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from evennia_ai.policy.records.journal_entry import JournalEntry
 from evennia_ai.policy.records.long_term import linked
@@ -51,7 +51,7 @@ read_step = partial(read_record, UndoStep)
 change_step = partial(changed_record, UndoStep)
 
 
-def edited_fields(content: str) -> dict[str, Any]:
+def edited_fields(content: str) -> dict[str, object]:
     """The fields of an entry that somebody puts in other words. It is a builder's word from then
     on, and no claim of whoever said the first ones."""
     return {
@@ -62,14 +62,14 @@ def edited_fields(content: str) -> dict[str, Any]:
     }
 
 
-def pinned_fields(entry: Record, pinned: bool) -> dict[str, Any]:
+def pinned_fields(entry: Record, pinned: bool) -> dict[str, object]:
     """The fields of an entry that somebody pins, or lets go. Pinned by hand its weight counts as
     given: the character does not let it go by itself where room is short."""
     weight = {"importance": entry["importance"]} if pinned else {}
     return {"pinned": pinned, **weight}
 
 
-def restored_fields(step: Record) -> dict[str, Any]:
+def restored_fields(step: Record) -> dict[str, object]:
     """The fields that take an edit, or a pin, back."""
     names = EDITED if step["act"] == EDIT else ("pinned", "importance_by")
     return {name: step[name] for name in names}

@@ -58,7 +58,7 @@ def cleaned(text: str) -> str:
     return kept
 
 
-def iso_utc(value: Any) -> str:
+def iso_utc(value: object) -> str:
     """A time as ISO-8601 in UTC; raises ValueError where it is none, or has no time zone."""
     at = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
     if at.tzinfo is None:
@@ -128,7 +128,7 @@ def kinds_of(model: type[BaseModel]) -> Mapping[str, tuple[type, ...]]:
     }
 
 
-def is_sound(model: type[BaseModel], raw: Any) -> bool:
+def is_sound(model: type[BaseModel], raw: object) -> bool:
     """True where a stored record has every field of its model, each of the right type.
 
     What was checked when it was stored need not be checked in full when it is loaded: that takes
@@ -143,14 +143,14 @@ def is_sound(model: type[BaseModel], raw: Any) -> bool:
     return all(type(item) in (str, int) for values in lists for item in values)
 
 
-def read_record(model: type[BaseModel], raw: Any) -> Record:
+def read_record(model: type[BaseModel], raw: object) -> Record:
     """A stored record as plain data, what it lacks filled in; raises BadRecord."""
-    if is_sound(model, raw):
+    if isinstance(raw, dict) and is_sound(model, raw):
         return dict(raw)
     return checked_record(model, raw)
 
 
-def checked_record(model: type[BaseModel], raw: Any) -> Record:
+def checked_record(model: type[BaseModel], raw: object) -> Record:
     """A record with everything in it checked; raises BadRecord."""
     try:
         return model.model_validate(raw).model_dump()
@@ -160,7 +160,7 @@ def checked_record(model: type[BaseModel], raw: Any) -> Record:
         raise BadRecord(f"{where}: {problem['msg']}.") from error
 
 
-def make_record(model: type[BaseModel], fields: Mapping[str, Any]) -> Record:
+def make_record(model: type[BaseModel], fields: Mapping[str, object]) -> Record:
     """A new record of the fields given; raises BadRecord, too where there is no such field."""
     unknown = [name for name in fields if name not in model.model_fields]
     if unknown:
@@ -169,7 +169,7 @@ def make_record(model: type[BaseModel], fields: Mapping[str, Any]) -> Record:
     return checked_record(model, fields)
 
 
-def changed_record(model: type[BaseModel], record: Record, fields: Mapping[str, Any]) -> Record:
+def changed_record(model: type[BaseModel], record: Record, fields: Mapping[str, object]) -> Record:
     """A record with some fields changed; raises BadRecord. An id never changes."""
     if "id" in fields:
         raise BadRecord("id: an id never changes.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 
 from evennia_ai.errors import BadRecord
 from evennia_ai.policy.records.provenance import Record, people_in
@@ -20,7 +19,7 @@ class Segment:
     used: int = 0
     records: Mapping[int, Record] = field(default_factory=dict)
 
-    def as_stored(self) -> dict[str, Any]:
+    def as_stored(self) -> dict[str, object]:
         """What the Attribute holds."""
         return {"used": self.used, "records": dict(self.records)}
 
@@ -34,7 +33,9 @@ def people_field(people: Iterable[str]) -> str:
     return " ".join(["", *sorted(people), ""])
 
 
-def read_segment(raw: Any, segment: int, read: Callable[[Any], Record]) -> tuple[Segment, bool]:
+def read_segment(
+    raw: object, segment: int, read: Callable[[object], Record]
+) -> tuple[Segment, bool]:
     """What can be read of an Attribute's value, and whether that was all of it.
 
     Where it was not, all its numbers count as given out.
@@ -46,7 +47,7 @@ def read_segment(raw: Any, segment: int, read: Callable[[Any], Record]) -> tuple
         with suppress(BadRecord):
             if isinstance(number, int) and segment_of(number) == segment:
                 records[number] = read(item)
-    used: Any = raw.get("used")
+    used = raw.get("used", -1)
     highest = max(map(place_in, records), default=0)
     whole = len(records) == len(raw["records"]) and used in range(highest, SIZE + 1)
     return Segment(used if whole else SIZE, records), whole
