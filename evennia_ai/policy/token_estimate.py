@@ -1,11 +1,12 @@
-"""Guessing how many tokens a text is, without a tokenizer.
+"""Estimates the number of tokens in a text without a tokenizer.
 
-A text is cut into pieces as tokenizers cut it before they merge anything: words with the space
-before them, up to three digits, runs of punctuation, of blanks, of line ends. Each piece is at
-least one token, and in English game text 93 of 100 are exactly one. What a piece costs beyond that
-is guessed from its length, from pairs of letters or marks that are rare together, and, outside
-ASCII, from each character's script. The figures were fitted to o200k_base; ``tests/policy/
-test_token_estimate.py`` has the table of what came of it. Special tokens are just text.
+A regular expression cuts the text into pieces as tokenizers do before they merge anything: words
+with the space before them, up to three digits, runs of punctuation, of blanks, of line ends. Each
+piece costs at least one token; in English game text 93 of 100 pieces cost exactly one. The rest of
+the cost follows from the piece's length, from pairs of letters or marks that are rare together,
+and, outside ASCII, from each character's script. The figures were fitted to o200k_base;
+``tests/policy/test_token_estimate.py`` has a table of the results. Special tokens count as plain
+text.
 """
 
 from __future__ import annotations
@@ -17,13 +18,12 @@ from collections.abc import Mapping
 from functools import lru_cache
 from itertools import pairwise
 
-# Marks that combine with letters are no letters to `re`, and most scripts of India and its
-# neighbours are full of them.
+# `re` does not count combining marks as letters; most scripts of South Asia use many of them.
 MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u109f\u1780-\u17d3"
 )
 PIECE = re.compile(
-    # Possessive, so that a word with a letter beyond ASCII is taken whole by the second line.
+    # Possessive: a word with a letter beyond ASCII fails here and matches whole in the second line.
     r"(?:[^\w\r\n]|_)?+(?:[A-Z]{0,24}+[a-z]{1,24}+|[A-Z]{1,24}+)(?![^\x00-\x7f])"
     r"(?:'(?:s|t|re|ve|m|ll|d)\b)?"
     rf"|(?:[^\w\r\n]|_)?+(?:[^\W\d_]|[{MARKS}]){{1,24}}"
@@ -103,17 +103,17 @@ RUSSIAN = {
 
 
 def pairs(followers: Mapping[str, str]) -> frozenset[str]:
-    """Every pair of such a table, as two letters."""
+    """Return every two-letter pair of a table of first letters and their followers."""
     return frozenset(first + second for first, rest in followers.items() for second in rest)
 
 
 USUAL_PAIRS = pairs(ENGLISH) | pairs(RUSSIAN)
-# What prose, JSON and Markdown write in one go.
+# Pairs of marks that are common in prose, JSON and Markdown.
 USUAL_MARKS = frozenset(
     """": ", {" ]} }, [" "] "" ?" "} ." `` (" ): ), ], () ") .. `, }} ** ). [{ }] -- -+ +- )) ## !"
     ]) =" |- -| `. -> ]( )" .` `: ,) .* "{ "| // .' )` (` ". )} [] :" == ?! !! ... """.split()
 )
-# Words of JSON and of tools, which are known without a space before them.
+# Words of JSON and tool schemas, which cost one token even without a space before them.
 USUAL_GLUED = frozenset(
     """type name function description parameters object properties string required arguments text
     target content result error success true false null role user assistant system tool item items
@@ -121,7 +121,7 @@ USUAL_GLUED = frozenset(
 )
 RUNS = frozenset("!.=-*_~#/+")
 
-# Tokens of one character: from this code point on, so many. Natural words, not lists of rarities.
+# Tokens per character from this code point on, measured on natural words.
 SCRIPTS = (
     (0x0080, 0.8),  # Latin letters with accents
     (0x0180, 1.9),
@@ -180,10 +180,10 @@ ASCII_IN_MIXED_WORD = 0.38
 
 
 def estimate_tokens(text: str) -> int:
-    """Guess the number of tokens of a text.
+    """Return the estimated number of tokens of a text.
 
-    Within 15 % of o200k_base on English game text; seldom under it in any script, and over it by a
-    third or more where a language writes few letters a token.
+    Within 15 % of o200k_base on English game text. In other scripts rarely too low, and too high by
+    a third or more for languages with few letters per token.
     """
     return math.ceil(sum(map(_piece_cost, PIECE.findall(text))))
 
@@ -203,7 +203,10 @@ def _piece_cost(piece: str) -> float:
 
 
 def _english_cost(piece: str) -> float:
-    """Long words, rare pairs of letters, capitals, and words that follow no space are split."""
+    """Return the cost of a word in ASCII letters.
+
+    Length, rare pairs, capitals and a missing space before the word add to the cost.
+    """
     length = len(piece)
     cost = 1.0 + 0.05 * max(0, length - 5) + 0.05 * max(0, length - 9)
     if piece[0] != " " and length > 2 and piece not in USUAL_GLUED:
@@ -212,7 +215,7 @@ def _english_cost(piece: str) -> float:
         cost += 0.12 * (length - 3)
     rare = _rare_pairs(piece)
     cost += 0.55 * rare
-    # noise, not words: keys struck at random, what encrypts or encodes
+    # Random keystrokes, encrypted or encoded text.
     return max(cost, 0.5 * length) if rare > 1 and rare * 3 >= length else cost
 
 
@@ -236,7 +239,7 @@ def _blanks_cost(blanks: str) -> float:
 
 
 def _marks_cost(marks: str) -> float:
-    cost = 1.0 if marks.isprintable() else 1.6  # a control character parts what it stands between
+    cost = 1.0 if marks.isprintable() else 1.6  # a control character splits the run
     for first, second in pairwise(marks):
         if first == second:
             cost += 0.08 if first in RUNS else 0.25
@@ -258,7 +261,11 @@ def _char_cost(char: str) -> float:
 
 
 def _han_cost(char: str) -> float:
-    """The old national encodings put the usual characters first; tokenizers learnt the same."""
+    """Return a Chinese character's cost.
+
+    The old national encodings list the common characters first, and tokenizers learned the same
+    ones.
+    """
     if b"\xb0" <= _encoded(char, "gb2312") < b"\xd8":
         return SIMPLIFIED
     if b"\xa4" <= _encoded(char, "big5") < b"\xc7" or b"\x88" <= _encoded(char, "cp932") < b"\x98":

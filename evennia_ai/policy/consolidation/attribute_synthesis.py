@@ -1,5 +1,4 @@
-"""From what was noticed of somebody to what is taken to be so: what a model is asked, what of its
-answer counts, and what is found without one."""
+"""Synthesis of attributes from observations, with a model or by patterns."""
 
 from __future__ import annotations
 
@@ -43,7 +42,7 @@ line out where nothing tells: {{"sentiment": 0.5}}
 
 @dataclass(frozen=True)
 class Finding:
-    """One attribute that was made of observations, named by their ids."""
+    """One attribute made from observations; ``sources`` are their ids."""
 
     attribute: str
     value: str
@@ -52,8 +51,13 @@ class Finding:
 
 @dataclass(frozen=True)
 class Synthesis:
-    """What came of some observations; ``refused`` counts the lines of an answer that did not
-    count, ``sentiment`` is None where nothing tells."""
+    """The result for some observations.
+
+    Attributes:
+        findings: the attributes.
+        sentiment: -1 to 1; None if nothing shows it.
+        refused: number of rejected lines of the reply.
+    """
 
     findings: tuple[Finding, ...] = ()
     sentiment: float | None = None
@@ -68,14 +72,14 @@ def synthesis_request(
     *,
     with_sentiment: bool,
 ) -> list[WireMessage]:
-    """What a model is asked; everything in it must be for the same ears.
+    """Return the request for attributes; all its material must be for one audience.
 
     Args:
-        name: the character's.
-        entity: what it calls whom the observations are about.
-        observations: new ones, all of one audience.
+        name: the character's name.
+        entity: the character's name for the subject of the observations.
+        observations: new observations, all of one audience.
         known: values that this audience may know.
-        with_sentiment: whether to ask how it stands between the two.
+        with_sentiment: whether to ask how the subject treats the character.
     """
     sentiment = ASK_SENTIMENT.format(name=name, entity=entity) if with_sentiment else ""
     noticed = "\n".join(f"{item['id']}: {clean_heard(item['content'])}" for item in observations)
@@ -86,8 +90,10 @@ def synthesis_request(
 
 
 def read_synthesis(reply: str, known_ids: Collection[str], *, with_sentiment: bool) -> Synthesis:
-    """What counts of a model's answer: lines of the shape that was asked for, which cite nothing
-    but observations that were shown. Never raises."""
+    """Return the attributes in a model's reply.
+
+    Accepts lines of the requested shape that cite only observations that were shown. Never raises.
+    """
     findings: list[Finding] = []
     sentiment, refused = None, 0
     for line in reply_lines(reply):
@@ -102,7 +108,7 @@ def read_synthesis(reply: str, known_ids: Collection[str], *, with_sentiment: bo
 
 
 def read_line(line: str, known_ids: Collection[str]) -> Finding | float | None:
-    """One line of an answer: an attribute, or a sentiment, or None for what is neither."""
+    """Return the attribute or the sentiment on one line, None if it has neither."""
     said = read_line_object(line)
     if said.keys() == {"sentiment"}:
         return read_sentiment(said["sentiment"])
@@ -118,28 +124,28 @@ def read_line(line: str, known_ids: Collection[str]) -> Finding | float | None:
 
 
 def words(value: object) -> str:
-    """A model's text, or its number, as one clean line; empty for anything else."""
+    """Return a model's text or number as one clean line; empty for anything else."""
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         return ""
     try:
         return clean_heard(str(value)).strip(" :")
-    except ValueError:  # Python refuses to write out an integer of thousands of digits
+    except ValueError:  # Python does not convert an integer of thousands of digits to text
         return ""
 
 
 def read_sentiment(value: object) -> float | None:
-    """A sentiment within its limits, None for what is none."""
+    """Return a sentiment from -1 to 1, None if the value is not one."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     return float(value) if math.isfinite(value) and -1 <= value <= 1 else None
 
 
 def synthesise_plainly(observations: Iterable[Record], names: Collection[str]) -> Synthesis:
-    """The attributes that can be read without a model.
+    """Return the attributes that patterns find, without a model.
 
     Args:
-        observations: of one entity.
-        names: what it is called.
+        observations: observations of one entity.
+        names: the entity's names.
     """
     found = [
         Finding(attribute, value, (item["id"],))

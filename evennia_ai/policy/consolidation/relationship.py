@@ -1,4 +1,4 @@
-"""What is known of somebody who is here, as a line of a prompt."""
+"""Prompt lines about people who are present, and the sentiment of what they say."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evennia_ai.policy.records.provenance import Record
 WELL_KNOWN, KNOWN = 0.4, 0.15
 FELT = 0.1
 MOST_ATTRIBUTES = 6
-# What a speaker said of himself or others is his claim; what was seen is not.
+# A value with less trust is its speaker's claim; what the character saw is not.
 CLAIM_BELOW = 0.9
 
 KIND = re.compile(
@@ -38,14 +38,15 @@ MOST_CHARS = 2_000
 
 @dataclass(frozen=True)
 class Acquaintance:
-    """Somebody who is here.
+    """A person who is present.
 
     Attributes:
-        name: what the character calls him.
-        dbref: his.
-        relationship: how it stands with him.
-        values: current values of his attributes that the audience may know, oldest first.
-        contradicted: ids of those of which another source says something else that it may know.
+        name: the character's name for them.
+        dbref: their dbref.
+        relationship: the character's relationship with them.
+        values: their current attributes that the audience may know, oldest first.
+        contradicted: ids of the values that another source contradicts, as far as the audience may
+            know.
         is_talking: whether the two are in conversation.
     """
 
@@ -60,12 +61,12 @@ class Acquaintance:
 def acquaintance_line(
     person: Acquaintance, now: datetime, name_of: Callable[[str], str]
 ) -> str | None:
-    """One line of what is known of somebody, None where that is nothing.
+    """Return what is known of a person as one prompt line, None if nothing is.
 
     Args:
-        person: he, and what is known.
-        now: the time.
-        name_of: what the character calls whom a dbref is of, empty where that is nobody.
+        person: the person.
+        now: the current time.
+        name_of: returns the character's name for a dbref, empty if it has none.
     """
     told = [in_words(value, person, name_of) for value in list(person.values)[-MOST_ATTRIBUTES:]]
     parts = [*relation_in_words(person.relationship, now), *told]
@@ -76,7 +77,7 @@ def acquaintance_line(
 
 
 def relation_in_words(relationship: Record, now: datetime) -> list[str]:
-    """How it stands between the two; nothing at a first meeting."""
+    """Return the relationship in words; nothing at a first meeting."""
     words: list[str] = []
     if relationship["contacts"] >= 2:
         familiarity = familiarity_at(relationship, now)
@@ -88,7 +89,7 @@ def relation_in_words(relationship: Record, now: datetime) -> list[str]:
 
 
 def in_words(value: Record, person: Acquaintance, name_of: Callable[[str], str]) -> str:
-    """A value with whose word it is, where it is another's, and whether others say otherwise."""
+    """Return a value with its source, if that is a claim, and any contradiction."""
     said = {YES: value["attribute"], NO: f"not: {value['attribute']}"}.get(
         value["value"], f"{value['attribute']}: {value['value']}"
     )
@@ -103,7 +104,7 @@ def in_words(value: Record, person: Acquaintance, name_of: Callable[[str], str])
 
 
 def sentiment_of(text: str) -> float | None:
-    """How kindly something was said, -1 to 1; None where nothing tells."""
+    """Return how kind a text is, -1 to 1; None if nothing shows it."""
     text = text[:MOST_CHARS]
     kind = sum(not is_negated(text, found.start()) for found in KIND.finditer(text))
     unkind = sum(not is_negated(text, found.start()) for found in UNKIND.finditer(text))
@@ -113,11 +114,11 @@ def sentiment_of(text: str) -> float | None:
 
 
 def is_negated(text: str, at: int) -> bool:
-    """True where a word just before takes back what follows."""
+    """Return True if a word just before position ``at`` negates what follows."""
     return bool(NEGATED.search(text, max(0, at - 40), at))
 
 
 def mean_sentiment(texts: list[str]) -> float | None:
-    """How kindly several things were said, on the whole; None where none of them tells."""
+    """Return the mean sentiment of several texts, None if none of them shows any."""
     felt = [found for found in map(sentiment_of, texts) if found is not None]
     return sum(felt) / len(felt) if felt else None

@@ -1,4 +1,4 @@
-"""Budgets of tokens for a UTC day: reserved before a call, settled when its cost is known."""
+"""Token budgets for a UTC day: reserved before a call, settled after it."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ NOTHING: Mapping[str, int] = {CALLS: 0, TOKENS_IN: 0, TOKENS_OUT: 0, MS: 0}
 
 @dataclass(frozen=True)
 class Charge:
-    """Who pays for one call: a limit in tokens a day for each account, None without a limit.
+    """The accounts that pay for one call, each with its daily limit in tokens.
 
-    A call that several players set off is shared among them evenly.
+    A limit of None is unlimited. Several players who caused one call share its cost evenly.
     """
 
     limits: Mapping[Account, int | None]
 
     def share(self, account: Account, tokens: int) -> int:
-        """What one account pays of a call."""
+        """Return what one account pays for a call."""
         players = sum(kind == PLAYER for kind, _ in self.limits)
         return -(-tokens // players) if account[0] == PLAYER else tokens
 
 
 @dataclass(frozen=True, eq=False)
 class Reservation:
-    """Tokens put aside for one call."""
+    """Tokens reserved for one call."""
 
     charge: Charge
     tokens: int
@@ -44,9 +44,9 @@ class Reservation:
 
 @dataclass
 class Budgets:
-    """What was spent and what is reserved today, by account.
+    """Today's spent and reserved tokens by account, kept in memory.
 
-    Kept in memory; ``spent`` is filled from the log when a day is begun.
+    The log fills ``spent`` at the beginning of a day.
     """
 
     day: date = date.min
@@ -54,13 +54,15 @@ class Budgets:
     reserved: dict[Account, int] = field(default_factory=dict)
 
     def begin_day(self, day: date, spent: Mapping[Account, int]) -> None:
-        """Start counting a day with what the log knows of it; open reservations stay."""
+        """Begin a day with the log's figures; open reservations stay."""
         self.day = day
         self.spent = dict(spent)
 
     def exhausted(self, charge: Charge, tokens: int) -> Account | None:
-        """The first account whose limit a call of so many tokens would break, None where there is
-        none. What is reserved counts as spent, so that no burst of calls slips through."""
+        """Return the first account whose limit a call would exceed, None if none is.
+
+        Reserved tokens count as spent, so that a burst of calls cannot exceed the limit.
+        """
         for account, limit in charge.limits.items():
             used = self.spent.get(account, 0) + self.reserved.get(account, 0)
             if limit is not None and used + charge.share(account, tokens) > limit:
@@ -68,13 +70,16 @@ class Budgets:
         return None
 
     def reserve(self, charge: Charge, tokens: int) -> Reservation:
-        """Put tokens aside for a call."""
+        """Reserve tokens for a call."""
         for account in charge.limits:
             self._add(self.reserved, account, charge.share(account, tokens))
         return Reservation(charge, tokens, self.day)
 
     def settle(self, reservation: Reservation, tokens: int) -> None:
-        """A call has ended and cost this much; of yesterday's, only the reservation is undone."""
+        """Replace a reservation by the call's cost.
+
+        If the call was reserved on another day, only the reservation is undone.
+        """
         charge = reservation.charge
         for account in charge.limits:
             self._add(self.reserved, account, -charge.share(account, reservation.tokens))
@@ -93,6 +98,6 @@ class Budgets:
 def add_call(
     cost: Mapping[str, int], tokens_in: int, tokens_out: int, duration_ms: int
 ) -> dict[str, int]:
-    """The cost with one call more, whether it came to anything or not."""
+    """Return a cost with one more call, successful or not."""
     more = {CALLS: 1, TOKENS_IN: tokens_in, TOKENS_OUT: tokens_out, MS: duration_ms}
     return {name: cost.get(name, 0) + more[name] for name in NOTHING}

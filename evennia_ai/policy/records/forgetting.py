@@ -1,7 +1,7 @@
-"""Which journal entries have faded: pure, from plain entries.
+"""Which journal entries have faded and may be forgotten.
 
-What is forgotten is what matters little, was not looked up and is long ago; never what somebody
-chose to keep, and never what something that still holds was made of.
+An entry fades if it is of little importance, old, and rarely looked up. An entry that somebody
+chose to keep never fades, nor does an entry that a current value or a reflection was made from.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from datetime import datetime
 from evennia_ai.policy.records.provenance import Record
 
 DAY_S = 86_400.0
-# Nothing automatic removes what a builder wrote, or what stands for talk that is out of view.
+# Nothing automatic removes what a builder wrote, or the summary of evicted messages.
 LASTING = frozenset({"builder", "compaction"})
-# What these were made of is cited in their links.
+# Entries of these kinds cite their sources in their links.
 CITING = frozenset({"reflection"})
 
 
 @dataclass(frozen=True)
 class Fading:
-    """When an entry may be forgotten: all of it must hold.
+    """The conditions under which an entry may be forgotten; all must hold.
 
     Attributes:
-        retention: how much of it must be left at most, 0 to 1.
-        importance: how much it may matter at most, 1 to 10.
-        age_days: how old it must be.
-        floor: how many entries a journal keeps in any case.
+        retention: highest retention, 0 to 1.
+        importance: highest importance, 1 to 10.
+        age_days: lowest age.
+        floor: number of entries that a journal always keeps.
     """
 
     retention: float = 0.05
@@ -38,38 +38,40 @@ class Fading:
 
 
 def retention(age_days: float, recalls: int, importance: int) -> float:
-    """How much of a memory is left: e^(−t/S), S = 1 + recalls + importance/2.
+    """Return how much of a memory is left: e^(−t/S), S = 1 + recalls + importance/2.
 
     Args:
-        age_days: t, in days; what is of the future counts as of now.
+        age_days: t, in days; a time in the future counts as now.
         recalls: how often it was looked up.
         importance: 1 to 10.
 
-    After Ebbinghaus' curve as MemoryBank has it, with the division as its paper means it: the
-    released code makes stronger memories fade faster.
+    Ebbinghaus' curve as in MemoryBank. The division follows the paper's intent: in the released
+    code, stronger memories fade faster.
     """
     return math.exp(-max(0.0, age_days) / (1.0 + recalls + importance / 2.0))
 
 
 def age_in_days(entry: Record, now: datetime) -> float:
-    """How long ago an entry was written."""
+    """Return how many days ago an entry was written."""
     return (now - datetime.fromisoformat(entry["timestamp"])).total_seconds() / DAY_S
 
 
 def retention_of(entry: Record, now: datetime) -> float:
-    """How much is left of a journal entry."""
+    """Return how much of a journal entry is left, 0 to 1."""
     return retention(age_in_days(entry, now), entry.get("recalls", 0), entry["importance"])
 
 
 def is_lasting(entry: Record) -> bool:
-    """True for what nothing automatic removes, however old: pins, what a builder or a game's code
-    wrote or weighed, and what a compaction left of old talk."""
+    """Return True if nothing automatic removes an entry, however old it is.
+
+    These are pinned entries, entries that a builder or the game's code wrote or scored, and
+    summaries of compactions.
+    """
     return entry["pinned"] or entry["source_type"] in LASTING or entry["importance_by"] == "given"
 
 
 def is_faded(entry: Record, now: datetime, fading: Fading) -> bool:
-    """True where an entry is of little weight, old, and hardly left, and nobody chose to keep
-    it."""
+    """Return True if an entry is unimportant, old and faded, and nobody kept it."""
     return (
         not is_lasting(entry)
         and entry["importance"] <= fading.importance
@@ -79,12 +81,12 @@ def is_faded(entry: Record, now: datetime, fading: Fading) -> bool:
 
 
 def cited_by(entry: Record) -> list[str]:
-    """Ids of what an entry was made of, where these must stay as long as it does."""
+    """Return the ids of the sources that must stay as long as this entry does."""
     return list(entry["links"]) if entry["source_type"] in CITING else []
 
 
 def sources_in_use(values: Iterable[Record]) -> frozenset[str]:
-    """Ids of what values of attributes that still hold were made of."""
+    """Return the ids of the sources of all attribute values that still hold."""
     live = (value["sources"] for value in values if value["valid_to"] is None)
     return frozenset(source for ids in live for source in ids)
 
@@ -92,13 +94,13 @@ def sources_in_use(values: Iterable[Record]) -> frozenset[str]:
 def select_to_forget(
     faded: Sequence[tuple[float, str]], kept: Collection[str], total: int, floor: int
 ) -> list[str]:
-    """Ids to forget, the most faded first.
+    """Return the ids to forget, the most faded first.
 
     Args:
-        faded: retention and id of entries that `is_faded`.
-        kept: ids that stay whatever they are.
-        total: how many entries there are.
-        floor: how many must stay.
+        faded: retention and id of each entry for which `is_faded` is True.
+        kept: ids that stay in any case.
+        total: number of entries.
+        floor: number of entries that must stay.
     """
-    room = max(0, total - floor)
-    return [faint for _left, faint in sorted(faded) if faint not in kept][:room]
+    most = max(0, total - floor)
+    return [entry_id for _left, entry_id in sorted(faded) if entry_id not in kept][:most]

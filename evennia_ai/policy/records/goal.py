@@ -1,7 +1,8 @@
-"""What a character is after: goals with sub-goals, how far they have come, and when they fade.
+"""Goals: what a character wants, with sub-goals, progress and fading.
 
-A goal is open until it is done, dropped, or faded: what a character set itself and did not come
-back to for long; what a builder gave it never fades. A parent is as far as its sub-goals are.
+A goal is open until it is done, dropped or faded. A goal fades if the character set it and then did
+nothing about it for a long time; a builder's goal never fades. The progress of a parent is the mean
+progress of its sub-goals.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ BUILDER, SELF, REFLECTION = "builder", "self", "reflection"
 GOAL_CHARS = 200
 WHY_CHARS = 200
 USUAL_IMPORTANCE = 5
-MOST_OPEN = 12  # that one audience may know of, sub-goals among them
+MOST_OPEN = 12  # for each audience, sub-goals included
 DEEPEST = 3  # levels: a goal, its sub-goals, and theirs
 FADED_AT = 0.125
 LEAST_TO_DECOMPOSE = 7
@@ -46,15 +47,15 @@ class Goal(Remembered):
     """One goal.
 
     Attributes:
-        content: what it is after, in a sentence.
-        why: what for; may be empty.
-        parent: the id of the goal it is a step of; empty for none.
-        progress: how far it has come, 0 to 1, where it has no sub-goals.
+        content: the goal, in a sentence.
+        why: the reason; may be empty.
+        parent: id of the goal that this is a step of; empty if there is none.
+        progress: 0 to 1, if the goal has no sub-goals.
         state: open, done, dropped or faded.
         importance: 1 to 10.
-        created, touched: when it was set, and when anything was last done about it; ISO-8601 UTC.
-        origin: who set it: a builder, the character itself, or a reflection of its own.
-        decomposed: whether a model was asked for its steps already.
+        created, touched: when it was set, and when it last changed; ISO-8601 UTC.
+        origin: who set it: a builder, the character itself, or a reflection.
+        decomposed: whether a model was already asked for its steps.
     """
 
     content: Words
@@ -70,21 +71,21 @@ class Goal(Remembered):
 
 
 def make_goal(id: str, content: str, at: datetime, fields: Mapping[str, object]) -> Record:
-    """A new goal, set at a time; raises BadRecord."""
+    """Return a new goal, set at ``at``; raises BadRecord."""
     times = {"created": at, "touched": at}
     return make_record(Goal, {**times, **fields, "id": id, "content": content})
 
 
-# Read a stored goal, or return a goal with changed fields; both raise BadRecord.
+# Return a stored goal, and a goal with some fields changed; both raise BadRecord.
 read_goal = partial(read_record, Goal)
 change_goal = partial(changed_record, Goal)
 
 
-# --- what belongs together -----------------------------------------------------------------------
+# --- the tree of goals ---------------------------------------------------------------------------
 
 
 def children_of(goals: Iterable[Record]) -> dict[str, list[Record]]:
-    """The sub-goals of each goal, by its id."""
+    """Return the sub-goals of each goal that has any, by goal id."""
     found: defaultdict[str, list[Record]] = defaultdict(list)
     for goal in goals:
         if goal["parent"]:
@@ -93,7 +94,7 @@ def children_of(goals: Iterable[Record]) -> dict[str, list[Record]]:
 
 
 def family_of(goal_id: str, goals: Iterable[Record]) -> list[Record]:
-    """The sub-goals of a goal and theirs, all the way down."""
+    """Return the sub-goals of a goal, at all depths."""
     children = children_of(goals)
     found: dict[str, Record] = {}
     waiting = [goal_id]
@@ -106,7 +107,7 @@ def family_of(goal_id: str, goals: Iterable[Record]) -> list[Record]:
 
 
 def depth_of(goal: Record, goals: Mapping[str, Record]) -> int:
-    """How many goals stand above one, `DEEPEST` at most."""
+    """Return how many goals stand above one, at most `DEEPEST`."""
     depth = 0
     while goal["parent"] in goals and depth < DEEPEST:
         goal, depth = goals[goal["parent"]], depth + 1
@@ -114,7 +115,10 @@ def depth_of(goal: Record, goals: Mapping[str, Record]) -> int:
 
 
 def find_goal(words: str, goals: Sequence[Record]) -> Record | None:
-    """The goal that is meant: by its id, its words, or a part of them that only one has."""
+    """Return the goal that words name, None if no goal or several goals match.
+
+    Matches the id, the whole content, or a part of the content that only one goal has.
+    """
     wanted = normalised(words)
     exact = [g for g in goals if wanted in (g["id"].lower(), normalised(g["content"]))]
     if exact:
@@ -127,7 +131,7 @@ def find_goal(words: str, goals: Sequence[Record]) -> Record | None:
 
 
 def plan_close(goal: Record, goals: Iterable[Record], state: str, at: str) -> Changes:
-    """The changes that end a goal, and with it the steps towards it that are still open."""
+    """Return the changes that end a goal together with its open sub-goals."""
     own: dict[str, object] = {"state": state, "touched": at}
     if state == DONE:
         own["progress"] = 1.0
@@ -136,7 +140,7 @@ def plan_close(goal: Record, goals: Iterable[Record], state: str, at: str) -> Ch
 
 
 def plan_reopen(goal: Record, goals: Iterable[Record], at: str) -> Changes:
-    """The changes that take the end of a goal back, with the steps that ended together with it."""
+    """Return the changes that reopen a goal and the steps that ended with it."""
     again: dict[str, object] = {"state": OPEN, "touched": at}
     together = (
         step
@@ -148,11 +152,12 @@ def plan_reopen(goal: Record, goals: Iterable[Record], at: str) -> Changes:
 
 
 def plan_fading(goals: Sequence[Record], now: datetime, half_life_days: float) -> Changes:
-    """The changes that let go what the character set itself and has not come back to for long.
+    """Return the changes that end the faded goals of a character's own.
 
-    What is left of a goal halves with every half-life since anything was last done about it or a
-    step towards it; a goal of the importance 10 takes twice as long as one of 5. It fades at an
-    eighth. What a builder gave never fades, nor do the steps towards it.
+    The strength of a goal halves with every half-life since the goal or a step of it was last
+    touched. A goal of importance 10 fades half as fast as one of importance 5. A goal fades at an
+    eighth of its strength. A builder's goal never fades, nor do its steps. A half-life of 0
+    disables fading.
     """
     if not half_life_days:
         return {}
@@ -173,7 +178,7 @@ def plan_fading(goals: Sequence[Record], now: datetime, half_life_days: float) -
 
 
 def is_given(goal: Record, known: Mapping[str, Record]) -> bool:
-    """True for what a builder gave, and for a step towards it."""
+    """Return True for a builder's goal and for a step of one."""
     for _ in range(DEEPEST + 1):
         if goal["origin"] == BUILDER:
             return True
@@ -184,15 +189,17 @@ def is_given(goal: Record, known: Mapping[str, Record]) -> bool:
 
 
 def strength(touched: datetime, now: datetime, importance: int, half_life_days: float) -> float:
-    """What is left of a goal, 0 to 1: 0.5^(t / (h · importance/5)), t in days since anything was
-    done about it."""
+    """Return the strength of a goal, 0 to 1: 0.5^(t / (h · importance/5)).
+
+    t is the time since it was last touched and h the half-life, both in days.
+    """
     days = max(0.0, (now - touched).total_seconds() / DAY_S)
     power: float = 0.5 ** (days / (half_life_days * importance / USUAL_IMPORTANCE))
     return power
 
 
 def long_closed(goals: Iterable[Record], now: datetime, days: float) -> list[str]:
-    """Ids of the goals that ended so long ago."""
+    """Return the ids of the goals that ended at least ``days`` days ago."""
     return [
         goal["id"]
         for goal in goals
@@ -202,7 +209,7 @@ def long_closed(goals: Iterable[Record], now: datetime, days: float) -> list[str
 
 
 def needs_steps(goal: Record, goals: Iterable[Record]) -> bool:
-    """True for a weighty goal for which no steps were thought of yet."""
+    """Return True for an important goal whose steps were not asked for yet."""
     return (
         goal["state"] == OPEN
         and goal["importance"] >= LEAST_TO_DECOMPOSE
@@ -213,7 +220,7 @@ def needs_steps(goal: Record, goals: Iterable[Record]) -> bool:
 
 
 def merge_goals(goal: Record, again: Record) -> Record:
-    """A goal that was set a second time: it is open and fresh, and has the sources of both."""
+    """Return a goal that was set a second time: open, and with the sources of both."""
     lists = united(goal, again, ("speakers", "source_seqs"))
     return change_goal(
         goal,

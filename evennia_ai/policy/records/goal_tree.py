@@ -1,5 +1,4 @@
-"""Goals with the steps towards them: which stands below which, how far each has come, and how that
-is shown."""
+"""Goals as a tree with progress, and as lines of a prompt."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ MOST_SHOWN = 8  # in a prompt
 
 @dataclass(frozen=True)
 class Branch:
-    """A goal where it stands in the tree: how deep, from 0, and how far it has come."""
+    """A goal in the tree: its depth from 0, and its progress 0 to 1."""
 
     goal: Record
     depth: int
@@ -24,11 +23,11 @@ class Branch:
 
 
 def lay_out(goals: Sequence[Record]) -> list[Branch]:
-    """Goals as a tree, read from top to bottom; the weightiest first, of equals the oldest.
+    """Return goals as a tree from top to bottom, the most important first.
 
-    Of what is not among them nothing shows, neither as a parent nor in anybody's progress: so a
-    tree of what an audience may know tells it nothing else (P9). A parent that is missing, or a
-    circle of them, makes a goal stand at the top.
+    Goals of equal importance are in order of age. Goals that are not passed show neither as a
+    parent nor in any progress, so a tree of the goals that an audience may know reveals nothing
+    else (P9). A goal whose parent is missing, or is part of a circle, stands at the top.
     """
     known = {goal["id"]: goal for goal in goals}
     children = children_of(goals)
@@ -46,19 +45,22 @@ def lay_out(goals: Sequence[Record]) -> list[Branch]:
     for goal in by_weight(goals):
         if goal["parent"] not in known:
             lay(goal, 0)
-    for goal in by_weight(goals):  # what is left stands in a circle
+    for goal in by_weight(goals):  # the remaining goals are in circles
         lay(goal, 0)
     return laid
 
 
 def by_weight(goals: Iterable[Record]) -> list[Record]:
-    """Goals, the weightiest first, of equals the oldest."""
+    """Return goals, the most important first, then the oldest."""
     return sorted(goals, key=lambda goal: (-goal["importance"], goal["created"]))
 
 
 def progress_of(goal: Record, children: Mapping[str, Sequence[Record]], depth: int = 0) -> float:
-    """How far a goal has come, 0 to 1: the mean of its sub-goals, those that were given up left
-    out, and its own figure where it has none."""
+    """Return the progress of a goal, 0 to 1.
+
+    This is the mean of its sub-goals, without those that were given up. A goal without sub-goals
+    has its own figure.
+    """
     if goal["state"] == DONE:
         return 1.0
     steps = [c for c in children.get(goal["id"], ()) if c["state"] in (OPEN, DONE)]
@@ -73,14 +75,14 @@ def progress_of(goal: Record, children: Mapping[str, Sequence[Record]], depth: i
 def goal_lines(
     goals: Sequence[Record], room_tokens: int, count_text: CountText, *, strict: bool
 ) -> list[KnownLine]:
-    """Open goals as they stand in a prompt, the weightiest first, as many as have room.
+    """Return open goals as lines of a prompt, the most important first.
 
     Args:
-        goals: all that the prompt's audience may know of, those that ended too: they count for how
-            far the others have come.
-        room_tokens: the room for all of it.
+        goals: all goals that the prompt's audience may know, also ended ones, because they count
+            towards the progress of others.
+        room_tokens: token budget for all lines.
         count_text: counts the tokens of a line.
-        strict: whether what is confided stays so.
+        strict: whether private goals stay private.
     """
     lines: list[KnownLine] = []
     open_ones = [branch for branch in lay_out(goals) if branch.goal["state"] == OPEN]
@@ -95,7 +97,7 @@ def goal_lines(
 
 
 def goal_line(branch: Branch) -> str:
-    """A goal on one line."""
+    """Return a goal as one line of a prompt."""
     goal = branch.goal
     why = f" ({goal['why']})" if goal["why"] else ""
     come = f", {branch.progress:.0%} done" if branch.progress else ""

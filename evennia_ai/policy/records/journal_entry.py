@@ -1,4 +1,4 @@
-"""What an entry of a journal is, and when two entries say the same."""
+"""Journal entries: their fields, changes, archive form, and duplicate detection."""
 
 from __future__ import annotations
 
@@ -30,18 +30,19 @@ LOOSE_ENDS = " .!…;,\"'”“»«"
 
 
 class JournalEntry(Remembered):
-    """One entry.
+    """One journal entry.
 
     Attributes:
         timestamp: when it was written, ISO-8601 UTC.
         content: the fact, in the character's own words.
         importance: 1 to 10.
-        importance_by: how that was scored: ``rule``, ``model``, or ``given`` by code or a builder.
+        importance_by: how the importance was scored: ``rule``, ``model``, or ``given`` by code or a
+            builder.
         tags: free words.
-        links: ids of what belongs to it in other stores, or of other entries.
-        pinned: never removed by anything automatic.
-        consolidated: whether long-term memory has it.
-        recalls: how often it was looked up: what is, is forgotten later.
+        links: ids of related entries, or of related items in other stores.
+        pinned: True if nothing automatic may remove the entry.
+        consolidated: True if long-term memory holds the entry.
+        recalls: how often the entry was looked up; entries that are looked up fade later.
     """
 
     timestamp: Time
@@ -55,7 +56,7 @@ class JournalEntry(Remembered):
     recalls: int = Field(default=0, ge=0)
 
 
-# Read a stored entry; raises BadRecord.
+# Return a stored entry; raises BadRecord.
 read_entry = partial(read_record, JournalEntry)
 
 
@@ -68,15 +69,15 @@ def make_entry(
     named: bool = False,
     first_meeting: bool = False,
 ) -> Record:
-    """A new entry; raises BadRecord.
+    """Return a new entry; raises BadRecord.
 
     Args:
         id: its id.
         content: the fact.
         at: when it is written, unless ``fields`` has a ``timestamp``.
-        fields: any of `JournalEntry`'s. Without an importance the rule of thumb gives one.
-        named: for that rule: the character was called by its name.
-        first_meeting: for that rule: it is about somebody new.
+        fields: any fields of `JournalEntry`. Without an importance, the rule of thumb scores it.
+        named: for the rule: the character was called by its name.
+        first_meeting: for the rule: the entry is about somebody new.
     """
     scored = {
         "importance": score_importance(content, named=named, first_meeting=first_meeting),
@@ -91,8 +92,10 @@ def make_entry(
 
 
 def change_entry(entry: Record, fields: Mapping[str, object]) -> Record:
-    """An entry with some fields changed; raises BadRecord. Where it says something else now, or to
-    other ears, long-term memory does not have it any more."""
+    """Return an entry with some fields changed; raises BadRecord.
+
+    If its content or audience changes, long-term memory no longer holds it.
+    """
     scored = {"importance_by": GIVEN} if "importance" in fields else {}
     differs = any(fields.get(name, entry[name]) != entry[name] for name in ("content", "audience"))
     anew = {"consolidated": False} if differs else {}
@@ -100,8 +103,10 @@ def change_entry(entry: Record, fields: Mapping[str, object]) -> Record:
 
 
 def merge_entries(entry: Record, again: Record) -> Record:
-    """An entry that was written a second time: it has the sources, tags and links of both, and
-    whatever counts for more."""
+    """Return an entry that was written a second time.
+
+    It has the sources, tags and links of both, and the higher importance and trust.
+    """
     lists = united(entry, again, ("speakers", "source_seqs", "tags", "links"))
     weightier = max(entry, again, key=lambda item: item["importance"])
     return change_entry(
@@ -117,47 +122,49 @@ def merge_entries(entry: Record, again: Record) -> Record:
 
 
 def normalised(content: str) -> str:
-    """A text as it is compared: without case, spacing, and what stands loose at its ends."""
+    """Return text for comparison: without case, extra spaces and outer punctuation."""
     folded = unicodedata.normalize("NFKC", content).casefold()
     plain = " ".join(folded.split())
     return plain.strip(LOOSE_ENDS) or plain
 
 
 def sameness(record: Record, *more: str) -> bytes:
-    """A short key that two records share where they say the same to the same ears.
+    """Return a short key that two records share if they say the same.
 
-    ``more`` is whatever else must be alike.
+    They must have the same audience. ``more`` are further texts that must be equal.
     """
-    audience = record["audience"]
-    ears = "*" if audience is None else ",".join(audience)
-    text = "\0".join([ears, *more, normalised(record["content"])])
+    audience = "*" if record["audience"] is None else ",".join(record["audience"])
+    text = "\0".join([audience, *more, normalised(record["content"])])
     return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
 
 class ArchivedEntry(JournalEntry):
-    """An entry as it was; ``archived_at`` is when it was put away, ISO-8601 UTC."""
+    """An archived entry; ``archived_at`` is when it was archived, ISO-8601 UTC."""
 
     archived_at: Time
 
 
 def archived(entry: Record, at: datetime) -> Record:
-    """An entry that is put away now."""
+    """Return an entry in its archive form, archived now."""
     return {**entry, "archived_at": iso_utc(at)}
 
 
 def brought_back(entry: Record) -> Record:
-    """An entry as it goes back into its journal. Somebody wanted it, so that its weight counts as
-    given; long-term memory does not have it any more."""
+    """Return an archived entry as it returns to the journal.
+
+    Its importance counts as given, because somebody asked for it. Long-term memory no longer holds
+    it.
+    """
     plain = {name: value for name, value in entry.items() if name != "archived_at"}
     links = [link for link in plain["links"] if not link.startswith(LINK)]
     return {**plain, "links": links, "consolidated": False, "importance_by": GIVEN}
 
 
-# Read a stored archived entry, or return one with changed fields; both raise BadRecord.
+# Return a stored archived entry, and one with some fields changed; both raise BadRecord.
 read_archived = partial(read_record, ArchivedEntry)
 change_archived = partial(changed_record, ArchivedEntry)
 
 
 def is_over(entry: Record, now: datetime, days: float) -> bool:
-    """True where an entry has been away for so many days."""
+    """Return True if an entry has been in the archive for at least ``days`` days."""
     return now - datetime.fromisoformat(entry["archived_at"]) >= timedelta(days=days)

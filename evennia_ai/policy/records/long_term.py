@@ -1,7 +1,7 @@
-"""What of a journal long-term memory holds, and what is out of step between the two.
+"""The match between a journal and long-term memory (mem0).
 
-The journal is the truth: a memory counts for nothing unless the entry it was made from still says
-the same to the same ears.
+The journal is the truth. A memory counts only if the entry it was made from still has the same
+content and the same audience.
 """
 
 from __future__ import annotations
@@ -20,10 +20,14 @@ PUBLIC = "public"
 
 @dataclass(frozen=True)
 class MemoryItem:
-    """One journal entry as long-term memory is to hold it.
+    """One journal entry as long-term memory stores it.
 
-    ``audience`` is the key of those who alone may know of it, ``speakers`` are the dbrefs of those
-    whose words may be in it, ``digest`` is short and differs where the words or the ears differ.
+    Attributes:
+        entry: the entry's id.
+        text: its content.
+        audience: the key of its audience, see `audience_key`.
+        speakers: dbrefs of everybody whose words may be in it.
+        digest: a short hash of content and audience.
     """
 
     entry: str
@@ -35,8 +39,10 @@ class MemoryItem:
 
 @dataclass(frozen=True)
 class MemoryRow:
-    """One memory as it is stored: its id, and what it was made from. ``score`` is its likeness to
-    what was searched for."""
+    """One stored memory: its id, and the entry it was made from.
+
+    ``score`` is its similarity to a search query.
+    """
 
     id: str
     entry: str
@@ -47,7 +53,7 @@ class MemoryRow:
 
 @dataclass(frozen=True)
 class Stored:
-    """Where an item is now: the id of its memory, and whether that was there before."""
+    """The id of an item's memory, and whether it was already stored."""
 
     id: str
     was_there: bool = False
@@ -55,27 +61,29 @@ class Stored:
 
 @dataclass(frozen=True)
 class Match:
-    """What becomes of one entry's memories: the id of the one that stays, empty for none, and the
-    ids of those that go."""
+    """The decision on one entry's memories.
+
+    ``keep`` is the id of the memory that stays, empty if none does; the ``superfluous`` ones go.
+    """
 
     keep: str = ""
     superfluous: tuple[str, ...] = ()
 
 
 def agent_of(character_id: int) -> str:
-    """What a character is called in long-term memory, by its number."""
+    """Return a character's name in long-term memory."""
     return f"npc_{character_id}"
 
 
 def audience_key(audience: Iterable[str] | None) -> str:
-    """A name for an audience that a store can filter by: "public", or as "5_7"."""
+    """Return a name for an audience that a store can filter by: "public", "5_7"."""
     if audience is None:
         return PUBLIC
     return "_".join(sorted(dbref.lstrip("#") for dbref in audience)) or "nobody"
 
 
 def make_item(entry: Record) -> MemoryItem:
-    """A journal entry as long-term memory is to hold it."""
+    """Return a journal entry as long-term memory stores it."""
     key = audience_key(entry["audience"])
     return MemoryItem(
         entry["id"], entry["content"], key, tuple(entry["speakers"]), digest_of(entry)
@@ -83,32 +91,34 @@ def make_item(entry: Record) -> MemoryItem:
 
 
 def digest_of(entry: Record) -> str:
-    """What two entries share that say the same to the same ears."""
+    """Return a short hash of an entry's content and audience."""
     said = f"{audience_key(entry['audience'])}\0{entry['content']}"
     return hashlib.blake2b(said.encode(), digest_size=12).hexdigest()
 
 
 def memory_of(entry: Record) -> str:
-    """The id of an entry's memory as its links name it, empty for none."""
+    """Return the id of an entry's memory from its links, empty if there is none."""
     return next((link[len(LINK) :] for link in entry["links"] if link.startswith(LINK)), "")
 
 
 def linked(entry: Record, memory_id: str) -> dict[str, object]:
-    """The fields of an entry that name its memory; an empty id is for none."""
+    """Return the entry fields that name its memory; an empty id removes the link."""
     others = [link for link in entry["links"] if not link.startswith(LINK)]
     link = [f"{LINK}{memory_id}"] if memory_id else []
     return {"links": [*others, *link], "consolidated": bool(memory_id)}
 
 
 def needs_linking(entry: Record, memory_id: str) -> bool:
-    """True where an entry does not name just this memory; an empty id is for none."""
+    """Return True if an entry's fields do not name exactly this memory."""
     fields = linked(entry, memory_id)
     return any(entry[name] != value for name, value in fields.items())
 
 
 def match_memories(entry: Record, rows: Sequence[MemoryRow]) -> Match:
-    """Choose which of the memories made from an entry stays: one that says the same to the same
-    ears, the one that the entry names before any other."""
+    """Choose which of an entry's memories stays.
+
+    It must have the same content and audience; the memory that the entry names comes first.
+    """
     digest, named = digest_of(entry), memory_of(entry)
     fitting = sorted((row.id for row in rows if row.digest == digest), key=named.__ne__)
     keep = fitting[0] if fitting else ""
@@ -118,12 +128,12 @@ def match_memories(entry: Record, rows: Sequence[MemoryRow]) -> Match:
 def permitted_keys(
     audiences: Iterable[Audience | None], prompt_audience: Audience, discretion: str = "strict"
 ) -> list[str] | None:
-    """Which memories may be searched for a prompt, by their audiences' keys; None is all of them.
+    """Return the audience keys to search for a prompt; None permits all.
 
     Args:
-        audiences: those that the journal's entries have.
-        prompt_audience: dbrefs of everybody who will hear what comes of it.
-        discretion: the assistant's own.
+        audiences: the audiences of the journal's entries.
+        prompt_audience: dbrefs of everybody who will hear the answer.
+        discretion: the assistant's setting.
     """
     if discretion == "trusting":
         return None
@@ -132,7 +142,7 @@ def permitted_keys(
 
 
 def best_rows(rows: Iterable[MemoryRow], limit: int) -> list[MemoryRow]:
-    """The rows nearest to what was searched for, each memory once."""
+    """Return the best rows of a search, each memory once."""
     by_id = {row.id: row for row in rows}
     return sorted(by_id.values(), key=lambda row: (-row.score, row.id))[:limit]
 
@@ -143,10 +153,10 @@ def select_true(
     audience: Audience,
     discretion: str = "strict",
 ) -> list[tuple[Record, float]]:
-    """The entries that memories lead to, with their scores, once each and in the rows' order.
+    """Return the entries that rows lead to, with scores, once each, in order.
 
-    What the journal does not hold any more, holds in other words, or may not tell this audience, is
-    left out, whatever the store says.
+    Leaves out entries that the journal no longer has, that changed, or that this audience may not
+    know, whatever the store says.
     """
     found: dict[str, tuple[Record, float]] = {}
     for row in rows:
@@ -160,11 +170,14 @@ def select_true(
 
 @dataclass(frozen=True)
 class Tally:
-    """What one pass of consolidation came to.
+    """The figures of one pass of consolidation.
 
-    ``stored`` memories are new; ``already_there`` were found in the store, such as after an
-    acknowledgement that was lost; ``linked`` entries name their memory now; ``failed`` could not be
-    stored; ``left`` wait for a later pass.
+    Attributes:
+        stored: new memories.
+        linked: entries that now name their memory.
+        already_there: memories that the store already had, such as after a lost acknowledgement.
+        failed: entries that could not be stored.
+        left: entries that wait for a later pass.
     """
 
     stored: int = 0
@@ -174,7 +187,7 @@ class Tally:
     left: int = 0
 
     def after(self, tried: int, stored: Mapping[str, Stored], linked: int) -> Tally:
-        """The same with another batch counted."""
+        """Return these figures with another batch added."""
         there = sum(one.was_there for one in stored.values())
         return replace(
             self,

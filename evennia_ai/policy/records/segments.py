@@ -1,4 +1,4 @@
-"""A long list in pieces: what a piece holds, and what can be read of one."""
+"""Segments: a long list of records in pieces of up to 32."""
 
 from __future__ import annotations
 
@@ -14,31 +14,34 @@ SIZE = 32
 
 @dataclass(frozen=True)
 class Segment:
-    """How many numbers of it were given out, and the records by number."""
+    """One piece of the list: its records by number.
+
+    ``used`` is how many of its numbers were given out.
+    """
 
     used: int = 0
     records: Mapping[int, Record] = field(default_factory=dict)
 
     def as_stored(self) -> dict[str, object]:
-        """What the Attribute holds."""
+        """Return the value for the Attribute."""
         return {"used": self.used, "records": dict(self.records)}
 
     def people(self) -> str:
-        """Everybody concerned, as the Attribute's searchable text: " #5 #12 "."""
+        """Return everybody concerned as searchable text: " #5 #12 "."""
         return people_field(frozenset().union(*map(people_in, self.records.values())))
 
 
 def people_field(people: Iterable[str]) -> str:
-    """Dbrefs as a text in which each can be searched for by " #5 "."""
+    """Return dbrefs as text in which " #5 " finds each one."""
     return " ".join(["", *sorted(people), ""])
 
 
 def read_segment(
     raw: object, segment: int, read: Callable[[object], Record]
 ) -> tuple[Segment, bool]:
-    """What can be read of an Attribute's value, and whether that was all of it.
+    """Return the readable part of an Attribute's value, and whether it was complete.
 
-    Where it was not, all its numbers count as given out.
+    If it was not complete, all of its numbers count as used.
     """
     if not isinstance(raw, dict) or not isinstance(raw.get("records"), dict):
         return Segment(SIZE), False
@@ -54,10 +57,10 @@ def read_segment(
 
 
 def segment_of(number: int) -> int:
-    """The segment a number belongs to; numbers count from 1."""
+    """Return the segment of a number; numbers count from 1."""
     return (number - 1) // SIZE
 
 
 def place_in(number: int) -> int:
-    """Which place a number has in its segment, from 1."""
+    """Return a number's place in its segment, from 1."""
     return (number - 1) % SIZE + 1
