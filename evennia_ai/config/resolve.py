@@ -1,4 +1,4 @@
-"""Read settings: from what a builder typed, and from layers of stored values."""
+"""Values of settings: from a builder's text, and from layers of stored values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FALSE_WORDS = ("false", "no", "off", "0")
 
 
 def parse_value(name: str, text: str) -> object:
-    """Turn what a builder typed into the setting's type and check it; raises ConfigError."""
+    """Return a builder's text as the setting's type, checked; raises ConfigError."""
     known_setting(name)
     allowed = get_args(HINTS[name]) or (HINTS[name],)
     text = text.strip()
@@ -34,9 +34,9 @@ def parse_value(name: str, text: str) -> object:
 
 
 def resolve_config(layers: Iterable[Mapping[str, object]]) -> AssistantConfig:
-    """Merge layers, lowest first, into the effective settings; raises ConfigError.
+    """Return the effective settings from layers, lowest first; raises ConfigError.
 
-    Keys that are no settings are passed over; a None inherits from the layer below.
+    Ignores keys that are not settings. None inherits from the layer below.
     """
     merged: dict[str, Any] = {}
     for layer in layers:
@@ -45,10 +45,10 @@ def resolve_config(layers: Iterable[Mapping[str, object]]) -> AssistantConfig:
 
 
 def resolve_lenient(layers: Iterable[Mapping[str, object]]) -> tuple[AssistantConfig, list[str]]:
-    """Like `resolve_config`, but a bad value is left out and named, so that the character lives.
+    """Return the effective settings without invalid values, and the complaints.
 
-    Returns:
-        The settings, and one sentence for each value that was passed over.
+    Unlike `resolve_config` it never fails, so the character stays alive. There is one sentence for
+    each ignored value.
     """
     good: list[dict[str, Any]] = []
     complaints: list[str] = []

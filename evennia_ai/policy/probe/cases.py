@@ -245,7 +245,8 @@ def judge_window(window: int | None, trained: int | None, named: int | None) -> 
         return Finding(state, f"Its context window is {window:,} tokens.", advice)
     if trained:
         problem = f"The model supports {trained:,} tokens; the server does not tell its own limit."
-        advice = "Set context_window in the profile to the same value as OLLAMA_CONTEXT_LENGTH."
+        advice = "Put the value of OLLAMA_CONTEXT_LENGTH into the profile as context_window."
+
         return Finding(NOTE, problem, advice)
     if named:
         return Finding(NOTE, f"It does not tell its context window; the profile says {named:,}.")
