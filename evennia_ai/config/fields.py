@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from typing import Any, get_args, get_type_hints
+from functools import partial
+from typing import Any, NamedTuple, get_args, get_type_hints
 
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.records.shared_memory import OFF, read_scopes
@@ -25,13 +26,25 @@ from evennia_ai.policy.schedule.sleep_schedule import (
 LARGEST = 10**15  # larger integers may not be comparable with floats
 
 
-def setting(  # noqa: PLR0913  # each is a part of a declaration, by name
+class Limits(NamedTuple):
+    """The range of a number, with its unit; None is unlimited."""
+
+    low: float
+    high: float | None = None
+    unit: str = ""
+
+
+seconds = partial(Limits, unit="s")
+days = partial(Limits, unit="days")
+tokens = partial(Limits, unit="tokens")
+characters = partial(Limits, unit="characters")
+
+
+def setting(
     default: Any,
     help: str,
+    within: Limits | None = None,
     *,
-    unit: str = "",
-    low: float | None = None,
-    high: float | None = None,
     choices: tuple[str, ...] = (),
     check: Callable[[Any], object] | None = None,
 ) -> Any:
@@ -39,15 +52,9 @@ def setting(  # noqa: PLR0913  # each is a part of a declaration, by name
 
     ``check`` raises ConfigError for a value that the other arguments cannot reject.
     """
-    meta = {
-        "help": help,
-        "unit": unit,
-        "low": low,
-        "high": high,
-        "choices": choices,
-        "check": check,
-    }
-    return field(default=default, metadata=meta)
+    low, high, unit = within or (None, None, "")
+    meta = {"help": help, "unit": unit, "low": low, "high": high}
+    return field(default=default, metadata={**meta, "choices": choices, "check": check})
 
 
 @dataclass(frozen=True)
@@ -57,89 +64,69 @@ class AssistantConfig:
     profile: str = setting("default", "Name of the model profile to use.")
     llm_model: str | None = setting(None, "Model name. None uses the profile's model.")
     max_context_tokens: int = setting(
-        100_000, "Maximum part of the model's context window to use.", unit="tokens", low=1_000
+        100_000, "Maximum part of the model's context window to use.", tokens(1_000)
     )
     max_reply_tokens: int = setting(
-        800, "Maximum length of one reply of the model.", unit="tokens", low=16, high=32_000
+        800, "Maximum length of one reply of the model.", tokens(16, 32_000)
     )
     temperature: float | None = setting(
-        None, "Sampling temperature. None uses the model's default.", low=0.0, high=2.0
+        None, "Sampling temperature. None uses the model's default.", Limits(0.0, 2.0)
     )
     turn_deadline: float = setting(
         20.0,
         "Time limit for one turn with all its model calls. Then the character says the fallback "
         "line.",
-        unit="s",
-        low=0.5,
-        high=600.0,
+        seconds(0.5, 600.0),
     )
-    max_iterations: int = setting(6, "Maximum number of model calls in one turn.", low=1, high=50)
+    max_iterations: int = setting(6, "Maximum number of model calls in one turn.", Limits(1, 50))
     max_tool_calls: int = setting(
-        8, "Maximum number of tool calls that run from one reply.", low=1, high=50
+        8, "Maximum number of tool calls that run from one reply.", Limits(1, 50)
     )
     tokens_per_day: int | None = setting(
         None,
         "Token budget for one day (UTC). None sets no limit; 0 allows no model call.",
-        unit="tokens",
-        low=0,
+        tokens(0),
     )
     max_hops: int = setting(
         3,
         "Maximum number of answers in a row among assistants. 0 lets them answer players only.",
-        low=0,
-        high=50,
+        Limits(0, 50),
     )
     conversation_timeout: float = setting(
         60.0,
-        "Time after an exchange in which a speaker need not repeat the name. 0 requires the "
-        "name every time.",
-        unit="s",
-        low=0.0,
-        high=3_600.0,
+        "Time after an exchange in which a speaker need not repeat the name. 0 requires the name "
+        "every time.",
+        seconds(0.0, 3_600.0),
     )
     event_max_age: float = setting(
-        300.0, "Age after which words are no longer answered.", unit="s", low=1.0
+        300.0, "Age after which words are no longer answered.", seconds(1.0)
     )
     max_speech_chars: int = setting(
-        1_000,
-        "Maximum length of a line that the character says.",
-        unit="characters",
-        low=20,
-        high=6_000,
+        1_000, "Maximum length of a line that the character says.", characters(20, 6_000)
     )
     max_heard_chars: int = setting(
         2_000,
         "Maximum length of a heard line in the prompt; the rest is cut off.",
-        unit="characters",
-        low=100,
-        high=20_000,
+        characters(100, 20_000),
     )
     tick_rate: float = setting(
-        5.0, "Time between ticks while players are near.", unit="s", low=0.5, high=3_600.0
+        5.0, "Time between ticks while players are near.", seconds(0.5, 3_600.0)
     )
     autonomous_calls_per_hour: int = setting(
         4,
         "Maximum number of unasked model calls per hour while players are near. 0 disables them.",
-        low=0,
-        high=3_600,
+        Limits(0, 3_600),
     )
     autonomy_quiet: float = setting(
-        30.0,
-        "Time without speech in the room before the character acts unasked.",
-        unit="s",
-        low=0.0,
+        30.0, "Time without speech in the room before the character acts unasked.", seconds(0.0)
     )
     lore_tokens: int = setting(
-        600,
-        "Token budget in a prompt for lore. 0 disables lore.",
-        unit="tokens",
-        low=0,
-        high=20_000,
+        600, "Token budget in a prompt for lore. 0 disables lore.", tokens(0, 20_000)
     )
     sleep_schedule: str | None = setting(
         None,
-        "Hours of sleep, such as 23:00-06:30, on the clock that sleep_clock names. None "
-        "disables scheduled sleep.",
+        "Hours of sleep, such as 23:00-06:30, on the clock that sleep_clock names. None disables "
+        "scheduled sleep.",
         check=read_schedule,
     )
     sleep_clock: str = setting(
@@ -149,33 +136,29 @@ class AssistantConfig:
         choices=(REAL, GAME),
     )
     sleep_after_quiet: float = setting(
-        120.0, "Time without speech before the character falls asleep.", unit="s", low=0.0
+        120.0, "Time without speech before the character falls asleep.", seconds(0.0)
     )
     sleep_after_long_quiet: float = setting(
         3_600.0,
-        "Time after a conversation before the character, with nobody near, takes a nap to "
-        "process it. 0 disables naps.",
-        unit="s",
-        low=0.0,
+        "Time after a conversation before the character, with nobody near, takes a nap to process "
+        "it. 0 disables naps.",
+        seconds(0.0),
     )
     sleep_wake_within: float = setting(
         30.0,
         "Maximum wait for a speaker while a sleep pass finishes. 0 interrupts the pass.",
-        unit="s",
-        low=0.0,
-        high=240.0,
+        seconds(0.0, 240.0),
     )
     sleep_on_request: str = setting(
         STAFF,
-        "Whose request may send the character to sleep: nobody's, that of builders and admins, "
-        "or anybody's.",
+        "Whose request may send the character to sleep: nobody's, that of builders and admins, or "
+        "anybody's.",
         choices=(NOBODY, STAFF, ANYBODY),
     )
     tick_rate_sleep: float = setting(
         60.0,
         "Time between two checks whether the character should fall asleep or wake.",
-        unit="s",
-        low=5.0,
+        seconds(5.0),
     )
     compact_enabled: bool = setting(
         True,
@@ -185,42 +168,35 @@ class AssistantConfig:
     compact_sleep_threshold: float = setting(
         0.7,
         "Fraction of the context window in use from which a sleep pass compacts.",
-        low=0.1,
-        high=1.0,
+        Limits(0.1, 1.0),
     )
     compact_emergency_threshold: float = setting(
         0.8,
         "Fraction of the context window in use from which any tick compacts at once.",
-        low=0.1,
-        high=1.0,
+        Limits(0.1, 1.0),
     )
     compact_target: float = setting(
         0.45,
         "Maximum fraction of the space for conversation in use after a compaction.",
-        low=0.05,
-        high=0.9,
+        Limits(0.05, 0.9),
     )
     compact_preserve_window: int = setting(
         20,
         "Number of newest messages that a compaction keeps unchanged if they fit.",
-        low=0,
-        high=10_000,
+        Limits(0, 10_000),
     )
     compact_reserve_tokens: int | None = setting(
         None,
         "Space kept free for the reply. None uses max_reply_tokens; 0 keeps none.",
-        unit="tokens",
-        low=0,
-        high=100_000,
+        tokens(0, 100_000),
     )
     mask_threshold: float = setting(
         0.6,
         "Fraction of the context window in use from which old tool results are masked.",
-        low=0.05,
-        high=1.0,
+        Limits(0.05, 1.0),
     )
     mask_keep_last: int = setting(
-        3, "Number of newest tool results that are never masked.", low=0, high=1_000
+        3, "Number of newest tool results that are never masked.", Limits(0, 1_000)
     )
     pre_compact_extraction_enabled: bool = setting(
         True, "Let the character write facts into its journal before a compaction evicts messages."
@@ -228,8 +204,7 @@ class AssistantConfig:
     pre_compact_max_iterations: int = setting(
         5,
         "Maximum number of model calls for this extraction. An emergency uses at most 3.",
-        low=1,
-        high=20,
+        Limits(1, 20),
     )
     pre_compact_prompt: str | None = setting(
         None, "Instructions for this extraction. None uses the built-in ones."
@@ -249,37 +224,33 @@ class AssistantConfig:
         "reflections rely on stay.",
     )
     prune_floor: int = setting(
-        500, "Number of entries that a journal always keeps.", low=0, high=1_000_000
+        500, "Number of entries that a journal always keeps.", Limits(0, 1_000_000)
     )
     prune_age_days: float = setting(
-        14.0, "Minimum age of an entry that pruning may archive.", unit="days", low=0.0
+        14.0, "Minimum age of an entry that pruning may archive.", days(0.0)
     )
     prune_importance: int = setting(
         4,
         "Maximum importance (1-10) of an entry that pruning may archive. 0 disables pruning.",
-        low=0,
-        high=10,
+        Limits(0, 10),
     )
     prune_retention: float = setting(
         0.05,
         "Maximum retention of an entry that pruning may archive: "
         "e^(-days/(1+recalls+importance/2)).",
-        low=0.0,
-        high=1.0,
+        Limits(0.0, 1.0),
     )
     archive_days: float = setting(
         90.0,
         "Time for which archived entries and ended goals can be restored. 0 deletes them in the "
         "next sleep.",
-        unit="days",
-        low=0.0,
+        days(0.0),
     )
     reflection_threshold: int = setting(
         150,
-        "Total importance of new journal entries from which the character reflects on them "
-        "during sleep. 0 disables reflection.",
-        low=0,
-        high=100_000,
+        "Total importance of new journal entries from which the character reflects on them during "
+        "sleep. 0 disables reflection.",
+        Limits(0, 100_000),
     )
     share_memory: str = setting(
         OFF,
@@ -289,59 +260,45 @@ class AssistantConfig:
         check=read_scopes,
     )
     share_delay: float = setting(
-        3_600.0, "Time until others know a memory, from when it was learned.", unit="s", low=0.0
+        3_600.0, "Time until others know a memory, from when it was learned.", seconds(0.0)
     )
     share_importance: int = setting(
-        5, "Minimum importance (1-10) of an entry that is shared.", low=1, high=10
+        5, "Minimum importance (1-10) of an entry that is shared.", Limits(1, 10)
     )
     goal_half_life: float = setting(
         7.0,
         "Time in which an untouched goal that the character set itself loses half its strength. "
         "It fades at an eighth; important goals last longer. 0 disables fading.",
-        unit="days",
-        low=0.0,
-        high=36_500.0,
+        days(0.0, 36_500.0),
     )
     daily_plan: bool = setting(
         True,
-        "Let the character plan its day during sleep, so that it has an activity when players "
-        "are near.",
+        "Let the character plan its day during sleep, so that it has an activity when players are "
+        "near.",
     )
     pin_tokens: int = setting(
-        300,
-        "Token budget in a prompt for pins and goals. 0 disables both.",
-        unit="tokens",
-        low=0,
-        high=5_000,
+        300, "Token budget in a prompt for pins and goals. 0 disables both.", tokens(0, 5_000)
     )
     entity_tokens: int = setting(
         200,
         "Token budget in a prompt for what the character knows of those present. 0 disables it.",
-        unit="tokens",
-        low=0,
-        high=5_000,
+        tokens(0, 5_000),
     )
     recall_tokens: int = setting(
         400,
         "Token budget in a prompt for recall of evicted conversation. 0 disables it.",
-        unit="tokens",
-        low=0,
-        high=20_000,
+        tokens(0, 20_000),
     )
     memory_tokens: int = setting(
         300,
         "Token budget in a prompt for journal entries and profiles. 0 disables them.",
-        unit="tokens",
-        low=0,
-        high=20_000,
+        tokens(0, 20_000),
     )
     filler_after: float = setting(
         2.0,
-        "Time in a turn before the character shows a filler, such as rubbing its chin. 0 "
-        "disables fillers.",
-        unit="s",
-        low=0.0,
-        high=600.0,
+        "Time in a turn before the character shows a filler, such as rubbing its chin. 0 disables "
+        "fillers.",
+        seconds(0.0, 600.0),
     )
     discretion: str = setting(
         "strict",
