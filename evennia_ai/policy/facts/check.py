@@ -1,7 +1,7 @@
-"""The facts in what is about to leave the context: found, looked for again, and put into bullets.
+"""Facts in messages that a compaction evicts: extraction, comparison, bullets.
 
-Deterministic, and generous: what a sentence promises, counts, names or places is a fact, and it is
-the sentence that is kept, word for word. Nothing is believed: a fact is what somebody said.
+Deterministic and generous: a sentence with a promise, number, name or place is a fact, and the
+whole sentence is kept word for word. A fact is only what somebody said; nothing here believes it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ WEIGHTS: Mapping[str, int] = {
 }  # fmt: skip
 WEIGHTY = frozenset({NAME, NUMBER, TIME, QUOTED})
 ASKABLE = frozenset({DEBT, PROMISE, TASK})
-ASKED = 4  # what a question mentions weighs less by this
+ASKED = 4  # a fact in a question weighs this much less
 OF_ONESELF = frozenset("i i'm i've my we we're we've our".split())
 MOST_TERMS = 6
 BULLET_OVERHEAD = 2
@@ -44,19 +44,19 @@ BULLET_OVERHEAD = 2
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One thing that was said.
+    """One statement that somebody made.
 
-    Args:
+    Attributes:
         kind: a key of ``WEIGHTS``.
         terms: the words that must be found again, as they were said.
-        sentence: where they stand, at most ``MOST_CHARS`` long.
-        speaker: the display name of who said it; "" for what was only seen.
-        seq: of the message; 0 where it has none.
-        audience: who alone may know of it, None for room talk.
-        weight: how much it matters, 1 to 10.
-        subject: whom or what a value is of, and ``attribute`` which; both "" for most facts. A
-            later fact of the same speaker, subject and attribute takes its place.
-        dbref: the speaker's; "" where nobody's, or where that is not known.
+        sentence: the sentence with them, at most ``MOST_CHARS`` long.
+        speaker: the speaker's display name; empty for what was only seen.
+        seq: the message's sequence number; 0 without one.
+        audience: who alone may know it; None if it is public.
+        weight: importance, 1 to 10.
+        subject, attribute: whose value it gives, and of which attribute; both empty for most facts.
+            A later fact of the same speaker, subject and attribute replaces it.
+        dbref: the speaker's dbref; empty if unknown.
     """
 
     kind: str
@@ -74,12 +74,12 @@ class Fact:
 def extract_facts(
     messages: Iterable[Message], names: Iterable[str] = (), own_name: str = ""
 ) -> tuple[Fact, ...]:
-    """The facts in a list of messages, each once, outdated ones left out, in their order.
+    """Return the facts in messages, each once, without outdated ones, in order.
 
     Args:
-        messages: stored messages; calls of speech tools count as the character's own words.
-        names: display names that are known to be names, beside those of the speakers.
-        own_name: the character's.
+        messages: stored messages; calls of speech tools count as the character's words.
+        names: known display names beside those of the speakers.
+        own_name: the character's name.
     """
     messages = list(messages)
     known = names_in(messages, [*names, own_name])
@@ -88,18 +88,21 @@ def extract_facts(
 
 
 def names_in(messages: Iterable[Message], names: Iterable[str] = ()) -> frozenset[str]:
-    """`known_names` of the speakers of messages, and of others."""
+    """Return `known_names` of the speakers of messages, and of other names."""
     speakers = {str(message["metadata"].get("speaker_name") or "") for message in messages}
     return known_names([*names, *speakers])
 
 
 def gather(found: Sequence[Fact]) -> tuple[Fact, ...]:
-    """What `facts_in` found in many messages, as `extract_facts` gives it."""
+    """Return what `facts_in` found in many messages in the form of `extract_facts`."""
     return settle(_without_false_names(found))
 
 
 def _without_false_names(facts: Sequence[Fact]) -> list[Fact]:
-    """Leave out what looked like a name where a sentence began and is a plain word elsewhere."""
+    """Return facts without sentence beginnings that only looked like a name.
+
+    Such a word occurs in lower case elsewhere.
+    """
     plain = {word for fact in facts for word in fact.sentence.split() if word.islower()}
     return [
         fact
@@ -113,7 +116,7 @@ def _without_false_names(facts: Sequence[Fact]) -> list[Fact]:
 
 
 def known_names(names: Iterable[str]) -> frozenset[str]:
-    """Names as ``facts_in`` looks them up: in lower case, whole and word by word."""
+    """Return names for ``facts_in``: in lower case, whole and word by word."""
     lower = [name.lower() for name in names if name]
     return frozenset([*lower, *(word for name in lower for word in name.split() if len(word) > 2)])
 
@@ -121,12 +124,12 @@ def known_names(names: Iterable[str]) -> frozenset[str]:
 def facts_in(
     message: Message, known: Collection[str] = frozenset(), own_name: str = ""
 ) -> list[Fact]:
-    """The facts in one message, for those who take them as messages come; then ``settle``.
+    """Return the facts in one message; pass them to ``settle`` later.
 
     Args:
         message: a stored message.
-        known: ``known_names`` of those who may be spoken of.
-        own_name: the character's.
+        known: ``known_names`` of people who may be mentioned.
+        own_name: the character's name.
     """
     return [
         fact
@@ -137,11 +140,10 @@ def facts_in(
 
 
 def settle(facts: Iterable[Fact]) -> tuple[Fact, ...]:
-    """Each fact once, and of contradicting values the latest, in the order of their sources.
+    """Return each fact once, and the latest of contradicting values, in order.
 
-    Of the same name, place or thing said twice, the weightier mention stays, or the first. What
-    one speaker says never takes the place of what another said, nor what was said in private that
-    of what everybody heard.
+    Of two mentions of the same name, place or thing, the more important one stays, or the first.
+    One speaker's fact never replaces another's, and a private fact never replaces a public one.
     """
     latest: dict[tuple[object, ...], Fact] = {}
     for fact in facts:
@@ -169,8 +171,10 @@ def settle(facts: Iterable[Fact]) -> tuple[Fact, ...]:
 
 
 def keep_facts(facts: Sequence[Fact], most: int) -> tuple[Fact, ...]:
-    """At most so many facts, in their order, and as much of what was said as these can hold: of
-    several in one sentence the weightiest stays, then the newest do."""
+    """Return at most ``most`` facts, in order.
+
+    Of several facts in one sentence the most important one stays; then the newest stay.
+    """
     if len(facts) <= most:
         return tuple(facts)
     kept: dict[tuple[object, ...], Fact] = {}
@@ -182,13 +186,13 @@ def keep_facts(facts: Sequence[Fact], most: int) -> tuple[Fact, ...]:
 
 
 def missing_facts(facts: Iterable[Fact], texts: Iterable[str]) -> tuple[Fact, ...]:
-    """The facts that none of the texts still holds, each with all of its terms in one place."""
+    """Return the facts that none of the texts holds with all terms in one place."""
     indexes = [TextIndex(text) for text in texts]
     return tuple(fact for fact in facts if not any(index.says(fact.terms) for index in indexes))
 
 
 def holds_more(text: str, before: str, facts: Sequence[Fact]) -> bool:
-    """True where a text holds more of the facts than the one before it, and each that one held."""
+    """Return True if a text holds all facts of the text before it, and more."""
     lost, lost_before = missing_facts(facts, [text]), missing_facts(facts, [before])
     return set(lost) < set(lost_before)
 
@@ -198,10 +202,10 @@ def as_bullets(
     budget_tokens: int,
     count_text: Callable[[str], int] = estimate_tokens,
 ) -> tuple[str, ...]:
-    """Sentences that hold these facts, the most important first, within a budget.
+    """Return sentences that hold these facts, most important first, in a budget.
 
-    A sentence is written once, with its speaker, however many facts it holds, and left out where
-    those before it hold them all.
+    Each sentence is written once with its speaker, and left out if earlier sentences hold all of
+    its facts.
     """
     bullets: list[str] = []
     told: list[set[str]] = []
@@ -218,14 +222,14 @@ def as_bullets(
 
 
 def bullet_of(fact: Fact) -> str:
-    """One line: who said it, and the sentence."""
+    """Return a fact as one line with its speaker."""
     if not fact.speaker:
         return fact.sentence
     return f"{fact.speaker}{WHISPERED if fact.audience is not None else ''}: {fact.sentence}"
 
 
 def _by_importance(facts: Iterable[Fact]) -> list[list[Fact]]:
-    """Facts by their sentences; those of much weight and many facts first, then the newest."""
+    """Return facts by sentence: important and rich ones first, then the newest."""
     groups: dict[tuple[object, ...], list[Fact]] = {}
     for fact in facts:
         groups.setdefault((fact.speaker, fact.sentence, fact.audience), []).append(fact)
@@ -277,7 +281,7 @@ def _facts_of(sentence: str, source: Source, known: Collection[str]) -> list[Fac
 
 
 def _is_telling(terms: Sequence[Term], lower: Sequence[str]) -> bool:
-    """True where a sentence says something of a thing, and does not merely mention one."""
+    """Return True if a sentence says something about a thing, beyond naming it."""
     things = [term.text for term in terms if term.kind == THING]
     return bool(things) and (
         len(things) < len(terms)
@@ -287,7 +291,7 @@ def _is_telling(terms: Sequence[Term], lower: Sequence[str]) -> bool:
 
 
 def _chosen(terms: Sequence[Term], lower: Sequence[str] = ()) -> list[str]:
-    """The terms that stand for a whole sentence: things give way where there are many."""
+    """Return the terms that stand for a sentence; things go first if there are many."""
     kept = [term for term in terms if term.kind != THING or len(terms) <= MOST_TERMS]
     words = [term.text for term in (kept or terms)[:MOST_TERMS]]
     told = {word for text in words for word in text.lower().split()}
