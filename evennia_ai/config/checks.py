@@ -15,14 +15,9 @@ THRESHOLDS = ("mask_threshold", "compact_sleep_threshold", "compact_emergency_th
 def context_complaints(
     config: AssistantConfig, profile: ModelProfile, fixed_tokens: int
 ) -> Iterator[str]:
-    """Yield one sentence for each problem with the context settings.
+    """Yield one sentence for each problem; the assistant answers in spite of them.
 
-    The assistant answers in spite of them.
-
-    Args:
-        config: the effective settings.
-        profile: the model profile in use.
-        fixed_tokens: tokens of every request beside the conversation.
+    ``fixed_tokens`` are the tokens of every request beside the conversation.
     """
     yield from out_of_order(config)
     model = config.llm_model or profile.model

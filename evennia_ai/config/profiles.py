@@ -48,19 +48,11 @@ ENDPOINTS: Mapping[str, Mapping[str, Any]] = {
 
 @dataclass(frozen=True)
 class ModelProfile:
-    """An endpoint and how to use it.
+    """An endpoint and how to use it; keys are named by environment variable only.
 
-    Attributes:
-        name: the profile's name.
-        client: ``openai`` or ``offline``.
-        model: the model's name.
-        base_url: the endpoint's address.
-        api_key_env: environment variable with the key; the key itself is never here.
-        context_window: tokens; None if the game does not set it.
-        extra: fields for the body of every request.
-        settings: settings of `AssistantConfig` that come with the profile.
-        max_in_flight: most calls at a time to the endpoint.
-        told_window: the window that the endpoint itself reports; no game sets it.
+    ``extra`` goes into the body of every request. ``settings`` are those of `AssistantConfig` that
+    come with the profile. ``max_in_flight`` is the most calls at a time. ``told_window`` is the
+    window that the endpoint itself reports; no game sets it.
     """
 
     name: str

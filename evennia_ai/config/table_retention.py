@@ -127,10 +127,7 @@ class Edge:
 def edge_of(limit: Limit, now: datetime, below: int = 0) -> Edge:
     """Return what a limit means now.
 
-    Args:
-        limit: the table's limit.
-        now: the current time.
-        below: id of the oldest row within the limit of rows; 0 if all are.
+    ``below`` is the id of the oldest row within the limit of rows, 0 if all are.
     """
     before = None if limit.days is None else now - timedelta(days=limit.days)
     return Edge(now, before, below)
@@ -138,12 +135,9 @@ def edge_of(limit: Limit, now: datetime, below: int = 0) -> Edge:
 
 @dataclass(frozen=True)
 class ChunkPlan:
-    """The decision on a run of rows.
+    """The rows to delete, and the number of rows over the limit that stay, by reason.
 
-    Attributes:
-        going: ids of the rows to delete.
-        kept: number of rows over the limit that stay, by reason.
-        is_last: True if no row was over the limit; later rows are younger still.
+    ``is_last`` is True if no row was over the limit; later rows are younger still.
     """
 
     going: tuple[int, ...]
@@ -220,14 +214,9 @@ def use_of_act(held: Held, at: datetime, has_ended: bool, turn_id: int | None) -
 
 @dataclass(frozen=True, slots=True)
 class CompactionState:
-    """A compaction, or a mask of tool results.
+    """A compaction, or a mask of tool results, up to the message ``upto_seq``.
 
-    Attributes:
-        id: its id.
-        upto_seq: the last message it covers.
-        is_mask: True for a mask.
-        undone_at: when it was undone.
-        archived: whether the journal has the entries of its summary.
+    ``archived`` says whether the journal has the entries of its summary.
     """
 
     id: int

@@ -47,13 +47,10 @@ def may_be_said(listeners: Audience, prompt_audience: Audience, private: bool) -
 
 
 class KnownLine(NamedTuple):
-    """One line of knowledge for a prompt.
+    """One line of knowledge; ``private`` if only the prompt's audience may know it.
 
-    Attributes:
-        text: the line.
-        private: True if only the prompt's audience may know it.
-        speakers: dbrefs of everybody whose words may be in it; a tool's lock is checked against
-            them (P8).
+    ``speakers`` are the dbrefs of everybody whose words may be in it; a tool's lock is checked
+    against them (P8).
     """
 
     text: str

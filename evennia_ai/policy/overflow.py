@@ -82,10 +82,8 @@ def is_context_overflow(
 ) -> bool:
     """Return True if an error means that the request exceeds the context window.
 
-    Args:
-        message: the server's text; several texts may be joined.
-        status: the HTTP status, if known.
-        code: the provider's own name or number for the error, if any.
+    ``message`` is the server's text, or several texts joined; ``code`` is the provider's own name
+    or number for the error.
     """
     spelled_code = spell(str(code or ""))
     if status in VETOED_STATUSES or OTHER_CODE.search(spelled_code):
@@ -137,12 +135,7 @@ def is_silently_truncated(reported_prompt_tokens: int, estimated_tokens: int, lo
     """Return True if a local server seems to have truncated the prompt silently.
 
     Some local servers drop the beginning of a prompt that is too long; the only sign is a token
-    count far below our estimate.
-
-    Args:
-        reported_prompt_tokens: the server's count; 0 or less if it reports none.
-        estimated_tokens: our count of the same prompt.
-        local: whether the endpoint is a local server.
+    count far below our estimate. A reported count of 0 or less means that there is none.
     """
     return local and 0 < reported_prompt_tokens < SILENT_SHARE * estimated_tokens
 

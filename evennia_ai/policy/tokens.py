@@ -71,24 +71,18 @@ def stored_tokens(message: Mapping[str, Any], count: Callable[[Any], int] = coun
 def count_conversation_tokens(
     history: Iterable[Mapping[str, object]], model: str | None, count_text: CountText | None = None
 ) -> int:
-    """Return the tokens of a list of messages.
+    """Return the tokens of a list of messages, stored or on the wire.
 
-    Args:
-        history: messages, stored or on the wire.
-        model: the model's name, for a ``count_text`` that depends on it.
-        count_text: a tokenizer's count; None uses the heuristic.
+    ``count_text`` is the count of a tokenizer for ``model``; None uses the heuristic.
     """
     return sum(count_message(message, count_text or estimate_tokens) for message in history)
 
 
 @dataclass(frozen=True)
 class UsageReport:
-    """Our estimate for one request and the endpoint's own count of it.
+    """Our estimate for one whole request, tools included, and the endpoint's count.
 
-    Attributes:
-        estimate: our token count of the whole request, tools included.
-        prompt_tokens: the endpoint's count of the same request.
-        at: when the request was built, in Unix seconds.
+    ``at`` is when the request was built, in Unix seconds.
     """
 
     estimate: int
@@ -103,12 +97,7 @@ class UsageReport:
 
 @dataclass(frozen=True)
 class Calibration:
-    """How an endpoint's counts compare with our estimates.
-
-    Attributes:
-        ratio: the endpoint's tokens per token of our estimate; 1 without reports.
-        last: the latest usable report, None without reports.
-    """
+    """The endpoint's tokens per token of our estimate, and the latest usable report."""
 
     ratio: float = 1.0
     last: UsageReport | None = None

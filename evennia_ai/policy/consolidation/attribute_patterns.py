@@ -60,11 +60,9 @@ COMMON_WORDS = frozenset("to been had just already no gone seen".split())
 
 
 def read_attributes(text: str, names: Collection[str]) -> list[tuple[str, str]]:
-    """Return the attributes and values that a text plainly gives, in order.
+    """Return the attributes and values that a text gives its subject, in order.
 
-    Args:
-        text: an observation of somebody.
-        names: that person's names, in any case.
+    ``names`` are the subject's names, in any case.
     """
     own = {word for name in names for word in name.casefold().split()}
     found = [read_sentence(sentence, own) for sentence in sentences_of(text)]

@@ -51,12 +51,9 @@ class Finding:
 
 @dataclass(frozen=True)
 class Synthesis:
-    """The result for some observations.
+    """The attributes found, and the subject's sentiment, None if nothing shows it.
 
-    Attributes:
-        findings: the attributes.
-        sentiment: -1 to 1; None if nothing shows it.
-        refused: number of rejected lines of the reply.
+    ``refused`` is the number of rejected lines of the reply.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -74,12 +71,8 @@ def synthesis_request(
 ) -> list[WireMessage]:
     """Return the request for attributes; all its material must be for one audience.
 
-    Args:
-        name: the character's name.
-        entity: the character's name for the subject of the observations.
-        observations: new observations, all of one audience.
-        known: values that this audience may know.
-        with_sentiment: whether to ask how the subject treats the character.
+    ``entity`` is the character's name for the subject of the observations; ``known`` are values
+    that the audience may know.
     """
     sentiment = ASK_SENTIMENT.format(name=name, entity=entity) if with_sentiment else ""
     noticed = "\n".join(f"{item['id']}: {clean_heard(item['content'])}" for item in observations)
@@ -143,9 +136,7 @@ def read_sentiment(value: object) -> float | None:
 def synthesise_plainly(observations: Iterable[Record], names: Collection[str]) -> Synthesis:
     """Return the attributes that patterns find, without a model.
 
-    Args:
-        observations: observations of one entity.
-        names: the entity's names.
+    The observations are of one entity; ``names`` are its names.
     """
     found = [
         Finding(attribute, value, (item["id"],))

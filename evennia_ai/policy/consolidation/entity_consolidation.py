@@ -32,12 +32,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Changes:
-    """The records to store.
-
-    Attributes:
-        changed: changed records, by id.
-        added: new records, in the order of the ids that they will get.
-    """
+    """The records to store: changed ones by id, and new ones in the order of their ids."""
 
     changed: Mapping[str, Record]
     added: tuple[Record, ...]
@@ -69,13 +64,10 @@ def plan_consolidation(
 ) -> Changes:
     """Return the records to store after observations became attributes.
 
-    Args:
-        observations: the current observations, of one entity and one audience.
-        values: all values of the entity's attributes.
-        findings: what was made from the observations. A finding is left out if one of its sources
-            no longer exists, because somebody had that source forgotten.
-        new_ids: ids for new records, in order.
-        inferred: whether a model drew the conclusions; these get less trust.
+    The observations have one entity and one audience; ``values`` are all values of that entity. A
+    finding is left out if one of its sources no longer exists, because somebody had that source
+    forgotten. ``new_ids`` yields ids in order. ``inferred`` says whether a model drew the
+    conclusions; these get less trust.
     """
     here = {item["id"]: item for item in observations}
     before = {value["id"]: value for value in values}

@@ -62,12 +62,9 @@ class Insight:
 
 @dataclass(frozen=True)
 class Read:
-    """The result of a model's reply.
+    """The conclusions in a model's reply, and a goal that follows from them, if any.
 
-    Attributes:
-        insights: the conclusions.
-        goal: a new goal that follows from them, None if there is none.
-        refused: number of rejected lines.
+    ``refused`` is the number of rejected lines.
     """
 
     insights: tuple[Insight, ...] = ()
@@ -75,19 +72,13 @@ class Read:
     refused: int = 0
 
 
-# --- when, and on what ------------------------------------------------------------------------
-
-
 def unreflected(entries: Iterable[Record], since: str = "") -> dict[str, list[Record]]:
     """Return the entries without a reflection by audience (P9), public ones first.
 
     A reflection's timestamp is the time when its entries were gathered. It covers all entries of
     its audience up to that time. So the reflections are the only mark of a pass that was
-    interrupted, and the next pass skips what they cover.
-
-    Args:
-        entries: a journal's entries, oldest first.
-        since: the ISO time up to which every audience was handled; empty for never.
+    interrupted, and the next pass skips what they cover. ``since`` is the ISO time up to which
+    every audience was handled; empty for never.
     """
     entries = list(entries)
     marks: dict[str, str] = {}
@@ -119,19 +110,13 @@ def select_groups(groups: Mapping[str, Sequence[Record]]) -> list[Sequence[Recor
     return [own[-MOST_ENTRIES:] for own in groups.values() if len(own) >= LEAST_ENTRIES]
 
 
-# --- with a model -------------------------------------------------------------------------------
-
-
 def reflection_request(
     prompt: str, name: str, entries: Sequence[Record], names: Mapping[str, str]
 ) -> list[WireMessage]:
     """Return the request for insights; all entries must have the same audience.
 
-    Args:
-        prompt: `INSTRUCTIONS`, or other text with the field ``name``.
-        name: the character's name.
-        entries: journal entries.
-        names: the character's names for the entries' sources, by dbref.
+    ``prompt`` is `INSTRUCTIONS` or other text with the field ``name``; ``names`` are the
+    character's names for the entries' sources, by dbref.
     """
     lines = [
         f"{entry['id']} ({entry['timestamp'][:10]}{source_of(entry, names)}): "
@@ -184,21 +169,14 @@ def read_line(line: str, known: set[str], kind: str) -> Insight | None:
     return Insight(content, cited[:MOST_CITED]) if len(cited) >= LEAST_CITED else None
 
 
-# --- as entries -----------------------------------------------------------------------------------
-
-
 def insight_entry(
     insight: Insight, cited: Sequence[Record], looked_at: str, *, by_model: bool
 ) -> dict[str, Any]:
     """Return the fields of an insight's journal entry.
 
-    Its id derives from the content and the sources, so the same insight is stored once.
-
-    Args:
-        insight: the conclusion.
-        cited: its source entries as they are now, all of one audience.
-        looked_at: the ISO time when the entries were gathered.
-        by_model: whether a model drew the conclusion.
+    Its id derives from the content and the sources, so the same insight is stored once. ``cited``
+    are its sources as they are now, all of one audience, and ``looked_at`` is the ISO time when
+    they were gathered.
     """
     first, *_ = cited
     sources = {entry["source_entity"] for entry in cited}

@@ -63,10 +63,7 @@ def acquaintance_line(
 ) -> str | None:
     """Return what is known of a person as one prompt line, None if nothing is.
 
-    Args:
-        person: the person.
-        now: the current time.
-        name_of: returns the character's name for a dbref, empty if it has none.
+    ``name_of`` returns the character's name for a dbref, empty if it has none.
     """
     told = [in_words(value, person, name_of) for value in list(person.values)[-MOST_ATTRIBUTES:]]
     parts = [*relation_in_words(person.relationship, now), *told]

@@ -153,11 +153,8 @@ def is_maskable(message: Message) -> bool:
 def plan_mask(messages: Sequence[Message], keep_last: int, least_saving: int, count: Size) -> int:
     """Return the last message whose tool results to mask now, 0 for none.
 
-    Args:
-        messages: the messages in view, masked ones included.
-        keep_last: how many of the newest results stay unmasked.
-        least_saving: tokens that a batch must save, because each costs the provider's prompt cache.
-        count: tokens of one message.
+    The ``keep_last`` newest results stay unmasked. A batch must save ``least_saving`` tokens,
+    because each one costs the provider's prompt cache.
     """
     results = [message for message in messages if message["role"] == "tool"]
     old = [m for m in results[: max(0, len(results) - keep_last)] if is_maskable(m)]
@@ -262,11 +259,6 @@ def newest_that_fit(messages: Sequence[Message], budget: int, size: Size) -> lis
     """Return the longest end of a view within a budget, with the marker if it fits.
 
     At least one message is returned, shortened if it alone exceeds the budget.
-
-    Args:
-        messages: a view, with or without its marker first.
-        budget: tokens available.
-        size: tokens of one message.
     """
     head = [message for message in messages[:1] if is_marker(message)]
     rest = list(messages[len(head) :])

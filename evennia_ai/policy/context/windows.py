@@ -148,13 +148,7 @@ class KnownWindow:
 def model_window(
     model: str, profile_window: int | None = None, endpoint_window: int | None = None
 ) -> KnownWindow:
-    """Return the window to use, from the best source.
-
-    Args:
-        model: the model's name.
-        profile_window: the window in the game's profile.
-        endpoint_window: the result of ``window_from_models``.
-    """
+    """Return the window to use, from the best source."""
     by_name = known_window(model)
     sources = ((BY_PROFILE, profile_window), (BY_ENDPOINT, endpoint_window), (BY_NAME, by_name))
     known = (KnownWindow(tokens, source) for source, tokens in sources if tokens)

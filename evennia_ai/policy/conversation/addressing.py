@@ -20,18 +20,11 @@ EVERYBODY = ("anybody", "anyone", "everybody", "everyone", "all of you", "jemand
 class Hearing:
     """The input of the decision.
 
-    Attributes:
-        kind: ``say``, ``whisper``, ``emote``, ``give`` or another kind of event.
-        text: what was heard.
-        names: the character's names.
-        other_names: names of everybody else present except the speaker.
-        alone: True if no player hears it but the speaker.
-        in_conversation: True if the two talked a moment ago.
-        chosen: True if this assistant answers when any of several may.
-        from_assistant: True if the speaker is not a player.
-        players_listen: True if at least one player hears it.
-        hops: how many assistants' answers in a row led to it.
-        max_hops: the limit for ``hops``.
+    ``names`` are the character's, ``other_names`` those of everybody else present except the
+    speaker. ``alone`` is True if no player hears it but the speaker, ``chosen`` if this assistant
+    answers when any of several may. ``from_assistant`` is True if the speaker is not a player,
+    ``players_listen`` if at least one player hears it. ``hops`` counts the assistants' answers in a
+    row that led to it.
     """
 
     kind: str
@@ -102,13 +95,10 @@ def judge_address(hearing: Hearing) -> Address:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One of several assistants who hear the same line.
+    """One of several assistants who hear the same line, by dbref.
 
-    Attributes:
-        id: its dbref.
-        last_exchange: when it last talked with the speaker, in Unix seconds; 0 for never or too
-            long ago.
-        nearness: how similar its persona is to the words.
+    ``last_exchange`` is when it last talked with the speaker, in Unix seconds, 0 for never or too
+    long ago; ``nearness`` is how similar its persona is to the words.
     """
 
     id: str

@@ -12,12 +12,8 @@ HOUR_S = 3_600.0
 class AutonomyState:
     """The input of the decision; times in seconds of one clock, None for never.
 
-    Attributes:
-        now: the current time.
-        players_near: whether players are near.
-        acts: times of earlier autonomous calls.
-        last_talk_at: when somebody last spoke in the room.
-        news_at: when something last happened that deserves a reaction.
+    ``acts`` are the times of earlier autonomous calls, ``last_talk_at`` is when somebody last spoke
+    in the room, ``news_at`` when something last happened that deserves a reaction.
     """
 
     now: float

@@ -33,10 +33,8 @@ def talks_with(
 ) -> list[RunningTalk]:
     """Return the conversations with some partners, the latest last.
 
-    Args:
-        partners: time of the last exchange by dbref.
-        messages: messages of the log, oldest first.
-        timeout_s: a longer silence ends a conversation.
+    ``partners`` has the time of the last exchange by dbref; the messages come oldest first. A
+    silence longer than ``timeout_s`` ends a conversation.
     """
     said = lines_by_speaker(messages)
     talks = [

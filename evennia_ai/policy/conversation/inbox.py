@@ -59,13 +59,7 @@ def expiry_reason(event: InboxEvent, now: datetime, max_age_s: float) -> str | N
 
 
 def select_expired(events: Iterable[InboxEvent], now: datetime, max_age_s: float) -> list[Expired]:
-    """Return the events that must be closed without an answer.
-
-    Args:
-        events: events that wait for a turn.
-        now: the current time, UTC.
-        max_age_s: the age in seconds after which an answer would be stale.
-    """
+    """Return the events to close without an answer: too old, or tried too often."""
     judged = ((event, expiry_reason(event, now, max_age_s)) for event in events)
     return [Expired(event, reason) for event, reason in judged if reason]
 
@@ -97,14 +91,11 @@ def next_batch(events: Sequence[InboxEvent], present: Audience) -> Batch | None:
 
 
 def state_after_loss(acts: Iterable[tuple[str, str]], was_doubtful: bool = False) -> str:
-    """Return the state of a lost turn's events.
-
-    Args:
-        acts: the turn's acts as (tool, state).
-        was_doubtful: whether the events were doubtful before, so that only their excuse was lost.
+    """Return the state of a lost turn's events, from its acts as (tool, state).
 
     Speech that was certainly done answers them. Speech that may have been done leaves them
-    doubtful, to be closed by an excuse. Otherwise they wait for a new turn.
+    doubtful, to be closed by an excuse; so does ``was_doubtful``, because then only their excuse
+    was lost. Otherwise they wait for a new turn.
     """
     speech = {state for name, state in acts if name in SPEECH}
     if "done" in speech:

@@ -35,13 +35,9 @@ SAME_AGAIN = "You asked for exactly this before; see the result above. Do someth
 class LoopState:
     """What the turn has done so far.
 
-    Attributes:
-        turn_id: id of the turn.
-        step: number of model calls so far.
-        limited: keys of the once and final tools that succeeded, see `limit_key`.
-        seen: the `fingerprint` of every requested call, with repetitions.
-        garbled: steps whose reply had a call with invalid JSON.
-        ended: whether the turn is over.
+    ``limited`` has the keys of the once and final tools that succeeded, see `limit_key`. ``seen``
+    has the `fingerprint` of every requested call, with repetitions. ``garbled`` has the steps whose
+    reply had a call with invalid JSON.
     """
 
     turn_id: int
@@ -142,13 +138,8 @@ def refusal_for(
 ) -> str:
     """Return why a call is not run, empty if it is run.
 
-    Args:
-        call: the call, from `take_calls`.
-        number: its place in the reply, from 0.
-        state: the loop before this call.
-        categories: category by tool name; the toolbox reports unknown tools.
-        finish_reason: the reply's; calls of a truncated reply are not run.
-        max_calls: how many calls of one reply are run.
+    ``call`` comes from `take_calls` and has the place ``number`` in the reply, from 0. The toolbox,
+    not this function, reports unknown tools. Calls of a truncated reply are not run.
     """
     if finish_reason == "length":
         return CUT_OFF

@@ -76,10 +76,8 @@ def extract_facts(
 ) -> tuple[Fact, ...]:
     """Return the facts in messages, each once, without outdated ones, in order.
 
-    Args:
-        messages: stored messages; calls of speech tools count as the character's words.
-        names: known display names beside those of the speakers.
-        own_name: the character's name.
+    Calls of speech tools count as the words of the character, whose name is ``own_name``. ``names``
+    are known display names beside those of the speakers.
     """
     messages = list(messages)
     known = names_in(messages, [*names, own_name])
@@ -126,10 +124,7 @@ def facts_in(
 ) -> list[Fact]:
     """Return the facts in one message; pass them to ``settle`` later.
 
-    Args:
-        message: a stored message.
-        known: ``known_names`` of people who may be mentioned.
-        own_name: the character's name.
+    ``known`` are the ``known_names`` of people who may be mentioned.
     """
     return [
         fact

@@ -34,14 +34,10 @@ class Talk:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The facts of one message.
+    """The facts of one message as a prompt line, with its content words.
 
-    Attributes:
-        line: their prompt line.
-        words: their content words.
-        heard_by: who alone may know them; None if they are public.
-        of_oneself: True if the speaker speaks about themselves.
-        speakers: dbref of the speaker.
+    ``heard_by`` is who alone may know them, None if they are public; ``of_oneself`` is True if the
+    speaker speaks about themselves; ``speakers`` is the speaker's dbref.
     """
 
     line: str
@@ -70,11 +66,7 @@ class Recall:
     ) -> list[KnownLine]:
         """Return the relevant facts that an audience may know, the best first.
 
-        Args:
-            talk: the current talk.
-            audience: everybody who will hear the answer.
-            budget_tokens: token budget.
-            discretion: ``trusting`` lets everybody know everything.
+        The ``trusting`` discretion lets everybody know everything.
         """
         allowed = [
             memory

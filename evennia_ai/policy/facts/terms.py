@@ -93,10 +93,7 @@ def tokens_of(sentence: str) -> list[str]:
 def find_terms(sentence: str, tokens: list[str], known: Collection[str] = ()) -> list[Term]:
     """Return the terms of a sentence, in order.
 
-    Args:
-        sentence: one sentence.
-        tokens: its ``tokens_of``.
-        known: people's names in lower case; they count as names anywhere.
+    ``known`` are people's names in lower case; they count as names anywhere.
     """
     if not sentence.isascii() and WIDE.search(sentence):
         return _wide_terms(sentence, known) + [

@@ -49,14 +49,9 @@ def retry_delay(
 ) -> float | None:
     """Return the seconds until the next attempt, None if there is none.
 
-    A wait that would exceed the deadline is not begun, so the caller learns at once.
-
-    Args:
-        error: the last attempt's error. A wait it requests is kept in full, plus some jitter.
-        attempt: number of attempts so far.
-        left_s: seconds until the deadline.
-        jitter: drawn evenly from 0 to 1.
-        limits: see `RetryLimits`.
+    ``attempt`` counts the attempts so far; ``left_s`` is the time until the deadline; ``jitter`` is
+    drawn evenly from 0 to 1. A wait that the error requests is kept in full, plus some jitter. A
+    wait that would exceed the deadline is not begun, so the caller learns at once.
     """
     if attempt >= limits.max_attempts or not is_transient(error):
         return None

@@ -36,12 +36,9 @@ class BreakerLimits:
 class Breaker:
     """The state for one endpoint and model.
 
-    Attributes:
-        failures: failures in a row.
-        open_until: clock second until which calls are paused; None while closed.
-        pauses: how often in a row it was opened.
-        probing: True while the probe call runs.
-        error: the last failure, in words.
+    It counts ``failures`` in a row and ``pauses`` in a row. Calls pause until the clock second
+    ``open_until``, None while closed. ``probing`` is True while the probe call runs; ``error`` is
+    the last failure in words.
     """
 
     failures: int = 0

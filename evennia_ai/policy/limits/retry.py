@@ -28,11 +28,8 @@ SHORT_SPAN = re.compile(r"\bper (?:min|minute|second|hour)\b|\b[tr]pm\b", re.IGN
 def parse_retry_after(value: str, now: datetime) -> float | None:
     """Return the seconds that a ``Retry-After`` header asks for, None if unusable.
 
-    Args:
-        value: a number of seconds, or an HTTP date (RFC 9110, 10.2.3).
-        now: the time to count from, with a time zone.
-
-    A past date is 0. No wait is longer than `LONGEST_WAIT_S`.
+    The value is a number of seconds or an HTTP date (RFC 9110, 10.2.3), counted from ``now``. A
+    past date is 0. No wait is longer than `LONGEST_WAIT_S`.
     """
     text = value.strip()
     if SECONDS.fullmatch(text):
@@ -49,9 +46,8 @@ def parse_retry_after(value: str, now: datetime) -> float | None:
 def asked_wait_s(headers: Mapping[str, str], now: datetime) -> float | None:
     """Return the seconds that a response asks to wait, or None.
 
-    Args:
-        headers: response headers by lower-case name.
-        now: our time; a date counts from the server's time if the response has it.
+    Header names are in lower case. A date counts from the server's time if the response has it,
+    else from ``now``.
     """
     milliseconds = headers.get("retry-after-ms", "").strip()
     if SECONDS.fullmatch(milliseconds):
@@ -73,11 +69,7 @@ def is_quota_exhausted(
 ) -> bool:
     """Return True if only payment or a long wait makes the endpoint answer again.
 
-    Args:
-        message: the server's text.
-        status: the HTTP status.
-        code: the provider's own name for the error, if any.
-        retry_after_s: the wait it asks for, if any.
+    ``code`` is the provider's own name for the error, ``retry_after_s`` the wait it asks for.
     """
     if status == 402 or SPENT_CODE.search(code):
         return True

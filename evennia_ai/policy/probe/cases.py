@@ -42,16 +42,10 @@ class Target:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to one request.
+    """The answer to one request; ``status`` is 0 if there was no HTTP answer.
 
-    Attributes:
-        status: the HTTP status; 0 if there was no HTTP answer.
-        trouble: why there was no HTTP answer.
-        told: the server's error text, safe to show.
-        html: whether the body is a web page.
-        data: the JSON body, None if there is none.
-        reply: the chat completion, if the body is one.
-        duration_ms: time until the answer.
+    ``trouble`` says why there was none; ``told`` is the server's error text, safe to show; ``data``
+    is the JSON body; ``reply`` is set if that is a chat completion.
     """
 
     status: int = 0
@@ -80,9 +74,6 @@ class Finding:
 def saying(answer: Answer) -> str:
     """Return the server's error text as a further sentence."""
     return f" It says: {answer.told}." if answer.told else ""
-
-
-# --- no answer, or an error -----------------------------------------------------------------------
 
 
 def judge_trouble(answer: Answer, target: Target, limit_s: float) -> Finding | None:
@@ -168,9 +159,6 @@ def with_version(address: str) -> str:
     return address if address.endswith("/v1") else f"{address.rstrip('/')}/v1"
 
 
-# --- the models -----------------------------------------------------------------------------------
-
-
 def list_models(data: object) -> list[Mapping[str, Any]] | None:
     """Return the entries of a list of models, None if it is not one."""
     entries = data.get("data") if isinstance(data, dict) else data
@@ -225,16 +213,11 @@ def judge_unknown_model(answer: Answer, target: Target, names: Sequence[str]) ->
     return None
 
 
-# --- the window, and the verdict ------------------------------------------------------------------
-
-
 def judge_window(window: int | None, trained: int | None, named: int | None) -> Finding:
-    """Compare the context window with the profile's figure.
+    """Compare the context window with the profile's ``context_window``.
 
-    Args:
-        window: the window that the endpoint grants, in tokens, if it tells.
-        trained: the window that the model was trained for, if only that is known.
-        named: the profile's ``context_window``.
+    ``window`` is what the endpoint grants, ``trained`` what the model was trained for, ``named``
+    the profile's figure, each in tokens and None if unknown.
     """
     if window and named and named > window:
         problem = f"The profile names a window of {named:,} tokens, but there are {window:,}."

@@ -109,34 +109,19 @@ change_block = partial(changed_record, Block)
 
 
 def make_block(id: str, planned: Planned, at: datetime, speakers: Sequence[str]) -> Record:
-    """Return a part of a day to store; raises BadRecord.
-
-    Args:
-        id: its id.
-        planned: its times, activity and place.
-        at: when it is planned.
-        speakers: dbrefs of everybody whose words may be in it.
-    """
+    """Return a part of a day to store; raises BadRecord."""
     fields = {"source_type": "inference", "speakers": list(speakers), "made": at}
     return make_record(Block, {**fields, **planned, "id": id})
 
 
 def is_stale(blocks: Sequence[Record], given_up_at: datetime | None, now: datetime) -> bool:
-    """Return True if a new plan is needed.
+    """Return True if there is no plan of today, and no attempt at one failed today.
 
-    That is if there is no plan of today, and no attempt at one has failed today.
-
-    Args:
-        blocks: the current plan.
-        given_up_at: when the last attempt failed; None if none did.
-        now: the current time.
+    ``given_up_at`` is when the last attempt failed, None if none did.
     """
     tried = [datetime.fromisoformat(block["made"]) for block in blocks]
     tried += [given_up_at] if given_up_at else []
     return all(abs((now - at).total_seconds()) >= LASTS_S for at in tried)
-
-
-# --- with a model -------------------------------------------------------------------------------
 
 
 def plan_request(
@@ -144,12 +129,8 @@ def plan_request(
 ) -> list[WireMessage]:
     """Return the request for a day plan.
 
-    Args:
-        prompt: `INSTRUCTIONS`, or other text with the field ``name``.
-        name: the character's name.
-        persona: the character's persona.
-        goals: the character's public goals.
-        places: names of the places it can reach.
+    ``prompt`` is `INSTRUCTIONS` or other text with the field ``name``; ``goals`` are the public
+    ones; ``places`` are those the character can reach.
     """
     material = [
         fenced("persona", render_persona(persona)),
@@ -220,9 +201,6 @@ def holds(part: Planned | Record, minute: int) -> bool:
     return Schedule(part["begin"], part["end"]).holds(minute)
 
 
-# --- without a model ------------------------------------------------------------------------------
-
-
 def plan_plainly(persona: Persona, goals: Sequence[str]) -> list[Planned]:
     """Return a day plan without a model.
 
@@ -245,21 +223,13 @@ def plan_plainly(persona: Persona, goals: Sequence[str]) -> list[Planned]:
     ]
 
 
-# --- in a prompt ----------------------------------------------------------------------------------
-
-
 def current_block(blocks: Sequence[Record], minute: int) -> Record | None:
     """Return the part of the day at this minute, None if nothing is planned."""
     return next((block for block in blocks if holds(block, minute)), None)
 
 
 def block_line(block: Record, place: str) -> KnownLine:
-    """Return a part of the day as a prompt line: activity, other place, end.
-
-    Args:
-        block: the part of the day.
-        place: the name of the current place.
-    """
+    """Return a part of the day as a prompt line: activity, end, and any other place."""
     elsewhere = block["where"] and block["where"].lower() != place.lower()
     where = f", at {block['where']}" if elsewhere else ""
     text = f"{block['content']}{where}, until {clock(block['end'])}"

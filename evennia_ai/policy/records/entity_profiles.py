@@ -122,9 +122,6 @@ def change_profile_record(record: Record, fields: Mapping[str, object]) -> Recor
     return changed_record(model_of(record), record, fields)
 
 
-# --- observations ----------------------------------------------------------------------------
-
-
 def make_observation(
     id: str, entity: str, content: str, at: datetime, fields: Mapping[str, object]
 ) -> Record:
@@ -139,9 +136,6 @@ def merge_observations(record: Record, again: Record) -> Record:
     """Return an observation that was made a second time, with the sources of both."""
     lists = united(record, again, ("speakers", "source_seqs"))
     return change_profile_record(record, {**lists, "trust": max(record["trust"], again["trust"])})
-
-
-# --- attributes --------------------------------------------------------------------------------
 
 
 def attribute_name(name: str) -> str:
@@ -175,15 +169,12 @@ def covers(one: Record, other: Record) -> bool:
 
 
 def apply_attribute(known: Sequence[Record], new: Record) -> dict[str, Record]:
-    """Return the records to store when a new value is learned, by id.
+    """Return the records to store when a new value is learned, by id, itself last.
 
-    Args:
-        known: all values of the same subject and attribute.
-        new: the new value; it stands last in the result.
-
-    The newest value holds. The value before it gets its ``valid_to``, but only if everybody who may
-    know it may also know the new value. A value that already holds is not stored twice; it is
-    confirmed and takes in the new sources. If two sources differ, each value names the other.
+    ``known`` are all values of the same subject and attribute. The newest value holds. The value
+    before it gets its ``valid_to``, but only if everybody who may know it may also know the new
+    value. A value that already holds is not stored twice; it is confirmed and takes in the new
+    sources. If two sources differ, each value names the other.
     """
     same = next((record for record in known if is_confirmed_by(record, new)), None)
     others = [record for record in known if record is not same]
@@ -269,9 +260,6 @@ def current_values(records: Iterable[Record]) -> list[Record]:
     return list({record["attribute"]: record for record in ordered}.values())
 
 
-# --- relationships -----------------------------------------------------------------------------
-
-
 def new_relationship(id: str, entity: str) -> Record:
     """Return the relationship with a stranger."""
     return make_record(Relationship, {"id": id, "entity": entity, "source_type": "observation"})
@@ -296,10 +284,8 @@ def familiarity_at(relationship: Record, at: datetime) -> float:
 def after_contact(relationship: Record, at: datetime, sentiment: float | None = None) -> Record:
     """Return a relationship after a meeting.
 
-    Args:
-        relationship: the relationship before.
-        at: when they met; a meeting within ten minutes of the last one is the same contact.
-        sentiment: how the meeting went, -1 to 1; None if unknown.
+    A meeting within ten minutes of the last one is the same contact. ``sentiment`` is how it went,
+    -1 to 1, None if unknown.
     """
     fields: dict[str, object] = {"last_contact": at}
     if seconds_since(relationship["last_contact"], at) >= CONTACT_GAP_S:

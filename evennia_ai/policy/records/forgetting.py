@@ -40,13 +40,8 @@ class Fading:
 def retention(age_days: float, recalls: int, importance: int) -> float:
     """Return how much of a memory is left: e^(−t/S), S = 1 + recalls + importance/2.
 
-    Args:
-        age_days: t, in days; a time in the future counts as now.
-        recalls: how often it was looked up.
-        importance: 1 to 10.
-
-    Ebbinghaus' curve as in MemoryBank. The division follows the paper's intent: in the released
-    code, stronger memories fade faster.
+    t is the age in days; a time in the future counts as now. Ebbinghaus' curve as in MemoryBank.
+    The division follows the paper's intent: in the released code, stronger memories fade faster.
     """
     return math.exp(-max(0.0, age_days) / (1.0 + recalls + importance / 2.0))
 
@@ -96,11 +91,8 @@ def select_to_forget(
 ) -> list[str]:
     """Return the ids to forget, the most faded first.
 
-    Args:
-        faded: retention and id of each entry for which `is_faded` is True.
-        kept: ids that stay in any case.
-        total: number of entries.
-        floor: number of entries that must stay.
+    ``faded`` has the retention and id of each entry for which `is_faded` is True. Ids in ``kept``
+    stay, and so do ``floor`` of the ``total`` entries.
     """
     most = max(0, total - floor)
     return [entry_id for _left, entry_id in sorted(faded) if entry_id not in kept][:most]

@@ -81,9 +81,6 @@ read_goal = partial(read_record, Goal)
 change_goal = partial(changed_record, Goal)
 
 
-# --- the tree of goals ---------------------------------------------------------------------------
-
-
 def children_of(goals: Iterable[Record]) -> dict[str, list[Record]]:
     """Return the sub-goals of each goal that has any, by goal id."""
     found: defaultdict[str, list[Record]] = defaultdict(list)
@@ -125,9 +122,6 @@ def find_goal(words: str, goals: Sequence[Record]) -> Record | None:
         return exact[0]
     holding = [goal for goal in goals if wanted and wanted in normalised(goal["content"])]
     return holding[0] if len(holding) == 1 else None
-
-
-# --- changes: what to store, by id ------------------------------------------------------------
 
 
 def plan_close(goal: Record, goals: Iterable[Record], state: str, at: str) -> Changes:

@@ -69,20 +69,13 @@ def progress_of(goal: Record, children: Mapping[str, Sequence[Record]], depth: i
     return sum(progress_of(step, children, depth + 1) for step in steps) / len(steps)
 
 
-# --- in a prompt ----------------------------------------------------------------------------------
-
-
 def goal_lines(
     goals: Sequence[Record], room_tokens: int, count_text: CountText, *, strict: bool
 ) -> list[KnownLine]:
-    """Return open goals as lines of a prompt, the most important first.
+    """Return open goals as lines of a prompt in a budget, the most important first.
 
-    Args:
-        goals: all goals that the prompt's audience may know, also ended ones, because they count
-            towards the progress of others.
-        room_tokens: token budget for all lines.
-        count_text: counts the tokens of a line.
-        strict: whether private goals stay private.
+    ``goals`` are all that the prompt's audience may know, also ended ones, because they count
+    towards the progress of others. If ``strict``, private goals stay private.
     """
     lines: list[KnownLine] = []
     open_ones = [branch for branch in lay_out(goals) if branch.goal["state"] == OPEN]

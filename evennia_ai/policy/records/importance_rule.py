@@ -37,13 +37,8 @@ GREETING = re.compile(
 def score_importance(text: str, *, named: bool = False, first_meeting: bool = False) -> int:
     """Return how important a text is, 1 to 10.
 
-    Starts at 3. The character's own name +1; a promise, threat, gift, theft, attack or death +3; a
-    first meeting +2; a number, date or secret +1; "remember" +4; a greeting −2.
-
-    Args:
-        text: the text of the memory.
-        named: whether the character was called by its name.
-        first_meeting: whether the text is about somebody unknown before.
+    Starts at 3. The character's own name (``named``) +1; a promise, threat, gift, theft, attack or
+    death +3; a first meeting +2; a number, date or secret +1; "remember" +4; a greeting −2.
     """
     score = BASE + named + 2 * first_meeting
     score += 3 * bool(GRAVE.search(text))

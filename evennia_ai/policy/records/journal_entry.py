@@ -71,13 +71,9 @@ def make_entry(
 ) -> Record:
     """Return a new entry; raises BadRecord.
 
-    Args:
-        id: its id.
-        content: the fact.
-        at: when it is written, unless ``fields`` has a ``timestamp``.
-        fields: any fields of `JournalEntry`. Without an importance, the rule of thumb scores it.
-        named: for the rule: the character was called by its name.
-        first_meeting: for the rule: the entry is about somebody new.
+    ``fields`` are any of `JournalEntry`. Without a timestamp it is written at ``at``. Without an
+    importance the rule of thumb scores it; ``named`` (the character was called by its name) and
+    ``first_meeting`` are for that rule.
     """
     scored = {
         "importance": score_importance(content, named=named, first_meeting=first_meeting),

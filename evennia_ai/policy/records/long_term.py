@@ -22,12 +22,8 @@ PUBLIC = "public"
 class MemoryItem:
     """One journal entry as long-term memory stores it.
 
-    Attributes:
-        entry: the entry's id.
-        text: its content.
-        audience: the key of its audience, see `audience_key`.
-        speakers: dbrefs of everybody whose words may be in it.
-        digest: a short hash of content and audience.
+    ``audience`` is a key, see `audience_key`; ``speakers`` are the dbrefs of everybody whose words
+    may be in it; ``digest`` is a short hash of content and audience.
     """
 
     entry: str
@@ -130,10 +126,7 @@ def permitted_keys(
 ) -> list[str] | None:
     """Return the audience keys to search for a prompt; None permits all.
 
-    Args:
-        audiences: the audiences of the journal's entries.
-        prompt_audience: dbrefs of everybody who will hear the answer.
-        discretion: the assistant's setting.
+    ``audiences`` are those of the journal's entries.
     """
     if discretion == "trusting":
         return None
@@ -172,12 +165,9 @@ def select_true(
 class Tally:
     """The figures of one pass of consolidation.
 
-    Attributes:
-        stored: new memories.
-        linked: entries that now name their memory.
-        already_there: memories that the store already had, such as after a lost acknowledgement.
-        failed: entries that could not be stored.
-        left: entries that wait for a later pass.
+    ``stored`` memories are new. ``already_there`` were found in the store, such as after a lost
+    acknowledgement. ``linked`` entries now name their memory, ``failed`` ones could not be stored,
+    ``left`` ones wait for a later pass.
     """
 
     stored: int = 0

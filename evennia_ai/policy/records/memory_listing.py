@@ -71,9 +71,7 @@ def entry_facts(entry: Record, names: Names) -> str:
 def origin_of(entry: Record, turns: Mapping[int, int | None]) -> str:
     """Return which turns an entry was made from: "turn 12", "turns 12 to 15".
 
-    Args:
-        entry: the entry.
-        turns: the turn of each message, None without a turn; deleted messages are missing.
+    ``turns`` has the turn of each message, None without a turn; deleted messages are missing.
     """
     if not entry["source_seqs"]:
         return ""
@@ -99,9 +97,6 @@ def entry_details(entry: Record, names: Names, now: datetime) -> list[str]:
     return [*lines, *([f"Tags: {', '.join(entry['tags'])}"] if entry["tags"] else [])]
 
 
-# --- what is known of somebody -----------------------------------------------------------------
-
-
 def relationship_line(record: Record, at: datetime) -> str:
     """Return a relationship as one line."""
     times = "once" if record["contacts"] == 1 else f"{record['contacts']} times"
@@ -115,10 +110,7 @@ def relationship_line(record: Record, at: datetime) -> str:
 def attribute_line(record: Record, names: Names, values: Mapping[str, Record]) -> str:
     """Return one attribute value as one line: time, source, origin, contradictions.
 
-    Args:
-        record: the value.
-        names: names by dbref.
-        values: the values that this line may name, by id.
+    ``values`` are the values that this line may name, by id.
     """
     until = f" to {day(record['valid_to'])}" if record["valid_to"] else ""
     facts = [whose_word(record, names), who_may_know(record, names)]
@@ -155,17 +147,11 @@ def day(time: str) -> str:
     return time[:DAY_CHARS]
 
 
-# --- what a search finds -----------------------------------------------------------------------
-
-
 def why_found(query: str, text: str, score: float | None, likeness: float | None) -> str:
-    """Return in words why a search found something.
+    """Return in words why a search found a text.
 
-    Args:
-        query: the query.
-        text: the text that was found.
-        score: its score over entries and values, None if that search did not find it.
-        likeness: its similarity in long-term memory, None likewise.
+    ``score`` is that of the search over entries and values, ``likeness`` that of long-term memory;
+    each is None if it did not find the text.
     """
     wanted = set(content_words(query))
     shared = [word for word in WORD.findall(text.lower()) if wanted & set(content_words(word))]

@@ -75,9 +75,6 @@ class Told:
     scope: str
 
 
-# --- to whom ----------------------------------------------------------------------------------
-
-
 def read_scopes(text: str) -> tuple[str, ...]:
     """Return the scopes of a setting such as ``faction, room:market``.
 
@@ -121,9 +118,6 @@ def select_scopes(chosen: Sequence[str], labels: Iterable[str]) -> list[str]:
     return sorted(label for label in labels if is_covered(label, chosen))
 
 
-# --- what -------------------------------------------------------------------------------------
-
-
 def may_be_told(entry: Record, least_importance: int) -> bool:
     """Return True if an entry may be shared.
 
@@ -160,12 +154,9 @@ def was_said_openly(entry: Record, open_seqs: frozenset[int]) -> bool:
 
 @dataclass(frozen=True)
 class Rumour:
-    """A memory that another character told.
+    """A memory that another character told, by the number of its content words.
 
-    Attributes:
-        size: number of its content words.
-        heard_from: since when it could be heard.
-        teller: the words of the teller's name.
+    ``heard_from`` is since when it could be heard; ``teller`` are the words of the teller's name.
     """
 
     size: int
@@ -173,12 +164,7 @@ class Rumour:
     teller: frozenset[str]
 
     def is_in(self, words: frozenset[str], common: int) -> bool:
-        """Return True if a text repeats the rumour.
-
-        Args:
-            words: the text's content words.
-            common: how many of them the rumour has too.
-        """
+        """Return True if a text of these content words, ``common`` to both, repeats it."""
         named = bool(self.teller) and self.teller <= words
         smaller = min(self.size, len(words))
         share = NAMED_SHARE if named else ECHO_SHARE
@@ -213,9 +199,6 @@ class Rumours:
             and self._heard[index].is_in(words, count)
             for index, count in common.items()
         )
-
-
-# --- when, and with how much trust ---------------------------------------------------------------
 
 
 def make_tellings(
@@ -254,9 +237,6 @@ def select_taken_back(
     return [
         one.id for one in told if one.entry not in standing or not is_covered(one.scope, chosen)
     ]
-
-
-# --- in a ranking with own memories --------------------------------------------------------------
 
 
 def mix(own: Sequence[T], heard: Sequence[T], limit: int) -> list[T]:

@@ -25,11 +25,6 @@ def newest_first(query: str, records: Sequence[R], now: datetime) -> list[R]:
     "Ann owes 5 crowns" then stands before the older "Ann owes 3 crowns". No other record changes
     its place. If the query names a time, the order stays, because the ranking has put that time
     first.
-
-    Args:
-        query: the query that found them.
-        records: journal entries, and attribute values, of which a search finds only the newest.
-        now: when it was asked.
     """
     ordered = list(records)
     if find_spans(query, now.timestamp()):

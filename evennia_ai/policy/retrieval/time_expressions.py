@@ -51,10 +51,8 @@ class Span(NamedTuple):
 def find_spans(text: str, now: float | None = None) -> tuple[Span, ...]:
     """Return the spans of time that a text names.
 
-    Args:
-        text: the text.
-        now: when it was said, in Unix seconds. If None, relative words, and months without a year,
-            name nothing.
+    ``now`` is when it was said, in Unix seconds. If it is None, relative words, and months without
+    a year, name nothing.
     """
     if now is not None and not -6e10 < now < 2e11:  # outside the range of datetime
         now = None

@@ -75,13 +75,8 @@ class Weights:
 class Wanted:
     """The signs of a query.
 
-    Attributes:
-        text: the query without speakers' names, for its embedding.
-        words: the stems that matter.
-        names: words of speakers' names in the query.
-        time: whether it asks for a time.
-        number: whether it asks for a number.
-        spans: the spans of time that it names.
+    ``text`` is the query without speakers' names, for its embedding; ``words`` are the stems that
+    matter; ``spans`` are the times that it names.
     """
 
     text: str
@@ -110,12 +105,9 @@ class Offered:
 def understand(
     query: str, is_name: Callable[[str], bool] = lambda _: False, now: float | None = None
 ) -> Wanted:
-    """Return the signs of a query.
+    """Return the signs of a query, asked at ``now`` (Unix seconds).
 
-    Args:
-        query: a question, or anything that was said.
-        is_name: returns True for a lower-case word of a speaker's name.
-        now: when it was asked, in Unix seconds.
+    ``is_name`` returns True for a lower-case word of a speaker's name.
     """
     query = query[:LONGEST_TEXT]
     names = frozenset(word for word in name_words(query) if is_name(word))
