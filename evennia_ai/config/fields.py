@@ -48,10 +48,7 @@ def setting(
     choices: tuple[str, ...] = (),
     check: Callable[[Any], object] | None = None,
 ) -> Any:
-    """Declare one setting of `AssistantConfig`.
-
-    ``check`` raises ConfigError for a value that the other arguments cannot reject.
-    """
+    """Declare one setting; ``check`` raises ConfigError for a bad value."""
     low, high, unit = within or (None, None, "")
     meta = {"help": help, "unit": unit, "low": low, "high": high}
     return field(default=default, metadata={**meta, "choices": choices, "check": check})
@@ -74,8 +71,7 @@ class AssistantConfig:
     )
     turn_deadline: float = setting(
         20.0,
-        "Time limit for one turn with all its model calls. Then the character says the fallback "
-        "line.",
+        "Time for all model calls of one turn; then the fallback line is said.",
         seconds(0.5, 600.0),
     )
     max_iterations: int = setting(6, "Maximum number of model calls in one turn.", Limits(1, 50))
@@ -83,19 +79,16 @@ class AssistantConfig:
         8, "Maximum number of tool calls that run from one reply.", Limits(1, 50)
     )
     tokens_per_day: int | None = setting(
-        None,
-        "Token budget for one day (UTC). None sets no limit; 0 allows no model call.",
-        tokens(0),
+        None, "Token budget for one UTC day. None sets no limit; 0 allows no call.", tokens(0)
     )
     max_hops: int = setting(
         3,
-        "Maximum number of answers in a row among assistants. 0 lets them answer players only.",
+        "Maximum answers in a row among assistants. 0 lets them answer players only.",
         Limits(0, 50),
     )
     conversation_timeout: float = setting(
         60.0,
-        "Time after an exchange in which a speaker need not repeat the name. 0 requires the name "
-        "every time.",
+        "Time after an exchange in which a speaker may omit the name. 0 always requires it.",
         seconds(0.0, 3_600.0),
     )
     event_max_age: float = setting(
@@ -106,7 +99,7 @@ class AssistantConfig:
     )
     max_heard_chars: int = setting(
         2_000,
-        "Maximum length of a heard line in the prompt; the rest is cut off.",
+        "Maximum length of a heard line in a prompt; the rest is cut.",
         characters(100, 20_000),
     )
     tick_rate: float = setting(
@@ -114,7 +107,7 @@ class AssistantConfig:
     )
     autonomous_calls_per_hour: int = setting(
         4,
-        "Maximum number of unasked model calls per hour while players are near. 0 disables them.",
+        "Maximum unasked model calls per hour, with players near. 0 disables them.",
         Limits(0, 3_600),
     )
     autonomy_quiet: float = setting(
@@ -125,14 +118,12 @@ class AssistantConfig:
     )
     sleep_schedule: str | None = setting(
         None,
-        "Hours of sleep, such as 23:00-06:30, on the clock that sleep_clock names. None disables "
-        "scheduled sleep.",
+        "Hours of sleep, such as 23:00-06:30, by sleep_clock. None disables scheduled sleep.",
         check=read_schedule,
     )
     sleep_clock: str = setting(
         REAL,
-        "Clock for the hours of sleep. real: the game's time zone. game: the time of the game "
-        "world.",
+        "Clock for sleep_schedule. real: the game's time zone. game: the game world's time.",
         choices=(REAL, GAME),
     )
     sleep_after_quiet: float = setting(
@@ -140,25 +131,21 @@ class AssistantConfig:
     )
     sleep_after_long_quiet: float = setting(
         3_600.0,
-        "Time after a conversation before the character, with nobody near, takes a nap to process "
-        "it. 0 disables naps.",
+        "Time after a conversation before a nap, with nobody near. 0 disables naps.",
         seconds(0.0),
     )
     sleep_wake_within: float = setting(
         30.0,
-        "Maximum wait for a speaker while a sleep pass finishes. 0 interrupts the pass.",
+        "Maximum wait for a speaker while a sleep pass ends. 0 interrupts it.",
         seconds(0.0, 240.0),
     )
     sleep_on_request: str = setting(
         STAFF,
-        "Whose request may send the character to sleep: nobody's, that of builders and admins, or "
-        "anybody's.",
+        "Who may send the character to sleep. staff: builders and admins.",
         choices=(NOBODY, STAFF, ANYBODY),
     )
     tick_rate_sleep: float = setting(
-        60.0,
-        "Time between two checks whether the character should fall asleep or wake.",
-        seconds(5.0),
+        60.0, "Time between checks whether the character should sleep or wake.", seconds(5.0)
     )
     compact_enabled: bool = setting(
         True,
@@ -166,33 +153,29 @@ class AssistantConfig:
         "leave the prompt without a summary.",
     )
     compact_sleep_threshold: float = setting(
-        0.7,
-        "Fraction of the context window in use from which a sleep pass compacts.",
-        Limits(0.1, 1.0),
+        0.7, "Used fraction of the context window at which a sleep pass compacts.", Limits(0.1, 1.0)
     )
     compact_emergency_threshold: float = setting(
-        0.8,
-        "Fraction of the context window in use from which any tick compacts at once.",
-        Limits(0.1, 1.0),
+        0.8, "Used fraction of the context window at which any tick compacts.", Limits(0.1, 1.0)
     )
     compact_target: float = setting(
         0.45,
-        "Maximum fraction of the space for conversation in use after a compaction.",
+        "Maximum used fraction of the conversation's space after a compaction.",
         Limits(0.05, 0.9),
     )
     compact_preserve_window: int = setting(
         20,
-        "Number of newest messages that a compaction keeps unchanged if they fit.",
+        "Number of newest messages that compaction keeps unchanged if they fit.",
         Limits(0, 10_000),
     )
     compact_reserve_tokens: int | None = setting(
         None,
-        "Space kept free for the reply. None uses max_reply_tokens; 0 keeps none.",
+        "Free space for the reply. None uses max_reply_tokens; 0 keeps none.",
         tokens(0, 100_000),
     )
     mask_threshold: float = setting(
         0.6,
-        "Fraction of the context window in use from which old tool results are masked.",
+        "Used fraction of the context window at which old tool results are masked.",
         Limits(0.05, 1.0),
     )
     mask_keep_last: int = setting(
@@ -202,9 +185,7 @@ class AssistantConfig:
         True, "Let the character write facts into its journal before a compaction evicts messages."
     )
     pre_compact_max_iterations: int = setting(
-        5,
-        "Maximum number of model calls for this extraction. An emergency uses at most 3.",
-        Limits(1, 20),
+        5, "Maximum model calls for this extraction; at most 3 in an emergency.", Limits(1, 20)
     )
     pre_compact_prompt: str | None = setting(
         None, "Instructions for this extraction. None uses the built-in ones."
@@ -219,37 +200,29 @@ class AssistantConfig:
         None, "Instructions for summaries. None uses the built-in ones."
     )
     prune_enabled: bool = setting(
-        True,
-        "Archive faded journal entries during sleep. Entries that current attributes or "
-        "reflections rely on stay.",
+        True, "Archive faded journal entries in sleep, except sources still in use."
     )
     prune_floor: int = setting(
         500, "Number of entries that a journal always keeps.", Limits(0, 1_000_000)
     )
-    prune_age_days: float = setting(
-        14.0, "Minimum age of an entry that pruning may archive.", days(0.0)
-    )
+    prune_age_days: float = setting(14.0, "Minimum age of an entry to archive.", days(0.0))
     prune_importance: int = setting(
-        4,
-        "Maximum importance (1-10) of an entry that pruning may archive. 0 disables pruning.",
-        Limits(0, 10),
+        4, "Maximum importance (1-10) of an entry to archive. 0 disables pruning.", Limits(0, 10)
     )
     prune_retention: float = setting(
         0.05,
-        "Maximum retention of an entry that pruning may archive: "
-        "e^(-days/(1+recalls+importance/2)).",
+        "Maximum retention of an entry to archive: e^(-days/(1+recalls+importance/2)).",
         Limits(0.0, 1.0),
     )
     archive_days: float = setting(
         90.0,
-        "Time for which archived entries and ended goals can be restored. 0 deletes them in the "
-        "next sleep.",
+        "Time until archived entries and ended goals are deleted. 0 keeps them until the next "
+        "sleep.",
         days(0.0),
     )
     reflection_threshold: int = setting(
         150,
-        "Total importance of new journal entries from which the character reflects on them during "
-        "sleep. 0 disables reflection.",
+        "Total importance of new entries that starts a reflection in sleep. 0 disables it.",
         Limits(0, 100_000),
     )
     share_memory: str = setting(
@@ -267,43 +240,37 @@ class AssistantConfig:
     )
     goal_half_life: float = setting(
         7.0,
-        "Time in which an untouched goal that the character set itself loses half its strength. "
-        "It fades at an eighth; important goals last longer. 0 disables fading.",
+        "Half-life of an untouched goal of the character's own; it fades at an eighth. Important "
+        "goals last longer. 0 disables fading.",
         days(0.0, 36_500.0),
     )
     daily_plan: bool = setting(
-        True,
-        "Let the character plan its day during sleep, so that it has an activity when players are "
-        "near.",
+        True, "Let the character plan its day in sleep, so it is busy when players come."
     )
     pin_tokens: int = setting(
         300, "Token budget in a prompt for pins and goals. 0 disables both.", tokens(0, 5_000)
     )
     entity_tokens: int = setting(
         200,
-        "Token budget in a prompt for what the character knows of those present. 0 disables it.",
+        "Token budget in a prompt for profiles of those present. 0 disables them.",
         tokens(0, 5_000),
     )
     recall_tokens: int = setting(
         400,
-        "Token budget in a prompt for recall of evicted conversation. 0 disables it.",
+        "Token budget for recall of evicted conversation. 0 disables recall.",
         tokens(0, 20_000),
     )
     memory_tokens: int = setting(
-        300,
-        "Token budget in a prompt for journal entries and profiles. 0 disables them.",
-        tokens(0, 20_000),
+        300, "Token budget for journal entries and profiles. 0 disables them.", tokens(0, 20_000)
     )
     filler_after: float = setting(
         2.0,
-        "Time in a turn before the character shows a filler, such as rubbing its chin. 0 disables "
-        "fillers.",
+        "Time before the character shows a filler, such as rubbing its chin. 0 disables fillers.",
         seconds(0.0, 600.0),
     )
     discretion: str = setting(
         "strict",
-        "strict: a whisper stays between its parties. trusting: the character may repeat it to "
-        "others.",
+        "strict: whispers stay between their parties. trusting: the character may repeat them.",
         choices=("strict", "trusting"),
     )
     fallback_line: str | None = setting(

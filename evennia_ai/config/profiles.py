@@ -162,10 +162,7 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
 
 
 def usable_window(config: AssistantConfig, profile: ModelProfile) -> int:
-    """Return how many tokens of the context window may be used.
-
-    This is the smaller of the setting and the model's window, if that is known.
-    """
+    """Return the smaller of ``max_context_tokens`` and the model's known window."""
     window = window_known(config, profile).tokens
     return min(config.max_context_tokens, window or config.max_context_tokens)
 

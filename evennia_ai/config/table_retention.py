@@ -1,8 +1,8 @@
 """Retention: which log rows may be deleted, by age and number.
 
 Pure. Rows come oldest first. A row is deleted if it is over its table's `Limit`, unless it is in
-use: for an answer that is still owed, for the model's view or an undo of it, or because "forget me"
-needs it to find other data about somebody.
+use: for an answer that is owed, for the model's view or an undo, or because "forget me" needs it to
+find other data about somebody.
 """
 
 from __future__ import annotations
@@ -108,10 +108,7 @@ class LogRow:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """What is over a limit now: rows older than ``before``, and ids under ``below``.
-
-    Rows younger than `LEAST_AGE` never are.
-    """
+    """The limit now: rows ``before`` a time or ``below`` an id, if old enough."""
 
     now: datetime
     before: datetime | None = None
@@ -125,10 +122,7 @@ class Edge:
 
 
 def edge_of(limit: Limit, now: datetime, below: int = 0) -> Edge:
-    """Return what a limit means now.
-
-    ``below`` is the id of the oldest row within the limit of rows, 0 if all are.
-    """
+    """Return what a limit means now; ``below`` is the oldest id to keep, 0 for all."""
     before = None if limit.days is None else now - timedelta(days=limit.days)
     return Edge(now, before, below)
 
@@ -161,10 +155,7 @@ class Summed:
 
 
 def oldest_needed(in_force: Sequence[Summed]) -> Summed | None:
-    """Return the compaction in force after `UNDOS` undos, None if there is none.
-
-    ``in_force`` has the compactions in force now, newest first.
-    """
+    """Return the compaction in force after `UNDOS` undos; newest come first."""
     return in_force[UNDOS] if len(in_force) > UNDOS else None
 
 

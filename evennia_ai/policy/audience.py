@@ -1,7 +1,4 @@
-"""Rules for who may know what (promise P9).
-
-Code selects by audience before anything is ranked. No model is asked to keep a secret.
-"""
+"""Rules for who may know what (promise P9); no model is asked to keep a secret."""
 
 from __future__ import annotations
 

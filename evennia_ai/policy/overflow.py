@@ -141,10 +141,7 @@ def is_silently_truncated(reported_prompt_tokens: int, estimated_tokens: int, lo
 
 
 def is_local(base_url: str) -> bool:
-    """Return True for a server on this machine or in a private network.
-
-    Such servers often run with a smaller window than the model supports.
-    """
+    """Return True for a server on this machine or in a private network."""
     host = urlsplit(base_url).hostname or ""
     try:
         return ip_address(host).is_private

@@ -30,10 +30,7 @@ SENTENCE_END = re.compile(r"[.!?…](?=\s|$)")
 
 
 def one_line(text: str) -> str:
-    """Return text as a single line of visible characters.
-
-    Line breaks and tabs become spaces.
-    """
+    """Return text as one line of visible characters, with spaces for line breaks."""
     kept = []
     for char in text:
         category = unicodedata.category(char)

@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Mapping
 from functools import lru_cache
 from itertools import pairwise
 
@@ -36,75 +35,26 @@ PIECE = re.compile(
 PIECES_REMEMBERED = 16_384
 CHARS_REMEMBERED = 4_096
 
-ENGLISH = {
-    "a": "bcdfghiklmnprstuvwxyz",
-    "b": "abeijlnoruy",
-    "c": "acehiklmortu",
-    "d": "adegilmorsuvy",
-    "e": "abcdefgiklmnoprstvwxy",
-    "f": "aefilortu",
-    "g": "aeghilnorsu",
-    "h": "aeinortuy",
-    "i": "abcdefgklmnoprstvxz",
-    "j": "eou",
-    "k": "eins",
-    "l": "adefiklmopstuvwy",
-    "m": "abdeimopsuy",
-    "n": "acdefgijklnostuvy",
-    "o": "abcdefghiklmnoprstuvwy",
-    "p": "aehiloprstuy",
-    "q": "u",
-    "r": "acdefgiklmnorstuvy",
-    "s": "aceghiklmopstuwy",
-    "t": "abcehilorstuwy",
-    "u": "abcdefgilmnprst",
-    "v": "aeio",
-    "w": "aehinors",
-    "x": "cipt",
-    "y": "aeiopst",
-    "z": "ei",
-}
-
-RUSSIAN = {
-    "а": "бвгдежзйклмнпрстухцчшщюя",
-    "б": "аеиклорсущъы",
-    "в": "авеиклнопрстуыья",
-    "г": "аеилору",
-    "д": "авежилмнорстуыё",
-    "е": "бвгдежзйклмнопрстцчшщ",
-    "ж": "адеин",
-    "з": "авдеимнору",
-    "и": "абвгдежзийклмнопрстфхцчшюя",
-    "й": "длстч",
-    "к": "авеилморстуц",
-    "л": "аежилноуыьюя",
-    "м": "авеиноуыяё",
-    "н": "агдеиностуыья",
-    "о": "бвгдежзийклмнопрстхчшщя",
-    "п": "аеинопртуыя",
-    "р": "авгдежикмнорстуыья",
-    "с": "авеиклмнопстуыья",
-    "т": "авеиклмнопрсуыь",
-    "у": "бвгдежзйклмнпрстчщю",
-    "ф": "аиор",
-    "х": "ор",
-    "ц": "аеиуы",
-    "ч": "аеикнтё",
-    "ш": "аеиклн",
-    "щ": "аеиё",
-    "ъ": "е",
-    "ы": "бвейлмптхш",
-    "ь": "зкнстш",
-    "э": "лт",
-    "ю": "нтчщ",
-    "я": "бвезнтц",
-    "ё": "нт",
-}
+# Usual pairs of letters: the first letter of each word may stand before each of its other letters.
+ENGLISH = """
+    abcdfghiklmnprstuvwxyz babeijlnoruy cacehiklmortu dadegilmorsuvy eabcdefgiklmnoprstvwxy
+    faefilortu gaeghilnorsu haeinortuy iabcdefgklmnoprstvxz jeou keins ladefiklmopstuvwy
+    mabdeimopsuy nacdefgijklnostuvy oabcdefghiklmnoprstuvwy paehiloprstuy qu
+    racdefgiklmnorstuvy saceghiklmopstuwy tabcehilorstuwy uabcdefgilmnprst vaeio waehinors
+    xcipt yaeiopst zei
+"""
+RUSSIAN = """
+    абвгдежзйклмнпрстухцчшщюя баеиклорсущъы вавеиклнопрстуыья гаеилору давежилмнорстуыё
+    ебвгдежзйклмнопрстцчшщ жадеин завдеимнору иабвгдежзийклмнопрстфхцчшюя йдлстч
+    кавеилморстуц лаежилноуыьюя мавеиноуыяё нагдеиностуыья обвгдежзийклмнопрстхчшщя
+    паеинопртуыя равгдежикмнорстуыья савеиклмнопстуыья тавеиклмнопрсуыь убвгдежзйклмнпрстчщю
+    фаиор хор цаеиуы чаеикнтё шаеиклн щаеиё ъе ыбвейлмптхш ьзкнстш элт юнтчщ ябвезнтц ёнт
+"""
 
 
-def pairs(followers: Mapping[str, str]) -> frozenset[str]:
-    """Return every two-letter pair of a table of first letters and their followers."""
-    return frozenset(first + second for first, rest in followers.items() for second in rest)
+def pairs(table: str) -> frozenset[str]:
+    """Return every two-letter pair of a table of words such as "abc": "ab", "ac"."""
+    return frozenset(word[0] + after for word in table.split() for after in word[1:])
 
 
 USUAL_PAIRS = pairs(ENGLISH) | pairs(RUSSIAN)
@@ -123,57 +73,22 @@ RUNS = frozenset("!.=-*_~#/+")
 
 # Tokens per character from this code point on, measured on natural words.
 SCRIPTS = (
-    (0x0080, 0.8),  # Latin letters with accents
-    (0x0180, 1.9),
-    (0x0370, 0.5),  # Greek
-    (0x0400, 0.42),  # Cyrillic
-    (0x0460, 1.2),
-    (0x0530, 0.5),  # Armenian
-    (0x0590, 1.2),
-    (0x05D0, 0.5),  # Hebrew
-    (0x0600, 0.42),  # Arabic
-    (0x064B, 1.2),
-    (0x0660, 0.5),  # Persian, Urdu
-    (0x0700, 2.0),
-    (0x0900, 0.5),  # India
-    (0x0D80, 0.7),
-    (0x0E00, 0.5),  # Thai
-    (0x0E80, 2.1),
-    (0x1000, 1.0),
-    (0x10A0, 0.5),  # Georgian
-    (0x1100, 3.0),
-    (0x1780, 0.9),
-    (0x1800, 3.0),
-    (0x1E00, 0.8),  # Vietnamese
-    (0x1F00, 2.2),
-    (0x2000, 1.0),  # dashes, quotation marks, joiners
-    (0x2070, 1.9),
-    (0x2300, 2.6),
-    (0x2500, 1.9),
-    (0x2600, 2.3),
-    (0x2700, 2.0),
-    (0x2800, 3.0),
-    (0x3000, 1.0),
-    (0x3040, 0.75),  # kana
-    (0x3100, 2.7),
-    (0x3400, 3.0),
-    (0x4E00, 2.1),  # Chinese characters; the usual ones cost less
-    (0xA000, 3.0),
-    (0xAC00, 2.3),  # Korean; the usual syllables cost less
-    (0xD7A4, 3.0),
-    (0xFE00, 1.0),  # variation selectors
-    (0xFE10, 2.0),
-    (0xFF01, 1.2),  # full-width forms
-    (0x10000, 4.0),
-    (0x1D400, 3.0),
-    (0x1F1E6, 2.0),  # the letters that make flags
-    (0x1F200, 3.0),
-    (0x1F300, 2.0),  # emoji
-    (0x1F650, 2.6),
-    (0x1F900, 2.5),
-    (0x1FA00, 3.0),
-    (0x20000, 4.0),
-)
+    (0x0080, 0.8), (0x0180, 1.9),  # Latin letters with accents
+    (0x0370, 0.5), (0x0400, 0.42), (0x0460, 1.2),  # Greek, Cyrillic
+    (0x0530, 0.5), (0x0590, 1.2), (0x05D0, 0.5),  # Armenian, Hebrew
+    (0x0600, 0.42), (0x064B, 1.2), (0x0660, 0.5), (0x0700, 2.0),  # Arabic, Persian, Urdu
+    (0x0900, 0.5), (0x0D80, 0.7), (0x0E00, 0.5), (0x0E80, 2.1), (0x1000, 1.0),  # India, Thai
+    (0x10A0, 0.5), (0x1100, 3.0), (0x1780, 0.9), (0x1800, 3.0),  # Georgian and others
+    (0x1E00, 0.8), (0x1F00, 2.2),  # Vietnamese
+    (0x2000, 1.0), (0x2070, 1.9),  # dashes, quotation marks, joiners
+    (0x2300, 2.6), (0x2500, 1.9), (0x2600, 2.3), (0x2700, 2.0), (0x2800, 3.0),  # symbols
+    (0x3000, 1.0), (0x3040, 0.75), (0x3100, 2.7),  # kana
+    (0x3400, 3.0), (0x4E00, 2.1), (0xA000, 3.0),  # Chinese; common characters cost less
+    (0xAC00, 2.3), (0xD7A4, 3.0),  # Korean; common syllables cost less
+    (0xFE00, 1.0), (0xFE10, 2.0), (0xFF01, 1.2),  # variation selectors, full-width forms
+    (0x10000, 4.0), (0x1D400, 3.0), (0x1F1E6, 2.0), (0x1F200, 3.0),  # letters that make flags
+    (0x1F300, 2.0), (0x1F650, 2.6), (0x1F900, 2.5), (0x1FA00, 3.0), (0x20000, 4.0),  # emoji
+)  # fmt: skip
 STARTS = [start for start, _weight in SCRIPTS]
 SIMPLIFIED, TRADITIONAL, HANGUL = 0.85, 1.25, 0.92
 ASCII_IN_MIXED_WORD = 0.38

@@ -80,10 +80,7 @@ def count_conversation_tokens(
 
 @dataclass(frozen=True)
 class UsageReport:
-    """Our estimate for one whole request, tools included, and the endpoint's count.
-
-    ``at`` is when the request was built, in Unix seconds.
-    """
+    """Our estimate and the endpoint's count of one request built at ``at`` (Unix s)."""
 
     estimate: int
     prompt_tokens: int
@@ -122,7 +119,7 @@ def calibrate(reports: Iterable[UsageReport], since: float | None = None) -> Cal
     later prompts differ from them. Also discards implausible reports: no count, less than 60 % of
     our estimate (silent truncation), or more than three times our estimate.
     """
-    usable = [report for report in reports if is_plausible(report) and not _older(report, since)]
+    usable = [r for r in reports if is_plausible(r) and (since is None or r.at >= since)]
     if not usable:
         return Calibration()
     return Calibration(median(report.ratio for report in usable[-REPORTS_USED:]), usable[-1])
@@ -131,7 +128,3 @@ def calibrate(reports: Iterable[UsageReport], since: float | None = None) -> Cal
 def is_plausible(report: UsageReport) -> bool:
     """Return True if an endpoint's count can be that of the request we sent."""
     return LOWEST_RATIO <= report.ratio <= HIGHEST_RATIO
-
-
-def _older(report: UsageReport, since: float | None) -> bool:
-    return since is not None and report.at < since

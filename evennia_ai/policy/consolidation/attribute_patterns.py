@@ -60,10 +60,7 @@ COMMON_WORDS = frozenset("to been had just already no gone seen".split())
 
 
 def read_attributes(text: str, names: Collection[str]) -> list[tuple[str, str]]:
-    """Return the attributes and values that a text gives its subject, in order.
-
-    ``names`` are the subject's names, in any case.
-    """
+    """Return the attributes and values that a text gives a subject by these names."""
     own = {word for name in names for word in name.casefold().split()}
     found = [read_sentence(sentence, own) for sentence in sentences_of(text)]
     return [pair for pair in found if pair is not None]

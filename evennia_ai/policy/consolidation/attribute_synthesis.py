@@ -83,10 +83,7 @@ def synthesis_request(
 
 
 def read_synthesis(reply: str, known_ids: Collection[str], *, with_sentiment: bool) -> Synthesis:
-    """Return the attributes in a model's reply.
-
-    Accepts lines of the requested shape that cite only observations that were shown. Never raises.
-    """
+    """Return a reply's attributes that cite only shown observations. Never raises."""
     findings: list[Finding] = []
     sentiment, refused = None, 0
     for line in reply_lines(reply):
@@ -134,10 +131,7 @@ def read_sentiment(value: object) -> float | None:
 
 
 def synthesise_plainly(observations: Iterable[Record], names: Collection[str]) -> Synthesis:
-    """Return the attributes that patterns find, without a model.
-
-    The observations are of one entity; ``names`` are its names.
-    """
+    """Return the attributes that patterns find in one entity's observations."""
     found = [
         Finding(attribute, value, (item["id"],))
         for item in observations

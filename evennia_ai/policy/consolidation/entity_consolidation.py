@@ -32,17 +32,14 @@ class Group:
 
 @dataclass(frozen=True)
 class Changes:
-    """The records to store: changed ones by id, and new ones in the order of their ids."""
+    """The records to store: changed ones by id, and new ones in order of id."""
 
     changed: Mapping[str, Record]
     added: tuple[Record, ...]
 
 
 def group_observations(observations: Iterable[Record], most: int) -> list[Group]:
-    """Return new observations by entity and audience, oldest first.
-
-    A group holds at most ``most`` observations.
-    """
+    """Return new observations by entity and audience, oldest first, in small groups."""
     groups: defaultdict[tuple[str, Audience | None], list[str]] = defaultdict(list)
     for item in observations:
         audience = None if item["audience"] is None else frozenset(item["audience"])

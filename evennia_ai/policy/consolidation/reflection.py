@@ -202,10 +202,7 @@ def goal_fields(cited: Sequence[Record]) -> dict[str, Any]:
 
 
 def made_of(cited: Sequence[Record]) -> dict[str, Any]:
-    """Return the origin fields of what follows from entries of one audience.
-
-    Its trust is at most the lowest trust among them.
-    """
+    """Return the origin fields of a conclusion, with the lowest trust of its sources."""
     first, *more = cited
     whose = {name: first[name] for name in ("speakers", "source_seqs")}
     for entry in more:

@@ -22,10 +22,7 @@ OWED_CHARS = 100
 
 
 def reflect_plainly(entries: Sequence[Record], names: Mapping[str, str]) -> tuple[Insight, ...]:
-    """Return insights found by counting, without a model.
-
-    They name who told the most, what recurs, and what is owed.
-    """
+    """Return insights by counting: who told the most, what recurs, what is owed."""
     found = (most_heard(entries, names), recurring(entries, names), still_owed(entries))
     return tuple(insight for insight in found if insight)
 

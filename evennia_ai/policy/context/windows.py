@@ -188,10 +188,7 @@ def window_from_models(
 
 
 def window_of(entry: Mapping[str, object], fields: Sequence[str]) -> int | None:
-    """Return the window in one model's entry or its nested objects, None if missing.
-
-    The first of the fields that is present counts.
-    """
+    """Return the window from the first known field of one model's entry, or None."""
     nested = (entry.get(key) for key in NESTED)
     places = [entry, *(place for place in nested if isinstance(place, Mapping))]
     values = [(str(key), value) for place in places for key, value in place.items()]

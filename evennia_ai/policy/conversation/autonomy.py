@@ -31,14 +31,6 @@ class AutonomyLimits:
     quiet_s: float
 
 
-def recent_acts(acts: Sequence[float], now: float) -> list[float]:
-    """Return the acts of the last hour, without any in the future.
-
-    Acts lie in the future after the clock was set back.
-    """
-    return [at for at in acts if 0 <= now - at < HOUR_S]
-
-
 def should_act(state: AutonomyState, limits: AutonomyLimits) -> bool:
     """Decide whether to think now without being asked.
 
@@ -46,7 +38,9 @@ def should_act(state: AutonomyState, limits: AutonomyLimits) -> bool:
     of the game) gets a reaction after a short silence. Without news, the acts are spread evenly
     over the hour.
     """
-    acts = recent_acts(state.acts, state.now)
+    acts = [
+        at for at in state.acts if 0 <= state.now - at < HOUR_S
+    ]  # a clock set back leaves future ones
     if not state.players_near or len(acts) >= limits.calls_per_hour:
         return False
     last_act = acts[-1] if acts else None

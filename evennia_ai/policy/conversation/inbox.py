@@ -64,22 +64,15 @@ def select_expired(events: Iterable[InboxEvent], now: datetime, max_age_s: float
     return [Expired(event, reason) for event, reason in judged if reason]
 
 
-def is_reachable(event: InboxEvent, present: Audience) -> bool:
-    """Return True if somebody who should hear the answer is present.
-
-    Somebody who left may return in time.
-    """
-    return bool(present & event.heard.audience)
-
-
 def next_batch(events: Sequence[InboxEvent], present: Audience) -> Batch | None:
     """Return the oldest reachable event and all others with the same audience.
 
     All room talk is one batch, whoever spoke. Whispers are batched by their parties, so no prompt
     ever combines what two people said in confidence. Exhausted events form batches of their own.
-    Returns None if nobody can be reached.
+    An event is reachable if one of its hearers is present; the others wait, because a hearer may
+    return. Returns None if no event is reachable.
     """
-    reachable = [event for event in events if is_reachable(event, present)]
+    reachable = [event for event in events if present & event.heard.audience]
     if not reachable:
         return None
     first, exhausted = reachable[0].heard, is_exhausted(reachable[0])

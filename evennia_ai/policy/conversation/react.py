@@ -61,10 +61,7 @@ def fingerprint(call: ToolCallRequest) -> str:
 
 
 def limit_key(call: ToolCallRequest) -> str:
-    """Return the key under which a once or final tool may succeed once.
-
-    That is the tool, or the tool towards one target.
-    """
+    """Return what a once or final tool may do once: a tool, or a tool and a target."""
     target = (read_arguments(call) or {}).get("target")
     return f"{call.name} {str(target).lower()}" if target else call.name
 
@@ -96,10 +93,7 @@ def own_call_id(turn_id: int, step: int, number: int) -> str:
 
 
 def take_calls(reply: LLMReply, state: LoopState, max_calls: int) -> tuple[ToolCallRequest, ...]:
-    """Return a reply's calls, cleaned and with our own ids.
-
-    At most one call over the limit is included; it stands for all that are refused.
-    """
+    """Return a reply's calls, cleaned, with our own ids, at most one over the limit."""
     return tuple(
         ToolCallRequest(
             own_call_id(state.turn_id, state.step, number),

@@ -97,10 +97,7 @@ def gather(found: Sequence[Fact]) -> tuple[Fact, ...]:
 
 
 def _without_false_names(facts: Sequence[Fact]) -> list[Fact]:
-    """Return facts without sentence beginnings that only looked like a name.
-
-    Such a word occurs in lower case elsewhere.
-    """
+    """Return facts without "names" that occur elsewhere in lower case."""
     plain = {word for fact in facts for word in fact.sentence.split() if word.islower()}
     return [
         fact
@@ -122,10 +119,7 @@ def known_names(names: Iterable[str]) -> frozenset[str]:
 def facts_in(
     message: Message, known: Collection[str] = frozenset(), own_name: str = ""
 ) -> list[Fact]:
-    """Return the facts in one message; pass them to ``settle`` later.
-
-    ``known`` are the ``known_names`` of people who may be mentioned.
-    """
+    """Return the facts in one message with its `known_names`; then call ``settle``."""
     return [
         fact
         for source, text in spoken(message, own_name)
@@ -166,10 +160,7 @@ def settle(facts: Iterable[Fact]) -> tuple[Fact, ...]:
 
 
 def keep_facts(facts: Sequence[Fact], most: int) -> tuple[Fact, ...]:
-    """Return at most ``most`` facts, in order.
-
-    Of several facts in one sentence the most important one stays; then the newest stay.
-    """
+    """Return at most ``most`` facts: the main one of each sentence, then the newest."""
     if len(facts) <= most:
         return tuple(facts)
     kept: dict[tuple[object, ...], Fact] = {}

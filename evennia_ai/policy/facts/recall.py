@@ -64,10 +64,7 @@ class Recall:
     def call(
         self, talk: Talk, audience: Audience, budget_tokens: int, discretion: str
     ) -> list[KnownLine]:
-        """Return the relevant facts that an audience may know, the best first.
-
-        The ``trusting`` discretion lets everybody know everything.
-        """
+        """Return the relevant facts that an audience may know, the best first."""
         allowed = [
             memory
             for memory in self._memories

@@ -91,10 +91,7 @@ def tokens_of(sentence: str) -> list[str]:
 
 
 def find_terms(sentence: str, tokens: list[str], known: Collection[str] = ()) -> list[Term]:
-    """Return the terms of a sentence, in order.
-
-    ``known`` are people's names in lower case; they count as names anywhere.
-    """
+    """Return the terms of a sentence, in order; ``known`` are names in lower case."""
     if not sentence.isascii() and WIDE.search(sentence):
         return _wide_terms(sentence, known) + [
             term for term in Reader(tokens, known).read() if not WIDE.search(term.text)

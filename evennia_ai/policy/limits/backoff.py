@@ -34,11 +34,6 @@ class RetryLimits:
     least_time_s: float = 0.5
 
 
-def is_transient(error: Exception) -> bool:
-    """Return True if the same request may succeed a moment later."""
-    return isinstance(error, ProviderUnavailable) and not isinstance(error, FINAL)
-
-
 def backoff_bound(attempt: int, limits: RetryLimits) -> float:
     """Return the longest wait after the ``attempt``-th attempt (from 1), in seconds."""
     return min(limits.cap_s, limits.base_s * 2.0 ** (attempt - 1))
@@ -53,7 +48,8 @@ def retry_delay(
     drawn evenly from 0 to 1. A wait that the error requests is kept in full, plus some jitter. A
     wait that would exceed the deadline is not begun, so the caller learns at once.
     """
-    if attempt >= limits.max_attempts or not is_transient(error):
+    is_transient = isinstance(error, ProviderUnavailable) and not isinstance(error, FINAL)
+    if attempt >= limits.max_attempts or not is_transient:
         return None
     if error.retry_after_s is None:
         delay = jitter * backoff_bound(attempt, limits)

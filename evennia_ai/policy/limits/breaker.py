@@ -70,18 +70,12 @@ def after_start(breaker: Breaker) -> Breaker:
 
 
 def after_abandoned(breaker: Breaker) -> Breaker:
-    """Return the breaker after a caller cancelled its call.
-
-    Such a call says nothing about the endpoint.
-    """
+    """Return the breaker after a caller cancelled its call, which proves nothing."""
     return replace(breaker, probing=False)
 
 
 def after_success(breaker: Breaker) -> Breaker:
-    """Return the breaker after the endpoint answered.
-
-    An error about the one request also counts as an answer.
-    """
+    """Return the breaker after any answer, even an error about the one request."""
     return Breaker()
 
 

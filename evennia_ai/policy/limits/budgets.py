@@ -44,10 +44,7 @@ class Reservation:
 
 @dataclass
 class Budgets:
-    """Today's spent and reserved tokens by account, kept in memory.
-
-    The log fills ``spent`` at the beginning of a day.
-    """
+    """Today's spent and reserved tokens by account, kept in memory."""
 
     day: date = date.min
     spent: dict[Account, int] = field(default_factory=dict)
@@ -59,10 +56,7 @@ class Budgets:
         self.spent = dict(spent)
 
     def exhausted(self, charge: Charge, tokens: int) -> Account | None:
-        """Return the first account whose limit a call would exceed, None if none is.
-
-        Reserved tokens count as spent, so that a burst of calls cannot exceed the limit.
-        """
+        """Return the first account whose limit a call exceeds, reservations included."""
         for account, limit in charge.limits.items():
             used = self.spent.get(account, 0) + self.reserved.get(account, 0)
             if limit is not None and used + charge.share(account, tokens) > limit:
@@ -76,10 +70,7 @@ class Budgets:
         return Reservation(charge, tokens, self.day)
 
     def settle(self, reservation: Reservation, tokens: int) -> None:
-        """Replace a reservation by the call's cost.
-
-        If the call was reserved on another day, only the reservation is undone.
-        """
+        """Replace a reservation by the call's cost; a past day's is only undone."""
         charge = reservation.charge
         for account in charge.limits:
             self._add(self.reserved, account, -charge.share(account, reservation.tokens))

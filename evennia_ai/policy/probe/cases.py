@@ -28,10 +28,7 @@ LOCAL_SERVERS = {OLLAMA_PORT: "Ollama", LLAMACPP_PORT: "llama-server", VLLM_PORT
 
 @dataclass(frozen=True)
 class Target:
-    """The endpoint to probe.
-
-    ``address`` may be shown to people. ``key_env`` is empty without a key.
-    """
+    """The endpoint to probe; its ``address`` may be shown to people."""
 
     profile: str
     model: str

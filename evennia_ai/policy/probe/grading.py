@@ -37,10 +37,7 @@ TOOL_SCHEMA = {
 
 @dataclass(frozen=True)
 class Question:
-    """One form of a plain question.
-
-    ``problem`` says what is wrong if this is the first form that works.
-    """
+    """One form of a plain question, and the problem if no fuller form works."""
 
     messages: tuple[WireMessage, ...]
     problem: str = ""
@@ -237,10 +234,7 @@ def first_message(data: Any) -> Mapping[str, Any]:
 
 
 def needs_another_way(answer: Answer) -> bool:
-    """Return True if a simpler form of the question may work.
-
-    That is if the request was refused, perhaps because of its form.
-    """
+    """Return True if the request was refused, perhaps because of its form."""
     return answer.status in (400, 422, 500) and answer.reply is None
 
 

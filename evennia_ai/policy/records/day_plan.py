@@ -167,7 +167,7 @@ def read_part(line: str, places: Sequence[str]) -> Planned | None:
         return None
     begin, end = read_clock(said.get("from")), read_clock(said.get("to"))
     what = clean_heard(said["what"], WHAT_CHARS).rstrip(" .,")
-    if begin is None or end is None or not what or lasting(begin, end) < LEAST_MINUTES:
+    if begin is None or end is None or not what or (end - begin) % DAY_MINUTES < LEAST_MINUTES:
         return None
     by_name = {place.lower(): place for place in places}
     where = by_name.get(str(said.get("where", "")).strip().lower(), "")
@@ -175,20 +175,12 @@ def read_part(line: str, places: Sequence[str]) -> Planned | None:
 
 
 def read_clock(text: object) -> int | None:
-    """Return a time such as 08:30 in minutes since midnight, None if it is none.
-
-    24:00 is midnight.
-    """
+    """Return a time such as 08:30 (or 24:00) in minutes since midnight, or None."""
     found = CLOCK.fullmatch(text) if isinstance(text, str) else None
     if not found or int(found[2]) > 59:
         return None
     minutes = 60 * int(found[1]) + int(found[2])
     return minutes % DAY_MINUTES if minutes <= DAY_MINUTES else None
-
-
-def lasting(begin: int, end: int) -> int:
-    """Return the length of a part of the day in minutes."""
-    return (end - begin) % DAY_MINUTES
 
 
 def overlap(one: Planned, other: Planned) -> bool:

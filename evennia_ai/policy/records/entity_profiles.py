@@ -1,7 +1,4 @@
-"""Profiles: observations, attributes and relationships of people and things.
-
-Profiles name people and things by dbref, never by name.
-"""
+"""Observations, attributes and relationships of people and things, by dbref."""
 
 from __future__ import annotations
 
@@ -104,10 +101,7 @@ MODELS: Mapping[str, type[BaseModel]] = {
 
 
 def model_of(raw: object) -> type[BaseModel]:
-    """Return the model of a stored record by its kind.
-
-    An unknown kind gets the observation's model, which then rejects it.
-    """
+    """Return the model of a stored record by its kind, by default the observation's."""
     kind = raw.get("kind") if isinstance(raw, dict) else None
     return MODELS.get(kind, Observation) if isinstance(kind, str) else Observation
 
@@ -227,10 +221,7 @@ def end_set_by(record: Record, new: Record) -> str:
 
 
 def is_contradiction(record: Record, new: Record) -> bool:
-    """Return True if another source gives another value.
-
-    Another value from the same source is a change, not a contradiction.
-    """
+    """Return True if another source, not the same one, gives another value."""
     return record["source_entity"] != new["source_entity"] and (
         normalised(record["value"]) != normalised(new["value"])
     )
@@ -251,10 +242,7 @@ def merge_attributes(record: Record, again: Record) -> Record:
 
 
 def current_values(records: Iterable[Record]) -> list[Record]:
-    """Return the newest value of each attribute that still holds.
-
-    All ``records`` must be ones that the audience may know.
-    """
+    """Return the newest value of each attribute among those an audience may know."""
     held = [record for record in records if record["valid_to"] is None]
     ordered = sorted(held, key=lambda record: moment(record["confirmed_at"]))
     return list({record["attribute"]: record for record in ordered}.values())
@@ -266,10 +254,7 @@ def new_relationship(id: str, entity: str) -> Record:
 
 
 def seconds_since(time: str | None, at: datetime) -> float:
-    """Return the seconds from a stored time to ``at``, never negative.
-
-    Infinite without a stored time.
-    """
+    """Return the seconds from a stored time to ``at``; infinite without a time."""
     if time is None:
         return float("inf")
     return max(0.0, (at - datetime.fromisoformat(time)).total_seconds())

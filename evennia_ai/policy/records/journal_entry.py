@@ -99,10 +99,7 @@ def change_entry(entry: Record, fields: Mapping[str, object]) -> Record:
 
 
 def merge_entries(entry: Record, again: Record) -> Record:
-    """Return an entry that was written a second time.
-
-    It has the sources, tags and links of both, and the higher importance and trust.
-    """
+    """Return an entry that was written a second time, with the sources of both."""
     lists = united(entry, again, ("speakers", "source_seqs", "tags", "links"))
     weightier = max(entry, again, key=lambda item: item["importance"])
     return change_entry(
@@ -125,10 +122,7 @@ def normalised(content: str) -> str:
 
 
 def sameness(record: Record, *more: str) -> bytes:
-    """Return a short key that two records share if they say the same.
-
-    They must have the same audience. ``more`` are further texts that must be equal.
-    """
+    """Return a short key of a record's audience, content, and ``more`` texts."""
     audience = "*" if record["audience"] is None else ",".join(record["audience"])
     text = "\0".join([audience, *more, normalised(record["content"])])
     return hashlib.blake2b(text.encode(), digest_size=16).digest()

@@ -35,10 +35,7 @@ class MemoryItem:
 
 @dataclass(frozen=True)
 class MemoryRow:
-    """One stored memory: its id, and the entry it was made from.
-
-    ``score`` is its similarity to a search query.
-    """
+    """One stored memory and its entry; ``score`` is its similarity to a query."""
 
     id: str
     entry: str
@@ -57,10 +54,7 @@ class Stored:
 
 @dataclass(frozen=True)
 class Match:
-    """The decision on one entry's memories.
-
-    ``keep`` is the id of the memory that stays, empty if none does; the ``superfluous`` ones go.
-    """
+    """The memory of an entry to keep, empty for none, and those to remove."""
 
     keep: str = ""
     superfluous: tuple[str, ...] = ()
@@ -111,10 +105,7 @@ def needs_linking(entry: Record, memory_id: str) -> bool:
 
 
 def match_memories(entry: Record, rows: Sequence[MemoryRow]) -> Match:
-    """Choose which of an entry's memories stays.
-
-    It must have the same content and audience; the memory that the entry names comes first.
-    """
+    """Choose which of an entry's memories stays; the one that it names comes first."""
     digest, named = digest_of(entry), memory_of(entry)
     fitting = sorted((row.id for row in rows if row.digest == digest), key=named.__ne__)
     keep = fitting[0] if fitting else ""
@@ -124,10 +115,7 @@ def match_memories(entry: Record, rows: Sequence[MemoryRow]) -> Match:
 def permitted_keys(
     audiences: Iterable[Audience | None], prompt_audience: Audience, discretion: str = "strict"
 ) -> list[str] | None:
-    """Return the audience keys to search for a prompt; None permits all.
-
-    ``audiences`` are those of the journal's entries.
-    """
+    """Return the audience keys that a prompt's audience may know; None permits all."""
     if discretion == "trusting":
         return None
     permitted = {audience_key(a) for a in audiences if visible(a, prompt_audience)}

@@ -49,15 +49,6 @@ def who_may_know(record: Record, names: Names) -> str:
     return f"private to {named(record['audience'], names)}"
 
 
-def marks_of(entry: Record) -> list[str]:
-    """Return an entry's special marks."""
-    marks = {
-        "pinned": entry["pinned"],
-        "in long-term memory": entry["consolidated"] and memory_of(entry),
-    }
-    return [mark for mark, is_so in marks.items() if is_so]
-
-
 def entry_facts(entry: Record, names: Names) -> str:
     """Return an entry's remaining columns: importance, source, audience, marks.
 
@@ -65,7 +56,9 @@ def entry_facts(entry: Record, names: Names) -> str:
     """
     weight = f"weight {entry['importance']} ({entry['importance_by']})"
     facts = [weight, whose_word(entry, names), who_may_know(entry, names)]
-    return "; ".join([", ".join(facts), *marks_of(entry)])
+    pinned = ["pinned"] if entry["pinned"] else []
+    stored = ["in long-term memory"] if entry["consolidated"] and memory_of(entry) else []
+    return "; ".join([", ".join(facts), *pinned, *stored])
 
 
 def origin_of(entry: Record, turns: Mapping[int, int | None]) -> str:
@@ -108,10 +101,7 @@ def relationship_line(record: Record, at: datetime) -> str:
 
 
 def attribute_line(record: Record, names: Names, values: Mapping[str, Record]) -> str:
-    """Return one attribute value as one line: time, source, origin, contradictions.
-
-    ``values`` are the values that this line may name, by id.
-    """
+    """Return one attribute value as one line; ``values`` may be named in it, by id."""
     until = f" to {day(record['valid_to'])}" if record["valid_to"] else ""
     facts = [whose_word(record, names), who_may_know(record, names)]
     if record["sources"]:

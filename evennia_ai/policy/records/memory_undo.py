@@ -51,10 +51,7 @@ change_step = partial(changed_record, UndoStep)
 
 
 def edited_fields(content: str) -> dict[str, object]:
-    """Return the fields of an entry after a builder rewrote it.
-
-    The builder is its source from then on, no longer whoever said the original words.
-    """
+    """Return the fields of an entry after a builder, its new source, rewrote it."""
     return {
         "content": content,
         "source_type": BUILDER,
@@ -86,8 +83,5 @@ def restored_entry(step: Record) -> Record:
 
 
 def is_heard_since(step: Record, entry: Record) -> bool:
-    """Return True if somebody has since told the character what a builder added.
-
-    The entry is then no longer the builder's alone.
-    """
+    """Return True if a builder's entry has since been told by others as well."""
     return bool(entry["speakers"] != step["speakers"])

@@ -61,31 +61,21 @@ def cleaned(text: str) -> str:
 
 
 def iso_utc(value: object) -> str:
-    """Return a time as ISO-8601 in UTC.
-
-    Raises ValueError if the value is not a time or has no time zone.
-    """
+    """Return a time as ISO-8601 in UTC; raises ValueError without a time zone."""
     at = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
     if at.tzinfo is None:
         raise ValueError("a time needs a time zone")
     return at.astimezone(UTC).isoformat()
 
 
-def sorted_once(values: list[Any]) -> list[Any]:
-    """Return each value once, sorted."""
-    return sorted(set(values))
-
-
-def listed_once(values: list[Any]) -> list[Any]:
-    """Return each value once, in the given order."""
-    return list(dict.fromkeys(values))
-
+SORTED_ONCE = AfterValidator(lambda values: sorted(set(values)))
+ONCE_IN_ORDER = AfterValidator(lambda values: list(dict.fromkeys(values)))
 
 Words = Annotated[str, AfterValidator(cleaned)]
 Time = Annotated[str, BeforeValidator(iso_utc)]
 Dbref = Annotated[str, StringConstraints(pattern=r"^#\d+$")]
-Dbrefs = Annotated[list[Dbref], AfterValidator(sorted_once)]
-Labels = Annotated[list[Words], AfterValidator(listed_once)]
+Dbrefs = Annotated[list[Dbref], SORTED_ONCE]
+Labels = Annotated[list[Words], ONCE_IN_ORDER]
 
 
 class Remembered(BaseModel):
@@ -109,7 +99,7 @@ class Remembered(BaseModel):
     source_type: SourceType = "direct"
     source_entity: Annotated[str, StringConstraints(pattern=r"^(#\d+)?$")] = ""
     speakers: Dbrefs = Field(default_factory=list)
-    source_seqs: Annotated[list[int], AfterValidator(sorted_once)] = Field(default_factory=list)
+    source_seqs: Annotated[list[int], SORTED_ONCE] = Field(default_factory=list)
     audience: Dbrefs | None = None
     trust: float = Field(ge=0.0, le=1.0)
 
@@ -149,10 +139,7 @@ def is_sound(model: type[BaseModel], raw: object) -> bool:
 
 
 def read_record(model: type[BaseModel], raw: object) -> Record:
-    """Return a stored record as plain data with missing fields filled in.
-
-    Raises BadRecord.
-    """
+    """Return a stored record with missing fields filled in; raises BadRecord."""
     if isinstance(raw, dict) and is_sound(model, raw):
         return dict(raw)
     return checked_record(model, raw)
@@ -178,10 +165,7 @@ def make_record(model: type[BaseModel], fields: Mapping[str, object]) -> Record:
 
 
 def changed_record(model: type[BaseModel], record: Record, fields: Mapping[str, object]) -> Record:
-    """Return a record with some fields changed; raises BadRecord.
-
-    An id never changes.
-    """
+    """Return a record with some fields changed, never its id; raises BadRecord."""
     if "id" in fields:
         raise BadRecord("id: an id never changes.")
     later = {name: value for name, value in record.items() if name not in model.model_fields}
@@ -202,7 +186,7 @@ def united(one: Record, other: Record, names: Iterable[str]) -> dict[str, list[A
 def people_in(record: Record) -> frozenset[str]:
     """Return the dbrefs of everybody who may have a record forgotten.
 
-    These are the people it is about, comes from, or is private to.
+    These are the people it is about, comes from, quotes, or is private to.
     """
     named = (record.get(name, "") for name in ("entity", "subject", "source_entity"))
     return frozenset({*named, *record["speakers"], *(record["audience"] or ())} - {""})

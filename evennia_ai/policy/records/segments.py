@@ -14,10 +14,7 @@ SIZE = 32
 
 @dataclass(frozen=True)
 class Segment:
-    """One piece of the list: its records by number.
-
-    ``used`` is how many of its numbers were given out.
-    """
+    """Part of the list: how many of its numbers are used, and records by number."""
 
     used: int = 0
     records: Mapping[int, Record] = field(default_factory=dict)

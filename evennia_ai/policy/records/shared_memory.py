@@ -145,10 +145,7 @@ def worth_telling(entry: Record) -> tuple[int, str]:
 
 
 def was_said_openly(entry: Record, open_seqs: frozenset[int]) -> bool:
-    """Return True if all of an entry's source messages were public.
-
-    A message that no longer exists may have been whispered.
-    """
+    """Return True if all of an entry's source messages are known to be public."""
     return open_seqs.issuperset(entry["source_seqs"])
 
 
@@ -204,10 +201,7 @@ class Rumours:
 def make_tellings(
     entry: Record, scopes: Iterable[str], now: datetime, delay_s: float, people: frozenset[str]
 ) -> list[Telling]:
-    """Return an entry's tellings, one for each scope.
-
-    News becomes available ``delay_s`` seconds after it was learned.
-    """
+    """Return an entry's tellings, one for each scope, available after ``delay_s``."""
     learnt_at = datetime.fromisoformat(entry["timestamp"])
     return [
         Telling(

@@ -32,10 +32,7 @@ POLITE = (
 
 
 def stem(word: str) -> str:
-    """Return a word without common English endings.
-
-    Words of other languages mostly stay whole.
-    """
+    """Return a word without common English endings."""
     for ending in ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             return word[: -len(ending)]

@@ -43,7 +43,10 @@ def newest_first(query: str, records: Sequence[R], now: datetime) -> list[R]:
         ]
         places = [first, *alike]
         placed.update(places)
-        by_age = sorted((records[place] for place in places), key=written_at, reverse=True)
+        group = (records[place] for place in places)
+        by_age = sorted(
+            group, key=lambda entry: datetime.fromisoformat(entry["timestamp"]), reverse=True
+        )
         for place, newer in zip(places, by_age, strict=True):
             ordered[place] = newer
     return ordered
@@ -57,11 +60,6 @@ def words_of(record: Mapping[str, Any]) -> frozenset[str]:
 def is_alike(one: frozenset[str], other: frozenset[str]) -> bool:
     """Return True if two texts share most of their words (Dice's coefficient)."""
     return 2 * len(one & other) > SHARED * (len(one) + len(other))
-
-
-def written_at(entry: Mapping[str, Any]) -> datetime:
-    """Return when an entry was written."""
-    return datetime.fromisoformat(entry["timestamp"])
 
 
 def fuse_ranks(first: Sequence[R], *others: Sequence[R]) -> list[R]:
