@@ -12,7 +12,7 @@ from evennia_ai.policy.records.entity_profiles import familiarity_at
 from evennia_ai.policy.records.provenance import Record
 
 WELL_KNOWN, KNOWN = 0.4, 0.15
-FELT = 0.1
+LEAST_SENTIMENT = 0.1
 MOST_ATTRIBUTES = 6
 # A value with less trust is its speaker's claim; what the character saw is not.
 CLAIM_BELOW = 0.9
@@ -80,7 +80,7 @@ def relation_in_words(relationship: Record, now: datetime) -> list[str]:
         familiarity = familiarity_at(relationship, now)
         how = "well" if familiarity >= WELL_KNOWN else "" if familiarity >= KNOWN else "a little"
         words.append(f"you know each other {how}".rstrip())
-    if abs(relationship["sentiment"]) >= FELT:
+    if abs(relationship["sentiment"]) >= LEAST_SENTIMENT:
         words.append("on good terms" if relationship["sentiment"] > 0 else "on bad terms")
     return words
 
@@ -117,5 +117,5 @@ def is_negated(text: str, at: int) -> bool:
 
 def mean_sentiment(texts: list[str]) -> float | None:
     """Return the mean sentiment of several texts, None if none of them shows any."""
-    felt = [found for found in map(sentiment_of, texts) if found is not None]
-    return sum(felt) / len(felt) if felt else None
+    found = [one for one in map(sentiment_of, texts) if one is not None]
+    return sum(found) / len(found) if found else None

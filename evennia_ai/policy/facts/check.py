@@ -194,14 +194,14 @@ def as_bullets(
     its facts.
     """
     bullets: list[str] = []
-    told: list[set[str]] = []
+    written: list[set[str]] = []
     for group in _by_importance(facts):
         new = {" ".join(normal_term(term)) or term for fact in group for term in fact.terms}
         bullet = bullet_of(group[0])
         cost = count_text(bullet) + BULLET_OVERHEAD
-        if cost > budget_tokens or any(new <= before for before in told):
+        if cost > budget_tokens or any(new <= before for before in written):
             continue
-        told.append(new)
+        written.append(new)
         budget_tokens -= cost
         bullets.append(bullet)
     return tuple(bullets)

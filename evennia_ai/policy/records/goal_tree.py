@@ -31,23 +31,23 @@ def lay_out(goals: Sequence[Record]) -> list[Branch]:
     """
     known = {goal["id"]: goal for goal in goals}
     children = children_of(goals)
-    laid: list[Branch] = []
+    branches: list[Branch] = []
     seen: set[str] = set()
 
-    def lay(goal: Record, depth: int) -> None:
+    def add(goal: Record, depth: int) -> None:
         if goal["id"] in seen:
             return
         seen.add(goal["id"])
-        laid.append(Branch(goal, depth, progress_of(goal, children)))
+        branches.append(Branch(goal, depth, progress_of(goal, children)))
         for child in by_weight(children.get(goal["id"], ())):
-            lay(child, depth + 1)
+            add(child, depth + 1)
 
     for goal in by_weight(goals):
         if goal["parent"] not in known:
-            lay(goal, 0)
+            add(goal, 0)
     for goal in by_weight(goals):  # the remaining goals are in circles
-        lay(goal, 0)
-    return laid
+        add(goal, 0)
+    return branches
 
 
 def by_weight(goals: Iterable[Record]) -> list[Record]:
@@ -93,6 +93,6 @@ def goal_line(branch: Branch) -> str:
     """Return a goal as one line of a prompt."""
     goal = branch.goal
     why = f" ({goal['why']})" if goal["why"] else ""
-    come = f", {branch.progress:.0%} done" if branch.progress else ""
+    progress = f", {branch.progress:.0%} done" if branch.progress else ""
     step = "a step towards that: " if branch.depth else ""
-    return f"{step}{goal['content'].rstrip(' .')}{why} [{goal['id']}{come}]"
+    return f"{step}{goal['content'].rstrip(' .')}{why} [{goal['id']}{progress}]"

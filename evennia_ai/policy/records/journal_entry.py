@@ -26,7 +26,7 @@ from evennia_ai.policy.records.provenance import (
 )
 
 BY_RULE, GIVEN = "rule", "given"
-LOOSE_ENDS = " .!…;,\"'”“»«"
+OUTER_PUNCTUATION = " .!…;,\"'”“»«"
 
 
 class JournalEntry(Remembered):
@@ -118,7 +118,7 @@ def normalised(content: str) -> str:
     """Return text for comparison: without case, extra spaces and outer punctuation."""
     folded = unicodedata.normalize("NFKC", content).casefold()
     plain = " ".join(folded.split())
-    return plain.strip(LOOSE_ENDS) or plain
+    return plain.strip(OUTER_PUNCTUATION) or plain
 
 
 def sameness(record: Record, *more: str) -> bytes:

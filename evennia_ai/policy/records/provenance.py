@@ -160,7 +160,7 @@ def make_record(model: type[BaseModel], fields: Mapping[str, object]) -> Record:
     unknown = [name for name in fields if name not in model.model_fields]
     if unknown:
         known = ", ".join(model.model_fields)
-        raise BadRecord(f"There is no field '{unknown[0]}'. There are: {known}.")
+        raise BadRecord(f"There is no field '{unknown[0]}'. Use one of {known}.")
     return checked_record(model, fields)
 
 
