@@ -50,18 +50,14 @@ def resolve_lenient(layers: Iterable[Mapping[str, object]]) -> tuple[AssistantCo
     Unlike `resolve_config` it never fails, so the character stays alive. There is one sentence for
     each ignored value.
     """
-    good: list[dict[str, Any]] = []
+    merged: dict[str, Any] = {}
     complaints: list[str] = []
-    for layer in layers:
-        kept: dict[str, Any] = {}
-        for name, value in layer.items():
-            if name not in FIELDS or value is None:
-                continue
-            try:
-                check_value(name, value)
-            except ConfigError as error:
-                complaints.append(str(error))
-            else:
-                kept[name] = value
-        good.append(kept)
-    return resolve_config(good), complaints
+    for name, value in (item for layer in layers for item in layer.items()):
+        if name not in FIELDS or value is None:
+            continue
+        try:
+            check_value(name, value)
+            merged[name] = value
+        except ConfigError as error:
+            complaints.append(str(error))
+    return AssistantConfig(**merged), complaints

@@ -140,7 +140,8 @@ def find_words(text: str, leave_out: Collection[str] = ()) -> list[str]:
         if word in COMMON or word in SMALL_TALK or word in leave_out:
             continue
         if UNSPACED.search(word):
-            found += _pairs(word[:LONGEST_TEXT])
+            run = word[:LONGEST_TEXT]
+            found += [run[i : i + 2] for i in range(len(run) - 1)] or [run]
         else:
             found.append(stem(word[:LONGEST_WORD]))
     return found
@@ -173,7 +174,3 @@ def stem(word: str) -> str:
     if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiouls":
         word = word[:-1]
     return word[:-1] if len(word) > 3 and word[-1] in "ey" else word
-
-
-def _pairs(word: str) -> list[str]:
-    return [word[i : i + 2] for i in range(len(word) - 1)] or [word]
