@@ -16,16 +16,8 @@ from evennia_ai.config.fields import brief
 from evennia_ai.errors import ConfigError
 
 # Each table stands before the tables it refers to.
-TABLES = (
-    "Message",
-    "ToolCall",
-    "ModelCall",
-    "Event",
-    "Turn",
-    "Compaction",
-    "SleepPass",
-    "DailyUse",
-    "SpeakerUse",
+TABLES = tuple(
+    "Message ToolCall ModelCall Event Turn Compaction SleepPass DailyUse SpeakerUse".split()
 )
 SUMS = frozenset({"DailyUse", "SpeakerUse"})
 GAME_WIDE = frozenset({"SpeakerUse"})

@@ -13,17 +13,7 @@ from evennia_ai.policy.facts.vocabulary import (
     RELATIONS,
 )
 
-ORDER = (
-    "debt",
-    "promise",
-    "secret",
-    "relation",
-    "preference",
-    "identity",
-    "task",
-    "item",
-    "possession",
-)
+ORDER = "debt promise secret relation preference identity task item possession".split()
 BY_WORD = {word: kind for kind, words in reversed(CUE_WORDS.items()) for word in words.split()}
 BY_PAIR = {pair.strip(): kind for kind, pairs in CUE_PAIRS.items() for pair in pairs.split("|")}
 FOREIGN = {

@@ -22,7 +22,7 @@ from evennia_ai.policy.records.provenance import (
 ADD, EDIT, PIN, UNPIN, DELETE = "add", "edit", "pin", "unpin", "delete"
 BUILDER = "builder"
 OWN_FIELDS = ("act", "entry", "done_at")
-# The fields that an edit changes. Undo keeps the audience and the speakers of that time.
+# The fields that an edit changes. Undo leaves the audience and the speakers as they are now.
 EDITED = ("content", "source_type", "source_entity", "trust")
 
 
@@ -52,12 +52,8 @@ change_step = partial(changed_record, UndoStep)
 
 def edited_fields(content: str) -> dict[str, object]:
     """Return the fields of an entry after a builder, its new source, rewrote it."""
-    return {
-        "content": content,
-        "source_type": BUILDER,
-        "source_entity": "",
-        "trust": TRUST[BUILDER],
-    }
+    source = {"source_type": BUILDER, "source_entity": "", "trust": TRUST[BUILDER]}
+    return {"content": content, **source}
 
 
 def pinned_fields(entry: Record, pinned: bool) -> dict[str, object]:

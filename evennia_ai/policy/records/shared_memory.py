@@ -27,15 +27,8 @@ FIRST_HAND = ("direct", "observation")
 UNGUARDED = "unguarded"
 UNTOLD = frozenset({"secret", UNGUARDED})
 # If one of these fields of an entry changes, what others were told is outdated.
-TOLD_FIELDS = (
-    "content",
-    "audience",
-    "speakers",
-    "source_type",
-    "source_entity",
-    "source_seqs",
-    "tags",
-    "pinned",
+TOLD_FIELDS = tuple(
+    "content audience speakers source_type source_entity source_seqs tags pinned".split()
 )
 MOST_TOLD = 50  # entries that one character shares at a time
 TRUST_KEPT = 0.7  # the listener's share of the teller's trust
@@ -122,7 +115,7 @@ def may_be_told(entry: Record, least_importance: int) -> bool:
     """Return True if an entry may be shared.
 
     It must be public, first-hand, important enough and trusted enough. Pinned entries and entries
-    tagged as secret are not shared.
+    with a tag in `UNTOLD` are not shared.
     """
     return (
         entry["audience"] is None
