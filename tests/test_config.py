@@ -92,7 +92,7 @@ def test_a_profile_may_bring_settings_of_its_own():
 @pytest.mark.parametrize(
     ("profiles", "words"),
     [
-        ({}, "There is no model profile 'p'. There are: none."),
+        ({}, "There is no model profile 'p'. Known profiles: none."),
         ({"p": {"clint": "x"}}, "unknown entries: clint"),
         ({"p": {"client": "magic"}}, "has the client 'magic'; it must be one of openai, offline"),
     ],

@@ -62,8 +62,8 @@ def limits_of(meta):
     low, high, unit = meta["low"], meta["high"], meta["unit"]
     spaced = f" {unit}" if unit else ""
     if low is not None and high is not None:
-        return f"from {low:g} to {high:g}{spaced}"
-    return "" if low is None else f"from {low:g}{spaced}"
+        return f"from {low:.15g} to {high:.15g}{spaced}"
+    return "" if low is None else f"from {low:.15g}{spaced}"
 
 
 def texts_table():

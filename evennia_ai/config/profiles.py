@@ -1,8 +1,7 @@
-"""The model profiles every game has, and how a game's own go with them. Plain data.
+"""The built-in model profiles, and how a game's own profiles extend them.
 
-A game names or changes profiles in ``AI_ASSISTANT["PROFILES"]``; what it says of a profile that is
-here already is merged into it, entry by entry, so that ``{"ollama": {"model": "qwen3:8b"}}`` is
-enough.
+A game names or changes profiles in ``AI_ASSISTANT["PROFILES"]``. Its entries are merged into the
+built-in profile of the same name one by one, so ``{"ollama": {"model": "qwen3:8b"}}`` is enough.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ ENDPOINTS: Mapping[str, Mapping[str, Any]] = {
     "ollama": {"base_url": "http://localhost:11434/v1", "turn_deadline": LOCAL_DEADLINE_S},
     "llamacpp": {"base_url": "http://localhost:8080/v1", "turn_deadline": LOCAL_DEADLINE_S},
     "vllm": {"base_url": "http://localhost:8000/v1", "turn_deadline": LOCAL_DEADLINE_S},
-    # Its newer models refuse max_tokens; what they think to themselves counts as part of the reply.
+    # Newer models refuse max_tokens; their reasoning counts as part of the reply.
     "openai": {
         "base_url": "https://api.openai.com/v1",
         "api_key_env": "OPENAI_API_KEY",
@@ -37,7 +36,7 @@ ENDPOINTS: Mapping[str, Mapping[str, Any]] = {
         "max_reply_tokens": REPLY_TOKENS_WITH_THOUGHT,
         "turn_deadline": REMOTE_DEADLINE_S,
     },
-    # Thoughts are never spoken: no need to send them.
+    # Reasoning is never spoken, so it need not be sent.
     "openrouter": {
         "base_url": "https://openrouter.ai/api/v1",
         "api_key_env": "OPENROUTER_API_KEY",
@@ -49,11 +48,11 @@ ENDPOINTS: Mapping[str, Mapping[str, Any]] = {
 
 @dataclass(frozen=True)
 class ModelProfile:
-    """An endpoint and how to use it. Keys are named by environment variable, never held here.
+    """An endpoint and how to use it; keys are named by environment variable only.
 
-    ``settings`` are overrides of `AssistantConfig` that come with the profile; ``extra`` goes into
-    every request's body as it is; ``max_in_flight`` caps the calls its endpoint gets at a time.
-    ``told_window`` is what the endpoint itself says of the model's window; no game sets it.
+    ``extra`` goes into the body of every request. ``settings`` are those of `AssistantConfig` that
+    come with the profile. ``max_in_flight`` is the most calls at a time. ``told_window`` is the
+    window that the endpoint itself reports; no game sets it.
     """
 
     name: str
@@ -63,26 +62,28 @@ class ModelProfile:
     api_key_env: str = ""
     context_window: int | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, object] = field(default_factory=dict)
     max_in_flight: int | None = None
     told_window: int | None = None
 
 
 PROFILE_FIELDS = {item.name for item in fields(ModelProfile)} - {"name", "settings", "told_window"}
 CLIENTS = ("openai", "offline")
-PROFILE_KINDS = {
-    "context_window": (int, type(None)),
-    "max_in_flight": (int, type(None)),
-    "extra": (Mapping,),
+PROFILE_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "context_window": ((int, type(None)), "a whole number or None"),
+    "max_in_flight": ((int, type(None)), "a whole number or None"),
+    "extra": ((Mapping,), "a dictionary"),
 }
+TEXT: tuple[tuple[type, ...], str] = ((str,), "text")
 
 
 def default_profiles(environ: Mapping[str, str]) -> Profiles:
-    """The profiles every game has: ``offline``, ``default``, and one for each usual endpoint.
+    """Return the profiles that every game has.
 
-    ``OPENAI_BASE_URL``, ``OPENAI_API_KEY`` and ``EVENNIA_AI_MODEL`` choose what ``default`` is;
-    without the first two it is the offline brain. ``EVENNIA_AI_MODEL`` is the model of the others
-    too, until a game or an assistant names another.
+    They are ``offline``, ``default`` and one for each usual endpoint. ``OPENAI_BASE_URL``,
+    ``OPENAI_API_KEY`` and ``EVENNIA_AI_MODEL`` define ``default``; without the first two it is the
+    offline brain. ``EVENNIA_AI_MODEL`` is also the model of the other endpoints, until a game or an
+    assistant names another.
     """
     model = environ.get(MODEL_VARIABLE, "")
     known: Profiles = {"offline": dict(OFFLINE), "default": default_profile(environ)}
@@ -92,7 +93,7 @@ def default_profiles(environ: Mapping[str, str]) -> Profiles:
 
 
 def default_profile(environ: Mapping[str, str]) -> dict[str, Any]:
-    """The profile ``default``, as the environment has it."""
+    """Return the profile ``default`` from the environment."""
     if not (environ.get("OPENAI_API_KEY") or environ.get("OPENAI_BASE_URL")):
         return dict(OFFLINE)
     return {
@@ -106,14 +107,14 @@ def default_profile(environ: Mapping[str, str]) -> dict[str, Any]:
 def merge_profiles(
     built_in: Mapping[str, Mapping[str, Any]], own: Mapping[str, Mapping[str, Any]]
 ) -> Profiles:
-    """A game's own profiles over the built-in ones of the same name, entry by entry.
+    """Return the built-in profiles with a game's own merged in, entry by entry.
 
-    ``extra`` is merged likewise. A profile with another client than the built-in one of its name
-    shares nothing with it. Raises ConfigError for what is no profile at all.
+    ``extra`` is merged in the same way. A profile with another client than the built-in one of its
+    name inherits nothing from it. Raises ConfigError if a value is not a profile.
     """
     merged: Profiles = {name: dict(entries) for name, entries in built_in.items()}
     if not isinstance(own, Mapping) or not all(isinstance(e, Mapping) for e in own.values()):
-        raise ConfigError("it must be a dictionary of dictionaries, one for each profile.")
+        raise ConfigError("it must be a dictionary with one dictionary for each profile.")
     for name, entries in own.items():
         base = merged.get(name, {})
         if entries.get("client", base.get("client")) != base.get("client"):
@@ -125,22 +126,26 @@ def merge_profiles(
 
 
 def missing_model(profile_name: str) -> str:
-    """What is told where nothing says which model to ask."""
+    """Return the complaint about a profile without a model."""
     return (
-        f"The profile '{profile_name}' names no model. Say which: 'model' in the profile, the "
+        f"The profile '{profile_name}' names no model. Set 'model' in the profile, the "
         f"setting llm_model, or {MODEL_VARIABLE} in the environment."
     )
 
 
 def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> ModelProfile:
-    """Read the profile ``name`` from the Django setting's ``PROFILES``; raises ConfigError."""
+    """Return the profile ``name`` from the game's ``PROFILES``; raises ConfigError."""
     if name not in profiles:
         known = ", ".join(sorted(profiles)) or "none"
-        raise ConfigError(f"There is no model profile '{name}'. There are: {known}.")
+        raise ConfigError(f"There is no model profile '{name}'. Known profiles: {known}.")
     raw = dict(profiles[name])
     strange = sorted(set(raw) - PROFILE_FIELDS - set(FIELDS))
     if strange:
-        raise ConfigError(f"The model profile '{name}' has unknown entries: {', '.join(strange)}.")
+        allowed = ", ".join(sorted(PROFILE_FIELDS))
+        raise ConfigError(
+            f"The model profile '{name}' has unknown entries: {', '.join(strange)}. "
+            f"Use {allowed}, or settings of an assistant."
+        )
     if raw.get("client", "offline") not in CLIENTS:
         raise ConfigError(
             f"The model profile '{name}' has the client '{raw['client']}'; "
@@ -148,19 +153,21 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
         )
     own = {key: value for key, value in raw.items() if key in PROFILE_FIELDS}
     for key, value in own.items():
-        if not isinstance(value, PROFILE_KINDS.get(key, str)):
-            raise ConfigError(f"The model profile '{name}' has {key} = {value!r}, which cannot be.")
+        kinds, in_words = PROFILE_KINDS.get(key, TEXT)
+        if not isinstance(value, kinds):
+            raise ConfigError(
+                f"The model profile '{name}' has {key} = {value!r}; it must be {in_words}."
+            )
     return ModelProfile(name=name, settings={key: raw[key] for key in raw if key in FIELDS}, **own)
 
 
 def usable_window(config: AssistantConfig, profile: ModelProfile) -> int:
-    """The context window in tokens that may be filled: the smaller of the setting and of what is
-    known of the model."""
+    """Return the smaller of ``max_context_tokens`` and the model's known window."""
     window = window_known(config, profile).tokens
     return min(config.max_context_tokens, window or config.max_context_tokens)
 
 
 def window_known(config: AssistantConfig, profile: ModelProfile) -> KnownWindow:
-    """What is known of the window of an assistant's model, and from whom."""
+    """Return the window of an assistant's model, and the source of the figure."""
     model = config.llm_model or profile.model
     return model_window(model, profile.context_window, profile.told_window)

@@ -1,4 +1,4 @@
-"""Read settings: from what a builder typed, and from layers of stored values."""
+"""Values of settings: from a builder's text, and from layers of stored values."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ TRUE_WORDS = ("true", "yes", "on", "1")
 FALSE_WORDS = ("false", "no", "off", "0")
 
 
-def parse_value(name: str, text: str) -> Any:
-    """Turn what a builder typed into the setting's type and check it; raises ConfigError."""
+def parse_value(name: str, text: str) -> object:
+    """Return a builder's text as the setting's type, checked; raises ConfigError."""
     known_setting(name)
     allowed = get_args(HINTS[name]) or (HINTS[name],)
     text = text.strip()
-    value: Any = text
+    value: object = text
     if text.lower() == "none" and type(None) in allowed:
         return None
     try:
@@ -33,10 +33,10 @@ def parse_value(name: str, text: str) -> Any:
     return value
 
 
-def resolve_config(layers: Iterable[Mapping[str, Any]]) -> AssistantConfig:
-    """Merge layers, lowest first, into the effective settings; raises ConfigError.
+def resolve_config(layers: Iterable[Mapping[str, object]]) -> AssistantConfig:
+    """Return the effective settings from layers, lowest first; raises ConfigError.
 
-    Keys that are no settings are passed over; a None inherits from the layer below.
+    Ignores keys that are not settings. None inherits from the layer below.
     """
     merged: dict[str, Any] = {}
     for layer in layers:
@@ -44,24 +44,20 @@ def resolve_config(layers: Iterable[Mapping[str, Any]]) -> AssistantConfig:
     return AssistantConfig(**merged)
 
 
-def resolve_lenient(layers: Iterable[Mapping[str, Any]]) -> tuple[AssistantConfig, list[str]]:
-    """Like `resolve_config`, but a bad value is left out and named, so that the character lives.
+def resolve_lenient(layers: Iterable[Mapping[str, object]]) -> tuple[AssistantConfig, list[str]]:
+    """Return the effective settings without invalid values, and the complaints.
 
-    Returns:
-        The settings, and one sentence for each value that was passed over.
+    Unlike `resolve_config` it never fails, so the character stays alive. There is one sentence for
+    each ignored value.
     """
-    good: list[dict[str, Any]] = []
+    merged: dict[str, Any] = {}
     complaints: list[str] = []
-    for layer in layers:
-        kept: dict[str, Any] = {}
-        for name, value in layer.items():
-            if name not in FIELDS or value is None:
-                continue
-            try:
-                check_value(name, value)
-            except ConfigError as error:
-                complaints.append(str(error))
-            else:
-                kept[name] = value
-        good.append(kept)
-    return resolve_config(good), complaints
+    for name, value in (item for layer in layers for item in layer.items()):
+        if name not in FIELDS or value is None:
+            continue
+        try:
+            check_value(name, value)
+            merged[name] = value
+        except ConfigError as error:
+            complaints.append(str(error))
+    return AssistantConfig(**merged), complaints

@@ -1,8 +1,8 @@
-"""Which rows of the logs may go, by age and number, and which must stay since something needs them.
+"""Retention: which log rows may be deleted, by age and number.
 
-Pure. Rows come oldest first. A row goes where its table's `Limit` has no room for it, unless it is
-in use: for an answer that is owed, for the model's view or an undo of it, or so that "forget me"
-finds what else there is of somebody.
+Pure. Rows come oldest first. A row is deleted if it is over its table's `Limit`, unless it is in
+use: for an answer that is owed, for the model's view or an undo, or because "forget me" needs it to
+find other data about somebody.
 """
 
 from __future__ import annotations
@@ -11,27 +11,18 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
 
 from evennia_ai.config.fields import brief
 from evennia_ai.errors import ConfigError
 
-# Each before those it refers to.
-TABLES = (
-    "Message",
-    "ToolCall",
-    "ModelCall",
-    "Event",
-    "Turn",
-    "Compaction",
-    "SleepPass",
-    "DailyUse",
-    "SpeakerUse",
+# Each table stands before the tables it refers to.
+TABLES = tuple(
+    "Message ToolCall ModelCall Event Turn Compaction SleepPass DailyUse SpeakerUse".split()
 )
 SUMS = frozenset({"DailyUse", "SpeakerUse"})
 GAME_WIDE = frozenset({"SpeakerUse"})
 MOST = {"days": 36_500, "rows": 10**12}
-# Whatever a limit says: who talked with it a moment ago, today's budgets and the like go by rows.
+# Rows younger than this always stay: recent conversations, today's budgets and others read them.
 LEAST_AGE = timedelta(days=1)
 UNDOS = 2
 
@@ -47,28 +38,28 @@ UNSETTLED = "the journal does not have it yet, or has it still"
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How long rows are kept, in days, and how many of each assistant; None is no limit."""
+    """How long rows are kept, in days, and how many per assistant; None is unlimited."""
 
     days: int | None = None
     rows: int | None = None
 
     def __str__(self) -> str:
-        """As admins read it."""
+        """Return the limit as admins read it."""
         parts = [] if self.days is None else [f"{self.days:,} days"]
         parts += [] if self.rows is None else [f"{self.rows:,} rows"]
         return " or ".join(parts) or "everything"
 
 
-def read_retention(value: Any) -> dict[str, Limit]:
-    """The limits by table, in the order of `TABLES`.
+def read_retention(value: object) -> dict[str, Limit]:
+    """Return the limits by table, in the order of `TABLES`.
 
-    Raises ConfigError with a sentence for each thing that is wrong: where one is, none is used,
-    since a wrong limit must not delete anything.
+    Raises ConfigError with a sentence for each mistake. If there is one, no limit applies, because
+    a wrong limit must not delete anything.
     """
     if not isinstance(value, Mapping):
         raise ConfigError(f"it must be a dictionary, not {brief(value)}.")
     complaints = [
-        f"There is no table '{name}'. There are: {', '.join(TABLES)}."
+        f"There is no table '{name}'. Use {', '.join(TABLES)}."
         for name in value
         if name not in TABLES
     ]
@@ -80,13 +71,13 @@ def read_retention(value: Any) -> dict[str, Limit]:
     return {name: Limit(**value[name]) for name in TABLES if name in value}
 
 
-def _wrong_with(table: str, entry: Any) -> list[str]:
-    """What is wrong with one table's entry."""
+def _wrong_with(table: str, entry: object) -> list[str]:
+    """Return what is wrong with one table's entry."""
     if not isinstance(entry, Mapping):
         return [f"it must be a dictionary such as {{'days': 365}}, not {brief(entry)}."]
-    wrong = [f"'{key}' is neither days nor rows." for key in entry if key not in MOST]
+    wrong = [f"'{key}' is not a limit. Use days or rows." for key in entry if key not in MOST]
     if table in SUMS and "rows" in entry:
-        wrong.append("sums go by days only, not by rows.")
+        wrong.append("rows is not allowed for this table. Use days.")
     for unit, most in MOST.items():
         number = entry.get(unit)
         if number is None:
@@ -94,13 +85,13 @@ def _wrong_with(table: str, entry: Any) -> list[str]:
         if not isinstance(number, int) or isinstance(number, bool) or number < 0:
             wrong.append(f"{unit} must be a whole number from 0, not {brief(number)}.")
         elif number > most:
-            wrong.append(f"{unit} must be {most} at most, not {brief(number)}.")
+            wrong.append(f"{unit} must be at most {most}, not {brief(number)}.")
     return wrong
 
 
 @dataclass(frozen=True, slots=True)
 class LogRow:
-    """A row of a log. ``in_use`` says what needs it; empty where nothing does."""
+    """A row of a log. ``in_use`` says what needs it; empty if nothing does."""
 
     id: int
     at: datetime
@@ -109,36 +100,31 @@ class LogRow:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """What is over a limit at a moment: what is older than ``before``, and each row with an id
-    under ``below``; never what is younger than `LEAST_AGE`."""
+    """The limit now: rows ``before`` a time or ``below`` an id, if old enough."""
 
     now: datetime
     before: datetime | None = None
     below: int = 0
 
     def is_over(self, row: LogRow) -> bool:
-        """True where there is no room for a row any more."""
+        """Return True if a row is over the limit."""
         if row.at > self.now - LEAST_AGE:
             return False
         return row.id < self.below or (self.before is not None and row.at < self.before)
 
 
 def edge_of(limit: Limit, now: datetime, below: int = 0) -> Edge:
-    """The edge that a limit draws now.
-
-    Args:
-        limit: of the table.
-        now: the time.
-        below: the id of the oldest row that the limit of rows has room for; 0 for all.
-    """
+    """Return what a limit means now; ``below`` is the oldest id to keep, 0 for all."""
     before = None if limit.days is None else now - timedelta(days=limit.days)
     return Edge(now, before, below)
 
 
 @dataclass(frozen=True)
 class ChunkPlan:
-    """What becomes of a run of rows: the ids that go, how many that are over the limit stay, by
-    reason, and True where no row in the run was over it: those after it are younger still."""
+    """The rows to delete, and the number of rows over the limit that stay, by reason.
+
+    ``is_last`` is True if no row was over the limit; later rows are younger still.
+    """
 
     going: tuple[int, ...]
     kept: Mapping[str, int] = field(default_factory=dict)
@@ -146,7 +132,7 @@ class ChunkPlan:
 
 
 def plan_chunk(rows: Sequence[LogRow], edge: Edge) -> ChunkPlan:
-    """Choose what goes of some rows, which are in the order of their ids."""
+    """Return which of some rows to delete; the rows are in order of id."""
     over = [row for row in rows if edge.is_over(row)]
     kept = Counter(row.in_use for row in over if row.in_use)
     return ChunkPlan(tuple(row.id for row in over if not row.in_use), kept, not over)
@@ -154,30 +140,26 @@ def plan_chunk(rows: Sequence[LogRow], edge: Edge) -> ChunkPlan:
 
 @dataclass(frozen=True, slots=True)
 class Summed:
-    """A compaction that is in force, with the last message it took out of view."""
+    """A compaction in force, with the last message that it evicted."""
 
     id: int
     upto_seq: int
 
 
 def oldest_needed(in_force: Sequence[Summed]) -> Summed | None:
-    """The compaction that would be in force after `UNDOS` undos, None where there would be none.
-
-    Args:
-        in_force: those in force now, newest first.
-    """
+    """Return the compaction in force after `UNDOS` undos; newest come first."""
     return in_force[UNDOS] if len(in_force) > UNDOS else None
 
 
 @dataclass(frozen=True)
 class Held:
-    """What of one assistant's logs is in use.
+    """The rows of one assistant's logs that are in use.
 
     Attributes:
         events: ids of events that are owed an answer.
-        turns: ids of open turns, and of the latest that took up each of these events.
-        acts_since: what was done since then by turns without an answer counts as done where one of
-            these events is taken up again; None where there are none.
+        turns: ids of open turns, and of the latest turn of each of these events.
+        acts_since: acts since then of unanswered turns count as done if one of these events is
+            retried; None without such events.
         needed: see `oldest_needed`.
     """
 
@@ -188,24 +170,24 @@ class Held:
 
     @property
     def view_after(self) -> int:
-        """The last message that is out of view for good."""
+        """The last message that no undo returns to the context window."""
         return self.needed.upto_seq if self.needed else 0
 
 
 def use_of_message(held: Held, seq: int, event_id: int | None, turn_id: int | None) -> str:
-    """What needs a message."""
+    """Return what needs a message, empty if nothing does."""
     if seq > held.view_after:
         return IN_VIEW
     return UNANSWERED if event_id in held.events else use_of_turn(held, turn_id)
 
 
 def use_of_turn(held: Held, turn_id: int | None) -> str:
-    """What needs whatever belongs to a turn."""
+    """Return what needs a row of a turn, empty if nothing does."""
     return UNDER_WAY if turn_id in held.turns else ""
 
 
 def use_of_act(held: Held, at: datetime, has_ended: bool, turn_id: int | None) -> str:
-    """What needs an act."""
+    """Return what needs an act, empty if nothing does."""
     if not has_ended:
         return UNDER_WAY
     if held.acts_since is not None and at >= held.acts_since:
@@ -215,8 +197,10 @@ def use_of_act(held: Held, at: datetime, has_ended: bool, turn_id: int | None) -
 
 @dataclass(frozen=True, slots=True)
 class CompactionState:
-    """A compaction, or a mask of tool results: the last message it is about, when it was taken
-    back, and whether the journal has the entries of its summary."""
+    """A compaction, or a mask of tool results, up to the message ``upto_seq``.
+
+    ``archived`` says whether the journal has the entries of its summary.
+    """
 
     id: int
     upto_seq: int
@@ -226,15 +210,15 @@ class CompactionState:
 
     @property
     def is_settled(self) -> bool:
-        """False where entries in the journal are still to be written, or taken back."""
+        """False if journal entries are still to be written or withdrawn."""
         return self.is_mask or self.archived == (self.undone_at is None)
 
 
 def use_of_compaction(held: Held, row: CompactionState, now: datetime) -> str:
-    """What needs a compaction, or a mask.
+    """Return what needs a compaction or a mask, empty if nothing does.
 
-    A mask shows as long as a message in view may be under it. One that was just taken back may
-    still be the ``previous`` of another that is being made.
+    A mask is needed while it may cover a message in view. One that was just undone may still be the
+    ``previous`` of another in progress.
     """
     if not row.is_settled:
         return UNSETTLED

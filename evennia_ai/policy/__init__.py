@@ -1,1 +1,1 @@
-"""Pure decisions: plain data in, a frozen decision out. No clock, no random, no I/O, no logging."""
+"""Pure decisions from plain data: no clock, no random, no I/O, no logging."""

@@ -1,4 +1,4 @@
-"""Who may know what (promise P9). Selection in code, before ranking; never a request to a model."""
+"""Rules for who may know what (promise P9); no model is asked to keep a secret."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from evennia_ai.messages import Audience, Message, is_private
 
 
 def visible(item_audience: Audience | None, prompt_audience: Audience) -> bool:
-    """True where an item may enter a prompt whose answer ``prompt_audience`` will hear.
+    """Return True if an item may enter a prompt for this audience.
 
-    ``None`` is room talk, which anybody may know. A private item needs a listener, and all of the
-    listeners must have been its own: a prompt for nobody holds nothing private.
+    ``prompt_audience`` is everybody who will hear the answer. An ``item_audience`` of None is
+    public. A private item is visible only if everybody in the prompt's audience was in the item's
+    audience. An empty prompt audience sees no private item.
     """
     if item_audience is None:
         return True
@@ -20,35 +21,33 @@ def visible(item_audience: Audience | None, prompt_audience: Audience) -> bool:
 
 
 def audience_of(message: Message) -> Audience | None:
-    """The audience to compare with, None for room talk."""
+    """Return a message's audience for comparison, None for public room talk."""
     return frozenset(message["metadata"].get("audience", ())) if is_private(message) else None
 
 
 def select_visible(
     messages: Iterable[Message], prompt_audience: Audience, discretion: str = "strict"
 ) -> list[Message]:
-    """The messages that may enter a prompt for this audience, in their order."""
+    """Return the messages that may enter a prompt for this audience, in order."""
     if discretion == "trusting":
         return list(messages)
     return [m for m in messages if visible(audience_of(m), prompt_audience)]
 
 
 def may_be_said(listeners: Audience, prompt_audience: Audience, private: bool) -> bool:
-    """True where words made from this prompt may be heard by ``listeners``.
+    """Return True if ``listeners`` may hear words that were made from this prompt.
 
-    A prompt that held nothing private binds nobody, whoever has come in since it was built.
+    A prompt without private content does not restrict its listeners, even if somebody arrived after
+    it was built.
     """
     return not private or listeners <= prompt_audience
 
 
 class KnownLine(NamedTuple):
-    """What is known, on one line.
+    """One line of knowledge; ``private`` if only the prompt's audience may know it.
 
-    Attributes:
-        text: the line.
-        private: whether the prompt's audience alone may know of it.
-        speakers: dbrefs of those whose words may be in it: a tool's lock is checked against them
-            (P8).
+    ``speakers`` are the dbrefs of everybody whose words may be in it; a tool's lock is checked
+    against them (P8).
     """
 
     text: str
@@ -57,5 +56,5 @@ class KnownLine(NamedTuple):
 
 
 def speakers_in(records: Iterable[Mapping[str, Any]]) -> Audience:
-    """Everybody whose words may be in some records."""
+    """Return the dbrefs of everybody whose words may be in some records."""
     return frozenset(speaker for record in records for speaker in record["speakers"])

@@ -1,9 +1,9 @@
-"""Whether a provider's refusal means that the prompt is longer than the model's window.
+"""Recognition of provider errors that mean "the prompt exceeds the window".
 
-There is no standard for it: some have a code, most have a sentence. The sentences are spelled in a
-hundred ways but say one of a few things, so they are brought to one spelling and searched for
-these. What speaks of an account's limits (per minute, quota, credits) is vetoed first, and the
-parameter for the reply's length is taken out, since servers complain of it in the same words.
+There is no standard for such errors: some providers send a code, most a sentence. The sentences
+differ in wording but follow a few patterns, so they are normalised to one spelling and matched.
+Errors about account limits (per minute, quota, credits) are excluded first. The name of the
+parameter that limits the reply is removed, because servers complain about it in the same words.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SILENT_SHARE = 0.6
 NEARLY_ALL = 0.99
 FULL_WINDOW = frozenset({"model_context_window_exceeded"})
 
-# Never about one request's length, whatever the text says.
+# These statuses never concern the length of one request.
 VETOED_STATUSES = frozenset({401, 402, 404, 407, 408, 409, 429, 502, 503, 504, 529})
 OVERFLOW_CODE = re.compile(
     r"\bcontext (?:(?:length|window|size) )?(?:exceeded|error|overflow)"
@@ -55,8 +55,8 @@ SUBJECT = (
     r"(?: \([^)]{0,40}\)| #)?"
 )
 
-# Each is a sign by itself where all of its patterns are found: the first in the whole text, since
-# many give the window and the count in two sentences; the others within one sentence.
+# A sign matches if all of its patterns are found: those of WINDOW_PASSED in the whole text, because
+# many providers give the window and the count in two sentences; those of SIGNS in one sentence.
 WINDOW_PASSED = (WINDOW, PASSED)
 SIGNS = (
     (INPUT, r"\btokens?\b", BEYOND, r"#|\blimit\b|\bmaximum\b"),
@@ -66,7 +66,7 @@ SIGNS = (
     (r"\btoo large for\b.{0,60}\bmodel\b",),
     (r"\brange of input length should be\b",),
     (r"\breduce the length of (?:the |your )?(?:messages|prompt|input|context|conversation)\b",),
-    # what vLLM counts as left for the reply is far less than nothing; -1 would be a parameter's
+    # vLLM reports a very negative number of tokens left for the reply; -1 would be a parameter.
     (r"\bmust be at least #, got -\d\d",),
     (r"(?:输入|上下文|提示|内容|prompt).{0,12}(?:过长|超长|超出|超过)",),
 )
@@ -80,12 +80,10 @@ SENTENCE_END = re.compile(r"[.;!?。；](?:\s|$)")
 def is_context_overflow(
     message: str, status: int | None = None, code: str | int | None = None
 ) -> bool:
-    """True where a refusal means that the request is longer than the model's window.
+    """Return True if an error means that the request exceeds the context window.
 
-    Args:
-        message: what the server said; several of its texts may be joined.
-        status: the HTTP status, if known.
-        code: the provider's own name or number for the error, if there was one.
+    ``message`` is the server's text, or several texts joined; ``code`` is the provider's own name
+    or number for the error.
     """
     spelled_code = spell(str(code or ""))
     if status in VETOED_STATUSES or OTHER_CODE.search(spelled_code):
@@ -97,7 +95,7 @@ def is_context_overflow(
 
 
 def says_overflow(text: str) -> bool:
-    """True where a text, already in one spelling, has one of the signs."""
+    """Return True if a text, already normalised by `spell`, matches one of the signs."""
     if OVERFLOW_CODE.search(text) or holds(WINDOW_PASSED, text):
         return True
     sentences = SENTENCE_END.split(REPLY_LIMIT.sub("reply limit", text))
@@ -105,21 +103,26 @@ def says_overflow(text: str) -> bool:
 
 
 def holds(patterns: tuple[str, ...], text: str) -> bool:
-    """True where every pattern is found in the text, in any order."""
+    """Return True if every pattern is found in the text, in any order."""
     return all(re.search(pattern, text) for pattern in patterns)
 
 
 def spell(text: str) -> str:
-    """Text in one spelling: small letters, no quotes, ``_`` and ``/`` as spaces, each number as
-    ``#``; so that ``'max_tokens'`` and ``max tokens``, 8192 and 8,192 are the same."""
+    """Return text in one spelling: ``'max_tokens'`` and ``max tokens`` are equal.
+
+    Lower case, without quotation marks; ``_`` and ``/`` become spaces and each number becomes
+    ``#``.
+    """
     plain = QUOTES.sub("", text[:MOST_CHARS].lower())
     return NUMBER.sub("#", JOINTS.sub(" ", plain))
 
 
 def is_silent_overflow(reply: LLMReply, window: int) -> bool:
-    """True where a reply says by its form alone that the request filled the window: a finish reason
-    of that name (z.ai's), a prompt counted above it, or one cut off before its first word that
-    takes it up (99 %)."""
+    """Return True if a reply's form shows that the request filled the context window.
+
+    The signs are: z.ai's finish reason for it; a prompt count above the window; a reply that was
+    cut off before its first word while the prompt takes up 99 % of the window.
+    """
     if reply.finish_reason in FULL_WINDOW:
         return True
     prompt = reply.usage.prompt_tokens if reply.usage else 0
@@ -129,22 +132,16 @@ def is_silent_overflow(reply: LLMReply, window: int) -> bool:
 
 
 def is_silently_truncated(reported_prompt_tokens: int, estimated_tokens: int, local: bool) -> bool:
-    """True where a local server seems to have cut the prompt without a word.
+    """Return True if a local server seems to have truncated the prompt silently.
 
-    Some answer a prompt that is too long by dropping its beginning; all that shows is a count of
-    tokens far under our estimate. Only servers that people run for themselves do this.
-
-    Args:
-        reported_prompt_tokens: as the server counted them; 0 or less where it did not.
-        estimated_tokens: our own count of the same prompt.
-        local: whether it is such a server.
+    Some local servers drop the beginning of a prompt that is too long; the only sign is a token
+    count far below our estimate. A reported count of 0 or less means that there is none.
     """
     return local and 0 < reported_prompt_tokens < SILENT_SHARE * estimated_tokens
 
 
 def is_local(base_url: str) -> bool:
-    """True for a server on this machine or in a private network, which are run by whoever owns the
-    game and often with a smaller window than the model has."""
+    """Return True for a server on this machine or in a private network."""
     host = urlsplit(base_url).hostname or ""
     try:
         return ip_address(host).is_private

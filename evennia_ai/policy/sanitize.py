@@ -1,9 +1,10 @@
-"""The one way for a model's or a stranger's text to a client, a prompt, a log or a page.
+"""The one sanitizer for text from models or strangers.
 
-Evennia turns ``|lc…|lt…|le`` into a link that runs a command with the clicker's rights, strips
-markup in a single pass only, formats ``{…}`` and runs ``$func()`` in room messages (measured). So
-nothing is stripped that could leave something behind: the characters that start any of it are
-replaced one by one, and what cannot be seen is dropped.
+All such text passes through it on its way to a client, a prompt, a log or a page. Evennia turns
+``|lc…|lt…|le`` into a link that runs a command with the rights of whoever clicks it, strips markup
+in a single pass only, formats ``{…}`` and runs ``$func()`` in room messages (measured). Stripping
+markup could therefore leave new markup behind. This module instead replaces the characters that
+start markup one by one, and drops invisible characters.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ SENTENCE_END = re.compile(r"[.!?…](?=\s|$)")
 
 
 def one_line(text: str) -> str:
-    """Make text a single line of visible characters; newlines and tabs become spaces."""
+    """Return text as one line of visible characters, with spaces for line breaks."""
     kept = []
     for char in text:
         category = unicodedata.category(char)
@@ -40,9 +41,17 @@ def one_line(text: str) -> str:
     return " ".join("".join(kept).split())
 
 
+def storable(text: str) -> str:
+    """Return text that every database and encoder accepts: no lone surrogate, no NUL."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "")
+
+
 def cut_text(text: str, limit: int) -> str:
-    """Shorten to at most ``limit`` characters, at the end of a sentence or a word where one is
-    near, with an ellipsis where it is not a sentence's end."""
+    """Return text shortened to at most ``limit`` characters.
+
+    The cut is at the end of a sentence or a word if one lies in the second half. An ellipsis marks
+    every cut but the end of a sentence.
+    """
     if len(text) <= limit:
         return text
     head = text[: limit - 1]
@@ -54,36 +63,43 @@ def cut_text(text: str, limit: int) -> str:
 
 
 def neutralize(text: str) -> str:
-    """Break whatever starts markup, a format field, an inline function or an MXP tag (which
-    Evennia 6.1 sends to an MXP client as it is)."""
+    """Break whatever starts markup, a format field, an inline function or an MXP tag.
+
+    Evennia 6.1 sends MXP tags to MXP clients unchanged.
+    """
     return TAG_START.sub("< ", FUNCTION_START.sub("$ ", text.translate(REPLACED)))
 
 
 def clean_output(text: str, limit: int = 6_000) -> str:
-    """Text that is safe in a client, a room message, a log line or a table cell.
+    """Return text that is safe in a client, room message, log line or table cell.
 
-    Idempotent; never longer than ``limit`` characters.
+    Idempotent. The result has at most ``limit`` characters.
     """
     return cut_text(neutralize(one_line(text)), limit)
 
 
 def clean_heard(text: str, limit: int = 2_000) -> str:
-    """A player's words as one line for a prompt, as they were but for what cannot be seen."""
+    """Return a player's words as one line for a prompt, without invisible characters."""
     return cut_text(one_line(text), limit)
 
 
 def strip_reasoning(text: str) -> str:
-    """Take out what a model thought to itself: ``<think>`` blocks, unclosed ones to the end, and
-    everything before a closing mark whose opening the template swallowed; and marks of its own
-    that are no words, such as ``<|im_end|>``."""
+    """Remove reasoning, text calls and special tokens from a model's reply.
+
+    ``<think>`` blocks go, unclosed ones up to the end of the text; so does everything before a
+    closing tag whose opening tag the chat template swallowed. Special tokens are marks such as
+    ``<|im_end|>``.
+    """
     text = REASONING.sub("", SPECIAL_TOKEN.sub("", text))
     text = DANGLING_REASONING.sub("", text)
     return CALL_MARKUP.sub("", text).strip()
 
 
 def spoken_words(text: str, name: str, limit: int) -> str:
-    """What a model wrote, as the words the character says: no thoughts, no own name before it, no
-    quotation marks around it. Empty where nothing is left."""
+    """Return a model's text as the words that the character says; may be empty.
+
+    Removes reasoning, the character's own name before the words, and quotation marks around them.
+    """
     words = one_line(strip_reasoning(text))
     words = re.sub(rf"\A{re.escape(name)}(?: says)?\s*[:,]\s*", "", words, flags=re.IGNORECASE)
     closing = QUOTES.get(words[:1])

@@ -1,4 +1,4 @@
-"""Counting tokens. Every part of a message counts; what an endpoint reported corrects the rest."""
+"""Token counts of messages, tools and requests, corrected by endpoints' reports."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from evennia_ai.policy.context.token_estimate import estimate_tokens
 from evennia_ai.policy.overflow import SILENT_SHARE
+from evennia_ai.policy.token_estimate import estimate_tokens
 
 __all__ = [
     "Calibration",
@@ -22,27 +22,28 @@ __all__ = [
     "count_tools",
     "estimate_tokens",
     "is_plausible",
+    "stored_tokens",
 ]
 
 CountText = Callable[[str], int]
 
-MESSAGE_OVERHEAD = 4  # the frame of a message, with its role
-TOOL_OVERHEAD = 8  # the frame of one tool's schema
+MESSAGE_OVERHEAD = 4  # a message's role and delimiters
+TOOL_OVERHEAD = 8  # the delimiters of one tool's schema
 UNCOUNTED = frozenset({"metadata", "role"})
 
 REPORTS_USED = 5
 LOWEST_RATIO, HIGHEST_RATIO = SILENT_SHARE, 3.0
 
 
-def count_message(message: Mapping[str, Any], count_text: CountText = estimate_tokens) -> int:
-    """Tokens of one message: its frame, words, name, calls with their ids and arguments."""
+def count_message(message: Mapping[str, object], count_text: CountText = estimate_tokens) -> int:
+    """Return the tokens of one message: overhead, text, name and calls."""
     return MESSAGE_OVERHEAD + sum(
         _count_value(value, count_text) for key, value in message.items() if key not in UNCOUNTED
     )
 
 
-def _count_value(value: Any, count_text: CountText) -> int:
-    """Tokens of whatever stands in a message; a dictionary costs a frame, as a call does."""
+def _count_value(value: object, count_text: CountText) -> int:
+    """Return the tokens of any value in a message; each dictionary has overhead."""
     if isinstance(value, str):
         return count_text(value)
     if isinstance(value, Mapping):
@@ -53,9 +54,9 @@ def _count_value(value: Any, count_text: CountText) -> int:
 
 
 def count_tools(
-    schemas: Iterable[Mapping[str, Any]], count_text: CountText = estimate_tokens
+    schemas: Iterable[Mapping[str, object]], count_text: CountText = estimate_tokens
 ) -> int:
-    """Tokens of the tools of a request, as JSON; endpoints that write them shorter cost less."""
+    """Return the tokens of a request's tools as JSON (some endpoints write less)."""
     return sum(
         TOOL_OVERHEAD + count_text(json.dumps(schema, ensure_ascii=False, separators=(",", ":")))
         for schema in schemas
@@ -63,31 +64,23 @@ def count_tools(
 
 
 def stored_tokens(message: Mapping[str, Any], count: Callable[[Any], int] = count_message) -> int:
-    """Tokens of a stored message, as they were counted when it was stored; counted now where they
-    were not."""
+    """Return the tokens of a stored message, from its metadata or by counting."""
     return int(message["metadata"].get("tokens") or count(message))
 
 
 def count_conversation_tokens(
-    history: Iterable[Any], model: str | None, count_text: CountText | None = None
+    history: Iterable[Mapping[str, object]], model: str | None, count_text: CountText | None = None
 ) -> int:
-    """Tokens of a list of messages.
+    """Return the tokens of a list of messages, stored or on the wire.
 
-    Args:
-        history: messages, stored or on the wire.
-        model: the model's name, for a ``count_text`` that depends on it.
-        count_text: a tokenizer's count; None is the heuristic.
+    ``count_text`` is the count of a tokenizer for ``model``; None uses the heuristic.
     """
     return sum(count_message(message, count_text or estimate_tokens) for message in history)
 
 
 @dataclass(frozen=True)
 class UsageReport:
-    """What one call was estimated at, and what its endpoint counted.
-
-    ``at`` is when the request was built, in Unix seconds; ``estimate`` and ``prompt_tokens`` count
-    the whole of it, tools included.
-    """
+    """Our estimate and the endpoint's count of one request built at ``at`` (Unix s)."""
 
     estimate: int
     prompt_tokens: int
@@ -95,26 +88,23 @@ class UsageReport:
 
     @property
     def ratio(self) -> float:
-        """The endpoint's tokens for one of ours."""
+        """Return the endpoint's tokens per token of our estimate, 0 without an estimate."""
         return self.prompt_tokens / self.estimate if self.estimate > 0 else 0.0
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """How our estimates compare with what an endpoint counts; without reports, not at all.
-
-    ``ratio`` is the endpoint's tokens for one of ours; ``last`` the report to go on from.
-    """
+    """The endpoint's tokens per token of our estimate, and the latest usable report."""
 
     ratio: float = 1.0
     last: UsageReport | None = None
 
     def count(self, estimate: int) -> int:
-        """Tokens the endpoint will count for a request that we estimate so.
+        """Return the tokens that the endpoint will count for a request we estimate.
 
-        What the last call was counted at, plus what came since at the usual ratio. A request that
-        is shorter than the last, for another listener or after masking, counts less by as much,
-        but never less than the lowest ratio allows.
+        The result is the last reported count plus the change since then at the usual ratio. A
+        request that is shorter than the last one, for another audience or after masking, counts
+        less, but never less than the lowest plausible ratio allows.
         """
         if self.last is None:
             return estimate
@@ -123,22 +113,18 @@ class Calibration:
 
 
 def calibrate(reports: Iterable[UsageReport], since: float | None = None) -> Calibration:
-    """Learn from what endpoints reported of recent calls of one model, oldest first.
+    """Return a calibration from the reports of one model's calls, oldest first.
 
-    Reports of requests built before ``since``, the time of the last compaction, say nothing of the
-    prompts that follow it and are discarded. So are absurd ones: nothing, under 60 % of our
-    estimate (the server truncated in silence), or over three times as much.
+    Discards reports of requests built before ``since``, the time of the last compaction, because
+    later prompts differ from them. Also discards implausible reports: no count, less than 60 % of
+    our estimate (silent truncation), or more than three times our estimate.
     """
-    usable = [report for report in reports if is_plausible(report) and not _older(report, since)]
+    usable = [r for r in reports if is_plausible(r) and (since is None or r.at >= since)]
     if not usable:
         return Calibration()
     return Calibration(median(report.ratio for report in usable[-REPORTS_USED:]), usable[-1])
 
 
 def is_plausible(report: UsageReport) -> bool:
-    """True where an endpoint's count can be that of the request we sent."""
+    """Return True if an endpoint's count can be that of the request we sent."""
     return LOWEST_RATIO <= report.ratio <= HIGHEST_RATIO
-
-
-def _older(report: UsageReport, since: float | None) -> bool:
-    return since is not None and report.at < since

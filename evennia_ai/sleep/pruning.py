@@ -10,7 +10,7 @@ from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
-from evennia_ai.policy.consolidation.forgetting import (
+from evennia_ai.policy.records.forgetting import (
     Fading,
     cited_by,
     is_faded,
@@ -44,7 +44,7 @@ def prune_low_importance_entries(
     Before that, what was looked up lately is counted, and a model scores what is new, since both
     decide what fades. What is pinned, written or weighed by a builder or by code, left by a
     compaction, or the source of something that still holds stays; so does what long-term memory
-    does not have yet, where there is one. See `policy.consolidation.forgetting`.
+    does not have yet, where there is one. See `policy.records.forgetting`.
 
     Args:
         script: the assistant.

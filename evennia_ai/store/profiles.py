@@ -11,7 +11,6 @@ from typing import Any
 from evennia_ai.messages import Audience
 from evennia_ai.policy.consolidation.attribute_synthesis import Finding
 from evennia_ai.policy.consolidation.entity_consolidation import plan_consolidation
-from evennia_ai.policy.consolidation.forgetting import sources_in_use
 from evennia_ai.policy.records.entity_profiles import (
     ATTRIBUTE,
     OBSERVATION,
@@ -28,6 +27,7 @@ from evennia_ai.policy.records.entity_profiles import (
     read_profile_record,
     sentiment_after,
 )
+from evennia_ai.policy.records.forgetting import sources_in_use
 from evennia_ai.policy.records.journal_entry import sameness
 from evennia_ai.policy.records.provenance import Record, copy_of, select_known
 from evennia_ai.store.record_store import RecordStore, copies_known

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from evennia_ai.config import AssistantConfig, ModelProfile
-from evennia_ai.policy.consolidation.forgetting import CITING
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE, OBSERVATION
+from evennia_ai.policy.records.forgetting import CITING
 from evennia_ai.policy.records.long_term import (
     LINK,
     MemoryItem,

@@ -365,7 +365,7 @@ def test_no_profile_or_an_unknown_one_names_those_there_are(admin, line):
 def test_a_built_in_profile_works_at_once_but_wants_a_model(game, admin, mira):
     text = admin.told("aisetup/set Mira/profile = ollama")
     assert "profile is now ollama." in text
-    assert "The profile 'ollama' names no model. Say which: " in text
+    assert "The profile 'ollama' names no model. Set " in text
     admin.told("aisetup/set Mira/llm_model = qwen3:8b")
     assert mira.assistant.profile.base_url == "http://localhost:11434/v1"
     assert mira.assistant.complaints == []

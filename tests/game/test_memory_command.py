@@ -167,7 +167,7 @@ def test_of_somebody_old_values_contradictions_and_observations_are_told(game, m
     now, before = text.index("Oakdale, since 20"), text.index("Riverton, 20")
     assert now < before
     assert "from Ann; known to all; made of j1; against p1 Riverton (from Bob)" in text
-    assert "hums a tune (from Ann; known to all; not sorted yet)" in text
+    assert "hums a tune (from Ann; known to all; not consolidated yet)" in text
     assert "knows nothing of Bob" in ask("aimemory/about Mira = Bob")
 
 

@@ -7,7 +7,7 @@ import pytest
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable, StoreUnavailable
 from evennia_ai.models import SleepPass
-from evennia_ai.policy.consolidation.forgetting import cited_by
+from evennia_ai.policy.records.forgetting import cited_by
 from evennia_ai.policy.records.goal import MOST_OPEN
 from evennia_ai.sleep.reflection import reflect
 from evennia_ai.store.forget import forget_chunk

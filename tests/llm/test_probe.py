@@ -166,7 +166,7 @@ def test_a_web_page_in_place_of_json(probe, provider, profile):
     probe.run(profile)
     text, advice = probe.of(FATAL)[0]
     assert "answers with a web page" in text
-    assert "Did you forget /v1?" in advice
+    assert "The path /v1 may be missing" in advice
 
 
 def test_a_web_page_in_place_of_a_completion(probe, provider, profile):
@@ -272,7 +272,7 @@ def test_neither_models_nor_completions(probe, provider, profile):
 def test_another_api_that_speaks_json(probe, provider, profile):
     provider.queue({"raw": '{"answer": 42}'})
     probe.run(profile)
-    assert "no chat completion" in probe.of(FATAL)[0][0]
+    assert "not a chat completion" in probe.of(FATAL)[0][0]
 
 
 # --- what the model does ---
@@ -281,7 +281,7 @@ def test_another_api_that_speaks_json(probe, provider, profile):
 def test_two_lines_in_a_row_refused(probe, provider, profile):
     provider.queue(error(500, "Conversation roles must alternate"), *GOOD_ANSWERS)
     probe.run(profile)
-    assert "refuses two lines heard in a row" in probe.of(BAD)[0][0]
+    assert "refuses two user messages in a row" in probe.of(BAD)[0][0]
     assert probe.verdict == "The profile 'tavern' works, but not all of it does."
 
 
@@ -289,7 +289,7 @@ def test_no_system_message_taken(probe, provider, profile):
     refusal = error(400, "System role not supported")
     provider.queue(refusal, refusal, *GOOD_ANSWERS)
     probe.run(profile)
-    assert "takes no system message" in probe.of(BAD)[0][0]
+    assert "refuses a system message" in probe.of(BAD)[0][0]
     assert "keeps to the system message" not in repr(probe.findings)
 
 
@@ -325,14 +325,14 @@ def test_thoughts_apart_and_no_use_reported(probe, provider, profile):
     provider.queue(completion(message), *GOOD_ANSWERS[1:])
     probe.run(profile)
     notes = [text for text, _ in probe.of(NOTE)]
-    assert any("thinks before it speaks" in text for text in notes)
+    assert any("reasons before it answers" in text for text in notes)
     assert any("does not report its use" in text for text in notes)
 
 
 def test_a_reply_used_up_by_thinking(probe, provider, profile):
     provider.queue(completion({"content": ""}, "length"), *GOOD_ANSWERS[1:])
     probe.run(profile)
-    assert "used its whole reply up" in probe.of(BAD)[0][0]
+    assert "used up its whole reply" in probe.of(BAD)[0][0]
 
 
 @pytest.mark.parametrize(
@@ -340,7 +340,7 @@ def test_a_reply_used_up_by_thinking(probe, provider, profile):
     [
         (error(500, "tools param requires --jinja flag"), "It says: tools param requires --jinja"),
         ({"text": "Red and blue."}, "It calls no tool"),
-        ({"text": '<tool_call>{"name": "x"}</tool_call>'}, "Its tool calls come as text"),
+        ({"text": '<tool_call>{"name": "x"}</tool_call>'}, "Its tool calls arrive as text"),
         ({"tool_calls": [{"name": "x"}]}, "calls tools that it was not offered"),
         ({"tool_calls": [{"name": TOOL, "arguments": "{colour: red"}]}, "not valid JSON"),
         ({"tool_calls": [{"name": TOOL, "arguments": {"color": 1}}]}, "not those asked for"),
@@ -357,7 +357,7 @@ def test_faults_with_tools(probe, provider, profile, reply, words):
 def test_one_call_in_a_reply_is_noted(probe, provider, profile):
     provider.queue({"text": WORD}, {"tool_calls": TWO_CALLS["tool_calls"][:1]}, {"text": "x"})
     probe.run(profile)
-    assert any("one call in a reply" in text for text, _ in probe.of(NOTE))
+    assert any("one call per reply" in text for text, _ in probe.of(NOTE))
 
 
 def test_a_message_after_tool_results_refused(probe, provider, profile):
@@ -399,7 +399,7 @@ SHOWN = {"raw": json.dumps({"model_info": {"qwen3.context_length": 40960}})}
                 "GET /v1/models": listing({"id": "stub", "owned_by": "library"}),
                 "POST /api/show": SHOWN,
             },
-            "made for 40,960 tokens",
+            "supports 40,960 tokens",
         ),
         ({}, "does not tell its context window"),
     ],

@@ -30,8 +30,8 @@ def test_the_defaults_are_fine():
             {"mask_threshold": 0.7},
             "mask_threshold (0.7) must be below compact_sleep_threshold (0.7).",
         ),
-        ({"max_context_tokens": 3_000}, "is full before anybody has spoken"),
-        ({"max_context_tokens": 6_000}, "Only 1,215 of 6,000 tokens are left for talk"),
+        ({"max_context_tokens": 3_000}, "is full before anybody speaks"),
+        ({"max_context_tokens": 6_000}, "Only 1,215 of 6,000 tokens are left for conversation"),
     ],
 )
 def test_what_does_not_fit_together_is_told(settings, complaint):
@@ -41,7 +41,7 @@ def test_what_does_not_fit_together_is_told(settings, complaint):
 
 def test_a_model_of_unknown_window_is_told_until_the_profile_says_it():
     (found,) = told(HOME)
-    assert "How much the model 'my-own-model' can read is not known" in found
+    assert "The context window of the model 'my-own-model' is unknown" in found
     known = ModelProfile("home", client="openai", model="my-own-model", context_window=16_000)
     assert told(known) == []
     assert told(ModelProfile("p", client="openai", model="gpt-4o-mini")) == []

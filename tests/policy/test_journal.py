@@ -83,7 +83,7 @@ def test_what_is_given_is_put_in_order():
         ({"timestamp": "yesterday"}, "timestamp"),
         ({"timestamp": "2026-01-01T12:00:00"}, "time zone"),
         ({"tags": [""]}, "tags"),
-        ({"mood": "good"}, "There is no field 'mood'. There are: id, "),
+        ({"mood": "good"}, "There is no field 'mood'. Use one of id, "),
     ],
 )
 def test_what_does_not_fit_is_named(fields, words):

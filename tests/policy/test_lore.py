@@ -48,5 +48,5 @@ def test_scopes_have_one_form(raw, scope):
 
 @pytest.mark.parametrize("raw", ["", "tag:", "moon:full", "all:x"])
 def test_a_bad_scope_is_told_with_those_there_are(raw):
-    with pytest.raises(ConfigError, match=r"is no scope. There are: all, tag:<tag>"):
+    with pytest.raises(ConfigError, match=r"is not a scope. Use all, tag:<tag>"):
         check_scope(raw)

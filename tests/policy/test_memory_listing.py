@@ -39,7 +39,7 @@ def entry(**fields):
         ({"source_entity": "#5", "speakers": ["#5", "#6"]}, "from Ann"),
         ({"speakers": ["#5", "#6"]}, "from Ann, Bob"),
         ({"speakers": ["#9"]}, "from #9"),
-        ({}, "told by nobody that is known"),
+        ({}, "unknown source"),
         ({"source_type": "builder", "speakers": ["#5"]}, "a builder's word"),
         ({"source_type": "compaction", "speakers": ["#5"]}, "a summary of old talk"),
         ({"source_type": "observation"}, "noticed by itself"),

@@ -21,7 +21,7 @@ def test_fields_stand_under_headings_and_lists_may_be_written_with_semicolons():
 
 
 def test_an_unknown_field_names_those_there_are():
-    with pytest.raises(ConfigError, match=r"no field 'mood'. There are: text, voice"):
+    with pytest.raises(ConfigError, match=r"no field 'mood'. Use one of text, voice"):
         read_persona({"mood": "x"})
 
 

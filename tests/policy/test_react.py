@@ -18,6 +18,7 @@ from evennia_ai.policy.conversation.react import (
     apply_call,
     begin_step,
     own_call_id,
+    read_arguments,
     refusal_for,
     take_calls,
     wire_arguments,
@@ -136,3 +137,10 @@ def test_what_goes_wrong_for_another_reason_is_no_try_to_write_json():
         fine = ToolCallRequest("", "look", json.dumps({"target": step}))
         state = apply_call(begin_step(state), fine, False, {})
     assert not state.ended
+
+
+def test_arguments_that_are_nested_too_deeply_count_as_garbled() -> None:
+    """Python raises RecursionError on deep JSON, a RuntimeError and no ValueError."""
+    call = ToolCallRequest("", "say", "[" * 19_999)
+    assert read_arguments(call) is None
+    assert apply_call(LoopState(1), call, False, CATEGORIES).garbled == {0}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.consolidation.forgetting import (
+from evennia_ai.policy.records.forgetting import (
     Fading,
     cited_by,
     is_faded,

@@ -57,16 +57,16 @@ def test_limits_are_read_table_by_table_in_the_order_of_deletion():
     ("setting", "sentence"),
     [
         ([], "it must be a dictionary, not []."),
-        ({"Mesage": {"days": 3}}, "There is no table 'Mesage'. There are: Message, ToolCall,"),
+        ({"Mesage": {"days": 3}}, "There is no table 'Mesage'. Use Message, ToolCall,"),
         ({3: {"days": 3}}, "There is no table '3'."),
         ({"Message": 365}, "Message: it must be a dictionary such as {'days': 365}, not 365."),
-        ({"Message": {"day": 3}}, "Message: 'day' is neither days nor rows."),
+        ({"Message": {"day": 3}}, "Message: 'day' is not a limit. Use days or rows."),
         ({"Message": {"days": -1}}, "Message: days must be a whole number from 0, not -1."),
         ({"Message": {"rows": True}}, "Message: rows must be a whole number from 0, not True."),
         ({"Message": {"rows": "9"}}, "Message: rows must be a whole number from 0, not '9'."),
         ({"Message": {"days": 1.5}}, "Message: days must be a whole number from 0, not 1.5."),
-        ({"Event": {"days": 10**6}}, "Event: days must be 36500 at most, not 1000000."),
-        ({"DailyUse": {"rows": 9}}, "DailyUse: sums go by days only, not by rows."),
+        ({"Event": {"days": 10**6}}, "Event: days must be at most 36500, not 1000000."),
+        ({"DailyUse": {"rows": 9}}, "DailyUse: rows is not allowed for this table. Use days."),
     ],
 )
 def test_what_is_wrong_is_told_in_a_sentence(setting, sentence):

@@ -10,6 +10,7 @@ from typing import Any
 
 from evennia_ai.messages import Message, ToolCallRequest
 from evennia_ai.policy.conversation.react import read_arguments
+from evennia_ai.policy.model_text import fenced
 
 RESULT_CHARS = 2_000
 LEAST_WORDS, MOST_WORDS = 50, 500
@@ -94,11 +95,6 @@ def transcript_lines(
             lines.append(f"{name} says: {message['content']}" if said else message["content"])
         lines += [call_line(name, call) for call in message.get("tool_calls") or ()]
     return lines
-
-
-def fenced(mark: str, text: str) -> str:
-    """Text between marks that it cannot close by itself."""
-    return f"<{mark}>\n{text.replace(f'</{mark}', f'< /{mark}')}\n</{mark}>"
 
 
 def summary_request(

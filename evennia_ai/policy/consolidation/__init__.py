@@ -1,1 +1,1 @@
-"""What sleep makes of memories: attributes, reflections, scores, what may be forgotten."""
+"""What sleep derives from memories: attributes, reflections, importance scores."""

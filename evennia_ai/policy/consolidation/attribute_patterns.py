@@ -1,7 +1,7 @@
-"""What plain sentences say of somebody, read without a model: English and German.
+"""Patterns that read attributes from plain sentences, in English and German.
 
-Few shapes, and only where nothing is doubtful: of a question, a "maybe" or a sentence about
-somebody else nothing is read.
+There are few patterns, and they read only what is certain. Questions, doubtful sentences and
+sentences about somebody else yield nothing.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ COUNTED = (
     r"(?: [\w-]+){1,2})"
 )
 
-# Each: the verb with what follows; groups name the attribute's parts. `{thing}` in an attribute is
-# a thing of which there may be many: its value is yes or no.
+# Attribute and pattern; the pattern begins with the verb. An attribute with `{thing}` may hold for
+# many things: its value is yes or no, and "-" before it means no.
 SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (attribute, re.compile(rf"^(?:still |now |also |noch |jetzt |auch )?{pattern}$", re.IGNORECASE))
     for attribute, pattern in (
@@ -60,19 +60,14 @@ COMMON_WORDS = frozenset("to been had just already no gone seen".split())
 
 
 def read_attributes(text: str, names: Collection[str]) -> list[tuple[str, str]]:
-    """The attributes that a text plainly gives somebody, with their values, in its order.
-
-    Args:
-        text: what was noticed of him.
-        names: what he is called, in any case.
-    """
+    """Return the attributes and values that a text gives a subject by these names."""
     own = {word for name in names for word in name.casefold().split()}
     found = [read_sentence(sentence, own) for sentence in sentences_of(text)]
     return [pair for pair in found if pair is not None]
 
 
 def read_sentence(sentence: str, own: Collection[str]) -> tuple[str, str] | None:
-    """The attribute that one sentence gives, None where it plainly gives none."""
+    """Return the attribute and value that one sentence gives, None if unclear."""
     plain = TRAILING.sub("", sentence)
     words = plain.casefold().split()
     if is_question(sentence, words) or DOUBT.search(plain):
@@ -86,7 +81,7 @@ def read_sentence(sentence: str, own: Collection[str]) -> tuple[str, str] | None
 
 
 def predicate_of(sentence: str, own: Collection[str]) -> str:
-    """A sentence without its subject; empty where that is somebody else."""
+    """Return a sentence without its subject; empty if the subject is somebody else."""
     words = sentence.split()
     count = 0
     while count < len(words) and words[count].casefold().strip(",:") in {*own, "the", "der", "die"}:
@@ -97,7 +92,7 @@ def predicate_of(sentence: str, own: Collection[str]) -> str:
 
 
 def as_pair(attribute: str, match: re.Match[str]) -> tuple[str, str] | None:
-    """What a shape's match says, None where it says too much or nothing."""
+    """Return a pattern match as name and value, None if it is unusable."""
     groups = {name: words.strip() for name, words in match.groupdict().items()}
     thing = groups.get("thing", "")
     if thing.casefold().split(" ")[0] in COMMON_WORDS:

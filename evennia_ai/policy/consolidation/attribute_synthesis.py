@@ -1,23 +1,20 @@
-"""From what was noticed of somebody to what is taken to be so: what a model is asked, what of its
-answer counts, and what is found without one."""
+"""Synthesis of attributes from observations, with a model or by patterns."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from evennia_ai.messages import WireMessage
-from evennia_ai.policy.compaction.summary import fenced
 from evennia_ai.policy.consolidation.attribute_patterns import (
     LONGEST_NAME,
     LONGEST_VALUE,
     read_attributes,
 )
+from evennia_ai.policy.model_text import fenced, read_line_object, reply_lines, request
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.policy.sanitize import clean_heard, strip_reasoning
+from evennia_ai.policy.sanitize import clean_heard
 
 MOST_FINDINGS = 20
 MOST_NAME_WORDS = 6
@@ -45,7 +42,7 @@ line out where nothing tells: {{"sentiment": 0.5}}
 
 @dataclass(frozen=True)
 class Finding:
-    """One attribute that was made of observations, named by their ids."""
+    """One attribute made from observations; ``sources`` are their ids."""
 
     attribute: str
     value: str
@@ -54,8 +51,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Synthesis:
-    """What came of some observations; ``refused`` counts the lines of an answer that did not
-    count, ``sentiment`` is None where nothing tells."""
+    """The attributes found, and the subject's sentiment, None if nothing shows it.
+
+    ``refused`` is the number of rejected lines of the reply.
+    """
 
     findings: tuple[Finding, ...] = ()
     sentiment: float | None = None
@@ -70,47 +69,37 @@ def synthesis_request(
     *,
     with_sentiment: bool,
 ) -> list[WireMessage]:
-    """What a model is asked; everything in it must be for the same ears.
+    """Return the request for attributes; all its material must be for one audience.
 
-    Args:
-        name: the character's.
-        entity: what it calls whom the observations are about.
-        observations: new ones, all of one audience.
-        known: values that this audience may know.
-        with_sentiment: whether to ask how it stands between the two.
+    ``entity`` is the character's name for the subject of the observations; ``known`` are values
+    that the audience may know.
     """
     sentiment = ASK_SENTIMENT.format(name=name, entity=entity) if with_sentiment else ""
     noticed = "\n".join(f"{item['id']}: {clean_heard(item['content'])}" for item in observations)
     so_far = "\n".join(f"{value['attribute']}: {value['value']}" for value in known)
     rules = INSTRUCTIONS.format(name=name, entity=entity, sentiment=sentiment)
     material = f"{fenced('known', so_far)}\n{fenced('observations', noticed)}"
-    return [{"role": "system", "content": rules}, {"role": "user", "content": material}]
+    return request(rules, material)
 
 
 def read_synthesis(reply: str, known_ids: Collection[str], *, with_sentiment: bool) -> Synthesis:
-    """What counts of a model's answer: lines of the shape that was asked for, which cite nothing
-    but observations that were shown. Never raises."""
+    """Return a reply's attributes that cite only shown observations. Never raises."""
     findings: list[Finding] = []
     sentiment, refused = None, 0
-    for line in strip_reasoning(reply).splitlines():
+    for line in reply_lines(reply):
         found = read_line(line, known_ids)
         if isinstance(found, Finding) and len(findings) < MOST_FINDINGS:
             findings.append(found)
         elif isinstance(found, float) and with_sentiment:
             sentiment = found
-        elif line.strip() and not line.strip().startswith("```"):
+        else:
             refused += 1
     return Synthesis(tuple(dict.fromkeys(findings)), sentiment, refused)
 
 
 def read_line(line: str, known_ids: Collection[str]) -> Finding | float | None:
-    """One line of an answer: an attribute, or a sentiment, or None for what is neither."""
-    try:
-        said = json.loads(line.strip().rstrip(","))
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(said, dict):
-        return None
+    """Return the attribute or the sentiment on one line, None if it has neither."""
+    said = read_line_object(line)
     if said.keys() == {"sentiment"}:
         return read_sentiment(said["sentiment"])
     attribute, value = words(said.get("attribute")), words(said.get("value"))
@@ -124,30 +113,25 @@ def read_line(line: str, known_ids: Collection[str]) -> Finding | float | None:
     return Finding(attribute, value, tuple(dict.fromkeys(sources)))
 
 
-def words(value: Any) -> str:
-    """A model's text, or its number, as one clean line; empty for anything else."""
+def words(value: object) -> str:
+    """Return a model's text or number as one clean line; empty for anything else."""
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         return ""
     try:
         return clean_heard(str(value)).strip(" :")
-    except ValueError:  # Python refuses to write out an integer of thousands of digits
+    except ValueError:  # Python does not convert an integer of thousands of digits to text
         return ""
 
 
-def read_sentiment(value: Any) -> float | None:
-    """A sentiment within its limits, None for what is none."""
+def read_sentiment(value: object) -> float | None:
+    """Return a sentiment from -1 to 1, None if the value is not one."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     return float(value) if math.isfinite(value) and -1 <= value <= 1 else None
 
 
 def synthesise_plainly(observations: Iterable[Record], names: Collection[str]) -> Synthesis:
-    """The attributes that can be read without a model.
-
-    Args:
-        observations: of one entity.
-        names: what it is called.
-    """
+    """Return the attributes that patterns find in one entity's observations."""
     found = [
         Finding(attribute, value, (item["id"],))
         for item in observations

@@ -1,5 +1,8 @@
-"""What has to be stored where observations become attributes: all of it at once, so that nothing is
-lost or done twice however often it is tried."""
+"""The records to store when observations become attributes.
+
+All of them are stored at once, so an interrupted pass loses nothing and a repeated one changes
+nothing twice.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from evennia_ai.messages import Audience
 from evennia_ai.policy.consolidation.attribute_synthesis import Finding
@@ -21,7 +23,7 @@ from evennia_ai.policy.records.provenance import TRUST, Record
 
 @dataclass(frozen=True)
 class Group:
-    """New observations of one entity that the same people may know of."""
+    """New observations of one entity with one audience, by id."""
 
     entity: str
     audience: Audience | None
@@ -30,22 +32,21 @@ class Group:
 
 @dataclass(frozen=True)
 class Changes:
-    """Records to store: ``changed`` by their ids, and new ones, which have the ids they will be
-    given in this order."""
+    """The records to store: changed ones by id, and new ones in order of id."""
 
     changed: Mapping[str, Record]
     added: tuple[Record, ...]
 
 
 def group_observations(observations: Iterable[Record], most: int) -> list[Group]:
-    """New observations by entity and audience, the oldest first, at most so many in a group."""
+    """Return new observations by entity and audience, oldest first, in small groups."""
     groups: defaultdict[tuple[str, Audience | None], list[str]] = defaultdict(list)
     for item in observations:
-        ears = None if item["audience"] is None else frozenset(item["audience"])
-        groups[item["entity"], ears].append(item["id"])
+        audience = None if item["audience"] is None else frozenset(item["audience"])
+        groups[item["entity"], audience].append(item["id"])
     return [
-        Group(entity, ears, tuple(ids[start : start + most]))
-        for (entity, ears), ids in groups.items()
+        Group(entity, audience, tuple(ids[start : start + most]))
+        for (entity, audience), ids in groups.items()
         for start in range(0, len(ids), most)
     ]
 
@@ -58,15 +59,12 @@ def plan_consolidation(
     *,
     inferred: bool,
 ) -> Changes:
-    """The records after observations became attributes.
+    """Return the records to store after observations became attributes.
 
-    Args:
-        observations: of one entity and one audience, as they are now.
-        values: all values there are of the entity's attributes.
-        findings: what was made of the observations. One that cites an observation which is gone
-            by now is left out: whoever had that forgotten is in it.
-        new_ids: ids for new records, in their order.
-        inferred: whether a model drew these conclusions, which is believed less.
+    The observations have one entity and one audience; ``values`` are all values of that entity. A
+    finding is left out if one of its sources no longer exists, because somebody had that source
+    forgotten. ``new_ids`` yields ids in order. ``inferred`` says whether a model drew the
+    conclusions; these get less trust.
     """
     here = {item["id"]: item for item in observations}
     before = {value["id"]: value for value in values}
@@ -90,12 +88,12 @@ def plan_consolidation(
 
 
 def newest(items: Iterable[Record]) -> datetime:
-    """When the latest of some observations was made."""
+    """Return the time of the latest observation."""
     return max(moment(item["at"]) for item in items)
 
 
 def attribute_from(id: str, finding: Finding, items: Sequence[Record], *, inferred: bool) -> Record:
-    """The value that a finding is, with the origin of what it was made of."""
+    """Return a finding as a value, with the origin of its observations."""
     return make_attribute(
         id,
         items[0]["entity"],
@@ -106,9 +104,12 @@ def attribute_from(id: str, finding: Finding, items: Sequence[Record], *, inferr
     )
 
 
-def common_origin(items: Sequence[Record], *, inferred: bool) -> dict[str, Any]:
-    """Where what was made of several observations comes from: the speakers of all, a source only
-    where it is one for all, and no more trust than the least of them has."""
+def common_origin(items: Sequence[Record], *, inferred: bool) -> dict[str, object]:
+    """Return the origin fields of what was made from several observations.
+
+    It has the speakers of all, a source only if all share it, and at most the lowest trust among
+    them.
+    """
     entities = {item["source_entity"] for item in items}
     kinds = {item["source_type"] for item in items}
     kind = "inference" if inferred or len(kinds) > 1 else kinds.pop()

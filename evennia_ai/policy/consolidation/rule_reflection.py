@@ -1,4 +1,4 @@
-"""What follows from many memories together, as far as counting can tell: without a model."""
+"""Reflection without a model: conclusions by counting."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ OWED_CHARS = 100
 
 
 def reflect_plainly(entries: Sequence[Record], names: Mapping[str, str]) -> tuple[Insight, ...]:
-    """What can be said of entries without a model, by counting: whose word most of it is, what
-    comes up again and again, what is owed."""
+    """Return insights by counting: who told the most, what recurs, what is owed."""
     found = (most_heard(entries, names), recurring(entries, names), still_owed(entries))
     return tuple(insight for insight in found if insight)
 
 
 def most_heard(entries: Sequence[Record], names: Mapping[str, str]) -> Insight | None:
-    """From whom most of it comes, where that is more than anybody else's."""
+    """Return an insight on who told the most, None if nobody clearly did."""
     counts = Counter(e["source_entity"] for e in entries if names.get(e["source_entity"]))
     ranked = counts.most_common(2)
     if not ranked or ranked[0][1] < LEAST_FROM_ONE:
@@ -46,7 +45,7 @@ def most_heard(entries: Sequence[Record], names: Mapping[str, str]) -> Insight |
 
 
 def recurring(entries: Sequence[Record], names: Mapping[str, str]) -> Insight | None:
-    """The word that comes up in the most entries, names of those who spoke left out."""
+    """Return an insight on the word in the most entries, without speakers' names."""
     spoken = {word for name in names.values() for word in content_words(name)}
     holding: dict[str, list[str]] = {}
     for entry in entries:
@@ -65,13 +64,13 @@ def recurring(entries: Sequence[Record], names: Mapping[str, str]) -> Insight | 
 
 
 def as_written(stem: str, entries: Sequence[Record]) -> str:
-    """A word as it stands in the first entry that has it."""
+    """Return a word as the first entry with this stem spells it."""
     words = (word for entry in entries for word in re.findall(r"[\w'’-]+", entry["content"]))
     return next((word for word in words if content_words(word) == [stem]), stem)
 
 
 def still_owed(entries: Sequence[Record]) -> Insight | None:
-    """Debts and promises, where there are several."""
+    """Return an insight on debts and promises, None if there are fewer than two."""
     owed = [entry for entry in entries if OWED.search(entry["content"])]
     if len(owed) < LEAST_CITED:
         return None

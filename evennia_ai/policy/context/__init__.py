@@ -1,1 +1,1 @@
-"""What a prompt holds of the log, and how many tokens it takes."""
+"""The model's view of the log, and the size of the context window."""

@@ -1,10 +1,10 @@
-"""How many tokens a model's context window holds, by whoever knows best.
+"""The size of a model's context window in tokens, from the best source.
 
-First what the game's profile says, then what the endpoint says of itself, then a table by the
-model's name. The table's sources: the vendors' model pages and configurations, checked against
-LiteLLM's ``model_prices_and_context_window`` of November 2026; where sources differ, or a name
-stands for several models, the smaller figure. A local server may give a model less than this: its
-own figure, or the profile's, comes first.
+The sources are, in order: the game's profile, the endpoint's own answer, and a table by model name.
+The table follows the vendors' model pages and configurations, checked against LiteLLM's
+``model_prices_and_context_window`` of November 2026. If sources differ, or a name stands for
+several models, it has the smaller figure. A local server may give a model less than the table says;
+the profile's or the server's figure comes first.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeGuard
 
 BY_PROFILE, BY_ENDPOINT = "as the profile says", "as its endpoint tells"
 BY_NAME, BY_NOBODY = "by the model's name", "nobody says how many; max_context_tokens are taken"
 LEAST, MOST = 256, 100_000_000
 K = 1024
 
-# By how a name begins, without its vendor's; the first that fits.
+# Patterns for the beginning of a name without its vendor; the first match counts.
 MODELS: tuple[tuple[str, int], ...] = (
-    # OpenAI; of the models from gpt-5 on, what a prompt may hold
+    # OpenAI; from gpt-5 on, the figure is the limit of the prompt alone
     (r"gpt-6", 922_000),
     (r"gpt-5\.[56](?!.*-(?:cyber|mini|nano))", 922_000),
     (r"gpt-5\.4(?!.*-(?:mini|nano))", 922_000),
@@ -107,7 +107,7 @@ MODELS: tuple[tuple[str, int], ...] = (
 TABLE = tuple((re.compile(pattern), window) for pattern, window in MODELS)
 VENDOR = re.compile(r".*/|ft:|[a-z][a-z-]*\.(?=[a-z])")
 
-# What endpoints call the room they give, the surest first: what is loaded, what may be asked.
+# Endpoints' names for the window they grant, the most reliable first.
 GIVEN = (
     "loaded_context_length",  # LM Studio
     "n_ctx",  # llama.cpp
@@ -116,14 +116,14 @@ GIVEN = (
     "max_total_tokens",  # text-generation-inference
     "max_input_tokens",  # LiteLLM, Anthropic
     "context_window",  # Groq
-    "context_length",  # OpenRouter, Together, Fireworks, Ollama's list of what is loaded
+    "context_length",  # OpenRouter, Together, Fireworks, Ollama's list of loaded models
     "max_context_length",  # Mistral, LM Studio
     "inputTokenLimit",  # Google
     "max_context_tokens",
     "max_seq_len",
     "context_size",
 )
-# What the model was made for: the server may give it less. A dot stands for any beginning.
+# The window the model was trained for; the server may grant less. A leading dot matches a suffix.
 TRAINED = (
     "n_ctx_train",  # llama.cpp
     ".context_length",  # Ollama: "llama.context_length"
@@ -139,7 +139,7 @@ NAMES = ("id", "name", "model", "model_name", "key")
 
 @dataclass(frozen=True)
 class KnownWindow:
-    """A window in tokens, None where nobody knows it, and who says so."""
+    """A window in tokens, None if unknown, and its source."""
 
     tokens: int | None
     source: str
@@ -148,13 +148,7 @@ class KnownWindow:
 def model_window(
     model: str, profile_window: int | None = None, endpoint_window: int | None = None
 ) -> KnownWindow:
-    """The window to go by, from whoever knows best.
-
-    Args:
-        model: the model's name.
-        profile_window: what the game's profile says.
-        endpoint_window: what ``window_from_models`` read.
-    """
+    """Return the window to use, from the best source."""
     by_name = known_window(model)
     sources = ((BY_PROFILE, profile_window), (BY_ENDPOINT, endpoint_window), (BY_NAME, by_name))
     known = (KnownWindow(tokens, source) for source, tokens in sources if tokens)
@@ -162,13 +156,13 @@ def model_window(
 
 
 def known_window(model: str) -> int | None:
-    """The window of a model by its name alone, in tokens; None for one we do not know."""
+    """Return a model's window in tokens by its name alone, None if unknown."""
     name = bare_name(model)
     return next((window for pattern, window in TABLE if pattern.match(name)), None)
 
 
 def bare_name(model: str) -> str:
-    """A model's name in lower case without its vendor's: "openai/gpt-4o" is "gpt-4o"."""
+    """Return a model's name in lower case without vendor: "openai/gpt-4o" → "gpt-4o"."""
     name = model.strip().lower().replace("_", "-")
     while found := VENDOR.match(name):
         name = name[found.end() :]
@@ -176,15 +170,15 @@ def bare_name(model: str) -> str:
 
 
 def window_from_models(
-    answer: Any, model: str, fields: Sequence[str] = (*GIVEN, *TRAINED)
+    answer: object, model: str, fields: Sequence[str] = (*GIVEN, *TRAINED)
 ) -> int | None:
-    """A model's window as its endpoint tells it, in tokens; None where it does not.
+    """Return a model's window in tokens from its endpoint's answer, None if missing.
 
     Args:
-        answer: the parsed JSON of ``/models``, ``/models/<name>`` or a server's own page, of
-            whatever form; nothing in it is trusted.
-        model: the model's name as it is asked for. A server of one model may call it otherwise.
-        fields: ``GIVEN`` for what the server gives, ``TRAINED`` for what the model could take.
+        answer: the parsed JSON of ``/models``, ``/models/<name>`` or a server's own page, in any
+            form; untrusted.
+        model: the requested model; a server with a single model may name it differently.
+        fields: ``GIVEN`` for the window the server grants, ``TRAINED`` for what the model supports.
     """
     entries = list(_entries(answer))
     for entry in entries:
@@ -193,9 +187,10 @@ def window_from_models(
     return window_of(entries[0], fields) if len(entries) == 1 else None
 
 
-def window_of(entry: Mapping[str, Any], fields: Sequence[str]) -> int | None:
-    """The window in one model's entry, or in what it holds, by the first of the fields it has."""
-    places = [entry, *(entry[key] for key in NESTED if isinstance(entry.get(key), Mapping))]
+def window_of(entry: Mapping[str, object], fields: Sequence[str]) -> int | None:
+    """Return the window from the first known field of one model's entry, or None."""
+    nested = (entry.get(key) for key in NESTED)
+    places = [entry, *(place for place in nested if isinstance(place, Mapping))]
     values = [(str(key), value) for place in places for key, value in place.items()]
     for field in fields:
         for key, value in values:
@@ -205,30 +200,28 @@ def window_of(entry: Mapping[str, Any], fields: Sequence[str]) -> int | None:
     return None
 
 
-def _entries(answer: Any) -> Iterator[Mapping[str, Any]]:
-    """The entries of a list of models, or the one entry that the answer is."""
+def _entries(answer: object) -> Iterator[Mapping[str, object]]:
+    """Yield the entries of a list of models, or the one entry that the answer is."""
     if isinstance(answer, Mapping):
-        lists = [answer[key] for key in LISTS if _is_list(answer.get(key))]
-        if not lists:
-            yield answer
-        answer = [entry for each in lists[:1] for entry in each]
+        lists = (answer[key] for key in LISTS if _is_list(answer.get(key)))
+        answer = next(lists, [answer])
     if _is_list(answer):
         yield from (entry for entry in answer if isinstance(entry, Mapping))
 
 
-def _is_list(value: Any) -> bool:
+def _is_list(value: object) -> TypeGuard[Sequence[object]]:
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
-def _same_model(name: Any, model: str) -> bool:
+def _same_model(name: object, model: str) -> bool:
     if not isinstance(name, str):
         return False
     plain, asked = (each.strip().lower().removeprefix("models/") for each in (name, model))
     return plain == asked or plain.removesuffix(":latest") == asked.removesuffix(":latest")
 
 
-def _tokens(value: Any) -> int | None:
-    """A plausible number of tokens, or None."""
+def _tokens(value: object) -> int | None:
+    """Return a plausible number of tokens, or None."""
     if isinstance(value, str) and value.isdecimal() and len(value) < 12:
         value = int(value)
     if isinstance(value, float) and value.is_integer():

@@ -1,1 +1,1 @@
-"""Who is spoken to, which events belong together, when a turn is over."""
+"""Decisions in a conversation: who is addressed, what joins, when a turn ends."""

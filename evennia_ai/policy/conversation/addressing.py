@@ -1,4 +1,4 @@
-"""Does what was heard call for an answer, or is it talk in the room?"""
+"""The decision whether something heard calls for an answer."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ EVERYBODY = ("anybody", "anyone", "everybody", "everyone", "all of you", "jemand
 
 @dataclass(frozen=True)
 class Hearing:
-    """Everything the decision needs.
+    """The input of the decision.
 
-    ``names`` are the character's own, ``other_names`` those of everybody else who is present but
-    the speaker. ``alone`` is True where no player hears but the speaker, ``chosen`` where the
-    character is the one to answer if any of several may. ``from_assistant`` is True where the
-    speaker is no player, ``players_listen`` where at least one player hears.
+    ``names`` are the character's, ``other_names`` those of everybody else present except the
+    speaker. ``alone`` is True if no player hears it but the speaker, ``chosen`` if this assistant
+    answers when any of several may. ``from_assistant`` is True if the speaker is not a player,
+    ``players_listen`` if at least one player hears it. ``hops`` counts the assistants' answers in a
+    row that led to it.
     """
 
     kind: str
@@ -41,14 +42,14 @@ class Hearing:
 
 @dataclass(frozen=True)
 class Address:
-    """The decision; ``reason`` says why, for the log."""
+    """The decision, with its reason for the log."""
 
     addressed: bool
     reason: str
 
 
 def names_any(text: str, names: Iterable[str]) -> bool:
-    """True where one of the names stands in the text as a word of its own, in any case."""
+    """Return True if the text has one of the names as a whole word, in any case."""
     return any(
         name and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE)
         for name in names
@@ -56,18 +57,17 @@ def names_any(text: str, names: Iterable[str]) -> bool:
 
 
 def is_for_everybody(text: str) -> bool:
-    """True for words to whoever is there: a bare greeting, or a question to anybody."""
+    """Return True for a bare greeting or words to anybody present."""
     return bool(GREETING.fullmatch(text.strip())) or names_any(text, EVERYBODY)
 
 
 def judge_address(hearing: Hearing) -> Address:
     """Decide whether something heard is meant for the character.
 
-    Rules, the first that fits: too many assistants' answers in a row, or assistants among
-    themselves: no; whispered or given to it: yes; no speech: no; it is named: yes; somebody else
-    is named: no; an assistant speaks to nobody: no; everybody is meant: yes, if it is chosen; it
-    is alone with the speaker: yes, if it is chosen; the two were just talking: yes, if it is
-    chosen; else no.
+    The first rule that fits decides. Too many assistants' answers in a row, or assistants among
+    themselves: no. A whisper or a gift: yes. Not speech: no. The character is named: yes. Somebody
+    else is named: no. An assistant speaks: no. Everybody is meant, the two are alone, or they
+    talked a moment ago: yes, if the character is chosen. Otherwise: no.
     """
     if hearing.hops > hearing.max_hops:
         return Address(False, "hop limit")
@@ -95,10 +95,10 @@ def judge_address(hearing: Hearing) -> Address:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One of several assistants who hear the same line.
+    """One of several assistants who hear the same line, by dbref.
 
-    ``last_exchange`` is when it last talked with the speaker (unix seconds, 0 for never or too
-    long ago), ``nearness`` how near its persona is to the words, ``id`` its dbref.
+    ``last_exchange`` is when it last talked with the speaker, in Unix seconds, 0 for never or too
+    long ago; ``nearness`` is how similar its persona is to the words.
     """
 
     id: str
@@ -107,10 +107,10 @@ class Candidate:
 
 
 def choose_responder(candidates: Iterable[Candidate]) -> str:
-    """Who answers a line that is meant for nobody in particular.
+    """Return the dbref of the assistant that answers a line to nobody in particular.
 
-    Whoever was talking with the speaker last; else whose business it is; else the oldest. Every
-    candidate comes to the same answer on its own.
+    That is the one that last talked with the speaker, then the one whose persona is nearest, then
+    the oldest. Every candidate computes the same result on its own.
     """
     best = max(candidates, key=lambda c: (c.last_exchange, c.nearness, -int(c.id.lstrip("#"))))
     return best.id

@@ -1,4 +1,4 @@
-"""When a character acts though nobody spoke to it: a little, and never in the way."""
+"""The decision to act unasked: rarely, and never while people talk."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ HOUR_S = 3_600.0
 
 @dataclass(frozen=True)
 class AutonomyState:
-    """What the decision needs; times in seconds of one clock, None for never.
+    """The input of the decision; times in seconds of one clock, None for never.
 
-    ``acts`` are the times of earlier autonomous calls, ``last_talk_at`` when anybody last spoke in
-    the room, ``news_at`` when something happened that deserves a reaction.
+    ``acts`` are the times of earlier autonomous calls, ``last_talk_at`` is when somebody last spoke
+    in the room, ``news_at`` when something last happened that deserves a reaction.
     """
 
     now: float
@@ -25,25 +25,22 @@ class AutonomyState:
 
 @dataclass(frozen=True)
 class AutonomyLimits:
-    """How much is too much: calls in an hour, and seconds of silence before it acts."""
+    """The limits: calls per hour, and seconds of silence before a call."""
 
     calls_per_hour: int
     quiet_s: float
 
 
-def recent_acts(acts: Sequence[float], now: float) -> list[float]:
-    """The acts of the last hour; none that lie ahead, as where the clock was set back."""
-    return [at for at in acts if 0 <= now - at < HOUR_S]
-
-
 def should_act(state: AutonomyState, limits: AutonomyLimits) -> bool:
     """Decide whether to think now without being asked.
 
-    Never without players near, never beyond the budget, never while people talk. News (somebody
-    came in, the game told something) is reacted to once the room is quiet for a moment; without
-    news the acts are spread evenly over the hour.
+    Never without players near, over the budget, or while people talk. News (an arrival, a message
+    of the game) gets a reaction after a short silence. Without news, the acts are spread evenly
+    over the hour.
     """
-    acts = recent_acts(state.acts, state.now)
+    acts = [
+        at for at in state.acts if 0 <= state.now - at < HOUR_S
+    ]  # a clock set back leaves future ones
     if not state.players_near or len(acts) >= limits.calls_per_hour:
         return False
     last_act = acts[-1] if acts else None
@@ -56,7 +53,7 @@ def should_act(state: AutonomyState, limits: AutonomyLimits) -> bool:
 
 
 def is_news(state: AutonomyState, last_act: float | None) -> bool:
-    """True where something happened since it last acted."""
+    """Return True if something happened since the last act."""
     if state.news_at is None or state.news_at > state.now:
         return False
     return last_act is None or state.news_at > last_act

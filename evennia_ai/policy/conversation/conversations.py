@@ -1,5 +1,4 @@
-"""Which conversations are running, derived from the log of what was said: nothing of it is kept
-beside that."""
+"""The running conversations, derived from the message log alone."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from evennia_ai.messages import Message
 
 @dataclass(frozen=True)
 class RunningTalk:
-    """A conversation with somebody: his dbref, when it began, and when the last line was said."""
+    """A conversation: the partner's dbref, its start, and its last line."""
 
     partner: str
     since: datetime
@@ -20,7 +19,7 @@ class RunningTalk:
 
 
 def lines_by_speaker(messages: Iterable[Message]) -> dict[str, list[datetime]]:
-    """When each speaker said something, oldest first."""
+    """Return the times of each speaker's lines, oldest first."""
     said: dict[str, list[datetime]] = {}
     for message in messages:
         speaker, at = message["metadata"].get("speaker"), message["metadata"].get("at")
@@ -32,12 +31,10 @@ def lines_by_speaker(messages: Iterable[Message]) -> dict[str, list[datetime]]:
 def talks_with(
     partners: Mapping[str, datetime], messages: Iterable[Message], timeout_s: float
 ) -> list[RunningTalk]:
-    """The conversations with some partners, the latest last.
+    """Return the conversations with some partners, the latest last.
 
-    Args:
-        partners: dbref → time of the last exchange.
-        messages: of the log, oldest first.
-        timeout_s: a silence longer than this ends a conversation.
+    ``partners`` has the time of the last exchange by dbref; the messages come oldest first. A
+    silence longer than ``timeout_s`` ends a conversation.
     """
     said = lines_by_speaker(messages)
     talks = [
@@ -48,7 +45,7 @@ def talks_with(
 
 
 def began_at(said: Iterable[datetime], last_at: datetime, timeout_s: float) -> datetime:
-    """When a conversation began: back from its last line to the first longer silence."""
+    """Return when a conversation began: after the last silence longer than the limit."""
     began = last_at
     for at in sorted(said, reverse=True):
         if (began - at).total_seconds() > timeout_s:
@@ -58,5 +55,5 @@ def began_at(said: Iterable[datetime], last_at: datetime, timeout_s: float) -> d
 
 
 def is_stale(last_at: datetime, now: datetime, timeout_s: float) -> bool:
-    """True where nobody continued a conversation; a clock that was set back ends it too."""
+    """Return True if a conversation timed out or the clock was set back."""
     return abs((now - last_at).total_seconds()) > timeout_s

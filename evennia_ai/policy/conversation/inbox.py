@@ -1,4 +1,4 @@
-"""Which of the waiting events the next turn takes, and which have waited too long."""
+"""Decisions on inbox events: which the next turn takes, and which expire."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from datetime import datetime
 
 from evennia_ai.messages import Audience, InboxEvent
 
+SPEECH = frozenset({"say", "whisper"})
+WAITING, DOUBTFUL, ANSWERED = "waiting", "doubtful", "answered"
 MAX_ATTEMPTS = 3
 MAX_EXCUSES = 2
-# The name of the turns that close what may have been said with a short line.
+# The kind of turn that closes a doubtful utterance with a short line.
 EXCUSE = "excuse"
 
 TOO_OLD = "too old to answer"
@@ -19,7 +21,7 @@ GAVE_UP = "gave up after several attempts"
 
 @dataclass(frozen=True)
 class Expired:
-    """An event that gets no turn any more, and why."""
+    """An event that gets no turn any more, with the reason."""
 
     event: InboxEvent
     reason: str
@@ -27,9 +29,9 @@ class Expired:
 
 @dataclass(frozen=True)
 class Batch:
-    """What one turn takes: events that were heard by the same ears.
+    """The events of one turn, all with the same audience.
 
-    ``audience`` is who will hear the answer; ``private`` True where it was whispered.
+    ``audience`` is everybody who will hear the answer; ``private`` is True for whispers.
     """
 
     events: tuple[InboxEvent, ...]
@@ -38,17 +40,17 @@ class Batch:
 
     @property
     def exhausted(self) -> bool:
-        """True where an answer was tried for often enough: there will be an excuse only."""
+        """True if all attempts at an answer were used, so that only an excuse follows."""
         return any(is_exhausted(event) for event in self.events)
 
 
 def is_exhausted(event: InboxEvent) -> bool:
-    """True where an event has had all its attempts at an answer."""
+    """Return True if all of an event's attempts at an answer were used."""
     return event.attempts >= MAX_ATTEMPTS
 
 
 def expiry_reason(event: InboxEvent, now: datetime, max_age_s: float) -> str | None:
-    """Why an event must not be answered any more, None where it may."""
+    """Return why an event must not be answered any more, None if it may be."""
     if event.attempts >= MAX_ATTEMPTS + MAX_EXCUSES:
         return GAVE_UP
     if (now - event.at).total_seconds() > max_age_s:
@@ -57,30 +59,20 @@ def expiry_reason(event: InboxEvent, now: datetime, max_age_s: float) -> str | N
 
 
 def select_expired(events: Iterable[InboxEvent], now: datetime, max_age_s: float) -> list[Expired]:
-    """The events that must be closed unanswered.
-
-    Args:
-        events: those waiting for a turn.
-        now: the time, UTC.
-        max_age_s: the age in seconds from which an answer would be stale.
-    """
+    """Return the events to close without an answer: too old, or tried too often."""
     judged = ((event, expiry_reason(event, now, max_age_s)) for event in events)
     return [Expired(event, reason) for event, reason in judged if reason]
 
 
-def is_reachable(event: InboxEvent, present: Audience) -> bool:
-    """True where somebody who should hear the answer is there. Who left may come back in time."""
-    return bool(present & event.heard.audience)
-
-
 def next_batch(events: Sequence[InboxEvent], present: Audience) -> Batch | None:
-    """The oldest event with every other that was heard by the same ears.
+    """Return the oldest reachable event and all others with the same audience.
 
-    All room talk is one batch, whoever spoke; a whisper goes with whispers among the same people,
-    so that no prompt ever joins what two people told in confidence. What was tried for too often
-    goes by itself. None where nobody can be reached.
+    All room talk is one batch, whoever spoke. Whispers are batched by their parties, so no prompt
+    ever combines what two people said in confidence. Exhausted events form batches of their own.
+    An event is reachable if one of its hearers is present; the others wait, because a hearer may
+    return. Returns None if no event is reachable.
     """
-    reachable = [event for event in events if is_reachable(event, present)]
+    reachable = [event for event in events if present & event.heard.audience]
     if not reachable:
         return None
     first, exhausted = reachable[0].heard, is_exhausted(reachable[0])
@@ -91,16 +83,12 @@ def next_batch(events: Sequence[InboxEvent], present: Audience) -> Batch | None:
     return Batch(same, first.audience, True)
 
 
-SPEECH = frozenset({"say", "whisper"})
-WAITING, DOUBTFUL, ANSWERED = "waiting", "doubtful", "answered"
-
-
 def state_after_loss(acts: Iterable[tuple[str, str]], was_doubtful: bool = False) -> str:
-    """The state of a lost turn's events, from its acts as (name, state).
+    """Return the state of a lost turn's events, from its acts as (tool, state).
 
-    Words that were certainly said answered them; words that may have been said leave them
-    doubtful, to be closed by an excuse; otherwise they wait for a new turn. What was doubtful
-    before (``was_doubtful``) stays so: its excuse alone was lost.
+    Speech that was certainly done answers them. Speech that may have been done leaves them
+    doubtful, to be closed by an excuse; so does ``was_doubtful``, because then only their excuse
+    was lost. Otherwise they wait for a new turn.
     """
     speech = {state for name, state in acts if name in SPEECH}
     if "done" in speech:

@@ -1,7 +1,8 @@
-"""Static knowledge: which pieces a character has, and which of them belong into a prompt.
+"""Lore: static knowledge, and which of it belongs in a prompt.
 
-A piece names its scopes. ``all`` is for everybody; ``tag:``, ``faction:`` and ``room:`` say which
-characters know it; ``quest:`` says who may hear it: every listener must have that flag.
+Each piece names its scopes. ``all`` is for everybody; ``tag:``, ``faction:`` and ``room:`` select
+the characters who know it; ``quest:`` restricts who may hear it: every listener must have that
+flag.
 """
 
 from __future__ import annotations
@@ -28,23 +29,23 @@ class LoreEntry:
 
 
 def check_scope(scope: str) -> str:
-    """Return a scope in its normal form; raises ConfigError where it is none."""
+    """Return a scope in its normal form; raises ConfigError."""
     kind, _, name = scope.strip().lower().partition(":")
     if kind == EVERYBODY and not name:
         return EVERYBODY
     if kind in (*KNOWERS, QUEST) and name.strip():
         return f"{kind}:{name.strip()}"
     raise ConfigError(
-        f"'{scope.strip()}' is no scope. There are: all, tag:<tag>, faction:<name>, "
-        "room:<tag or number>, quest:<flag>."
+        f"'{scope.strip()}' is not a scope. Use all, tag:<tag>, faction:<name>, "
+        "room:<tag or number> or quest:<flag>."
     )
 
 
 def is_known(entry: LoreEntry, labels: frozenset[str]) -> bool:
-    """True where a character with these labels knows the piece, and its listeners may hear it.
+    """Return True if a character knows a piece and its listeners may hear it.
 
-    ``labels`` holds ``all``, the character's and its room's scopes, and the quest flags that every
-    listener has.
+    ``labels`` holds ``all``, the scopes of the character and its room, and the quest flags that
+    every listener has.
     """
     quests = [scope for scope in entry.scopes if scope.startswith(f"{QUEST}:")]
     knowers = [scope for scope in entry.scopes if scope not in quests]
@@ -56,9 +57,9 @@ def is_known(entry: LoreEntry, labels: frozenset[str]) -> bool:
 def select_lore(
     entries: Iterable[LoreEntry], labels: frozenset[str], talk: str, budget_tokens: int
 ) -> list[LoreEntry]:
-    """The known pieces that are nearest to the talk, best first, within a token budget.
+    """Return the known pieces most relevant to the talk, best first, in a budget.
 
-    A piece that shares no content word with the talk is left out; a title counts twice.
+    Leaves out pieces that share no content word with the talk. Words in a title count twice.
     """
     known: Sequence[LoreEntry] = [entry for entry in entries if is_known(entry, labels)]
     texts = [f"{entry.title} {entry.title} {entry.text}" for entry in known]

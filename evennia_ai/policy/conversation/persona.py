@@ -1,4 +1,4 @@
-"""Who a character is: free text, or fields a builder fills in one by one."""
+"""Personas: free text, or fields that a builder fills in one by one."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ class Persona:
     """A persona; every field may be empty.
 
     Attributes:
-        text: in the builder's words, in the second person: "You are Mira, who keeps the Gull."
-        voice: how it sounds: "low, dry, in short sentences".
+        text: free text in the second person: "You are Mira, who keeps the Gull."
+        voice: how the character sounds: "low, dry, in short sentences".
         manner: how it behaves: "wipes mugs while she listens".
         knows: what it knows that others may not.
         wants: its goals.
         never: what it never does.
-        examples: lines it might say, one each.
+        examples: lines it might say.
     """
 
     text: str = ""
@@ -44,41 +44,41 @@ HEADINGS = {
 }
 
 
-def read_persona(value: Any) -> Persona:
-    """Make a persona of text or of a mapping of its fields; raises ConfigError.
+def read_persona(value: object) -> Persona:
+    """Return a persona from text or from a mapping of its fields.
 
-    A list field may be given as one text, its entries separated by semicolons.
+    A list field may be one text with semicolons between the entries. Raises ConfigError.
     """
     if isinstance(value, Persona):
         return value
     if value is None or isinstance(value, str):
         return Persona(text=value or "")
     if not isinstance(value, Mapping):
-        raise ConfigError(f"A persona is text or its fields, not {value!r:.80}.")
+        raise ConfigError(f"A persona must be text or its fields, not {value!r:.80}.")
     strange = sorted(map(str, set(value) - set(FIELD_NAMES)))
     if strange:
         known = ", ".join(FIELD_NAMES)
-        raise ConfigError(f"A persona has no field '{strange[0]}'. There are: {known}.")
+        raise ConfigError(f"A persona has no field '{strange[0]}'. Use one of {known}.")
     return Persona(**{name: _read_field(name, value[name]) for name in value})
 
 
-def _read_field(name: str, value: Any) -> Any:
+def _read_field(name: str, value: object) -> Any:
     if name not in LISTS:
         return str(value or "")
     entries = value.split(";") if isinstance(value, str) else value or ()
     if not isinstance(entries, (list, tuple, set)):
-        raise ConfigError(f"The persona's field '{name}' is text or a list, not {value!r:.80}.")
+        raise ConfigError(f"The field '{name}' must be text or a list, not {value!r:.80}.")
     return tuple(str(entry).strip() for entry in entries if str(entry).strip())
 
 
-def stored_fields(persona: Persona) -> dict[str, Any]:
-    """The fields that say something, as plain data to be stored."""
+def stored_fields(persona: Persona) -> dict[str, object]:
+    """Return the fields that are not empty, as plain data to store."""
     values = {name: getattr(persona, name) for name in FIELD_NAMES}
     return {n: list(v) if n in LISTS else v for n, v in values.items() if v}
 
 
 def render_persona(persona: Persona) -> str:
-    """The persona as it stands in a prompt."""
+    """Return the persona as it stands in a prompt."""
     parts = [persona.text.strip() or "You have no past yet."]
     for name, heading in HEADINGS.items():
         value = getattr(persona, name)

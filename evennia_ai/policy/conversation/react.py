@@ -1,7 +1,7 @@
-"""The ReAct loop's decisions: which of a reply's calls to run, and whether to go on.
+"""The decisions of the ReAct loop: which calls to run, and when a turn ends.
 
-Tool categories: ``free`` tools may be chained, ``once`` tools succeed once in a turn, and a
-``final`` tool that succeeded ends the turn when the reply it stands in has been worked off.
+``free`` tools may be called many times, ``once`` tools succeed once in a turn, and a ``final`` tool
+that succeeds ends the turn after the reply's other calls.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evennia_ai.messages import LLMReply, ToolCallRequest
+from evennia_ai.policy.model_text import read_object
+from evennia_ai.policy.sanitize import storable
 
 ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 FREE, ONCE, FINAL = "free", "once", "final"
@@ -33,9 +35,9 @@ SAME_AGAIN = "You asked for exactly this before; see the result above. Do someth
 class LoopState:
     """What the turn has done so far.
 
-    ``limited`` holds the keys of once and final tools that succeeded; ``seen`` every call asked
-    for, by `fingerprint`, one entry for each time; ``garbled`` the steps whose reply had a call
-    with arguments that are no JSON.
+    ``limited`` has the keys of the once and final tools that succeeded, see `limit_key`. ``seen``
+    has the `fingerprint` of every requested call, with repetitions. ``garbled`` has the steps whose
+    reply had a call with invalid JSON.
     """
 
     turn_id: int
@@ -47,35 +49,33 @@ class LoopState:
 
 
 def read_arguments(call: ToolCallRequest) -> dict[str, Any] | None:
-    """A call's arguments, None where they are no JSON object."""
-    try:
-        arguments = json.loads(call.arguments or "{}")
-    except ValueError:
-        return None
-    return arguments if isinstance(arguments, dict) else None
+    """Return a call's arguments, None if they are not a JSON object."""
+    return read_object(call.arguments or "{}")
 
 
 def fingerprint(call: ToolCallRequest) -> str:
-    """The call by name and arguments, however the JSON was spelled."""
+    """Return the call by name and arguments, independent of JSON spelling."""
     arguments = read_arguments(call)
     spelled = call.arguments if arguments is None else json.dumps(arguments, sort_keys=True)
     return f"{call.name}({spelled})"
 
 
 def limit_key(call: ToolCallRequest) -> str:
-    """What a once or final tool may do once: itself, or itself towards one person."""
+    """Return what a once or final tool may do once: a tool, or a tool and a target."""
     target = (read_arguments(call) or {}).get("target")
     return f"{call.name} {str(target).lower()}" if target else call.name
 
 
 def wire_arguments(call: ToolCallRequest) -> str:
-    """A call's arguments as the log gives them back to a model: servers that parse them answer an
-    error for ever to what one reply spelled wrong."""
+    """Return a call's arguments as a model sees them later, ``{}`` if invalid.
+
+    Servers that parse the arguments would reject every request with an invalid call in its history.
+    """
     return call.arguments if call.arguments and read_arguments(call) is not None else "{}"
 
 
 def base36(number: int, width: int) -> str:
-    """``number`` in base 36, zero-padded to ``width`` characters."""
+    """Return ``number`` in base 36, zero-padded to ``width`` characters."""
     digits = ""
     while number:
         number, rest = divmod(number, 36)
@@ -84,22 +84,16 @@ def base36(number: int, width: int) -> str:
 
 
 def own_call_id(turn_id: int, step: int, number: int) -> str:
-    """An id for a call that is unique in the whole log, whatever the model wrote.
+    """Return an id for a call that is unique in the whole log.
 
-    Some servers number every reply's calls from 0, so that ids meet again in later turns; some
-    take nine letters or digits and nothing else (Mistral), which this is up to turn 60 million.
+    Some servers number every reply's calls from 0, so their ids recur in later turns. Mistral
+    accepts exactly nine letters or digits; this id has nine up to turn 60 million.
     """
     return base36(turn_id, 5) + base36(step, 2) + base36(number, 2)
 
 
-def storable(text: str) -> str:
-    """Text that any database and any encoder takes: no lone surrogate, no NUL."""
-    return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "")
-
-
 def take_calls(reply: LLMReply, state: LoopState, max_calls: int) -> tuple[ToolCallRequest, ...]:
-    """A reply's calls as they are worked off: cleaned, with ids of our own, and no more than one
-    beyond the limit, which stands for all that are refused."""
+    """Return a reply's calls, cleaned, with our own ids, at most one over the limit."""
     return tuple(
         ToolCallRequest(
             own_call_id(state.turn_id, state.step, number),
@@ -111,15 +105,18 @@ def take_calls(reply: LLMReply, state: LoopState, max_calls: int) -> tuple[ToolC
 
 
 def begin_step(state: LoopState) -> LoopState:
-    """The loop at its next model call."""
+    """Return the loop at its next model call."""
     return replace(state, step=state.step + 1)
 
 
 def with_earlier_acts(
     state: LoopState, calls: Iterable[ToolCallRequest], categories: Mapping[str, str]
 ) -> LoopState:
-    """The loop of a turn that is tried again after a crash: what was done, or may have been done,
-    counts as asked for and succeeded, so that it is not done twice (P2)."""
+    """Return the loop of a turn that is retried after a crash.
+
+    Acts that were done, or may have been done, count as requested and successful, so they are not
+    done twice (P2).
+    """
     for call in calls:
         state = replace(apply_call(state, call, True, categories), ended=False)
     return state
@@ -133,15 +130,10 @@ def refusal_for(
     finish_reason: str,
     max_calls: int,
 ) -> str:
-    """Why a call is not run, empty where it is.
+    """Return why a call is not run, empty if it is run.
 
-    Args:
-        call: the call, as `take_calls` gave it.
-        number: its place in the reply, from 0.
-        state: the loop before this call.
-        categories: category by tool name; an unknown tool's error is the toolbox's to tell.
-        finish_reason: of the reply; calls of one that was cut off are not run.
-        max_calls: how many calls of one reply are run.
+    ``call`` comes from `take_calls` and has the place ``number`` in the reply, from 0. The toolbox,
+    not this function, reports unknown tools. Calls of a truncated reply are not run.
     """
     if finish_reason == "length":
         return CUT_OFF
@@ -157,8 +149,11 @@ def refusal_for(
 def apply_call(
     state: LoopState, call: ToolCallRequest, good: bool, categories: Mapping[str, str]
 ) -> LoopState:
-    """The loop after a call: ended by a final tool that succeeded, by a call that was asked for
-    `REPEATS_FATAL` times, or where the model could not write JSON after `REPAIRS` more tries."""
+    """Return the loop after a call.
+
+    The turn ends after a final tool that succeeded, a call that was requested `REPEATS_FATAL`
+    times, or invalid JSON in more than `REPAIRS` replies.
+    """
     seen = (*state.seen, fingerprint(call))
     category = categories.get(call.name, FREE)
     limited, garbled = state.limited, state.garbled

@@ -1,1 +1,1 @@
-"""Facts in talk: found, compared with a summary, recalled."""
+"""Facts in conversation: extraction, comparison with a summary, recall."""

@@ -1,17 +1,15 @@
-"""The facts in what is about to leave the context: found, looked for again, and put into bullets.
+"""Facts in messages that a compaction evicts: extraction, comparison, bullets.
 
-Deterministic, and generous: what a sentence promises, counts, names or places is a fact, and it is
-the sentence that is kept, word for word. Nothing is believed: a fact is what somebody said.
+Deterministic and generous: a sentence with a promise, number, name or place is a fact, and the
+whole sentence is kept word for word. A fact is only what somebody said; nothing here believes it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from evennia_ai.messages import Audience, Message
-from evennia_ai.policy.context.token_estimate import estimate_tokens
 from evennia_ai.policy.facts.cues import cues_of, is_question, slot_of
 from evennia_ai.policy.facts.match import TextIndex, normal_term
 from evennia_ai.policy.facts.sources import WHISPERED, Source, sentences_of, spoken
@@ -27,6 +25,7 @@ from evennia_ai.policy.facts.terms import (
     tokens_of,
 )
 from evennia_ai.policy.facts.vocabulary import RELATIONS
+from evennia_ai.policy.token_estimate import estimate_tokens
 
 DEBT, PROMISE, SECRET, RELATION, TASK = "debt", "promise", "secret", "relation", "task"
 IDENTITY, PREFERENCE, ITEM, POSSESSION = "identity", "preference", "item", "possession"
@@ -37,7 +36,7 @@ WEIGHTS: Mapping[str, int] = {
 }  # fmt: skip
 WEIGHTY = frozenset({NAME, NUMBER, TIME, QUOTED})
 ASKABLE = frozenset({DEBT, PROMISE, TASK})
-ASKED = 4  # what a question mentions weighs less by this
+ASKED = 4  # a fact in a question weighs this much less
 OF_ONESELF = frozenset("i i'm i've my we we're we've our".split())
 MOST_TERMS = 6
 BULLET_OVERHEAD = 2
@@ -45,19 +44,19 @@ BULLET_OVERHEAD = 2
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One thing that was said.
+    """One statement that somebody made.
 
-    Args:
+    Attributes:
         kind: a key of ``WEIGHTS``.
         terms: the words that must be found again, as they were said.
-        sentence: where they stand, at most ``MOST_CHARS`` long.
-        speaker: the display name of who said it; "" for what was only seen.
-        seq: of the message; 0 where it has none.
-        audience: who alone may know of it, None for room talk.
-        weight: how much it matters, 1 to 10.
-        subject: whom or what a value is of, and ``attribute`` which; both "" for most facts. A
-            later fact of the same speaker, subject and attribute takes its place.
-        dbref: the speaker's; "" where nobody's, or where that is not known.
+        sentence: the sentence with them, at most ``MOST_CHARS`` long.
+        speaker: the speaker's display name; empty for what was only seen.
+        seq: the message's sequence number; 0 without one.
+        audience: who alone may know it; None if it is public.
+        weight: importance, 1 to 10.
+        subject, attribute: whose value it gives, and of which attribute; both empty for most facts.
+            A later fact of the same speaker, subject and attribute replaces it.
+        dbref: the speaker's dbref; empty if unknown.
     """
 
     kind: str
@@ -75,12 +74,10 @@ class Fact:
 def extract_facts(
     messages: Iterable[Message], names: Iterable[str] = (), own_name: str = ""
 ) -> tuple[Fact, ...]:
-    """The facts in a list of messages, each once, outdated ones left out, in their order.
+    """Return the facts in messages, each once, without outdated ones, in order.
 
-    Args:
-        messages: stored messages; calls of speech tools count as the character's own words.
-        names: display names that are known to be names, beside those of the speakers.
-        own_name: the character's.
+    Calls of speech tools count as the words of the character, whose name is ``own_name``. ``names``
+    are known display names beside those of the speakers.
     """
     messages = list(messages)
     known = names_in(messages, [*names, own_name])
@@ -89,18 +86,18 @@ def extract_facts(
 
 
 def names_in(messages: Iterable[Message], names: Iterable[str] = ()) -> frozenset[str]:
-    """`known_names` of the speakers of messages, and of others."""
+    """Return `known_names` of the speakers of messages, and of other names."""
     speakers = {str(message["metadata"].get("speaker_name") or "") for message in messages}
     return known_names([*names, *speakers])
 
 
 def gather(found: Sequence[Fact]) -> tuple[Fact, ...]:
-    """What `facts_in` found in many messages, as `extract_facts` gives it."""
+    """Return what `facts_in` found in many messages in the form of `extract_facts`."""
     return settle(_without_false_names(found))
 
 
 def _without_false_names(facts: Sequence[Fact]) -> list[Fact]:
-    """Leave out what looked like a name where a sentence began and is a plain word elsewhere."""
+    """Return facts without "names" that occur elsewhere in lower case."""
     plain = {word for fact in facts for word in fact.sentence.split() if word.islower()}
     return [
         fact
@@ -114,7 +111,7 @@ def _without_false_names(facts: Sequence[Fact]) -> list[Fact]:
 
 
 def known_names(names: Iterable[str]) -> frozenset[str]:
-    """Names as ``facts_in`` looks them up: in lower case, whole and word by word."""
+    """Return names for ``facts_in``: in lower case, whole and word by word."""
     lower = [name.lower() for name in names if name]
     return frozenset([*lower, *(word for name in lower for word in name.split() if len(word) > 2)])
 
@@ -122,13 +119,7 @@ def known_names(names: Iterable[str]) -> frozenset[str]:
 def facts_in(
     message: Message, known: Collection[str] = frozenset(), own_name: str = ""
 ) -> list[Fact]:
-    """The facts in one message, for those who take them as messages come; then ``settle``.
-
-    Args:
-        message: a stored message.
-        known: ``known_names`` of those who may be spoken of.
-        own_name: the character's.
-    """
+    """Return the facts in one message with its `known_names`; then call ``settle``."""
     return [
         fact
         for source, text in spoken(message, own_name)
@@ -138,16 +129,15 @@ def facts_in(
 
 
 def settle(facts: Iterable[Fact]) -> tuple[Fact, ...]:
-    """Each fact once, and of contradicting values the latest, in the order of their sources.
+    """Return each fact once, and the latest of contradicting values, in order.
 
-    Of the same name, place or thing said twice, the weightier mention stays, or the first. What
-    one speaker says never takes the place of what another said, nor what was said in private that
-    of what everybody heard.
+    Of two mentions of the same name, place or thing, the more important one stays, or the first.
+    One speaker's fact never replaces another's, and a private fact never replaces a public one.
     """
-    latest: dict[tuple[Any, ...], Fact] = {}
+    latest: dict[tuple[object, ...], Fact] = {}
     for fact in facts:
         if fact.attribute:
-            key: tuple[Any, ...] = (fact.speaker, fact.subject, fact.attribute, fact.audience)
+            key: tuple[object, ...] = (fact.speaker, fact.subject, fact.attribute, fact.audience)
         else:
             words = tuple(" ".join(normal_term(term)) or term for term in fact.terms)
             key = (fact.kind, words, fact.audience)
@@ -170,11 +160,10 @@ def settle(facts: Iterable[Fact]) -> tuple[Fact, ...]:
 
 
 def keep_facts(facts: Sequence[Fact], most: int) -> tuple[Fact, ...]:
-    """At most so many facts, in their order, and as much of what was said as these can hold: of
-    several in one sentence the weightiest stays, then the newest do."""
+    """Return at most ``most`` facts: the main one of each sentence, then the newest."""
     if len(facts) <= most:
         return tuple(facts)
-    kept: dict[tuple[Any, ...], Fact] = {}
+    kept: dict[tuple[object, ...], Fact] = {}
     for fact in facts:
         key = fact.speaker, fact.sentence, fact.audience, fact.seq
         if key not in kept or kept[key].weight < fact.weight:
@@ -183,13 +172,13 @@ def keep_facts(facts: Sequence[Fact], most: int) -> tuple[Fact, ...]:
 
 
 def missing_facts(facts: Iterable[Fact], texts: Iterable[str]) -> tuple[Fact, ...]:
-    """The facts that none of the texts still holds, each with all of its terms in one place."""
+    """Return the facts that none of the texts holds with all terms in one place."""
     indexes = [TextIndex(text) for text in texts]
     return tuple(fact for fact in facts if not any(index.says(fact.terms) for index in indexes))
 
 
 def holds_more(text: str, before: str, facts: Sequence[Fact]) -> bool:
-    """True where a text holds more of the facts than the one before it, and each that one held."""
+    """Return True if a text holds all facts of the text before it, and more."""
     lost, lost_before = missing_facts(facts, [text]), missing_facts(facts, [before])
     return set(lost) < set(lost_before)
 
@@ -199,35 +188,35 @@ def as_bullets(
     budget_tokens: int,
     count_text: Callable[[str], int] = estimate_tokens,
 ) -> tuple[str, ...]:
-    """Sentences that hold these facts, the most important first, within a budget.
+    """Return sentences that hold these facts, most important first, in a budget.
 
-    A sentence is written once, with its speaker, however many facts it holds, and left out where
-    those before it hold them all.
+    Each sentence is written once with its speaker, and left out if earlier sentences hold all of
+    its facts.
     """
     bullets: list[str] = []
-    told: list[set[str]] = []
+    written: list[set[str]] = []
     for group in _by_importance(facts):
         new = {" ".join(normal_term(term)) or term for fact in group for term in fact.terms}
         bullet = bullet_of(group[0])
         cost = count_text(bullet) + BULLET_OVERHEAD
-        if cost > budget_tokens or any(new <= before for before in told):
+        if cost > budget_tokens or any(new <= before for before in written):
             continue
-        told.append(new)
+        written.append(new)
         budget_tokens -= cost
         bullets.append(bullet)
     return tuple(bullets)
 
 
 def bullet_of(fact: Fact) -> str:
-    """One line: who said it, and the sentence."""
+    """Return a fact as one line with its speaker."""
     if not fact.speaker:
         return fact.sentence
     return f"{fact.speaker}{WHISPERED if fact.audience is not None else ''}: {fact.sentence}"
 
 
 def _by_importance(facts: Iterable[Fact]) -> list[list[Fact]]:
-    """Facts by their sentences; those of much weight and many facts first, then the newest."""
-    groups: dict[tuple[Any, ...], list[Fact]] = {}
+    """Return facts by sentence: important and rich ones first, then the newest."""
+    groups: dict[tuple[object, ...], list[Fact]] = {}
     for fact in facts:
         groups.setdefault((fact.speaker, fact.sentence, fact.audience), []).append(fact)
 
@@ -278,7 +267,7 @@ def _facts_of(sentence: str, source: Source, known: Collection[str]) -> list[Fac
 
 
 def _is_telling(terms: Sequence[Term], lower: Sequence[str]) -> bool:
-    """True where a sentence says something of a thing, and does not merely mention one."""
+    """Return True if a sentence says something about a thing, beyond naming it."""
     things = [term.text for term in terms if term.kind == THING]
     return bool(things) and (
         len(things) < len(terms)
@@ -288,7 +277,7 @@ def _is_telling(terms: Sequence[Term], lower: Sequence[str]) -> bool:
 
 
 def _chosen(terms: Sequence[Term], lower: Sequence[str] = ()) -> list[str]:
-    """The terms that stand for a whole sentence: things give way where there are many."""
+    """Return the terms that stand for a sentence; things go first if there are many."""
     kept = [term for term in terms if term.kind != THING or len(terms) <= MOST_TERMS]
     words = [term.text for term in (kept or terms)[:MOST_TERMS]]
     told = {word for text in words for word in text.lower().split()}

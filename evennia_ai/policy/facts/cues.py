@@ -1,4 +1,4 @@
-"""What a sentence does: promises, owes, asks, tells a secret or a value that may change later."""
+"""Cues in a sentence: a promise, debt, question, secret, or a changeable value."""
 
 from __future__ import annotations
 
@@ -13,17 +13,7 @@ from evennia_ai.policy.facts.vocabulary import (
     RELATIONS,
 )
 
-ORDER = (
-    "debt",
-    "promise",
-    "secret",
-    "relation",
-    "preference",
-    "identity",
-    "task",
-    "item",
-    "possession",
-)
+ORDER = "debt promise secret relation preference identity task item possession".split()
 BY_WORD = {word: kind for kind, words in reversed(CUE_WORDS.items()) for word in words.split()}
 BY_PAIR = {pair.strip(): kind for kind, pairs in CUE_PAIRS.items() for pair in pairs.split("|")}
 FOREIGN = {
@@ -59,7 +49,7 @@ NUMERAL = re.compile(r"^(?:about |only |exactly )?(?:\d|(?:two|three|four|five|s
 
 
 def cues_of(lower: Sequence[str], sentence: str) -> list[str]:
-    """What kinds of sentence it is, the weightiest first."""
+    """Return the kinds of a sentence, the most important first."""
     found = {BY_WORD[word] for word in lower if word in BY_WORD}
     before = ""
     for word in lower:
@@ -75,7 +65,7 @@ def cues_of(lower: Sequence[str], sentence: str) -> list[str]:
 
 
 def is_question(sentence: str, lower: Sequence[str]) -> bool:
-    """True for what asks; what it mentions is a fact of less weight."""
+    """Return True for a question."""
     end = sentence.rstrip(" \"”'»)")
     return end.endswith(("?", "？", "؟")) or (
         bool(lower) and lower[0] in ASKING and not end.endswith((".", "!"))
@@ -83,9 +73,10 @@ def is_question(sentence: str, lower: Sequence[str]) -> bool:
 
 
 def slot_of(sentence: str, lower: Sequence[str], speaker: str) -> tuple[str, str] | None:
-    """Whose value a sentence tells, and which: the same sentence with another value replaces it.
+    """Return the subject and attribute that a sentence gives a value for.
 
-    None where it tells none, or one that could stand beside others: the door may be oak and open.
+    The same sentence with another value replaces it. None if there is no value, or if several
+    values may hold at once: a door may be oak and open.
     """
     if COPULAS.isdisjoint(lower):
         return None
@@ -110,7 +101,7 @@ def _owner(word: str, speaker: str) -> str:
 
 
 def _shape(value: str) -> str:
-    """What a value looks like; values of different looks do not contradict one another."""
+    """Return the form of a value; values of different forms do not contradict."""
     value = ARTICLE.sub("", value.strip())
     if NUMERAL.match(value):
         return "number"

@@ -1,7 +1,7 @@
-"""Whether a text still says something: compared by words in one spelling, not letter by letter.
+"""Comparison of texts by normalised words.
 
-Case, punctuation, accents, plural endings and the spelling of numbers make no difference; Russian
-and its like are compared without their endings; scripts without spaces letter by letter.
+Ignores case, punctuation, accents, plural endings and the spelling of numbers. Cyrillic words are
+compared without endings, and scripts without spaces by letters.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from evennia_ai.policy.context.token_estimate import MARKS
 from evennia_ai.policy.facts.terms import WIDE
 from evennia_ai.policy.facts.vocabulary import DETERMINERS, NUMBER_WORDS, SCALES
+from evennia_ai.policy.token_estimate import MARKS
 
-# A mark is a word of its own, so that "three: hundred" is no number.
+# A punctuation mark is a word of its own, so "three: hundred" is not a number.
 WORD = re.compile(rf"\d+(?:[.:]\d+)*|[^\W\d_](?:[{MARKS}]|[^\W\d_])*|[,;:.!?()\"“”«»„]")
 GROUPED = re.compile(r"(?<=\d)[,'’ ](?=\d{3}(?!\d))")
 POSSESSIVE = re.compile(r"['’]s\b")
@@ -28,13 +28,13 @@ CHINESE_DIGITS = {char: value for value, char in enumerate("零一二三四五�
     "〇": 0, "两": 2, "兩": 2,
 }  # fmt: skip
 CHINESE_SCALES = {"十": 10, "百": 100, "千": 1000}
-MOST = 10**9  # "a hundred hundred hundred ..." ends somewhere
-LOOSE_WORDS = 4  # how many others may stand within a term
-NEAR_WORDS = 60  # how far apart the terms of one fact may stand
+MOST = 10**9  # limits "a hundred hundred hundred ..."
+LOOSE_WORDS = 4  # other words allowed within a term
+NEAR_WORDS = 60  # distance allowed between the terms of one fact
 
 
 def normal_words(text: str) -> list[str]:
-    """A text's words in one spelling, numbers as digits, articles left out."""
+    """Return a text's words in one spelling, numbers as digits, without articles."""
     if not text.isascii():
         text = _plain(text)
     text = GROUPED.sub("", POSSESSIVE.sub("", text.lower()))
@@ -44,7 +44,7 @@ def normal_words(text: str) -> list[str]:
 
 @lru_cache(maxsize=8_192)
 def normal_term(term: str) -> tuple[str, ...]:
-    """`normal_words` of a term: the same few are compared over and over."""
+    """Return `normal_words` of a term, cached."""
     return tuple(normal_words(term))
 
 
@@ -64,7 +64,7 @@ def _stem(word: str) -> str:
 
 
 def _digits(words: Sequence[str]) -> list[str]:
-    """Words with every number in words written in digits: "three hundred and five" is 305."""
+    """Return words with numbers in digits: "three hundred and five" → 305."""
     found: list[str] = []
     index = 0
     while index < len(words):
@@ -78,7 +78,7 @@ def _digits(words: Sequence[str]) -> list[str]:
 
 
 def _number_at(words: Sequence[str], index: int) -> tuple[int, int]:
-    """The number in words that begins here, and the index behind it."""
+    """Return the number in words at ``index``, and the index after it."""
     total, current = 0, 0
     start = index
     while index < len(words) and current < MOST:
@@ -99,7 +99,7 @@ def _number_at(words: Sequence[str], index: int) -> tuple[int, int]:
 
 
 def _adds(number: int, unit: int) -> bool:
-    """True for the 2 of "forty-two" and the 5 of "a hundred and five", not for "two five"."""
+    """Return True for the 2 of "forty-two" and "a hundred and two", not "two two"."""
     if number % 100 == 0:
         return True
     return unit < 10 and number % 10 == 0 and number % 100 >= 20
@@ -124,7 +124,7 @@ def _chinese_number(text: str) -> int:
 
 
 class TextIndex:
-    """A text that many terms are looked up in."""
+    """A text prepared for many look-ups of terms."""
 
     def __init__(self, text: str) -> None:
         self._places: dict[str, list[int]] = defaultdict(list)
@@ -133,7 +133,7 @@ class TextIndex:
         self._wide = _squeezed(text) if WIDE.search(text) else ""
 
     def says(self, terms: Iterable[str]) -> bool:
-        """True where the text holds all of these terms, near one another."""
+        """Return True if the text holds all of these terms near one another."""
         found: list[list[int]] = []
         for term in terms:
             if WIDE.search(term):
@@ -147,7 +147,7 @@ class TextIndex:
         return len(found) < 2 or _near(found, NEAR_WORDS)
 
     def _places_of(self, term: Sequence[str]) -> list[int]:
-        """Where these words stand together; the whole text for a term without words."""
+        """Return where these words stand together; [0] for a term without words."""
         words = set(term)
         if not words:
             return [0]
@@ -165,7 +165,7 @@ def _near(found: list[list[int]], reach: int) -> bool:
 
 
 def _within(places: list[int], place: int, reach: int) -> bool:
-    """True where one of these sorted places is within ``reach`` of a place."""
+    """Return True if a sorted place lies within ``reach`` of ``place``."""
     at = bisect_left(places, place - reach)
     return at < len(places) and places[at] <= place + reach
 

@@ -1,14 +1,14 @@
-"""Whose words stand in a message, and the sentences they are made of."""
+"""The words in a message with their speakers, split into sentences."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from evennia_ai.messages import Audience, Message
 from evennia_ai.policy.audience import audience_of
+from evennia_ai.policy.model_text import read_object
 
 MOST_CHARS = 220
 MOST_RESULT_CHARS = 240
@@ -28,7 +28,7 @@ CLAUSE_END = re.compile(r"(?<=,) | (?=and |but |und |и |et |y )|(?<=，)|(?<=�
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Whose words they are, by name and dbref, and where they stand."""
+    """The speaker of some words, by name and dbref, and their place in the log."""
 
     speaker: str
     seq: int
@@ -37,7 +37,7 @@ class Source:
 
 
 def spoken(message: Message, own_name: str) -> list[tuple[Source, str]]:
-    """What a message holds of words, and whose they are."""
+    """Return the texts in a message with their sources."""
     meta = message["metadata"]
     seq, audience = int(meta.get("seq") or 0), audience_of(message)
     content = message.get("content") or ""
@@ -59,7 +59,7 @@ def spoken(message: Message, own_name: str) -> list[tuple[Source, str]]:
 
 
 def _heard(content: str, speaker: str, seq: int, audience: Audience | None) -> tuple[Source, str]:
-    """The words without "Ann says:"; an emote and a notice have no speaker."""
+    """Return the words without "Ann says:"; emotes and notices have no speaker."""
     if content.startswith("(") and content.endswith(")"):
         return Source("", seq, audience), content[1:-1]
     if speaker:
@@ -75,7 +75,7 @@ def _heard(content: str, speaker: str, seq: int, audience: Audience | None) -> t
 
 
 def _noted(line: str, seq: int, audience: Audience | None) -> tuple[Source, str]:
-    """A line of an earlier summary; one of ours names its speaker."""
+    """Return a line of an earlier summary; our own bullets name their speaker."""
     found = BULLET.fullmatch(line)
     if not found:
         return Source("", seq, audience), line
@@ -83,25 +83,18 @@ def _noted(line: str, seq: int, audience: Audience | None) -> tuple[Source, str]
 
 
 def _words_of_calls(message: Message) -> list[str]:
-    """What the character said by its tools."""
+    """Return what the character said by tools."""
     said = []
     for call in message.get("tool_calls") or ():
         function = call.get("function") or {}
         if function.get("name") in SPOKEN_BY_TOOL:
-            said.append(_text_argument(function.get("arguments") or ""))
+            words = (read_object(function.get("arguments") or "") or {}).get("text")
+            said.append(words if isinstance(words, str) else "")
     return said
 
 
-def _text_argument(arguments: str) -> str:
-    try:
-        text = json.loads(arguments)["text"]
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return ""
-    return text if isinstance(text, str) else ""
-
-
 def sentences_of(text: str) -> list[str]:
-    """A text's sentences; one that is too long comes in clauses, or in pieces."""
+    """Return a text's sentences; a long one comes in clauses or in pieces."""
     found: list[str] = []
     parts = SENTENCE_END.split(text) if MAY_END.search(text, 0, len(text) - 1) else (text,)
     for sentence in map(str.strip, parts):
@@ -113,7 +106,7 @@ def sentences_of(text: str) -> list[str]:
 
 
 def _pieces(clauses: Iterable[str]) -> list[str]:
-    """Clauses put together again as far as they fit; what is longer still is cut between words."""
+    """Return clauses joined up to the limit; longer ones are cut between words."""
     pieces: list[str] = [""]
     for clause in clauses:
         for start in _cuts(clause):

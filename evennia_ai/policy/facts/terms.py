@@ -1,7 +1,7 @@
-"""What a sentence speaks of: names, numbers with their nouns, times, places, things.
+"""Terms of a sentence: names, numbers with nouns, times, places, things.
 
-Grammar by the order of words alone: a run of plain words that no verb or function word breaks is
-the name of something. Scripts without capitals or spaces are searched for what stands out in them.
+Works by word order alone: a run of plain words without a verb or function word names something.
+Scripts without capitals or spaces are searched for distinctive patterns.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from evennia_ai.policy.context.token_estimate import MARKS
 from evennia_ai.policy.facts.vocabulary import (
     BREAKS,
     DETERMINERS,
@@ -27,6 +26,7 @@ from evennia_ai.policy.facts.vocabulary import (
     VAGUE_TIMES,
     VERB_FORMS,
 )
+from evennia_ai.policy.token_estimate import MARKS
 
 NAME, NUMBER, TIME, PLACE, THING, QUOTED = "name", "number", "time", "place", "thing", "quoted"
 
@@ -60,7 +60,7 @@ WIDE_TERMS = (
     ),
     (NUMBER, re.compile("(\\d+(?:[.,:]\\d+)*(?:\\s?[\u4e00-\u9fff\uac00-\ud7a3]{1,4})?)")),
 )
-# What stands before a verb, so that a word we do not know is one.
+# An unknown word after one of these is a verb.
 BEFORE_VERBS = frozenset(
     """i you he she we they it who that which must should could can will would shall might may i'll
     you'll he'll she'll we'll they'll it'll i'd you'd he'd she'd we'd they'd let's don't doesn't
@@ -79,25 +79,19 @@ NO_ADVERBS = frozenset("family jelly lily belly bully ally assembly monopoly gul
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """Words of a sentence, as they stand there, and what they are."""
+    """Words of a sentence, unchanged, and their kind."""
 
     text: str
     kind: str
 
 
 def tokens_of(sentence: str) -> list[str]:
-    """Words, numbers and the marks that part them."""
+    """Return words, numbers, and the punctuation that separates them."""
     return TOKEN.findall(sentence)
 
 
 def find_terms(sentence: str, tokens: list[str], known: Collection[str] = ()) -> list[Term]:
-    """What a sentence speaks of, in its order.
-
-    Args:
-        sentence: one sentence.
-        tokens: its ``tokens_of``.
-        known: names of people, in lower case, which are names wherever they stand.
-    """
+    """Return the terms of a sentence, in order; ``known`` are names in lower case."""
     if not sentence.isascii() and WIDE.search(sentence):
         return _wide_terms(sentence, known) + [
             term for term in Reader(tokens, known).read() if not WIDE.search(term.text)
@@ -112,7 +106,7 @@ def find_terms(sentence: str, tokens: list[str], known: Collection[str] = ()) ->
 
 
 def _wide_terms(sentence: str, known: Collection[str]) -> list[Term]:
-    """Chinese, Japanese, Korean and Thai have no capitals, and but one of them spaces."""
+    """Return terms of Chinese, Japanese, Korean and Thai, which have no capitals."""
     found = [Term(name, NAME) for name in known if name and name in sentence.lower()]
     for kind, pattern in WIDE_TERMS:
         found += [Term(text.strip(), kind) for text in pattern.findall(sentence)]
@@ -120,7 +114,7 @@ def _wide_terms(sentence: str, known: Collection[str]) -> list[Term]:
 
 
 class Reader:
-    """Reads the tokens of one sentence from left to right."""
+    """A reader of one sentence's tokens from left to right."""
 
     def __init__(self, tokens: list[str], known: Collection[str]) -> None:
         self.tokens = tokens
@@ -129,7 +123,7 @@ class Reader:
         self.terms: list[Term] = []
 
     def read(self) -> list[Term]:
-        """All terms of the sentence."""
+        """Return all terms of the sentence."""
         index, end = 0, len(self.tokens)
         while index < end:
             low = self.lower[index]
@@ -140,7 +134,7 @@ class Reader:
         return self.terms
 
     def _step(self, index: int) -> int:
-        """Take up what begins here; returns the index behind it, or this one for nothing."""
+        """Read what begins here; return the index after it, or this one for nothing."""
         token, low = self.tokens[index], self.lower[index]
         if is_number(low):
             return self._number(index)
@@ -156,7 +150,7 @@ class Reader:
         return self._thing(index)
 
     def _is_verb(self, index: int, before: str) -> bool:
-        """True where a word that is in no list of ours stands as a verb stands."""
+        """Return True if an unknown word stands in the place of a verb."""
         if before in BEFORE_VERBS or (self.terms and self._follows_name(index)):
             return True
         if before in DETERMINERS:
@@ -205,7 +199,7 @@ class Reader:
         return end
 
     def _joins(self, index: int) -> bool:
-        """True for the "of" in "Isle of Glass"."""
+        """Return True for the "of" in "Isle of Glass"."""
         rest = self.tokens[index + 1 : index + 3]
         if self.lower[index] not in NAME_JOINTS or not rest:
             return False
@@ -230,7 +224,7 @@ class Reader:
         return noun_end
 
     def _goes_on_counting(self, index: int) -> bool:
-        """True within "three hundred and five"."""
+        """Return True within "three hundred and five"."""
         word, after = [*self.lower[index : index + 2], "", ""][:2]
         return is_number(word) or (word == "and" and is_number(after))
 
@@ -254,7 +248,7 @@ class Reader:
         )
 
     def _run_end(self, start: int, most: int, capitals: bool = False) -> int:
-        """The end of a run of words that go on naming one thing; "of" and what follows belongs."""
+        """Return the end of a run of words that name one thing, with an "of" part."""
         end = start
         while end < min(len(self.tokens), start + most):
             token, low = self.tokens[end], self.lower[end]
@@ -270,7 +264,7 @@ class Reader:
         return self._of_end(end) if end > start or not capitals else self._of_end(start)
 
     def _of_end(self, end: int) -> int:
-        """The end of "of silver", "of the Reeve" behind a thing."""
+        """Return the end of "of silver" or "of the Reeve" after a thing."""
         if "".join(self.lower[end : end + 1]) != "of":
             return end
         at = end + 1
@@ -290,7 +284,7 @@ ORDINALS = frozenset({"st", "nd", "rd", "th"})
 
 
 def is_number(word: str) -> bool:
-    """True for digits and for words like "forty-two"; not for "one", which is seldom counted."""
+    """Return True for digits and numbers in words, but not for "one"."""
     if word[:1].isdigit():
         return True
     if "-" in word:
@@ -301,10 +295,10 @@ def is_number(word: str) -> bool:
 
 
 def is_adverb(word: str) -> bool:
-    """True for "slowly"; False for "family"."""
+    """Return True for "slowly", False for "family"."""
     return word.endswith("ly") and len(word) > 4 and word not in NO_ADVERBS
 
 
 def bare(word: str) -> str:
-    """A word without the possessive."""
+    """Return a word without the possessive."""
     return word.removesuffix("'s").removesuffix("’s")

@@ -1,8 +1,8 @@
-"""The words by which a sentence gives away what it tells. Lists only; nothing is decided here."""
+"""Word lists for the recognition of facts; nothing is decided here."""
 
 from __future__ import annotations
 
-# What stands before a thing: after one of these a run of plain words names something.
+# A run of plain words after one of these names a thing.
 DETERMINERS = frozenset(
     """a an the my your his her its our their this that these those some any every each another
     whose no both""".split()
@@ -13,7 +13,7 @@ PLACING = frozenset(
 )
 JOINING = frozenset("of with for by before after until till without against about like".split())
 
-# Russian and Ukrainian likewise; words of other languages look too much like English ones.
+# Russian and Ukrainian too; words of other languages look too much like English ones.
 CYRILLIC_WORDS = frozenset(
     """я ты вы он она оно они мы мне меня мной тебе тебя вам вас нам нас ему его ей её ее им их
     мой моя моё мои твой твоя твои ваш ваша наш наша свой свою это этот эта эти то тот та те что
@@ -76,7 +76,7 @@ PAST = frozenset(
 
 
 def _forms(verb: str) -> tuple[str, ...]:
-    """The regular forms of a verb."""
+    """Return the regular forms of a verb."""
     stem = verb.removesuffix("e")
     if verb.endswith("y") and verb[-2] not in "aeo":
         return verb, f"{verb[:-1]}ies", f"{verb[:-1]}ied", f"{verb}ing"
@@ -92,7 +92,7 @@ ADVERBS = frozenset(
     forward straight far close long ever quite straightaway immediately""".split()
 )
 BREAKS = FUNCTION_WORDS | VERB_FORMS | ADVERBS
-# Verbs that are things too: "the silver ring", "three guards".
+# Verbs that are also nouns: "the silver ring", "three guards".
 ALSO_NOUNS = frozenset(
     """answer bake bite build burn buy call care catch cause charge claim climb close count cover
     cross cry cure cut dance dare deal demand dread drink drop end escape fall fear feed fight find
@@ -103,15 +103,15 @@ ALSO_NOUNS = frozenset(
     taste touch trade train travel treat trust try turn use visit vow wait walk wash watch win wish
     wonder work worry worship wound""".split()
 )
-# Their -s is a verb's all the same.
+# Forms in -s of the above that are still verbs.
 VERBS_ALL_THE_SAME = frozenset(
     """builds buys finds hides hits holds hurts lacks leads leaves lies pushes puts reads sets shows
     starts stays stops swims takes waits wins""".split()
 )
-# What ends a thing's name once it has begun.
+# Words that end the name of a thing.
 NAME_BREAKS = (BREAKS - ALSO_NOUNS - {f"{noun}s" for noun in ALSO_NOUNS}) | VERBS_ALL_THE_SAME
 
-# Too general to be worth keeping for themselves.
+# Words too general to be facts by themselves.
 GENERIC = frozenset(
     """thing things stuff way ways time times lot lots bit kind sort one ones man men woman women
     person people folk folks part place point matter day days night moment while word words side end
@@ -120,7 +120,7 @@ GENERIC = frozenset(
     everyone course case chance luck world life hand hands eye eyes head face""".split()
 )
 
-# Words that begin sentences with a capital and are no names.
+# Words that begin sentences with a capital but are not names.
 STARTERS = (
     BREAKS
     | GENERIC
@@ -169,13 +169,14 @@ TIMES = frozenset(
     week weeks month months year years hour hours minute minutes days nights moon moons o'clock
     eve""".split()
 )
-# "Good morning", "for a minute": no time at all, unless something was in it.
+# "Good morning", "for a minute": not a time, except after a preposition.
 VAGUE_TIMES = frozenset(
     """morning evening afternoon minute minutes hour hours days week weeks month months year years
     nights today eve""".split()
 )
 
-# What a sentence is, by single words in it, by two in a row, and beyond English by parts of words.
+# Cues for the kind of a sentence: words, pairs of words, and parts of words beyond English.
+
 CUE_WORDS = {
     "debt": """owe owes owed owing debt debts borrow borrows borrowed lent lend lends loan repay
         repaid""",

@@ -1,6 +1,6 @@
-"""A circuit breaker: an endpoint that keeps failing is left alone, then probed by one call.
+"""A circuit breaker: it pauses calls to a failing endpoint, then tries one.
 
-Closed, open, half-open, as in M. Nygard, "Release It!" (2007), as a value and pure transitions.
+Closed, open and half-open, as in M. Nygard, "Release It!" (2007), as a value with pure transitions.
 """
 
 from __future__ import annotations
@@ -21,8 +21,11 @@ BEYOND_ANY_PAUSE_S = 3_600.0
 
 @dataclass(frozen=True)
 class BreakerLimits:
-    """``failures`` in a row open it for ``pause_s`` seconds, twice as long each time a probe fails,
-    up to ``longest_pause_s``."""
+    """When the breaker opens, and for how long.
+
+    ``failures`` in a row open it for ``pause_s`` seconds. The pause doubles with each failed probe,
+    up to ``longest_pause_s``.
+    """
 
     failures: int = 5
     pause_s: float = 5.0
@@ -31,11 +34,11 @@ class BreakerLimits:
 
 @dataclass(frozen=True)
 class Breaker:
-    """What is known of one endpoint and model.
+    """The state for one endpoint and model.
 
-    ``failures`` count those in a row; ``open_until`` is the clock's second until which it is left
-    alone, None while it is closed; ``pauses`` how often in a row it was opened; ``probing`` True
-    while the one call is under way that decides; ``error`` the last failure, in words.
+    It counts ``failures`` in a row and ``pauses`` in a row. Calls pause until the clock second
+    ``open_until``, None while closed. ``probing`` is True while the probe call runs; ``error`` is
+    the last failure in words.
     """
 
     failures: int = 0
@@ -46,40 +49,43 @@ class Breaker:
 
     @property
     def closed(self) -> bool:
-        """True while calls go through."""
+        """True while calls are allowed."""
         return self.open_until is None
 
 
 def admits(breaker: Breaker, now: float) -> bool:
-    """True where a call may start: while it is closed, and one probe when the pause is over, or
-    when so much of it is left that the clock must have been set back."""
+    """Return True if a call may start.
+
+    A closed breaker admits every call, an open one a single probe after the pause. A pause of more
+    than an hour means that the clock was set back; then a probe is also admitted.
+    """
     if breaker.open_until is None:
         return True
     return not breaker.probing and not 0 < breaker.open_until - now <= BEYOND_ANY_PAUSE_S
 
 
 def after_start(breaker: Breaker) -> Breaker:
-    """A call that `admits` let through has started."""
+    """Return the breaker after an admitted call started."""
     return breaker if breaker.closed else replace(breaker, probing=True)
 
 
 def after_abandoned(breaker: Breaker) -> Breaker:
-    """A call ended without telling anything about the endpoint: it was cancelled by its caller."""
+    """Return the breaker after a caller cancelled its call, which proves nothing."""
     return replace(breaker, probing=False)
 
 
 def after_success(breaker: Breaker) -> Breaker:
-    """The endpoint answered, be it with an error about this one request."""
+    """Return the breaker after any answer, even an error about the one request."""
     return Breaker()
 
 
 def after_failure(
     breaker: Breaker, error: ProviderError, now: float, limits: BreakerLimits
 ) -> Breaker:
-    """The endpoint failed.
+    """Return the breaker after the endpoint failed.
 
-    What cannot get better by itself (a wrong key, a used-up account) opens it at once; what the
-    provider says about when to come back is kept, up to the longest pause.
+    A lasting error (a wrong key, an exhausted quota) opens it at once. The provider's retry time is
+    respected up to the longest pause.
     """
     failures = breaker.failures + 1
     lasting = isinstance(error, ProviderMisconfigured | QuotaExhausted)
@@ -92,7 +98,7 @@ def after_failure(
 
 
 def judges_endpoint(error: ProviderError) -> bool:
-    """True where an error tells that the endpoint, and not this request, is at fault."""
+    """Return True if an error is the endpoint's fault, not this request's."""
     if isinstance(error, Busy | CircuitOpen):
         return False
     return isinstance(error, ProviderUnavailable | ProviderMisconfigured | QuotaExhausted)

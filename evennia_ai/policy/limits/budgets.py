@@ -1,4 +1,4 @@
-"""Budgets of tokens for a UTC day: reserved before a call, settled when its cost is known."""
+"""Token budgets for a UTC day: reserved before a call, settled after it."""
 
 from __future__ import annotations
 
@@ -14,26 +14,28 @@ NAMES = {
 }
 Account = tuple[str, str]
 WHOLE_GAME: Account = (GAME, "")
+CALLS, TOKENS_IN, TOKENS_OUT, MS = "calls", "tokens_in", "tokens_out", "ms"
+NOTHING: Mapping[str, int] = {CALLS: 0, TOKENS_IN: 0, TOKENS_OUT: 0, MS: 0}
 
 
 @dataclass(frozen=True)
 class Charge:
-    """Who pays for one call: a limit in tokens a day for each account, None without a limit.
+    """The accounts that pay for one call, each with its daily limit in tokens.
 
-    A call that several players set off is shared among them evenly.
+    A limit of None is unlimited. Several players who caused one call share its cost evenly.
     """
 
     limits: Mapping[Account, int | None]
 
     def share(self, account: Account, tokens: int) -> int:
-        """What one account pays of a call."""
+        """Return what one account pays for a call."""
         players = sum(kind == PLAYER for kind, _ in self.limits)
         return -(-tokens // players) if account[0] == PLAYER else tokens
 
 
 @dataclass(frozen=True, eq=False)
 class Reservation:
-    """Tokens put aside for one call."""
+    """Tokens reserved for one call."""
 
     charge: Charge
     tokens: int
@@ -42,23 +44,19 @@ class Reservation:
 
 @dataclass
 class Budgets:
-    """What was spent and what is reserved today, by account.
-
-    Kept in memory; ``spent`` is filled from the log when a day is begun.
-    """
+    """Today's spent and reserved tokens by account, kept in memory."""
 
     day: date = date.min
     spent: dict[Account, int] = field(default_factory=dict)
     reserved: dict[Account, int] = field(default_factory=dict)
 
     def begin_day(self, day: date, spent: Mapping[Account, int]) -> None:
-        """Start counting a day with what the log knows of it; open reservations stay."""
+        """Begin a day with the log's figures; open reservations stay."""
         self.day = day
         self.spent = dict(spent)
 
     def exhausted(self, charge: Charge, tokens: int) -> Account | None:
-        """The first account whose limit a call of so many tokens would break, None where there is
-        none. What is reserved counts as spent, so that no burst of calls slips through."""
+        """Return the first account whose limit a call exceeds, reservations included."""
         for account, limit in charge.limits.items():
             used = self.spent.get(account, 0) + self.reserved.get(account, 0)
             if limit is not None and used + charge.share(account, tokens) > limit:
@@ -66,13 +64,13 @@ class Budgets:
         return None
 
     def reserve(self, charge: Charge, tokens: int) -> Reservation:
-        """Put tokens aside for a call."""
+        """Reserve tokens for a call."""
         for account in charge.limits:
             self._add(self.reserved, account, charge.share(account, tokens))
         return Reservation(charge, tokens, self.day)
 
     def settle(self, reservation: Reservation, tokens: int) -> None:
-        """A call has ended and cost this much; of yesterday's, only the reservation is undone."""
+        """Replace a reservation by the call's cost; a past day's is only undone."""
         charge = reservation.charge
         for account in charge.limits:
             self._add(self.reserved, account, -charge.share(account, reservation.tokens))
@@ -88,13 +86,9 @@ class Budgets:
             sums.pop(account, None)
 
 
-CALLS, TOKENS_IN, TOKENS_OUT, MS = "calls", "tokens_in", "tokens_out", "ms"
-NOTHING: Mapping[str, int] = {CALLS: 0, TOKENS_IN: 0, TOKENS_OUT: 0, MS: 0}
-
-
 def add_call(
     cost: Mapping[str, int], tokens_in: int, tokens_out: int, duration_ms: int
 ) -> dict[str, int]:
-    """The cost with one call more, whether it came to anything or not."""
+    """Return a cost with one more call, successful or not."""
     more = {CALLS: 1, TOKENS_IN: tokens_in, TOKENS_OUT: tokens_out, MS: duration_ms}
     return {name: cost.get(name, 0) + more[name] for name in NOTHING}

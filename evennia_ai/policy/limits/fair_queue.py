@@ -1,4 +1,4 @@
-"""A waiting line that is fair: each owner in turn, players' calls before background work."""
+"""A fair queue: owners take turns, and players' calls precede background work."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ T = TypeVar("T", bound=Hashable)
 
 
 class FairQueue(Generic[T]):
-    """First come, first served within one owner; between owners, one each in turn.
+    """A queue with one line per owner: first come, first served within a line.
 
-    Whatever is put as ``background`` waits until nothing else does. All steps but `remove` take
-    the same time at any length; `remove` is linear in what its owner has waiting.
+    Owners take turns. Items put as ``background`` wait until nothing else does. Every operation
+    takes constant time except `remove`, which is linear in its owner's line.
     """
 
     def __init__(self) -> None:
@@ -37,11 +37,11 @@ class FairQueue(Generic[T]):
 
     @property
     def only_background(self) -> bool:
-        """True where only background work waits."""
+        """True if only background work waits."""
         return bool(self._places) and not self._lines[False]
 
     def take(self) -> T:
-        """Take the next item; raises IndexError where there is none."""
+        """Take the next item; raises IndexError if nothing waits."""
         for line in self._lines:
             if line:
                 owner, waiting = line.popitem(last=False)
@@ -53,7 +53,7 @@ class FairQueue(Generic[T]):
         raise IndexError("nothing waits")
 
     def remove(self, item: T) -> None:
-        """Take one item out of the line, wherever it stands; nothing happens if it is not there."""
+        """Remove an item from its line; does nothing if it is not there."""
         place = self._places.pop(item, None)
         if place is None:
             return

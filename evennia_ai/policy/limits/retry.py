@@ -1,4 +1,4 @@
-"""What a refusal says about coming back: when, or that waiting will not help."""
+"""When an error response allows a retry, and whether waiting can help."""
 
 from __future__ import annotations
 
@@ -26,13 +26,10 @@ SHORT_SPAN = re.compile(r"\bper (?:min|minute|second|hour)\b|\b[tr]pm\b", re.IGN
 
 
 def parse_retry_after(value: str, now: datetime) -> float | None:
-    """Read a ``Retry-After`` header: seconds from now, or None where it says nothing usable.
+    """Return the seconds that a ``Retry-After`` header asks for, None if unusable.
 
-    Args:
-        value: a number of seconds, whole or not, or an HTTP date (RFC 9110, 10.2.3).
-        now: the time to count from, aware of its zone.
-
-    A date that has passed is 0; nothing is longer than `LONGEST_WAIT_S`.
+    The value is a number of seconds or an HTTP date (RFC 9110, 10.2.3), counted from ``now``. A
+    past date is 0. No wait is longer than `LONGEST_WAIT_S`.
     """
     text = value.strip()
     if SECONDS.fullmatch(text):
@@ -47,11 +44,10 @@ def parse_retry_after(value: str, now: datetime) -> float | None:
 
 
 def asked_wait_s(headers: Mapping[str, str], now: datetime) -> float | None:
-    """How many seconds a response asks to wait, or None.
+    """Return the seconds that a response asks to wait, or None.
 
-    Args:
-        headers: of the response, by their names in small letters.
-        now: our own time; a date is counted from the server's, where it tells it.
+    Header names are in lower case. A date counts from the server's time if the response has it,
+    else from ``now``.
     """
     milliseconds = headers.get("retry-after-ms", "").strip()
     if SECONDS.fullmatch(milliseconds):
@@ -60,7 +56,7 @@ def asked_wait_s(headers: Mapping[str, str], now: datetime) -> float | None:
 
 
 def server_time(headers: Mapping[str, str], now: datetime) -> datetime:
-    """The time by the server's own clock where it tells it, else ours."""
+    """Return the time of the server's clock if the response has it, else ours."""
     try:
         told = parsedate_to_datetime(headers.get("date", ""))
     except (TypeError, ValueError, OverflowError):
@@ -71,13 +67,9 @@ def server_time(headers: Mapping[str, str], now: datetime) -> datetime:
 def is_quota_exhausted(
     message: str, status: int | None, code: str, retry_after_s: float | None
 ) -> bool:
-    """True where somebody must pay, or a day must pass, before the endpoint answers again.
+    """Return True if only payment or a long wait makes the endpoint answer again.
 
-    Args:
-        message: what the server said.
-        status: the HTTP status.
-        code: the provider's own name for the error, if any.
-        retry_after_s: how long it asks to wait, if it does.
+    ``code`` is the provider's own name for the error, ``retry_after_s`` the wait it asks for.
     """
     if status == 402 or SPENT_CODE.search(code):
         return True

@@ -1,1 +1,1 @@
-"""What a probe asks an endpoint, and how the answers are graded."""
+"""The questions that a probe asks an endpoint, and the grading of its answers."""

@@ -1,7 +1,7 @@
-"""What an endpoint can, and what is wrong with it, from what it answered. Pure.
+"""What an endpoint supports and what is wrong with it, judged from its answers.
 
-The shell asks, one step after the other; each step's answer is judged here into findings, and a
-finding that is `FATAL` ends the probe.
+The shell asks one question after the other. Each answer becomes findings here; a `FATAL` finding
+ends the probe.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LOCAL_SERVERS = {OLLAMA_PORT: "Ollama", LLAMACPP_PORT: "llama-server", VLLM_PORT
 
 @dataclass(frozen=True)
 class Target:
-    """What is probed. ``address`` may be shown; ``key_env`` is empty without a key."""
+    """The endpoint to probe; its ``address`` may be shown to people."""
 
     profile: str
     model: str
@@ -39,11 +39,10 @@ class Target:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back to one request.
+    """The answer to one request; ``status`` is 0 if there was no HTTP answer.
 
-    ``status`` is 0 where no HTTP answer came, and ``trouble`` says why; ``told`` is what the server
-    said of an error, fit to be shown; ``data`` is its JSON, None where it sent none; ``reply`` is
-    set where that is a chat completion.
+    ``trouble`` says why there was none; ``told`` is the server's error text, safe to show; ``data``
+    is the JSON body; ``reply`` is set if that is a chat completion.
     """
 
     status: int = 0
@@ -56,13 +55,13 @@ class Answer:
 
     @property
     def is_good(self) -> bool:
-        """True for a success that holds JSON."""
+        """True for a successful answer with JSON."""
         return 200 <= self.status < 300 and self.data is not None
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing the probe found out, and what to do about it where it is not good."""
+    """One result of the probe, with advice if something is wrong."""
 
     state: str
     text: str
@@ -70,38 +69,35 @@ class Finding:
 
 
 def saying(answer: Answer) -> str:
-    """What the server said of an error, as a further sentence."""
+    """Return the server's error text as a further sentence."""
     return f" It says: {answer.told}." if answer.told else ""
 
 
-# --- what no answer, or a bad one, means ----------------------------------------------------------
-
-
 def judge_trouble(answer: Answer, target: Target, limit_s: float) -> Finding | None:
-    """Why no HTTP answer came, None where one did."""
+    """Return why there was no HTTP answer, None if there was one."""
     where = target.address
     server = LOCAL_SERVERS.get(target.port or 0, "the server")
     found = {
         REFUSED: (f"Nothing listens at {where}.", f"Is {server} started, and is the port right?"),
-        NO_HOST: (f"There is no such host: {where}.", "Look for a slip in the base_url."),
+        NO_HOST: (f"There is no such host: {where}.", "Check the spelling of the base_url."),
         NO_TLS: (
             f"No encrypted connection to {where}.",
-            "Its certificate is not acceptable, or it speaks http and not https.",
+            "Its certificate is invalid, or the server uses http instead of https.",
         ),
         TIMEOUT: (
             f"{where} did not answer within {limit_s:g} s.",
-            "A model may still be loading: try again in a minute. Or it is too large here.",
+            "The model may still be loading: retry in a minute. Or it is too large here.",
         ),
         BROKEN: (
             f"The connection to {where} broke.",
-            "Is that address a web server's, and does its log say more?",
+            "Check that the address is that of a web server, and look at the server's log.",
         ),
     }.get(answer.trouble)
     return Finding(FATAL, *found) if found else None
 
 
 def judge_status(answer: Answer, target: Target) -> Finding | None:
-    """What an HTTP error that is the same for every request means, None for any other."""
+    """Return the meaning of an HTTP error that every request gets, None for others."""
     told = saying(answer)
     status, where = answer.status, target.address
     if status in (401, 403) and target.key_env:
@@ -114,7 +110,7 @@ def judge_status(answer: Answer, target: Target) -> Finding | None:
         return Finding(
             FATAL,
             f"{where} wants a key, and the profile '{target.profile}' names none (HTTP {status}).",
-            "Name the environment variable that holds it as the profile's api_key_env.",
+            "Put the name of the environment variable with the key into the profile's api_key_env.",
         )
     if status == 402:
         return Finding(FATAL, f"{where} wants to be paid (HTTP 402).{told}", "Top the account up.")
@@ -122,32 +118,32 @@ def judge_status(answer: Answer, target: Target) -> Finding | None:
         return Finding(
             FATAL,
             f"{where} takes no more requests at the moment (HTTP 429).{told}",
-            "Wait a while, or look at the account's limits and credit.",
+            "Wait a while, or check the account's limits and credit.",
         )
     if 300 <= status < 400:
         return Finding(
             FATAL,
-            f"{where} sends us elsewhere (HTTP {status}), and we do not follow.",
+            f"{where} sends us elsewhere (HTTP {status}); redirects are not followed.",
             "Put the final address into the base_url (https instead of http?).",
         )
     if status > 500:
         return Finding(
             FATAL,
             f"{where} is in trouble (HTTP {status}).{told}",
-            "Its own log says more. A model that is still loading needs a minute.",
+            "Look at the server's log. A model that is still loading needs a minute.",
         )
     if answer.html or (200 <= status < 300 and answer.data is None):
         kind = "a web page" if answer.html else "no JSON"
         return Finding(
             FATAL,
-            f"{where} answers with {kind}: that is not the address of a model.",
-            f"Did you forget /v1? Try the base_url {with_version(where)}.",
+            f"{where} answers with {kind}: it is not the address of a model server.",
+            f"The path /v1 may be missing. Try the base_url {with_version(where)}.",
         )
     return None
 
 
 def judge_missing_version(target: Target) -> Finding:
-    """The endpoint is there, one step further."""
+    """Return the finding that the endpoint is at the address with /v1."""
     return Finding(
         FATAL,
         f"The models are not at {target.address} but at {with_version(target.address)}.",
@@ -156,15 +152,12 @@ def judge_missing_version(target: Target) -> Finding:
 
 
 def with_version(address: str) -> str:
-    """An address as most servers want it."""
+    """Return an address in the form that most servers expect."""
     return address if address.endswith("/v1") else f"{address.rstrip('/')}/v1"
 
 
-# --- the models there are -------------------------------------------------------------------------
-
-
-def list_models(data: Any) -> list[Mapping[str, Any]] | None:
-    """The entries of a list of models, None where it is none."""
+def list_models(data: object) -> list[Mapping[str, Any]] | None:
+    """Return the entries of a list of models, None if it is not one."""
     entries = data.get("data") if isinstance(data, dict) else data
     if not isinstance(entries, list):
         return None
@@ -172,7 +165,7 @@ def list_models(data: Any) -> list[Mapping[str, Any]] | None:
 
 
 def judge_models(answer: Answer, target: Target) -> list[Finding]:
-    """Is the endpoint there, and does it know the model?"""
+    """Return whether the endpoint answers and lists the model."""
     models = list_models(answer.data) if answer.is_good else None
     names = [model["id"] for model in models or ()]
     findings = (
@@ -183,7 +176,7 @@ def judge_models(answer: Answer, target: Target) -> list[Finding]:
     if target.key_env and models is not None:
         findings.append(Finding(GOOD, f"The key in {target.key_env} is not refused."))
     if not target.model:
-        advice = "Name one: 'model' in the profile, llm_model, or EVENNIA_AI_MODEL."
+        advice = "Set 'model' in the profile, llm_model, or EVENNIA_AI_MODEL."
         findings.append(Finding(FATAL, "No model is named.", f"{advice} {there_are(names)}"))
     elif target.model in names:
         findings.append(Finding(GOOD, f"The model '{target.model}' is among them."))
@@ -193,7 +186,7 @@ def judge_models(answer: Answer, target: Target) -> list[Finding]:
 
 
 def there_are(names: Sequence[str]) -> str:
-    """The models there are, the first ten of them."""
+    """Return the first ten models as a sentence."""
     if not names:
         return "It lists none."
     more = f" and {len(names) - MOST_MODELS} more" if len(names) > MOST_MODELS else ""
@@ -201,7 +194,7 @@ def there_are(names: Sequence[str]) -> str:
 
 
 def judge_unknown_model(answer: Answer, target: Target, names: Sequence[str]) -> Finding | None:
-    """A refusal that is about the model's name or the address, None for any other."""
+    """Return a refusal caused by the model's name or the address, None for others."""
     unknown = answer.status in (400, 404, 422) and UNKNOWN_MODEL.search(answer.told)
     if unknown or (answer.status == 404 and names):
         return Finding(
@@ -211,22 +204,17 @@ def judge_unknown_model(answer: Answer, target: Target, names: Sequence[str]) ->
         return Finding(
             FATAL,
             f"Nothing takes chat completions at {target.address} (HTTP {answer.status}).",
-            f"Look at the base_url: most servers want it to end in /v1, as in "
+            "Check the base_url. Most servers expect it to end in /v1, as in "
             f"{with_version(target.address)}.",
         )
     return None
 
 
-# --- the window, and the sum of it ----------------------------------------------------------------
-
-
 def judge_window(window: int | None, trained: int | None, named: int | None) -> Finding:
-    """The context window against what the profile says of it.
+    """Compare the context window with the profile's ``context_window``.
 
-    Args:
-        window: what the endpoint gives, in tokens, where it tells.
-        trained: what the model could take, where only that is told.
-        named: the profile's ``context_window``.
+    ``window`` is what the endpoint grants, ``trained`` what the model was trained for, ``named``
+    the profile's figure, each in tokens and None if unknown.
     """
     if window and named and named > window:
         problem = f"The profile names a window of {named:,} tokens, but there are {window:,}."
@@ -236,25 +224,26 @@ def judge_window(window: int | None, trained: int | None, named: int | None) -> 
         state = GOOD if named else NOTE
         return Finding(state, f"Its context window is {window:,} tokens.", advice)
     if trained:
-        problem = f"The model was made for {trained:,} tokens; how many it is given is not told."
-        advice = "OLLAMA_CONTEXT_LENGTH sets it: put the same into the profile as context_window."
+        problem = f"The model supports {trained:,} tokens; the server does not tell its own limit."
+        advice = "Put the value of OLLAMA_CONTEXT_LENGTH into the profile as context_window."
+
         return Finding(NOTE, problem, advice)
     if named:
         return Finding(NOTE, f"It does not tell its context window; the profile says {named:,}.")
     return Finding(
         NOTE,
         "It does not tell its context window.",
-        "Look it up and put it into the profile as context_window.",
+        "Look the figure up and put it into the profile as context_window.",
     )
 
 
-def count(items: Sequence[Any], noun: str) -> str:
-    """A number of things in words."""
+def count(items: Sequence[object], noun: str) -> str:
+    """Return a number of things in words."""
     return f"{len(items)} {noun}{'' if len(items) == 1 else 's'}"
 
 
 def sum_up(findings: Sequence[Finding], target: Target) -> str:
-    """The verdict, in one sentence."""
+    """Return the verdict in one sentence."""
     if any(finding.state == FATAL for finding in findings):
         return f"The profile '{target.profile}' does not work yet."
     if any(finding.state == BAD for finding in findings):

@@ -1,4 +1,4 @@
-"""What a model can do: the probe's questions, and what its answers to them tell. Pure."""
+"""The probe's questions to a model, and the grading of its answers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evennia_ai.messages import LLMReply, WireMessage, wire_call
+from evennia_ai.policy.model_text import read_object
 from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, NOTE, Answer, Finding, saying
 from evennia_ai.policy.sanitize import CALL_MARKUP, DANGLING_REASONING, REASONING
 
@@ -17,7 +18,7 @@ TOOL, ARGUMENT = "note_colour", "colour"
 COLOURS = ("red", "blue")
 SLOW_S = 10.0
 WITHOUT_TOOLS = (
-    "Plain text is spoken, so it can talk, but not act. Ollama: choose a model with tools; "
+    "The character can talk but not act. Ollama: choose a model with tools; "
     "llama.cpp: --jinja; vLLM: --enable-auto-tool-choice and a --tool-call-parser."
 )
 TOOL_SCHEMA = {
@@ -36,7 +37,7 @@ TOOL_SCHEMA = {
 
 @dataclass(frozen=True)
 class Question:
-    """One way to ask something plain. ``problem`` is what it means that no fuller way worked."""
+    """One form of a plain question, and the problem if no fuller form works."""
 
     messages: tuple[WireMessage, ...]
     problem: str = ""
@@ -44,7 +45,7 @@ class Question:
 
 
 def text(role: str, content: str) -> WireMessage:
-    """A message of text."""
+    """Return a text message."""
     return {"role": role, "content": content}
 
 
@@ -55,19 +56,19 @@ QUESTIONS = (
     Question((SYSTEM, OVERHEARD, ASKED)),
     Question(
         (SYSTEM, ASKED),
-        "It refuses two lines heard in a row, and every conversation has them.",
+        "It refuses two user messages in a row, which every conversation has.",
         "Its chat template is too strict: choose another template, or another model.",
     ),
     Question(
         (ASKED,),
-        "It takes no system message, and that is where the persona stands.",
+        "It refuses a system message, which every prompt has for the persona.",
         "Choose another chat template, or another model.",
     ),
 )
 
 
 def tool_question() -> list[WireMessage]:
-    """Ask for two tool calls at once."""
+    """Return a request for two tool calls at once."""
     return [
         text("system", f"Use the tool {TOOL}, once for each colour, in one reply. Write no text."),
         text("user", f"Ann says: note these colours: {' and '.join(COLOURS)}."),
@@ -75,7 +76,7 @@ def tool_question() -> list[WireMessage]:
 
 
 def results_question() -> list[WireMessage]:
-    """A conversation as ours are: calls, their results, then something more."""
+    """Return a conversation like ours: calls, their results, then another message."""
     calls = [
         wire_call(f"probe000{number}", TOOL, json.dumps({ARGUMENT: colour}))
         for number, colour in enumerate(COLOURS)
@@ -90,11 +91,11 @@ def results_question() -> list[WireMessage]:
 
 
 def judge_plain(answer: Answer, with_system: bool = True) -> list[Finding]:
-    """A plain question, with its rule in the system message."""
+    """Return the findings on a plain question with a rule in the system message."""
     reply = answer.reply
     if reply is None:
-        problem = f"What it answers is no chat completion.{saying(answer)}"
-        return [Finding(FATAL, problem, "Is it another kind of API?")]
+        problem = f"Its answer is not a chat completion.{saying(answer)}"
+        return [Finding(FATAL, problem, "Check that the base_url is that of an OpenAI-style API.")]
     return [
         *judge_words(reply, with_system),
         *judge_reasoning(answer, reply),
@@ -104,12 +105,12 @@ def judge_plain(answer: Answer, with_system: bool = True) -> list[Finding]:
 
 
 def judge_words(reply: LLMReply, with_system: bool) -> list[Finding]:
-    """Did it say something, and what it was told to say?"""
+    """Return whether it answered, and whether it followed the rule."""
     words = DANGLING_REASONING.sub("", REASONING.sub("", reply.content)).strip()
     if not words and reply.finish_reason == "length":
         return [used_up()]
     if not words:
-        return [Finding(BAD, "It answers a plain question with nothing.", "Does its log say why?")]
+        return [Finding(BAD, "It answers a plain question with no text.", "Check its log.")]
     findings = [Finding(GOOD, "It answers a plain question.")]
     if with_system and WORD in words.lower():
         findings.append(Finding(GOOD, "It keeps to the system message."))
@@ -118,23 +119,23 @@ def judge_words(reply: LLMReply, with_system: bool) -> list[Finding]:
             Finding(
                 BAD,
                 "It does not keep to the system message.",
-                "A persona will be worn loosely: try a larger model, or another chat template.",
+                "It will not keep to a persona. Try a larger model, or another chat template.",
             )
         )
     return findings
 
 
 def used_up() -> Finding:
-    """A reply that ended before its first word."""
+    """Return the finding that a reply ended before its first word."""
     return Finding(
         BAD,
-        "It used its whole reply up before the first word: it thinks first, and long.",
-        "Turn its thinking off or down, or raise max_reply_tokens and turn_deadline.",
+        "Reasoning used up its whole reply before the first word.",
+        "Turn reasoning off or down, or raise max_reply_tokens and turn_deadline.",
     )
 
 
 def judge_reasoning(answer: Answer, reply: LLMReply) -> list[Finding]:
-    """Does what the model thinks to itself come with what it says?"""
+    """Return whether the model's reasoning comes with its words."""
     if REASONING.search(reply.content) or DANGLING_REASONING.search(reply.content):
         return [
             Finding(
@@ -146,39 +147,43 @@ def judge_reasoning(answer: Answer, reply: LLMReply) -> list[Finding]:
         ]
     message = first_message(answer.data)
     if message.get("reasoning_content") or message.get("reasoning"):
-        return [Finding(NOTE, "It thinks before it speaks, apart from its words; that takes time.")]
+        return [
+            Finding(NOTE, "It reasons before it answers, in a separate field; this takes time.")
+        ]
     return []
 
 
 def judge_use(reply: LLMReply) -> Finding:
-    """Does it say what the call cost?"""
+    """Return whether it reports its token usage."""
     if reply.usage is None:
-        return Finding(NOTE, "It does not report its use: what it costs is only estimated.")
+        return Finding(NOTE, "It does not report its use: its cost can only be estimated.")
     use = f"{reply.usage.prompt_tokens} tokens in, {reply.usage.completion_tokens} out"
     return Finding(GOOD, f"It reports its use ({use}).")
 
 
 def judge_speed(answer: Answer, reply: LLMReply) -> Finding:
-    """How long a short answer took, the reading of the prompt included."""
+    """Return how long a short answer took, including reading the prompt."""
     seconds = max(answer.duration_ms, 1) / 1000
     rate = ""
     if reply.usage and reply.usage.completion_tokens:
         rate = f", about {reply.usage.completion_tokens / seconds:.0f} tokens a second"
     took = f"It took {answer.duration_ms} ms to answer{rate}."
     if seconds > SLOW_S:
-        return Finding(BAD, took, "Players would wait long: a smaller model, or a better machine?")
+        return Finding(
+            BAD, took, "Players would wait long. Use a smaller model or a faster machine."
+        )
     return Finding(GOOD, took)
 
 
 def judge_tools(answer: Answer) -> list[Finding]:
-    """Two tool calls were asked for in one reply."""
+    """Return the findings on two tool calls requested in one reply."""
     reply = answer.reply
     if reply is None:
         problem = f"It refuses requests with tools (HTTP {answer.status}).{saying(answer)}"
         return [Finding(BAD, problem, WITHOUT_TOOLS)]
     if not reply.tool_calls:
         if CALL_MARKUP.search(reply.content):
-            return [Finding(BAD, "Its tool calls come as text, and are lost.", WITHOUT_TOOLS)]
+            return [Finding(BAD, "Its tool calls arrive as text and are lost.", WITHOUT_TOOLS)]
         if reply.finish_reason == "length":
             return [used_up()]
         return [Finding(BAD, "It calls no tool, though it was told to.", WITHOUT_TOOLS)]
@@ -186,44 +191,30 @@ def judge_tools(answer: Answer) -> list[Finding]:
     several = (
         Finding(GOOD, f"It makes several calls in one reply ({calls}).")
         if calls > 1
-        else Finding(NOTE, "It makes one call in a reply: a turn may take more of them.")
+        else Finding(NOTE, "It makes one call per reply, so a turn may need more replies.")
     )
     return [Finding(GOOD, "It calls tools."), several, judge_arguments(reply)]
 
 
 def judge_arguments(reply: LLMReply) -> Finding:
-    """Are the calls what they should be?"""
-    advice = "It is told of each such error and may mend it, but a larger model makes fewer."
+    """Return whether the calls name the right tool with the right arguments."""
+    advice = "The model is told of each error and may correct it; a larger model makes fewer."
     if any(call.name != TOOL for call in reply.tool_calls):
         return Finding(BAD, "It calls tools that it was not offered.", advice)
-    if not all(is_object(call.arguments) for call in reply.tool_calls):
+    if any(read_object(call.arguments) is None for call in reply.tool_calls):
         return Finding(BAD, "The arguments of its calls are not valid JSON.", advice)
     if not all(fits(call.arguments) for call in reply.tool_calls):
         return Finding(BAD, "The arguments of its calls are not those asked for.", advice)
     return Finding(GOOD, "The arguments of its calls are valid JSON, and fit.")
 
 
-def read_object(arguments: str) -> Mapping[str, Any] | None:
-    """A call's arguments, None where they are no JSON object."""
-    try:
-        values = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return None
-    return values if isinstance(values, dict) else None
-
-
-def is_object(arguments: str) -> bool:
-    """True for a JSON object."""
-    return read_object(arguments) is not None
-
-
 def fits(arguments: str) -> bool:
-    """True for the arguments the probe's tool wants."""
+    """Return True for the arguments that the probe's tool expects."""
     return isinstance((read_object(arguments) or {}).get(ARGUMENT), str)
 
 
 def judge_after_tools(answer: Answer) -> Finding:
-    """A conversation in our order: calls, their results, then something heard."""
+    """Return whether it accepts a message after tool results, as ours have."""
     if answer.reply is not None:
         return Finding(GOOD, "It takes a message after the results of its tools.")
     return Finding(
@@ -234,7 +225,7 @@ def judge_after_tools(answer: Answer) -> Finding:
 
 
 def first_message(data: Any) -> Mapping[str, Any]:
-    """The first choice's message, empty where there is none."""
+    """Return the first choice's message, empty if there is none."""
     try:
         message = data["choices"][0]["message"]
     except (LookupError, TypeError):
@@ -243,14 +234,15 @@ def first_message(data: Any) -> Mapping[str, Any]:
 
 
 def needs_another_way(answer: Answer) -> bool:
-    """True where a plainer question is worth a try: refused for what may be its form."""
+    """Return True if the request was refused, perhaps because of its form."""
     return answer.status in (400, 422, 500) and answer.reply is None
 
 
 def judge_refusal(answers: Sequence[Answer]) -> Finding:
-    """Every way of asking was refused."""
+    """Return the finding that every form of the question was refused."""
     last = answers[-1]
-    advice = "What it says tells what to change, in the profile's extra or on the server."
+    advice = "Follow its error text: change the profile's extra, or the server's settings."
+
     if "max_completion_tokens" in last.told:
         advice = "Put max_completion_tokens, with a number, into the profile's extra."
     return Finding(FATAL, f"It refuses every question (HTTP {last.status}).{saying(last)}", advice)

@@ -1,1 +1,1 @@
-"""What a character keeps: journal entries, profiles, goals, the day plan."""
+"""What a character stores: journal entries, profiles, goals, the day plan."""

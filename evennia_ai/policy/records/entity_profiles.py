@@ -1,11 +1,10 @@
-"""What a character knows of somebody or something: what it noticed, what it takes to be so, and
-how the two stand to each other. People and things are known by dbref, never by a name."""
+"""Observations, attributes and relationships of people and things, by dbref."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, Field
 
@@ -28,18 +27,17 @@ OBSERVATION, ATTRIBUTE, RELATIONSHIP = "observation", "attribute", "relationship
 FAMILIARITY_GAIN = 0.05
 FAMILIARITY_HALF_LIFE_S = 90 * 86_400.0
 SENTIMENT_WEIGHT = 0.2
-# Lines of one conversation are one contact.
-CONTACT_GAP_S = 600.0
+CONTACT_GAP_S = 600.0  # all lines of one conversation are one contact
 
 
 class Observation(Remembered):
-    """Something noticed of somebody, as it was noticed.
+    """Something that the character noticed about an entity, unchanged.
 
     Attributes:
-        entity: dbref of whom it is about.
+        entity: dbref of the entity.
         content: what was noticed.
         at: when, ISO-8601 UTC.
-        consolidated: whether attributes have been made of it.
+        consolidated: whether attributes have been made from it.
     """
 
     kind: Literal["observation"] = "observation"
@@ -50,17 +48,17 @@ class Observation(Remembered):
 
 
 class AttributeValue(Remembered):
-    """What is taken to be so: a value of one attribute of one subject, for as long as it held.
+    """A value of one attribute of one subject, for as long as it holds.
 
     Attributes:
         subject: dbref.
-        attribute: its name, normalised: "debt".
-        value: in words.
-        valid_from: since when, ISO-8601 UTC.
-        valid_to: until when; None while nothing newer is known.
-        confirmed_at: when it was last learnt to be so.
+        attribute: its normalised name, such as "debt".
+        value: the value, in words.
+        valid_from: since when it holds, ISO-8601 UTC.
+        valid_to: until when it holds; None while nothing newer is known.
+        confirmed_at: when it was last confirmed.
         sources: ids of the observations or entries it was made from.
-        contradicts: ids of other values that another source gave.
+        contradicts: ids of the values that other sources gave.
     """
 
     kind: Literal["attribute"] = "attribute"
@@ -75,13 +73,13 @@ class AttributeValue(Remembered):
 
 
 class Relationship(Remembered):
-    """How it stands with somebody.
+    """The character's relationship with an entity.
 
     Attributes:
         entity: dbref.
         familiarity: 0 (a stranger) to 1; fades with a half-life of 90 days.
         sentiment: -1 (hostile) to 1 (fond).
-        contacts: how many conversations there were.
+        contacts: number of conversations.
         first_contact: when they first met.
         last_contact: when they last met.
     """
@@ -102,30 +100,26 @@ MODELS: Mapping[str, type[BaseModel]] = {
 }
 
 
-def model_of(raw: Any) -> type[BaseModel]:
-    """The model of a stored record, by its kind; what is none is read as an observation, and
-    fails."""
+def model_of(raw: object) -> type[BaseModel]:
+    """Return the model of a stored record by its kind, by default the observation's."""
     kind = raw.get("kind") if isinstance(raw, dict) else None
     return MODELS.get(kind, Observation) if isinstance(kind, str) else Observation
 
 
-def read_profile_record(raw: Any) -> Record:
-    """A stored record of any kind; raises BadRecord."""
+def read_profile_record(raw: object) -> Record:
+    """Return a stored record of any kind; raises BadRecord."""
     return read_record(model_of(raw), raw)
 
 
-def change_profile_record(record: Record, fields: Mapping[str, Any]) -> Record:
-    """A record with some fields changed; raises BadRecord."""
+def change_profile_record(record: Record, fields: Mapping[str, object]) -> Record:
+    """Return a record with some fields changed; raises BadRecord."""
     return changed_record(model_of(record), record, fields)
 
 
-# --- observations ----------------------------------------------------------------------------
-
-
 def make_observation(
-    id: str, entity: str, content: str, at: datetime, fields: Mapping[str, Any]
+    id: str, entity: str, content: str, at: datetime, fields: Mapping[str, object]
 ) -> Record:
-    """A new observation; raises BadRecord."""
+    """Return a new observation; raises BadRecord."""
     base = {"source_type": "observation", "at": at}
     return make_record(
         Observation, {**base, **fields, "id": id, "entity": entity, "content": content}
@@ -133,16 +127,13 @@ def make_observation(
 
 
 def merge_observations(record: Record, again: Record) -> Record:
-    """An observation that was made a second time: it has the sources of both."""
+    """Return an observation that was made a second time, with the sources of both."""
     lists = united(record, again, ("speakers", "source_seqs"))
     return change_profile_record(record, {**lists, "trust": max(record["trust"], again["trust"])})
 
 
-# --- attributes --------------------------------------------------------------------------------
-
-
 def attribute_name(name: str) -> str:
-    """The name of an attribute as it is compared: "Home  town." → "home town"."""
+    """Return an attribute's name for comparison: "Home  town." → "home town"."""
     return normalised(name).replace("_", " ")
 
 
@@ -152,9 +143,9 @@ def make_attribute(
     attribute: str,
     value: str,
     at: datetime,
-    fields: Mapping[str, Any],
+    fields: Mapping[str, object],
 ) -> Record:
-    """A new value; raises BadRecord."""
+    """Return a new value; raises BadRecord."""
     named = {"subject": subject, "attribute": attribute_name(attribute), "value": value}
     since = fields.get("valid_from") or at
     times = {"valid_from": since, "confirmed_at": since}
@@ -162,23 +153,22 @@ def make_attribute(
 
 
 def covers(one: Record, other: Record) -> bool:
-    """True where everybody who may know ``other`` may know ``one``: only then may it end it. What
-    Ann whispered must not change what Bob is told."""
+    """Return True if everybody who may know ``other`` may also know ``one``.
+
+    Only then may ``one`` end ``other``: what Ann whispers must not change what Bob is told.
+    """
     if one["audience"] is None or other["audience"] is None:
         return one["audience"] is None
     return set(other["audience"]) <= set(one["audience"])
 
 
 def apply_attribute(known: Sequence[Record], new: Record) -> dict[str, Record]:
-    """What has to be stored where a value is learnt: records by id, the value itself last.
+    """Return the records to store when a new value is learned, by id, itself last.
 
-    Args:
-        known: the values there are of the same subject and attribute.
-        new: the value.
-
-    The newest value holds; the one before it gets its ``valid_to``, but only from a value that all
-    who may know it may know. A value that holds already is not stored twice: it is confirmed, and
-    takes in the new one's sources. Where two sources differ, each value names the other.
+    ``known`` are all values of the same subject and attribute. The newest value holds. The value
+    before it gets its ``valid_to``, but only if everybody who may know it may also know the new
+    value. A value that already holds is not stored twice; it is confirmed and takes in the new
+    sources. If two sources differ, each value names the other.
     """
     same = next((record for record in known if is_confirmed_by(record, new)), None)
     others = [record for record in known if record is not same]
@@ -201,12 +191,12 @@ def apply_attribute(known: Sequence[Record], new: Record) -> dict[str, Record]:
 
 
 def moment(time: str) -> datetime:
-    """A stored time, to compare."""
+    """Return a stored time as a datetime, to compare."""
     return datetime.fromisoformat(time)
 
 
 def is_confirmed_by(record: Record, new: Record) -> bool:
-    """True where a value that holds is learnt again, for the same ears."""
+    """Return True if a current value is learned again for the same audience."""
     return (
         record["valid_to"] is None
         and record["audience"] == new["audience"]
@@ -216,33 +206,34 @@ def is_confirmed_by(record: Record, new: Record) -> bool:
 
 
 def is_ended_by(one: Record, other: Record) -> bool:
-    """True where another value is newer than one that holds, and known to all who know that. Of two
-    at once, the one stored later is the newer: pass it as ``other``."""
+    """Return True if ``other`` is newer than a current value and may end it.
+
+    Of two values of the same time, pass the one that was stored later as ``other``.
+    """
     newer = moment(one["confirmed_at"]) <= moment(other["confirmed_at"])
     return one["valid_to"] is None and newer and covers(other, one)
 
 
 def end_set_by(record: Record, new: Record) -> str:
-    """When a newer value that was learnt before ends one that is learnt late."""
+    """Return when an earlier learned but newer value ends one that is learned late."""
     is_later = moment(record["valid_from"]) > moment(new["valid_from"])
     return str(record["valid_from"] if is_later else record["confirmed_at"])
 
 
 def is_contradiction(record: Record, new: Record) -> bool:
-    """True where another source says something else. The same source saying something new is a
-    change."""
+    """Return True if another source, not the same one, gives another value."""
     return record["source_entity"] != new["source_entity"] and (
         normalised(record["value"]) != normalised(new["value"])
     )
 
 
 def with_contradiction(record: Record, other_id: str) -> Record:
-    """A value that knows of another one's contradiction."""
+    """Return a value that names a contradicting one."""
     return {**record, "contradicts": [*record["contradicts"], other_id]}
 
 
 def merge_attributes(record: Record, again: Record) -> Record:
-    """A value that was learnt a second time."""
+    """Return a value that was learned a second time."""
     lists = united(record, again, ("speakers", "source_seqs", "sources"))
     trust = max(record["trust"], again["trust"])
     return change_profile_record(
@@ -251,43 +242,37 @@ def merge_attributes(record: Record, again: Record) -> Record:
 
 
 def current_values(records: Iterable[Record]) -> list[Record]:
-    """Of values that an audience may know, the newest of each attribute that still holds."""
+    """Return the newest value of each attribute among those an audience may know."""
     held = [record for record in records if record["valid_to"] is None]
     ordered = sorted(held, key=lambda record: moment(record["confirmed_at"]))
     return list({record["attribute"]: record for record in ordered}.values())
 
 
-# --- relationships -----------------------------------------------------------------------------
-
-
 def new_relationship(id: str, entity: str) -> Record:
-    """How it stands with a stranger."""
+    """Return the relationship with a stranger."""
     return make_record(Relationship, {"id": id, "entity": entity, "source_type": "observation"})
 
 
 def seconds_since(time: str | None, at: datetime) -> float:
-    """Seconds from a stored time to ``at``; infinite where there is none, never negative."""
+    """Return the seconds from a stored time to ``at``; infinite without a time."""
     if time is None:
         return float("inf")
     return max(0.0, (at - datetime.fromisoformat(time)).total_seconds())
 
 
 def familiarity_at(relationship: Record, at: datetime) -> float:
-    """How familiar somebody still is."""
-    away_s = seconds_since(relationship["last_contact"], at)
-    faded: float = relationship["familiarity"] * 0.5 ** (away_s / FAMILIARITY_HALF_LIFE_S)
-    return faded
+    """Return how familiar an entity still is, 0 to 1."""
+    half_lives = seconds_since(relationship["last_contact"], at) / FAMILIARITY_HALF_LIFE_S
+    return float(relationship["familiarity"] * 0.5**half_lives)
 
 
 def after_contact(relationship: Record, at: datetime, sentiment: float | None = None) -> Record:
-    """A relationship after a meeting.
+    """Return a relationship after a meeting.
 
-    Args:
-        relationship: as it was.
-        at: when they met. Within ten minutes of the last time it is the same contact.
-        sentiment: how it went, -1 to 1; None where nobody can tell.
+    A meeting within ten minutes of the last one is the same contact. ``sentiment`` is how it went,
+    -1 to 1, None if unknown.
     """
-    fields: dict[str, Any] = {"last_contact": at}
+    fields: dict[str, object] = {"last_contact": at}
     if seconds_since(relationship["last_contact"], at) >= CONTACT_GAP_S:
         familiarity = familiarity_at(relationship, at)
         fields["familiarity"] = familiarity + (1.0 - familiarity) * FAMILIARITY_GAIN
@@ -299,6 +284,6 @@ def after_contact(relationship: Record, at: datetime, sentiment: float | None = 
 
 
 def sentiment_after(before: float, sentiment: float) -> float:
-    """What is felt for somebody after something that went well or badly, -1 to 1."""
-    felt = max(-1.0, min(1.0, sentiment))
-    return before + (felt - before) * SENTIMENT_WEIGHT
+    """Return the sentiment after a good or bad experience, -1 to 1."""
+    new = max(-1.0, min(1.0, sentiment))
+    return before + (new - before) * SENTIMENT_WEIGHT

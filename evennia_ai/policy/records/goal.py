@@ -1,7 +1,8 @@
-"""What a character is after: goals with sub-goals, how far they have come, and when they fade.
+"""Goals: what a character wants, with sub-goals, progress and fading.
 
-A goal is open until it is done, dropped, or faded: what a character set itself and did not come
-back to for long; what a builder gave it never fades. A parent is as far as its sub-goals are.
+A goal is open until it is done, dropped or faded. A goal fades if the character set it and then did
+nothing about it for a long time; a builder's goal never fades. The progress of a parent is the mean
+progress of its sub-goals.
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal
+from functools import partial
+from typing import Literal
 
 from pydantic import Field
 
-from evennia_ai.policy.consolidation.forgetting import DAY_S
+from evennia_ai.policy.records.forgetting import DAY_S
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.provenance import (
     Record,
@@ -25,6 +27,7 @@ from evennia_ai.policy.records.provenance import (
     united,
 )
 
+Changes = dict[str, dict[str, object]]  # fields to store, by goal id
 State = Literal["open", "done", "dropped", "faded"]
 OPEN, DONE, DROPPED, FADED = "open", "done", "dropped", "faded"
 BUILDER, SELF, REFLECTION = "builder", "self", "reflection"
@@ -32,7 +35,7 @@ BUILDER, SELF, REFLECTION = "builder", "self", "reflection"
 GOAL_CHARS = 200
 WHY_CHARS = 200
 USUAL_IMPORTANCE = 5
-MOST_OPEN = 12  # that one audience may know of, sub-goals among them
+MOST_OPEN = 12  # for each audience, sub-goals included
 DEEPEST = 3  # levels: a goal, its sub-goals, and theirs
 FADED_AT = 0.125
 LEAST_TO_DECOMPOSE = 7
@@ -43,15 +46,15 @@ class Goal(Remembered):
     """One goal.
 
     Attributes:
-        content: what it is after, in a sentence.
-        why: what for; may be empty.
-        parent: the id of the goal it is a step of; empty for none.
-        progress: how far it has come, 0 to 1, where it has no sub-goals.
+        content: the goal, in a sentence.
+        why: the reason; may be empty.
+        parent: id of the goal that this is a step of; empty if there is none.
+        progress: 0 to 1, if the goal has no sub-goals.
         state: open, done, dropped or faded.
         importance: 1 to 10.
-        created, touched: when it was set, and when anything was last done about it; ISO-8601 UTC.
-        origin: who set it: a builder, the character itself, or a reflection of its own.
-        decomposed: whether a model was asked for its steps already.
+        created, touched: when it was set, and when it last changed; ISO-8601 UTC.
+        origin: who set it: a builder, the character itself, or a reflection.
+        decomposed: whether a model was already asked for its steps.
     """
 
     content: Words
@@ -66,22 +69,18 @@ class Goal(Remembered):
     decomposed: bool = False
 
 
-def make_goal(id: str, content: str, at: datetime, fields: Mapping[str, Any]) -> Record:
-    """A new goal, set at a time; raises BadRecord."""
+def make_goal(id: str, content: str, at: datetime, fields: Mapping[str, object]) -> Record:
+    """Return a new goal, set at ``at``; raises BadRecord."""
     times = {"created": at, "touched": at}
     return make_record(Goal, {**times, **fields, "id": id, "content": content})
 
 
-def change_goal(goal: Record, fields: Mapping[str, Any]) -> Record:
-    """A goal with some fields changed; raises BadRecord."""
-    return changed_record(Goal, goal, fields)
-
-
-# --- what belongs together -----------------------------------------------------------------------
+# Return a goal with some fields changed; raises BadRecord.
+change_goal = partial(changed_record, Goal)
 
 
 def children_of(goals: Iterable[Record]) -> dict[str, list[Record]]:
-    """The sub-goals of each goal, by its id."""
+    """Return the sub-goals of each goal that has any, by goal id."""
     found: defaultdict[str, list[Record]] = defaultdict(list)
     for goal in goals:
         if goal["parent"]:
@@ -90,7 +89,7 @@ def children_of(goals: Iterable[Record]) -> dict[str, list[Record]]:
 
 
 def family_of(goal_id: str, goals: Iterable[Record]) -> list[Record]:
-    """The sub-goals of a goal and theirs, all the way down."""
+    """Return the sub-goals of a goal, at all depths."""
     children = children_of(goals)
     found: dict[str, Record] = {}
     waiting = [goal_id]
@@ -103,7 +102,7 @@ def family_of(goal_id: str, goals: Iterable[Record]) -> list[Record]:
 
 
 def depth_of(goal: Record, goals: Mapping[str, Record]) -> int:
-    """How many goals stand above one, `DEEPEST` at most."""
+    """Return how many goals stand above one, at most `DEEPEST`."""
     depth = 0
     while goal["parent"] in goals and depth < DEEPEST:
         goal, depth = goals[goal["parent"]], depth + 1
@@ -111,7 +110,10 @@ def depth_of(goal: Record, goals: Mapping[str, Record]) -> int:
 
 
 def find_goal(words: str, goals: Sequence[Record]) -> Record | None:
-    """The goal that is meant: by its id, its words, or a part of them that only one has."""
+    """Return the goal that words name, None if no goal or several goals match.
+
+    Matches the id, the whole content, or a part of the content that only one goal has.
+    """
     wanted = normalised(words)
     exact = [g for g in goals if wanted in (g["id"].lower(), normalised(g["content"]))]
     if exact:
@@ -120,23 +122,18 @@ def find_goal(words: str, goals: Sequence[Record]) -> Record | None:
     return holding[0] if len(holding) == 1 else None
 
 
-# --- changes: what to store, by id ------------------------------------------------------------
-
-
-def plan_close(
-    goal: Record, goals: Iterable[Record], state: str, at: str
-) -> dict[str, dict[str, Any]]:
-    """The changes that end a goal, and with it the steps towards it that are still open."""
-    own: dict[str, Any] = {"state": state, "touched": at}
+def plan_close(goal: Record, goals: Iterable[Record], state: str, at: str) -> Changes:
+    """Return the changes that end a goal together with its open sub-goals."""
+    own: dict[str, object] = {"state": state, "touched": at}
     if state == DONE:
         own["progress"] = 1.0
     steps = (step for step in family_of(goal["id"], goals) if step["state"] == OPEN)
     return {goal["id"]: own} | {step["id"]: {"state": state, "touched": at} for step in steps}
 
 
-def plan_reopen(goal: Record, goals: Iterable[Record], at: str) -> dict[str, dict[str, Any]]:
-    """The changes that take the end of a goal back, with the steps that ended together with it."""
-    again = {"state": OPEN, "touched": at}
+def plan_reopen(goal: Record, goals: Iterable[Record], at: str) -> Changes:
+    """Return the changes that reopen a goal and the steps that ended with it."""
+    again: dict[str, object] = {"state": OPEN, "touched": at}
     together = (
         step
         for step in family_of(goal["id"], goals)
@@ -146,19 +143,18 @@ def plan_reopen(goal: Record, goals: Iterable[Record], at: str) -> dict[str, dic
     return {goal["id"]: own} | {step["id"]: again for step in together}
 
 
-def plan_fading(
-    goals: Sequence[Record], now: datetime, half_life_days: float
-) -> dict[str, dict[str, Any]]:
-    """The changes that let go what the character set itself and has not come back to for long.
+def plan_fading(goals: Sequence[Record], now: datetime, half_life_days: float) -> Changes:
+    """Return the changes that end the faded goals of a character's own.
 
-    What is left of a goal halves with every half-life since anything was last done about it or a
-    step towards it; a goal of the importance 10 takes twice as long as one of 5. It fades at an
-    eighth. What a builder gave never fades, nor do the steps towards it.
+    The strength of a goal halves with every half-life since the goal or a step of it was last
+    touched. A goal of importance 10 fades half as fast as one of importance 5. A goal fades at an
+    eighth of its strength. A builder's goal never fades, nor do its steps. A half-life of 0
+    disables fading.
     """
     if not half_life_days:
         return {}
     at = now.isoformat()
-    changes: dict[str, dict[str, Any]] = {}
+    changes: Changes = {}
     known = {goal["id"]: goal for goal in goals}
     for goal in goals:
         if goal["state"] != OPEN or goal["id"] in changes or is_given(goal, known):
@@ -174,7 +170,7 @@ def plan_fading(
 
 
 def is_given(goal: Record, known: Mapping[str, Record]) -> bool:
-    """True for what a builder gave, and for a step towards it."""
+    """Return True for a builder's goal and for a step of one."""
     for _ in range(DEEPEST + 1):
         if goal["origin"] == BUILDER:
             return True
@@ -185,15 +181,17 @@ def is_given(goal: Record, known: Mapping[str, Record]) -> bool:
 
 
 def strength(touched: datetime, now: datetime, importance: int, half_life_days: float) -> float:
-    """What is left of a goal, 0 to 1: 0.5^(t / (h · importance/5)), t in days since anything was
-    done about it."""
+    """Return the strength of a goal, 0 to 1: 0.5^(t / (h · importance/5)).
+
+    t is the time since it was last touched and h the half-life, both in days.
+    """
     days = max(0.0, (now - touched).total_seconds() / DAY_S)
     power: float = 0.5 ** (days / (half_life_days * importance / USUAL_IMPORTANCE))
     return power
 
 
 def long_closed(goals: Iterable[Record], now: datetime, days: float) -> list[str]:
-    """Ids of the goals that ended so long ago."""
+    """Return the ids of the goals that ended at least ``days`` days ago."""
     return [
         goal["id"]
         for goal in goals
@@ -203,7 +201,7 @@ def long_closed(goals: Iterable[Record], now: datetime, days: float) -> list[str
 
 
 def needs_steps(goal: Record, goals: Iterable[Record]) -> bool:
-    """True for a weighty goal for which no steps were thought of yet."""
+    """Return True for an important goal whose steps were not asked for yet."""
     return (
         goal["state"] == OPEN
         and goal["importance"] >= LEAST_TO_DECOMPOSE
@@ -214,7 +212,7 @@ def needs_steps(goal: Record, goals: Iterable[Record]) -> bool:
 
 
 def merge_goals(goal: Record, again: Record) -> Record:
-    """A goal that was set a second time: it is open and fresh, and has the sources of both."""
+    """Return a goal that was set a second time: open, and with the sources of both."""
     lists = united(goal, again, ("speakers", "source_seqs"))
     return change_goal(
         goal,

@@ -1,5 +1,4 @@
-"""Goals with the steps towards them: which stands below which, how far each has come, and how that
-is shown."""
+"""Goals as a tree with progress, and as lines of a prompt."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ MOST_SHOWN = 8  # in a prompt
 
 @dataclass(frozen=True)
 class Branch:
-    """A goal where it stands in the tree: how deep, from 0, and how far it has come."""
+    """A goal in the tree: its depth from 0, and its progress 0 to 1."""
 
     goal: Record
     depth: int
@@ -24,41 +23,44 @@ class Branch:
 
 
 def lay_out(goals: Sequence[Record]) -> list[Branch]:
-    """Goals as a tree, read from top to bottom; the weightiest first, of equals the oldest.
+    """Return goals as a tree from top to bottom, the most important first.
 
-    Of what is not among them nothing shows, neither as a parent nor in anybody's progress: so a
-    tree of what an audience may know tells it nothing else (P9). A parent that is missing, or a
-    circle of them, makes a goal stand at the top.
+    Goals of equal importance are in order of age. Goals that are not passed show neither as a
+    parent nor in any progress, so a tree of the goals that an audience may know reveals nothing
+    else (P9). A goal whose parent is missing, or is part of a circle, stands at the top.
     """
     known = {goal["id"]: goal for goal in goals}
     children = children_of(goals)
-    laid: list[Branch] = []
+    branches: list[Branch] = []
     seen: set[str] = set()
 
-    def lay(goal: Record, depth: int) -> None:
+    def add(goal: Record, depth: int) -> None:
         if goal["id"] in seen:
             return
         seen.add(goal["id"])
-        laid.append(Branch(goal, depth, progress_of(goal, children)))
+        branches.append(Branch(goal, depth, progress_of(goal, children)))
         for child in by_weight(children.get(goal["id"], ())):
-            lay(child, depth + 1)
+            add(child, depth + 1)
 
     for goal in by_weight(goals):
         if goal["parent"] not in known:
-            lay(goal, 0)
-    for goal in by_weight(goals):  # what is left stands in a circle
-        lay(goal, 0)
-    return laid
+            add(goal, 0)
+    for goal in by_weight(goals):  # the remaining goals are in circles
+        add(goal, 0)
+    return branches
 
 
 def by_weight(goals: Iterable[Record]) -> list[Record]:
-    """Goals, the weightiest first, of equals the oldest."""
+    """Return goals, the most important first, then the oldest."""
     return sorted(goals, key=lambda goal: (-goal["importance"], goal["created"]))
 
 
 def progress_of(goal: Record, children: Mapping[str, Sequence[Record]], depth: int = 0) -> float:
-    """How far a goal has come, 0 to 1: the mean of its sub-goals, those that were given up left
-    out, and its own figure where it has none."""
+    """Return the progress of a goal, 0 to 1.
+
+    This is the mean of its sub-goals, without those that were given up. A goal without sub-goals
+    has its own figure.
+    """
     if goal["state"] == DONE:
         return 1.0
     steps = [c for c in children.get(goal["id"], ()) if c["state"] in (OPEN, DONE)]
@@ -67,20 +69,13 @@ def progress_of(goal: Record, children: Mapping[str, Sequence[Record]], depth: i
     return sum(progress_of(step, children, depth + 1) for step in steps) / len(steps)
 
 
-# --- in a prompt ----------------------------------------------------------------------------------
-
-
 def goal_lines(
     goals: Sequence[Record], room_tokens: int, count_text: CountText, *, strict: bool
 ) -> list[KnownLine]:
-    """Open goals as they stand in a prompt, the weightiest first, as many as have room.
+    """Return open goals as lines of a prompt in a budget, the most important first.
 
-    Args:
-        goals: all that the prompt's audience may know of, those that ended too: they count for how
-            far the others have come.
-        room_tokens: the room for all of it.
-        count_text: counts the tokens of a line.
-        strict: whether what is confided stays so.
+    ``goals`` are all that the prompt's audience may know, also ended ones, because they count
+    towards the progress of others. If ``strict``, private goals stay private.
     """
     lines: list[KnownLine] = []
     open_ones = [branch for branch in lay_out(goals) if branch.goal["state"] == OPEN]
@@ -95,9 +90,9 @@ def goal_lines(
 
 
 def goal_line(branch: Branch) -> str:
-    """A goal on one line."""
+    """Return a goal as one line of a prompt."""
     goal = branch.goal
     why = f" ({goal['why']})" if goal["why"] else ""
-    come = f", {branch.progress:.0%} done" if branch.progress else ""
+    progress = f", {branch.progress:.0%} done" if branch.progress else ""
     step = "a step towards that: " if branch.depth else ""
-    return f"{step}{goal['content'].rstrip(' .')}{why} [{goal['id']}{come}]"
+    return f"{step}{goal['content'].rstrip(' .')}{why} [{goal['id']}{progress}]"

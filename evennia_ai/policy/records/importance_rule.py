@@ -1,6 +1,6 @@
-"""How much a memory matters, told without a model: a rule of thumb, at once and for nothing.
+"""A rule of thumb for the importance of a memory, without a model.
 
-The words are English and German; whatever language a talk is in, numbers count.
+The words are English and German; numbers count in any language.
 """
 
 from __future__ import annotations
@@ -35,15 +35,10 @@ GREETING = re.compile(
 
 
 def score_importance(text: str, *, named: bool = False, first_meeting: bool = False) -> int:
-    """How much a text matters, 1 to 10.
+    """Return how important a text is, 1 to 10.
 
-    Base 3; its own name was used +1; a promise, threat, gift, theft, attack or death +3; a first
-    meeting +2; a number, date or secret +1; "remember" +4; a greeting −2.
-
-    Args:
-        text: what is to be remembered.
-        named: whether the character was called by its name.
-        first_meeting: whether it is about somebody who was not known before.
+    Starts at 3. The character's own name (``named``) +1; a promise, threat, gift, theft, attack or
+    death +3; a first meeting +2; a number, date or secret +1; "remember" +4; a greeting −2.
     """
     score = BASE + named + 2 * first_meeting
     score += 3 * bool(GRAVE.search(text))

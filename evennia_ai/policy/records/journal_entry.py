@@ -1,4 +1,4 @@
-"""What an entry of a journal is, and when two entries say the same."""
+"""Journal entries: their fields, changes, archive form, and duplicate detection."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import hashlib
 import unicodedata
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
 
 from pydantic import Field
 
@@ -25,22 +24,23 @@ from evennia_ai.policy.records.provenance import (
 )
 
 BY_RULE, GIVEN = "rule", "given"
-LOOSE_ENDS = " .!…;,\"'”“»«"
+OUTER_PUNCTUATION = " .!…;,\"'”“»«"
 
 
 class JournalEntry(Remembered):
-    """One entry.
+    """One journal entry.
 
     Attributes:
         timestamp: when it was written, ISO-8601 UTC.
         content: the fact, in the character's own words.
         importance: 1 to 10.
-        importance_by: how that was scored: ``rule``, ``model``, or ``given`` by code or a builder.
+        importance_by: how the importance was scored: ``rule``, ``model``, or ``given`` by code or a
+            builder.
         tags: free words.
-        links: ids of what belongs to it in other stores, or of other entries.
-        pinned: never removed by anything automatic.
-        consolidated: whether long-term memory has it.
-        recalls: how often it was looked up: what is, is forgotten later.
+        links: ids of related entries, or of related items in other stores.
+        pinned: True if nothing automatic may remove the entry.
+        consolidated: True if long-term memory holds the entry.
+        recalls: how often the entry was looked up; entries that are looked up fade later.
     """
 
     timestamp: Time
@@ -58,20 +58,16 @@ def make_entry(
     id: str,
     content: str,
     at: datetime,
-    fields: Mapping[str, Any],
+    fields: Mapping[str, object],
     *,
     named: bool = False,
     first_meeting: bool = False,
 ) -> Record:
-    """A new entry; raises BadRecord.
+    """Return a new entry; raises BadRecord.
 
-    Args:
-        id: its id.
-        content: the fact.
-        at: when it is written, unless ``fields`` has a ``timestamp``.
-        fields: any of `JournalEntry`'s. Without an importance the rule of thumb gives one.
-        named: for that rule: the character was called by its name.
-        first_meeting: for that rule: it is about somebody new.
+    ``fields`` are any of `JournalEntry`. Without a timestamp it is written at ``at``. Without an
+    importance the rule of thumb scores it; ``named`` (the character was called by its name) and
+    ``first_meeting`` are for that rule.
     """
     scored = {
         "importance": score_importance(content, named=named, first_meeting=first_meeting),
@@ -85,9 +81,11 @@ def make_entry(
     )
 
 
-def change_entry(entry: Record, fields: Mapping[str, Any]) -> Record:
-    """An entry with some fields changed; raises BadRecord. Where it says something else now, or to
-    other ears, long-term memory does not have it any more."""
+def change_entry(entry: Record, fields: Mapping[str, object]) -> Record:
+    """Return an entry with some fields changed; raises BadRecord.
+
+    If its content or audience changes, long-term memory no longer holds it.
+    """
     scored = {"importance_by": GIVEN} if "importance" in fields else {}
     differs = any(fields.get(name, entry[name]) != entry[name] for name in ("content", "audience"))
     anew = {"consolidated": False} if differs else {}
@@ -95,8 +93,7 @@ def change_entry(entry: Record, fields: Mapping[str, Any]) -> Record:
 
 
 def merge_entries(entry: Record, again: Record) -> Record:
-    """An entry that was written a second time: it has the sources, tags and links of both, and
-    whatever counts for more."""
+    """Return an entry that was written a second time, with the sources of both."""
     lists = united(entry, again, ("speakers", "source_seqs", "tags", "links"))
     weightier = max(entry, again, key=lambda item: item["importance"])
     return change_entry(
@@ -112,42 +109,41 @@ def merge_entries(entry: Record, again: Record) -> Record:
 
 
 def normalised(content: str) -> str:
-    """A text as it is compared: without case, spacing, and what stands loose at its ends."""
+    """Return text for comparison: without case, extra spaces and outer punctuation."""
     folded = unicodedata.normalize("NFKC", content).casefold()
     plain = " ".join(folded.split())
-    return plain.strip(LOOSE_ENDS) or plain
+    return plain.strip(OUTER_PUNCTUATION) or plain
 
 
 def sameness(record: Record, *more: str) -> bytes:
-    """A short key that two records share where they say the same to the same ears.
-
-    ``more`` is whatever else must be alike.
-    """
-    audience = record["audience"]
-    ears = "*" if audience is None else ",".join(audience)
-    text = "\0".join([ears, *more, normalised(record["content"])])
+    """Return a short key of a record's audience, content, and ``more`` texts."""
+    audience = "*" if record["audience"] is None else ",".join(record["audience"])
+    text = "\0".join([audience, *more, normalised(record["content"])])
     return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
 
 class ArchivedEntry(JournalEntry):
-    """An entry as it was; ``archived_at`` is when it was put away, ISO-8601 UTC."""
+    """An archived entry; ``archived_at`` is when it was archived, ISO-8601 UTC."""
 
     archived_at: Time
 
 
 def archived(entry: Record, at: datetime) -> Record:
-    """An entry that is put away now."""
+    """Return an entry in its archive form, archived now."""
     return {**entry, "archived_at": iso_utc(at)}
 
 
 def brought_back(entry: Record) -> Record:
-    """An entry as it goes back into its journal. Somebody wanted it, so that its weight counts as
-    given; long-term memory does not have it any more."""
+    """Return an archived entry as it returns to the journal.
+
+    Its importance counts as given, because somebody asked for it. Long-term memory no longer holds
+    it.
+    """
     plain = {name: value for name, value in entry.items() if name != "archived_at"}
     links = [link for link in plain["links"] if not link.startswith(LINK)]
     return {**plain, "links": links, "consolidated": False, "importance_by": GIVEN}
 
 
 def is_over(entry: Record, now: datetime, days: float) -> bool:
-    """True where an entry has been away for so many days."""
+    """Return True if an entry has been in the archive for at least ``days`` days."""
     return now - datetime.fromisoformat(entry["archived_at"]) >= timedelta(days=days)

@@ -1,7 +1,7 @@
-"""What of a journal long-term memory holds, and what is out of step between the two.
+"""The match between a journal and long-term memory (mem0).
 
-The journal is the truth: a memory counts for nothing unless the entry it was made from still says
-the same to the same ears.
+The journal is the truth. A memory counts only if the entry it was made from still has the same
+content and the same audience.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import visible
@@ -21,10 +20,10 @@ PUBLIC = "public"
 
 @dataclass(frozen=True)
 class MemoryItem:
-    """One journal entry as long-term memory is to hold it.
+    """One journal entry as long-term memory stores it.
 
-    ``audience`` is the key of those who alone may know of it, ``speakers`` are the dbrefs of those
-    whose words may be in it, ``digest`` is short and differs where the words or the ears differ.
+    ``audience`` is a key, see `audience_key`; ``speakers`` are the dbrefs of everybody whose words
+    may be in it; ``digest`` is a short hash of content and audience.
     """
 
     entry: str
@@ -36,8 +35,7 @@ class MemoryItem:
 
 @dataclass(frozen=True)
 class MemoryRow:
-    """One memory as it is stored: its id, and what it was made from. ``score`` is its likeness to
-    what was searched for."""
+    """One stored memory and its entry; ``score`` is its similarity to a query."""
 
     id: str
     entry: str
@@ -48,7 +46,7 @@ class MemoryRow:
 
 @dataclass(frozen=True)
 class Stored:
-    """Where an item is now: the id of its memory, and whether that was there before."""
+    """The id of an item's memory, and whether it was already stored."""
 
     id: str
     was_there: bool = False
@@ -56,27 +54,26 @@ class Stored:
 
 @dataclass(frozen=True)
 class Match:
-    """What becomes of one entry's memories: the id of the one that stays, empty for none, and the
-    ids of those that go."""
+    """The memory of an entry to keep, empty for none, and those to remove."""
 
     keep: str = ""
     superfluous: tuple[str, ...] = ()
 
 
 def agent_of(character_id: int) -> str:
-    """What a character is called in long-term memory, by its number."""
+    """Return a character's name in long-term memory."""
     return f"npc_{character_id}"
 
 
 def audience_key(audience: Iterable[str] | None) -> str:
-    """A name for an audience that a store can filter by: "public", or as "5_7"."""
+    """Return a name for an audience that a store can filter by: "public", "5_7"."""
     if audience is None:
         return PUBLIC
     return "_".join(sorted(dbref.lstrip("#") for dbref in audience)) or "nobody"
 
 
 def make_item(entry: Record) -> MemoryItem:
-    """A journal entry as long-term memory is to hold it."""
+    """Return a journal entry as long-term memory stores it."""
     key = audience_key(entry["audience"])
     return MemoryItem(
         entry["id"], entry["content"], key, tuple(entry["speakers"]), digest_of(entry)
@@ -84,32 +81,31 @@ def make_item(entry: Record) -> MemoryItem:
 
 
 def digest_of(entry: Record) -> str:
-    """What two entries share that say the same to the same ears."""
+    """Return a short hash of an entry's content and audience."""
     said = f"{audience_key(entry['audience'])}\0{entry['content']}"
     return hashlib.blake2b(said.encode(), digest_size=12).hexdigest()
 
 
 def memory_of(entry: Record) -> str:
-    """The id of an entry's memory as its links name it, empty for none."""
+    """Return the id of an entry's memory from its links, empty if there is none."""
     return next((link[len(LINK) :] for link in entry["links"] if link.startswith(LINK)), "")
 
 
-def linked(entry: Record, memory_id: str) -> dict[str, Any]:
-    """The fields of an entry that name its memory; an empty id is for none."""
+def linked(entry: Record, memory_id: str) -> dict[str, object]:
+    """Return the entry fields that name its memory; an empty id removes the link."""
     others = [link for link in entry["links"] if not link.startswith(LINK)]
     link = [f"{LINK}{memory_id}"] if memory_id else []
     return {"links": [*others, *link], "consolidated": bool(memory_id)}
 
 
 def needs_linking(entry: Record, memory_id: str) -> bool:
-    """True where an entry does not name just this memory; an empty id is for none."""
+    """Return True if an entry's fields do not name exactly this memory."""
     fields = linked(entry, memory_id)
     return any(entry[name] != value for name, value in fields.items())
 
 
 def match_memories(entry: Record, rows: Sequence[MemoryRow]) -> Match:
-    """Choose which of the memories made from an entry stays: one that says the same to the same
-    ears, the one that the entry names before any other."""
+    """Choose which of an entry's memories stays; the one that it names comes first."""
     digest, named = digest_of(entry), memory_of(entry)
     fitting = sorted((row.id for row in rows if row.digest == digest), key=named.__ne__)
     keep = fitting[0] if fitting else ""
@@ -119,13 +115,7 @@ def match_memories(entry: Record, rows: Sequence[MemoryRow]) -> Match:
 def permitted_keys(
     audiences: Iterable[Audience | None], prompt_audience: Audience, discretion: str = "strict"
 ) -> list[str] | None:
-    """Which memories may be searched for a prompt, by their audiences' keys; None is all of them.
-
-    Args:
-        audiences: those that the journal's entries have.
-        prompt_audience: dbrefs of everybody who will hear what comes of it.
-        discretion: the assistant's own.
-    """
+    """Return the audience keys that a prompt's audience may know; None permits all."""
     if discretion == "trusting":
         return None
     permitted = {audience_key(a) for a in audiences if visible(a, prompt_audience)}
@@ -133,7 +123,7 @@ def permitted_keys(
 
 
 def best_rows(rows: Iterable[MemoryRow], limit: int) -> list[MemoryRow]:
-    """The rows nearest to what was searched for, each memory once."""
+    """Return the best rows of a search, each memory once."""
     by_id = {row.id: row for row in rows}
     return sorted(by_id.values(), key=lambda row: (-row.score, row.id))[:limit]
 
@@ -144,10 +134,10 @@ def select_true(
     audience: Audience,
     discretion: str = "strict",
 ) -> list[tuple[Record, float]]:
-    """The entries that memories lead to, with their scores, once each and in the rows' order.
+    """Return the entries that rows lead to, with scores, once each, in order.
 
-    What the journal does not hold any more, holds in other words, or may not tell this audience, is
-    left out, whatever the store says.
+    Leaves out entries that the journal no longer has, that changed, or that this audience may not
+    know, whatever the store says.
     """
     found: dict[str, tuple[Record, float]] = {}
     for row in rows:
@@ -161,11 +151,11 @@ def select_true(
 
 @dataclass(frozen=True)
 class Tally:
-    """What one pass of consolidation came to.
+    """The figures of one pass of consolidation.
 
-    ``stored`` memories are new; ``already_there`` were found in the store, such as after an
-    acknowledgement that was lost; ``linked`` entries name their memory now; ``failed`` could not be
-    stored; ``left`` wait for a later pass.
+    ``stored`` memories are new. ``already_there`` were found in the store, such as after a lost
+    acknowledgement. ``linked`` entries now name their memory, ``failed`` ones could not be stored,
+    ``left`` ones wait for a later pass.
     """
 
     stored: int = 0
@@ -175,7 +165,7 @@ class Tally:
     left: int = 0
 
     def after(self, tried: int, stored: Mapping[str, Stored], linked: int) -> Tally:
-        """The same with another batch counted."""
+        """Return these figures with another batch added."""
         there = sum(one.was_there for one in stored.values())
         return replace(
             self,

@@ -1,4 +1,4 @@
-"""What a character remembers, in words for whoever looks after it: plain text, without markup."""
+"""A character's memories in plain text, without markup, for builders and admins."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from evennia_ai.policy.consolidation.forgetting import is_lasting, retention_of
 from evennia_ai.policy.records.entity_profiles import familiarity_at
+from evennia_ai.policy.records.forgetting import is_lasting, retention_of
 from evennia_ai.policy.records.long_term import memory_of
 from evennia_ai.policy.records.memory_undo import BUILDER
 from evennia_ai.policy.records.provenance import Record
@@ -18,23 +18,23 @@ Names = Mapping[str, str]
 SOURCES = {
     BUILDER: "a builder's word",
     "compaction": "a summary of old talk",
-    "reflection": "a thought of its own",
-    "inference": "a conclusion of its own",
+    "reflection": "its own reflection",
+    "inference": "its own inference",
     "observation": "noticed by itself",
     "environmental": "noticed by itself",
-    "direct": "told by nobody that is known",
+    "direct": "unknown source",
 }
 DAY_CHARS = 10
 MOST_WORDS = 6
 
 
 def named(dbrefs: Iterable[str], names: Names) -> str:
-    """Names for dbrefs; who is gone keeps his number."""
+    """Return the names for dbrefs, or the dbref itself if no name is known."""
     return ", ".join(names.get(dbref, dbref) for dbref in dbrefs) or "nobody"
 
 
 def whose_word(record: Record, names: Names) -> str:
-    """Who it comes from."""
+    """Return an entry's source in words."""
     told_by = [record["source_entity"]] if record["source_entity"] else record["speakers"]
     if record["source_type"] in (BUILDER, "compaction") or not told_by:
         kind = str(record["source_type"])
@@ -43,35 +43,28 @@ def whose_word(record: Record, names: Names) -> str:
 
 
 def who_may_know(record: Record, names: Names) -> str:
-    """Its audience."""
+    """Return an entry's audience in words."""
     if record["audience"] is None:
         return "known to all"
     return f"private to {named(record['audience'], names)}"
 
 
-def marks_of(entry: Record) -> list[str]:
-    """What is special about an entry."""
-    marks = {
-        "pinned": entry["pinned"],
-        "in long-term memory": entry["consolidated"] and memory_of(entry),
-    }
-    return [mark for mark, is_so in marks.items() if is_so]
-
-
 def entry_facts(entry: Record, names: Names) -> str:
-    """An entry's columns but for its id, its day and its words: "weight 6 (rule), from Ann, known
-    to all; pinned"."""
+    """Return an entry's remaining columns: importance, source, audience, marks.
+
+    For example "weight 6 (rule), from Ann, known to all; pinned".
+    """
     weight = f"weight {entry['importance']} ({entry['importance_by']})"
     facts = [weight, whose_word(entry, names), who_may_know(entry, names)]
-    return "; ".join([", ".join(facts), *marks_of(entry)])
+    pinned = ["pinned"] if entry["pinned"] else []
+    stored = ["in long-term memory"] if entry["consolidated"] and memory_of(entry) else []
+    return "; ".join([", ".join(facts), *pinned, *stored])
 
 
 def origin_of(entry: Record, turns: Mapping[int, int | None]) -> str:
-    """Which talk an entry was made from: "turn 12", "turns 12 to 15".
+    """Return which turns an entry was made from: "turn 12", "turns 12 to 15".
 
-    Args:
-        entry: the entry.
-        turns: the turn of each message, None where it had none; those that are gone are missing.
+    ``turns`` has the turn of each message, None without a turn; deleted messages are missing.
     """
     if not entry["source_seqs"]:
         return ""
@@ -80,28 +73,25 @@ def origin_of(entry: Record, turns: Mapping[int, int | None]) -> str:
 
 
 def spanned(noun: str, numbers: Sequence[int]) -> str:
-    """From which number to which: "turn 12", or "turns 12 to 15"."""
+    """Return a range of numbers in words: "turn 12", "turns 12 to 15"."""
     first, last = min(numbers), max(numbers)
     return f"{noun} {first}" if first == last else f"{noun}s {first} to {last}"
 
 
 def entry_details(entry: Record, names: Names, now: datetime) -> list[str]:
-    """What else there is to tell of one entry, a line each."""
+    """Return the further details of an entry, one a line."""
     words = f", with words of {named(entry['speakers'], names)}" if entry["speakers"] else ""
-    lasting = "nothing automatic removes it" if is_lasting(entry) else "it may fade"
+    lasting = "never removed automatically" if is_lasting(entry) else "may be pruned"
     source = f"{entry['source_type']}, {whose_word(entry, names)}{words}"
     lines = [
         f"Source: {source}; trust {entry['trust']:.2f}",
-        f"Looked up {entry['recalls']} times; {retention_of(entry, now):.0%} of it left; {lasting}",
+        f"Looked up {entry['recalls']} times; retention {retention_of(entry, now):.0%}; {lasting}",
     ]
     return [*lines, *([f"Tags: {', '.join(entry['tags'])}"] if entry["tags"] else [])]
 
 
-# --- what is known of somebody -----------------------------------------------------------------
-
-
 def relationship_line(record: Record, at: datetime) -> str:
-    """How it stands with somebody."""
+    """Return a relationship as one line."""
     times = "once" if record["contacts"] == 1 else f"{record['contacts']} times"
     last = f", last on {day(record['last_contact'])}" if record["last_contact"] else ""
     return (
@@ -111,14 +101,7 @@ def relationship_line(record: Record, at: datetime) -> str:
 
 
 def attribute_line(record: Record, names: Names, values: Mapping[str, Record]) -> str:
-    """One value of an attribute: when it held, whose word it is, what it was made of, and what
-    others say against it.
-
-    Args:
-        record: the value.
-        names: of everybody concerned.
-        values: the values that may be named here, by their ids.
-    """
+    """Return one attribute value as one line; ``values`` may be named in it, by id."""
     until = f" to {day(record['valid_to'])}" if record["valid_to"] else ""
     facts = [whose_word(record, names), who_may_know(record, names)]
     if record["sources"]:
@@ -133,14 +116,15 @@ def attribute_line(record: Record, names: Names, values: Mapping[str, Record]) -
 
 
 def observation_line(record: Record, names: Names) -> str:
-    """Something that was noticed."""
-    state = "sorted" if record["consolidated"] else "not sorted yet"
+    """Return an observation as one line."""
+    state = "consolidated" if record["consolidated"] else "not consolidated yet"
+
     facts = [whose_word(record, names), who_may_know(record, names), state]
     return f"{record['id']} {day(record['at'])} {record['content']} ({'; '.join(facts)})"
 
 
 def group_values(values: Iterable[Record]) -> dict[str, list[Record]]:
-    """Values by their attributes' names, the newest first."""
+    """Return values by attribute name, each group newest first."""
     ordered = sorted(values, key=lambda value: str(value["valid_from"]), reverse=True)
     groups: dict[str, list[Record]] = {}
     for value in ordered:
@@ -149,21 +133,15 @@ def group_values(values: Iterable[Record]) -> dict[str, list[Record]]:
 
 
 def day(time: str) -> str:
-    """The day of a stored time."""
+    """Return the day of a stored time."""
     return time[:DAY_CHARS]
 
 
-# --- what a search finds -----------------------------------------------------------------------
-
-
 def why_found(query: str, text: str, score: float | None, likeness: float | None) -> str:
-    """How a search came to something.
+    """Return in words why a search found a text.
 
-    Args:
-        query: what was looked for.
-        text: the words that were found.
-        score: that of the search over notes and values, None where it did not find it there.
-        likeness: that of long-term memory, likewise.
+    ``score`` is that of the search over entries and values, ``likeness`` that of long-term memory;
+    each is None if it did not find the text.
     """
     wanted = set(content_words(query))
     shared = [word for word in WORD.findall(text.lower()) if wanted & set(content_words(word))]
@@ -175,14 +153,14 @@ def why_found(query: str, text: str, score: float | None, likeness: float | None
 
 
 def why_withheld(record: Record, audience: Iterable[str], names: Names) -> str:
-    """Which rule hides something from somebody."""
+    """Return in words which rule hides a record from an audience."""
     outside = sorted(set(audience) - set(record["audience"] or ()))
     told = f", and {named(outside, names)} was not told" if outside else ""
     return f"{record['id']}, {who_may_know(record, names)}{told}"
 
 
 def undo_line(step: Mapping[str, Any]) -> str:
-    """What taking a change back comes to."""
+    """Return in words what an undo changed."""
     sentences = {
         "add": "{entry} is not in its journal any more",
         "edit": "{entry} has its old words again",

@@ -1,9 +1,9 @@
-"""What a change of a journal by hand leaves behind, so that it can be taken back."""
+"""Undo steps for changes that a builder makes to a journal by hand."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 from evennia_ai.policy.records.journal_entry import JournalEntry
 from evennia_ai.policy.records.long_term import linked
@@ -19,16 +19,15 @@ from evennia_ai.policy.records.provenance import (
 ADD, EDIT, PIN, UNPIN, DELETE = "add", "edit", "pin", "unpin", "delete"
 BUILDER = "builder"
 OWN_FIELDS = ("act", "entry", "done_at")
-# What an edit changes: the words, and whose they are. Who may know, and who may have it forgotten,
-# stays as it is by then.
+# The fields that an edit changes. Undo leaves the audience and the speakers as they are now.
 EDITED = ("content", "source_type", "source_entity", "trust")
 
 
 class UndoStep(JournalEntry):
-    """An entry as it was before a change; of one that was added, as it was written.
+    """An entry before a change, or as written if the change added it.
 
     Attributes:
-        act: what was done: ``add``, ``edit``, ``pin``, ``unpin`` or ``delete``.
+        act: the change: ``add``, ``edit``, ``pin``, ``unpin`` or ``delete``.
         entry: the entry's id; ``id`` is the step's own.
         done_at: when, ISO-8601 UTC.
     """
@@ -39,41 +38,38 @@ class UndoStep(JournalEntry):
 
 
 def step_of(entry: Record, act: str, id: str, at: datetime) -> Record:
-    """A step that keeps an entry as it is now."""
+    """Return a step that saves an entry's current state."""
     return {**copy_of(entry), "id": id, "act": act, "entry": entry["id"], "done_at": iso_utc(at)}
 
 
-def edited_fields(content: str) -> dict[str, Any]:
-    """The fields of an entry that somebody puts in other words. It is a builder's word from then
-    on, and no claim of whoever said the first ones."""
-    return {
-        "content": content,
-        "source_type": BUILDER,
-        "source_entity": "",
-        "trust": TRUST[BUILDER],
-    }
+def edited_fields(content: str) -> dict[str, object]:
+    """Return the fields of an entry after a builder, its new source, rewrote it."""
+    source = {"source_type": BUILDER, "source_entity": "", "trust": TRUST[BUILDER]}
+    return {"content": content, **source}
 
 
-def pinned_fields(entry: Record, pinned: bool) -> dict[str, Any]:
-    """The fields of an entry that somebody pins, or lets go. Pinned by hand its weight counts as
-    given: the character does not let it go by itself where room is short."""
+def pinned_fields(entry: Record, pinned: bool) -> dict[str, object]:
+    """Return the fields of an entry that a builder pins or unpins.
+
+    A manual pin marks the importance as given, so the character does not unpin the entry when space
+    runs out.
+    """
     weight = {"importance": entry["importance"]} if pinned else {}
     return {"pinned": pinned, **weight}
 
 
-def restored_fields(step: Record) -> dict[str, Any]:
-    """The fields that take an edit, or a pin, back."""
+def restored_fields(step: Record) -> dict[str, object]:
+    """Return the fields that undo an edit or a pin."""
     names = EDITED if step["act"] == EDIT else ("pinned", "importance_by")
     return {name: step[name] for name in names}
 
 
 def restored_entry(step: Record) -> Record:
-    """An entry that was deleted, as it was. Long-term memory does not have it any more."""
+    """Return a deleted entry as it was; long-term memory no longer holds it."""
     entry = {name: value for name, value in step.items() if name not in OWN_FIELDS}
     return {**entry, "id": step["entry"], **linked(entry, "")}
 
 
 def is_heard_since(step: Record, entry: Record) -> bool:
-    """True where what was added by hand was told by somebody, too, since then: it is not a
-    builder's alone any more."""
+    """Return True if a builder's entry has since been told by others as well."""
     return bool(entry["speakers"] != step["speakers"])

@@ -1,11 +1,10 @@
-"""A long list in pieces: what a piece holds, and what can be read of one."""
+"""Segments: a long list of records in pieces of up to 32."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 
 from evennia_ai.errors import BadRecord
 from evennia_ai.policy.records.provenance import Record, people_in
@@ -15,29 +14,31 @@ SIZE = 32
 
 @dataclass(frozen=True)
 class Segment:
-    """How many numbers of it were given out, and the records by number."""
+    """Part of the list: how many of its numbers are used, and records by number."""
 
     used: int = 0
     records: Mapping[int, Record] = field(default_factory=dict)
 
-    def as_stored(self) -> dict[str, Any]:
-        """What the Attribute holds."""
+    def as_stored(self) -> dict[str, object]:
+        """Return the value for the Attribute."""
         return {"used": self.used, "records": dict(self.records)}
 
     def people(self) -> str:
-        """Everybody concerned, as the Attribute's searchable text: " #5 #12 "."""
+        """Return everybody concerned as searchable text: " #5 #12 "."""
         return people_field(frozenset().union(*map(people_in, self.records.values())))
 
 
 def people_field(people: Iterable[str]) -> str:
-    """Dbrefs as a text in which each can be searched for by " #5 "."""
+    """Return dbrefs as text in which " #5 " finds each one."""
     return " ".join(["", *sorted(people), ""])
 
 
-def read_segment(raw: Any, segment: int, read: Callable[[Any], Record]) -> tuple[Segment, bool]:
-    """What can be read of an Attribute's value, and whether that was all of it.
+def read_segment(
+    raw: object, segment: int, read: Callable[[object], Record]
+) -> tuple[Segment, bool]:
+    """Return the readable part of an Attribute's value, and whether it was complete.
 
-    Where it was not, all its numbers count as given out.
+    If it was not complete, all of its numbers count as used.
     """
     if not isinstance(raw, dict) or not isinstance(raw.get("records"), dict):
         return Segment(SIZE), False
@@ -46,17 +47,17 @@ def read_segment(raw: Any, segment: int, read: Callable[[Any], Record]) -> tuple
         with suppress(BadRecord):
             if isinstance(number, int) and segment_of(number) == segment:
                 records[number] = read(item)
-    used: Any = raw.get("used")
+    used = raw.get("used", -1)
     highest = max(map(place_in, records), default=0)
     whole = len(records) == len(raw["records"]) and used in range(highest, SIZE + 1)
     return Segment(used if whole else SIZE, records), whole
 
 
 def segment_of(number: int) -> int:
-    """The segment a number belongs to; numbers count from 1."""
+    """Return the segment of a number; numbers count from 1."""
     return (number - 1) // SIZE
 
 
 def place_in(number: int) -> int:
-    """Which place a number has in its segment, from 1."""
+    """Return a number's place in its segment, from 1."""
     return (number - 1) % SIZE + 1

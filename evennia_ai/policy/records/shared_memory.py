@@ -1,9 +1,8 @@
-"""Hearsay: what one character tells others of its kind, to whom, when, and how far it is believed.
+"""Sharing of memories among characters: what is told, to whom, when, how trusted.
 
-A scope is a label as lore has them (`policy.conversation.lore`): a faction, a place, a tag,
-everybody. Only what a character knows at first hand and anybody may know is told, so that a rumour
-is never older than one telling, and nothing that was whispered crosses over, however trusting the
-teller is.
+A scope is a label as in lore (`policy.conversation.lore`): a faction, a place, a tag, everybody. A
+character shares only public knowledge of its own experience. So a shared memory is never told on,
+and a whisper is never shared, however trusting the teller is.
 """
 
 from __future__ import annotations
@@ -24,34 +23,29 @@ T = TypeVar("T")
 OFF, WORLD, FACTION, ROOM = "off", "world", "faction", "room"
 HEARSAY = "hearsay"
 FIRST_HAND = ("direct", "observation")
-# Written from a prompt that may have held what was whispered: `discretion` was "trusting".
+# Marks entries written from a prompt that may have held whispers (`discretion` was "trusting").
 UNGUARDED = "unguarded"
 UNTOLD = frozenset({"secret", UNGUARDED})
-# What of an entry others are told, or what decides whether they are: where it changes, what they
-# were told is not so any more.
-TOLD_FIELDS = (
-    "content",
-    "audience",
-    "speakers",
-    "source_type",
-    "source_entity",
-    "source_seqs",
-    "tags",
-    "pinned",
+# If one of these fields of an entry changes, what others were told is outdated.
+TOLD_FIELDS = tuple(
+    "content audience speakers source_type source_entity source_seqs tags pinned".split()
 )
-MOST_TOLD = 50  # entries that one character has told at a time
-TRUST_KEPT = 0.7  # of how far the teller believed it
-LEAST_TRUST = 0.3  # what others would believe less is not told
-OWN_TO_ONE = 2  # of what one knows oneself, to one piece of hearsay
-# How much of the shorter of two texts the other must hold to be its echo: what says the same of
-# something else, or of later, differs in one word of four. Less where it names who told it.
+MOST_TOLD = 50  # entries that one character shares at a time
+TRUST_KEPT = 0.7  # the listener's share of the teller's trust
+LEAST_TRUST = 0.3  # an entry is not shared if listeners would trust it less
+OWN_TO_ONE = 2  # own memories for each shared one
+# The share of the shorter text's words that both texts must have for one to be an echo of the
+# other. A text on another subject or a later time differs in one word of four. The share is lower
+# if the text names the teller.
 ECHO_SHARE, NAMED_SHARE, ECHO_WORDS = 0.8, 0.4, 2
 
 
 @dataclass(frozen=True)
 class Telling:
-    """One entry as it is told to one scope. ``people`` are those it concerns: who may have it
-    forgotten; ``trust`` is how far those believe it who are told."""
+    """One entry as it is told to one scope.
+
+    ``people`` are those it concerns, who may have it forgotten. ``trust`` is the listeners' trust.
+    """
 
     entry: str
     scope: str
@@ -67,28 +61,25 @@ class Telling:
 
 @dataclass(frozen=True)
 class Told:
-    """One entry that was told to one scope, as it is stored."""
+    """A stored record that one entry was told to one scope."""
 
     id: int
     entry: str
     scope: str
 
 
-# --- to whom ----------------------------------------------------------------------------------
-
-
 def read_scopes(text: str) -> tuple[str, ...]:
-    """The scopes of a setting such as ``faction, room:market``; raises ConfigError.
+    """Return the scopes of a setting such as ``faction, room:market``.
 
-    ``faction`` is every faction the character is of, ``room`` the room it is in, ``world`` is
-    everybody; a single one is named as in lore. ``off`` is none.
+    ``faction`` means every faction of the character, ``room`` its current room, ``world``
+    everybody; a single scope is written as in lore. ``off`` means none. Raises ConfigError.
     """
     named = [part.strip().lower() for part in text.split(",") if part.strip()]
     return () if named in ([], [OFF]) else tuple(dict.fromkeys(map(read_scope, named)))
 
 
 def read_scope(name: str) -> str:
-    """One scope in its normal form; raises ConfigError."""
+    """Return one scope in its normal form; raises ConfigError."""
     if name in (FACTION, ROOM):
         return name
     if name in (WORLD, EVERYBODY):
@@ -99,34 +90,32 @@ def read_scope(name: str) -> str:
         scope = ""
     if not scope or scope.startswith("quest:"):
         raise ConfigError(
-            f"share_memory cannot be '{name}'. There are: off, world, faction, room, "
-            "faction:<name>, room:<tag or number>, tag:<tag>."
+            f"share_memory cannot be '{name}'. Use off, world, faction, room, "
+            "faction:<name>, room:<tag or number> or tag:<tag>."
         )
     return scope
 
 
 def is_covered(scope: str, chosen: Iterable[str]) -> bool:
-    """True where a scope is among those that were chosen: by its name, every faction by the word
-    ``faction``, and a room by ``room``, but not what merely has a tag in common with it."""
+    """Return True if a scope is among the chosen ones.
+
+    ``faction`` covers every faction. ``room`` covers a room by number, but not by tag.
+    """
     kind, _, name = scope.partition(":")
     by_kind = kind == FACTION or (kind == ROOM and name.startswith("#"))
     return scope in chosen or (by_kind and kind in chosen)
 
 
 def select_scopes(chosen: Sequence[str], labels: Iterable[str]) -> list[str]:
-    """The chosen scopes that a character belongs to, by the labels it has now; in a stable
-    order."""
+    """Return the chosen scopes among a character's current labels, sorted."""
     return sorted(label for label in labels if is_covered(label, chosen))
 
 
-# --- what -------------------------------------------------------------------------------------
-
-
 def may_be_told(entry: Record, least_importance: int) -> bool:
-    """True for what the character knows at first hand and anybody may know, where it matters enough
-    and is believed enough.
+    """Return True if an entry may be shared.
 
-    What it keeps in mind for good is its own affair, and what is tagged a secret stays one.
+    It must be public, first-hand, important enough and trusted enough. Pinned entries and entries
+    with a tag in `UNTOLD` are not shared.
     """
     return (
         entry["audience"] is None
@@ -139,32 +128,33 @@ def may_be_told(entry: Record, least_importance: int) -> bool:
 
 
 def is_as_told(old: Record, new: Record | None) -> bool:
-    """True where what others were told of an entry is still so after a change of it."""
+    """Return True if a changed entry still matches what others were told."""
     return new is not None and all(old[name] == new[name] for name in TOLD_FIELDS)
 
 
 def worth_telling(entry: Record) -> tuple[int, str]:
-    """A key by which entries sort: what matters most is the largest, of equals the newest."""
+    """Return a sort key: the most important entry is the largest, then the newest."""
     return entry["importance"], entry["timestamp"]
 
 
 def was_said_openly(entry: Record, open_seqs: frozenset[int]) -> bool:
-    """True where all the messages an entry was made from were for everybody, as far as can be
-    seen: one that is gone may have been whispered."""
+    """Return True if all of an entry's source messages are known to be public."""
     return open_seqs.issuperset(entry["source_seqs"])
 
 
 @dataclass(frozen=True)
 class Rumour:
-    """What is kept of a rumour: how many words it has, since when it could be heard, and the words
-    of its teller's name."""
+    """A memory that another character told, by the number of its content words.
+
+    ``heard_from`` is since when it could be heard; ``teller`` are the words of the teller's name.
+    """
 
     size: int
     heard_from: str
     teller: frozenset[str]
 
     def is_in(self, words: frozenset[str], common: int) -> bool:
-        """True where a text of these words, so many of them the rumour's own, says the same."""
+        """Return True if a text of these content words, ``common`` to both, repeats it."""
         named = bool(self.teller) and self.teller <= words
         smaller = min(self.size, len(words))
         share = NAMED_SHARE if named else ECHO_SHARE
@@ -172,14 +162,14 @@ class Rumour:
 
 
 class Rumours:
-    """What a character was told by others, to know it again in its own words."""
+    """The memories that others told a character, to recognise them when repeated."""
 
     def __init__(self) -> None:
         self._heard: list[Rumour] = []
         self._by_word: dict[str, list[int]] = defaultdict(list)
 
     def add(self, record: Mapping[str, Any], teller: str = "") -> None:
-        """Take in something that was told, with since when it could be heard, and by whom."""
+        """Add a memory that was told, with its time and its teller's name."""
         words = frozenset(content_words(record["content"]))
         for word in words:
             self._by_word[word].append(len(self._heard))
@@ -187,8 +177,11 @@ class Rumours:
         self._heard.append(Rumour(len(words), record["available_from"], name))
 
     def is_echo(self, entry: Record) -> bool:
-        """True for an entry that says, in many of the same words, what could be heard from others
-        when it was written: it may be no more than that, and a rumour is not told on."""
+        """Return True if an entry may only repeat what others told.
+
+        It has many words of a rumour that could be heard when the entry was written. Such an entry
+        is not told on.
+        """
         words = frozenset(content_words(entry["content"]))
         common = Counter(index for word in words for index in self._by_word.get(word, ()))
         return any(
@@ -198,13 +191,10 @@ class Rumours:
         )
 
 
-# --- when, and how far it is believed -----------------------------------------------------------
-
-
 def make_tellings(
     entry: Record, scopes: Iterable[str], now: datetime, delay_s: float, people: frozenset[str]
 ) -> list[Telling]:
-    """An entry for each scope that is told it. News takes ``delay_s`` from when it was learnt."""
+    """Return an entry's tellings, one for each scope, available after ``delay_s``."""
     learnt_at = datetime.fromisoformat(entry["timestamp"])
     return [
         Telling(
@@ -226,23 +216,25 @@ def make_tellings(
 def select_taken_back(
     told: Iterable[Told], standing: frozenset[str], chosen: Sequence[str]
 ) -> list[int]:
-    """The ids of what is told no more: its entry is not among those that still stand, or its scope
-    is none any more that the teller shares with."""
+    """Return the ids of the tellings to withdraw.
+
+    Their entry is no longer among those that may be told, or the teller no longer shares with their
+    scope.
+    """
     return [
         one.id for one in told if one.entry not in standing or not is_covered(one.scope, chosen)
     ]
 
 
-# --- beside what one knows oneself --------------------------------------------------------------
-
-
 def mix(own: Sequence[T], heard: Sequence[T], limit: int) -> list[T]:
-    """What one knows oneself and what one was told, each best first, as one ranking: of three the
-    last is hearsay, where there is enough of both. Their scores cannot be compared: how rare a
-    word is differs from one heap of memories to the other."""
-    left, rumours = list(own), list(heard)
+    """Return own and shared memories as one ranking, up to ``limit``.
+
+    Both come best first. Every third is a shared one, as long as there are enough of both. Their
+    scores are not comparable, because word rarity differs between the two collections.
+    """
+    left, shared = list(own), list(heard)
     mixed: list[T] = []
-    while (left or rumours) and len(mixed) < limit:
-        turn = rumours if (len(mixed) + 1) % (OWN_TO_ONE + 1) == 0 else left
-        mixed.append((turn or left or rumours).pop(0))
+    while (left or shared) and len(mixed) < limit:
+        turn = shared if (len(mixed) + 1) % (OWN_TO_ONE + 1) == 0 else left
+        mixed.append((turn or left or shared).pop(0))
     return mixed

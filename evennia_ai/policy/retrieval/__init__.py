@@ -1,1 +1,1 @@
-"""How memories are ranked for a query."""
+"""Ranking of memories for a query."""

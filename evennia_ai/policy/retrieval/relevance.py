@@ -1,4 +1,4 @@
-"""How near a text is to what was said: BM25 over content words.
+"""Relevance of texts to a query: BM25 over content words.
 
 Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with the
 usual k1 = 1.2 and b = 0.75.
@@ -21,7 +21,7 @@ COMMON = frozenset(
     "when where which who why will with would you your yes about am oh well please know".split()
 )
 
-# Said to be polite: it asks for nothing that was told before. English and German.
+# Polite words in English and German; they ask for no memory.
 POLITE = (
     "hello hi hey hail greetings good day morning evening afternoon night bye goodbye farewell "
     "welcome well fine great nice lovely thanks thank sorry pardon excuse okay ok yeah nope sure "
@@ -32,7 +32,7 @@ POLITE = (
 
 
 def stem(word: str) -> str:
-    """A word without its commonest English endings; words of other languages mostly stay."""
+    """Return a word without common English endings."""
     for ending in ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             return word[: -len(ending)]
@@ -40,7 +40,7 @@ def stem(word: str) -> str:
 
 
 def content_words(text: str) -> list[str]:
-    """The stems of the words that carry meaning, in order."""
+    """Return the stems of the words that carry meaning, in order."""
     return [stem(word) for word in WORD.findall(text.lower()) if word not in COMMON]
 
 
@@ -48,23 +48,23 @@ SMALL_TALK = frozenset(content_words(POLITE))
 
 
 def is_small_talk(text: str, names: Iterable[str] = ()) -> bool:
-    """True for words that are polite and nothing else, the names of those who talk aside."""
+    """Return True if a text is polite words and names, and nothing else."""
     besides = SMALL_TALK.union(content_words(" ".join(names)))
     return besides.issuperset(content_words(text))
 
 
 def score_texts(query: str, texts: Sequence[str]) -> list[float]:
-    """BM25 of each text for the query; 0 where they share no content word."""
+    """Return the BM25 score of each text; 0 if it shares no content word."""
     return score_documents(query, [content_words(text) for text in texts])
 
 
 def score_documents(query: str, documents: Sequence[Sequence[str]]) -> list[float]:
-    """`score_texts` for texts whose content words are known already."""
+    """Return the BM25 score of each text, given by its content words."""
     return score_weighted(dict.fromkeys(content_words(query), 1.0), documents)
 
 
 def score_weighted(wanted: Mapping[str, float], documents: Sequence[Sequence[str]]) -> list[float]:
-    """`score_documents` for content words that weigh more or less than others."""
+    """Return the BM25 score of each text for content words with weights."""
     average = sum(map(len, documents)) / (len(documents) or 1) or 1.0
     scores = [0.0] * len(documents)
     for word in sorted(wanted):

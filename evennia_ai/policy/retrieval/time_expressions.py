@@ -1,7 +1,7 @@
-"""When somebody means: the stretches of time that a question names, in unix seconds (UTC).
+"""The spans of time that a question names, in Unix seconds (UTC).
 
-English only; words of other languages name nothing and do no harm. Relative words ("last week")
-need to know when they were said.
+English only; words of other languages match nothing. Relative words ("last week") need the time
+when they were said.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ UNIT_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
 _MONTH = "|".join(MONTHS)
 _DAY = r"(?P<{0}>\d{{1,2}})(?:st|nd|rd|th)?"
 
-# These are mostly verbs: as a month they have a number beside them, or a word of time before.
+# Mostly verbs; they count as months only next to a number or after a word of time.
 VERBS = ("may", "march")
 DATE = re.compile(
     rf"\b(?:(?P<cue>in|of|since|until|during|last|this|on|around|early|late|mid)\s+)?"
@@ -37,7 +37,7 @@ NEAR = re.compile(rf"\b(?:{'|'.join(NEAR_DAYS)})\b", re.I)
 
 
 class Span(NamedTuple):
-    """A stretch of time: from ``start`` up to ``end``, in unix seconds."""
+    """A span of time from ``start`` up to ``end``, in Unix seconds."""
 
     start: float
     end: float
@@ -49,20 +49,18 @@ class Span(NamedTuple):
 
 
 def find_spans(text: str, now: float | None = None) -> tuple[Span, ...]:
-    """The stretches of time a text names.
+    """Return the spans of time that a text names.
 
-    Args:
-        text: what was said.
-        now: when, in unix seconds; without it relative words, and months without a year, name
-            nothing.
+    ``now`` is when it was said, in Unix seconds. If it is None, relative words, and months without
+    a year, name nothing.
     """
-    if now is not None and not -6e10 < now < 2e11:  # beyond what a calendar can hold
+    if now is not None and not -6e10 < now < 2e11:  # outside the range of datetime
         now = None
     return (*_dates(text, now), *(_relative(text, now) if now is not None else ()))
 
 
 def _dates(text: str, now: float | None) -> Iterator[Span]:
-    """Days, months and years by their names."""
+    """Yield the days, months and years that a text names."""
     dated = False
     for found in DATE.finditer(text):
         day = found["before"] or found["after"]
@@ -80,7 +78,7 @@ def _dates(text: str, now: float | None) -> Iterator[Span]:
 
 
 def _last_year_with(month: str, now: float | None) -> int:
-    """The year of the latest such month; 0 where nothing says what the time is."""
+    """Return the year of the latest such month, 0 without a current time."""
     if now is None:
         return 0
     today = datetime.fromtimestamp(now, UTC)
@@ -88,7 +86,7 @@ def _last_year_with(month: str, now: float | None) -> int:
 
 
 def _calendar_span(year: int, month: int, day: int) -> Span | None:
-    """A day, or a month where ``day`` is 0; None for a date there is not."""
+    """Return a day, or a month if ``day`` is 0; None for an impossible date."""
     try:
         start = _unix(datetime(year, month, day or 1, tzinfo=UTC))
         following = (year, month + 1) if month < 12 else (year + 1, 1)
@@ -98,7 +96,7 @@ def _calendar_span(year: int, month: int, day: int) -> Span | None:
 
 
 def _relative(text: str, now: float) -> Iterator[Span]:
-    """Stretches counted back from the moment of speaking."""
+    """Yield the spans counted back from the moment of speaking."""
     midnight = now - now % DAY_S
     for found in NEAR.finditer(text):
         yield _days_back(midnight, NEAR_DAYS[found[0].lower()], 1)

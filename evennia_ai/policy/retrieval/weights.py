@@ -1,7 +1,7 @@
-"""What a question asks for, and what a memory offers: the words and cues that ranking weighs.
+"""The signs that ranking weighs: in a query, and in a memory.
 
-Everything here is about one text at a time and knows no other; the weights were fitted on public
-dialogues (``tests/bench/test_retrieval.py`` says how well they do on dialogues they never saw).
+Each function here looks at one text alone. The weights were fitted on public dialogues;
+``tests/bench/test_retrieval.py`` has their results on unseen dialogues.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from evennia_ai.policy.retrieval.relevance import COMMON
 from evennia_ai.policy.retrieval.time_expressions import MONTHS, WEEKDAYS, Span, find_spans
 
-LONGEST_TEXT = 4_000  # characters; what comes after them is kept but not ranked by
+LONGEST_TEXT = 4_000  # characters; the rest of a text is stored but not ranked
 LONGEST_WORD = 40
 WORD = re.compile(r"[^\W_]+")
 OWNERS = re.compile(r"['’](?:s|re|ve|ll|d|m|t)\b", re.I)
-# Scripts that put no space between words: they are cut into pairs of characters.
+# Scripts without spaces between words; their text is split into pairs of characters.
 UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+"
 )
-# Question words, and what people say before they come to the point.
+# Question words and phrases that open a sentence without adding meaning.
 SMALL_TALK = frozenset(
     "been being did during don doing hey hi im kind long many much often really s t thank thanks "
     "type types wow".split()
@@ -48,10 +48,10 @@ TELLS_NUMBER = re.compile(
 
 @dataclass(frozen=True)
 class Weights:
-    """How much each sign counts; the unit is arbitrary, only their ratios matter.
+    """The weight of each sign; only their ratios matter.
 
-    ``before`` and ``after`` are what the one and two memories before and after add of their own
-    nearness: an answer follows its question.
+    ``before`` and ``after`` are the shares of relevance that one and two memories before and after
+    add, because an answer follows its question.
     """
 
     meaning: float = 6.0
@@ -73,10 +73,10 @@ class Weights:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a question asks for.
+    """The signs of a query.
 
-    ``text`` is the question without the names of those who speak in memories, for its meaning;
-    ``words`` are the stems that matter; ``spans`` the time it names.
+    ``text`` is the query without speakers' names, for its embedding; ``words`` are the stems that
+    matter; ``spans`` are the times that it names.
     """
 
     text: str
@@ -89,7 +89,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Offered:
-    """What a memory's text offers: its stems, and signs of its kind."""
+    """The signs of a memory's text."""
 
     words: tuple[str, ...]
     time: bool
@@ -98,19 +98,16 @@ class Offered:
 
     @property
     def length(self) -> float:
-        """How much it says, in a measure that grows slowly."""
+        """The length in words, on a logarithmic scale."""
         return math.log1p(len(self.words))
 
 
 def understand(
     query: str, is_name: Callable[[str], bool] = lambda _: False, now: float | None = None
 ) -> Wanted:
-    """What a question asks for.
+    """Return the signs of a query, asked at ``now`` (Unix seconds).
 
-    Args:
-        query: the question, or whatever was said.
-        is_name: True for a word, in small letters, of the name of somebody who speaks in memories.
-        now: when it is asked, in unix seconds.
+    ``is_name`` returns True for a lower-case word of a speaker's name.
     """
     query = query[:LONGEST_TEXT]
     names = frozenset(word for word in name_words(query) if is_name(word))
@@ -126,7 +123,7 @@ def understand(
 
 
 def describe(text: str) -> Offered:
-    """What a memory's text offers."""
+    """Return the signs of a memory's text."""
     text = text[:LONGEST_TEXT]
     return Offered(
         words=tuple(find_words(text)),
@@ -137,25 +134,26 @@ def describe(text: str) -> Offered:
 
 
 def find_words(text: str, leave_out: Collection[str] = ()) -> list[str]:
-    """The stems of the words that carry meaning, in order, in any script."""
+    """Return the stems of the words that carry meaning, in order, in any script."""
     found: list[str] = []
     for word in WORD.findall(OWNERS.sub("", text.lower())):
         if word in COMMON or word in SMALL_TALK or word in leave_out:
             continue
         if UNSPACED.search(word):
-            found += _pairs(word[:LONGEST_TEXT])
+            run = word[:LONGEST_TEXT]
+            found += [run[i : i + 2] for i in range(len(run) - 1)] or [run]
         else:
             found.append(stem(word[:LONGEST_WORD]))
     return found
 
 
 def name_words(name: str) -> list[str]:
-    """The words of a name that may stand for it, in small letters."""
+    """Return the lower-case words of a name that may stand for it."""
     return [w for w in WORD.findall(OWNERS.sub("", name.lower())) if w not in COMMON and len(w) > 1]
 
 
 def without_words(text: str, words: Collection[str]) -> str:
-    """A text without these words, whoever they belong to."""
+    """Return a text without these words."""
     if not words:
         return text
     kept = [part for part in text.split() if not (set(name_words(part)) & set(words))]
@@ -163,9 +161,9 @@ def without_words(text: str, words: Collection[str]) -> str:
 
 
 def stem(word: str) -> str:
-    """A word without its commonest English endings, so that hiking, hiked and hikes are one.
+    """Return a word without common English endings: hiking, hiked and hikes are one.
 
-    Lighter than Porter's (1980): what is wrongly cut here is cut alike in question and memory.
+    Lighter than Porter's stemmer (1980): a wrong cut is the same in query and memory.
     """
     if len(word) <= 3 or not word.isascii():
         return word
@@ -176,7 +174,3 @@ def stem(word: str) -> str:
     if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiouls":
         word = word[:-1]
     return word[:-1] if len(word) > 3 and word[-1] in "ey" else word
-
-
-def _pairs(word: str) -> list[str]:
-    return [word[i : i + 2] for i in range(len(word) - 1)] or [word]
