@@ -5,8 +5,8 @@ or a mark that a client could take for markup. ``{who}`` is what it calls the sp
 
 from __future__ import annotations
 
-from evennia_ai.offline.phrases_of_deeds import DEEDS
-from evennia_ai.offline.phrases_of_self import SELF
+from evennia_ai.offline.action_phrases import DEEDS
+from evennia_ai.offline.life_phrases import SELF
 
 TALK: dict[str, tuple[str, ...]] = {
     "nature": (

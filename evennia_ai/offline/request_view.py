@@ -10,8 +10,8 @@ from functools import cached_property
 from evennia_ai.offline.character import Character, read_character
 from evennia_ai.offline.knowledge import Found, Passage, lore_passages, rank, seen_passages
 from evennia_ai.offline.phrases import PHRASES
-from evennia_ai.offline.speaker_facts import Memory, read_memory
-from evennia_ai.offline.transcript import Past, read_past
+from evennia_ai.offline.speaker_facts import SpeakerFacts, read_speaker_facts
+from evennia_ai.offline.transcript import Transcript, read_transcript
 from evennia_ai.offline.words import (
     an,
     capital,
@@ -34,13 +34,13 @@ NAMED = re.compile(
 
 
 @dataclass(frozen=True)
-class Mind:
+class RequestView:
     """One request, understood."""
 
     scene: Scene
     character: Character
-    past: Past
-    memory: Memory
+    transcript: Transcript
+    speaker_facts: SpeakerFacts
     passages: tuple[Passage, ...]
     tools: frozenset[str]
     seed: int
@@ -52,7 +52,7 @@ class Mind:
 
     def called(self, speaker: str) -> str:
         """What it calls a speaker: the name he gave, else the one it sees."""
-        return self.memory.of(speaker).get("name", speaker)
+        return self.speaker_facts.of(speaker).get("name", speaker)
 
     def rank(self, question: str) -> list[Found]:
         """What it knows about a question, nearest first; its own name asks for nothing."""
@@ -70,12 +70,12 @@ class Mind:
     @cached_property
     def own_talk(self) -> str:
         """Everything it said, in lower case."""
-        return "\n".join(self.past.own).lower()
+        return "\n".join(self.transcript.own).lower()
 
     @cached_property
     def spoken(self) -> frozenset[str]:
         """The longer sentences it spoke."""
-        return frozenset(part for line in self.past.own for part in long_sentences(line))
+        return frozenset(part for line in self.transcript.own for part in long_sentences(line))
 
     def phrase(self, key: str, **slots: str) -> str:
         """One of the phrasings of a key, one that it has not used yet if there is any."""
@@ -132,24 +132,24 @@ def seen_parts(text: str) -> list[str]:
     return [*plain, f"There I saw {listed([an(name) for name in things])}."] if things else plain
 
 
-def read_mind(request: LLMRequest) -> Mind:
+def read_request(request: LLMRequest) -> RequestView:
     """Read a request once."""
     scene = request.scene
     persona = scene.persona if isinstance(scene.persona, Persona) else Persona(str(scene.persona))
-    past = read_past(request)
+    transcript = read_transcript(request)
     character = read_character(persona, scene.name)
-    return Mind(
+    return RequestView(
         scene=scene,
         character=character,
-        past=past,
-        memory=read_memory(past.heard, scene.name),
-        passages=tuple(_passages(scene, character, past)),
+        transcript=transcript,
+        speaker_facts=read_speaker_facts(transcript.heard, scene.name),
+        passages=tuple(_passages(scene, character, transcript)),
         tools=frozenset(str(tool.get("function", {}).get("name", "")) for tool in request.tools),
-        seed=seed_of(past.length, *(line.text for line in scene.lines)),
+        seed=seed_of(transcript.length, *(line.text for line in scene.lines)),
     )
 
 
-def _passages(scene: Scene, character: Character, past: Past) -> list[Passage]:
+def _passages(scene: Scene, character: Character, transcript: Transcript) -> list[Passage]:
     found = [Passage(text, "self") for text in character.facts if text not in character.wants]
     found += [Passage(text, "aside") for text in character.asides]
     found += [Passage(text, "want", "want goal need") for text in character.wants]
@@ -157,11 +157,11 @@ def _passages(scene: Scene, character: Character, past: Past) -> list[Passage]:
     found += lore_passages(scene.lore)
     found += seen_passages(scene.situation.description)
     found += [Passage(ended(note), "seen") for note in getattr(scene.situation, "notes", ())]
-    for item, to in past.gifts:
+    for item, to in transcript.gifts:
         found.append(Passage(f"I gave {with_article(item)} to {to}.", "deed", "hand have who"))
-    for sight in dict.fromkeys(past.sights):
+    for sight in dict.fromkeys(transcript.sights):
         title, _, text = sight.partition(": ")
         if title != scene.situation.place and "nothing special" not in text:
             found += [Passage(part, "saw", title) for part in seen_parts(text)]
-    found += [Passage(said.text, "note") for said in past.heard if said.kind == "note"]
+    found += [Passage(said.text, "note") for said in transcript.heard if said.kind == "note"]
     return found

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from evennia_ai.offline.address import without_name
-from evennia_ai.offline.telling import ABOUT_SELF, CAPS, facts_in, is_question
+from evennia_ai.offline.sentence_facts import ABOUT_SELF, CAPS, facts_in, is_question
 from evennia_ai.offline.transcript import Said
 from evennia_ai.offline.words import WORD, plain_spelling, sentences, with_article
 
@@ -90,12 +90,12 @@ class Statement:
 
 
 @dataclass
-class Memory:
+class SpeakerFacts:
     """Everything told in the conversation, by speaker."""
 
     statements: list[Statement] = field(default_factory=list)
     facts: dict[str, dict[str, str]] = field(default_factory=dict)
-    mended: dict[str, str] = field(default_factory=dict)
+    corrections: dict[str, str] = field(default_factory=dict)
     last: dict[str, Statement] = field(default_factory=dict)
 
     def of(self, speaker: str) -> dict[str, str]:
@@ -119,20 +119,20 @@ class Memory:
             self.last[speaker] = made
 
 
-def read_memory(heard: Sequence[Said], own_name: str = "") -> Memory:
+def read_speaker_facts(heard: Sequence[Said], own_name: str = "") -> SpeakerFacts:
     """Read what was told out of what was heard, in its order; ``own_name`` is who was told it."""
-    memory = Memory()
+    told = SpeakerFacts()
     for number, said in enumerate(heard):
         if said.kind in {"say", "whisper"}:
             line = plain_spelling(said.text)
             for sentence in (s for s in sentences(line) if not is_fragment(s, line)):
                 plain = without_name(sentence, own_name) if own_name else sentence
-                remember(memory, said.speaker, completed(plain, said.after), number)
+                remember(told, said.speaker, completed(plain, said.after), number)
         elif said.kind == "give":
-            memory.add(said.speaker, f"I gave you {with_article(said.text)}.", number, "did")
+            told.add(said.speaker, f"I gave you {with_article(said.text)}.", number, "did")
         elif said.kind == "arrives":
-            memory.add(said.speaker, "I came in.", number, "came")
-    return memory
+            told.add(said.speaker, "I came in.", number, "came")
+    return told
 
 
 def completed(sentence: str, after: str) -> str:
@@ -170,11 +170,11 @@ def is_fragment(sentence: str, line: str) -> bool:
     return "?" in line and "?" not in sentence and len(sentence.split()) < 4
 
 
-def remember(memory: Memory, speaker: str, sentence: str, line: int) -> None:
+def remember(told: SpeakerFacts, speaker: str, sentence: str, line: int) -> None:
     """Add one sentence of a speaker: as told where it states something, else as asked."""
     sentence = with_subject(GREETING.sub("", sentence))
     corrects = CORRECTION.search(sentence) or NEGATED.search(sentence)
-    if corrects and not is_question(sentence) and _correct(memory, speaker, sentence):
+    if corrects and not is_question(sentence) and _correct(told, speaker, sentence):
         return
     text = CORRECTION.sub("", sentence).strip(" ,") if CORRECTION.match(sentence) else sentence
     if not WORD.search(text) or re.fullmatch(r"not \w+\W*", text):
@@ -182,14 +182,14 @@ def remember(memory: Memory, speaker: str, sentence: str, line: int) -> None:
     asking = is_question(sentence)
     facts = facts_in(text) if not asking and ABOUT_SELF.search(text) else {}
     asks = asking or (IMPERATIVE.match(sentence) and not facts)
-    memory.add(speaker, text or sentence, line, "asked" if asks else "told")
+    told.add(speaker, text or sentence, line, "asked" if asks else "told")
     if facts:
-        memory.facts.setdefault(speaker, {}).update(facts)
+        told.facts.setdefault(speaker, {}).update(facts)
 
 
-def _correct(memory: Memory, speaker: str, sentence: str) -> bool:
+def _correct(told: SpeakerFacts, speaker: str, sentence: str) -> bool:
     """Put a correction into the statement it mends, as the newest; False where none fits."""
-    newest = (i for i in reversed(memory.statements) if i.speaker == speaker and i.kind == "told")
+    newest = (i for i in reversed(told.statements) if i.speaker == speaker and i.kind == "told")
     earlier = list(islice(newest, 12))
     plain = APOLOGY.sub("", sentence)
     pair = NOT_FIRST.search(plain) or NOT_THIS.search(plain)
@@ -198,7 +198,7 @@ def _correct(memory: Memory, speaker: str, sentence: str) -> bool:
         for statement in earlier:
             if re.search(rf"\b{re.escape(old)}\b", statement.text, re.I):
                 new = _same_kind(pair["new"], old)
-                memory.mended[sentence] = _replace(memory, speaker, statement, old, new)
+                told.corrections[sentence] = _replace(told, speaker, statement, old, new)
                 return True
     if facts_in(CORRECTION.sub("", sentence).strip(" ,")):
         return False
@@ -206,9 +206,9 @@ def _correct(memory: Memory, speaker: str, sentence: str) -> bool:
     bare = plain.strip(" ,.!")
     short = len(bare.split()) <= 4 and plain != sentence and not ABOUT_SELF.search(bare)
     new = meant["new"] if meant else bare if BARE.match(bare) or short else ""
-    mended = _mend(memory, speaker, earlier, new) if new and earlier else ""
+    mended = _mend(told, speaker, earlier, new) if new and earlier else ""
     if mended:
-        memory.mended[sentence] = mended
+        told.corrections[sentence] = mended
     return bool(mended)
 
 
@@ -230,7 +230,7 @@ def _last_words(text: str) -> str:
     return text.strip()
 
 
-def _mend(memory: Memory, speaker: str, earlier: list[Statement], new: str) -> str:
+def _mend(told: SpeakerFacts, speaker: str, earlier: list[Statement], new: str) -> str:
     """Put a new number or name where the statement had one; returns the mended text."""
     for pattern in (NUMBER, NAMED):
         better = pattern.search("x " + new.strip(" '"))
@@ -239,15 +239,15 @@ def _mend(memory: Memory, speaker: str, earlier: list[Statement], new: str) -> s
         for statement in earlier[:4]:
             found = [match[0] for match in pattern.finditer(statement.text)]
             if found:
-                return _replace(memory, speaker, statement, found[-1], better[0])
+                return _replace(told, speaker, statement, found[-1], better[0])
     return ""
 
 
-def _replace(memory: Memory, speaker: str, statement: Statement, old: str, new: str) -> str:
+def _replace(told: SpeakerFacts, speaker: str, statement: Statement, old: str, new: str) -> str:
     text = re.sub(rf"\b{re.escape(old)}\b", lambda _: new, statement.text, flags=re.I)
-    memory.statements.remove(statement)
-    memory.statements.append(replace(statement, text=text))
-    facts = memory.facts.setdefault(speaker, {})
+    told.statements.remove(statement)
+    told.statements.append(replace(statement, text=text))
+    facts = told.facts.setdefault(speaker, {})
     for slot, value in facts.items():
         facts[slot] = re.sub(rf"\b{re.escape(old)}\b", lambda _: new, value, flags=re.I)
     return text

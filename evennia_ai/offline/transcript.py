@@ -26,7 +26,7 @@ FAILED = re.compile(
 )
 
 # What comes to mind of talk out of view; and a bullet of a summary: "- Ann (whispered): I am ill."
-IN_MIND = ("You remember: ", "Keep in mind: ", "At hand: ")
+RECALL_LABELS = ("You remember: ", "Keep in mind: ", "At hand: ")
 DATED = re.compile(r"\d{4}-\d\d-\d\d(?:, [^:]{1,80} told you)?(?:, from [^:]{1,80})?: ")
 RECALLED = re.compile(
     rf"- (?:{DATED.pattern})?"
@@ -70,7 +70,7 @@ class Act:
 
 
 @dataclass(frozen=True)
-class Past:
+class Transcript:
     """The conversation in the prompt, oldest first: ``own`` are its own spoken lines, ``talk`` all
     that was said by anybody, ``deeds`` everything it said, showed or left undone, ``since`` what
     was heard after that, ``sights`` what looking and walking showed, ``gifts`` what it gave to
@@ -105,39 +105,39 @@ class Past:
         return talked and own[last].answers == len(self.own)
 
 
-def read_past(request: LLMRequest) -> Past:
+def read_transcript(request: LLMRequest) -> Transcript:
     """Read the messages once; anything that is not understood is passed over."""
-    notes = _Notes()
+    reader = _TranscriptReader()
     for message in request.messages:
         role, content = message.get("role"), message.get("content")
         text = content if isinstance(content, str) else ""
         if role == "user" and _is_situation(text):
-            notes.time = _row(text, "Time: ")
-            notes.about = _row(text, "You are about: ")
-            notes.remembered = _read_in_mind(text)
+            reader.time = _row(text, "Time: ")
+            reader.about = _row(text, "You are about: ")
+            reader.remembered = _read_recalled_lines(text)
         elif role == "user":
-            notes.hear(text)
+            reader.hear(text)
         elif role == "assistant":
-            notes.recall_own(text, _calls(message))
+            reader.recall_own(text, _calls(message))
         elif role == "tool":
-            notes.take_result(text)
-    return Past(
-        heard=(*notes.remembered, *notes.heard),
-        own=tuple(notes.own),
-        emotes=tuple(notes.emotes),
-        talk=tuple(notes.talk),
-        deeds=tuple(notes.deeds),
-        since=tuple(notes.since),
-        sights=tuple(notes.sights),
-        gifts=tuple(notes.gifts),
+            reader.take_result(text)
+    return Transcript(
+        heard=(*reader.remembered, *reader.heard),
+        own=tuple(reader.own),
+        emotes=tuple(reader.emotes),
+        talk=tuple(reader.talk),
+        deeds=tuple(reader.deeds),
+        since=tuple(reader.since),
+        sights=tuple(reader.sights),
+        gifts=tuple(reader.gifts),
         acts=_acts_of_turn(request.messages, request.scene.step),
-        time=notes.time,
-        about=notes.about,
+        time=reader.time,
+        about=reader.about,
         length=len(request.messages),
     )
 
 
-class _Notes:
+class _TranscriptReader:
     """What is gathered while the messages are read from first to last."""
 
     def __init__(self) -> None:
@@ -221,11 +221,11 @@ def _read_heard(text: str, after: str) -> list[Said]:
     ]
 
 
-def _read_in_mind(text: str) -> list[Said]:
+def _read_recalled_lines(text: str) -> list[Said]:
     """What comes to mind, from the prompt's last part."""
     found = []
     for row in text.splitlines():
-        label = next((label for label in IN_MIND if row.startswith(label)), None)
+        label = next((label for label in RECALL_LABELS if row.startswith(label)), None)
         if label is not None:
             words = DATED.sub("", row.removeprefix(label)[:READ_CHARS], count=1)
             found.append(_read_recalled(f"- {words}") or Said("note", "", words, "", LONG_AGO))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from evennia_ai.offline.address import is_call, without_name
 from evennia_ai.offline.intents import ROWS
-from evennia_ai.offline.telling import facts_in, is_question, plain_question
+from evennia_ai.offline.sentence_facts import facts_in, is_question, plain_question
 from evennia_ai.offline.words import SENTENCE_END, WORD, content, plain_spelling, words
 
 NEEDS_CAPITALS = frozenset({"said_by", "secret_of", "other_seen"})

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Sequence
 
 from evennia_ai.messages import LLMReply, ToolCallRequest, make_message
-from evennia_ai.offline.speaker_facts import read_memory
+from evennia_ai.offline.speaker_facts import read_speaker_facts
 from evennia_ai.offline.transcript import Said
 from evennia_ai.policy.facts.check import (
     DEBT,
@@ -93,7 +93,7 @@ def tells_of_oneself(line: HeardLine) -> bool:
     """True where somebody says who he is or what he is like, in few words."""
     if len(line.text) > LONGEST_NOTE:
         return False
-    known = read_memory([Said("say", line.speaker, line.text)]).of(line.speaker)
+    known = read_speaker_facts([Said("say", line.speaker, line.text)]).of(line.speaker)
     return not LASTING.isdisjoint(known)
 
 

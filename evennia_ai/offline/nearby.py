@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import re
 
-from evennia_ai.offline.naming import match_name
-from evennia_ai.offline.request_view import Mind
+from evennia_ai.offline.name_matching import match_name
+from evennia_ai.offline.request_view import RequestView
 from evennia_ai.offline.understanding import Reading
 from evennia_ai.offline.words import being, capital, content, with_article
 
@@ -17,13 +17,13 @@ WHO_IS_THAT = re.compile(
 )
 
 
-def person_here(mind: Mind, reading: Reading) -> str:
+def person_here(view: RequestView, reading: Reading) -> str:
     """Answer "Is Ben here?" where he is."""
     who_is = re.match(r"who(?:'s| is) ([\w ]+?)\W*$", reading.text, re.I)
-    stranger_here = who_is and match_name(who_is[1], mind.scene.situation.people, loose=False)
-    if stranger_here and not mind.rank(who_is[1] if who_is else ""):
-        asker = mind.called(mind.scene.lines[-1].speaker)
-        return mind.phrase("who_stranger", other=stranger_here, who=asker)
+    stranger_here = who_is and match_name(who_is[1], view.scene.situation.people, loose=False)
+    if stranger_here and not view.rank(who_is[1] if who_is else ""):
+        asker = view.called(view.scene.lines[-1].speaker)
+        return view.phrase("who_stranger", other=stranger_here, who=asker)
     found = re.search(
         r"^(?:and )?(?:(?:is|have you seen) (\w[\w ]*?)(?: here| around| about| in| with us| with you| present| nearby)|(?:where is|where's) (\w[\w ]*?))\W*$",
         reading.text,
@@ -33,40 +33,40 @@ def person_here(mind: Mind, reading: Reading) -> str:
         return ""
     stranger_seen = WHO_IS_THAT.search(reading.text)
     if stranger_seen:
-        return described_person(mind, stranger_seen["who"])
+        return described_person(view, stranger_seen["who"])
     asked = (found[1] or found[2]).strip() if found else ""
-    name = match_name(asked, mind.scene.situation.people, loose=False)
+    name = match_name(asked, view.scene.situation.people, loose=False)
     if name and set(content(asked)) <= set(content(name)):
         return f"{capital(name)} is right here."
-    stranger = found and found[1] and asked[:1].isupper() and not mind.rank(asked)
+    stranger = found and found[1] and asked[:1].isupper() and not view.rank(asked)
     return (
-        mind.phrase("not_here", other=asked, who=mind.called(mind.scene.lines[-1].speaker))
+        view.phrase("not_here", other=asked, who=view.called(view.scene.lines[-1].speaker))
         if stranger
         else ""
     )
 
 
-def described_person(mind: Mind, description: str) -> str:
+def described_person(view: RequestView, description: str) -> str:
     """Who "the old man" is, by a word of a name, else where only one other person is here."""
-    speaker = mind.scene.lines[-1].speaker
-    others = [n for n in mind.scene.situation.people if n not in {speaker, mind.name}]
+    speaker = view.scene.lines[-1].speaker
+    others = [n for n in view.scene.situation.people if n not in {speaker, view.name}]
     name = match_name(description, others, loose=False) or (others[0] if len(others) == 1 else "")
     if not name:
         return ""
-    known = [item.passage.text for item in mind.rank(name) if item.passage.source != "seen"]
+    known = [item.passage.text for item in view.rank(name) if item.passage.source != "seen"]
     return " ".join([f"That is {name}.", *known[:1]])
 
 
-def seen(mind: Mind, reading: Reading, speaker: str) -> str:
+def seen(view: RequestView, reading: Reading, speaker: str) -> str:
     """A thing that lies here or is carried, where the question names it."""
-    situation, who = mind.scene.situation, mind.called(speaker)
+    situation, who = view.scene.situation, view.called(speaker)
     carried = match_name(reading.topic, situation.carrying, loose=False)
     if carried:
-        return mind.phrase("held", item=with_article(carried), who=who)
+        return view.phrase("held", item=with_article(carried), who=who)
     lying = match_name(reading.topic, situation.things, loose=False)
-    return lies_here(mind, lying, who) if lying else ""
+    return lies_here(view, lying, who) if lying else ""
 
 
-def lies_here(mind: Mind, name: str, who: str) -> str:
+def lies_here(view: RequestView, name: str, who: str) -> str:
     """Say that a thing is here."""
-    return mind.phrase("lies_here", item=with_article(name), be=being(name), who=who)
+    return view.phrase("lies_here", item=with_article(name), be=being(name), who=who)

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from evennia_ai.messages import Situation
-from evennia_ai.offline.occupation import occupation_deeds
+from evennia_ai.offline.planned_emotes import occupation_deeds
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.turn.prompt_contexts import situation_prompt
-from tests.llm.offline_stage import Talk
+from tests.offline.stage import Talk
 
 INN = Situation("The Salt Barrel", "A long counter.", people=("Ann",))
 RUNA = Persona("You are Runa, who keeps the tavern.", manner="polishes spoons")
@@ -34,18 +34,18 @@ def test_what_has_its_place_elsewhere_or_is_no_deed_is_not_shown(about):
     assert list(occupation_deeds(about)) == []
 
 
-def unasked(talk, about):
+def act_unasked(talk, about):
     """What it does unasked while its day has something planned."""
     tail = situation_prompt(INN, (), "", "", [("You are about", about)])
     talk.messages.append({"role": "user", "content": tail})
-    return talk.unasked()[1]
+    return talk.act_unasked()[1]
 
 
 def test_every_other_deed_is_what_its_day_has_planned():
     talk = Talk("Runa", RUNA, replace(INN))
     shown = []
     for _ in range(3):
-        shown.append(unasked(talk, "mend the nets, until 12:00"))
+        shown.append(act_unasked(talk, "mend the nets, until 12:00"))
         talk.happens("say", "Ann", "Hm.")
     assert shown[0] == "mends the nets."
     assert shown[1] != "mends the nets."

@@ -2,14 +2,14 @@
 
 import pytest
 
-from evennia_ai.offline.speaker_facts import read_memory
-from evennia_ai.offline.transcript import Said, read_past
+from evennia_ai.offline.speaker_facts import read_speaker_facts
+from evennia_ai.offline.transcript import Said, read_transcript
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.ports import LLMRequest, Scene
 
 
 def told(*lines, speaker="Ann"):
-    return read_memory([Said("say", speaker, line) for line in lines])
+    return read_speaker_facts([Said("say", speaker, line) for line in lines])
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_questions_and_orders_are_kept_apart_from_what_was_told():
 
 def test_a_bare_answer_to_its_own_question_is_a_fact():
     heard = [Said("say", "Ann", "Karlholm.", after="Welcome, Ann. Where do you come from?")]
-    assert read_memory(heard).of("Ann")["home"] == "Karlholm"
+    assert read_speaker_facts(heard).of("Ann")["home"] == "Karlholm"
 
 
 def test_a_sentence_that_leans_on_another_knows_what_it_is_about():
@@ -70,7 +70,7 @@ def test_a_sentence_that_leans_on_another_knows_what_it_is_about():
 
 
 def past_of(*messages, step=1):
-    return read_past(LLMRequest(list(messages), Scene("Mira", Persona(), (), step=step)))
+    return read_transcript(LLMRequest(list(messages), Scene("Mira", Persona(), (), step=step)))
 
 
 def call(name, arguments):
@@ -130,7 +130,7 @@ def remembered(*rows):
         {"role": "user", "content": "Ann says: hello"},
         {"role": "user", "content": situation},
     ]
-    return read_past(LLMRequest(messages, Scene("Mira", Persona(), ())))
+    return read_transcript(LLMRequest(messages, Scene("Mira", Persona(), ())))
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def remembered(*rows):
 )
 def test_what_comes_to_mind_is_what_was_told_before(row):
     past = remembered(row)
-    assert read_memory(past.heard).of("Ann")["home"] == "Visby"
+    assert read_speaker_facts(past.heard).of("Ann")["home"] == "Visby"
     assert past.since == (Said("say", "Ann", "hello"),)
 
 
@@ -154,7 +154,7 @@ def test_who_is_remembered_was_met_though_no_answer_is_in_view():
         [said, {"role": "user", "content": "<situation>\nYou remember: Ann: I come from Visby."}],
         Scene("Mira", Persona(), ()),
     )
-    assert read_past(request).met("Ann")
+    assert read_transcript(request).met("Ann")
 
 
 def test_a_memory_in_nobody_s_words_is_a_note():
@@ -167,4 +167,4 @@ def test_a_summary_is_read_to_its_end():
     rows = [f"- Bob: I own {number} geese and a cart." for number in range(2, 60)]
     marker = "\n".join(["[CONTEXT SUMMARY]", "Facts:", *rows, "- Ann: I come from Visby."])
     request = LLMRequest([{"role": "user", "content": marker}], Scene("Mira", Persona(), ()))
-    assert read_memory(read_past(request).heard).of("Ann")["home"] == "Visby"
+    assert read_speaker_facts(read_transcript(request).heard).of("Ann")["home"] == "Visby"

@@ -8,16 +8,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from evennia_ai.offline.gestures import answer_emote
-from evennia_ai.offline.languages import foreign_intent, native_lines, tongue_of
-from evennia_ai.offline.naming import KIND_OF, match_name
-from evennia_ai.offline.portrait import never_clause
+from evennia_ai.offline.emote_answers import answer_emote
+from evennia_ai.offline.languages import foreign_intent, language_of, native_lines
+from evennia_ai.offline.name_matching import KIND_OF, match_name
+from evennia_ai.offline.persona_answers import never_clause
 from evennia_ai.offline.recalled_answers import as_told
 from evennia_ai.offline.replies import felt, follow_up, greet, related, respond
-from evennia_ai.offline.request_view import Mind
+from evennia_ai.offline.request_view import RequestView
+from evennia_ai.offline.requested_actions import RequestedAction, read_requested_action
 from evennia_ai.offline.transcript import READ_CHARS
 from evennia_ai.offline.understanding import Reading, read_line
-from evennia_ai.offline.wishes import Wish, read_wish
 from evennia_ai.offline.words import an, bare, content, rotated, stem, with_article, words
 from evennia_ai.ports import HeardLine, Situation
 
@@ -69,54 +69,54 @@ class Heard:
     private: bool
 
 
-def gather(mind: Mind) -> list[Heard]:
+def gather(view: RequestView) -> list[Heard]:
     """The new lines by speaker and by ear, in the order they began."""
     grouped: dict[tuple[str, bool], list[HeardLine]] = {}
-    for line in mind.scene.lines:
+    for line in view.scene.lines:
         grouped.setdefault((line.speaker, line.private), []).append(line)
     return [
-        Heard(speaker, tuple(lines), tuple(readings_of(mind, lines)), private)
+        Heard(speaker, tuple(lines), tuple(readings_of(view, lines)), private)
         for (speaker, private), lines in grouped.items()
     ]
 
 
-def readings_of(mind: Mind, lines: Sequence[HeardLine]) -> list[Reading]:
+def readings_of(view: RequestView, lines: Sequence[HeardLine]) -> list[Reading]:
     """What was spoken, understood; words in another language are one reading."""
     found: list[Reading] = []
     for line in lines:
         if line.kind not in {"say", "whisper"}:
             continue
-        if tongue_of(line.text[:READ_CHARS]):
+        if language_of(line.text[:READ_CHARS]):
             found.append(Reading("foreign", line.text[:READ_CHARS]))
         else:
-            found.extend(read_line(line.text[:READ_CHARS], mind.name))
+            found.extend(read_line(line.text[:READ_CHARS], view.name))
     return found
 
 
-def wish_of(mind: Mind, heard: Heard) -> Wish | None:
+def requested_action(view: RequestView, heard: Heard) -> RequestedAction | None:
     """What a speaker wants done in the world, if it is nothing that it never does."""
     if any(reading.intent in HOSTILE for reading in heard.readings):
         return None
     for reading in heard.readings:
         if reading.intent in NO_WISH or reading.intent.startswith(("recall", "foreign")):
             continue
-        text = resolved(mind, reading.text)
-        wish = read_wish(text, heard.speaker, as_it_was(mind))
-        if wish and not (forbidden(mind, wish, text) and wish.kind != "look"):
-            return wish
+        text = resolved(view, reading.text)
+        requested = read_requested_action(text, heard.speaker, as_it_was(view))
+        if requested and not (forbidden(view, requested, text) and requested.kind != "look"):
+            return requested
     return None
 
 
-def resolved(mind: Mind, text: str) -> str:
+def resolved(view: RequestView, text: str) -> str:
     """A request with "it" put as the thing that was spoken of last."""
     found = PRONOUN.search(text)
     if not found:
         return text
-    seen = as_it_was(mind)
+    seen = as_it_was(view)
     names = (*seen.things, *seen.carrying)
     if match_name(text, names, loose=False):
         return text
-    for earlier in reversed(mind.past.talk):
+    for earlier in reversed(view.transcript.talk):
         named = match_name(earlier, names, loose=False) if earlier.strip() not in text else ""
         if named:
             return text[: found.start(1)] + with_article(named) + text[found.end(1) :]
@@ -128,25 +128,25 @@ def is_treat(item: str) -> bool:
     return bool({KIND_OF.get(stem(word)) for word in words(item)} & {"drink", "food", "remedy"})
 
 
-def forbidden(mind: Mind, wish: Wish, text: str) -> str:
+def forbidden(view: RequestView, requested: RequestedAction, text: str) -> str:
     """The thing it never does that a wish would make it do; "" where there is none."""
-    clause = never_clause(mind, f"{text} {wish.item}")
-    if clause or wish.kind not in {"give", "fetch", "drop"}:
+    clause = never_clause(view, f"{text} {requested.item}")
+    if clause or requested.kind not in {"give", "fetch", "drop"}:
         return clause
-    seen = mind.scene.situation
-    own = match_name(wish.item, seen.carrying, loose=False)
+    seen = view.scene.situation
+    own = match_name(requested.item, seen.carrying, loose=False)
     if own and re.search(r"\byour\b", text, re.I) and not is_treat(own):
         return f"My {bare(own)} stays with me."
-    named = match_name(wish.item, (*seen.carrying, *seen.things)) or wish.item
+    named = match_name(requested.item, (*seen.carrying, *seen.things)) or requested.item
     wanted = set(content(named)[-1:])
-    kept = [item for item in mind.character.nevers if PARTING.match(item)]
+    kept = [item for item in view.character.nevers if PARTING.match(item)]
     return next((item for item in kept if wanted & set(content(item)[1:])), "")
 
 
-def as_it_was(mind: Mind) -> Situation:
+def as_it_was(view: RequestView) -> Situation:
     """What is seen, and what this turn's own acts have changed of it: so that a request means the
     same at every step."""
-    now, acts = mind.scene.situation, mind.past.acts
+    now, acts = view.scene.situation, view.transcript.acts
     taken = [str(act.arguments.get("item", "")) for act in acts if act.name == "get"]
     parted = [str(act.arguments.get("item", "")) for act in acts if act.name in {"give", "drop"}]
     ways = [
@@ -162,88 +162,92 @@ def as_it_was(mind: Mind) -> Situation:
     )
 
 
-def words_for(mind: Mind, heard: Heard) -> tuple[str, str]:
+def words_for(view: RequestView, heard: Heard) -> tuple[str, str]:
     """The gesture and the words in answer to one speaker."""
     emote, parts = "", []
     for line in heard.lines:
         if line.kind == "emote":
             emote, words = answer_emote(
-                mind, line.speaker, line.text, greet(mind, Reading("greet", ""), line.speaker)
+                view, line.speaker, line.text, greet(view, Reading("greet", ""), line.speaker)
             )
             parts.append(words)
         elif line.kind == "give":
-            parts.append(thank(mind, line))
+            parts.append(thank(view, line))
         elif line.kind == "arrive":
-            parts.append(mind.phrase("arrive", who=mind.called(line.speaker)))
-    parts += answers_to(mind, heard)
-    return emote or habit(mind, heard), shortened([part for part in parts if part])
+            parts.append(view.phrase("arrive", who=view.called(line.speaker)))
+    parts += answers_to(view, heard)
+    return emote or habit(view, heard), shortened([part for part in parts if part])
 
 
-def habit(mind: Mind, heard: Heard) -> str:
+def habit(view: RequestView, heard: Heard) -> str:
     """At a first greeting, something that it does anyway; "" later."""
-    first = any(reading.intent == "greet" for reading in heard.readings) and not mind.past.emotes
-    shown = mind.character.habits if first and not mind.past.met(heard.speaker) else ()
+    first = (
+        any(reading.intent == "greet" for reading in heard.readings) and not view.transcript.emotes
+    )
+    shown = view.character.habits if first and not view.transcript.met(heard.speaker) else ()
     return f"{shown[0]}." if shown else ""
 
 
-def thank(mind: Mind, line: HeardLine) -> str:
+def thank(view: RequestView, line: HeardLine) -> str:
     """Words for a gift, and gladness where it was wanted."""
     item = an(line.text.strip().rstrip("."))
-    words = mind.phrase("gift", item=item, who=mind.called(line.speaker))
+    words = view.phrase("gift", item=item, who=view.called(line.speaker))
     wanted = [
         found
-        for found in mind.rank(line.text)
+        for found in view.rank(line.text)
         if found.passage.source == "want" and found.cover > 0.5
     ]
     return f"{words} It is just what I needed." if wanted else words
 
 
-def answers_to(mind: Mind, heard: Heard) -> list[str]:
+def answers_to(view: RequestView, heard: Heard) -> list[str]:
     """A line for each of the readings that call for one, the weightiest kept."""
     chosen = [brief_greeting(reading, heard.readings) for reading in weighed(heard.readings)]
     made: list[str] = []
     echoed = False
     for reading in chosen:
         words = (
-            foreign(mind, reading, heard.speaker)
+            foreign(view, reading, heard.speaker)
             if reading.intent == "foreign"
-            else answer(mind, reading, heard.speaker)
+            else answer(view, reading, heard.speaker)
         )
         if made and (reading.intent == "statement" or (echoed and reading.intent == "tell")):
-            words = felt(mind, reading, heard.speaker) or related(mind, reading, heard.speaker)
+            words = felt(view, reading, heard.speaker) or related(view, reading, heard.speaker)
         if words and words not in " ".join(made):
             made.append(words)
         echoed = echoed or reading.intent == "tell"
     telling = any(reading.intent in {"tell", "statement"} for reading in chosen)
     if telling and not any("?" in words for words in made):
-        made.append(follow_up(mind, heard.speaker))
+        made.append(follow_up(view, heard.speaker))
     return made
 
 
-def answer(mind: Mind, reading: Reading, speaker: str) -> str:
+def answer(view: RequestView, reading: Reading, speaker: str) -> str:
     """The line for one reading, a refusal where it asks for what the character never does."""
-    clause = refusal(mind, reading, speaker)
+    clause = refusal(view, reading, speaker)
     if clause:
-        return mind.phrase("never", fact=clause, who=mind.called(speaker))
-    mended = next((n for o, n in mind.memory.mended.items() if o.endswith(reading.text)), "")
+        return view.phrase("never", fact=clause, who=view.called(speaker))
+    mended = next(
+        (n for o, n in view.speaker_facts.corrections.items() if o.endswith(reading.text)), ""
+    )
     if mended:
-        return mind.phrase("corrected", fact=as_told(mended), who=mind.called(speaker))
-    return respond(mind, reading, speaker)
+        return view.phrase("corrected", fact=as_told(mended), who=view.called(speaker))
+    return respond(view, reading, speaker)
 
 
-def refusal(mind: Mind, reading: Reading, speaker: str) -> str:
+def refusal(view: RequestView, reading: Reading, speaker: str) -> str:
     """The thing it never does that a reading asks for; "" where it asks for none."""
     if reading.intent in ASKS_NOTHING or reading.intent.startswith("recall"):
         return ""
     if reading.intent == "order":
-        whole = " ".join(line.text for line in mind.scene.lines if line.speaker == speaker)
-        return never_clause(mind, whole)
-    text = resolved(mind, reading.text)
-    wish = read_wish(text, speaker, as_it_was(mind))
-    if wish and wish.kind != "look" and (clause := forbidden(mind, wish, text)):
+        whole = " ".join(line.text for line in view.scene.lines if line.speaker == speaker)
+        return never_clause(view, whole)
+    text = resolved(view, reading.text)
+    requested = read_requested_action(text, speaker, as_it_was(view))
+    if requested and requested.kind != "look" and (clause := forbidden(view, requested, text)):
         return clause
     asked = ASKING.match(reading.text) or reading.intent in {"crime", "statement", "story"}
-    return never_clause(mind, reading.text) if asked else ""
+    return never_clause(view, reading.text) if asked else ""
 
 
 def brief_greeting(reading: Reading, readings: Sequence[Reading]) -> Reading:
@@ -267,18 +271,18 @@ def weighed(readings: Sequence[Reading]) -> list[Reading]:
     return (full or kept)[:MOST]
 
 
-def foreign(mind: Mind, reading: Reading, speaker: str) -> str:
+def foreign(view: RequestView, reading: Reading, speaker: str) -> str:
     """A short line in the speaker's own language."""
-    tongue = tongue_of(reading.text)
-    if tongue is None:
+    language = language_of(reading.text)
+    if language is None:
         return ""
-    intent, persona = foreign_intent(tongue, reading.text), mind.scene.persona.text
-    lines = rotated(native_lines(tongue, intent, persona), mind.seed)
-    lines += native_lines(tongue, "other", persona) if intent != "nature" else []
-    place = mind.scene.situation.place or mind.name
-    who = mind.called(speaker)
-    said = [line.format(speaker=who, name=mind.name, place=place) for line in lines]
-    return next((line for line in said if not mind.was_said(line)), said[0])
+    intent, persona = foreign_intent(language, reading.text), view.scene.persona.text
+    lines = rotated(native_lines(language, intent, persona), view.seed)
+    lines += native_lines(language, "other", persona) if intent != "nature" else []
+    place = view.scene.situation.place or view.name
+    who = view.called(speaker)
+    said = [line.format(speaker=who, name=view.name, place=place) for line in lines]
+    return next((line for line in said if not view.was_said(line)), said[0])
 
 
 def shortened(parts: Sequence[str]) -> str:

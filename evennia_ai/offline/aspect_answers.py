@@ -9,7 +9,7 @@ import re
 
 from evennia_ai.offline.answers import from_knowledge, unsaid_part
 from evennia_ai.offline.aspects import NUMBER, SPAN, Aspect, aspects_of, fitting_of
-from evennia_ai.offline.request_view import Mind
+from evennia_ai.offline.request_view import RequestView
 from evennia_ai.offline.understanding import Reading
 from evennia_ai.offline.words import content, near, stem
 
@@ -30,26 +30,26 @@ FAVOURITE = re.compile(
 )
 
 
-def of_itself(mind: Mind, reading: Reading, speaker: str) -> str:
+def of_itself(view: RequestView, reading: Reading, speaker: str) -> str:
     """The answer to a question about its own life; "" where the question is another."""
     text = reading.text
     found = [aspect for aspect in aspects_of(text) if aspect.name not in NEVER_OPEN]
     if not found or OF_ME.search(text) or OF_OTHERS.search(text):
         return ""
-    told = "" if is_strange_favourite(mind, text) else from_facts(mind, text, speaker, found)
+    told = "" if is_strange_favourite(view, text) else from_facts(view, text, speaker, found)
     if told:
         return told
     if extra_words(text, found):
-        known = from_knowledge(mind, text, speaker, shown=False)
+        known = from_knowledge(view, text, speaker, shown=False)
         if known:
             return known
-    return mind.phrase(f"shy_{found[0].name}", who=mind.called(speaker))
+    return view.phrase(f"shy_{found[0].name}", who=view.called(speaker))
 
 
-def from_facts(mind: Mind, text: str, speaker: str, found: list[Aspect]) -> str:
+def from_facts(view: RequestView, text: str, speaker: str, found: list[Aspect]) -> str:
     """What the persona says of an aspect, what was not said yet first; "" where it says nothing."""
-    who = mind.called(speaker)
-    character = mind.character
+    who = view.called(speaker)
+    character = view.character
     wants = set() if found[0].name in FORWARD else set(character.wants)
     own = [fact for fact in character.facts if fact not in wants]
     own += character.nevers if found[0].name == "dislikes" else ()
@@ -58,21 +58,21 @@ def from_facts(mind: Mind, text: str, speaker: str, found: list[Aspect]) -> str:
         return ""
     years = YEARS.search(facts[0]) if found[0].name == "age" else None
     if years:
-        return mind.phrase("age_is", value=years[1].lower(), who=who)
-    fresh = mind.untold(facts)
+        return view.phrase("age_is", value=years[1].lower(), who=who)
+    fresh = view.untold(facts)
     if facts[0] not in fresh or len(fresh) == 1:
-        return mind.told(facts[0], who) if facts[0] not in fresh else unsaid_part(mind, fresh[0])
+        return view.told(facts[0], who) if facts[0] not in fresh else unsaid_part(view, fresh[0])
     both = " ".join(fresh[:CHOSEN])
     return both if len(both) < 190 and character.tone != "terse" else fresh[0]
 
 
-def is_strange_favourite(mind: Mind, text: str) -> bool:
+def is_strange_favourite(view: RequestView, text: str) -> bool:
     """True where a favourite is asked for of a kind that the persona says nothing about."""
     kind = FAVOURITE.search(text)
     if not kind:
         return False
     meant = {stem(kind[1].lower())} | near(stem(kind[1].lower()))
-    return not any(meant & set(content(fact)) for fact in mind.character.facts)
+    return not any(meant & set(content(fact)) for fact in view.character.facts)
 
 
 def extra_words(text: str, found: list[Aspect]) -> bool:
@@ -80,22 +80,22 @@ def extra_words(text: str, found: list[Aspect]) -> bool:
     return len(content(found[0].asks.sub("", text, count=1))) > 0
 
 
-def who_it_is(mind: Mind, reading: Reading, speaker: str) -> str:
+def who_it_is(view: RequestView, reading: Reading, speaker: str) -> str:
     """Answer "Are you a smith?": yes or no, with who it is; "" where it cannot be told."""
-    topic, identity = reading.slots.get("topic", ""), mind.character.identity
+    topic, identity = reading.slots.get("topic", ""), view.character.identity
     wanted = set(content(topic))
     if not wanted or not identity or re.search(r"\b(?:of|to|in|who|that)\b", topic):
         return ""
     if KEEPER.search(topic) and KEEPING.search(identity):
-        return mind.phrase("is_so", fact=identity, who=mind.called(speaker))
-    holding = [fact for fact in mind.character.facts if wanted <= set(content(fact))]
+        return view.phrase("is_so", fact=identity, who=view.called(speaker))
+    holding = [fact for fact in view.character.facts if wanted <= set(content(fact))]
     key, fact = ("is_so", holding[0]) if holding else ("is_not", identity)
-    return mind.phrase(key, fact=fact, who=mind.called(speaker))
+    return view.phrase(key, fact=fact, who=view.called(speaker))
 
 
-def invited(mind: Mind, reading: Reading, speaker: str) -> str:
+def invited(view: RequestView, reading: Reading, speaker: str) -> str:
     """An invitation to something: put off kindly, more warmly where it is fond of that."""
     wanted = set(content(reading.topic))
-    liked = [text for text in mind.character.facts if wanted & set(content(text))]
-    key = "invited_liked" if liked and not mind.was_said(liked[0]) else "invited"
-    return mind.phrase(key, fact=liked[0] if liked else "", who=mind.called(speaker))
+    liked = [text for text in view.character.facts if wanted & set(content(text))]
+    key = "invited_liked" if liked and not view.was_said(liked[0]) else "invited"
+    return view.phrase(key, fact=liked[0] if liked else "", who=view.called(speaker))

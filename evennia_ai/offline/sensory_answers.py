@@ -7,9 +7,9 @@ from __future__ import annotations
 import re
 
 from evennia_ai.offline.answers import from_knowledge
-from evennia_ai.offline.naming import match_name
+from evennia_ai.offline.name_matching import match_name
 from evennia_ai.offline.recalled_answers import from_statements
-from evennia_ai.offline.request_view import Mind
+from evennia_ai.offline.request_view import RequestView
 from evennia_ai.offline.understanding import Reading
 
 SENSES = {
@@ -28,27 +28,27 @@ SENSES = {
 SENSE_OF = {"noise": "sound", "hear": "sound", "stink": "smell", "scent": "smell"}
 
 
-def sensed(mind: Mind, reading: Reading, speaker: str) -> str:
+def sensed(view: RequestView, reading: Reading, speaker: str) -> str:
     """What there is to hear, smell or feel, as the place's description tells."""
     sense = SENSES[SENSE_OF.get(reading.topic.lower(), reading.topic.lower())]
-    found = [p.text for p in mind.passages if p.source == "seen" and sense.search(p.text)]
-    who = mind.called(speaker)
-    return mind.told(found[0], who) if found else mind.phrase("nothing_sensed", who=who)
+    found = [p.text for p in view.passages if p.source == "seen" and sense.search(p.text)]
+    who = view.called(speaker)
+    return view.told(found[0], who) if found else view.phrase("nothing_sensed", who=who)
 
 
-def other_seen(mind: Mind, reading: Reading, speaker: str) -> str:
+def other_seen(view: RequestView, reading: Reading, speaker: str) -> str:
     """What somebody else looks like or does: what is known, else a word to see for oneself."""
-    who = mind.called(speaker)
+    who = view.called(speaker)
     named = next((v for k, v in reading.slots.items() if k.startswith("who")), "")
-    other = match_name(named, mind.scene.situation.people, loose=False)
+    other = match_name(named, view.scene.situation.people, loose=False)
     if not other and named[:1].isupper():
-        return from_knowledge(mind, named, speaker) or mind.phrase("not_here", other=named, who=who)
-    return from_knowledge(mind, reading.text, speaker, shown=False) or mind.phrase(
+        return from_knowledge(view, named, speaker) or view.phrase("not_here", other=named, who=who)
+    return from_knowledge(view, reading.text, speaker, shown=False) or view.phrase(
         "see_yourself", who=who
     )
 
 
-def looks_of_speaker(mind: Mind, reading: Reading, speaker: str) -> str:
+def looks_of_speaker(view: RequestView, reading: Reading, speaker: str) -> str:
     """What the speaker looks like: as far as he told, else it cannot describe anybody."""
-    told = from_statements(mind, reading.text, speaker)
-    return told or mind.phrase("looks_of_you", who=mind.called(speaker))
+    told = from_statements(view, reading.text, speaker)
+    return told or view.phrase("looks_of_you", who=view.called(speaker))

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 from evennia_ai.offline.grammar import third_form
-from evennia_ai.offline.naming import KIND_OF, match_exit, match_name
+from evennia_ai.offline.name_matching import KIND_OF, match_exit, match_name
 from evennia_ai.offline.words import content, stem, words
 from evennia_ai.ports import Situation
 
@@ -66,7 +66,7 @@ IDIOM = re.compile(r"^(?:me )?(?:a (?:hand|break|moment|minute|chance|hint|reaso
 
 
 @dataclass(frozen=True)
-class Wish:
+class RequestedAction:
     """What somebody wants done; ``kind`` is give, fetch, go, get, drop, look, gesture or follow."""
 
     kind: str
@@ -78,22 +78,24 @@ class Wish:
     text: str = ""
 
 
-def read_wish(text: str, speaker: str, situation: Situation) -> Wish | None:
+def read_requested_action(text: str, speaker: str, situation: Situation) -> RequestedAction | None:
     """What a sentence wants done in the world, or None. What it names decides: an idiom such as
     "give me a hand" names nothing."""
     plain = re.sub(r"^(?:and|but|so|well|oh|ah|then|also)\b[, ]+", "", text.strip(), flags=re.I)
     for reader in (_read_follow, _read_walk, _read_give, _read_hands, _read_look, _read_gesture):
-        wish = reader(plain, speaker, situation)
-        if wish:
-            return wish
+        requested = reader(plain, speaker, situation)
+        if requested:
+            return requested
     return None
 
 
-def _read_follow(text: str, speaker: str, situation: Situation) -> Wish | None:
-    return Wish("follow", speaker, to=speaker, text=text) if FOLLOW.search(text) else None
+def _read_follow(text: str, speaker: str, situation: Situation) -> RequestedAction | None:
+    return (
+        RequestedAction("follow", speaker, to=speaker, text=text) if FOLLOW.search(text) else None
+    )
 
 
-def _read_walk(text: str, speaker: str, situation: Situation) -> Wish | None:
+def _read_walk(text: str, speaker: str, situation: Situation) -> RequestedAction | None:
     found = GO.match(text)
     if not found:
         return None
@@ -109,13 +111,13 @@ def _read_walk(text: str, speaker: str, situation: Situation) -> Wish | None:
     )
     if item:
         thing = re.split(r"\b(?:from|back|for me|to me|please)\b", item["item"])[0]
-        return Wish("fetch", speaker, thing.strip(), place, speaker, text=text)
+        return RequestedAction("fetch", speaker, thing.strip(), place, speaker, text=text)
     away = re.search(r"\b(?:go away|leave us|stay there|wait (?:there|for me))\b", text, re.I)
     back = bool(BACK.search(text) or re.search(r"\b(?:check|see|look)\b", text, re.I)) and not away
-    return Wish("go", speaker, place=place, back=back, text=text)
+    return RequestedAction("go", speaker, place=place, back=back, text=text)
 
 
-def _read_give(text: str, speaker: str, situation: Situation) -> Wish | None:
+def _read_give(text: str, speaker: str, situation: Situation) -> RequestedAction | None:
     found = GIVE.match(text) or WISH.search(text) or PLEASE.match(text)
     if not found or IDIOM.match(found["item"]):
         return None
@@ -146,7 +148,7 @@ def _read_give(text: str, speaker: str, situation: Situation) -> Wish | None:
     drink = bool({KIND_OF.get(stem(word)) for word in words(item)} & {"drink", "food"})
     if not (named or asked or drink) or len(words(item)) > 8:
         return None
-    return Wish(
+    return RequestedAction(
         "fetch" if place else "give",
         speaker,
         item,
@@ -156,7 +158,7 @@ def _read_give(text: str, speaker: str, situation: Situation) -> Wish | None:
     )
 
 
-def _read_hands(text: str, speaker: str, situation: Situation) -> Wish | None:
+def _read_hands(text: str, speaker: str, situation: Situation) -> RequestedAction | None:
     for kind, pattern, names in (
         ("drop", DROP, situation.carrying),
         ("get", GET, situation.things),
@@ -164,11 +166,11 @@ def _read_hands(text: str, speaker: str, situation: Situation) -> Wish | None:
         found = pattern.match(text)
         item = match_name(found["item"], names) if found else ""
         if found and item and not found["item"].lower().startswith(("care", "a look", "a seat")):
-            return Wish(kind, speaker, item, text=text)
+            return RequestedAction(kind, speaker, item, text=text)
     return None
 
 
-def _read_look(text: str, speaker: str, situation: Situation) -> Wish | None:
+def _read_look(text: str, speaker: str, situation: Situation) -> RequestedAction | None:
     found = LOOK.match(text)
     if not found:
         return None
@@ -177,10 +179,10 @@ def _read_look(text: str, speaker: str, situation: Situation) -> Wish | None:
         return None
     if item and VAGUE_LOOK.match(text) and not set(content(found["item"])) <= set(content(item)):
         return None
-    return Wish("look", speaker, item, text=text) if item else None
+    return RequestedAction("look", speaker, item, text=text) if item else None
 
 
-def _read_gesture(text: str, speaker: str, situation: Situation) -> Wish | None:
+def _read_gesture(text: str, speaker: str, situation: Situation) -> RequestedAction | None:
     found = GESTURE.match(text)
     if not found:
         return None
@@ -188,4 +190,4 @@ def _read_gesture(text: str, speaker: str, situation: Situation) -> Wish | None:
     rest = re.sub(r"\b(?:me|us)\b", speaker, found["rest"])
     rest = re.sub(r"\byour\b|\bfor .*$|\bwith me\b", "", rest).rstrip(" ?.!")
     deed = f"{third_form(verb)} {more}{rest}".strip()
-    return Wish("gesture", speaker, " ".join(deed.split()), text=text)
+    return RequestedAction("gesture", speaker, " ".join(deed.split()), text=text)

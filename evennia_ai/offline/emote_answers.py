@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from evennia_ai.offline.request_view import Mind
+from evennia_ai.offline.request_view import RequestView
 
 # What is seen, the gesture in answer, and the words; either may be empty.
 TABLE: tuple[tuple[str, str, str], ...] = (
@@ -29,7 +29,7 @@ TABLE: tuple[tuple[str, str, str], ...] = (
 ROWS = tuple((re.compile(pattern, re.I), emote, words) for pattern, emote, words in TABLE)
 
 
-def answer_emote(mind: Mind, speaker: str, text: str, greet: str) -> tuple[str, str]:
+def answer_emote(view: RequestView, speaker: str, text: str, greet: str) -> tuple[str, str]:
     """The gesture and the words in answer to an emote; ``greet`` is its greeting for now."""
     deed = text.removeprefix(speaker).strip()
     quoted = re.search(r'["“](.+)["”]', deed)
@@ -38,9 +38,9 @@ def answer_emote(mind: Mind, speaker: str, text: str, greet: str) -> tuple[str, 
             words = (
                 greet
                 if key == "greet"
-                else mind.phrase(key, who=mind.called(speaker))
+                else view.phrase(key, who=view.called(speaker))
                 if key
                 else ""
             )
             return emote.format(speaker=speaker), words
-    return "", "" if quoted else mind.phrase("seen", who=mind.called(speaker))
+    return "", "" if quoted else view.phrase("seen", who=view.called(speaker))

@@ -38,7 +38,7 @@ class Talk:
         done = self.think(HeardLine(kind, speaker, text, kind == "whisper"))
         return " ".join(arguments.get("text", "") for _, arguments in done)
 
-    def unasked(self) -> tuple[str, str]:
+    def act_unasked(self) -> tuple[str, str]:
         """The name of what it does when nobody asked, and its words."""
         ((name, arguments),) = self.think()
         return name, arguments.get("text", "")

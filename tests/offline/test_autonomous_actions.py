@@ -5,10 +5,10 @@ from itertools import pairwise
 import pytest
 
 from evennia_ai.messages import Situation
+from evennia_ai.offline.idle_emotes import habits_in, owner_in, work_of
 from evennia_ai.offline.languages import GERMAN
-from evennia_ai.offline.pastimes import habits_in, owner_in, work_of
 from evennia_ai.policy.conversation.persona import Persona
-from tests.llm.offline_stage import Talk
+from tests.offline.stage import Talk
 
 INN = Situation(
     "The Salt Barrel",
@@ -35,15 +35,15 @@ def runa():
 
 
 def deeds(talk, number):
-    return [talk.unasked() for _ in range(number)]
+    return [talk.act_unasked() for _ in range(number)]
 
 
 def test_alone_it_does_nothing():
-    assert Talk("Runa", FIELDS, Situation("The Salt Barrel")).unasked()[0] == "noop"
+    assert Talk("Runa", FIELDS, Situation("The Salt Barrel")).act_unasked()[0] == "noop"
 
 
 def test_without_a_tool_to_show_or_speak_it_does_nothing():
-    assert Talk("Runa", FIELDS, INN, tools=("noop",)).unasked()[0] == "noop"
+    assert Talk("Runa", FIELDS, INN, tools=("noop",)).act_unasked()[0] == "noop"
 
 
 def test_after_its_own_gesture_it_keeps_still_once(runa):
@@ -78,41 +78,41 @@ def test_free_text_is_enough():
 
 def test_who_has_just_come_is_welcomed_and_not_twice(runa):
     runa.happens("arrive", "Ann")
-    name, words = runa.unasked()
+    name, words = runa.act_unasked()
     assert name == "say" and "Ann" in words
-    assert "Ann" not in runa.unasked()[1]
+    assert "Ann" not in runa.act_unasked()[1]
 
 
 def test_who_came_and_went_is_not_welcomed(runa):
     runa.happens("arrive", "Ben")
     runa.happens("leave", "Ben")
-    assert "Ben" not in runa.unasked()[1]
+    assert "Ben" not in runa.act_unasked()[1]
 
 
 def test_who_was_answered_already_is_not_welcomed(runa):
     runa.happens("arrive", "Ann")
     runa.hear("hello")
-    assert runa.unasked()[0] == "emote"
+    assert runa.act_unasked()[0] == "emote"
 
 
 def test_one_of_few_words_nods():
     talk = Talk("Brask", Persona("You are Brask, the smith. You use few words."), INN)
     talk.happens("arrive", "Ann")
-    assert talk.unasked() == ("emote", "looks up and nods to Ann.")
+    assert talk.act_unasked() == ("emote", "looks up and nods to Ann.")
 
 
 def test_an_event_is_noticed_at_once_though_its_own_gesture_was_the_last_deed(runa):
-    runa.unasked()
+    runa.act_unasked()
     runa.happens("notice", text="A bell tolls in the harbour.")
-    name, words = runa.unasked()
+    name, words = runa.act_unasked()
     assert name == "emote"
     assert words in {"looks up and listens.", "turns towards the sound."} or "counts" in words
 
 
 def test_a_players_gesture_is_no_event(runa):
-    runa.unasked()
+    runa.act_unasked()
     runa.happens("emote", "Ann", "Ann rings a bell.")
-    assert "listens" not in runa.unasked()[1]
+    assert "listens" not in runa.act_unasked()[1]
 
 
 def test_seldom_it_says_something_it_knows_and_never_what_is_to_be_kept(runa):
@@ -126,7 +126,7 @@ def test_a_german_persona_acts_in_german():
     persona = Persona("Du bist Ole, der Wirt. Du hast drei Kinder.", manner="wischt Krüge, ist alt")
     talk = Talk("Ole", persona, INN)
     talk.happens("arrive", "Ann")
-    greeting = talk.unasked()[1]
+    greeting = talk.act_unasked()[1]
     assert "wenig" not in greeting
     done = {text for name, text in deeds(talk, 20) if name == "emote"}
     assert "wischt Krüge." in done
@@ -135,7 +135,7 @@ def test_a_german_persona_acts_in_german():
 
 def test_among_people_who_speak_french_an_english_persona_acts_in_french(runa):
     runa.happens("say", "Ann", "Bonjour, il fait très froid ici")
-    assert runa.unasked()[1] in {
+    assert runa.act_unasked()[1] in {
         "jette un regard alentour.", "fredonne à mi-voix.", "reste un instant en silence.",
         "s'étire un peu.", "lève les yeux et tend l'oreille.",
     }  # fmt: skip

@@ -3,9 +3,9 @@
 import pytest
 
 from evennia_ai.messages import Situation
-from evennia_ai.offline.languages import tongue_of
+from evennia_ai.offline.languages import language_of
+from evennia_ai.offline.requested_actions import read_requested_action
 from evennia_ai.offline.understanding import read_line
-from evennia_ai.offline.wishes import read_wish
 
 
 @pytest.mark.parametrize(
@@ -82,16 +82,21 @@ SEEN = Situation(
 def test_a_request_names_what_where_and_for_whom(text, kind, item, place, to):
     from evennia_ai.offline.words import plain_spelling
 
-    wish = read_wish(plain_spelling(text), "Ann", SEEN)
-    assert wish is not None
-    assert (wish.kind, wish.item, wish.place.partition(" (")[0], wish.to) == (kind, item, place, to)
+    requested = read_requested_action(plain_spelling(text), "Ann", SEEN)
+    assert requested is not None
+    assert (requested.kind, requested.item, requested.place.partition(" (")[0], requested.to) == (
+        kind,
+        item,
+        place,
+        to,
+    )
 
 
 @pytest.mark.parametrize(
     "text", ["give me a hand", "give me advice", "take care", "what is the ale good for?", "hello"]
 )
 def test_an_idiom_asks_for_no_thing(text):
-    assert read_wish(text, "Ann", SEEN) is None
+    assert read_requested_action(text, "Ann", SEEN) is None
 
 
 @pytest.mark.parametrize(
@@ -105,11 +110,11 @@ def test_an_idiom_asks_for_no_thing(text):
     ],
 )
 def test_a_language_is_known_by_its_common_words(text, name):
-    assert tongue_of(text).name == name
+    assert language_of(text).name == name
 
 
 @pytest.mark.parametrize(
     "text", ["No.", "Come in", "Pour me an ale", "so be it", "Hello Mira", "me too", "ok", "A", ""]
 )
 def test_english_is_taken_for_no_other_language(text):
-    assert tongue_of(text) is None
+    assert language_of(text) is None

@@ -7,8 +7,8 @@ from __future__ import annotations
 import re
 
 from evennia_ai.offline.answers import answer, from_knowledge
-from evennia_ai.offline.naming import KIND_OF
-from evennia_ai.offline.request_view import Mind
+from evennia_ai.offline.name_matching import KIND_OF
+from evennia_ai.offline.request_view import RequestView
 from evennia_ai.offline.understanding import Reading
 from evennia_ai.offline.words import (
     content,
@@ -27,12 +27,12 @@ EVERYDAY = frozenset(
 )
 
 
-def never_clause(mind: Mind, text: str) -> str:
+def never_clause(view: RequestView, text: str) -> str:
     """The thing it never does that a request asks for; "" where it asks for none."""
     wanted = {stem(word) for word in words(text)}
     kinds = {KIND_OF.get(item) for item in wanted}
     leave = re.match(r"(?:can|may|could|might|shall) (?:i|we)\b|let (?:me|us)\b", text, re.I)
-    for clause in mind.character.nevers:
+    for clause in view.character.nevers:
         stems = content(re.sub(r"^I never", "", clause))
         if not stems:
             continue
@@ -54,105 +54,105 @@ def never_clause(mind: Mind, text: str) -> str:
     return ""
 
 
-def nearest_never(mind: Mind, text: str) -> str:
+def nearest_never(view: RequestView, text: str) -> str:
     """The thing it never does that shares most with a text; "" where none shares a word."""
     wanted = set(content(text))
-    best = max(mind.character.nevers, key=lambda c: len(wanted & set(content(c))), default="")
+    best = max(view.character.nevers, key=lambda c: len(wanted & set(content(c))), default="")
     return best if wanted & set(content(best)[1:]) else ""
 
 
-def past(mind: Mind, speaker: str) -> str:
+def past(view: RequestView, speaker: str) -> str:
     """What it was or did before, as far as the persona tells."""
     was = re.compile(
         r"\b(?:was|were|had|used to|until|before|once|lost|took|left|came|have \w+ed|years?)\b"
     )
-    facts = [text for text in mind.character.facts if text not in mind.character.wants]
+    facts = [text for text in view.character.facts if text not in view.character.wants]
     found = [text for text in facts if was.search(text)]
-    fresh = mind.untold(found)
+    fresh = view.untold(found)
     if not found:
-        return self_portrait(mind, speaker)
-    return " ".join(fresh[:2]) if fresh else mind.told(found[0], mind.called(speaker))
+        return self_portrait(view, speaker)
+    return " ".join(fresh[:2]) if fresh else view.told(found[0], view.called(speaker))
 
 
-def doing(mind: Mind, speaker: str) -> str:
+def doing(view: RequestView, speaker: str) -> str:
     """What it is at work on: a thing it says it is doing, else a goal that is a deed."""
     busy = re.compile(r"^I am (?:\w+ )?\w+ing\b|\b(?:finish|done|complete|build|make)\b")
-    facts = [text for text in mind.character.facts if WORKING.search(text)]
+    facts = [text for text in view.character.facts if WORKING.search(text)]
     found = list(
-        dict.fromkeys([*facts, *(want for want in mind.character.wants if busy.search(want))])
+        dict.fromkeys([*facts, *(want for want in view.character.wants if busy.search(want))])
     )
-    fresh = mind.untold(found)
-    return " ".join(fresh[:2]) if fresh else goals(mind, speaker)
+    fresh = view.untold(found)
+    return " ".join(fresh[:2]) if fresh else goals(view, speaker)
 
 
-def asked_for(mind: Mind, reading: Reading, speaker: str) -> str:
+def asked_for(view: RequestView, reading: Reading, speaker: str) -> str:
     """A request for which there is no tool: what it never does in this, what it knows of it, or a
     plain no."""
-    who = mind.called(speaker)
-    clause = nearest_never(mind, reading.text)
+    who = view.called(speaker)
+    clause = nearest_never(view, reading.text)
     if clause:
-        return mind.phrase("never", fact=clause, who=who)
-    known = from_knowledge(mind, reading.text, speaker, shown=False)
-    return known or mind.phrase("request_not", who=who)
+        return view.phrase("never", fact=clause, who=who)
+    known = from_knowledge(view, reading.text, speaker, shown=False)
+    return known or view.phrase("request_not", who=who)
 
 
-def self_portrait(mind: Mind, speaker: str) -> str:
+def self_portrait(view: RequestView, speaker: str) -> str:
     """Who it is, and one thing more that it has not told yet."""
-    character, who = mind.character, mind.called(speaker)
-    identity = character.identity or f"I am {mind.name}."
-    if mind.name.lower() not in identity.lower():
+    character, who = view.character, view.called(speaker)
+    identity = character.identity or f"I am {view.name}."
+    if view.name.lower() not in identity.lower():
         described = re.match(r"I am (?=an? |the )", identity)
         rest = f", {identity[described.end() :]}" if described else f"; {identity}"
-        identity = f"I am {mind.name}{rest}"
+        identity = f"I am {view.name}{rest}"
     more = [
         fact
-        for fact in mind.untold(character.facts)
+        for fact in view.untold(character.facts)
         if fact != character.identity and fact not in character.wants
     ]
     tail = f" {more[0]}" if more and character.tone != "terse" and len(more[0]) < 160 else ""
-    return mind.told(identity, who) + tail
+    return view.told(identity, who) + tail
 
 
-def ways(mind: Mind, speaker: str) -> str:
+def ways(view: RequestView, speaker: str) -> str:
     """What sort of person it is: how the persona says it behaves, else who it is."""
-    told = [text for text in mind.character.traits if len(text) < 160]
-    fresh = mind.untold(told)
-    return " ".join(fresh[:2]) if fresh else self_portrait(mind, speaker)
+    told = [text for text in view.character.traits if len(text) < 160]
+    fresh = view.untold(told)
+    return " ".join(fresh[:2]) if fresh else self_portrait(view, speaker)
 
 
-def goals(mind: Mind, speaker: str) -> str:
+def goals(view: RequestView, speaker: str) -> str:
     """What it wants: what was not told yet comes first."""
-    who, wants = mind.called(speaker), mind.character.wants
+    who, wants = view.called(speaker), view.character.wants
     if not wants:
-        return from_knowledge(mind, "want need goal wish", speaker) or mind.phrase(
+        return from_knowledge(view, "want need goal wish", speaker) or view.phrase(
             "no_goals", who=who
         )
-    fresh = mind.untold(wants)
+    fresh = view.untold(wants)
     if not fresh:
-        return mind.told(wants[mind.seed % len(wants)], who)
+        return view.told(wants[view.seed % len(wants)], who)
     both = " ".join(fresh[:2])
-    return both if len(both) <= 200 and mind.character.tone != "terse" else fresh[0]
+    return both if len(both) <= 200 and view.character.tone != "terse" else fresh[0]
 
 
-def tale(mind: Mind, wanted: str, speaker: str) -> str:
+def tale(view: RequestView, wanted: str, speaker: str) -> str:
     """A piece of lore or of itself that was not told yet."""
-    who = mind.called(speaker)
-    lore = [p.text for p in mind.passages if p.source == "lore"]
+    who = view.called(speaker)
+    lore = [p.text for p in view.passages if p.source == "lore"]
     own = [
-        p.text for p in mind.passages if p.source == "self" and p.text != mind.character.identity
+        p.text for p in view.passages if p.source == "self" and p.text != view.character.identity
     ]
     past = re.compile(r"\b(?:have|took|was|were|had|there is|lost|found|\w+ed|want|goal|wish)\b")
-    own = sorted([*own, *mind.character.wants], key=lambda text: not past.search(text))
+    own = sorted([*own, *view.character.wants], key=lambda text: not past.search(text))
     if NO_TALE.search(wanted) and not any(NO_TALE.search(text) for text in lore):
-        return mind.phrase("no_song", who=who)
-    fresh = mind.untold([*lore, *own])
+        return view.phrase("no_song", who=who)
+    fresh = view.untold([*lore, *own])
     return (
-        mind.phrase("story", fact=fresh[0], who=who) if fresh else mind.phrase("no_story", who=who)
+        view.phrase("story", fact=fresh[0], who=who) if fresh else view.phrase("no_story", who=who)
     )
 
 
-def about(mind: Mind, reading: Reading, speaker: str) -> str:
+def about(view: RequestView, reading: Reading, speaker: str) -> str:
     """As in "Tell me about X", "who is X": of itself where X is itself."""
-    if re.fullmatch(rf"(?:you|yourself|{re.escape(mind.name)})", reading.topic.strip(), re.I):
-        return self_portrait(mind, speaker)
-    return answer(mind, reading, speaker)
+    if re.fullmatch(rf"(?:you|yourself|{re.escape(view.name)})", reading.topic.strip(), re.I):
+        return self_portrait(view, speaker)
+    return answer(view, reading, speaker)

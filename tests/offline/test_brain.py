@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from evennia_ai.config import ModelProfile
 from evennia_ai.messages import Situation
 from evennia_ai.offline import OfflineBrain
-from evennia_ai.offline.languages import TONGUES
+from evennia_ai.offline.languages import LANGUAGES
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.ports import HeardLine, LLMRequest, Scene
 
@@ -92,7 +92,7 @@ def test_it_speaks_once_and_does_not_try_for_ever():
 
 
 @pytest.mark.parametrize(
-    ("text", "tongue"),
+    ("text", "language"),
     [
         ("Guten Abend, Mira!", "German"),
         ("Hola, ¿qué tal?", "Spanish"),
@@ -100,9 +100,9 @@ def test_it_speaks_once_and_does_not_try_for_ever():
         ("Привет! Как дела?", "Russian"),
     ],
 )
-def test_another_language_is_answered_in_that_language(text, tongue):
+def test_another_language_is_answered_in_that_language(text, language):
     words = spoken(ask(request(("say", "Ann", text))))
-    lines = next(known for known in TONGUES if known.name == tongue).lines.values()
+    lines = next(known for known in LANGUAGES if known.name == language).lines.values()
     assert words.strip() in {
         line.format(speaker="Ann", name="Mira", place="Mira") for group in lines for line in group
     }
