@@ -1,1 +1,1 @@
-"""Ways to a model: the loop thread, the clients, and the gateway in front of them."""
+"""The way to a model: the gateway, the OpenAI client on its thread, the probe, the tokenizers."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
@@ -15,6 +15,9 @@ from evennia_ai.policy.limits.breaker import Breaker
 from evennia_ai.policy.limits.budgets import Reservation
 from evennia_ai.policy.limits.fair_queue import FairQueue
 from evennia_ai.ports import LLMClient, LLMReply, LLMRequest
+
+if TYPE_CHECKING:
+    from twisted.internet.base import DelayedCall
 
 BACKGROUND_SHARE = 0.75
 
@@ -36,9 +39,9 @@ class Call:
     reservation: Reservation | None = None
     attempts: int = 0
     started_at: float = 0.0
-    timer: Any = None
-    pause: Any = None
-    work: Deferred[Any] | None = None
+    timer: DelayedCall | None = None
+    pause: DelayedCall | None = None
+    work: Deferred[LLMReply] | None = None
     ended: bool = False
 
     def cost(self, outcome: LLMReply | Failure) -> int:

@@ -28,7 +28,7 @@ from evennia_ai.llm.body_cap import UnwantedBody, body_cap
 from evennia_ai.llm.connection_errors import causes_of, connection_trouble
 from evennia_ai.llm.endpoints import Endpoint, find_endpoint
 from evennia_ai.llm.loop_thread import LoopThread
-from evennia_ai.llm.openai_wire import build_body, parse_reply
+from evennia_ai.llm.openai_wire import Body, build_body, parse_reply
 from evennia_ai.llm.refusals import Refusal, explain_refusal, read_refusal, refusal_in_success
 from evennia_ai.policy.probe.cases import NO_HOST, NO_TLS, REFUSED
 from evennia_ai.ports import LLMReply, LLMRequest
@@ -110,7 +110,11 @@ class OpenAIClient:
         return self._loop_thread.submit(self._ask(endpoint, profile, build_body(request, profile)))
 
     def exchange(
-        self, profile: ModelProfile, method: str, path: str, body: Mapping[str, Any] | None = None
+        self,
+        profile: ModelProfile,
+        method: str,
+        path: str,
+        body: Body | None = None,
     ) -> Deferred[RawReply]:
         """Send one request to a profile's endpoint and return the raw response.
 
@@ -132,7 +136,7 @@ class OpenAIClient:
     # --- in the loop thread ----------------------------------------------------------------------
 
     async def _exchange(
-        self, endpoint: Endpoint, method: str, path: str, body: Mapping[str, Any] | None
+        self, endpoint: Endpoint, method: str, path: str, body: Body | None
     ) -> RawReply:
         self._open()
         base_url = endpoint.base_url.rstrip("/") + "/"
@@ -145,9 +149,7 @@ class OpenAIClient:
         content_type = response.headers.get("content-type", "")
         return RawReply(response.status_code, content_type, without(response.content, endpoint.key))
 
-    async def _ask(
-        self, endpoint: Endpoint, profile: ModelProfile, body: Mapping[str, Any]
-    ) -> LLMReply:
+    async def _ask(self, endpoint: Endpoint, profile: ModelProfile, body: Body) -> LLMReply:
         try:
             sdk = self._sdk(endpoint)
             raw = await sdk.chat.completions.with_raw_response.create(

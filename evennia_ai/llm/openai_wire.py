@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.llm.quirks import REPLY_LIMITS, TEXT_PART_TYPES
 from evennia_ai.ports import LLMReply, LLMRequest, ToolCallRequest, Usage
 
+Body = Mapping[str, object]
+
 MAX_TOKEN_COUNT = 2**31 - 1
 
 
-def build_body(request: LLMRequest, profile: ModelProfile) -> dict[str, Any]:
+def build_body(request: LLMRequest, profile: ModelProfile) -> dict[str, object]:
     """Return the request's body without the model's name.
 
     ``profile.extra`` overrides the body: an entry replaces ours, None removes it. If ``extra`` has
     a reply limit under either name, ``request.max_tokens`` is not sent.
     """
-    body: dict[str, Any] = {"messages": list(request.messages)}
+    body: dict[str, object] = {"messages": list(request.messages)}
     if request.tools:
         body["tools"] = [dict(tool) for tool in request.tools]
     if not any(name in profile.extra for name in REPLY_LIMITS):

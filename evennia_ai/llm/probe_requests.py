@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from typing import Any, TypeVar
 
 from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks
+from twisted.internet.interfaces import IReactorTime
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderMisconfigured
 from evennia_ai.llm.connection_errors import connection_trouble
 from evennia_ai.llm.openai_client import OpenAIClient, RawReply
-from evennia_ai.llm.openai_wire import parse_reply
+from evennia_ai.llm.openai_wire import Body, parse_reply
 from evennia_ai.llm.quirks import WindowPage
 from evennia_ai.llm.refusals import shown_error
 from evennia_ai.policy.probe.cases import TIMEOUT, Answer
@@ -26,11 +27,11 @@ Steps = Generator[Deferred[Any], Any, T]
 class ProbeRequests:
     """Sends requests to a profile's endpoint until `PROBE_S` seconds have passed."""
 
-    def __init__(self, clock: Any, client: OpenAIClient, profile: ModelProfile) -> None:
-        self._clock = clock
+    def __init__(self, clock: IReactorTime, client: OpenAIClient, profile: ModelProfile) -> None:
+        self._clock: Any = clock  # zope's interfaces mean nothing to a type checker
         self._client = client
         self._profile = profile
-        self._deadline_at = clock.seconds() + PROBE_S
+        self._deadline_at = self._now() + PROBE_S
 
     def ask_page(self, page: WindowPage) -> Deferred[Answer]:
         """Request a page of a local server. Fires and fails as `ask` does."""
@@ -38,13 +39,13 @@ class ProbeRequests:
         return self.ask(page.method, page.path, body)
 
     @inlineCallbacks
-    def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Steps[Answer]:
+    def ask(self, method: str, path: str, body: Body | None = None) -> Steps[Answer]:
         """Send one request.
 
         Fires with an `Answer`, even if none came in time. Fails with ProviderMisconfigured, and
         with CancelledError if the server stops.
         """
-        started = self._clock.seconds()
+        started = self._now()
         if self._deadline_at <= started:
             return Answer(trouble=TIMEOUT)
         call = self._client.exchange(self._profile, method, path, body)
@@ -62,7 +63,10 @@ class ProbeRequests:
         finally:
             if timer.active():
                 timer.cancel()
-        return read_answer(raw, int((self._clock.seconds() - started) * 1000))
+        return read_answer(raw, int((self._now() - started) * 1000))
+
+    def _now(self) -> float:
+        return float(self._clock.seconds())
 
 
 def read_answer(raw: RawReply, duration_ms: int) -> Answer:

@@ -6,8 +6,8 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
+from evennia_ai.messages import WireMessage
 from evennia_ai.ports import LLMRequest
 
 SAID = re.compile(r"(.{1,80}?) (says|whispers to you): (.*)", re.DOTALL)
@@ -58,7 +58,7 @@ class Act:
     """One tool call of this turn and what came back."""
 
     name: str
-    arguments: Mapping[str, Any]
+    arguments: Mapping[str, object]
     result: str
 
     @property
@@ -152,7 +152,7 @@ class _TranscriptReader:
         self.gifts: list[tuple[str, str]] = []
         self.time = ""
         self.about = ""
-        self._pending: list[tuple[str, dict[str, Any]]] = []
+        self._pending: list[tuple[str, dict[str, object]]] = []
 
     def hear(self, text: str) -> None:
         """A line of somebody else's."""
@@ -165,7 +165,7 @@ class _TranscriptReader:
             self.since.append(said)
             self.talk.append(said.text)
 
-    def recall_own(self, text: str, calls: list[tuple[str, dict[str, Any]]]) -> None:
+    def recall_own(self, text: str, calls: list[tuple[str, dict[str, object]]]) -> None:
         """A reply of its own."""
         spoken = [text] if text else []
         spoken += [str(a["text"]) for name, a in calls if name in SPEECH and a.get("text")]
@@ -193,7 +193,7 @@ class _TranscriptReader:
             self.talk.append(str(arguments.get("item", "")))
 
 
-def _is_situation(content: Any) -> bool:
+def _is_situation(content: object) -> bool:
     """True for the prompt's last part, which nobody said."""
     return isinstance(content, str) and content.startswith("<situation>")
 
@@ -241,7 +241,7 @@ def _read_recalled(row: str) -> Said | None:
     return Said(kind, found["speaker"], found["words"], "", LONG_AGO)
 
 
-def _calls(message: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+def _calls(message: WireMessage) -> list[tuple[str, dict[str, object]]]:
     found = []
     for call in message.get("tool_calls") or ():
         function = call.get("function", {})
@@ -254,7 +254,7 @@ def _calls(message: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     return found
 
 
-def _acts_of_turn(messages: Sequence[Mapping[str, Any]], step: int) -> tuple[Act, ...]:
+def _acts_of_turn(messages: Sequence[WireMessage], step: int) -> tuple[Act, ...]:
     """The calls made since the last heard line, in a turn that is past its first step. A reply's
     calls may stand in one message or in one each."""
     found: list[int] = []
@@ -273,7 +273,7 @@ def _acts_of_turn(messages: Sequence[Mapping[str, Any]], step: int) -> tuple[Act
     return tuple(acts)
 
 
-def _results_after(messages: Sequence[Mapping[str, Any]], index: int) -> list[str]:
+def _results_after(messages: Sequence[WireMessage], index: int) -> list[str]:
     results = []
     for message in messages[index + 1 :]:
         if message.get("role") != "tool":
