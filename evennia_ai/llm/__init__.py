@@ -1,1 +1,1 @@
-"""The way to a model: the gateway, the OpenAI client on its thread, the probe, the tokenizers."""
+"""The way to a model: gateway, OpenAI client, probe, tokenizers."""

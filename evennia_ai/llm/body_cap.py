@@ -1,4 +1,4 @@
-"""A limit on the length of a response's body; beyond it, the connection is closed.
+"""A limit on a response's body; beyond it, the client closes the connection.
 
 The limit is a response hook of the HTTP client, because the SDK reads the bodies of errors itself.
 """

@@ -1,4 +1,4 @@
-"""Token budgets of a UTC day: the gateway reserves before a call and settles after it."""
+"""Token budgets of a UTC day, reserved before a call and settled after it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class DailyBudgets:
         self._budgets = Budgets()
 
     def reserve(self, request: LLMRequest) -> Reservation:
-        """Reserve the most that a call can cost; raise BudgetExhausted if that is too much."""
+        """Reserve the most that a call can cost; raise BudgetExhausted if over a limit."""
         budgets, charge = self._today(), self._charge(request.caller)
         tokens = request.tokens + (request.max_tokens or 0)
         broken = budgets.exhausted(charge, tokens)

@@ -1,7 +1,8 @@
-"""The context windows that endpoints report: each is asked once, after its first good reply.
+"""The context windows that endpoints report.
 
-By then the endpoint is known to work, and a local server has loaded the model; before that it
-reports no window. The endpoint of an idle assistant is never asked.
+Each endpoint is asked once, after its first good reply. By then it is known to work, and a local
+server has loaded the model; before that it reports no window. The endpoint of an idle assistant is
+never asked.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class EndpointWindows:
         self._told: dict[tuple[str, str], int | None] = {}
 
     def told(self, base_url: str, model: str) -> int | None:
-        """Return the window that an endpoint reported, in tokens; None if it is not known."""
+        """Return the window that an endpoint reported, in tokens; None if unknown."""
         return self._told.get((base_url, model))
 
     def learn(self, profile: ModelProfile) -> None:

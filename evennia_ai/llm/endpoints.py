@@ -53,7 +53,7 @@ def find_endpoint(profile: ModelProfile, environ: Mapping[str, str]) -> Endpoint
 
 
 def shown_address(base_url: str) -> str:
-    """Return an address as an admin may read it: no user, password, query or fragment."""
+    """Return an address for admins: without user, password, query and fragment."""
     parts = urlsplit(base_url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
 

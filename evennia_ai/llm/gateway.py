@@ -1,4 +1,4 @@
-"""The only way to a model: deadlines, retries, caps, budgets and circuit breakers."""
+"""The only way to a model: deadlines, retries, caps, budgets, circuit breakers."""
 
 from __future__ import annotations
 
@@ -112,12 +112,12 @@ class ModelGateway:
     def complete(
         self, request: LLMRequest, profile: ModelProfile, deadline_at: float
     ) -> Deferred[LLMReply]:
-        """Call a model before ``deadline_at``, in the clock's seconds; waiting in the queue counts.
+        """Call a model before ``deadline_at``, in the clock's seconds.
 
-        Transient failures are retried while there is time. Fires with the reply. Fails with the
-        client's last error, or with DeadlineExceeded, CircuitOpen, Busy (the queue is full),
-        BudgetExhausted, ProviderMisconfigured (no such client), SwitchedOff, or TurnAborted once
-        the gateway is closed. Cancelling frees the place.
+        Waiting in the queue counts. Transient failures are retried while there is time. Fires with
+        the reply. Fails with the client's last error, or with DeadlineExceeded, CircuitOpen, Busy
+        (the queue is full), BudgetExhausted, ProviderMisconfigured (no such client), SwitchedOff,
+        or TurnAborted once the gateway is closed. Cancelling frees the place.
         """
         lane = self._lanes.lane_for(profile)
         problem = self._refusal(lane, profile, deadline_at)
@@ -152,7 +152,7 @@ class ModelGateway:
         return self._budgets.spent_today()
 
     def tight_budgets(self) -> list[tuple[str, int, int]]:
-        """Return the game's and players' budgets that are nearly used, as (name, tokens, limit)."""
+        """Return the budgets that are nearly used, as (name, tokens, limit)."""
         return self._budgets.tight()
 
     # --- closing and opening ----------------------------------------------------------------------
@@ -210,7 +210,10 @@ class ModelGateway:
         self._start_waiting()
 
     def _start_waiting(self) -> None:
-        """Start waiting calls while there are places. A client that fails at once does not nest."""
+        """Start waiting calls while there are places.
+
+        It does not run inside itself, so clients that fail at once cause no recursion.
+        """
         if self._starting:
             return
         self._starting = True
@@ -246,7 +249,7 @@ class ModelGateway:
         self._end(call, outcome)
 
     def _retry_after(self, call: Call, failure: Failure) -> float | None:
-        """Update the circuit breaker; return the seconds until the retry, None for no retry."""
+        """Update the circuit breaker; return the seconds until a retry, or None."""
         error = failure.value
         if not isinstance(error, ProviderError):
             call.lane.breaker = after_abandoned(call.lane.breaker)
@@ -259,7 +262,7 @@ class ModelGateway:
         return delay
 
     def _note_failure(self, lane: Lane, error: ProviderError) -> None:
-        """Update the circuit breaker; if it is open now, fail the calls that wait in its lane."""
+        """Update the circuit breaker; if it opened, fail the calls that wait for it."""
         if not judges_endpoint(error):
             lane.breaker = after_success(lane.breaker)
             return
@@ -279,7 +282,10 @@ class ModelGateway:
             self._end(waiting, Failure(lane.circuit_open(now)))
 
     def _expire(self, call: Call) -> None:
-        """End a call at its deadline. The endpoint is to blame if it had `FAIR_WAIT_S` seconds."""
+        """End a call at its deadline.
+
+        It counts as a failure of the endpoint if that had `FAIR_WAIT_S` seconds.
+        """
         error = deadline_error(call.profile)
         waited_s = self._clock.seconds() - call.started_at
         if call.work is not None and waited_s >= FAIR_WAIT_S:
@@ -287,7 +293,7 @@ class ModelGateway:
         self._end(call, Failure(error))
 
     def _end(self, call: Call, outcome: LLMReply | Failure) -> None:
-        """Give the outcome to the caller and the place to the next call; drop later outcomes."""
+        """End a call with its outcome, unless it has ended."""
         if not call.ended:
             self._finish(call, outcome)
             call.result.callback(outcome)

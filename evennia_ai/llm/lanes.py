@@ -1,4 +1,4 @@
-"""A lane for each endpoint and model: its waiting calls, its calls in flight, its breaker."""
+"""Lanes, one for each endpoint and model: its calls and circuit breaker."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class LaneHealth:
 
 
 class Lanes:
-    """All lanes, with the cap on calls in flight that they share. They start calls in turn."""
+    """All lanes, with their shared cap on calls in flight; they start calls in turn."""
 
     def __init__(self, max_in_flight: int) -> None:
         self._max_in_flight = max_in_flight

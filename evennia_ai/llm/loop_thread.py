@@ -40,7 +40,7 @@ class Live(NamedTuple):
 
 
 class LoopThread:
-    """One daemon thread with an asyncio loop that runs coroutines and returns Deferreds.
+    """One daemon thread with an asyncio loop; it runs coroutines as Deferreds.
 
     Call all methods from one thread, the reactor's.
     """
@@ -183,7 +183,7 @@ class DaemonExecutor(ThreadPoolExecutor):
 
 
 async def _clean_up(cleanups: list[Cleanup]) -> None:
-    """Wait for cancelled tasks, then run the clean-ups, each for a limited time; log nothing."""
+    """Wait for cancelled tasks, then run the clean-ups, for a limited time each."""
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(lambda _loop, _context: None)
     tasks = asyncio.all_tasks() - {asyncio.current_task()}

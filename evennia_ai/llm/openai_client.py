@@ -91,7 +91,7 @@ class OpenAIClient:
         loop_thread.on_stop(self._close)
 
     def warm_up(self) -> Deferred[None]:
-        """Import the SDK in the loop thread, before the first call needs it. Fires when done."""
+        """Import the SDK in the loop thread, ahead of the first call. Fires when done."""
         return self._loop_thread.submit(self._warm_up())
 
     def complete(self, request: LLMRequest, profile: ModelProfile) -> Deferred[LLMReply]:
@@ -203,7 +203,7 @@ def without(content: bytes, key: str) -> bytes:
 
 
 def read_reply(data: bytes, endpoint: Endpoint, profile: ModelProfile) -> LLMReply:
-    """Return the reply in a body; raise a fitting ProviderError if it is no chat completion."""
+    """Return the reply in a body; raise a ProviderError if it holds none."""
     try:
         return parse_reply(data, lambda: uuid.uuid4().hex[:9])
     except ValueError:

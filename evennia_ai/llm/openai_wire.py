@@ -92,7 +92,7 @@ def read_calls(
 
 
 def argument_text(arguments: object) -> str:
-    """Return a call's arguments as JSON text; some servers send an object, or null for none."""
+    """Return a call's arguments as JSON text; some servers send an object or null."""
     if isinstance(arguments, str):
         return arguments or "{}"
     return "{}" if arguments is None else json.dumps(arguments, ensure_ascii=False)

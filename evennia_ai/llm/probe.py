@@ -189,7 +189,7 @@ class Run:
     def window_on_pages(
         self, pages: Sequence[WindowPage], fields: Sequence[str]
     ) -> Steps[int | None]:
-        """Find the window on the first page that tells it. Fires with it in tokens, or None."""
+        """Find the window on a page. Fires with it in tokens, or None."""
         for page in pages:
             if self.serves(page):
                 answer: Answer = yield self.requests.ask_page(page)
@@ -204,7 +204,7 @@ class Run:
         return self.target.port == page.port or next(owners, "") == page.owner
 
     def problem_of(self, answer: Answer) -> Finding | None:
-        """Return what is wrong with an answer, whatever the question was; None if nothing is."""
+        """Return what is wrong with an answer to any question; None if nothing is."""
         return cases.judge_trouble(answer, self.target, PROBE_S) or cases.judge_status(
             answer, self.target
         )
@@ -228,7 +228,7 @@ def target_of(profile: ModelProfile) -> Target:
 
 
 def with_small_replies(profile: ModelProfile) -> ModelProfile:
-    """Return the profile with its reply limits, under either name, at most `REPLY_TOKENS`."""
+    """Return the profile with its reply limits reduced to `REPLY_TOKENS`."""
     extra = dict(profile.extra)
     for name in REPLY_LIMITS:
         if isinstance(extra.get(name), int):

@@ -1,4 +1,4 @@
-"""The requests of a probe: each within the probe's deadline, and answered whatever happens."""
+"""The requests of a probe, within one deadline; each has an `Answer`."""
 
 from __future__ import annotations
 

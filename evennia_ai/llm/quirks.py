@@ -1,4 +1,4 @@
-"""What providers do differently, as data; and an index of such data in other rooms.
+"""What providers do differently, as data, and an index of such data elsewhere.
 
 To support a provider that differs, find the row and extend the data it names. Names without a
 module are defined here; ``tests/llm/test_quirks.py`` checks that every name exists.

@@ -1,4 +1,4 @@
-"""What an endpoint's refusal means: pure functions from a response to one of our errors."""
+"""What an endpoint's refusal means, as pure functions from response to error."""
 
 from __future__ import annotations
 
@@ -101,7 +101,10 @@ def parse_body(content: bytes) -> object:
 
 
 def unwrap(body: object) -> object:
-    """Return the error object of a body: most servers send it in ``error``, Google in a list."""
+    """Return the error object of a body.
+
+    Most servers send it in ``error``; Google puts that into a list.
+    """
     if isinstance(body, list) and body:
         body = body[0]
     if isinstance(body, dict) and body.get("error"):
@@ -123,7 +126,10 @@ def find_words(body: object, depth: int = 0) -> Iterator[str]:
 
 
 def find_code(body: object) -> str:
-    """Return the provider's own code of an error, or ""; a repeated HTTP status does not count."""
+    """Return the provider's own code of an error, or "".
+
+    A number that repeats the HTTP status does not count.
+    """
     if not isinstance(body, dict):
         return ""
     named = (body.get(name) for name in ERROR_CODE_FIELDS)
@@ -132,7 +138,7 @@ def find_code(body: object) -> str:
 
 
 def shown_error(body: object, key: str) -> str:
-    """Return an error's message as a log may show it: one short line, without the key."""
+    """Return an error's message for a log: one short line, without the key."""
     if isinstance(body, dict):
         body = body.get("message") or body.get("detail") or body.get("error") or ""
     text = " ".join(str(body or "").split())

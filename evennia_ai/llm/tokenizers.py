@@ -1,4 +1,4 @@
-"""Exact token counts for OpenAI's models, from encodings that ship with this package.
+"""Exact token counts for OpenAI's models, from encodings in this package.
 
 Nothing is downloaded. Load an encoding before the game opens: tiktoken's constructor blocks the
 interpreter for 0.1 to 0.3 s, whatever thread it runs in. o200k_base takes 75 MB of memory,
@@ -77,7 +77,7 @@ def count_for(model: str) -> Callable[[str], int] | None:
 
 
 def load_for(models: Iterable[str]) -> tuple[str, ...]:
-    """Load the encodings of these models and return their names. Blocks as `load` does."""
+    """Load the encodings of these models; return their names. Blocks as `load`."""
     names = sorted({name for name in map(encoding_for, models) if name})
     for name in names:
         load(name)

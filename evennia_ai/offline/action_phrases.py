@@ -1,4 +1,4 @@
-"""The words for what it sees, does and hands over; `phrases` says how they are made."""
+"""Phrases for what the character sees, does and gives; `phrases` has the form."""
 
 # ruff: noqa: E501  # a phrase is read best in one piece
 

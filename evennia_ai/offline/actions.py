@@ -1,7 +1,7 @@
-"""From a wish to tool calls, one step at a time.
+"""From a requested action to tool calls, one step at a time.
 
-The brain keeps no state: what was done so far in a turn is read from the turn's own calls and
-results, and what is where from the situation as it is now. Nothing is claimed that no tool did.
+The brain keeps no state. A turn's own calls and results show what was done, and the situation shows
+where things are. Nothing is claimed that no tool did.
 """
 
 # ruff: noqa: E501  # a pattern is read best in one piece
@@ -26,9 +26,9 @@ OPPOSITES = OPPOSITE | {back: way for way, back in OPPOSITE.items()}
 
 @dataclass(frozen=True)
 class Step:
-    """What to do now: calls, and, where the plan is at its end, how it ended.
+    """The next calls of an action and, at its end, how it ended.
 
-    ``end`` is a key of the phrases; ``slots`` fill it. An empty ``end`` goes on next step.
+    ``end`` is a key of the phrases, filled from ``slots``; if it is empty, another step follows.
     """
 
     calls: tuple[tuple[str, dict[str, str]], ...] = ()
@@ -39,7 +39,7 @@ class Step:
 def next_step(
     requested: RequestedAction, situation: Situation, acts: Sequence[Act], tools: frozenset[str]
 ) -> Step:
-    """What to do next for a wish, given what this turn has done."""
+    """Return the next step of an action, given what this turn has done."""
     if requested.kind in {"give", "fetch"}:
         return _hand_over(requested, situation, acts, tools)
     if requested.kind == "go":
@@ -54,7 +54,7 @@ def next_step(
 
 
 def done(acts: Sequence[Act], name: str) -> list[Act]:
-    """The turn's calls of a tool."""
+    """Return the turn's calls of a tool."""
     return [act for act in acts if act.name == name]
 
 
@@ -83,7 +83,7 @@ def _follow(requested: RequestedAction, acts: Sequence[Act], tools: frozenset[st
 
 
 def moves_made(situation: Situation, acts: Sequence[Act]) -> list[Act]:
-    """The walks of this turn that led somewhere."""
+    """Return the walks of this turn that succeeded."""
     return [
         act
         for act in done(acts, "move")
@@ -92,7 +92,7 @@ def moves_made(situation: Situation, acts: Sequence[Act]) -> list[Act]:
 
 
 def way_back(requested: RequestedAction, situation: Situation, acts: Sequence[Act]) -> str:
-    """The exit that leads to where the turn began."""
+    """Return the exit that leads to where the turn began."""
     start = next(
         (act.result.partition(":")[0] for act in acts if act.name == "look" and ":" in act.result),
         "",
@@ -107,7 +107,7 @@ def way_back(requested: RequestedAction, situation: Situation, acts: Sequence[Ac
 
 
 def _departure(requested: RequestedAction, tools: frozenset[str]) -> Step:
-    """Leave, with a look round first where the way back would not be known from its name."""
+    """Return the walk away, after a look if its name does not give the way back."""
     name = exit_parts(requested.place)[0]
     calls: list[tuple[str, dict[str, str]]] = []
     if "look" in tools and name.lower() not in OPPOSITES:

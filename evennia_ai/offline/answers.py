@@ -1,4 +1,4 @@
-"""Answers to questions: from the persona, the lore, what it sees, and what others said."""
+"""Answers to questions: from persona, lore, situation, and what others said."""
 
 # ruff: noqa: E501  # a pattern is read best in one piece
 
@@ -54,8 +54,11 @@ OF_SPEAKER = re.compile(
 
 
 def from_knowledge(view: RequestView, question: str, speaker: str, *, shown: bool = True) -> str:
-    """The best of what is known, without what is merely seen where ``shown`` is False; "" where
-    nothing comes near. What was said before gives way to what is nearly as near."""
+    """Return the best match in what the character knows, or "".
+
+    ``shown=False`` leaves out what is merely seen. If the best match was said before, an unsaid one
+    that scores almost as well comes first.
+    """
     found = [item for item in view.rank(question) if is_sayable(item, shown, question)]
     if not found:
         return ""
@@ -76,12 +79,12 @@ def from_knowledge(view: RequestView, question: str, speaker: str, *, shown: boo
 
 
 def room_for(view: RequestView) -> int:
-    """How many characters it says at once; one of few words says less."""
+    """Return how many characters an answer may have; a terse character says less."""
     return BRIEF if view.character.tone == "terse" else LONGEST
 
 
 def is_sayable(item: Found, shown: bool, question: str) -> bool:
-    """False for what it never does, unless just that is asked, and for sights not wanted."""
+    """Return False for what was not asked for: what it never does, and what is seen."""
     if item.passage.source == "never":
         things = content(item.passage.text)[2:]
         return item.cover > 0.6 and (not things or bool(set(things) & set(content(question))))
@@ -89,18 +92,18 @@ def is_sayable(item: Found, shown: bool, question: str) -> bool:
 
 
 def unsaid_part(view: RequestView, text: str) -> str:
-    """A passage without those of its sentences that were spoken before, if any are left."""
+    """Return a passage without the sentences that were spoken before, if any remain."""
     fresh = [part for part in sentences(text) if not view.repeats(part)]
     return ended(" ".join(fresh) or text)
 
 
 def next_part(view: RequestView, passage: Passage) -> str:
-    """The next piece of lore where this one alone says little."""
+    """Return the next piece of lore if this one alone says little; "" if not."""
     return sequel(view, passage) if passage.source == "lore" and len(passage.text) < SHORT else ""
 
 
 def sequel(view: RequestView, passage: Passage) -> str:
-    """The next piece of the same lore that was not told yet; "" where there is none."""
+    """Return the next untold piece of the same lore; "" if there is none."""
     if passage not in view.passages or not passage.title:
         return ""
     after = view.passages[view.passages.index(passage) + 1 :]
@@ -109,7 +112,7 @@ def sequel(view: RequestView, passage: Passage) -> str:
 
 
 def _second(view: RequestView, found: list[Found]) -> str:
-    """Another passage almost as near, that adds something."""
+    """Return a passage that scores almost as well and adds something; "" if none."""
     first = set(content(found[0].passage.text))
     if found[0].passage.source in {"seen", "saw"}:
         return ""
@@ -126,7 +129,7 @@ def _second(view: RequestView, found: list[Found]) -> str:
 
 
 def answer(view: RequestView, reading: Reading, speaker: str) -> str:
-    """An answer to any question, honest where there is none."""
+    """Answer any question; if nothing is known, say so."""
     text = reading.text
     text = whole_question(view, text, speaker)
     back = REMEMBER.search(text)
@@ -155,12 +158,12 @@ def answer(view: RequestView, reading: Reading, speaker: str) -> str:
 
 
 def is_of_sights(text: str) -> bool:
-    """False for a question about itself that asks for nothing to be seen: "do you sleep well?"."""
+    """Return False for a question about the character that needs no sight."""
     return not OF_ITSELF.search(text) or bool(SEEING.search(text))
 
 
 def told_better(view: RequestView, text: str) -> bool:
-    """True where what somebody said covers a question better than what is known."""
+    """Return True if a statement covers a question better than what is known."""
     known = [item.cover for item in view.rank(text) if item.passage.source != "want"]
     told = [
         Passage(i.text, "told", i.context)
@@ -172,7 +175,7 @@ def told_better(view: RequestView, text: str) -> bool:
 
 
 def whole_question(view: RequestView, text: str, speaker: str) -> str:
-    """A question of few words ("And a bowl of stew?") with the frame of the one before it."""
+    """Complete a short question ("And a bowl of stew?") from the one before it."""
     if len(text.split()) > 5 or VERBAL.search(text) or not text.endswith("?"):
         return text
     asked = [
@@ -183,8 +186,10 @@ def whole_question(view: RequestView, text: str, speaker: str) -> str:
 
 
 def in_context(view: RequestView, reading: Reading, speaker: str) -> str:
-    """A question that leans on what was said just before ("Is she strict?"): something more about
-    that; "" where it does not lean or nothing more is known."""
+    """Answer a question that refers to the line before it ("Is she strict?").
+
+    Return "" if it does not, or if nothing more is known.
+    """
     plain = re.sub(r"\b(?:is|are|was|were) there\b", "", reading.text, flags=re.I)
     if not LEANING.search(plain) or len(content(reading.text)) > 2 or not view.transcript.own:
         return ""
@@ -205,7 +210,7 @@ def in_context(view: RequestView, reading: Reading, speaker: str) -> str:
 
 
 def of_the_same(question: str, told: list[Statement]) -> Statement | None:
-    """The latest statement about the "he", "she" or "it" of a question."""
+    """Return the latest statement with the same pronoun as a question, or None."""
     for group in PRONOUNS:
         if group.search(question):
             return next((item for item in reversed(told) if group.search(item.text)), None)
@@ -213,7 +218,7 @@ def of_the_same(question: str, told: list[Statement]) -> Statement | None:
 
 
 def topic_of(reading: Reading) -> str:
-    """What is asked about, short enough to be named in the answer; "" where it cannot be told."""
+    """Return the topic of a question, short enough to repeat; "" if it is not clear."""
     text = reading.slots.get("topic", "")
     if not text:
         found = re.search(r"\b(?:about|of)\s+((?:the |a |an )?[\w' -]{2,30})\W*$", reading.text)
@@ -232,7 +237,7 @@ def topic_of(reading: Reading) -> str:
 
 
 def unknown(view: RequestView, reading: Reading, speaker: str) -> str:
-    """Say that it does not know, and now and then what it does know about."""
+    """Return a line that the character does not know, at times with an offer."""
     who, topic = view.called(speaker), topic_of(reading)
     trait = ARE_YOU.match(reading.text)
     if trait:
@@ -254,7 +259,7 @@ def unknown(view: RequestView, reading: Reading, speaker: str) -> str:
 
 
 def opinion(view: RequestView, reading: Reading, speaker: str) -> str:
-    """What it holds of something: what it says of it, else no firm opinion."""
+    """Return what the character says of a topic, else that it has no firm opinion."""
     known = from_knowledge(view, reading.text, speaker)
     if known:
         return known

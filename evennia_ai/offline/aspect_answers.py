@@ -1,5 +1,4 @@
-"""Answers about its own life, aspect by aspect: from what the persona says, else an evasion in
-character that invents nothing."""
+"""Answers about aspects of its own life; evasive if the persona is silent."""
 
 # ruff: noqa: E501  # a pattern is read best in one piece
 
@@ -15,7 +14,7 @@ from evennia_ai.offline.words import content, near, stem
 
 OF_ME = re.compile(r"\b(?:i|my|mine|myself|i'm|i've|am i)\b", re.I)
 YEARS = re.compile(rf"\b(?!one\b|few\b|many\b|several\b)({NUMBER})\b(?=(?: {SPAN})?(?: old| of age)|[,.;]|$)", re.I)  # fmt: skip
-# A question that names one of these is about somebody else, or is answered by nearness alone.
+# A question that matches this is about somebody else.
 OF_OTHERS = re.compile(r"\b(?:your|my) [\w ]+?'s\b|\bhow old (?:is|was)\b")
 FORWARD = frozenset({"plans", "trouble", "journey"})
 NEVER_OPEN = frozenset({"lost", "journey", "work", "seeks"})
@@ -31,7 +30,7 @@ FAVOURITE = re.compile(
 
 
 def of_itself(view: RequestView, reading: Reading, speaker: str) -> str:
-    """The answer to a question about its own life; "" where the question is another."""
+    """Answer a question about the character's life; "" if it is another question."""
     text = reading.text
     found = [aspect for aspect in aspects_of(text) if aspect.name not in NEVER_OPEN]
     if not found or OF_ME.search(text) or OF_OTHERS.search(text):
@@ -47,7 +46,7 @@ def of_itself(view: RequestView, reading: Reading, speaker: str) -> str:
 
 
 def from_facts(view: RequestView, text: str, speaker: str, found: list[Aspect]) -> str:
-    """What the persona says of an aspect, what was not said yet first; "" where it says nothing."""
+    """Return what the persona says of an aspect, unsaid facts first; "" if nothing."""
     who = view.called(speaker)
     character = view.character
     wants = set() if found[0].name in FORWARD else set(character.wants)
@@ -67,7 +66,7 @@ def from_facts(view: RequestView, text: str, speaker: str, found: list[Aspect]) 
 
 
 def is_strange_favourite(view: RequestView, text: str) -> bool:
-    """True where a favourite is asked for of a kind that the persona says nothing about."""
+    """Return True if a favourite is asked for that the persona does not mention."""
     kind = FAVOURITE.search(text)
     if not kind:
         return False
@@ -76,12 +75,12 @@ def is_strange_favourite(view: RequestView, text: str) -> bool:
 
 
 def extra_words(text: str, found: list[Aspect]) -> bool:
-    """True where a question says more than its aspect alone: "do you enjoy working with iron?"."""
+    """Return True if a question says more than its aspect: "do you enjoy smithing?"."""
     return len(content(found[0].asks.sub("", text, count=1))) > 0
 
 
 def who_it_is(view: RequestView, reading: Reading, speaker: str) -> str:
-    """Answer "Are you a smith?": yes or no, with who it is; "" where it cannot be told."""
+    """Answer "Are you a smith?": yes or no, and who it is; "" if that is unclear."""
     topic, identity = reading.slots.get("topic", ""), view.character.identity
     wanted = set(content(topic))
     if not wanted or not identity or re.search(r"\b(?:of|to|in|who|that)\b", topic):
@@ -94,7 +93,7 @@ def who_it_is(view: RequestView, reading: Reading, speaker: str) -> str:
 
 
 def invited(view: RequestView, reading: Reading, speaker: str) -> str:
-    """An invitation to something: put off kindly, more warmly where it is fond of that."""
+    """Decline an invitation kindly, more warmly if the persona likes the activity."""
     wanted = set(content(reading.topic))
     liked = [text for text in view.character.facts if wanted & set(content(text))]
     key = "invited_liked" if liked and not view.was_said(liked[0]) else "invited"

@@ -1,7 +1,7 @@
-"""What it does when nobody asked: a welcome, a glance up, a bit of work, seldom a remark.
+"""What the character does unasked: greet, notice, make an emote, seldom a remark.
 
-It keeps no state and draws no lots. What it did before stands in the conversation; what it did last
-it does not do again, and where its own gesture is the last thing that happened it keeps still.
+It keeps no state and uses no randomness: the conversation shows what it did before. It does not
+repeat its last act, and does nothing if its own emote was the last thing that happened.
 """
 
 # ruff: noqa: E501  # a pattern is read best in one piece
@@ -25,13 +25,13 @@ from evennia_ai.offline.request_view import RequestView
 from evennia_ai.offline.words import ended, listed, rotated, seed_of
 
 Calls = tuple[tuple[str, dict[str, str]], ...]
-# Which kind of pastime comes when: its own habits and work more often than anybody's fidgeting.
+# The order of the kinds of emotes: own habits and work come more often than common emotes.
 ROUND = ("habit", "work", "thing", "work", "habit", "anybody")
 RECENT = 3
 PLANNED_RECENT = 6
 QUIET_ACTS = 2
 LONGEST_REMARK = 160
-# Not to be blurted out unasked.
+# Not to be said unasked.
 SECRETIVE = re.compile(
     r"\b(?:secret\w*|nobody (?:knows|must|may)|hid(?:e|es|den)|murder\w*|kill\w*|stole|steal\w*|guilt\w*|ashamed|"
     r"afraid|fears?|confid\w+|spy|poison\w*|betray\w*|pretend\w*|never)\b", re.I
@@ -39,7 +39,7 @@ SECRETIVE = re.compile(
 
 
 def act_autonomously(view: RequestView) -> Calls:
-    """One small thing, or nothing."""
+    """Return the calls of one small act, or a ``noop``."""
     if not others_here(view):
         return still("nobody is near")
     language = language_here(view)
@@ -53,27 +53,27 @@ def act_autonomously(view: RequestView) -> Calls:
 
 
 def still(reason: str) -> Calls:
-    """Nothing, and why."""
+    """Return a ``noop`` with a reason."""
     return (("noop", {"reason": reason}),)
 
 
 def gesture(view: RequestView, text: str) -> Calls:
-    """Something shown, if it can show anything."""
+    """Return an emote, if there is a text and a tool for it."""
     return (("emote", {"text": text}),) if text and "emote" in view.tools else ()
 
 
 def spoken(view: RequestView, text: str) -> Calls:
-    """Something said, if it can speak."""
+    """Return a line of speech, if there is a text and a tool for it."""
     return (("say", {"text": text}),) if text and "say" in view.tools else ()
 
 
 def others_here(view: RequestView) -> list[str]:
-    """Everybody it sees beside itself."""
+    """Return the names of everybody else here."""
     return [name for name in view.scene.situation.people if name and name != view.name]
 
 
 def language_here(view: RequestView) -> Language | None:
-    """The language of its persona, else of those it hears; None for English."""
+    """Return the language of the persona, else of the last line; None for English."""
     said = [line.text for line in view.transcript.heard if line.kind in {"say", "whisper"}]
     persona = view.scene.persona
     own = language_of(f"{persona.text} {persona.manner}") if view.character.facts else None
@@ -81,7 +81,7 @@ def language_here(view: RequestView) -> Language | None:
 
 
 def welcome(view: RequestView, language: Language | None) -> Calls:
-    """A word or a nod to those who have just come and have not spoken since; none to nobody."""
+    """Greet those who have just arrived and not spoken since."""
     here, since = set(others_here(view)), view.transcript.since
     came = [said.speaker for said in since if said.kind == "arrives" and said.speaker in here]
     spoke = {said.speaker for said in since if said.kind in {"say", "whisper"}}
@@ -102,7 +102,7 @@ def welcome(view: RequestView, language: Language | None) -> Calls:
 
 
 def notice(view: RequestView, language: Language | None) -> Calls:
-    """A sign that it noticed what happened, where that was nobody's doing."""
+    """Show that an event was noticed that nobody here caused."""
     known = {*others_here(view), *(said.speaker for said in view.transcript.heard if said.speaker)}
     events = [
         said.text
@@ -116,8 +116,7 @@ def notice(view: RequestView, language: Language | None) -> Calls:
 
 
 def pastime(view: RequestView, language: Language | None) -> str:
-    """The next of its habits, its work and what lies around, none of them twice if it can be
-    helped; "" where it knows nothing to do."""
+    """Return the next idle emote: day plan, habits, work or things here; "" if none."""
     if language:
         return next_of(
             view, {"anybody": [*foreign_habits(view, language), *language.lines["idle"]]}
@@ -134,8 +133,10 @@ def pastime(view: RequestView, language: Language | None) -> str:
 
 
 def planned(view: RequestView) -> str:
-    """What its day has planned for now, every other time, so that it has its habits too; "" where
-    that was all shown lately."""
+    """Return an emote for the day plan's current entry, every second time.
+
+    Return "" between them, so that habits have their turn, and if all were shown lately.
+    """
     number = len(view.transcript.emotes)
     if number % 2:
         return ""
@@ -145,8 +146,7 @@ def planned(view: RequestView) -> str:
 
 
 def next_of(view: RequestView, kinds: dict[str, Sequence[str]]) -> str:
-    """One deed that was not shown yet, of the kind whose turn it is or the next; where all were,
-    one that was not shown lately."""
+    """Return an emote not shown yet, of the kind whose turn it is or the next."""
     number = len(view.transcript.emotes)
     start = (number + seed_of(view.name)) % len(ROUND)
     order = dict.fromkeys([*ROUND[start:], *ROUND[:start]])
@@ -156,7 +156,7 @@ def next_of(view: RequestView, kinds: dict[str, Sequence[str]]) -> str:
 
 
 def first_fresh(done: Sequence[str], choices: Sequence[str]) -> str:
-    """The first of the choices that was not done yet, else that was not done lately."""
+    """Return the first choice that was not done yet, else not lately; "" if none."""
     for shown in (done, done[-RECENT:], done[-1:]):
         before = {text.strip().lower() for text in shown}
         fresh = [text for text in choices if text.lower() not in before]
@@ -166,7 +166,7 @@ def first_fresh(done: Sequence[str], choices: Sequence[str]) -> str:
 
 
 def foreign_habits(view: RequestView, language: Language) -> list[str]:
-    """The parts of a German manner that can be shown; other tongues' verbs cannot be told."""
+    """Return the habits in a German manner; none for other languages."""
     if language.name != "German":
         return []
     parts = re.split(r"[,;.]\s*(?:und )?|\s+und\s+", view.scene.persona.manner)
@@ -177,7 +177,7 @@ def foreign_habits(view: RequestView, language: Language) -> list[str]:
 
 
 def remark(view: RequestView, language: Language | None) -> Calls:
-    """Seldom, after some quiet gestures: a line of its own, or something it knows."""
+    """After some emotes, return a line: an example of the persona, or a fact."""
     last = [name for name, _ in view.transcript.deeds if name != "noop"][-QUIET_ACTS:]
     if last != ["emote"] * QUIET_ACTS or (view.character.tone == "terse" and view.seed % 2):
         return ()
@@ -190,8 +190,10 @@ def remark(view: RequestView, language: Language | None) -> Calls:
 
 
 def to_muse_on(view: RequestView) -> list[str]:
-    """What it knows of the world, then what it wants, then what it says of itself; nothing told
-    before, long or better kept."""
+    """Return facts to remark on: of the world, then goals, then of the character.
+
+    Facts that were told, are long, or are better kept secret are left out.
+    """
     character, persona = view.character, view.scene.persona
     lore = [p.text for p in view.passages if p.source == "lore"]
     knows = list(character.facts[len(character.facts) - len(persona.knows) :])

@@ -1,4 +1,4 @@
-"""The `LLMClient`: reads a request, decides what to do and what to say, and replies at once."""
+"""The offline `LLMClient`: decides from a request what to do and say."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Calls = tuple[tuple[str, dict[str, str]], ...]
 
 @dataclass(frozen=True)
 class Speech:
-    """Words for somebody; ``private`` where only he may hear them."""
+    """Words for one speaker; ``private`` if only that speaker may hear them."""
 
     to: str
     words: str
@@ -39,7 +39,7 @@ class Speech:
 
 
 class OfflineBrain:
-    """An `LLMClient` that asks nobody."""
+    """An `LLMClient` that calls no model."""
 
     def complete(self, request: LLMRequest, profile: ModelProfile) -> Deferred[LLMReply]:
         """Answer at once. Fires with the reply; never fails."""
@@ -47,7 +47,7 @@ class OfflineBrain:
 
 
 def think(request: LLMRequest) -> LLMReply:
-    """The reply to a request; the same for the same request, always."""
+    """Return the reply to a request; the same request always gets the same reply."""
     if request.scene.task == TASK_SUMMARY:
         return summarise(request.scene)
     if journals_only(request):
@@ -66,14 +66,14 @@ def think(request: LLMRequest) -> LLMReply:
 
 
 def spoke_this_turn(view: RequestView) -> bool:
-    """True where words of this turn did not get through: they are not tried for ever."""
+    """Return True if this turn tried to speak already; it does not try again."""
     return bool(done(view.transcript.acts, "say") or done(view.transcript.acts, "whisper"))
 
 
 def act(
     view: RequestView, heard: Sequence[Heard], item: Heard, requested: RequestedAction
 ) -> LLMReply:
-    """The next step of what was asked for; words only at its end."""
+    """Return the next step of a requested action; the last step has words."""
     step = next_step(requested, view.scene.situation, view.transcript.acts, view.tools)
     if not step.end:
         return with_calls(announced(view, step, requested))
@@ -81,7 +81,7 @@ def act(
 
 
 def announced(view: RequestView, step: Step, requested: RequestedAction) -> Calls:
-    """The calls of a step; leaving is shown before it is done, as far as others may see it."""
+    """Return the calls of a step, with an emote before a walk that others may see."""
     walks = any(name == "move" for name, _ in step.calls) and not done(view.transcript.acts, "move")
     private = all(line.private for line in view.scene.lines)
     if not walks or private or "emote" not in view.tools or done(view.transcript.acts, "emote"):
@@ -92,7 +92,7 @@ def announced(view: RequestView, step: Step, requested: RequestedAction) -> Call
 def speak(
     view: RequestView, heard: Sequence[Heard], calls: Calls, given: dict[str, str]
 ) -> LLMReply:
-    """Words for everybody who was heard, with the calls that come before them."""
+    """Return a reply with words for every speaker, after the given calls."""
     speeches, emotes = [], []
     for item in heard:
         emote, words = ("", given[item.speaker]) if item.speaker in given else words_for(view, item)
@@ -122,7 +122,7 @@ def speak(
 
 
 def notes(view: RequestView) -> Calls:
-    """What is written down before it answers, once in a turn."""
+    """Return the journal calls that come before the answer, once in a turn."""
     if JOURNAL not in view.tools or done(view.transcript.acts, JOURNAL):
         return ()
     noted = worth_noting(view.scene.lines, view.scene.name)
@@ -130,18 +130,18 @@ def notes(view: RequestView) -> Calls:
 
 
 def names(words: str, speaker: str, view: RequestView) -> bool:
-    """True where the words name the one they are for."""
+    """Return True if the words name the speaker they are for."""
     return view.called(speaker).lower() in words.lower() or speaker.lower() in words.lower()
 
 
 def once_named(words: str, who: str) -> str:
-    """The words with the speaker's name as address no more than once."""
+    """Return the words with the speaker addressed by name once at most."""
     parts = re.split(rf", {re.escape(who)}(?=[.,:;?!])", words)
     return parts[0] + (f", {who}" + "".join(parts[1:]) if len(parts) > 1 else "")
 
 
 def unrepeated(view: RequestView, words: str) -> str:
-    """The words, with something before them where it said just this before."""
+    """Return the words, with a lead such as "Again: " if they were spoken before."""
     said = {line.strip().lower() for line in view.transcript.own}
     if words.strip().lower() not in said:
         return words
@@ -161,7 +161,7 @@ def unrepeated(view: RequestView, words: str) -> str:
 
 
 def delivered(view: RequestView, speeches: Sequence[Speech], calls: Calls) -> LLMReply:
-    """The reply that brings the words to the right ears, by tools or as plain text."""
+    """Return the reply that speaks aloud or whispers, by tools or as plain text."""
     aloud = " ".join(speech.words for speech in speeches if not speech.private)
     whispers = [speech for speech in speeches if speech.private]
     plain = " ".join(filter(None, (aloud, *(s.words for s in whispers))))
@@ -181,7 +181,7 @@ def delivered(view: RequestView, speeches: Sequence[Speech], calls: Calls) -> LL
 
 
 def with_calls(calls: Calls, content: str = "") -> LLMReply:
-    """A reply that calls tools."""
+    """Return a reply that calls tools."""
     made = tuple(
         ToolCallRequest(f"offline{number}", name, json.dumps(arguments, ensure_ascii=False))
         for number, (name, arguments) in enumerate(calls)

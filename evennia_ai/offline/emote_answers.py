@@ -1,4 +1,4 @@
-"""Answers to what was shown instead of said: a wave for a wave, words where words fit better."""
+"""Answers to emotes: an emote for an emote, and words if they fit better."""
 
 # ruff: noqa: E501  # a pattern or a phrase is read best in one piece
 
@@ -8,7 +8,7 @@ import re
 
 from evennia_ai.offline.request_view import RequestView
 
-# What is seen, the gesture in answer, and the words; either may be empty.
+# A pattern for the emote, the emote in answer, and the key of the words; either may be empty.
 TABLE: tuple[tuple[str, str, str], ...] = (
     (r"punch|slap|kick|hits?\b|stab|attack|shove|push|spits?\b|bites?\b|strikes?\b|throws? .* at|draws? (?:a|his|her|their) (?:sword|knife|dagger)", "takes a step back.", "struck"),
     (r"\bwav(?:es?|ing)\b", "waves back at {speaker}.", "greet"),
@@ -30,7 +30,10 @@ ROWS = tuple((re.compile(pattern, re.I), emote, words) for pattern, emote, words
 
 
 def answer_emote(view: RequestView, speaker: str, text: str, greet: str) -> tuple[str, str]:
-    """The gesture and the words in answer to an emote; ``greet`` is its greeting for now."""
+    """Return the emote and the words that answer an emote; either may be "".
+
+    ``greet`` is the greeting to use.
+    """
     deed = text.removeprefix(speaker).strip()
     quoted = re.search(r'["“](.+)["”]', deed)
     for pattern, emote, key in ROWS:

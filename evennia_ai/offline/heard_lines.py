@@ -1,4 +1,4 @@
-"""A turn's new lines, by speaker: what of them wants doing, and what wants words."""
+"""A turn's new lines by speaker: requested actions, and answers."""
 
 # ruff: noqa: E501  # a pattern or a phrase is read best in one piece
 
@@ -61,7 +61,7 @@ LONGEST = 330
 
 @dataclass(frozen=True)
 class Heard:
-    """All that is new from one speaker."""
+    """All new lines of one speaker, spoken aloud or whispered."""
 
     speaker: str
     lines: tuple[HeardLine, ...]
@@ -70,7 +70,7 @@ class Heard:
 
 
 def gather(view: RequestView) -> list[Heard]:
-    """The new lines by speaker and by ear, in the order they began."""
+    """Return the new lines by speaker and privacy, in the order they began."""
     grouped: dict[tuple[str, bool], list[HeardLine]] = {}
     for line in view.scene.lines:
         grouped.setdefault((line.speaker, line.private), []).append(line)
@@ -81,7 +81,7 @@ def gather(view: RequestView) -> list[Heard]:
 
 
 def readings_of(view: RequestView, lines: Sequence[HeardLine]) -> list[Reading]:
-    """What was spoken, understood; words in another language are one reading."""
+    """Return the intents of spoken lines; a line in another language is one reading."""
     found: list[Reading] = []
     for line in lines:
         if line.kind not in {"say", "whisper"}:
@@ -94,7 +94,7 @@ def readings_of(view: RequestView, lines: Sequence[HeardLine]) -> list[Reading]:
 
 
 def requested_action(view: RequestView, heard: Heard) -> RequestedAction | None:
-    """What a speaker wants done in the world, if it is nothing that it never does."""
+    """Return the action that a speaker requests, unless the character never does it."""
     if any(reading.intent in HOSTILE for reading in heard.readings):
         return None
     for reading in heard.readings:
@@ -108,7 +108,7 @@ def requested_action(view: RequestView, heard: Heard) -> RequestedAction | None:
 
 
 def resolved(view: RequestView, text: str) -> str:
-    """A request with "it" put as the thing that was spoken of last."""
+    """Return a request with "it" replaced by the thing that was mentioned last."""
     found = PRONOUN.search(text)
     if not found:
         return text
@@ -124,12 +124,12 @@ def resolved(view: RequestView, text: str) -> str:
 
 
 def is_treat(item: str) -> bool:
-    """True for what is there to be given: food, drink, remedies."""
+    """Return True for food, drink and remedies, which are there to be given."""
     return bool({KIND_OF.get(stem(word)) for word in words(item)} & {"drink", "food", "remedy"})
 
 
 def forbidden(view: RequestView, requested: RequestedAction, text: str) -> str:
-    """The thing it never does that a wish would make it do; "" where there is none."""
+    """Return the thing it never does that an action would break; "" if none."""
     clause = never_clause(view, f"{text} {requested.item}")
     if clause or requested.kind not in {"give", "fetch", "drop"}:
         return clause
@@ -144,8 +144,10 @@ def forbidden(view: RequestView, requested: RequestedAction, text: str) -> str:
 
 
 def as_it_was(view: RequestView) -> Situation:
-    """What is seen, and what this turn's own acts have changed of it: so that a request means the
-    same at every step."""
+    """Return the situation, with things that this turn moved also in their old place.
+
+    So a request means the same at every step of the turn.
+    """
     now, acts = view.scene.situation, view.transcript.acts
     taken = [str(act.arguments.get("item", "")) for act in acts if act.name == "get"]
     parted = [str(act.arguments.get("item", "")) for act in acts if act.name in {"give", "drop"}]
@@ -163,7 +165,7 @@ def as_it_was(view: RequestView) -> Situation:
 
 
 def words_for(view: RequestView, heard: Heard) -> tuple[str, str]:
-    """The gesture and the words in answer to one speaker."""
+    """Return the emote and the words in answer to one speaker."""
     emote, parts = "", []
     for line in heard.lines:
         if line.kind == "emote":
@@ -180,7 +182,7 @@ def words_for(view: RequestView, heard: Heard) -> tuple[str, str]:
 
 
 def habit(view: RequestView, heard: Heard) -> str:
-    """At a first greeting, something that it does anyway; "" later."""
+    """Return one of the character's habits at a first greeting; "" later."""
     first = (
         any(reading.intent == "greet" for reading in heard.readings) and not view.transcript.emotes
     )
@@ -189,7 +191,7 @@ def habit(view: RequestView, heard: Heard) -> str:
 
 
 def thank(view: RequestView, line: HeardLine) -> str:
-    """Words for a gift, and gladness where it was wanted."""
+    """Return thanks for a gift, warmer if the character wanted it."""
     item = an(line.text.strip().rstrip("."))
     words = view.phrase("gift", item=item, who=view.called(line.speaker))
     wanted = [
@@ -201,7 +203,7 @@ def thank(view: RequestView, line: HeardLine) -> str:
 
 
 def answers_to(view: RequestView, heard: Heard) -> list[str]:
-    """A line for each of the readings that call for one, the weightiest kept."""
+    """Return a line for each of the weightiest readings that need one."""
     chosen = [brief_greeting(reading, heard.readings) for reading in weighed(heard.readings)]
     made: list[str] = []
     echoed = False
@@ -223,7 +225,7 @@ def answers_to(view: RequestView, heard: Heard) -> list[str]:
 
 
 def answer(view: RequestView, reading: Reading, speaker: str) -> str:
-    """The line for one reading, a refusal where it asks for what the character never does."""
+    """Return the line for one reading: a refusal if it asks for what is never done."""
     clause = refusal(view, reading, speaker)
     if clause:
         return view.phrase("never", fact=clause, who=view.called(speaker))
@@ -236,7 +238,7 @@ def answer(view: RequestView, reading: Reading, speaker: str) -> str:
 
 
 def refusal(view: RequestView, reading: Reading, speaker: str) -> str:
-    """The thing it never does that a reading asks for; "" where it asks for none."""
+    """Return the thing it never does that a reading asks for; "" if none."""
     if reading.intent in ASKS_NOTHING or reading.intent.startswith("recall"):
         return ""
     if reading.intent == "order":
@@ -251,7 +253,7 @@ def refusal(view: RequestView, reading: Reading, speaker: str) -> str:
 
 
 def brief_greeting(reading: Reading, readings: Sequence[Reading]) -> Reading:
-    """A greeting without its own name, where that is asked for in the same breath."""
+    """Return a greeting without the name if the speaker also asks for it."""
     asked = any(other.intent in {"ask_self", "ask_name"} for other in readings)
     return (
         replace(reading, intent="greet_brief") if reading.intent == "greet" and asked else reading
@@ -259,7 +261,7 @@ def brief_greeting(reading: Reading, readings: Sequence[Reading]) -> Reading:
 
 
 def weighed(readings: Sequence[Reading]) -> list[Reading]:
-    """At most `MOST` readings: courtesies go where there is more than that to answer."""
+    """Return at most `MOST` readings, courtesies only if nothing else was said."""
     kept = list(readings)
     if any(reading.intent not in COURTESIES for reading in kept):
         kept = [
@@ -272,7 +274,7 @@ def weighed(readings: Sequence[Reading]) -> list[Reading]:
 
 
 def foreign(view: RequestView, reading: Reading, speaker: str) -> str:
-    """A short line in the speaker's own language."""
+    """Return a short line in the speaker's language."""
     language = language_of(reading.text)
     if language is None:
         return ""
@@ -286,7 +288,7 @@ def foreign(view: RequestView, reading: Reading, speaker: str) -> str:
 
 
 def shortened(parts: Sequence[str]) -> str:
-    """The parts as one line of speech, the last left out where it grows too long."""
+    """Return the parts as one line of speech; leave out the last if it is too long."""
     words = ""
     for part in parts:
         if words and len(words) + len(part) > LONGEST:

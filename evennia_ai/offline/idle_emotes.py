@@ -1,7 +1,7 @@
-"""What a character may be seen doing: habits of its own, its work, the things around it.
+"""Emotes of an idle character: its habits, its work, the things around it.
 
-All are emotes, to stand after its name. They touch nothing that a tool would have to move, and say
-neither "he" nor "she" but where the persona does.
+Each is a text to stand after the character's name. None changes a thing that a tool would have to
+move. None says "he" or "she" unless the persona does.
 """
 
 # ruff: noqa: E501  # a pattern is read best in one piece
@@ -30,7 +30,7 @@ MEANWHILE = re.compile(
     r"\s*\b(?:while|when|whenever|as|if|before|and (?:you|she|he|they))\b.*$", re.I
 )
 ALL = ".*"
-# A trade's words, where it can be at work, and what its work looks like.
+# Words for a trade, the places for its work, and emotes of it.
 WORK_ROWS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (r"inn|tavern|alehouse|pub|bar(?:maid|keep|keeper|tender)?|landlord|landlady|innkeeper|taproom|brewer|hostel", r"inn|tavern|bar|tap|alehouse|common room|counter|ale",
      ("wipes down the counter.", "rinses out a mug and sets it upside down to dry.", "pushes a bench straight.", "counts the cups under the breath.")),
@@ -89,7 +89,7 @@ ANYBODY = (
     "takes a deep breath and lets it go.",
     "rubs both hands together.",
 )
-# What happened, and what shows that it was noticed.
+# An event, and emotes that show it was noticed.
 NOTICE_ROWS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"scream\w*|attack\w*|blood|fights?|dies|dead|wolf|wolves|danger|alarm|burn\w*|smoke|collaps\w*|explo\w+", ("starts, and looks round in alarm.", "draws a sharp breath.")),
     (r"bells?|knock\w*|horns?|cr(?:y|ies)|shout\w*|drums?|crash\w*|thunder\w*|howl\w*|noise|bang|tolls?|chimes?|rings?|voices?", ("looks up and listens.", "turns towards the sound.", "counts under the breath until it is quiet again.")),
@@ -101,7 +101,7 @@ NOTICES = tuple((re.compile(rf"\b(?:{kind})\b" if kind != "." else ".", re.I), d
 
 
 def habits_in(text: str) -> list[str]:
-    """Habits that a free text tells of: "you wipe mugs while you listen" → "wipes mugs."."""
+    """Return the habits in a text: "you wipe mugs as you talk" gives "wipes mugs."."""
     found = []
     for match in HABIT.finditer(text):
         verb, _, particle = match["verb"].strip().lower().partition(" ")
@@ -112,7 +112,7 @@ def habits_in(text: str) -> list[str]:
 
 
 def owner_in(text: str) -> str:
-    """What "your" becomes where others read it: by what the persona calls itself, else "their"."""
+    """Return "her", "his" or "their" for the persona's "your"."""
     if re.search(r"\b(?:woman|girl|lady|mother|sister|widow|mistress|wife|queen|barmaid|witch|landlady|priestess|daughter of)\b", text, re.I):  # fmt: skip
         return "her"
     if re.search(r"\b(?:man|boy|lord|father|brother|widower|master|king|landlord|son of|monk|priest)\b", text, re.I):  # fmt: skip
@@ -121,8 +121,7 @@ def owner_in(text: str) -> str:
 
 
 def work_of(text: str, situation: Situation) -> Sequence[str]:
-    """What its work looks like, by the trade its persona names first; none where it is not the
-    place for it."""
+    """Return emotes of the persona's first trade, if this is the place for it."""
     found = ((trade.search(text), where, deeds) for trade, where, deeds in WORK)
     placed = [(match.start(), where, deeds) for match, where, deeds in found if match]
     if not placed:
@@ -133,7 +132,7 @@ def work_of(text: str, situation: Situation) -> Sequence[str]:
 
 
 def deeds_with(situation: Situation) -> list[str]:
-    """What may be done with the things around and in its hands, without moving them."""
+    """Return emotes with the things here and in hand that move none of them."""
     found = []
     for name in situation.things:
         deeds = next(deeds for kind, deeds in THING_TABLE if kind.search(name or "?"))
@@ -144,10 +143,10 @@ def deeds_with(situation: Situation) -> list[str]:
 
 
 def noticing(event: str) -> Sequence[str]:
-    """What shows that an event was noticed."""
+    """Return emotes that show an event was noticed."""
     return next((deeds for kind, deeds in NOTICES if kind.search(event)), ())
 
 
 def without_meanwhile(habits: Iterable[str]) -> list[str]:
-    """Habits as they are shown when nobody talks: "wipes mugs while she listens" → "wipes mugs."."""
+    """Return habits without their "while ..." part, for when nobody talks."""
     return [MEANWHILE.sub("", habit).rstrip(" .,") + "." for habit in habits]

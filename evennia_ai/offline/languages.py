@@ -1,6 +1,6 @@
-"""A few words in other tongues: enough to greet, thank, part, and say that one speaks little.
+"""Phrases in other languages: greetings, thanks, goodbyes, "I speak little".
 
-A language is known by its commonest words; the reply follows the speaker's.
+A language is recognised by its most common words; the reply is in the speaker's language.
 """
 
 # ruff: noqa: E501  # a pattern or a phrase is read best in one piece
@@ -21,7 +21,7 @@ ENGLISH = frozenset(
 
 @dataclass(frozen=True)
 class Language:
-    """One language: how to know it, what its lines mean, and what to say."""
+    """One language: its common words and marks, its intents, and its phrases."""
 
     name: str
     common: frozenset[str]
@@ -189,7 +189,7 @@ ITALIAN = _language(
         "idle": ("si guarda intorno.", "canticchia a mezza voce.", "resta un momento in silenzio.", "si stira un poco.", "alza gli occhi e ascolta."),
     },
 )  # fmt: skip
-# What only somebody says who has learned the language.
+# Phrases of somebody who has learned the language.
 LEARNER = re.compile(
     r"wenig|Englisch|schwach|Mehr kann ich|So viel Deutsch|poco español|Poco más|inglés|pobre|no me llega"
     r"|parle peu|ne sais guère|anglais|maigre|ne va pas si loin|мало|английск|слаб|Больше по-русски|по-русски я не"
@@ -199,7 +199,7 @@ LANGUAGES = (RUSSIAN, GERMAN, SPANISH, FRENCH, ITALIAN)
 
 
 def language_of(text: str) -> Language | None:
-    """The language of a line, None where it is English or cannot be told."""
+    """Return the language of a line, None if it is English or unclear."""
     found = words(text)
     english = sum(word in ENGLISH for word in found)
     best, points = None, 0.0
@@ -213,7 +213,7 @@ def language_of(text: str) -> Language | None:
 
 
 def foreign_intent(language: Language, text: str) -> str:
-    """What a line in another language is."""
+    """Return the intent of a line in another language."""
     for intent, pattern in language.intents:
         if pattern.search(text):
             return intent
@@ -221,8 +221,10 @@ def foreign_intent(language: Language, text: str) -> str:
 
 
 def native_lines(language: Language, intent: str, persona: str) -> list[str]:
-    """The lines for an intent, in the mouth of one whose own language it is where the persona is
-    written in it."""
+    """Return the phrases for an intent.
+
+    If the persona is written in this language, phrases of a learner are left out.
+    """
     if language_of(persona) is not language:
         return list(language.lines[intent])
     fluent = [line for line in language.lines[intent] if not LEARNER.search(line)]

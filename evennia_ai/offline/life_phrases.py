@@ -1,5 +1,7 @@
-"""The words for what a persona leaves open about its life: in character, and without inventing any
-of it. `phrases` says how they are made."""
+"""Phrases for questions about its life that the persona leaves open.
+
+They stay in character and invent nothing. See `phrases` for the form.
+"""
 
 # ruff: noqa: E501  # a phrase is read best in one piece
 

@@ -22,13 +22,13 @@ KIND_OF = {stem(word): kind for kind, group in KINDS.items() for word in group.s
 
 
 def exit_parts(exit_name: str) -> tuple[str, str]:
-    """As in "quay (to Saltmarket Quay)" → its name and where it leads."""
+    """Return the name and the target of an exit such as "quay (to Saltmarket Quay)"."""
     name, _, rest = exit_name.partition(" (to ")
     return name, rest.removesuffix(")")
 
 
 def match_name(phrase: str, names: Sequence[str], loose: bool = True) -> str:
-    """The one of the names that a phrase means, by its words, else by its kind; "" for none."""
+    """Return the name that a phrase means, by its words, else its kind; "" if none."""
     wanted = [stem(word) for word in words(phrase)]
     best, points = "", 0.0
     for name in names:
@@ -51,5 +51,5 @@ def match_name(phrase: str, names: Sequence[str], loose: bool = True) -> str:
 
 
 def match_exit(phrase: str, exits: Sequence[str]) -> str:
-    """The exit a phrase means, by its name or by where it leads."""
+    """Return the exit that a phrase means, by its name or target; "" if none."""
     return match_name(re.sub(r"\bgo\b", "", phrase), exits, loose=False)

@@ -1,4 +1,4 @@
-"""Who and what is right here, where a question names it."""
+"""Answers about people and things that are here and that a question names."""
 
 # ruff: noqa: E501  # a pattern is read best in one piece
 
@@ -18,7 +18,7 @@ WHO_IS_THAT = re.compile(
 
 
 def person_here(view: RequestView, reading: Reading) -> str:
-    """Answer "Is Ben here?" where he is."""
+    """Answer "Is Ben here?" and "Who is Ben?"; "" if the question is another."""
     who_is = re.match(r"who(?:'s| is) ([\w ]+?)\W*$", reading.text, re.I)
     stranger_here = who_is and match_name(who_is[1], view.scene.situation.people, loose=False)
     if stranger_here and not view.rank(who_is[1] if who_is else ""):
@@ -47,7 +47,7 @@ def person_here(view: RequestView, reading: Reading) -> str:
 
 
 def described_person(view: RequestView, description: str) -> str:
-    """Who "the old man" is, by a word of a name, else where only one other person is here."""
+    """Answer who "the old man" is, by a word of a name or as the only other here."""
     speaker = view.scene.lines[-1].speaker
     others = [n for n in view.scene.situation.people if n not in {speaker, view.name}]
     name = match_name(description, others, loose=False) or (others[0] if len(others) == 1 else "")
@@ -58,7 +58,7 @@ def described_person(view: RequestView, description: str) -> str:
 
 
 def seen(view: RequestView, reading: Reading, speaker: str) -> str:
-    """A thing that lies here or is carried, where the question names it."""
+    """Return a line about a named thing that lies here or is carried; "" if none."""
     situation, who = view.scene.situation, view.called(speaker)
     carried = match_name(reading.topic, situation.carrying, loose=False)
     if carried:
@@ -68,5 +68,5 @@ def seen(view: RequestView, reading: Reading, speaker: str) -> str:
 
 
 def lies_here(view: RequestView, name: str, who: str) -> str:
-    """Say that a thing is here."""
+    """Return the line that a thing is here."""
     return view.phrase("lies_here", item=with_article(name), be=being(name), who=who)

@@ -1,4 +1,4 @@
-"""Words for how a deed ended: only what the tools' results bear out is claimed."""
+"""Words for how an action ended; they claim only what the tools' results show."""
 
 # ruff: noqa: E501  # a pattern or a phrase is read best in one piece
 
@@ -16,7 +16,7 @@ from evennia_ai.offline.words import an, bare, ended, listed, sentences, stem, w
 
 
 def words_for_step(view: RequestView, requested: RequestedAction, step: Step) -> str:
-    """The words at the end of a wish."""
+    """Return the words at the end of an action."""
     who = view.called(requested.speaker)
     slots = {**step.slots, "who": who, "thing": bare(requested.item), "to": requested.to}
     if step.end == "look_done":
@@ -35,7 +35,7 @@ def words_for_step(view: RequestView, requested: RequestedAction, step: Step) ->
 
 
 def words_for_look(view: RequestView, requested: RequestedAction, slots: dict[str, str]) -> str:
-    """What it saw, and what it knows of it beside."""
+    """Return what the character saw, or what it knows of the thing."""
     fact = looked(view, slots["why"], requested.text)
     known = (
         from_knowledge(view, requested.text, requested.speaker, shown=False)
@@ -53,7 +53,7 @@ def words_for_look(view: RequestView, requested: RequestedAction, slots: dict[st
 def words_for_lack(
     view: RequestView, requested: RequestedAction, key: str, slots: dict[str, str]
 ) -> str:
-    """It has none: say so, with what it knows of the thing or what it has instead."""
+    """Return that it has none, with what it knows of the thing or has instead."""
     line = view.phrase(key, **slots)
     known = from_knowledge(view, requested.item, requested.speaker)
     if known and not view.was_said(known) and len(known) < 170:
@@ -67,7 +67,7 @@ def words_for_lack(
 
 
 def reason(result: str) -> str:
-    """A refusal's own words where they read like speech of the world, not of the machinery."""
+    """Return a refusal's words if they read like speech; "" for a tool's message."""
     text = result.strip()
     about_tools = re.compile(
         r"\byou did that already|\btool|arguments|outcome|\bcalls?\b|no way leads|there is no '|you carry no|nobody called|for everybody|not done",
@@ -79,7 +79,7 @@ def reason(result: str) -> str:
 
 
 def seen_there(result: str) -> str:
-    """A sentence of what a walk showed."""
+    """Return one sentence of what a walk showed."""
     text = result.partition(": ")[2]
     found = [part for part in sentences(text) if 15 < len(part) < 160]
     return ended(found[0]) if found else ""

@@ -1,6 +1,4 @@
-"""What the character says of itself: who it is, what it wants, what it never does."""
-
-# a pattern is read best in one piece
+"""Answers from the persona: who it is, what it wants, what it never does."""
 
 from __future__ import annotations
 
@@ -28,7 +26,7 @@ EVERYDAY = frozenset(
 
 
 def never_clause(view: RequestView, text: str) -> str:
-    """The thing it never does that a request asks for; "" where it asks for none."""
+    """Return the thing it never does that a text asks for; "" if none."""
     wanted = {stem(word) for word in words(text)}
     kinds = {KIND_OF.get(item) for item in wanted}
     leave = re.match(r"(?:can|may|could|might|shall) (?:i|we)\b|let (?:me|us)\b", text, re.I)
@@ -55,14 +53,14 @@ def never_clause(view: RequestView, text: str) -> str:
 
 
 def nearest_never(view: RequestView, text: str) -> str:
-    """The thing it never does that shares most with a text; "" where none shares a word."""
+    """Return the thing it never does that shares most words with a text, or ""."""
     wanted = set(content(text))
     best = max(view.character.nevers, key=lambda c: len(wanted & set(content(c))), default="")
     return best if wanted & set(content(best)[1:]) else ""
 
 
 def past(view: RequestView, speaker: str) -> str:
-    """What it was or did before, as far as the persona tells."""
+    """Return what it was or did before, as far as the persona tells."""
     was = re.compile(
         r"\b(?:was|were|had|used to|until|before|once|lost|took|left|came|have \w+ed|years?)\b"
     )
@@ -75,7 +73,7 @@ def past(view: RequestView, speaker: str) -> str:
 
 
 def doing(view: RequestView, speaker: str) -> str:
-    """What it is at work on: a thing it says it is doing, else a goal that is a deed."""
+    """Return what it is working on, else a goal."""
     busy = re.compile(r"^I am (?:\w+ )?\w+ing\b|\b(?:finish|done|complete|build|make)\b")
     facts = [text for text in view.character.facts if WORKING.search(text)]
     found = list(
@@ -86,8 +84,10 @@ def doing(view: RequestView, speaker: str) -> str:
 
 
 def asked_for(view: RequestView, reading: Reading, speaker: str) -> str:
-    """A request for which there is no tool: what it never does in this, what it knows of it, or a
-    plain no."""
+    """Answer a request that no tool fulfils.
+
+    The answer is what it never does, else what it knows of the topic, else a no.
+    """
     who = view.called(speaker)
     clause = nearest_never(view, reading.text)
     if clause:
@@ -97,7 +97,7 @@ def asked_for(view: RequestView, reading: Reading, speaker: str) -> str:
 
 
 def self_portrait(view: RequestView, speaker: str) -> str:
-    """Who it is, and one thing more that it has not told yet."""
+    """Return who it is, and one more fact that it has not told yet."""
     character, who = view.character, view.called(speaker)
     identity = character.identity or f"I am {view.name}."
     if view.name.lower() not in identity.lower():
@@ -114,14 +114,14 @@ def self_portrait(view: RequestView, speaker: str) -> str:
 
 
 def ways(view: RequestView, speaker: str) -> str:
-    """What sort of person it is: how the persona says it behaves, else who it is."""
+    """Return how the persona says it behaves, else who it is."""
     told = [text for text in view.character.traits if len(text) < 160]
     fresh = view.untold(told)
     return " ".join(fresh[:2]) if fresh else self_portrait(view, speaker)
 
 
 def goals(view: RequestView, speaker: str) -> str:
-    """What it wants: what was not told yet comes first."""
+    """Return what it wants, untold goals first."""
     who, wants = view.called(speaker), view.character.wants
     if not wants:
         return from_knowledge(view, "want need goal wish", speaker) or view.phrase(
@@ -135,7 +135,7 @@ def goals(view: RequestView, speaker: str) -> str:
 
 
 def tale(view: RequestView, wanted: str, speaker: str) -> str:
-    """A piece of lore or of itself that was not told yet."""
+    """Return an untold piece of lore, or of its own story."""
     who = view.called(speaker)
     lore = [p.text for p in view.passages if p.source == "lore"]
     own = [
@@ -152,7 +152,7 @@ def tale(view: RequestView, wanted: str, speaker: str) -> str:
 
 
 def about(view: RequestView, reading: Reading, speaker: str) -> str:
-    """As in "Tell me about X", "who is X": of itself where X is itself."""
+    """Answer "Tell me about X" and "who is X", also if X is the character."""
     if re.fullmatch(rf"(?:you|yourself|{re.escape(view.name)})", reading.topic.strip(), re.I):
         return self_portrait(view, speaker)
     return answer(view, reading, speaker)

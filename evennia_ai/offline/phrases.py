@@ -1,5 +1,8 @@
-"""The words it chooses among: several phrasings for each intent, none of them with a contraction
-or a mark that a client could take for markup. ``{who}`` is what it calls the speaker."""
+"""The phrases of the offline brain: several for each intent.
+
+None has a contraction, or a mark that a client could read as markup. ``{who}`` is the name of the
+speaker.
+"""
 
 # ruff: noqa: E501  # a pattern or a phrase is read best in one piece
 

@@ -1,5 +1,4 @@
-"""What its day has planned for now, as others see it: "mend the nets, until 12:00" → "mends the
-nets."."""
+"""Emotes for the day plan: "mend the nets" gives "mends the nets."."""
 
 # ruff: noqa: E501  # a pattern is read best in one piece
 
@@ -13,7 +12,7 @@ from evennia_ai.offline.words import ended
 
 PLANNED = re.compile(r"(?P<what>.+?)(?P<elsewhere>, at [^,]+)?, until \d\d:\d\d")
 VERB = re.compile(r"[a-z]{2,}")
-# What kinds of occupation look like, beside what the plan calls them.
+# Emotes for kinds of entries, besides the entry's own words.
 DEEDS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = tuple(
     (re.compile(rf"\b(?:{words})\b", re.I), deeds)
     for words, deeds in (
@@ -29,8 +28,11 @@ DEEDS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = tuple(
 
 
 def occupation_deeds(about: str) -> Sequence[str]:
-    """What may be seen of an occupation, as it stands in a prompt; nothing where it has its place
-    elsewhere, or does not begin with a verb."""
+    """Return emotes for a day plan's entry, as the prompt words it.
+
+    Return none if the entry is for another place. An entry without a leading verb gives only emotes of
+    its kind.
+    """
     planned = PLANNED.fullmatch(about)
     if planned is None or planned["elsewhere"]:
         return ()

@@ -1,4 +1,4 @@
-"""What the speaker told, told back: out of statements, facts with a name, questions and gifts."""
+"""Answers to speakers about what they told, asked or gave."""
 
 # ruff: noqa: E501  # a pattern is read best in one piece
 
@@ -53,7 +53,7 @@ AS_NEAR = 0.87
 
 
 def recall(view: RequestView, reading: Reading, speaker: str) -> str:
-    """Answer a question about what the speaker told of himself."""
+    """Answer a question about what the speaker told."""
     who = view.called(speaker)
     if reading.intent == "recall_name":
         return view.phrase("told_name", value=who, who=who)
@@ -77,13 +77,15 @@ def recall(view: RequestView, reading: Reading, speaker: str) -> str:
 
 
 def is_vague(question: str) -> bool:
-    """True where a question names nothing but the telling itself: "what was it that I said?"."""
+    """Return True if a question names no topic: "what was it that I said?"."""
     return bool(OF_ASKING.search(question)) or len(question.split()) < 5
 
 
 def by_aspect(view: RequestView, question: str, speaker: str) -> str:
-    """What the speaker told of that side of his life which the question is after; "" for nothing.
-    Of several the one that shares most words with the question, the latest of those."""
+    """Return what the speaker told about the aspect in a question, or "".
+
+    Of several statements, the one that shares most words with the question wins, then the latest.
+    """
     told = [i for i in reversed(view.speaker_facts.told_by(speaker)) if is_telling(i)]
     plain = SAYING.sub("", question)
     found = fitting_of(plain, told, lambda item: item.text, aspects_of(plain))
@@ -91,7 +93,7 @@ def by_aspect(view: RequestView, question: str, speaker: str) -> str:
 
 
 def at_an_end(view: RequestView, reading: Reading, speaker: str) -> str:
-    """The first or the last that the speaker said before now."""
+    """Return the first or the last line that the speaker said before now."""
     new = " ".join(_new_text(view))
     kinds = ("asked",) if re.search(r"\bask", reading.text) else ("told", "asked")
     every = [i for i in view.speaker_facts.told_by(speaker, *kinds) if i.text not in new]
@@ -105,8 +107,10 @@ def at_an_end(view: RequestView, reading: Reading, speaker: str) -> str:
 
 
 def latest(view: RequestView, question: str, speaker: str) -> str:
-    """An answer to a question that names nothing ("What was I asking?"): what was asked or told
-    last, or nearest to the question by its small words."""
+    """Answer a question without a topic, such as "What was I asking?".
+
+    The answer is the latest statement, or the earlier question that is most like this one.
+    """
     asks = re.search(r"\b(?:ask|asked|asking|wonder\w*|want|wanted|order\w*)\b", question, re.I)
     told = [
         i
@@ -125,7 +129,7 @@ def latest(view: RequestView, question: str, speaker: str) -> str:
 
 
 def _likeness(question: str, text: str) -> int:
-    """How near a question comes to what was asked or ordered, by its small words and its kind."""
+    """Return how alike a question and an earlier question or order are, as points."""
     wanted = {stem(word) for word in words(question)} - FILLERS
     shared = len(wanted & {stem(word) for word in words(text)})
     ordered = ORDERING.search(question) and IMPERATIVE.match(text)
@@ -136,7 +140,7 @@ def _likeness(question: str, text: str) -> int:
 
 
 def from_slot(view: RequestView, slot: str, speaker: str) -> str:
-    """A named fact, in the words of the statement that told it."""
+    """Return a named fact as a line; "" if the speaker did not tell it."""
     if slot == "trade" and slot not in view.speaker_facts.of(speaker):
         slot = "does"
     if slot not in view.speaker_facts.of(speaker):
@@ -151,12 +155,12 @@ def from_slot(view: RequestView, slot: str, speaker: str) -> str:
 
 
 def as_told(text: str) -> str:
-    """A statement turned round, to stand in the middle of a sentence."""
+    """Return a statement from the listener's side, for the middle of a sentence."""
     return small(turned_round(text.strip())).rstrip(" .!,;")
 
 
 def from_statements(view: RequestView, question: str, speaker: str) -> str:
-    """What the speaker told, did or asked that answers a question; "" for nothing."""
+    """Return what the speaker told, did or asked that answers a question, or ""."""
     told = view.speaker_facts.told_by(speaker, "told", "did")
     found = nearest(view, question, told) or of_kind(question, told)
     if found:
@@ -170,7 +174,7 @@ def from_statements(view: RequestView, question: str, speaker: str) -> str:
 
 
 def earlier_questions(view: RequestView, speaker: str) -> list[Statement]:
-    """What the speaker asked or ordered before the lines that are new, but for asking back."""
+    """Return the speaker's earlier questions and orders, without those about recall."""
     new = " ".join(_new_text(view))
     asked = view.speaker_facts.told_by(speaker, "asked")
     return [i for i in asked if i.text not in new and not ABOUT_RECALL.search(i.text)]
@@ -181,8 +185,10 @@ def _new_text(view: RequestView) -> list[str]:
 
 
 def back_to(view: RequestView, found: Statement, question: str, speaker: str) -> str:
-    """A statement told back to the one who made it, with its neighbour where that has the kind of
-    thing that was asked for."""
+    """Return a statement as a line to its speaker.
+
+    If it lacks the kind of thing that was asked for, a statement of the same line with it is added.
+    """
     if found.kind == "did":
         fact = as_told(found.text).removeprefix("you ")
         return view.phrase("you_did", fact=fact, who=view.called(speaker))
@@ -201,8 +207,10 @@ def back_to(view: RequestView, found: Statement, question: str, speaker: str) ->
 def nearest(
     view: RequestView, question: str, statements: Sequence[Statement], *, exact: bool = False
 ) -> Statement | None:
-    """The statement that answers a question, None where none comes near; of several as near as
-    each other the latest."""
+    """Return the statement that best answers a question, or None.
+
+    Of statements that score almost alike, the one that shares most words wins, then the latest.
+    """
     passages = [Passage(item.text, str(item.order), item.context) for item in statements]
     found = rank(question, passages, (view.name,), lenient=True, exact=exact)
     by_order = {str(item.order): item for item in statements}
@@ -219,7 +227,7 @@ def nearest(
 
 
 def is_telling(statement: Statement) -> bool:
-    """False for a greeting, a thank you and the like."""
+    """Return False for a greeting, thanks and the like."""
     if statement.kind != "told" or len(statement.text.split()) > 6:
         return True
     dull = read_part(statement.text).intent in COURTESY | {"insult", "threat", "gibberish"}
@@ -227,7 +235,7 @@ def is_telling(statement: Statement) -> bool:
 
 
 def of_kind(question: str, statements: Sequence[Statement]) -> Statement | None:
-    """The latest statement that names a day or a colour, where the question asks for one."""
+    """Return the latest statement with a day or a colour, if one is asked for."""
     holds = fitting(question, certain=True)
     if not holds or len(content(question)) > 2:
         return None
@@ -235,7 +243,7 @@ def of_kind(question: str, statements: Sequence[Statement]) -> Statement | None:
 
 
 def everything_about(view: RequestView, speaker: str) -> str:
-    """What is known of the speaker, in one sentence."""
+    """Return what is known of the speaker, in one sentence."""
     who, facts = view.called(speaker), view.speaker_facts.of(speaker)
     parts = [f"your name is {facts['name']}"] if "name" in facts else []
     forms = [(slot, form) for slot, form in SLOT_FACTS.items() if slot in facts]
@@ -252,7 +260,7 @@ def everything_about(view: RequestView, speaker: str) -> str:
 
 
 def adds_to(parts: Sequence[str], statement: Statement) -> bool:
-    """True where a statement says something that the parts do not."""
+    """Return True if a statement says something that the parts do not."""
     known = set(content(" ".join(parts)))
     fresh = [word for word in content(as_told(statement.text)) if word not in known]
     wanted = 1 if ABOUT_SELF.search(statement.text) else 2

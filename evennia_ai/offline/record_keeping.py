@@ -1,6 +1,6 @@
-"""What the offline brain keeps of old talk: a summary in bullets, and entries for a journal.
+"""Summaries and journal entries of the offline brain.
 
-It understands nothing, but it can tell a fact from chatter (`policy.facts.check`), word for word.
+It understands no text, but `policy.facts.check` tells facts from chatter, word for word.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import HeardLine, LLMRequest, Scene
 
 HEADING = "Context"
-ROOM_PART = 0.65  # of the room for a summary; those who check it write the weightiest facts below
+ROOM_PART = 0.65  # share of the limit; the check of the summary adds missing facts below it
 INPUT_PART = 0.5
 ENTRY_TOKENS = 400
 MOST_ENTRIES = 8
@@ -38,13 +38,15 @@ JOURNAL = "add_journal_entry"
 
 
 def facts_in_lines(lines: Iterable[str], name: str) -> tuple[Fact, ...]:
-    """The facts in lines such as ``Ann says: ...``."""
+    """Return the facts in lines such as ``Ann says: ...``."""
     return extract_facts([make_message("user", line) for line in lines if line], own_name=name)
 
 
 def summarise(scene: Scene) -> LLMReply:
-    """Bring a summary up to date: its lines so far and the new facts, the newest where there is no
-    room for all. Never as long as what it sums up."""
+    """Return an updated summary: the old bullets, then bullets of new facts.
+
+    If space is short, the newest remain. It is always shorter than what it summarises.
+    """
     previous, *lines = scene.material or ("",)
     known = [line for line in previous.splitlines() if line.startswith("- ")]
     input_tokens = sum(map(estimate_tokens, scene.material))
@@ -55,7 +57,7 @@ def summarise(scene: Scene) -> LLMReply:
 
 
 def newest_within(lines: Sequence[str], tokens: int) -> list[str]:
-    """The longest end of the lines within a budget."""
+    """Return the newest lines that fit a budget in tokens."""
     kept: list[str] = []
     for line in reversed(lines):
         tokens -= estimate_tokens(line) + 1
@@ -66,14 +68,17 @@ def newest_within(lines: Sequence[str], tokens: int) -> list[str]:
 
 
 def journals_only(request: LLMRequest) -> bool:
-    """True where it is asked to write down what it will need, and nothing else."""
+    """Return True if the request asks for journal entries and nothing else."""
     names = {tool["function"]["name"] for tool in request.tools}
     return JOURNAL in names and "say" not in names
 
 
 def worth_noting(lines: Sequence[HeardLine], name: str) -> list[str]:
-    """What somebody has just told that is better written down at once, the weightiest first: debts,
-    promises, secrets, and who is who. Nothing where some of it was whispered and some was not."""
+    """Return what to journal at once, the weightiest first.
+
+    These are debts, promises, secrets, relations, and facts of speakers about themselves. Nothing
+    is returned if only some of the lines were whispered.
+    """
     if len({line.private for line in lines}) != 1:
         return []
     said = [line for line in lines if line.kind in SAID]
@@ -85,12 +90,12 @@ def worth_noting(lines: Sequence[HeardLine], name: str) -> list[str]:
 
 
 def is_worth_noting(fact: Fact) -> bool:
-    """True for what is told and not asked, which weighs less than its kind."""
+    """Return True for a fact that was stated, not asked."""
     return fact.kind in WEIGHTY and fact.weight >= WEIGHTS[fact.kind]
 
 
 def tells_of_oneself(line: HeardLine) -> bool:
-    """True where somebody says who he is or what he is like, in few words."""
+    """Return True if speakers say in few words who or what they are."""
     if len(line.text) > LONGEST_NOTE:
         return False
     known = read_speaker_facts([Said("say", line.speaker, line.text)]).of(line.speaker)
@@ -98,7 +103,7 @@ def tells_of_oneself(line: HeardLine) -> bool:
 
 
 def journal(request: LLMRequest) -> LLMReply:
-    """Write the weightiest facts of the talk down, then be done."""
+    """Return calls that journal the weightiest facts; after step 1, end the loop."""
     if request.scene.step > 1:
         return LLMReply("", (ToolCallRequest("done", "noop", "{}"),))
     talk = [str(m["content"]) for m in request.messages[1:-1] if m["role"] == "user"]

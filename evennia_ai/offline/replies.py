@@ -1,4 +1,4 @@
-"""One reading, one fitting line: the table from intents to words."""
+"""The table from intents to lines: each reading gets one line."""
 
 # ruff: noqa: E501  # a pattern or a phrase is read best in one piece
 
@@ -29,7 +29,7 @@ GLAD = re.compile(r"\b(?:married|engaged|won|found (?:my|it|him|her|them)|saved|
                   r"birthday|wonderful|delighted|free at last|in love)\b", re.I)  # fmt: skip
 CORRECTING = re.compile(r"^(?:(?:actually|no|well|sorry|wait|oh)\b[, ]*)+", re.I)
 SELF = re.compile(r"\b(?:i|my|me|i'm|i've|we|our|mine)\b", re.I)
-# Readings that may turn out to be questions about its own life.
+# Intents that may be questions about the character's own life.
 OPEN = frozenset(
     {"question", "ask_about", "opinion", "have", "ask_likes", "ask_dislikes", "ask_never", "way_to", "is_there",
      "count", "statement", "identity", "ask_feeling", "exits", "invite"}
@@ -39,7 +39,7 @@ Handler = Callable[[RequestView, Reading, str], str]
 
 
 def respond(view: RequestView, reading: Reading, speaker: str) -> str:
-    """The line for one reading; "" where it needs none."""
+    """Return the line for one reading; "" if it needs none."""
     if reading.intent in OPEN and (line := aspect_answers.of_itself(view, reading, speaker)):
         return line
     handler = HANDLERS.get(reading.intent)
@@ -51,7 +51,7 @@ def respond(view: RequestView, reading: Reading, speaker: str) -> str:
 
 
 def greet(view: RequestView, reading: Reading, speaker: str) -> str:
-    """A welcome: to a stranger with its name, to a guest who comes back with what he told."""
+    """Return a greeting: for a stranger, for a talk under way, or for a return."""
     who = view.called(speaker)
     if not view.transcript.met(speaker):
         key = (
@@ -73,25 +73,25 @@ def greet(view: RequestView, reading: Reading, speaker: str) -> str:
 
 
 def nature(view: RequestView, reading: Reading, speaker: str) -> str:
-    """The plain truth about what answers."""
+    """Return the truth about what answers."""
     return view.phrase("nature", who=view.called(speaker))
 
 
 def stay_oneself(view: RequestView, reading: Reading, speaker: str) -> str:
-    """Somebody wants it to be somebody else."""
+    """Return a refusal to play somebody else."""
     line = view.phrase("inject", who=view.called(speaker))
     identity = view.character.identity
     return f"{line} {identity}" if identity and not view.was_said(identity) else line
 
 
 def keep_secret(view: RequestView, reading: Reading, speaker: str) -> str:
-    """Nobody's confidence is passed on."""
+    """Return a refusal to pass on what somebody confided."""
     other = reading.slots.get("who") or reading.slots.get("who2") or "them"
     return view.phrase("secret", other=other, who=view.called(speaker))
 
 
 def tell(view: RequestView, reading: Reading, speaker: str) -> str:
-    """Take in what somebody tells of himself, and ask on."""
+    """Acknowledge what speakers tell of themselves."""
     who, facts = view.called(speaker), reading.facts
     if set(facts) == {"name"}:
         line = view.phrase("name", value=facts["name"], who=who)
@@ -110,7 +110,7 @@ def tell(view: RequestView, reading: Reading, speaker: str) -> str:
 
 
 def echo(view: RequestView, reading: Reading, speaker: str) -> str:
-    """What was told, said back as understood."""
+    """Return what was told, as understood."""
     fact, who = (
         recalled_answers.as_told(with_subject(CORRECTING.sub("", reading.text))),
         view.called(speaker),
@@ -127,7 +127,7 @@ def echo(view: RequestView, reading: Reading, speaker: str) -> str:
 
 
 def felt(view: RequestView, reading: Reading, speaker: str) -> str:
-    """A word of sympathy or gladness alone, where a line is one or the other."""
+    """Return sympathy for a sad line, gladness for a glad one; "" for others."""
     for pattern, key in ((SAD, "sad"), (GLAD, "glad")):
         if pattern.search(reading.text):
             return view.phrase(key, who=view.called(speaker))
@@ -135,12 +135,12 @@ def felt(view: RequestView, reading: Reading, speaker: str) -> str:
 
 
 def words_of_names(text: str) -> set[str]:
-    """The words of a text that begin with a capital."""
+    """Return the words of a text that begin with a capital."""
     return set(re.findall(r"\b[A-ZÀ-Þ][\w'-]*", text))
 
 
 def related(view: RequestView, reading: Reading, speaker: str) -> str:
-    """Something it knows that a statement touches closely, if it has not said it."""
+    """Return an unsaid fact that is close to a statement; "" if none."""
     found = [
         item
         for item in view.rank(reading.text)
@@ -151,7 +151,7 @@ def related(view: RequestView, reading: Reading, speaker: str) -> str:
 
 
 def follow_up(view: RequestView, speaker: str) -> str:
-    """A question about what the speaker has not told yet, none of them twice."""
+    """Return a question about what the speaker has not told, none twice."""
     if view.character.tone == "terse" and view.seed % 2:
         return ""
     known = view.speaker_facts.of(speaker)
@@ -162,7 +162,7 @@ def follow_up(view: RequestView, speaker: str) -> str:
 
 
 def remark(view: RequestView, reading: Reading, speaker: str) -> str:
-    """A word on a statement: feeling, something related, an example line, else that it heard."""
+    """Comment on a statement: a feeling, a related fact, an example line, or a nod."""
     who = view.called(speaker)
     if SAD.search(reading.text):
         tail = related(view, reading, speaker) or (
@@ -188,12 +188,12 @@ def remark(view: RequestView, reading: Reading, speaker: str) -> str:
 
 
 def insult(view: RequestView, reading: Reading, speaker: str) -> str:
-    """Parried, with an edge of its own where the persona has one."""
+    """Parry an insult."""
     return view.phrase("insult", who=view.called(speaker))
 
 
 def feeling(view: RequestView, reading: Reading, speaker: str) -> str:
-    """How it is, and what it is about, if that was not told yet."""
+    """Return how the character is, at times with an untold goal."""
     line = view.phrase("feeling", who=view.called(speaker))
     fresh = view.untold(view.character.wants)
     short = [want for want in fresh if len(want) < 120]
@@ -205,19 +205,19 @@ def feeling(view: RequestView, reading: Reading, speaker: str) -> str:
 
 
 def offer_help(view: RequestView, reading: Reading, speaker: str) -> str:
-    """An offer of help: welcome, with what is wanted."""
+    """Accept an offer of help, with an untold goal."""
     fresh = view.untold(view.character.wants) or [""]
     return _with(view.phrase("help", who=view.called(speaker)), fresh[0])
 
 
 def owing(view: RequestView, reading: Reading, speaker: str) -> str:
-    """What the speaker owes: as far as it was told or is known."""
+    """Return what the speaker owes, if it was told."""
     told = recalled_answers.from_statements(view, reading.text, speaker)
     return told or view.phrase("owe_nothing", who=view.called(speaker))
 
 
 def own_words(view: RequestView, reading: Reading, speaker: str) -> str:
-    """What it said last, or what it said about something."""
+    """Return what the character said last, or said about a topic."""
     if not view.transcript.own:
         return view.phrase("own_nothing", who=view.called(speaker))
     about = re.search(r"\b(?:about|of|regarding) (.+)", reading.text)
@@ -236,7 +236,7 @@ def own_words(view: RequestView, reading: Reading, speaker: str) -> str:
 
 
 def limits(view: RequestView, reading: Reading, speaker: str) -> str:
-    """What it would never do."""
+    """Return what the character never does."""
     clause = persona_answers.never_clause(view, reading.text) or persona_answers.nearest_never(
         view, reading.text
     )
@@ -249,7 +249,7 @@ def limits(view: RequestView, reading: Reading, speaker: str) -> str:
 
 
 def name(view: RequestView, reading: Reading, speaker: str) -> str:
-    """Its name."""
+    """Return the character's name."""
     return view.phrase("ask_name", who=view.called(speaker))
 
 

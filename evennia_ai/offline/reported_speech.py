@@ -1,6 +1,6 @@
-"""What others said and did, in quotes: as far as the audience of the prompt may know it."""
+"""What others said and did, quoted as far as the prompt's audience may know it."""
 
-# ruff: noqa: E501  # a pattern is read best in one piece
+# a pattern is read best in one piece
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from evennia_ai.offline.words import listed, words
 
 
 def said_by(view: RequestView, reading: Reading, speaker: str) -> str:
-    """What somebody else said, as far as this prompt's audience may know it."""
+    """Return what somebody else said, as a line."""
     wanted = (reading.slots.get("who") or reading.slots.get("who2") or "").lower()
     if wanted in {"i", "we"}:
         found = from_statements(view, reading.text, speaker)
@@ -43,7 +43,7 @@ def said_by(view: RequestView, reading: Reading, speaker: str) -> str:
 
 
 def speaker_named(view: RequestView, text: str) -> str:
-    """The speaker whom a text names; "" for none."""
+    """Return the speaker that a text names; "" if none."""
     found = set(re.findall(r"[^\W_]+", text.lower()))
     for speaker, facts in view.speaker_facts.facts.items():
         if words(facts.get("name", ""))[:1] and words(facts["name"])[0] in found:
@@ -55,7 +55,7 @@ def speaker_named(view: RequestView, text: str) -> str:
 
 
 def of_speaker(view: RequestView, question: str, other: str) -> str:
-    """What a speaker told, did or asked that answers a question about him; "" for nothing."""
+    """Return what a speaker told, did or asked that answers a question, or ""."""
     called = {other, *words(view.called(other))}
     names = "|".join(re.escape(name) for name in called)
     about = re.sub(rf"\b(?:{names})\b", "", question, flags=re.I)
@@ -71,14 +71,17 @@ def of_speaker(view: RequestView, question: str, other: str) -> str:
 
 
 def about_one(view: RequestView, other: str, names: str) -> str:
-    """What a speaker told of somebody else; "" for nothing."""
+    """Return what a speaker told about somebody else; "" if nothing."""
     said = {word.lower() for word in names.split()}
     told = [i for i in view.speaker_facts.told_by(other) if said & set(words(i.text))]
     return quoted(view, told[-1]) if told else ""
 
 
 def in_own_mouth(question: str, names: str) -> str:
-    """A question about somebody as he would ask it of himself: "what does Ben do" → "what do I do"."""
+    """Return a question about somebody as that person would ask it.
+
+    "what does Ben do" becomes "what do I do".
+    """
     asked = re.sub(rf"\b(?:{names})'s\b", "my", question, flags=re.I)
     asked = re.sub(rf"\b(?:does|do) (?:{names})\b", "do I", asked, flags=re.I)
     asked = re.sub(rf"\b(?:is|are|was) (?:{names})\b", "am I", asked, flags=re.I)
@@ -86,7 +89,7 @@ def in_own_mouth(question: str, names: str) -> str:
 
 
 def slot_of_other(view: RequestView, question: str, other: str) -> str:
-    """A named fact of another speaker, where the question would ask for it of oneself."""
+    """Return a named fact of another speaker that answers a question; "" if none."""
     names = "|".join(re.escape(name) for name in {other, *words(view.called(other))})
     asked = in_own_mouth(question, names)
     slot = SLOT_OF.get(read_part(asked).intent, "")
@@ -97,7 +100,7 @@ def slot_of_other(view: RequestView, question: str, other: str) -> str:
 
 
 def quoted(view: RequestView, statement: Statement) -> str:
-    """A statement in its speaker's own words; a deed in the character's."""
+    """Return a statement in its speaker's words, or a gift in the character's."""
     if statement.kind == "did":
         return deed(view, statement)
     fact = statement.text[:LONGEST].replace('"', "'")
@@ -105,13 +108,13 @@ def quoted(view: RequestView, statement: Statement) -> str:
 
 
 def deed(view: RequestView, statement: Statement) -> str:
-    """A gift as it is told to others: "Bela gave me the apple"."""
+    """Return a gift as a line for others: "Bela gave me the apple"."""
     fact = statement.text.removeprefix("I ").replace(" you ", " me ").rstrip(".")
     return view.phrase("did", other=statement.speaker, fact=fact)
 
 
 def from_others(view: RequestView, question: str, speaker: str) -> str:
-    """What another speaker said or did that answers a question; "" for nothing."""
+    """Return what another speaker said or did that answers a question; "" if nothing."""
     other = speaker_named(view, question)
     if other and other != speaker and (found := of_speaker(view, question, other)):
         return found
@@ -125,7 +128,7 @@ def from_others(view: RequestView, question: str, speaker: str) -> str:
 
 
 def who_came(view: RequestView, speaker: str) -> str:
-    """Who came in last."""
+    """Return who came in last, as a line."""
     came = [item.speaker for item in view.speaker_facts.statements if item.kind == "came"]
     who = view.called(speaker)
     return (
@@ -136,7 +139,7 @@ def who_came(view: RequestView, speaker: str) -> str:
 
 
 def talked_to(view: RequestView, speaker: str) -> str:
-    """Who else spoke to it, as far as this prompt's audience may know."""
+    """Return who else spoke to the character, as a line."""
     spoke = [said.speaker for said in reversed(view.transcript.heard) if said.kind in SPEECH]
     others = [name for name in dict.fromkeys(spoke) if name and name != speaker]
     who = view.called(speaker)
@@ -146,7 +149,7 @@ def talked_to(view: RequestView, speaker: str) -> str:
 
 
 def who_gave(view: RequestView, question: str) -> str:
-    """Answer who gave a thing, from the gifts; "" where the question is another."""
+    """Answer who gave a thing; "" if the question is another one."""
     if not re.search(r"\bwho\b.*\b(?:gave|brought|handed|give|bring)\b", question, re.I):
         return ""
     gifts = [item for item in view.speaker_facts.statements if item.kind == "did"]

@@ -1,4 +1,4 @@
-"""All a reply can draw on, read once from the request, and the choice of words."""
+"""One request: all that an answer can use, and the choice of phrases."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NAMED = re.compile(
 
 @dataclass(frozen=True)
 class RequestView:
-    """One request, understood."""
+    """One request, read once."""
 
     scene: Scene
     character: Character
@@ -47,38 +47,38 @@ class RequestView:
 
     @property
     def name(self) -> str:
-        """Its own name."""
+        """Return the character's own name."""
         return self.scene.name
 
     def called(self, speaker: str) -> str:
-        """What it calls a speaker: the name he gave, else the one it sees."""
+        """Return the name that a speaker gave, else the name that the character sees."""
         return self.speaker_facts.of(speaker).get("name", speaker)
 
     def rank(self, question: str) -> list[Found]:
-        """What it knows about a question, nearest first; its own name asks for nothing."""
+        """Return what the character knows about a question, best match first."""
         return rank(question, self.passages, (self.name,))
 
     def was_said(self, text: str) -> bool:
-        """True where it said this before in the conversation."""
+        """Return True if the character said this before in the conversation."""
         return text.rstrip(".!?").lower() in self.own_talk
 
     def asked_in(self, key: str) -> bool:
-        """True where it asked one of these questions before."""
+        """Return True if the character asked one of the questions of a key before."""
         ends = [option.split("{")[0].rstrip("?").lower() for option in PHRASES[key]]
         return any(end in self.own_talk for end in ends)
 
     @cached_property
     def own_talk(self) -> str:
-        """Everything it said, in lower case."""
+        """Return everything that the character said, in lower case."""
         return "\n".join(self.transcript.own).lower()
 
     @cached_property
     def spoken(self) -> frozenset[str]:
-        """The longer sentences it spoke."""
+        """Return the longer sentences that the character spoke."""
         return frozenset(part for line in self.transcript.own for part in long_sentences(line))
 
     def phrase(self, key: str, **slots: str) -> str:
-        """One of the phrasings of a key, one that it has not used yet if there is any."""
+        """Return a phrase of a key with its slots filled, if possible an unused one."""
         for slot in CAPITALISED:
             if slot in slots:
                 slots[f"{slot}_capital"] = capital(slots[slot])
@@ -90,11 +90,11 @@ class RequestView:
         return next(iter((*unsaid, *fresh)), made[0])
 
     def repeats(self, text: str) -> bool:
-        """True where a sentence of some length in it was spoken before, word for word."""
+        """Return True if a longer sentence of the text was spoken before, word for word."""
         return any(part in self.spoken for part in long_sentences(text))
 
     def told(self, fact: str, who: str) -> str:
-        """A fact as it stands, or with "as I said" where it was said before."""
+        """Return a fact, with "as I said" or the like if it was said before."""
         fact = re.sub(r"\. ([A-Z]\w*)", lambda found: f"; {small(found[1])}", ended(fact))
         return (
             self.phrase("again", fact=fact, who=who)
@@ -103,11 +103,11 @@ class RequestView:
         )
 
     def untold(self, texts: Iterable[str]) -> list[str]:
-        """Those it has not said yet."""
+        """Return the texts that the character has not said yet."""
         return [text for text in texts if not self.was_said(text)]
 
     def offers(self) -> list[str]:
-        """Names it knows something about."""
+        """Return names that the character knows something about."""
         own = {*words(self.name), "i", "you"}
         everything = (
             *self.character.facts,
@@ -119,13 +119,13 @@ class RequestView:
 
 
 def long_sentences(text: str) -> list[str]:
-    """The sentences of four words and more, without case and marks."""
+    """Return the sentences of four words and more, without case and punctuation."""
     parts = (words(part) for part in re.split(r"[.!?…]+", text))
     return [" ".join(part) for part in parts if len(part) > 3]
 
 
 def seen_parts(text: str) -> list[str]:
-    """What a look or a walk showed, in sentences that can be said."""
+    """Return what a look or a walk showed, as sentences to say."""
     lists = re.compile(r"(People|Things|Exits): ([^.]*)\.")
     plain = [ended(part) for part in sentences(lists.sub("", text)) if len(part) > 3]
     things = next((m[2].split(", ") for m in lists.finditer(text) if m[1] == "Things"), [])
@@ -133,7 +133,7 @@ def seen_parts(text: str) -> list[str]:
 
 
 def read_request(request: LLMRequest) -> RequestView:
-    """Read a request once."""
+    """Return the view of a request."""
     scene = request.scene
     persona = scene.persona if isinstance(scene.persona, Persona) else Persona(str(scene.persona))
     transcript = read_transcript(request)

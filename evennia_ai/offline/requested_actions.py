@@ -1,4 +1,4 @@
-"""What a sentence wants done in the world: a pattern for each kind of deed, and what it names."""
+"""Actions that a sentence requests: a pattern for each kind, and what it names."""
 
 # ruff: noqa: E501  # a pattern is read best in one piece
 
@@ -67,7 +67,10 @@ IDIOM = re.compile(r"^(?:me )?(?:a (?:hand|break|moment|minute|chance|hint|reaso
 
 @dataclass(frozen=True)
 class RequestedAction:
-    """What somebody wants done; ``kind`` is give, fetch, go, get, drop, look, gesture or follow."""
+    """An action that somebody requests.
+
+    ``kind`` is give, fetch, go, get, drop, look, gesture or follow.
+    """
 
     kind: str
     speaker: str
@@ -79,8 +82,10 @@ class RequestedAction:
 
 
 def read_requested_action(text: str, speaker: str, situation: Situation) -> RequestedAction | None:
-    """What a sentence wants done in the world, or None. What it names decides: an idiom such as
-    "give me a hand" names nothing."""
+    """Return the action that a sentence requests, or None.
+
+    The sentence must name something here: an idiom such as "give me a hand" does not.
+    """
     plain = re.sub(r"^(?:and|but|so|well|oh|ah|then|also)\b[, ]+", "", text.strip(), flags=re.I)
     for reader in (_read_follow, _read_walk, _read_give, _read_hands, _read_look, _read_gesture):
         requested = reader(plain, speaker, situation)

@@ -1,4 +1,4 @@
-"""Answers about what is seen: people, things, ways, the place, and what a walk showed."""
+"""Answers about the scene: people, things, exits, the place, past walks."""
 
 # ruff: noqa: E501  # a pattern is read best in one piece
 
@@ -46,7 +46,7 @@ SMALL_NUMBERS = "none one two three four five six seven eight nine ten eleven tw
 OF_SPEAKER = re.compile(
     r"\bI (?:can't|cannot|don't|must|should|need|have|said|told|like|may not)\b", re.I
 )
-# Short, and neither a person nor something between people.
+# Short, and neither a person nor a relation between people.
 THINGLIKE = re.compile(
     r"(?!.*\b(?:you|your|me|my|i|to|that|who|what|how|idea|clue|about|secrets?)\b)[\w'-]+(?: [\w'-]+){0,2}",
     re.I,
@@ -55,7 +55,7 @@ DESCRIBED_PLACE = re.compile(r"\bExits: ")
 
 
 def people(view: RequestView, speaker: str) -> str:
-    """Who is here beside itself and whoever asks."""
+    """Return who is here besides the character and the speaker."""
     others = [name for name in view.scene.situation.people if name not in {speaker, view.name}]
     who = view.called(speaker)
     if not others:
@@ -64,7 +64,7 @@ def people(view: RequestView, speaker: str) -> str:
 
 
 def things(view: RequestView, speaker: str) -> str:
-    """What lies here."""
+    """Return what lies here."""
     seen_things = [an(name) for name in view.scene.situation.things]
     who = view.called(speaker)
     return (
@@ -75,7 +75,7 @@ def things(view: RequestView, speaker: str) -> str:
 
 
 def count(view: RequestView, reading: Reading, speaker: str) -> str:
-    """How many people, ways or things there are, where that is what is asked; else any answer."""
+    """Answer how many people, exits or things there are; other questions as usual."""
     situation, who = view.scene.situation, view.called(speaker)
     topic, text = reading.topic, reading.text
     if PEOPLE.search(topic):
@@ -107,12 +107,12 @@ def count(view: RequestView, reading: Reading, speaker: str) -> str:
 
 
 def of_kind(topic: str, name: str) -> bool:
-    """True where a thing's name is of what is counted: "saddles" of "three saddles"."""
+    """Return True if a thing is of the counted kind: "saddles" for "three saddles"."""
     return stem(words(topic)[-1]) in {stem(word) for word in words(name)} if words(topic) else False
 
 
 def counted(view: RequestView, key: str, number: int, what: str, who: str) -> str:
-    """A number with what it counts."""
+    """Return a line with a number and what it counts."""
     if number == 0:
         return view.phrase("count_none", who=who)
     said = SMALL_NUMBERS[number] if number < len(SMALL_NUMBERS) else str(number)
@@ -120,7 +120,7 @@ def counted(view: RequestView, key: str, number: int, what: str, who: str) -> st
 
 
 def carrying(view: RequestView, speaker: str) -> str:
-    """What it has with it."""
+    """Return what the character carries."""
     held = [an(name) for name in view.scene.situation.carrying]
     who = view.called(speaker)
     return (
@@ -131,7 +131,7 @@ def carrying(view: RequestView, speaker: str) -> str:
 
 
 def having(view: RequestView, reading: Reading, speaker: str) -> str:
-    """Answer whether it has a thing."""
+    """Answer whether the character has a thing."""
     situation, who = view.scene.situation, view.called(speaker)
     carried = match_name(reading.topic, situation.carrying)
     if carried:
@@ -147,7 +147,7 @@ def having(view: RequestView, reading: Reading, speaker: str) -> str:
 
 
 def place(view: RequestView, reading: Reading, speaker: str) -> str:
-    """Where this is and what it looks like; what lies here too, where that is asked."""
+    """Return where this is and how it looks, with the things here if that is asked."""
     situation, who = view.scene.situation, view.called(speaker)
     if not situation.place:
         return view.phrase("unknown", who=who)
@@ -162,7 +162,7 @@ def place(view: RequestView, reading: Reading, speaker: str) -> str:
 
 
 def exits(view: RequestView, reading: Reading, speaker: str) -> str:
-    """Where the ways lead: the one that was named, else all of them."""
+    """Return where the named exit leads, else all exits."""
     situation, who = view.scene.situation, view.called(speaker)
     topic = "" if reading.topic == reading.text else reading.topic
     named = match_exit(topic, situation.exits) if topic else ""
@@ -175,7 +175,7 @@ def exits(view: RequestView, reading: Reading, speaker: str) -> str:
 
 
 def way_to(view: RequestView, reading: Reading, speaker: str) -> str:
-    """The way to a place, a thing or a person."""
+    """Return the way to a place, a thing or a person."""
     situation, who = view.scene.situation, view.called(speaker)
     here = match_name(reading.topic, situation.people, loose=False)
     if here and "'s" not in reading.topic and set(content(reading.topic)) <= set(content(here)):
@@ -196,7 +196,7 @@ def way_to(view: RequestView, reading: Reading, speaker: str) -> str:
 
 
 def words_for_exit(view: RequestView, seen_exit: str, who: str) -> str:
-    """Where an exit leads."""
+    """Return where an exit leads."""
     name, leads = exit_parts(seen_exit)
     if leads and set(content(name)) <= set(content(leads)):
         return view.phrase("exit_so_called", place=leads, who=who)
@@ -204,17 +204,17 @@ def words_for_exit(view: RequestView, seen_exit: str, who: str) -> str:
 
 
 def said_exit(name: str) -> str:
-    """An exit's name in a sentence: "the stairs", but "the way up"."""
+    """Return an exit's name for a sentence: "the stairs", but "the way up"."""
     return f"the way {name}" if name.lower() in OPPOSITES else with_article(name)
 
 
 def ways_of(exits_seen: Sequence[str]) -> list[str]:
-    """The exits as they are said: "down to Saltmarket Quay", "by the front door to Ferry Road"."""
+    """Return exits as they are said: "down to Saltmarket Quay", "by the door to ..."."""
     return [way_of(*exit_parts(seen_exit)) for seen_exit in exits_seen]
 
 
 def way_of(name: str, leads: str) -> str:
-    """One exit as it is said."""
+    """Return one exit as it is said."""
     if not leads:
         return name
     if set(content(name)) <= set(content(leads)):
@@ -223,15 +223,17 @@ def way_of(name: str, leads: str) -> str:
 
 
 def time(view: RequestView, speaker: str) -> str:
-    """The time as the prompt tells it."""
+    """Return the time that the prompt gives."""
     if not view.transcript.time:
         return view.phrase("unknown", who=view.called(speaker))
     return view.phrase("time", time=view.transcript.time, who=view.called(speaker))
 
 
 def looked(view: RequestView, result: str, question: str) -> str:
-    """What a look showed, as many of its sentences as may be said at once; where that is not all of
-    them, those that touch the question come before the others."""
+    """Return what a look showed, as many sentences as fit one line.
+
+    If not all fit, sentences that share words with the question come first.
+    """
     parts = sentences(result.partition(": ")[2] or result)
     wanted = set(content(question))
     chosen: list[str] = []
@@ -242,7 +244,7 @@ def looked(view: RequestView, result: str, question: str) -> str:
 
 
 def saw(view: RequestView, reading: Reading, speaker: str) -> str:
-    """What it saw where it went last."""
+    """Return what the character saw on its last walk."""
     who, here = view.called(speaker), view.scene.situation.place
     elsewhere = [
         s
@@ -270,7 +272,7 @@ def saw(view: RequestView, reading: Reading, speaker: str) -> str:
 
 
 def is_there(view: RequestView, reading: Reading, speaker: str) -> str:
-    """Answer whether there is such a thing: a way, a thing, a person, or something known."""
+    """Answer whether there is such an exit, thing or person, or known topic."""
     if OF_SPEAKER.search(reading.text):
         return answer(view, reading, speaker)
     situation, who = view.scene.situation, view.called(speaker)

@@ -1,6 +1,4 @@
-"""What is heard, smelt and felt, and what somebody looks like, as far as anybody can tell."""
-
-# a pattern is read best in one piece
+"""Answers about sounds, smells, warmth, and about looks."""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ SENSE_OF = {"noise": "sound", "hear": "sound", "stink": "smell", "scent": "smell
 
 
 def sensed(view: RequestView, reading: Reading, speaker: str) -> str:
-    """What there is to hear, smell or feel, as the place's description tells."""
+    """Return what can be heard, smelt or felt, from the place's description."""
     sense = SENSES[SENSE_OF.get(reading.topic.lower(), reading.topic.lower())]
     found = [p.text for p in view.passages if p.source == "seen" and sense.search(p.text)]
     who = view.called(speaker)
@@ -37,7 +35,7 @@ def sensed(view: RequestView, reading: Reading, speaker: str) -> str:
 
 
 def other_seen(view: RequestView, reading: Reading, speaker: str) -> str:
-    """What somebody else looks like or does: what is known, else a word to see for oneself."""
+    """Return how somebody looks or what they do, if known; else "see for yourself"."""
     who = view.called(speaker)
     named = next((v for k, v in reading.slots.items() if k.startswith("who")), "")
     other = match_name(named, view.scene.situation.people, loose=False)
@@ -49,6 +47,6 @@ def other_seen(view: RequestView, reading: Reading, speaker: str) -> str:
 
 
 def looks_of_speaker(view: RequestView, reading: Reading, speaker: str) -> str:
-    """What the speaker looks like: as far as he told, else it cannot describe anybody."""
+    """Return how the speaker looks, if they told it; else that it cannot tell."""
     told = from_statements(view, reading.text, speaker)
     return told or view.phrase("looks_of_you", who=view.called(speaker))

@@ -1,4 +1,4 @@
-"""What a sentence tells of the one who says it: name, trade, home, likes, quest and more."""
+"""What a sentence tells about its speaker: name, trade, home and more."""
 
 # ruff: noqa: E501  # a pattern is read best in one piece
 
@@ -8,7 +8,7 @@ import re
 
 END = r"(?=\s*(?:[,.;:!?—]|$|\s-\s|\b(?:and|but|who|which|so|because|though|looking|on my|here|now|these days|with|w|via|today|again)\b))"
 CAPS = r"[A-ZÀ-ÖØ-ÞА-ЯЁ][\w'’-]*"
-# Upper case is meant: most of these need a name.
+# Case matters: most of these patterns need a name.
 SLOTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("name", re.compile(rf"\b(?:[Mm]y (?:full |real |true )?name(?:'s| is)(?: actually| really)?|(?:[Tt]he |^)[Nn]ame(?:'s| is)"
                         rf"|(?:[Pp]lease |[Jj]ust )?[Cc]all me|I(?:'m| am) (?:called|named|known as)|[Tt]hey call me"
@@ -48,7 +48,7 @@ QUESTION = re.compile(
     r"^(?:and |but |so |well,? |tell me,? |then |now,? |oh,? |please,? )*(?:who|what|where|when|why|how|"
     r"which|whose|do|does|did|is|are|was|were|can|could|would|will|have|has|may|shall|should|am)\b.*", re.I
 )  # fmt: skip
-# After "they say", "I hear": news of the speaker's own, which is told and not asked.
+# After "they say" or "I hear", these begin a statement about the speaker, not a question.
 YOURS_TOO = re.compile(r"(?:my|i)\b", re.I)
 ABOUT_SELF = re.compile(
     r"\b(?:i|my|me|mine|we|our|us|i'm|i've|i'd|i'll|we're|we've|call)\b|^(?:the )?name(?:'s| is)\b",
@@ -56,13 +56,13 @@ ABOUT_SELF = re.compile(
 )
 
 
-# As in "I told you my name, what is it" and "name my sister".
+# "I told you my name, what is it", "name my sister".
 ASKING_BACK = re.compile(
     r"(?:[,:;-]|\band)\s*(?:so )?(?:what|who|where|which|how|when|why)(?:'s)? (?:is|are|was|were|did|do|does|am|i|my|it|one)\b[^,]*$|"
     r"^(?:name|say|recall|repeat|remind|prove|guess) (?:me |us )?(?:of )?(?:my|what|who|where|which|the name|you)\b",
     re.I,
 )
-# What leads up to a question and asks nothing itself; the question follows.
+# Introductions such as "may I ask", before the question itself.
 LEADING_UP = re.compile(
     r"^(?:(?:so|and|well|but|now|then|please|just|hey|oh|also)\b,? )*(?:"
     r"(?:may|can|could|might) (?:i|we) (?:just )?ask(?: you)?|(?:do you |would you )?mind (?:telling me|if i ask(?: you)?|saying)|"
@@ -75,7 +75,10 @@ LEADING_UP = re.compile(
 
 
 def plain_question(sentence: str) -> str:
-    """A question without what leads up to it: "May I ask how old you are" → "how old you are?"."""
+    """Return a question without its introduction.
+
+    "May I ask how old you are" becomes "how old you are?".
+    """
     found = LEADING_UP.match(sentence)
     if not found or (YOURS_TOO.match(sentence[found.end() :]) and "?" not in sentence):
         return sentence
@@ -83,13 +86,13 @@ def plain_question(sentence: str) -> str:
 
 
 def is_question(sentence: str) -> bool:
-    """True for what asks and tells nothing."""
+    """Return True for a sentence that asks and states nothing."""
     asks = sentence.rstrip(' "”').endswith("?") or QUESTION.match(sentence)
     return bool(asks or ASKING_BACK.search(sentence) or plain_question(sentence) != sentence)
 
 
 def facts_in(sentence: str) -> dict[str, str]:
-    """The named facts in one sentence: name, trade, home, age, likes, hates, fears, quest."""
+    """Return the named facts in a sentence, by the names in `SLOTS`."""
     found: dict[str, str] = {}
     text = sentence.replace("’", "'")
     for slot, pattern in SLOTS:

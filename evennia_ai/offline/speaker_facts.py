@@ -1,6 +1,6 @@
-"""What each speaker told: facts with a name, and every statement; the latest word counts.
+"""What each speaker told: named facts and statements; the latest value wins.
 
-It is read anew from each request's messages, so it holds nothing the prompt's audience may not know.
+It is read anew from each request, so it holds nothing that the prompt's audience may not know.
 """
 
 # ruff: noqa: E501  # a pattern is read best in one piece
@@ -75,10 +75,11 @@ BARE = re.compile(rf"^(?:{NUMBER.pattern}|{CAPS})[.!]*$", re.I)
 
 @dataclass(frozen=True, eq=False)
 class Statement:
-    """One sentence of a speaker's; ``order`` counts up, ``line`` is the heard line it stood in.
+    """One sentence of a speaker.
 
-    ``kind`` is told, asked (a question, a wish, an order), did (a gift) or came (an arrival); ``context`` is
-    what the speaker had told before it, where the sentence leans on that ("He has one ear.").
+    ``order`` numbers the statements, ``line`` the heard lines.
+    ``kind`` is told, asked (a question, a request, an order), did (a gift) or came (an arrival).
+    ``context`` is the speaker's earlier statement, if a pronoun refers to it ("He has one ear.").
     """
 
     speaker: str
@@ -91,7 +92,7 @@ class Statement:
 
 @dataclass
 class SpeakerFacts:
-    """Everything told in the conversation, by speaker."""
+    """Everything that was told in the conversation, by speaker."""
 
     statements: list[Statement] = field(default_factory=list)
     facts: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -99,11 +100,11 @@ class SpeakerFacts:
     last: dict[str, Statement] = field(default_factory=dict)
 
     def of(self, speaker: str) -> dict[str, str]:
-        """The named facts a speaker told."""
+        """Return the named facts that a speaker told."""
         return self.facts.get(speaker, {})
 
     def told_by(self, speaker: str, *kinds: str) -> list[Statement]:
-        """A speaker's statements of these kinds, of what was told where none is named."""
+        """Return a speaker's statements of these kinds, ``told`` if none is given."""
         wanted = kinds or ("told",)
         return [i for i in self.statements if i.speaker == speaker and i.kind in wanted]
 
@@ -120,7 +121,12 @@ class SpeakerFacts:
 
 
 def read_speaker_facts(heard: Sequence[Said], own_name: str = "") -> SpeakerFacts:
-    """Read what was told out of what was heard, in its order; ``own_name`` is who was told it."""
+    """Return what the speakers told in these lines.
+
+    Args:
+        heard: the lines, oldest first.
+        own_name: the character's name, which is removed where it addresses the character.
+    """
     told = SpeakerFacts()
     for number, said in enumerate(heard):
         if said.kind in {"say", "whisper"}:
@@ -136,8 +142,10 @@ def read_speaker_facts(heard: Sequence[Said], own_name: str = "") -> SpeakerFact
 
 
 def completed(sentence: str, after: str) -> str:
-    """A bare answer to the character's own question as a whole sentence: "Karlholm." → "I come
-    from Karlholm."."""
+    """Return a bare answer to the character's own question as a whole sentence.
+
+    "Karlholm." becomes "I come from Karlholm.".
+    """
     words_in = sentence.rstrip(".!").split()
     if not after.rstrip().endswith("?") or not 0 < len(words_in) <= 5 or "?" in sentence:
         return sentence
@@ -151,7 +159,7 @@ def completed(sentence: str, after: str) -> str:
 
 
 def with_subject(sentence: str) -> str:
-    """A sentence in telegram style with its "I": "lost my lantern" → "I lost my lantern"."""
+    """Return a telegram-style sentence with its "I": "lost my lantern"."""
     if sentence.rstrip().endswith("?") or re.match(
         r"(?:have|come|want|need|like|got) (?:you|to|a (?:seat|look))?\b$|(?:come|have) (?:here|in|with|back|to|a|some|on|along|over)\b",
         sentence,
@@ -166,12 +174,12 @@ def with_subject(sentence: str) -> str:
 
 
 def is_fragment(sentence: str, line: str) -> bool:
-    """True for a few words that only lead up to a question in the same line: "so, my village."."""
+    """Return True for a few words that only introduce a question in the same line."""
     return "?" in line and "?" not in sentence and len(sentence.split()) < 4
 
 
 def remember(told: SpeakerFacts, speaker: str, sentence: str, line: int) -> None:
-    """Add one sentence of a speaker: as told where it states something, else as asked."""
+    """Add one sentence of a speaker: told if it states something, else asked."""
     sentence = with_subject(GREETING.sub("", sentence))
     corrects = CORRECTION.search(sentence) or NEGATED.search(sentence)
     if corrects and not is_question(sentence) and _correct(told, speaker, sentence):
@@ -188,7 +196,7 @@ def remember(told: SpeakerFacts, speaker: str, sentence: str, line: int) -> None
 
 
 def _correct(told: SpeakerFacts, speaker: str, sentence: str) -> bool:
-    """Put a correction into the statement it mends, as the newest; False where none fits."""
+    """Apply a correction to the statement it refers to; return False if none fits."""
     newest = (i for i in reversed(told.statements) if i.speaker == speaker and i.kind == "told")
     earlier = list(islice(newest, 12))
     plain = APOLOGY.sub("", sentence)
@@ -213,14 +221,14 @@ def _correct(told: SpeakerFacts, speaker: str, sentence: str) -> bool:
 
 
 def _same_kind(new: str, old: str) -> str:
-    """The part of a correction that stands for the old word: a number for a number."""
+    """Return the part of a correction that replaces the old word."""
     if NUMBER.fullmatch(old) and (number := NUMBER.search(new)):
         return number[0]
     return _last_words(new)
 
 
 def _last_words(text: str) -> str:
-    """As in "it is the Heron" → "Heron", what stands for the old word."""
+    """Return the words that replace the old ones: "it is the Heron" gives "Heron"."""
     text = re.sub(
         r"^.*\b(?:is|it's|was|are|be|meant|mean|say|in|from|at|have|a|an|the)\s+",
         "",
@@ -231,7 +239,7 @@ def _last_words(text: str) -> str:
 
 
 def _mend(told: SpeakerFacts, speaker: str, earlier: list[Statement], new: str) -> str:
-    """Put a new number or name where the statement had one; returns the mended text."""
+    """Replace a number or name in a recent statement; return its text, or ""."""
     for pattern in (NUMBER, NAMED):
         better = pattern.search("x " + new.strip(" '"))
         if not better:

@@ -1,4 +1,4 @@
-"""What a request's messages say: who said what, what it said itself, what it did this turn."""
+"""A request's messages: who said what, and what the character did."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evennia_ai.ports import LLMRequest
 SAID = re.compile(r"(.{1,80}?) (says|whispers to you): (.*)", re.DOTALL)
 CAME = re.compile(r"\((.{1,80}?) (arrives|leaves)\.\)")
 GAVE = re.compile(r"\((.{1,80}?) gives you (.*)\.\)", re.DOTALL)
-# A line longer than this is read no further, so that nobody can hold the reactor with one.
+# The rest of a longer line is ignored, so that no line blocks the reactor.
 READ_CHARS = 600
 MOST_ROWS = 400  # of a summary
 SPEECH = frozenset({"say", "whisper"})
@@ -25,25 +25,25 @@ FAILED = re.compile(
     re.I,
 )
 
-# What comes to mind of talk out of view; and a bullet of a summary: "- Ann (whispered): I am ill."
+# Labels of recalled lines; and a bullet of a summary: "- Ann (whispered): I am ill."
 RECALL_LABELS = ("You remember: ", "Keep in mind: ", "At hand: ")
 DATED = re.compile(r"\d{4}-\d\d-\d\d(?:, [^:]{1,80} told you)?(?:, from [^:]{1,80})?: ")
 RECALLED = re.compile(
     rf"- (?:{DATED.pattern})?"
     r"(?P<speaker>(?!\d{4}-)[^:\n]{1,40}?)(?P<whispered> \(whispered\))?: (?P<words>.+)"
 )
-LONG_AGO = -1  # before anything it said that is still in view
+LONG_AGO = -1  # before every line in the context window
 DESCRIBED = re.compile(r"[^.:!?]{2,60}: ")
 MACHINERY = re.compile(r"\b(?:do not fit|nothing was done|refused)\b", re.I)
 
 
 @dataclass(frozen=True)
 class Said:
-    """One heard line of the past.
+    """One line that the character heard.
 
-    ``kind`` is say, whisper, give, arrives, leaves, seen (an emote or an event) or note; ``after``
-    is what the character had said last before it, ``answers`` how many lines it had said by then,
-    `LONG_AGO` for what is remembered of talk out of view.
+    ``kind`` is say, whisper, give, arrives, leaves, seen (an emote or an event) or note.
+    ``after`` is the character's last line before it, and ``answers`` the number of lines it had
+    said by then; `LONG_AGO` marks what is recalled from outside the context window.
     """
 
     kind: str
@@ -55,7 +55,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Act:
-    """One tool call of this turn and what came back."""
+    """One tool call of this turn and its result."""
 
     name: str
     arguments: Mapping[str, object]
@@ -63,7 +63,7 @@ class Act:
 
     @property
     def failed(self) -> bool:
-        """True where the result reads like a refusal; "Name: what is seen" never does."""
+        """Return True if the result reads like a refusal; "Name: description" never does."""
         if DESCRIBED.match(self.result) and not MACHINERY.search(self.result):
             return False
         return bool(FAILED.search(self.result[:160]))
@@ -71,10 +71,11 @@ class Act:
 
 @dataclass(frozen=True)
 class Transcript:
-    """The conversation in the prompt, oldest first: ``own`` are its own spoken lines, ``talk`` all
-    that was said by anybody, ``deeds`` everything it said, showed or left undone, ``since`` what
-    was heard after that, ``sights`` what looking and walking showed, ``gifts`` what it gave to
-    whom, ``about`` what its day has planned for now.
+    """The conversation in the prompt, oldest first.
+
+    ``own`` are the character's spoken lines, ``talk`` all lines that anybody spoke. ``deeds`` are
+    its acts as (tool, text), ``since`` what it heard after the last of them. ``sights`` are results
+    of looking and walking, ``gifts`` are (item, receiver), ``about`` is the day plan's entry now.
     """
 
     heard: tuple[Said, ...] = ()
@@ -91,14 +92,14 @@ class Transcript:
     length: int = 0
 
     def met(self, speaker: str) -> bool:
-        """True where it answered this speaker before."""
+        """Return True if the character answered this speaker before."""
         return any(
             said.speaker == speaker and said.kind in TALK and said.answers < len(self.own)
             for said in self.heard
         )
 
     def came_back(self, speaker: str) -> bool:
-        """True where this speaker came in after they had talked, and nothing was said since."""
+        """Return True if this speaker came in again, and nothing was said since."""
         own = [said for said in self.heard if said.speaker == speaker]
         last = max((i for i, said in enumerate(own) if said.kind == "arrives"), default=0)
         talked = any(said.kind in TALK for said in own[:last])
@@ -106,7 +107,7 @@ class Transcript:
 
 
 def read_transcript(request: LLMRequest) -> Transcript:
-    """Read the messages once; anything that is not understood is passed over."""
+    """Return the transcript of a request; skip messages that are not understood."""
     reader = _TranscriptReader()
     for message in request.messages:
         role, content = message.get("role"), message.get("content")
@@ -138,7 +139,7 @@ def read_transcript(request: LLMRequest) -> Transcript:
 
 
 class _TranscriptReader:
-    """What is gathered while the messages are read from first to last."""
+    """Collects the transcript, message by message."""
 
     def __init__(self) -> None:
         self.heard: list[Said] = []
@@ -155,7 +156,7 @@ class _TranscriptReader:
         self._pending: list[tuple[str, dict[str, object]]] = []
 
     def hear(self, text: str) -> None:
-        """A line of somebody else's."""
+        """Add a line of somebody else."""
         after = self.own[-1] if self.own else ""
         for said in _read_heard(text, after):
             if said.answers == LONG_AGO:
@@ -166,7 +167,7 @@ class _TranscriptReader:
             self.talk.append(said.text)
 
     def recall_own(self, text: str, calls: list[tuple[str, dict[str, object]]]) -> None:
-        """A reply of its own."""
+        """Add one of the character's replies."""
         spoken = [text] if text else []
         spoken += [str(a["text"]) for name, a in calls if name in SPEECH and a.get("text")]
         self.own += spoken
@@ -180,7 +181,7 @@ class _TranscriptReader:
         self._pending = list(calls)
 
     def take_result(self, text: str) -> None:
-        """What came back from the call next in line."""
+        """Add the result of the next pending call."""
         if not self._pending:
             return
         name, arguments = self._pending.pop(0)
@@ -194,7 +195,7 @@ class _TranscriptReader:
 
 
 def _is_situation(content: object) -> bool:
-    """True for the prompt's last part, which nobody said."""
+    """Return True for the prompt's last part, which nobody said."""
     return isinstance(content, str) and content.startswith("<situation>")
 
 
@@ -204,7 +205,7 @@ def _row(text: str, label: str) -> str:
 
 
 def _read_heard(text: str, after: str) -> list[Said]:
-    """What one message tells: a line that was heard, or a summary of many rows."""
+    """Return the lines in one message: one heard line, or the rows of a summary."""
     summary, text = text, text[:READ_CHARS]
     if text.startswith("("):
         gift, came = GAVE.fullmatch(text), CAME.fullmatch(text)
@@ -222,7 +223,7 @@ def _read_heard(text: str, after: str) -> list[Said]:
 
 
 def _read_recalled_lines(text: str) -> list[Said]:
-    """What comes to mind, from the prompt's last part."""
+    """Return the recalled lines in the prompt's last part."""
     found = []
     for row in text.splitlines():
         label = next((label for label in RECALL_LABELS if row.startswith(label)), None)
@@ -233,7 +234,7 @@ def _read_recalled_lines(text: str) -> list[Said]:
 
 
 def _read_recalled(row: str) -> Said | None:
-    """A bullet as what somebody said long ago, None where it is another kind of note."""
+    """Return a bullet as a line that somebody said long ago, None for another note."""
     found = RECALLED.fullmatch(row)
     if found is None:
         return None
@@ -255,8 +256,10 @@ def _calls(message: WireMessage) -> list[tuple[str, dict[str, object]]]:
 
 
 def _acts_of_turn(messages: Sequence[WireMessage], step: int) -> tuple[Act, ...]:
-    """The calls made since the last heard line, in a turn that is past its first step. A reply's
-    calls may stand in one message or in one each."""
+    """Return the calls since the last heard line, if the turn is past its first step.
+
+    The calls of one reply may stand in one message, or in one message each.
+    """
     found: list[int] = []
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
