@@ -27,11 +27,6 @@ TIGHT_SHARE = 0.8
 Spent = Callable[[date], Mapping[Account, int]]
 
 
-def nothing_spent(day: date) -> Mapping[Account, int]:
-    """Return no spending, for a game without a log."""
-    return {}
-
-
 class DailyBudgets:
     """The budgets of the game and the players, and of each assistant that has one.
 

@@ -23,7 +23,7 @@ from evennia_ai.errors import (
     SwitchedOff,
     TurnAborted,
 )
-from evennia_ai.llm.daily_budgets import DailyBudgets, Spent, nothing_spent
+from evennia_ai.llm.daily_budgets import DailyBudgets, Spent
 from evennia_ai.llm.lanes import Call, Lane, LaneHealth, Lanes
 from evennia_ai.policy.limits.backoff import RetryLimits, retry_delay
 from evennia_ai.policy.limits.breaker import (
@@ -41,8 +41,7 @@ from evennia_ai.ports import LLMClient, LLMReply, LLMRequest
 log = Logger()
 
 FREE_CLIENT = "offline"
-# An endpoint that had a call for less than this before the deadline is not to blame.
-FAIR_WAIT_S = 5.0
+FAIR_WAIT_S = 5.0  # a call with less time before its deadline says nothing about the endpoint
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ class ModelGateway:
         clock: IReactorTime,
         clients: Mapping[str, LLMClient],
         limits: GatewayLimits = GatewayLimits(),
-        spent: Spent = nothing_spent,
+        spent: Spent = lambda _day: {},
         jitter: Callable[[], float] = random.random,
     ) -> None:
         self._clock: Any = clock  # zope's interfaces mean nothing to a type checker
@@ -210,10 +209,7 @@ class ModelGateway:
         self._start_waiting()
 
     def _start_waiting(self) -> None:
-        """Start waiting calls while there are places.
-
-        It does not run inside itself, so clients that fail at once cause no recursion.
-        """
+        """Start waiting calls while there are places; never recursively."""
         if self._starting:
             return
         self._starting = True
@@ -282,10 +278,7 @@ class ModelGateway:
             self._end(waiting, Failure(lane.circuit_open(now)))
 
     def _expire(self, call: Call) -> None:
-        """End a call at its deadline.
-
-        It counts as a failure of the endpoint if that had `FAIR_WAIT_S` seconds.
-        """
+        """End a call at its deadline; after a fair wait, the endpoint has failed."""
         error = deadline_error(call.profile)
         waited_s = self._clock.seconds() - call.started_at
         if call.work is not None and waited_s >= FAIR_WAIT_S:

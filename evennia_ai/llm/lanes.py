@@ -58,10 +58,7 @@ class Call:
 
 @dataclass(eq=False)
 class Lane:
-    """The way to one model of one endpoint.
-
-    ``most`` caps its calls in flight; None sets no cap of its own.
-    """
+    """One model of one endpoint; ``most`` caps its calls in flight, None sets no cap."""
 
     profile: ModelProfile
     most: int | None = None
@@ -111,10 +108,7 @@ class Lanes:
         self.in_flight = self.waiting = 0
 
     def lane_for(self, profile: ModelProfile) -> Lane:
-        """Return the lane of a profile's endpoint, key and model, made at its first use.
-
-        Keys have lanes of their own: a failure of one key says nothing about another.
-        """
+        """Return the lane of a profile's endpoint, key and model, made at first use."""
         key = (profile.client, profile.base_url, profile.api_key_env, profile.model)
         if key not in self._lanes:
             self._lanes[key] = Lane(profile, profile.max_in_flight)

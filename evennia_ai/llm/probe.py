@@ -180,10 +180,7 @@ class Run:
         Fires with it in tokens, None if neither tells it.
         """
         listed = window_from_models(self.models, self.profile.model, GIVEN)
-        if listed:
-            return listed
-        window: int | None = yield self.window_on_pages(GIVEN_WINDOW_PAGES, GIVEN)
-        return window
+        return listed or (yield self.window_on_pages(GIVEN_WINDOW_PAGES, GIVEN))
 
     @inlineCallbacks
     def window_on_pages(

@@ -101,10 +101,7 @@ def parse_body(content: bytes) -> object:
 
 
 def unwrap(body: object) -> object:
-    """Return the error object of a body.
-
-    Most servers send it in ``error``; Google puts that into a list.
-    """
+    """Return the error object of a body: its ``error``, which Google wraps in a list."""
     if isinstance(body, list) and body:
         body = body[0]
     if isinstance(body, dict) and body.get("error"):
@@ -126,10 +123,7 @@ def find_words(body: object, depth: int = 0) -> Iterator[str]:
 
 
 def find_code(body: object) -> str:
-    """Return the provider's own code of an error, or "".
-
-    A number that repeats the HTTP status does not count.
-    """
+    """Return the provider's own code of an error, not its HTTP status; "" if none."""
     if not isinstance(body, dict):
         return ""
     named = (body.get(name) for name in ERROR_CODE_FIELDS)

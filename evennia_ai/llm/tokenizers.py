@@ -97,7 +97,12 @@ def load(name: str) -> None:
     """
     with _loading:
         if name not in _encodings:
-            _encodings[name] = _build(name)
+            ranks = read_ranks(name)
+            import tiktoken
+
+            _encodings[name] = tiktoken.Encoding(
+                name, pat_str=PATTERNS[name], mergeable_ranks=ranks, special_tokens={}
+            )
 
 
 def read_ranks(name: str) -> dict[bytes, int]:
@@ -109,13 +114,6 @@ def read_ranks(name: str) -> dict[bytes, int]:
         raise ValueError(f"The encoding {name} is damaged: {error}") from error
     ends = accumulate(chain((size,), packed[:size]))
     return {packed[start:end]: rank for rank, (start, end) in enumerate(pairwise(ends))}
-
-
-def _build(name: str) -> tiktoken.Encoding:
-    ranks = read_ranks(name)
-    import tiktoken
-
-    return tiktoken.Encoding(name, pat_str=PATTERNS[name], mergeable_ranks=ranks, special_tokens={})
 
 
 def _counter(encoding: tiktoken.Encoding) -> Callable[[str], int]:

@@ -106,7 +106,7 @@ def _goes_with(tokens: list[str], index: int, subject: str, carried: bool) -> bo
     if before == subject:
         return not _is_object(tokens, _position(tokens, index, -1))
     if after == subject:
-        return before not in {"and", "that"} or True
+        return True
     return carried and before in {"and", "but", "or", "never", "always", "also", "still"}
 
 

@@ -25,9 +25,6 @@ HOSTILE = frozenset({"inject", "authority", "crime", "threat", "insult"})
 NO_WISH = frozenset(
     {"nature", "inject", "authority", "crime", "threat", "insult", "story", "greet", "secret_of"}
 )
-PROPER = frozenset(
-    {"statement", "question", "have", "opinion", "ask_about", "way_to", "yes", "tell"}
-)
 COURTESIES = ("greet", "thanks", "sorry", "yes", "no", "praise", "laugh")
 PRONOUN = re.compile(
     r"\b(?:give|hand|pass|bring|take|get|pick|drop|put|fetch|lend|read|look at|examine|keep|grab)\b"

@@ -20,7 +20,6 @@ TABLE = tuple(
     (name, re.compile(pattern, 0 if name in NEEDS_CAPITALS else re.I)) for name, pattern in ROWS
 )
 COURTESY = frozenset({"greet", "farewell", "thanks", "sorry", "praise", "yes", "no", "laugh"})
-STATES = frozenset({"praise", "thanks", "sorry"})
 LEAD = re.compile(
     r"^(?:(?:and|but|so|well|oh|ah|now|then|also|please|um|er|hm+|ok|okay|haha|hey)\b[,:]?\s+|(?:listen|look|say|wait)[,:]\s+)+",
     re.I,
