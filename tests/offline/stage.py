@@ -1,4 +1,4 @@
-"""A small stage for the offline brain: it hears and answers; no tool changes the scene."""
+"""A stage for the offline brain: it hears and answers; no tool changes anything."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ class Talk:
     messages: list[dict[str, Any]] = field(default_factory=list)
 
     def happens(self, kind: str, speaker: str = "", text: str = "") -> None:
-        """Something that is only heard, and calls for no answer."""
+        """Add a line that is heard and needs no answer."""
         self.messages.append({"role": "user", "content": heard_line(kind, speaker, text)})
 
     def hear(self, text: str, speaker: str = "Ann", kind: str = "say") -> str:
-        """The words and gestures in answer to a line."""
+        """Return the words and emotes in answer to a line."""
         self.happens(kind, speaker, text)
         done = self.think(HeardLine(kind, speaker, text, kind == "whisper"))
         return " ".join(arguments.get("text", "") for _, arguments in done)
 
     def act_unasked(self) -> tuple[str, str]:
-        """The name of what it does when nobody asked, and its words."""
+        """Return the tool and the words of an autonomous act."""
         ((name, arguments),) = self.think()
         return name, arguments.get("text", "")
 
     def think(self, *lines: HeardLine) -> Done:
-        """All calls of one reply; they go into the conversation."""
+        """Return all calls of one reply, and add them to the conversation."""
         scene = Scene(self.name, self.persona, lines, self.place, self.lore)
         tools = [{"function": {"name": name}} for name in self.tools]
         found: list[Any] = []

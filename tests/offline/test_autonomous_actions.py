@@ -1,4 +1,4 @@
-"""What the offline brain does unasked: a little, in character, never the same twice running."""
+"""What the offline brain does unasked: little, in persona, never twice in a row."""
 
 from itertools import pairwise
 

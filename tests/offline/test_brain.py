@@ -43,7 +43,7 @@ def calls(reply):
 
 
 def spoken(reply):
-    """All words of a reply, by whatever way they go out."""
+    """All words of a reply, as content or through tools."""
     return " ".join([reply.content, *(a.get("text", "") for _, a in calls(reply))])
 
 

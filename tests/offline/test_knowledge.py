@@ -1,4 +1,4 @@
-"""Ranking what is known: the nearest above a floor, and nothing below it."""
+"""Ranking what is known: the best match above a floor, and nothing below it."""
 
 from evennia_ai.offline.knowledge import Passage, lore_passages, rank, seen_passages
 

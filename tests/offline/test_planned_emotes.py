@@ -1,4 +1,4 @@
-"""What the offline brain is seen at, where its day has something planned."""
+"""What the offline brain does unasked during an entry of the day plan."""
 
 from dataclasses import replace
 
@@ -35,7 +35,7 @@ def test_what_has_its_place_elsewhere_or_is_no_deed_is_not_shown(about):
 
 
 def act_unasked(talk, about):
-    """What it does unasked while its day has something planned."""
+    """Return an autonomous act during an entry of the day plan."""
     tail = situation_prompt(INN, (), "", "", [("You are about", about)])
     talk.messages.append({"role": "user", "content": tail})
     return talk.act_unasked()[1]

@@ -1,4 +1,4 @@
-"""What the offline brain keeps of old talk."""
+"""Summaries and journal entries of the offline brain."""
 
 import json
 
@@ -62,7 +62,7 @@ def test_facts_are_written_into_the_journal_and_then_it_is_done():
 
 
 def replies(*lines, tools=("say", "whisper", "add_journal_entry")):
-    """What it does where somebody says this; the name and the text of each call."""
+    """The name and the text of each call in answer to a line."""
     said = [HeardLine(kind, "Ann", text, kind == "whisper") for kind, text in lines]
     talk = [{"role": "user", "content": f"Ann says: {line.text}"} for line in said]
     request = LLMRequest(talk, Scene("Mira", Persona(), tuple(said)), list(map(tool, tools)))

@@ -124,7 +124,7 @@ def test_a_description_with_a_no_in_it_is_no_failure():
 
 
 def remembered(*rows):
-    """What is read of a prompt whose talk is out of view but for a greeting."""
+    """The facts in a prompt with recalled lines and one greeting."""
     situation = "\n".join(["<situation>", "Place: Tavern", *rows, "</situation>"])
     messages = [
         {"role": "user", "content": "Ann says: hello"},

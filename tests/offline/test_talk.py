@@ -1,4 +1,4 @@
-"""Whole talks on a small stage: what a player would hear, turn after turn."""
+"""Whole conversations on a stage: what a player hears, turn after turn."""
 
 import pytest
 

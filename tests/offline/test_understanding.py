@@ -1,4 +1,4 @@
-"""What lines mean: intents, wishes, languages."""
+"""What lines mean: intents, requested actions, languages."""
 
 import pytest
 
