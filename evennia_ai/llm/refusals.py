@@ -160,23 +160,23 @@ def classify(
     """Return the error class of a refusal, and its message."""
     status, words, address = refusal.status, refusal.words, endpoint.address
     told = f": {refusal.told}" if refusal.told else ""
-    code = f"(HTTP {status})"
+    code = f" (HTTP {status})" if status else ""
     if is_context_overflow(words, status or None, refusal.code):
-        return ContextOverflow, f"{address} refused the request as too long {code}{told}."
+        return ContextOverflow, f"{address} refused the request as too long{code}{told}."
     if status in (400, 403) and CONTENT_FILTER.search(f"{refusal.code} {words}"):
-        return ProviderRejected, f"{address} refused the content of the request {code}{told}."
+        return ProviderRejected, f"{address} refused the content of the request{code}{told}."
     if is_quota_exhausted(words, status, refusal.code, refusal.retry_after_s):
-        return QuotaExhausted, f"The quota or credit at {address} is used up {code}{told}."
+        return QuotaExhausted, f"The quota or credit at {address} is used up{code}{told}."
     complaint = find_misconfiguration(refusal, profile, endpoint)
     if complaint:
-        return ProviderMisconfigured, f"{complaint} {code}."
+        return ProviderMisconfigured, f"{complaint}{code}."
     if status == 429:
-        return ProviderUnavailable, f"{address} takes no more requests at the moment {code}."
+        return ProviderUnavailable, f"{address} takes no more requests at the moment{code}."
     if status in (408, 409, 425) or status >= 500:
-        return ProviderUnavailable, f"{address} reports a temporary failure {code}."
+        return ProviderUnavailable, f"{address} reports a temporary failure{code}."
     if not status:
         return ProviderUnavailable, f"{address} did not answer with a chat completion{told}."
-    return ProviderRejected, f"{address} refused the request {code}{told}."
+    return ProviderRejected, f"{address} refused the request{code}{told}."
 
 
 def find_misconfiguration(refusal: Refusal, profile: ModelProfile, endpoint: Endpoint) -> str:

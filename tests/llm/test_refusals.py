@@ -195,6 +195,7 @@ def test_an_overflow_in_a_success_is_an_overflow():
     error = explain_refusal(found, PROFILE, Endpoint("http://host/v1", KEY))
     assert type(error) is ContextOverflow
     assert error.status is None
+    assert "HTTP" not in str(error)
 
 
 # --- what an admin reads -------------------------------------------------------------------------
