@@ -5,7 +5,7 @@ import pytest
 from evennia_ai.config import AssistantConfig, ModelProfile, resolve_config, resolve_profile
 from evennia_ai.config.profiles import ENDPOINTS, default_profiles, merge_profiles, missing_model
 from evennia_ai.errors import ProviderMisconfigured
-from evennia_ai.llm.openai_client import find_endpoint
+from evennia_ai.llm.endpoints import find_endpoint
 from evennia_ai.llm.openai_wire import build_body
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.ports import LLMRequest, Scene

@@ -1,1 +1,1 @@
-"""Ways to a model: the loop thread, the clients, and the gateway in front of them."""
+"""The way to a model: gateway, OpenAI client, probe, tokenizers."""

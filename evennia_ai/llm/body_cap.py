@@ -1,7 +1,6 @@
-"""A limit on what a server may send: reading stops there, and the connection is closed.
+"""A limit on a response's body; beyond it, the client closes the connection.
 
-It hangs on a response hook of the HTTP client, below the SDK, since the SDK reads the bodies of
-errors to their end by itself.
+The limit is a response hook of the HTTP client, because the SDK reads the bodies of errors itself.
 """
 
 from __future__ import annotations
@@ -15,18 +14,18 @@ PLAIN = ("", "identity")
 
 
 class UnwantedBody(Exception):
-    """A body that is not read to its end. The text says what is wrong with it."""
+    """A body that the client stops reading. The text says what is wrong with it."""
 
 
 def body_cap(client_class: type, limit: int) -> Hook:
-    """A response hook for an asynchronous client of httpx or httpx2.
+    """Return a response hook for an asynchronous client of httpx or httpx2.
 
     Args:
-        client_class: the client's class, from which its library is found: the SDK has changed it.
-        limit: the most bytes of a body.
+        client_class: the client's class; its base tells which library the SDK uses.
+        limit: longest body, in bytes.
 
-    What the hook raises, and later the reading of the body, is an `UnwantedBody`. A compressed
-    body is one at once: a few kilobytes of it may hold gigabytes.
+    The hook, or later the reading of the body, raises `UnwantedBody`. A compressed body is refused
+    at once, because a few kilobytes of it can expand to gigabytes.
     """
     library = next(
         base.__module__.partition(".")[0]
@@ -37,7 +36,7 @@ def body_cap(client_class: type, limit: int) -> Hook:
     too_long = f"a body of more than {limit:,} bytes"
 
     class Capped(byte_stream):
-        """A body that ends in an error once it has grown too long."""
+        """A body whose reading fails at the limit."""
 
         def __init__(self, stream: Any) -> None:
             self.stream = stream

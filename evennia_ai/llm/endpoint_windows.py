@@ -1,7 +1,8 @@
-"""What endpoints tell of their models' windows: each is asked once, when it has answered well.
+"""The context windows that endpoints report.
 
-By then it is known to work, and a local server has loaded the model, without which it tells
-nothing. Who is idle, or thinks offline, is never asked.
+Each endpoint is asked once, after its first good reply. By then it is known to work, and a local
+server has loaded the model; before that it reports no window. The endpoint of an idle assistant is
+never asked.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ Ask = Callable[[ModelProfile], Deferred[int | None]]
 
 
 class EndpointWindows:
-    """The windows that endpoints told, for as long as this process lives.
+    """The context windows that endpoints reported to this process.
 
     Args:
-        ask: asks a profile's endpoint for its model's window, off the reactor; fires with it in
-            tokens, with None where it tells nothing. A failure counts as nothing told.
+        ask: asks a profile's endpoint, off the reactor. Fires with the window in tokens, or None
+            if the endpoint does not report it. A failure counts as None.
     """
 
     def __init__(self, ask: Ask) -> None:
@@ -35,11 +36,11 @@ class EndpointWindows:
         self._told: dict[tuple[str, str], int | None] = {}
 
     def told(self, base_url: str, model: str) -> int | None:
-        """What an endpoint told of a model, in tokens; None where it did not, or was not asked."""
+        """Return the window that an endpoint reported, in tokens; None if unknown."""
         return self._told.get((base_url, model))
 
     def learn(self, profile: ModelProfile) -> None:
-        """Ask a profile's endpoint, once. Where the profile says the window there is no need."""
+        """Ask a profile's endpoint once, unless the profile sets the window."""
         key = (profile.base_url, profile.model)
         if profile.context_window or key in self._told:
             return
@@ -52,18 +53,23 @@ class EndpointWindows:
     def _note(self, key: tuple[str, str], failure: Failure) -> None:
         if not failure.check(CancelledError):
             problem = failure.getErrorMessage()
-            log.info("the window of {model} is not told: {problem}", model=key[1], problem=problem)
+            log.info(
+                "evennia_ai: the endpoint of {model} did not report its context window "
+                "({problem}); the model's name or max_context_tokens decides",
+                model=key[1],
+                problem=problem,
+            )
 
 
 class LearningClient:
-    """A client whose endpoints are asked for their windows at their first good reply."""
+    """A client that asks each endpoint for its window after the first good reply."""
 
     def __init__(self, client: LLMClient, windows: EndpointWindows) -> None:
         self._client = client
         self._windows = windows
 
     def complete(self, request: LLMRequest, profile: ModelProfile) -> Deferred[LLMReply]:
-        """Ask once. Fires and fails as the client does."""
+        """Send one request. Fires and fails as the client does."""
         return self._client.complete(request, profile).addCallback(self._learn, profile)
 
     def _learn(self, reply: LLMReply, profile: ModelProfile) -> LLMReply:

@@ -1,28 +1,33 @@
-"""One lane for each endpoint and model: who waits for it, how many are with it, how well it is."""
+"""Lanes, one for each endpoint and model: its calls and circuit breaker."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 from twisted.internet.defer import Deferred
+from twisted.python.failure import Failure
 
 from evennia_ai.config import ModelProfile
+from evennia_ai.errors import CircuitOpen
 from evennia_ai.policy.limits.breaker import Breaker
 from evennia_ai.policy.limits.budgets import Reservation
 from evennia_ai.policy.limits.fair_queue import FairQueue
 from evennia_ai.ports import LLMClient, LLMReply, LLMRequest
+
+if TYPE_CHECKING:
+    from twisted.internet.base import DelayedCall
 
 BACKGROUND_SHARE = 0.75
 
 
 @dataclass(eq=False)
 class Call:
-    """One request on its way, over all its tries.
+    """One request, over all its attempts.
 
-    It waits in its lane, or is in flight (``work`` is what the client gave us), or pauses before
-    the next try. ``result`` is what the caller holds; times are the clock's seconds.
+    It waits in its lane, is in flight (``work`` is the client's Deferred), or pauses before a
+    retry. ``result`` is the caller's Deferred; times are the clock's seconds.
     """
 
     client: LLMClient
@@ -34,16 +39,26 @@ class Call:
     reservation: Reservation | None = None
     attempts: int = 0
     started_at: float = 0.0
-    timer: Any = None
-    pause: Any = None
-    work: Deferred[Any] | None = None
+    timer: DelayedCall | None = None
+    pause: DelayedCall | None = None
+    work: Deferred[LLMReply] | None = None
     ended: bool = False
+
+    def cost(self, outcome: LLMReply | Failure) -> int:
+        """Return the tokens to charge: the reported usage, else the estimate.
+
+        A failed call costs nothing, unless its client still has it: then it may be billed.
+        """
+        if isinstance(outcome, Failure):
+            return self.request.tokens if self.work is not None else 0
+        if outcome.usage is None:
+            return self.request.tokens
+        return outcome.usage.prompt_tokens + outcome.usage.completion_tokens
 
 
 @dataclass(eq=False)
 class Lane:
-    """The way to one model of one endpoint. ``most`` is its cap on calls in flight, None for no
-    cap of its own."""
+    """One model of one endpoint; ``most`` caps its calls in flight, None sets no cap."""
 
     profile: ModelProfile
     most: int | None = None
@@ -52,16 +67,28 @@ class Lane:
     in_flight: set[Call] = field(default_factory=set)
 
     @property
-    def has_room(self) -> bool:
-        """True where its own cap lets another call start."""
+    def has_place(self) -> bool:
+        """Return True if its own cap lets another call start."""
         return self.most is None or len(self.in_flight) < self.most
+
+    def paused_s(self, now: float) -> float:
+        """Return for how many seconds its circuit breaker stays open, 0 if it is closed."""
+        return max(0.0, (self.breaker.open_until or now) - now)
+
+    def circuit_open(self, now: float) -> CircuitOpen:
+        """Return the error of a call that the open circuit breaker refuses."""
+        return CircuitOpen(
+            f"The model '{self.profile.model}' of the profile '{self.profile.name}' gets no calls "
+            f"for {self.paused_s(now):.0f} s more, after: {self.breaker.error}"
+        )
 
 
 @dataclass(frozen=True)
 class LaneHealth:
-    """How a lane is, for those who look after the game.
+    """The state of a lane, for admins.
 
-    ``paused_s`` is how long it is still left alone, 0 where it is not; ``error`` its last failure.
+    ``paused_s`` is for how many seconds its circuit breaker stays open, 0 if it is closed;
+    ``error`` is its last failure.
     """
 
     profile: str
@@ -73,7 +100,7 @@ class LaneHealth:
 
 
 class Lanes:
-    """All lanes, with the cap they share. Each lane that may start a call gets its turn."""
+    """All lanes, with their shared cap on calls in flight; they start calls in turn."""
 
     def __init__(self, max_in_flight: int) -> None:
         self._max_in_flight = max_in_flight
@@ -81,21 +108,20 @@ class Lanes:
         self.in_flight = self.waiting = 0
 
     def lane_for(self, profile: ModelProfile) -> Lane:
-        """The lane of a profile's endpoint, key and model, made at its first use. What is wrong
-        with one key says nothing of another."""
+        """Return the lane of a profile's endpoint, key and model, made at first use."""
         key = (profile.client, profile.base_url, profile.api_key_env, profile.model)
         if key not in self._lanes:
             self._lanes[key] = Lane(profile, profile.max_in_flight)
         return self._lanes[key]
 
     def wait(self, call: Call) -> None:
-        """Put a call at the end of its lane."""
+        """Add a call to the queue of its lane."""
         caller = call.request.caller
         call.lane.waiting.put(call, caller.assistant, caller.background)
         self.waiting += 1
 
     def take(self) -> Call | None:
-        """The next call that may start, now in flight; None where nobody waits or nobody may.
+        """Return the next call, now in flight; None if no call waits or may start.
 
         Background work leaves a quarter of all places to players.
         """
@@ -103,7 +129,7 @@ class Lanes:
             return None
         free_for_background = self.in_flight < BACKGROUND_SHARE * self._max_in_flight
         for key, lane in self._lanes.items():
-            if not lane.waiting or not lane.has_room:
+            if not lane.waiting or not lane.has_place:
                 continue
             if lane.waiting.only_background and not free_for_background:
                 continue
@@ -116,7 +142,7 @@ class Lanes:
         return None
 
     def leave(self, call: Call) -> None:
-        """Take a call off the road, wherever it is."""
+        """Remove a call from its lane, in flight or waiting."""
         if call in call.lane.in_flight:
             call.lane.in_flight.remove(call)
             self.in_flight -= 1
@@ -125,14 +151,14 @@ class Lanes:
             self.waiting -= 1
 
     def health(self, now: float) -> list[LaneHealth]:
-        """How every lane is that was used since the start."""
+        """Return the state of every lane that was used since the start."""
         return [
             LaneHealth(
                 profile=lane.profile.name,
                 model=lane.profile.model,
                 in_flight=len(lane.in_flight),
                 waiting=len(lane.waiting),
-                paused_s=max(0.0, (lane.breaker.open_until or now) - now),
+                paused_s=lane.paused_s(now),
                 error=lane.breaker.error,
             )
             for lane in self._lanes.values()

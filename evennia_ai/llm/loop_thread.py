@@ -1,11 +1,11 @@
-"""An asyncio loop in one daemon thread, for libraries that know nothing of Twisted.
+"""An asyncio loop in one daemon thread, for libraries that do not use Twisted.
 
-The rules, all of them there so that a server can exit at once (a server that is slow to exit does
-not come back from a reload):
+Three rules let the server exit at once. A server that exits slowly does not come back from a
+reload.
 
-- every thread started here is a daemon, the helpers of the loop's executor among them;
-- `LoopThread.stop` cancels, waits a moment for the loop to tidy up, and goes on without it;
-- results cross back by ``call_from_thread`` only, and are dropped where nobody waits any more.
+- Every thread started here is a daemon, as are the threads of the loop's executor.
+- `LoopThread.stop` cancels all tasks, waits `STOP_WAIT_S` for the loop to end, and then leaves it.
+- Results return by ``call_from_thread`` only, and are dropped if their Deferred was cancelled.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ CallFromThread = Callable[..., object]
 Cleanup = Callable[[], Awaitable[None]]
 
 STOP_WAIT_S = 0.06
-TIDY_WAIT_S = 0.03
-HELPERS = 8
+CLEANUP_WAIT_S = 0.03
+WORKERS = 8
 
 
 class Live(NamedTuple):
@@ -40,13 +40,13 @@ class Live(NamedTuple):
 
 
 class LoopThread:
-    """One daemon thread with an asyncio loop; coroutines go in, Deferreds come out.
+    """One daemon thread with an asyncio loop; it runs coroutines as Deferreds.
 
-    All methods are called from one thread, the reactor's.
+    Call all methods from one thread, the reactor's.
     """
 
     def __init__(self, call_from_thread: CallFromThread) -> None:
-        """``call_from_thread(f, *args)`` runs ``f`` in the reactor's thread."""
+        """Set up; ``call_from_thread(f, *args)`` must run ``f`` in the reactor's thread."""
         self._call_from_thread = call_from_thread
         self._live: Live | None = None
         self._pending: dict[Deferred[Any], Future[Any]] = {}
@@ -55,11 +55,11 @@ class LoopThread:
 
     @property
     def running(self) -> bool:
-        """True between `start` and `stop`."""
+        """Return True between `start` and `stop`."""
         return self._live is not None
 
     def start(self) -> None:
-        """Open the loop and its thread; a second call changes nothing.
+        """Start the loop and its thread; a second call changes nothing.
 
         Raises:
             RuntimeError: after `stop`; make a new one instead.
@@ -69,7 +69,7 @@ class LoopThread:
         if self._live is not None:
             return
         loop = asyncio.new_event_loop()
-        loop.set_default_executor(DaemonExecutor(HELPERS))
+        loop.set_default_executor(DaemonExecutor(WORKERS))
         thread = threading.Thread(
             target=self._run, args=(loop,), name="evennia-ai-loop", daemon=True
         )
@@ -79,12 +79,12 @@ class LoopThread:
     def submit(self, coroutine: Coroutine[Any, Any, T]) -> Deferred[T]:
         """Run ``coroutine`` in the loop.
 
-        Fires in the reactor's thread with what it returns; fails with what it raises, and with
-        ProviderUnavailable where the loop is not running. Cancelling cancels the task.
+        Fires in the reactor's thread with its result. Fails with its exception, and with
+        ProviderUnavailable if the loop is not running. Cancelling cancels the task.
         """
         if self._live is None:
             coroutine.close()
-            return fail(ProviderUnavailable("The thread that talks to models is not running."))
+            return fail(ProviderUnavailable("The thread for model calls is not running."))
         future = asyncio.run_coroutine_threadsafe(coroutine, self._live.loop)
         deferred: Deferred[T] = Deferred(self._abandon)
         self._pending[deferred] = future
@@ -92,14 +92,14 @@ class LoopThread:
         return deferred
 
     def on_stop(self, cleanup: Cleanup) -> None:
-        """Await ``cleanup()`` in the loop's last moments; it gets `TIDY_WAIT_S` seconds at most."""
+        """Await ``cleanup()`` when the loop ends, for at most `CLEANUP_WAIT_S` seconds."""
         self._cleanups.append(cleanup)
 
     def stop(self) -> None:
-        """Cancel what runs and end the thread; returns within about `STOP_WAIT_S` seconds.
+        """Cancel all tasks and end the thread; return within about `STOP_WAIT_S` seconds.
 
-        Every Deferred still pending fails with CancelledError; where nobody handles that, nothing
-        is logged. A loop that is held up by its own work is left behind. Calling it twice is fine.
+        Every pending Deferred fails with CancelledError, which is not logged if nobody handles it.
+        A loop that is blocked by its own work is left behind. A second call does nothing.
         """
         live, self._live, self._stopped = self._live, None, True
         if live is None:
@@ -111,11 +111,11 @@ class LoopThread:
         live.thread.join(STOP_WAIT_S)
 
     def _abandon(self, deferred: Deferred[Any]) -> None:
-        """The Deferred's canceller; Twisted then fails it with CancelledError."""
+        """Cancel a Deferred's task; Twisted then fails the Deferred with CancelledError."""
         self._pending.pop(deferred).cancel()
 
     def _deliver(self, deferred: Deferred[Any], done: Future[Any]) -> None:
-        """Hand a result over, in the reactor's thread, unless it was abandoned meanwhile."""
+        """Fire a Deferred in the reactor's thread, unless it was cancelled meanwhile."""
         if self._pending.pop(deferred, None) is None:
             return
         if done.cancelled():
@@ -128,46 +128,45 @@ class LoopThread:
             deferred.errback(Failure(error))
 
     def _run(self, loop: asyncio.AbstractEventLoop) -> None:
-        """The thread's whole life."""
+        """Run the loop until it is stopped, then clean up; the thread's target."""
         asyncio.set_event_loop(loop)
         try:
             loop.run_forever()
-            loop.run_until_complete(_tidy(self._cleanups))
+            loop.run_until_complete(_clean_up(self._cleanups))
         finally:
             loop.close()
 
 
 class DaemonExecutor(ThreadPoolExecutor):
-    """An executor whose threads nobody waits for.
+    """An executor whose threads the interpreter does not join at exit.
 
-    The interpreter joins the threads of every ordinary ThreadPoolExecutor before it exits, so that
-    one hanging DNS lookup (asyncio does them in its executor) would hold a reload. A subclass,
-    because ``set_default_executor`` takes nothing else.
+    It joins the threads of an ordinary ThreadPoolExecutor, so one hanging DNS lookup, which asyncio
+    makes in its executor, would block a reload. ``set_default_executor`` accepts only a subclass.
     """
 
     def __init__(self, max_workers: int) -> None:
         super().__init__(max_workers)
         self._limit = max_workers
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
-        self._helpers: list[threading.Thread] = []
+        self._workers: list[threading.Thread] = []
         self._unfinished = 0
-        self._guard = threading.Lock()
+        self._lock = threading.Lock()
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
-        """Run ``fn`` in a daemon thread; while all are busy another starts, up to the limit."""
+        """Run ``fn`` in a daemon thread; start another, up to the limit, if all are busy."""
         future: Future[T] = Future()
-        with self._guard:
+        with self._lock:
             self._unfinished += 1
-            if len(self._helpers) < min(self._unfinished, self._limit):
-                helper = threading.Thread(target=self._work, name="evennia-ai-helper", daemon=True)
-                self._helpers.append(helper)
-                helper.start()
+            if len(self._workers) < min(self._unfinished, self._limit):
+                worker = threading.Thread(target=self._work, name="evennia-ai-worker", daemon=True)
+                self._workers.append(worker)
+                worker.start()
         self._jobs.put((future, lambda: fn(*args, **kwargs)))
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Let idle threads end; those at work are left behind, whatever ``wait`` says."""
-        for _ in self._helpers:
+        """Let idle threads end; leave busy ones behind, whatever ``wait`` is."""
+        for _ in self._workers:
             self._jobs.put(None)
 
     def _work(self) -> None:
@@ -176,15 +175,15 @@ class DaemonExecutor(ThreadPoolExecutor):
             if future.set_running_or_notify_cancel():
                 try:
                     future.set_result(call())
-                except BaseException as error:  # noqa: BLE001  # it is whoever's waits for it
+                except BaseException as error:  # noqa: BLE001  # it is the caller's
                     future.set_exception(error)
-            with self._guard:
+            with self._lock:
                 self._unfinished -= 1
             del job, future, call
 
 
-async def _tidy(cleanups: list[Cleanup]) -> None:
-    """Let cancelled tasks end, then run the clean-ups: for a bounded time, without complaint."""
+async def _clean_up(cleanups: list[Cleanup]) -> None:
+    """Wait for cancelled tasks, then run the clean-ups, for a limited time each."""
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(lambda _loop, _context: None)
     tasks = asyncio.all_tasks() - {asyncio.current_task()}
@@ -193,7 +192,7 @@ async def _tidy(cleanups: list[Cleanup]) -> None:
             task.cancel()
     for batch in (tasks, {asyncio.ensure_future(cleanup()) for cleanup in cleanups}):
         if batch:
-            await asyncio.wait(batch, timeout=TIDY_WAIT_S)
+            await asyncio.wait(batch, timeout=CLEANUP_WAIT_S)
 
 
 def _forget_cancelled(failure: Failure) -> None:

@@ -1,18 +1,16 @@
-"""Any chat-completions endpoint, through the openai SDK on the loop thread.
+"""Chat-completions endpoints, through the openai SDK on the loop thread.
 
-The SDK is imported in that thread only, since importing it takes most of a second. Messages and
-tools go through ``extra_body``: the SDK's own transform of them costs 50 ms at 400 messages, during
-which the reactor waits for the interpreter's lock.
+Only that thread imports the SDK, because the import takes most of a second. Messages and tools go
+through ``extra_body``: the SDK's own transform of them takes 50 ms at 400 messages, and the reactor
+would wait that long for the interpreter's lock.
 """
 
 from __future__ import annotations
 
 import importlib
-import socket
-import ssl
 import uuid
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
@@ -20,7 +18,6 @@ from urllib.parse import urljoin
 from twisted.internet.defer import Deferred, fail
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.config.profiles import missing_model
 from evennia_ai.errors import (
     ProviderError,
     ProviderMisconfigured,
@@ -28,37 +25,31 @@ from evennia_ai.errors import (
     ProviderUnavailable,
 )
 from evennia_ai.llm.body_cap import UnwantedBody, body_cap
+from evennia_ai.llm.connection_errors import causes_of, connection_trouble
+from evennia_ai.llm.endpoints import Endpoint, find_endpoint
 from evennia_ai.llm.loop_thread import LoopThread
-from evennia_ai.llm.openai_wire import build_body, check_address, parse_reply, shown_address
+from evennia_ai.llm.openai_wire import Body, build_body, parse_reply
 from evennia_ai.llm.refusals import Refusal, explain_refusal, read_refusal, refusal_in_success
+from evennia_ai.policy.probe.cases import NO_HOST, NO_TLS, REFUSED
 from evennia_ai.ports import LLMReply, LLMRequest
 
 if TYPE_CHECKING:
     import openai
 
-OPENAI_ADDRESS = "https://api.openai.com/v1"
 NO_KEY = "none"
 CONNECT_TIMEOUT_S = 5.0
-MOST_REPLY_BYTES = 4_000_000
+MAX_REPLY_BYTES = 4_000_000
 LOOPBACK = ("all://localhost", "all://127.0.0.1", "all://[::1]")
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    """Where a request goes and with which key; empty where there is none."""
-
-    base_url: str
-    key: str = field(repr=False)
-
-    @property
-    def address(self) -> str:
-        """Where it goes, as an admin may read it."""
-        return shown_address(self.base_url)
+TROUBLES = {
+    NO_HOST: "there is no such host",
+    REFUSED: "nothing listens there",
+    NO_TLS: "its certificate or encryption is not acceptable",
+}
 
 
 @dataclass(frozen=True)
 class RawReply:
-    """An HTTP response as it came, but for the key."""
+    """An HTTP response as received, with the key masked."""
 
     status: int
     content_type: str
@@ -66,29 +57,29 @@ class RawReply:
 
 
 def utc_now() -> datetime:
-    """The time."""
+    """Return the current time in UTC."""
     return datetime.now(UTC)
 
 
 class OpenAIClient:
-    """`ports.LLMClient` over ``openai.AsyncOpenAI``: one try, no redirects, no retries."""
+    """`ports.LLMClient` over ``openai.AsyncOpenAI``, without redirects and retries."""
 
     def __init__(
         self,
         loop_thread: LoopThread,
         environ: Mapping[str, str],
         read_timeout_s: float = 120.0,
-        most_bytes: int = MOST_REPLY_BYTES,
+        most_bytes: int = MAX_REPLY_BYTES,
         now: Callable[[], datetime] = utc_now,
     ) -> None:
-        """Open nothing yet.
+        """Set the client up; the first request opens the connection pool.
 
         Args:
-            loop_thread: where the SDK runs.
-            environ: where the keys are.
-            read_timeout_s: the longest silence of a server; a turn's deadline is the gateway's.
-            most_bytes: the longest body that is read.
-            now: the time in UTC, for servers that say by a date when they want to be asked again.
+            loop_thread: the thread in which the SDK runs.
+            environ: the environment variables that hold the keys.
+            read_timeout_s: longest silence of a server; the gateway keeps a turn's deadline.
+            most_bytes: longest body that the client reads.
+            now: returns the time in UTC, to read a ``Retry-After`` that is a date.
         """
         self._loop_thread = loop_thread
         self._environ = environ
@@ -100,16 +91,16 @@ class OpenAIClient:
         loop_thread.on_stop(self._close)
 
     def warm_up(self) -> Deferred[None]:
-        """Import the SDK in the loop thread, so that the first call need not. Fires when done."""
+        """Import the SDK in the loop thread, ahead of the first call. Fires when done."""
         return self._loop_thread.submit(self._warm_up())
 
     def complete(self, request: LLMRequest, profile: ModelProfile) -> Deferred[LLMReply]:
-        """Ask once.
+        """Send one request, without retries.
 
-        Fires with the reply; fails with ProviderMisconfigured (key, address, model's name),
+        Fires with the reply. Fails with ProviderMisconfigured (key, address, model's name),
         ProviderUnavailable (not reached, too slow, 408, 429, 5xx, no chat completion, too many
-        bytes), QuotaExhausted, ContextOverflow or ProviderRejected (any other 4xx), each with the
-        status, the provider's code and the seconds it asks to wait, where there were any.
+        bytes), QuotaExhausted, ContextOverflow or ProviderRejected (any other 4xx). Each error
+        carries the status, the provider's code and the seconds to wait, if the server sent them.
         Cancelling closes the connection.
         """
         try:
@@ -119,18 +110,21 @@ class OpenAIClient:
         return self._loop_thread.submit(self._ask(endpoint, profile, build_body(request, profile)))
 
     def exchange(
-        self, profile: ModelProfile, method: str, path: str, body: Mapping[str, Any] | None = None
+        self,
+        profile: ModelProfile,
+        method: str,
+        path: str,
+        body: Body | None = None,
     ) -> Deferred[RawReply]:
-        """Send one plain request to a profile's endpoint, for a probe that wants to see it all.
+        """Send one request to a profile's endpoint and return the raw response.
 
         Args:
-            profile: whose address and key.
+            profile: gives the address and the key.
             method: ``GET`` or ``POST``.
-            path: what comes after the base_url; one that begins with ``/`` counts from the
-                server's root.
+            path: relative to the base_url, or to the server's root if it begins with ``/``.
             body: sent as JSON.
 
-        Fires with what came back, whatever its status; fails with ProviderMisconfigured where the
+        Fires with the response, whatever its status. Fails with ProviderMisconfigured if the
         profile cannot work, and with the connection's own error. Cancelling closes the connection.
         """
         try:
@@ -142,7 +136,7 @@ class OpenAIClient:
     # --- in the loop thread ----------------------------------------------------------------------
 
     async def _exchange(
-        self, endpoint: Endpoint, method: str, path: str, body: Mapping[str, Any] | None
+        self, endpoint: Endpoint, method: str, path: str, body: Body | None
     ) -> RawReply:
         self._open()
         base_url = endpoint.base_url.rstrip("/") + "/"
@@ -155,27 +149,25 @@ class OpenAIClient:
         content_type = response.headers.get("content-type", "")
         return RawReply(response.status_code, content_type, without(response.content, endpoint.key))
 
-    async def _ask(
-        self, endpoint: Endpoint, profile: ModelProfile, body: Mapping[str, Any]
-    ) -> LLMReply:
+    async def _ask(self, endpoint: Endpoint, profile: ModelProfile, body: Body) -> LLMReply:
         try:
             sdk = self._sdk(endpoint)
             raw = await sdk.chat.completions.with_raw_response.create(
                 model=profile.model, messages=[], extra_body=body
             )
             data = raw.content
-        except Exception as error:  # noqa: BLE001  # the port promises ours for whatever is theirs
+        except Exception as error:  # noqa: BLE001  # the port promises a ProviderError for any error
             problem = explain(error, endpoint, profile, self._now())
         else:
             return read_reply(data, endpoint, profile)
-        # Raised out here so that it does not drag the SDK's error along, whose request has the key.
+        # Raised outside the handler: chained to it, the SDK's error would show the key.
         raise problem
 
     async def _warm_up(self) -> None:
         self._open()
 
     def _open(self) -> None:
-        """Import the SDK, with the parts it puts off, and open the connection pool."""
+        """Import the SDK with its lazy parts, and open the connection pool."""
         if self._http is None:
             sdk = importlib.import_module("openai")
             importlib.import_module("openai.resources.chat")
@@ -185,11 +177,11 @@ class OpenAIClient:
                 headers={"Accept-Encoding": "identity"},
                 event_hooks={"response": [body_cap(client_class, self._most_bytes)]},
                 follow_redirects=False,
-                mounts=dict.fromkeys(LOOPBACK),  # a proxy in the environment is not for these
+                mounts=dict.fromkeys(LOOPBACK),  # these go past a proxy from the environment
             )
 
     def _sdk(self, endpoint: Endpoint) -> openai.AsyncOpenAI:
-        """The SDK's client for an endpoint, made once."""
+        """Return the SDK's client for an endpoint, made at its first use."""
         self._open()
         if endpoint not in self._sdks:
             self._sdks[endpoint] = importlib.import_module("openai").AsyncOpenAI(
@@ -206,87 +198,38 @@ class OpenAIClient:
 
 
 def without(content: bytes, key: str) -> bytes:
-    """What a server sent, with the key taken out where it told it back."""
+    """Return a body with every occurrence of the key masked."""
     return content.replace(key.encode(), b"***") if key else content
 
 
-def find_endpoint(profile: ModelProfile, environ: Mapping[str, str]) -> Endpoint:
-    """Where a profile's requests go, checked without a network; raises ProviderMisconfigured."""
-    key = environ.get(profile.api_key_env, "").strip() if profile.api_key_env else ""
-    if profile.api_key_env and not key:
-        raise ProviderMisconfigured(
-            f"The profile '{profile.name}' needs the environment variable {profile.api_key_env}."
-        )
-    if not (key.isascii() and key.isprintable()):
-        raise ProviderMisconfigured(
-            f"The environment variable {profile.api_key_env} holds characters no key can have."
-        )
-    if not profile.model:
-        raise ProviderMisconfigured(missing_model(profile.name))
-    if not profile.base_url and not key:
-        raise ProviderMisconfigured(
-            f"The profile '{profile.name}' has neither a base_url nor an api_key_env."
-        )
-    base_url = profile.base_url or OPENAI_ADDRESS
-    check_address(base_url, profile)
-    return Endpoint(base_url, key)
-
-
 def read_reply(data: bytes, endpoint: Endpoint, profile: ModelProfile) -> LLMReply:
-    """`parse_reply`; raises the error that fits where the body is no chat completion."""
+    """Return the reply in a body; raise a ProviderError if it holds none."""
     try:
         return parse_reply(data, lambda: uuid.uuid4().hex[:9])
     except ValueError:
         refusal = refusal_in_success(data, endpoint.key) or Refusal(0)
-    raise refused(refusal, endpoint, profile)
-
-
-def refused(refusal: Refusal, endpoint: Endpoint, profile: ModelProfile) -> ProviderError:
-    """The error for a refusal."""
-    return explain_refusal(
-        refusal, profile=profile, address=endpoint.address, has_key=bool(endpoint.key)
-    )
+    raise explain_refusal(refusal, profile, endpoint)
 
 
 def explain(
     error: Exception, endpoint: Endpoint, profile: ModelProfile, now: datetime
 ) -> ProviderError:
-    """Turn what the SDK raised into one of our errors."""
+    """Return the ProviderError for an exception of the SDK."""
     sdk = importlib.import_module("openai")
     address = endpoint.address
     if isinstance(error, sdk.APIStatusError):
         response = error.response
         headers = {name.lower(): value for name, value in response.headers.items()}
         refusal = read_refusal(response.status_code, headers, response.content, endpoint.key, now)
-        return refused(refusal, endpoint, profile)
-    unwanted = next((cause for cause in chain(error) if isinstance(cause, UnwantedBody)), None)
+        return explain_refusal(refusal, profile, endpoint)
+    unwanted = next((cause for cause in causes_of(error) if isinstance(cause, UnwantedBody)), None)
     if unwanted is not None:
         return ProviderUnavailable(f"{address} sent {unwanted}: it was not read.")
     if isinstance(error, sdk.APITimeoutError):
         return ProviderUnavailable(f"{address} did not answer in time.")
     if isinstance(error, sdk.APIConnectionError):
-        return ProviderUnavailable(f"{address} could not be reached: {find_cause(error)}.")
+        trouble = TROUBLES.get(connection_trouble(error), "the connection broke")
+        return ProviderUnavailable(f"{address} could not be reached: {trouble}.")
     if isinstance(error, TypeError | ValueError):
         return ProviderRejected(f"The request cannot be written as JSON ({type(error).__name__}).")
     return ProviderUnavailable(f"A request to {address} failed ({type(error).__name__}).")
-
-
-def find_cause(error: BaseException) -> str:
-    """In three words, what is at the bottom of a connection error."""
-    causes = list(chain(error))
-    if any(isinstance(cause, socket.gaierror) for cause in causes):
-        return "there is no such host"
-    if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
-        return "nothing listens there"
-    if any(isinstance(cause, ssl.SSLError) for cause in causes):
-        return "its certificate or encryption is not acceptable"
-    return "the connection broke"
-
-
-def chain(error: BaseException | None) -> Iterator[BaseException]:
-    """An exception, what caused it, and the members of groups on the way."""
-    while error is not None:
-        yield error
-        for member in getattr(error, "exceptions", ()):
-            yield from chain(member)
-        error = error.__cause__ or error.__context__

@@ -1,35 +1,30 @@
-"""What goes to a chat-completions endpoint and what comes back, as pure functions.
+"""Request and response bodies of chat-completions endpoints, as pure functions.
 
-Servers that call themselves compatible differ in every corner of the reply, so it is read from
-plain JSON here, with patience, and not through the SDK's types.
+Servers that call themselves compatible differ in every part of the reply, so these functions read
+plain JSON leniently instead of using the SDK's types. `quirks` lists the known differences.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
-from typing import Any
-from urllib.parse import urlsplit
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.errors import ProviderMisconfigured
+from evennia_ai.llm.quirks import REPLY_LIMITS, TEXT_PART_TYPES
 from evennia_ai.ports import LLMReply, LLMRequest, ToolCallRequest, Usage
 
-MAX_TOLD_CHARS = 300
-MOST_TOKENS = 2**31 - 1
-REPLY_LIMITS = ("max_tokens", "max_completion_tokens")
-TEXT_PARTS = ("text", "output_text")
-KEY_LIKE = re.compile(r"\b(?:sk|pk|key|gsk|xai)-[\w*.-]{6,}")
+Body = Mapping[str, object]
+
+MAX_TOKEN_COUNT = 2**31 - 1
 
 
-def build_body(request: LLMRequest, profile: ModelProfile) -> dict[str, Any]:
-    """The request's body without the model's name.
+def build_body(request: LLMRequest, profile: ModelProfile) -> dict[str, object]:
+    """Return the request's body without the model's name.
 
-    ``profile.extra`` has the last word: an entry replaces ours, None takes ours out, and either
-    name of the reply's limit silences ``request.max_tokens``.
+    ``profile.extra`` overrides the body: an entry replaces ours, None removes it. If ``extra`` has
+    a reply limit under either name, ``request.max_tokens`` is not sent.
     """
-    body: dict[str, Any] = {"messages": list(request.messages)}
+    body: dict[str, object] = {"messages": list(request.messages)}
     if request.tools:
         body["tools"] = [dict(tool) for tool in request.tools]
     if not any(name in profile.extra for name in REPLY_LIMITS):
@@ -40,12 +35,14 @@ def build_body(request: LLMRequest, profile: ModelProfile) -> dict[str, Any]:
 
 
 def parse_reply(data: bytes, new_id: Callable[[], str]) -> LLMReply:
-    """Read a chat completion; ``new_id`` makes ids for calls that came without one of their own.
+    """Return the reply in a chat completion; without choices or content it is empty.
 
-    A completion without choices, message or content is an empty reply.
+    Args:
+        data: the response's body.
+        new_id: makes the id of a tool call that has no id, or the id of another call.
 
     Raises:
-        ValueError: where it is no chat completion at all.
+        ValueError: the body is not a chat completion.
     """
     try:
         payload = json.loads(data)
@@ -64,22 +61,22 @@ def parse_reply(data: bytes, new_id: Callable[[], str]) -> LLMReply:
     )
 
 
-def join_content(content: Any) -> str:
-    """Text as it is, parts joined (those that are text), anything else as nothing."""
+def join_content(content: object) -> str:
+    """Return text unchanged, a list's text parts joined, and "" for anything else."""
     if not isinstance(content, list):
         return as_text(content)
     parts = (
         as_text(part.get("text"))
         for part in content
-        if isinstance(part, dict) and part.get("type", "text") in TEXT_PARTS
+        if isinstance(part, dict) and part.get("type", "text") in TEXT_PART_TYPES
     )
     return "".join(parts)
 
 
 def read_calls(
-    message: Mapping[str, Any], new_id: Callable[[], str]
+    message: Mapping[str, object], new_id: Callable[[], str]
 ) -> tuple[ToolCallRequest, ...]:
-    """The tool calls of a message, each with an id of its own within the reply."""
+    """Return a message's tool calls, each with an id that is unique within the reply."""
     raw = message.get("tool_calls")
     entries = [item for item in raw if isinstance(item, dict)] if isinstance(raw, list) else []
     calls: dict[str, ToolCallRequest] = {}
@@ -94,68 +91,35 @@ def read_calls(
     return tuple(calls.values())
 
 
-def argument_text(arguments: Any) -> str:
-    """Arguments as JSON text; some servers send an object, or nothing where there are none."""
+def argument_text(arguments: object) -> str:
+    """Return a call's arguments as JSON text; some servers send an object or null."""
     if isinstance(arguments, str):
         return arguments or "{}"
     return "{}" if arguments is None else json.dumps(arguments, ensure_ascii=False)
 
 
-def read_usage(usage: Mapping[str, Any]) -> Usage | None:
-    """The reported token counts, or None where they cannot be true."""
-    prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
-    if not is_count(prompt, 1) or not is_count(completion, 0):
-        return None
-    return Usage(int(prompt or 0), int(completion or 0))
+def read_usage(usage: Mapping[str, object]) -> Usage | None:
+    """Return the reported token counts, or None if they are not plausible."""
+    prompt = token_count(usage.get("prompt_tokens"), least=1)
+    completion = token_count(usage.get("completion_tokens"), least=0)
+    return None if prompt is None or completion is None else Usage(prompt, completion)
 
 
-def is_count(value: Any, least: int) -> bool:
-    """True for a whole number a token count can be."""
-    return type(value) is int and least <= value <= MOST_TOKENS
+def token_count(value: object, least: int) -> int | None:
+    """Return a plausible token count, or None; True and False are not counts."""
+    return value if type(value) is int and least <= value <= MAX_TOKEN_COUNT else None
 
 
-def first_dict(items: Any) -> dict[str, Any]:
-    """The first item of a list where it is an object, otherwise an empty one."""
+def first_dict(items: object) -> dict[str, object]:
+    """Return the first item of a list if it is an object, else an empty one."""
     return as_dict(items[0]) if isinstance(items, list) and items else {}
 
 
-def as_dict(value: Any) -> dict[str, Any]:
-    """``value`` where it is an object, otherwise an empty one."""
+def as_dict(value: object) -> dict[str, object]:
+    """Return ``value`` if it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
-def as_text(value: Any) -> str:
-    """``value`` where it is text, otherwise the empty string."""
+def as_text(value: object) -> str:
+    """Return ``value`` if it is text, else ""."""
     return value if isinstance(value, str) else ""
-
-
-def shown_address(base_url: str) -> str:
-    """An address as an admin may read it: no user, password, query or fragment."""
-    parts = urlsplit(base_url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
-
-
-def check_address(base_url: str, profile: ModelProfile) -> None:
-    """Raise ProviderMisconfigured where ``base_url`` is no address of a web server."""
-    try:
-        parts = urlsplit(base_url)
-        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:
-        usable = False
-    if not usable:
-        raise ProviderMisconfigured(
-            f"The base_url of the profile '{profile.name}' must look like "
-            "http://localhost:11434/v1 or https://api.openai.com/v1."
-        )
-
-
-def tell(body: Any, key: str) -> str:
-    """What a server says in its error's body, fit for a log: short, one line, without the key."""
-    if isinstance(body, dict):
-        body = body.get("message") or body.get("detail") or body.get("error") or ""
-    text = " ".join(str(body or "").split())
-    if text.startswith("<"):
-        return ""
-    text = KEY_LIKE.sub("***", text.replace(key, "***") if key else text)
-    text = "".join(char if char.isprintable() else " " for char in text)
-    return text[:MAX_TOLD_CHARS].rstrip(". ")

@@ -1,9 +1,8 @@
-"""Counting tokens exactly for OpenAI's models, from encodings that ship with this package.
+"""Exact token counts for OpenAI's models, from encodings in this package.
 
-Nothing is ever downloaded. Loading an encoding is explicit and belongs before the game opens: the
-constructor of tiktoken holds the interpreter for 0.1 to 0.3 s in one stretch, in whatever thread it
-runs. o200k_base keeps 75 MB, cl100k_base 30. Counting takes 4 µs a line of talk and 13 ms a 100,000
-tokens.
+Nothing is downloaded. Load an encoding before the game opens: tiktoken's constructor blocks the
+interpreter for 0.1 to 0.3 s, whatever thread it runs in. o200k_base takes 75 MB of memory,
+cl100k_base 30 MB. Counting takes 4 µs for a line of talk and 13 ms for 100,000 tokens.
 """
 
 from __future__ import annotations
@@ -14,11 +13,14 @@ from collections.abc import Callable, Iterable
 from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import tiktoken
 
 FOLDER = Path(__file__).parent / "encodings"
-# A single word of millions of letters would take tiktoken seconds, one of a million blanks its
-# whole stack. A cut costs one token at most.
+# tiktoken takes seconds for a word of millions of letters, and a million spaces exhaust its stack.
+# Each cut adds one token at most.
 CHUNK_CHARS = 4_000
 
 O200K, CL100K = "o200k_base", "cl100k_base"
@@ -48,34 +50,34 @@ PIECES = {
 }
 PATTERNS = {name: "|".join(pieces) for name, pieces in PIECES.items()}
 
-# By the name's beginning, behind a vendor's or a fine-tune's prefix; the first that fits.
+# Matched against the start of a name, after the prefix of a vendor or fine-tune; first match wins.
 MODELS = (
     (re.compile(r"(?:chat)?gpt-4o|gpt-4\.[15]|gpt-5|gpt-oss|o[1-9](?![\w.])"), O200K),
     (re.compile(r"gpt-4(?![\w.])|gpt-3\.?5"), CL100K),
 )
 PREFIX = re.compile(r".*/|ft:")
 
-_encodings: dict[str, Any] = {}
+_encodings: dict[str, tiktoken.Encoding] = {}
 _loading = Lock()
 
 
 def encoding_for(model: str) -> str | None:
-    """The encoding a model counts in, by the model's name; None where we do not know it."""
+    """Return the encoding of a model by its name; None if it is not known."""
     name = PREFIX.sub("", model.strip().lower())
     return next((encoding for pattern, encoding in MODELS if pattern.match(name)), None)
 
 
 def count_for(model: str) -> Callable[[str], int] | None:
-    """A function that counts a text's tokens as the model does.
+    """Return a function that counts a text's tokens as the model does.
 
-    None where the model's encoding is not known, or not loaded: then the heuristic counts.
+    Return None if the model's encoding is not known or not loaded; use the heuristic then.
     """
     encoding = _encodings.get(encoding_for(model) or "")
     return None if encoding is None else _counter(encoding)
 
 
 def load_for(models: Iterable[str]) -> tuple[str, ...]:
-    """Load what these models count in; returns the names. Blocks, as ``load`` does."""
+    """Load the encodings of these models; return their names. Blocks as `load`."""
     names = sorted({name for name in map(encoding_for, models) if name})
     for name in names:
         load(name)
@@ -83,19 +85,28 @@ def load_for(models: Iterable[str]) -> tuple[str, ...]:
 
 
 def load(name: str) -> None:
-    """Load one encoding from its file; nothing to do where that was done before.
+    """Load one encoding from its file, unless it is loaded.
 
-    Blocks every thread for 0.1 to 0.3 s: call it at start, before players are served. Raises
-    KeyError for a name that is no encoding of ours, ImportError where tiktoken is missing, OSError
-    or ValueError where the file is.
+    Blocks every thread for 0.1 to 0.3 s: call it at start, before players connect.
+
+    Raises:
+        KeyError: this package has no such encoding.
+        ImportError: tiktoken is missing.
+        OSError: the file is missing.
+        ValueError: the file is damaged.
     """
     with _loading:
         if name not in _encodings:
-            _encodings[name] = _build(name)
+            ranks = read_ranks(name)
+            import tiktoken
+
+            _encodings[name] = tiktoken.Encoding(
+                name, pat_str=PATTERNS[name], mergeable_ranks=ranks, special_tokens={}
+            )
 
 
 def read_ranks(name: str) -> dict[bytes, int]:
-    """An encoding's tokens and their ranks, from its file."""
+    """Return an encoding's tokens and their ranks, from its file."""
     size = SIZES[name]
     try:
         packed = zlib.decompress((FOLDER / f"{name}.zlib").read_bytes())
@@ -105,14 +116,7 @@ def read_ranks(name: str) -> dict[bytes, int]:
     return {packed[start:end]: rank for rank, (start, end) in enumerate(pairwise(ends))}
 
 
-def _build(name: str) -> Any:
-    ranks = read_ranks(name)
-    import tiktoken
-
-    return tiktoken.Encoding(name, pat_str=PATTERNS[name], mergeable_ranks=ranks, special_tokens={})
-
-
-def _counter(encoding: Any) -> Callable[[str], int]:
+def _counter(encoding: tiktoken.Encoding) -> Callable[[str], int]:
     def count(text: str) -> int:
         if len(text) <= CHUNK_CHARS:
             return len(encoding.encode_ordinary(text))

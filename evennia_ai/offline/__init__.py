@@ -1,7 +1,7 @@
-"""A mind without a model: deterministic, in persona, and honest about what it is.
+"""The brain that answers without a model, and is honest about it.
 
-It needs no key and no network. All it knows is in the request: persona, lore, what is seen, and
-the conversation as the prompt's audience may know it, so what was whispered stays whispered.
+It needs no key and no network. It uses only what is in the request: persona, lore, situation, and
+the conversation as the prompt's audience may know it, so a whisper stays private.
 """
 
 from evennia_ai.offline.brain import MODEL as MODEL

@@ -1,7 +1,7 @@
-"""From a wish to tool calls, one step at a time.
+"""From a requested action to tool calls, one step at a time.
 
-The brain keeps no state: what was done so far in a turn is read from the turn's own calls and
-results, and what is where from the situation as it is now. Nothing is claimed that no tool did.
+The brain keeps no state. A turn's own calls and results show what was done, and the situation shows
+where things are. Nothing is claimed that no tool did.
 """
 
 # ruff: noqa: E501  # a pattern is read best in one piece
@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from evennia_ai.offline.naming import exit_parts, match_name
+from evennia_ai.offline.name_matching import exit_parts, match_name
+from evennia_ai.offline.requested_actions import RequestedAction
 from evennia_ai.offline.transcript import Act
-from evennia_ai.offline.wishes import Wish
 from evennia_ai.offline.words import with_article
 from evennia_ai.ports import Situation
 
@@ -26,9 +26,9 @@ OPPOSITES = OPPOSITE | {back: way for way, back in OPPOSITE.items()}
 
 @dataclass(frozen=True)
 class Step:
-    """What to do now: calls, and, where the plan is at its end, how it ended.
+    """The next calls of an action and, at its end, how it ended.
 
-    ``end`` is a key of the phrases; ``slots`` fill it. An empty ``end`` goes on next step.
+    ``end`` is a key of the phrases, filled from ``slots``; if it is empty, another step follows.
     """
 
     calls: tuple[tuple[str, dict[str, str]], ...] = ()
@@ -36,52 +36,54 @@ class Step:
     slots: Mapping[str, str] = field(default_factory=dict)
 
 
-def next_step(wish: Wish, situation: Situation, acts: Sequence[Act], tools: frozenset[str]) -> Step:
-    """What to do next for a wish, given what this turn has done."""
-    if wish.kind in {"give", "fetch"}:
-        return _hand_over(wish, situation, acts, tools)
-    if wish.kind == "go":
-        return _walk(wish, situation, acts, tools)
-    if wish.kind == "gesture":
+def next_step(
+    requested: RequestedAction, situation: Situation, acts: Sequence[Act], tools: frozenset[str]
+) -> Step:
+    """Return the next step of an action, given what this turn has done."""
+    if requested.kind in {"give", "fetch"}:
+        return _hand_over(requested, situation, acts, tools)
+    if requested.kind == "go":
+        return _walk(requested, situation, acts, tools)
+    if requested.kind == "gesture":
         if "emote" not in tools or done(acts, "emote"):
             return Step(end="deed_done" if done(acts, "emote") else "deed_not")
-        return Step((("emote", {"text": wish.item + "."}),), "deed_done")
-    if wish.kind == "follow":
-        return _follow(wish, acts, tools)
-    return _one_call(wish, acts, tools)
+        return Step((("emote", {"text": requested.item + "."}),), "deed_done")
+    if requested.kind == "follow":
+        return _follow(requested, acts, tools)
+    return _one_call(requested, acts, tools)
 
 
 def done(acts: Sequence[Act], name: str) -> list[Act]:
-    """The turn's calls of a tool."""
+    """Return the turn's calls of a tool."""
     return [act for act in acts if act.name == name]
 
 
-def _one_call(wish: Wish, acts: Sequence[Act], tools: frozenset[str]) -> Step:
-    tried = done(acts, wish.kind)
-    thing = with_article(wish.item)
-    if wish.kind not in tools:
-        return Step(end=f"{wish.kind}_not", slots={"item": thing, "why": ""})
+def _one_call(requested: RequestedAction, acts: Sequence[Act], tools: frozenset[str]) -> Step:
+    tried = done(acts, requested.kind)
+    thing = with_article(requested.item)
+    if requested.kind not in tools:
+        return Step(end=f"{requested.kind}_not", slots={"item": thing, "why": ""})
     if not tried:
-        argument = "target" if wish.kind == "look" else "item"
-        return Step(((wish.kind, {argument: wish.item}),))
+        argument = "target" if requested.kind == "look" else "item"
+        return Step(((requested.kind, {argument: requested.item}),))
     result = tried[-1].result
-    failed = tried[-1].failed and wish.kind != "look"
+    failed = tried[-1].failed and requested.kind != "look"
     return Step(
-        end=f"{wish.kind}_{'not' if failed else 'done'}", slots={"item": thing, "why": result}
+        end=f"{requested.kind}_{'not' if failed else 'done'}", slots={"item": thing, "why": result}
     )
 
 
-def _follow(wish: Wish, acts: Sequence[Act], tools: frozenset[str]) -> Step:
+def _follow(requested: RequestedAction, acts: Sequence[Act], tools: frozenset[str]) -> Step:
     tried = done(acts, "follow")
     if "follow" not in tools:
         return Step(end="follow_not")
     if not tried:
-        return Step((("follow", {"target": wish.speaker}),))
+        return Step((("follow", {"target": requested.speaker}),))
     return Step(end="follow_not" if tried[-1].failed else "follow_done")
 
 
 def moves_made(situation: Situation, acts: Sequence[Act]) -> list[Act]:
-    """The walks of this turn that led somewhere."""
+    """Return the walks of this turn that succeeded."""
     return [
         act
         for act in done(acts, "move")
@@ -89,13 +91,13 @@ def moves_made(situation: Situation, acts: Sequence[Act]) -> list[Act]:
     ]  # fmt: skip
 
 
-def way_back(wish: Wish, situation: Situation, acts: Sequence[Act]) -> str:
-    """The exit that leads to where the turn began."""
+def way_back(requested: RequestedAction, situation: Situation, acts: Sequence[Act]) -> str:
+    """Return the exit that leads to where the turn began."""
     start = next(
         (act.result.partition(":")[0] for act in acts if act.name == "look" and ":" in act.result),
         "",
     )
-    went = exit_parts(wish.place)[0].lower()
+    went = exit_parts(requested.place)[0].lower()
     wanted = OPPOSITES.get(went, "")
     for exit_name in situation.exits:
         name, leads = exit_parts(exit_name)
@@ -104,9 +106,9 @@ def way_back(wish: Wish, situation: Situation, acts: Sequence[Act]) -> str:
     return exit_parts(situation.exits[0])[0] if situation.exits else ""
 
 
-def _departure(wish: Wish, tools: frozenset[str]) -> Step:
-    """Leave, with a look round first where the way back would not be known from its name."""
-    name = exit_parts(wish.place)[0]
+def _departure(requested: RequestedAction, tools: frozenset[str]) -> Step:
+    """Return the walk away, after a look if its name does not give the way back."""
+    name = exit_parts(requested.place)[0]
     calls: list[tuple[str, dict[str, str]]] = []
     if "look" in tools and name.lower() not in OPPOSITES:
         calls.append(("look", {"target": ""}))
@@ -114,70 +116,80 @@ def _departure(wish: Wish, tools: frozenset[str]) -> Step:
     return Step(tuple(calls))
 
 
-def _walk(wish: Wish, situation: Situation, acts: Sequence[Act], tools: frozenset[str]) -> Step:
+def _walk(
+    requested: RequestedAction, situation: Situation, acts: Sequence[Act], tools: frozenset[str]
+) -> Step:
     made, tried = moves_made(situation, acts), done(acts, "move")
-    name, leads = exit_parts(wish.place)
+    name, leads = exit_parts(requested.place)
     where = {"place": leads or with_article(name), "why": tried[-1].result if tried else ""}
     if "move" not in tools:
         return Step(end="go_not", slots=where)
     if not tried:
-        return _departure(wish, tools)
+        return _departure(requested, tools)
     if not made:
         return Step(end="go_not", slots=where)
-    if len(made) == 1 and wish.back:
+    if len(made) == 1 and requested.back:
         if len(tried) > 1:
             return Step(end="go_stuck", slots=where)
-        return Step((("move", {"to": way_back(wish, situation, acts)}),))
+        return Step((("move", {"to": way_back(requested, situation, acts)}),))
     seen = made[0].result
     return Step(end="go_back" if len(made) > 1 else "go_done", slots={**where, "seen": seen})
 
 
 def _hand_over(
-    wish: Wish, situation: Situation, acts: Sequence[Act], tools: frozenset[str]
+    requested: RequestedAction, situation: Situation, acts: Sequence[Act], tools: frozenset[str]
 ) -> Step:
-    carried = match_name(wish.item, situation.carrying)
-    lying = match_name(wish.item, situation.things)
+    carried = match_name(requested.item, situation.carrying)
+    lying = match_name(requested.item, situation.things)
     if (
-        wish.place
+        requested.place
         and lying
-        and match_name(wish.item, situation.things, loose=False) == ""
+        and match_name(requested.item, situation.things, loose=False) == ""
         and not done(acts, "move")
     ):
         lying = ""
     gave, got, made = done(acts, "give"), done(acts, "get"), moves_made(situation, acts)
     away = len(made) % 2 == 1
     slots = {
-        "item": with_article(carried or lying or wish.item),
-        "to": wish.to,
+        "item": with_article(carried or lying or requested.item),
+        "to": requested.to,
         "why": (gave or got)[-1].result if gave or got else "",
     }
     slots["place"] = (
-        exit_parts(wish.place)[1] or with_article(exit_parts(wish.place)[0]) if wish.place else ""
+        exit_parts(requested.place)[1] or with_article(exit_parts(requested.place)[0])
+        if requested.place
+        else ""
     )
     if gave:
-        handed = {**slots, "item": with_article(str(gave[-1].arguments.get("item", wish.item)))}
+        handed = {
+            **slots,
+            "item": with_article(str(gave[-1].arguments.get("item", requested.item))),
+        }
         return Step(end="give_not" if gave[-1].failed else "give_done", slots=handed)
     if carried and not away:
         if "give" not in tools:
             return Step(end="give_not", slots=slots)
-        return Step((("give", {"item": carried, "to": wish.to}),))
+        return Step((("give", {"item": carried, "to": requested.to}),))
     if away and (carried or got or not lying or "get" not in tools):
-        return _return(wish, situation, acts, slots)
-    if lying and not got and "get" in tools and (away or not wish.place or not made):
+        return _return(requested, situation, acts, slots)
+    if lying and not got and "get" in tools and (away or not requested.place or not made):
         return Step((("get", {"item": lying}),))
-    if wish.place and not made and not done(acts, "move") and "move" in tools and not got:
-        return _departure(wish, tools)
+    if requested.place and not made and not done(acts, "move") and "move" in tools and not got:
+        return _departure(requested, tools)
     if got:
         return Step(
             end="get_not",
-            slots={**slots, "item": with_article(str(got[-1].arguments.get("item", wish.item)))},
+            slots={
+                **slots,
+                "item": with_article(str(got[-1].arguments.get("item", requested.item))),
+            },
         )
-    return Step(end="fetch_not" if wish.place and made else "have_not", slots=slots)
+    return Step(end="fetch_not" if requested.place and made else "have_not", slots=slots)
 
 
 def _return(
-    wish: Wish, situation: Situation, acts: Sequence[Act], slots: Mapping[str, str]
+    requested: RequestedAction, situation: Situation, acts: Sequence[Act], slots: Mapping[str, str]
 ) -> Step:
     if len(done(acts, "move")) > 1:
         return Step(end="go_stuck", slots=slots)
-    return Step((("move", {"to": way_back(wish, situation, acts)}),))
+    return Step((("move", {"to": way_back(requested, situation, acts)}),))

@@ -1,4 +1,4 @@
-"""Its own name in what it hears: as a call, as an address, or as what is spoken of."""
+"""The character's own name in a line: as a call, as an address, or as a topic."""
 
 # ruff: noqa: E501  # a pattern is read best in one piece
 
@@ -16,7 +16,7 @@ MENTION = re.compile(
 
 
 def is_call(text: str, own_name: str) -> bool:
-    """True for a line that is its name and nothing else: "Mira?"."""
+    """Return True for a line that is only the name: "Mira?"."""
     said = set(words(text)) - {"hey", "oi", "psst", "sister", "master", "mistress", "brother"}
     return bool(said) and said <= set(words(own_name))
 
@@ -35,7 +35,7 @@ def _name_patterns(own_name: str) -> tuple[re.Pattern[str], ...]:
 
 
 def without_name(sentence: str, own_name: str) -> str:
-    """The sentence without the character's own name as address."""
+    """Return the sentence without the character's name as an address."""
     start, end, middle, bare = _name_patterns(own_name)
     shorter = start.sub("", sentence)
     shorter = middle.sub(",", shorter)

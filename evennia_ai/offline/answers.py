@@ -1,4 +1,4 @@
-"""Answers to questions: from the persona, the lore, what it sees, and what others said."""
+"""Answers to questions: from persona, lore, situation, and what others said."""
 
 # ruff: noqa: E501  # a pattern is read best in one piece
 
@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import re
 
-from evennia_ai.offline.hearsay import from_others, speaker_named, who_gave
 from evennia_ai.offline.knowledge import Found, Passage, fitting, rank
-from evennia_ai.offline.presence import person_here, seen
+from evennia_ai.offline.nearby import person_here, seen
 from evennia_ai.offline.recalled_answers import back_to, from_statements
-from evennia_ai.offline.request_view import Mind
+from evennia_ai.offline.reported_speech import from_others, speaker_named, who_gave
+from evennia_ai.offline.request_view import RequestView
 from evennia_ai.offline.speaker_facts import Statement
 from evennia_ai.offline.understanding import Reading
 from evennia_ai.offline.words import (
@@ -53,63 +53,66 @@ OF_SPEAKER = re.compile(
 )
 
 
-def from_knowledge(mind: Mind, question: str, speaker: str, *, shown: bool = True) -> str:
-    """The best of what is known, without what is merely seen where ``shown`` is False; "" where
-    nothing comes near. What was said before gives way to what is nearly as near."""
-    found = [item for item in mind.rank(question) if is_sayable(item, shown, question)]
+def from_knowledge(view: RequestView, question: str, speaker: str, *, shown: bool = True) -> str:
+    """Return the best match in what the character knows, or "".
+
+    ``shown=False`` leaves out what is merely seen. If the best match was said before, an unsaid one
+    that scores almost as well comes first.
+    """
+    found = [item for item in view.rank(question) if is_sayable(item, shown, question)]
     if not found:
         return ""
     fresh = [
-        i for i in found if i.score >= FRESH * found[0].score and not mind.was_said(i.passage.text)
+        i for i in found if i.score >= FRESH * found[0].score and not view.was_said(i.passage.text)
     ]
     if not fresh:
-        following = "" if fitting(question) else sequel(mind, found[0].passage)
-        return following or mind.told(found[0].passage.text, mind.called(speaker))
+        following = "" if fitting(question) else sequel(view, found[0].passage)
+        return following or view.told(found[0].passage.text, view.called(speaker))
     if fitting(question) and fresh[0] is not found[0]:
-        return mind.told(found[0].passage.text, mind.called(speaker))
-    words_out = [unsaid_part(mind, fresh[0].passage.text)]
-    second = next_part(mind, fresh[0].passage) or _second(mind, fresh)
+        return view.told(found[0].passage.text, view.called(speaker))
+    words_out = [unsaid_part(view, fresh[0].passage.text)]
+    second = next_part(view, fresh[0].passage) or _second(view, fresh)
     second = " ".join(part for part in sentences(second) if part not in words_out[0])
-    if second and len(words_out[0]) + len(second) <= room_for(mind):
+    if second and len(words_out[0]) + len(second) <= room_for(view):
         words_out.append(second)
     return " ".join(words_out)
 
 
-def room_for(mind: Mind) -> int:
-    """How many characters it says at once; one of few words says less."""
-    return BRIEF if mind.character.tone == "terse" else LONGEST
+def room_for(view: RequestView) -> int:
+    """Return how many characters an answer may have; a terse character says less."""
+    return BRIEF if view.character.tone == "terse" else LONGEST
 
 
 def is_sayable(item: Found, shown: bool, question: str) -> bool:
-    """False for what it never does, unless just that is asked, and for sights not wanted."""
+    """Return False for what was not asked for: what it never does, and what is seen."""
     if item.passage.source == "never":
         things = content(item.passage.text)[2:]
         return item.cover > 0.6 and (not things or bool(set(things) & set(content(question))))
     return shown or item.passage.source not in {"seen", "saw"}
 
 
-def unsaid_part(mind: Mind, text: str) -> str:
-    """A passage without those of its sentences that were spoken before, if any are left."""
-    fresh = [part for part in sentences(text) if not mind.repeats(part)]
+def unsaid_part(view: RequestView, text: str) -> str:
+    """Return a passage without the sentences that were spoken before, if any remain."""
+    fresh = [part for part in sentences(text) if not view.repeats(part)]
     return ended(" ".join(fresh) or text)
 
 
-def next_part(mind: Mind, passage: Passage) -> str:
-    """The next piece of lore where this one alone says little."""
-    return sequel(mind, passage) if passage.source == "lore" and len(passage.text) < SHORT else ""
+def next_part(view: RequestView, passage: Passage) -> str:
+    """Return the next piece of lore if this one alone says little; "" if not."""
+    return sequel(view, passage) if passage.source == "lore" and len(passage.text) < SHORT else ""
 
 
-def sequel(mind: Mind, passage: Passage) -> str:
-    """The next piece of the same lore that was not told yet; "" where there is none."""
-    if passage not in mind.passages or not passage.title:
+def sequel(view: RequestView, passage: Passage) -> str:
+    """Return the next untold piece of the same lore; "" if there is none."""
+    if passage not in view.passages or not passage.title:
         return ""
-    after = mind.passages[mind.passages.index(passage) + 1 :]
-    same = [item for item in after if item.title == passage.title and not mind.was_said(item.text)]
+    after = view.passages[view.passages.index(passage) + 1 :]
+    same = [item for item in after if item.title == passage.title and not view.was_said(item.text)]
     return ended(same[0].text) if same else ""
 
 
-def _second(mind: Mind, found: list[Found]) -> str:
-    """Another passage almost as near, that adds something."""
+def _second(view: RequestView, found: list[Found]) -> str:
+    """Return a passage that scores almost as well and adds something; "" if none."""
     first = set(content(found[0].passage.text))
     if found[0].passage.source in {"seen", "saw"}:
         return ""
@@ -125,81 +128,89 @@ def _second(mind: Mind, found: list[Found]) -> str:
     return ""
 
 
-def answer(mind: Mind, reading: Reading, speaker: str) -> str:
-    """An answer to any question, honest where there is none."""
+def answer(view: RequestView, reading: Reading, speaker: str) -> str:
+    """Answer any question; if nothing is known, say so."""
     text = reading.text
-    text = whole_question(mind, text, speaker)
+    text = whole_question(view, text, speaker)
     back = REMEMBER.search(text)
     past = re.search(r"\b(?:was|were|did|who \w+ed)\b", text, re.I) and not re.search(
         r"\byou\b", text, re.I
     )
     mine = past or back or OF_SPEAKER.search(text)
-    if mine and (told := from_statements(mind, text, speaker)):
+    if mine and (told := from_statements(view, text, speaker)):
         return told
-    if past and told_better(mind, text) and (told := from_others(mind, text, speaker)):
+    if past and told_better(view, text) and (told := from_others(view, text, speaker)):
         return told
-    other = speaker_named(mind, text)
-    if other and other not in {speaker, mind.name} and (told := from_others(mind, text, speaker)):
+    other = speaker_named(view, text)
+    if other and other not in {speaker, view.name} and (told := from_others(view, text, speaker)):
         return told
     return (
-        who_gave(mind, text)
-        or person_here(mind, reading)
-        or from_knowledge(mind, text, speaker, shown=is_of_sights(text))
-        or (from_knowledge(mind, reading.topic, speaker) if reading.topic != text else "")
-        or seen(mind, reading, speaker)
-        or in_context(mind, reading, speaker)
-        or from_others(mind, text, speaker)
-        or ("" if OF_ITSELF.search(text) else from_statements(mind, text, speaker))
-        or unknown(mind, reading, speaker)
+        who_gave(view, text)
+        or person_here(view, reading)
+        or from_knowledge(view, text, speaker, shown=is_of_sights(text))
+        or (from_knowledge(view, reading.topic, speaker) if reading.topic != text else "")
+        or seen(view, reading, speaker)
+        or in_context(view, reading, speaker)
+        or from_others(view, text, speaker)
+        or ("" if OF_ITSELF.search(text) else from_statements(view, text, speaker))
+        or unknown(view, reading, speaker)
     )
 
 
 def is_of_sights(text: str) -> bool:
-    """False for a question about itself that asks for nothing to be seen: "do you sleep well?"."""
+    """Return False for a question about the character that needs no sight."""
     return not OF_ITSELF.search(text) or bool(SEEING.search(text))
 
 
-def told_better(mind: Mind, text: str) -> bool:
-    """True where what somebody said covers a question better than what is known."""
-    known = [item.cover for item in mind.rank(text) if item.passage.source != "want"]
-    told = [Passage(i.text, "told", i.context) for i in mind.memory.statements if i.kind == "told"]
-    heard = [item.cover for item in rank(text, told, (mind.name,))]
+def told_better(view: RequestView, text: str) -> bool:
+    """Return True if a statement covers a question better than what is known."""
+    known = [item.cover for item in view.rank(text) if item.passage.source != "want"]
+    told = [
+        Passage(i.text, "told", i.context)
+        for i in view.speaker_facts.statements
+        if i.kind == "told"
+    ]
+    heard = [item.cover for item in rank(text, told, (view.name,))]
     return max(heard, default=0.0) > max(known, default=0.0)
 
 
-def whole_question(mind: Mind, text: str, speaker: str) -> str:
-    """A question of few words ("And a bowl of stew?") with the frame of the one before it."""
+def whole_question(view: RequestView, text: str, speaker: str) -> str:
+    """Complete a short question ("And a bowl of stew?") from the one before it."""
     if len(text.split()) > 5 or VERBAL.search(text) or not text.endswith("?"):
         return text
-    asked = [item.text for item in mind.memory.told_by(speaker, "asked") if item.text not in text]
+    asked = [
+        item.text for item in view.speaker_facts.told_by(speaker, "asked") if item.text not in text
+    ]
     earlier = [item for item in asked if text not in item]
     return f"{' '.join(earlier[-1].split()[:3])} {text}" if earlier else text
 
 
-def in_context(mind: Mind, reading: Reading, speaker: str) -> str:
-    """A question that leans on what was said just before ("Is she strict?"): something more about
-    that; "" where it does not lean or nothing more is known."""
+def in_context(view: RequestView, reading: Reading, speaker: str) -> str:
+    """Answer a question that refers to the line before it ("Is she strict?").
+
+    Return "" if it does not, or if nothing more is known.
+    """
     plain = re.sub(r"\b(?:is|are|was|were) there\b", "", reading.text, flags=re.I)
-    if not LEANING.search(plain) or len(content(reading.text)) > 2 or not mind.past.own:
+    if not LEANING.search(plain) or len(content(reading.text)) > 2 or not view.transcript.own:
         return ""
-    earlier = mind.past.own[-1]
-    told = [item for item in mind.memory.told_by(speaker) if item.text not in reading.text]
+    earlier = view.transcript.own[-1]
+    told = [item for item in view.speaker_facts.told_by(speaker) if item.text not in reading.text]
     about = of_the_same(reading.text, told)
     if about and "you" in words(earlier):
-        return back_to(mind, about, reading.text, speaker)
+        return back_to(view, about, reading.text, speaker)
     if told and not content(reading.text) and PAST.search(reading.text):
-        return back_to(mind, told[-1], reading.text, speaker)
+        return back_to(view, told[-1], reading.text, speaker)
     subject = " ".join(word for word in words(earlier) if stem(word) not in WANTING)
     apart = {"never", "want", "deed"}
-    found = [item for item in mind.rank(subject) if item.passage.source not in apart]
-    fresh = [item for item in found if not mind.was_said(item.passage.text)]
+    found = [item for item in view.rank(subject) if item.passage.source not in apart]
+    fresh = [item for item in found if not view.was_said(item.passage.text)]
     if fresh:
-        return unsaid_part(mind, fresh[0].passage.text)
-    return mind.told(found[0].passage.text, mind.called(speaker)) if found else ""
+        return unsaid_part(view, fresh[0].passage.text)
+    return view.told(found[0].passage.text, view.called(speaker)) if found else ""
 
 
 def of_the_same(question: str, told: list[Statement]) -> Statement | None:
-    """The latest statement about the "he", "she" or "it" of a question."""
+    """Return the latest statement with the same pronoun as a question, or None."""
     for group in PRONOUNS:
         if group.search(question):
             return next((item for item in reversed(told) if group.search(item.text)), None)
@@ -207,7 +218,7 @@ def of_the_same(question: str, told: list[Statement]) -> Statement | None:
 
 
 def topic_of(reading: Reading) -> str:
-    """What is asked about, short enough to be named in the answer; "" where it cannot be told."""
+    """Return the topic of a question, short enough to repeat; "" if it is not clear."""
     text = reading.slots.get("topic", "")
     if not text:
         found = re.search(r"\b(?:about|of)\s+((?:the |a |an )?[\w' -]{2,30})\W*$", reading.text)
@@ -225,39 +236,39 @@ def topic_of(reading: Reading) -> str:
     return text if clear else ""
 
 
-def unknown(mind: Mind, reading: Reading, speaker: str) -> str:
-    """Say that it does not know, and now and then what it does know about."""
-    who, topic = mind.called(speaker), topic_of(reading)
+def unknown(view: RequestView, reading: Reading, speaker: str) -> str:
+    """Return a line that the character does not know, at times with an offer."""
+    who, topic = view.called(speaker), topic_of(reading)
     trait = ARE_YOU.match(reading.text)
     if trait:
-        shown = [text for text in mind.character.traits if stem(trait[1].lower()) in content(text)]
-        return mind.told(shown[0], who) if shown else mind.phrase("judge", who=who)
+        shown = [text for text in view.character.traits if stem(trait[1].lower()) in content(text)]
+        return view.told(shown[0], who) if shown else view.phrase("judge", who=who)
     if re.search(r"\byou(?:r|rs|rself)?\b", reading.text, re.I) and not topic:
-        return mind.phrase("personal", who=who)
+        return view.phrase("personal", who=who)
     words_out = (
-        mind.phrase("unknown_topic", topic=topic, who=who)
+        view.phrase("unknown_topic", topic=topic, who=who)
         if topic
-        else mind.phrase("unknown", who=who)
+        else view.phrase("unknown", who=who)
     )
-    offers = [offer for offer in mind.offers() if offer.lower() not in reading.text.lower()]
-    if offers and mind.character.tone != "terse" and mind.seed % 3 != 0:
-        offer = mind.phrase("offer", offer=offers[mind.seed % len(offers)])
-        if not mind.was_said(offer):
+    offers = [offer for offer in view.offers() if offer.lower() not in reading.text.lower()]
+    if offers and view.character.tone != "terse" and view.seed % 3 != 0:
+        offer = view.phrase("offer", offer=offers[view.seed % len(offers)])
+        if not view.was_said(offer):
             return f"{words_out} {offer}"
     return words_out
 
 
-def opinion(mind: Mind, reading: Reading, speaker: str) -> str:
-    """What it holds of something: what it says of it, else no firm opinion."""
-    known = from_knowledge(mind, reading.text, speaker)
+def opinion(view: RequestView, reading: Reading, speaker: str) -> str:
+    """Return what the character says of a topic, else that it has no firm opinion."""
+    known = from_knowledge(view, reading.text, speaker)
     if known:
         return known
     topic = _bare_topic(reading.text)
     if topic.startswith("my "):
-        return mind.phrase("own_thing", who=mind.called(speaker))
+        return view.phrase("own_thing", who=view.called(speaker))
     if not topic:
-        return unknown(mind, reading, speaker)
-    return mind.phrase("opinion", topic=topic, who=mind.called(speaker))
+        return unknown(view, reading, speaker)
+    return view.phrase("opinion", topic=topic, who=view.called(speaker))
 
 
 def _bare_topic(text: str) -> str:

@@ -1,7 +1,7 @@
-"""What a question about somebody's life is after, and what a sentence must hold to answer it.
+"""Aspects of a life: how questions ask for them, and how answers are recognised.
 
-The same table serves for both sides of a talk: for what the character says of itself, and for what
-a speaker told of himself. Questions say "you" or "I"; the sentences are in the first person.
+The table serves two kinds of answers: what the character says of itself, and what speakers told of
+themselves. Questions say "you" or "I"; the answers are in the first person.
 """
 
 # ruff: noqa: E501  # a pattern is read best in one piece
@@ -30,14 +30,14 @@ PARENT = r"father|mother|parents|mum|dad|stepfather|stepmother"
 
 @dataclass(frozen=True)
 class Aspect:
-    """One side of a life: ``asks`` finds it in a question, ``holds`` in an answer."""
+    """One aspect of a life: ``asks`` matches a question, ``holds`` an answer."""
 
     name: str
     asks: re.Pattern[str]
     holds: re.Pattern[str]
 
 
-# From the particular to the general: the first whose question fits is meant.
+# From the specific to the general; the first match wins.
 ROWS: tuple[tuple[str, str, str], ...] = (
     (
         "age",
@@ -175,15 +175,17 @@ ASPECTS = tuple(Aspect(n, re.compile(a, re.I), re.compile(h, re.I)) for n, a, h 
 
 
 def aspects_of(question: str) -> list[Aspect]:
-    """The sides of a life a question is after, the most particular first; often none."""
+    """Return the aspects that a question asks for, the most specific first."""
     return [aspect for aspect in ASPECTS if aspect.asks.search(question)]
 
 
 def fitting_of(
     question: str, items: Iterable[T], text_of: Callable[[T], str], found: Sequence[Aspect]
 ) -> list[T]:
-    """The items that answer one of the aspects found in a question: those of the first aspect that
-    any item answers, those that share most words with the question first, else in their order."""
+    """Return the items that answer the first aspect that any item answers.
+
+    Items that share more words with the question come first.
+    """
     every, wanted = list(items), set(content(question))
     for aspect in found:
         held = [item for item in every if aspect.holds.search(text_of(item))]

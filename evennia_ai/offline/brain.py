@@ -1,4 +1,4 @@
-"""The `LLMClient`: reads a request, decides what to do and what to say, and replies at once."""
+"""The offline `LLMClient`: decides from a request what to do and say."""
 
 from __future__ import annotations
 
@@ -11,12 +11,18 @@ from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.offline.actions import Step, done, next_step
-from evennia_ai.offline.conversation import Heard, gather, wish_of, words_for
-from evennia_ai.offline.keeping import JOURNAL, journal, journals_only, summarise, worth_noting
+from evennia_ai.offline.autonomous_actions import act_autonomously
+from evennia_ai.offline.heard_lines import Heard, gather, requested_action, words_for
 from evennia_ai.offline.outcomes import words_for_step
-from evennia_ai.offline.request_view import Mind, read_mind
-from evennia_ai.offline.unasked import act_autonomously
-from evennia_ai.offline.wishes import Wish
+from evennia_ai.offline.record_keeping import (
+    JOURNAL,
+    journal,
+    journals_only,
+    summarise,
+    worth_noting,
+)
+from evennia_ai.offline.request_view import RequestView, read_request
+from evennia_ai.offline.requested_actions import RequestedAction
 from evennia_ai.ports import TASK_SUMMARY, LLMReply, LLMRequest, ToolCallRequest
 
 MODEL = "offline"
@@ -25,7 +31,7 @@ Calls = tuple[tuple[str, dict[str, str]], ...]
 
 @dataclass(frozen=True)
 class Speech:
-    """Words for somebody; ``private`` where only he may hear them."""
+    """Words for one speaker; ``private`` if only that speaker may hear them."""
 
     to: str
     words: str
@@ -33,7 +39,7 @@ class Speech:
 
 
 class OfflineBrain:
-    """An `LLMClient` that asks nobody."""
+    """An `LLMClient` that calls no model."""
 
     def complete(self, request: LLMRequest, profile: ModelProfile) -> Deferred[LLMReply]:
         """Answer at once. Fires with the reply; never fails."""
@@ -41,98 +47,102 @@ class OfflineBrain:
 
 
 def think(request: LLMRequest) -> LLMReply:
-    """The reply to a request; the same for the same request, always."""
+    """Return the reply to a request; the same request always gets the same reply."""
     if request.scene.task == TASK_SUMMARY:
         return summarise(request.scene)
     if journals_only(request):
         return journal(request)
-    mind = read_mind(request)
+    view = read_request(request)
     if not request.scene.lines:
-        return with_calls(act_autonomously(mind))
-    if spoke_this_turn(mind):
+        return with_calls(act_autonomously(view))
+    if spoke_this_turn(view):
         return with_calls((("noop", {"reason": "I have said what I could"}),))
-    heard = gather(mind)
+    heard = gather(view)
     for item in heard:
-        wish = wish_of(mind, item)
-        if wish:
-            return act(mind, heard, item, wish)
-    return speak(mind, heard, (), {})
+        requested = requested_action(view, item)
+        if requested:
+            return act(view, heard, item, requested)
+    return speak(view, heard, (), {})
 
 
-def spoke_this_turn(mind: Mind) -> bool:
-    """True where words of this turn did not get through: they are not tried for ever."""
-    return bool(done(mind.past.acts, "say") or done(mind.past.acts, "whisper"))
+def spoke_this_turn(view: RequestView) -> bool:
+    """Return True if this turn tried to speak already; it does not try again."""
+    return bool(done(view.transcript.acts, "say") or done(view.transcript.acts, "whisper"))
 
 
-def act(mind: Mind, heard: Sequence[Heard], item: Heard, wish: Wish) -> LLMReply:
-    """The next step of what was asked for; words only at its end."""
-    step = next_step(wish, mind.scene.situation, mind.past.acts, mind.tools)
+def act(
+    view: RequestView, heard: Sequence[Heard], item: Heard, requested: RequestedAction
+) -> LLMReply:
+    """Return the next step of a requested action; the last step has words."""
+    step = next_step(requested, view.scene.situation, view.transcript.acts, view.tools)
     if not step.end:
-        return with_calls(announced(mind, step, wish))
-    return speak(mind, heard, step.calls, {item.speaker: words_for_step(mind, wish, step)})
+        return with_calls(announced(view, step, requested))
+    return speak(view, heard, step.calls, {item.speaker: words_for_step(view, requested, step)})
 
 
-def announced(mind: Mind, step: Step, wish: Wish) -> Calls:
-    """The calls of a step; leaving is shown before it is done, as far as others may see it."""
-    walks = any(name == "move" for name, _ in step.calls) and not done(mind.past.acts, "move")
-    private = all(line.private for line in mind.scene.lines)
-    if not walks or private or "emote" not in mind.tools or done(mind.past.acts, "emote"):
+def announced(view: RequestView, step: Step, requested: RequestedAction) -> Calls:
+    """Return the calls of a step, with an emote before a walk that others may see."""
+    walks = any(name == "move" for name, _ in step.calls) and not done(view.transcript.acts, "move")
+    private = all(line.private for line in view.scene.lines)
+    if not walks or private or "emote" not in view.tools or done(view.transcript.acts, "emote"):
         return step.calls
-    return (("emote", {"text": f"nods to {wish.speaker} and sets off."}), *step.calls)
+    return (("emote", {"text": f"nods to {requested.speaker} and sets off."}), *step.calls)
 
 
-def speak(mind: Mind, heard: Sequence[Heard], calls: Calls, given: dict[str, str]) -> LLMReply:
-    """Words for everybody who was heard, with the calls that come before them."""
-    speeches, gestures = [], []
+def speak(
+    view: RequestView, heard: Sequence[Heard], calls: Calls, given: dict[str, str]
+) -> LLMReply:
+    """Return a reply with words for every speaker, after the given calls."""
+    speeches, emotes = [], []
     for item in heard:
-        emote, words = ("", given[item.speaker]) if item.speaker in given else words_for(mind, item)
+        emote, words = ("", given[item.speaker]) if item.speaker in given else words_for(view, item)
         if emote and not item.private:
-            gestures.append(emote)
+            emotes.append(emote)
         if words:
             named = (
                 words
-                if len(heard) == 1 or names(words, item.speaker, mind)
+                if len(heard) == 1 or names(words, item.speaker, view)
                 else f"{item.speaker}: {words}"
             )
             speeches.append(
                 Speech(
                     item.speaker,
-                    unrepeated(mind, once_named(named, mind.called(item.speaker))),
+                    unrepeated(view, once_named(named, view.called(item.speaker))),
                     item.private,
                 )
             )
     can_show = (
-        "emote" in mind.tools
-        and not done(mind.past.acts, "emote")
+        "emote" in view.tools
+        and not done(view.transcript.acts, "emote")
         and not any(n == "emote" for n, _ in calls)
     )
-    if gestures and can_show:
-        calls = (*calls, ("emote", {"text": gestures[0]}))
-    return delivered(mind, speeches, (*notes(mind), *calls))
+    if emotes and can_show:
+        calls = (*calls, ("emote", {"text": emotes[0]}))
+    return delivered(view, speeches, (*notes(view), *calls))
 
 
-def notes(mind: Mind) -> Calls:
-    """What is written down before it answers, once in a turn."""
-    if JOURNAL not in mind.tools or done(mind.past.acts, JOURNAL):
+def notes(view: RequestView) -> Calls:
+    """Return the journal calls that come before the answer, once in a turn."""
+    if JOURNAL not in view.tools or done(view.transcript.acts, JOURNAL):
         return ()
-    noted = worth_noting(mind.scene.lines, mind.scene.name)
+    noted = worth_noting(view.scene.lines, view.scene.name)
     return tuple((JOURNAL, {"content": line}) for line in noted)
 
 
-def names(words: str, speaker: str, mind: Mind) -> bool:
-    """True where the words name the one they are for."""
-    return mind.called(speaker).lower() in words.lower() or speaker.lower() in words.lower()
+def names(words: str, speaker: str, view: RequestView) -> bool:
+    """Return True if the words name the speaker they are for."""
+    return view.called(speaker).lower() in words.lower() or speaker.lower() in words.lower()
 
 
 def once_named(words: str, who: str) -> str:
-    """The words with the speaker's name as address no more than once."""
+    """Return the words with the speaker addressed by name once at most."""
     parts = re.split(rf", {re.escape(who)}(?=[.,:;?!])", words)
     return parts[0] + (f", {who}" + "".join(parts[1:]) if len(parts) > 1 else "")
 
 
-def unrepeated(mind: Mind, words: str) -> str:
-    """The words, with something before them where it said just this before."""
-    said = {line.strip().lower() for line in mind.past.own}
+def unrepeated(view: RequestView, words: str) -> str:
+    """Return the words, with a lead such as "Again: " if they were spoken before."""
+    said = {line.strip().lower() for line in view.transcript.own}
     if words.strip().lower() not in said:
         return words
     leads = (
@@ -150,15 +160,15 @@ def unrepeated(mind: Mind, words: str) -> str:
     return next((text for text in tries if text.strip().lower() not in said), words)
 
 
-def delivered(mind: Mind, speeches: Sequence[Speech], calls: Calls) -> LLMReply:
-    """The reply that brings the words to the right ears, by tools or as plain text."""
+def delivered(view: RequestView, speeches: Sequence[Speech], calls: Calls) -> LLMReply:
+    """Return the reply that speaks aloud or whispers, by tools or as plain text."""
     aloud = " ".join(speech.words for speech in speeches if not speech.private)
     whispers = [speech for speech in speeches if speech.private]
     plain = " ".join(filter(None, (aloud, *(s.words for s in whispers))))
     final: list[tuple[str, dict[str, str]]] = []
-    if aloud and "say" in mind.tools:
+    if aloud and "say" in view.tools:
         final.append(("say", {"text": aloud}))
-    if "whisper" in mind.tools:
+    if "whisper" in view.tools:
         final += [
             ("whisper", {"text": s.words, "target": s.to})
             for s in whispers[: 1 if not aloud else 0]
@@ -171,7 +181,7 @@ def delivered(mind: Mind, speeches: Sequence[Speech], calls: Calls) -> LLMReply:
 
 
 def with_calls(calls: Calls, content: str = "") -> LLMReply:
-    """A reply that calls tools."""
+    """Return a reply that calls tools."""
     made = tuple(
         ToolCallRequest(f"offline{number}", name, json.dumps(arguments, ensure_ascii=False))
         for number, (name, arguments) in enumerate(calls)

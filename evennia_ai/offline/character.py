@@ -1,4 +1,4 @@
-"""A persona taken apart: what the character says of itself, wants, never does, and how it sounds."""
+"""A persona in parts: facts, goals, what it never does, tone."""
 
 # ruff: noqa: E501  # a pattern or a phrase is read best in one piece
 
@@ -62,7 +62,7 @@ HEARTY = re.compile(
 
 @dataclass(frozen=True)
 class Character:
-    """What a persona gives to talk with, all in the first person."""
+    """The parts of a persona, in the first person."""
 
     identity: str
     facts: tuple[str, ...]
@@ -77,7 +77,7 @@ class Character:
 
 @lru_cache(maxsize=512)
 def read_character(persona: Persona, name: str) -> Character:
-    """Take a persona apart."""
+    """Return the parts of a persona."""
     clauses = [part for sentence in sentences(persona.text) for part in split_clauses(sentence)]
     own = [(clause, spoken(clause, name)) for clause in clauses]
     wants = [
@@ -106,7 +106,7 @@ def read_character(persona: Persona, name: str) -> Character:
 
 
 def split_clauses(sentence: str) -> list[str]:
-    """A long sentence in parts that stand alone; a short one whole."""
+    """Return a long sentence in parts that stand alone, a short one whole."""
     sentence = LABEL.sub("", sentence)
     if re.match(r"(?:if|when|whoever|whenever|while|since|because|although)\b", sentence, re.I):
         return [sentence]
@@ -123,7 +123,7 @@ def split_clauses(sentence: str) -> list[str]:
 
 
 def spoken(clause: str, name: str) -> str:
-    """A clause of the persona as the character says it."""
+    """Return a clause of the persona as the character says it."""
     if re.search(r"\byou", clause, re.I):
         own = grammar.own_possessives(clause) if IDENTITY.search(clause) else clause
         return ended(grammar.to_first_person(own))
@@ -133,8 +133,9 @@ def spoken(clause: str, name: str) -> str:
 
 
 def asides(sentence: str, name: str) -> list[str]:
-    """What a sentence says of others in passing, as sentences of their own: "Brannoc, the smith,
-    who owes me money" → "Brannoc is the smith.", "Brannoc owes me money".
+    """Return what a sentence says of others, as sentences of their own.
+
+    "Brannoc, the smith, who owes me money" gives "Brannoc is the smith.", "Brannoc owes me money.".
     """
     found = [f"{m['n']} is {m['a']}." for m in APPOSED.finditer(sentence)]
     found += [f"{m['n']} {m['c']}." for m in WHO.finditer(sentence) if not SEVERAL.match(m["c"])]
@@ -148,7 +149,7 @@ def asides(sentence: str, name: str) -> list[str]:
 
 
 def known(entry: str, name: str) -> str:
-    """A thing it knows, as a sentence; a leading "he" or "her" is the character itself."""
+    """Return known facts as a sentence; a leading "he" or "her" is the character."""
     text = re.sub(r"^(?:that|you know that|you know)\s+(?=\S)", "", entry.strip(), flags=re.I)
     if re.match(r"(?:he|she|they)\b", text, re.I):
         return ended(grammar.from_third_person(text, name) or capital(text))
@@ -159,7 +160,7 @@ def known(entry: str, name: str) -> str:
 
 
 def wanted(entry: str) -> str:
-    """A goal, as a sentence: "to find the thief" → "I want to find the thief"."""
+    """Return a goal as a sentence: "to find him" gives "I want to find him."."""
     text = re.sub(r"^you (?:want|wish|hope) ", "", entry.strip(), flags=re.I)
     text = grammar.own_clauses(grammar.own_possessives(text))
     if re.match(r"(?:I|you|your)\b", text, re.I):
@@ -169,7 +170,7 @@ def wanted(entry: str) -> str:
 
 
 def is_noun_phrase(text: str) -> bool:
-    """True where a goal names a thing and not a deed."""
+    """Return True if a goal names a thing and not an action."""
     first, _, rest = text.partition(" ")
     if first.lower() in ARTICLES or first.isdigit() or first.endswith("ing"):
         return True
@@ -177,7 +178,7 @@ def is_noun_phrase(text: str) -> bool:
 
 
 def refused(entry: str) -> str:
-    """A thing it never does, as a sentence: "waters the ale" → "I never water the ale"."""
+    """Return what it never does as a sentence: "steals" gives "I never steal."."""
     text = re.sub(r"^(?:you )?(?:never|to) ", "", entry.strip(), flags=re.I)
     text = grammar.own_clauses(grammar.own_possessives(text))
     verb, _, rest = re.sub(r"^you ", "", text, flags=re.I).partition(" ")
@@ -185,7 +186,7 @@ def refused(entry: str) -> str:
 
 
 def habits_of(manner: str) -> tuple[str, ...]:
-    """Parts of the manner that can be shown: "wipes mugs while she listens"."""
+    """Return the parts of the manner that can be shown: "wipes mugs while listening"."""
     parts = [part.strip(" .") for part in re.split(r"[,;.]\s+(?:and )?|\s+and\s+", manner)]
     shown = [part for part in parts if re.match(r"[a-z]{2,}s\b(?! (?:is|are))", part)]
     quiet = re.compile(r"^(?:speaks|talks|answers|asks|says|never|always|is|has|does|was|knows|likes|hates"
@@ -194,7 +195,7 @@ def habits_of(manner: str) -> tuple[str, ...]:
 
 
 def tone_of(text: str) -> str:
-    """terse, formal, hearty or plain: it colours the choice of words."""
+    """Return the tone that colours its words: terse, formal, hearty or plain."""
     for tone, pattern in (("terse", TERSE), ("formal", FORMAL), ("hearty", HEARTY)):
         if pattern.search(text):
             return tone

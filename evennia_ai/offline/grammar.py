@@ -1,4 +1,4 @@
-"""Who speaks: sentences about "you" said as "I", and the other way round, with the right case."""
+"""Sentences turned from "you" to "I" and back, with case and verb forms."""
 
 # ruff: noqa: E501  # a pattern or a phrase is read best in one piece
 
@@ -13,7 +13,7 @@ PREPOSITIONS = frozenset(
     "of to for with at by from on about against behind near between upon without around beside "
     "above below beneath toward towards past through into onto over under except concerning".split()
 )
-# Before "you" these read as verbs whose object it is.
+# After these verbs, "you" is the object.
 GOVERNORS = frozenset(
     "owe owes owed give gives gave given tell tells told ask asks asked make makes made teach taught "
     "let lets leave leaves left show shows showed shown bring brings brought send sent pay pays paid "
@@ -48,7 +48,7 @@ BE_AFTER_YOU = {"am": "are", "was": "were", "wasn't": "weren't"}
 THIRD = {"is": "am", "has": "have", "does": "do", "goes": "go", "was": "was", "isn't": "am not"}
 HIS = {"his": "my", "her": "my", "their": "my", "him": "me", "himself": "myself", "herself": "myself",
        "themselves": "myself", "hers": "mine", "theirs": "mine"}  # fmt: skip
-# Verbs that go on telling of the same person: "hates camels and loves chess".
+# Verbs that continue about the same person: "hates camels and loves chess".
 JOINED = re.compile(
     r"\b(and|but|or) ((?:also|never|often|always|still) )?(is|has|does|goes|loves|likes|hates|keeps|knows|wants|sells|"
     r"makes|lives|works|speaks|plays|fears|trusts|owns|runs|serves|dreams|hopes|collects|reads|sings|drinks|eats|"
@@ -58,7 +58,7 @@ NOT_VERBS = frozenset("this his its perhaps always as thus bus less us".split())
 
 
 def to_first_person(text: str) -> str:
-    """A sentence about "you" as the character says it of itself."""
+    """Return a sentence about "you" as the character says it of itself."""
     tokens = TOKEN.findall(text.replace("’", "'"))
     out: list[str] = []
     subject = ""
@@ -77,7 +77,7 @@ def to_first_person(text: str) -> str:
 
 
 def _word(tokens: list[str], index: int, step: int) -> str:
-    """The next word in a direction, lower case; "" where a mark or the end comes first."""
+    """Return the next word in a direction, in lower case; "" at a mark or the end."""
     index += step
     while 0 <= index < len(tokens):
         if not tokens[index].isspace():
@@ -101,12 +101,12 @@ def _is_object(tokens: list[str], index: int) -> bool:
 
 
 def _goes_with(tokens: list[str], index: int, subject: str, carried: bool) -> bool:
-    """True where a form of "be" belongs to this subject: next to it, or joined on by "and"."""
+    """Return True if a form of "be" belongs to a subject, next to it or after "and"."""
     before, after = _word(tokens, index, -1), _word(tokens, index, 1)
     if before == subject:
         return not _is_object(tokens, _position(tokens, index, -1))
     if after == subject:
-        return before not in {"and", "that"} or True
+        return True
     return carried and before in {"and", "but", "or", "never", "always", "also", "still"}
 
 
@@ -122,7 +122,7 @@ def _cased(word: str, like: str) -> str:
 
 
 def turned_round(text: str) -> str:
-    """What somebody said, as the one he said it to would say it back: I ↔ you."""
+    """Return a text with "I" and "you" exchanged, as its listener would say it."""
     tokens = TOKEN.findall(text.replace("’", "'"))
     out: list[str] = []
     for index, token in enumerate(tokens):
@@ -141,7 +141,7 @@ def turned_round(text: str) -> str:
 
 
 def base_form(verb: str) -> str:
-    """The infinitive of a verb in the third person: keeps → keep, carries → carry."""
+    """Return the infinitive of a third-person verb: carries gives carry."""
     lower = verb.lower()
     if lower in THIRD:
         return {"am": "be", "was": "be"}.get(THIRD[lower], THIRD[lower])
@@ -155,7 +155,7 @@ def base_form(verb: str) -> str:
 
 
 def third_form(verb: str) -> str:
-    """A verb's third person: wave → waves, carry → carries."""
+    """Return a verb's third person: carry gives carries."""
     if verb.endswith(("s", "sh", "ch", "x", "z", "o")):
         return verb + "es"
     if verb.endswith("y") and verb[-2:-1] not in "aeiou":
@@ -164,7 +164,7 @@ def third_form(verb: str) -> str:
 
 
 def own_possessives(text: str) -> str:
-    """A field's "his" or "her" is the character's own."""
+    """Return a text of the persona with the character's "his" or "her" as "my"."""
     others = re.search(r"\b(?:anybody|anyone|others|people|somebody|someone|guests|they)\b", text)
     if others:
         text, rest = text[: others.start()], text[others.start() :]
@@ -174,13 +174,13 @@ def own_possessives(text: str) -> str:
 
 
 def own_clauses(text: str) -> str:
-    """A field's "for he works alone" is of the character itself: "for I work alone"."""
+    """Return a text with "for he works alone" as "for I work alone"."""
     found = re.compile(r"\b(?:he|she|they) (\w+)\b")
     return found.sub(lambda m: f"I {THIRD.get(m[1].lower(), base_form(m[1]))}", text)
 
 
 def from_third_person(sentence: str, name: str) -> str:
-    """As in "Mira keeps the inn." or "She keeps it." as "I keep the inn."; "" where it is of others."""
+    """Return "Mira keeps the inn." as "I keep the inn."; "" if it is about others."""
     names = "|".join(re.escape(part) for part in {name, *name.split()} if part)
     found = re.match(
         rf"(?:{names}|she|he|they)\b,? ((?:also|never|often|always) )?(\w+)", sentence, re.I

@@ -1,4 +1,4 @@
-"""What a sentence can be: one pattern for each intent, from the most particular to the most general."""
+"""What a sentence can be: one pattern for each intent, from specific to general."""
 
 # ruff: noqa: E501  # a pattern is read best in one piece
 

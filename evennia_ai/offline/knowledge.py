@@ -1,7 +1,8 @@
-"""What the character knows, ranked by nearness to a question, with a floor under which it knows
-nothing: a random fact is a worse answer than an honest "I do not know".
+"""What the character knows, ranked by how well it answers a question.
 
-BM25 after Robertson and Zaragoza (2009), k1 = 1.2, b = 0.75; near meanings count for half.
+Passages below a floor are left out: a random fact is worse than an honest "I do not know". The
+score is BM25 after Robertson and Zaragoza (2009), k1 = 1.2, b = 0.75; a word of similar meaning
+weighs `NEAR_WEIGHT`.
 """
 
 # ruff: noqa: E501  # a pattern or a phrase is read best in one piece
@@ -30,7 +31,7 @@ DAYS = (
     "midsummer|midwinter|new moon|full moon"
 )
 COLOURS = "red|blue|green|black|white|gr[ea]y|brown|yellow|golden|gold|silver|purple|orange|pink|violet|crimson|scarlet"
-# What a question asks for, what an answer must hold, and whether that alone tells an answer.
+# What a question asks for, what an answer must hold, and whether that is enough for an answer.
 WANTED_TYPES = (
     (r"\bwhich day\b|\bwhat day\b", DAYS, True),
     (r"\bcolou?r\b", COLOURS, True),
@@ -51,15 +52,18 @@ TYPES = tuple(
 
 
 def fitting(question: str, *, certain: bool = False) -> re.Pattern[str] | None:
-    """What an answer to this question must hold, None where it asks for no kind of thing."""
+    """Return the pattern of what an answer must hold, None if any answer will do."""
     found = ((holds, sure) for asked, holds, sure in TYPES if asked.search(question))
     return next((holds for holds, sure in found if sure or not certain), None)
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A piece of knowledge. ``source``: self, want, never, lore, seen, note; ``extra`` are words
-    that find it though it does not say them."""
+    """A piece of knowledge.
+
+    ``source`` is self, aside, want, never, lore, seen, saw, deed or note. ``extra`` are words that find
+    it besides its own.
+    """
 
     text: str
     source: str
@@ -69,7 +73,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class Found:
-    """A passage with its score and the share of the question's weight it covers."""
+    """A passage with its score and the share of the question's weight that it covers."""
 
     passage: Passage
     score: float
@@ -84,11 +88,14 @@ def rank(
     lenient: bool = False,
     exact: bool = False,
 ) -> list[Found]:
-    """The passages above the floor, nearest first; stable where two are equally near.
+    """Return the passages above the floor, best first; equal scores keep their order.
 
-    ``drop`` are names that ask for nothing. ``lenient`` lowers the floor, for few passages of which
-    one is likely meant: a word that stands in none of them weighs no more than one that does.
-    ``exact`` lets no near meanings count.
+    Args:
+        question: its words are looked for.
+        passages: where.
+        drop: names to ignore in the question.
+        lenient: words that no passage holds weigh less, so that more passages pass the floor.
+        exact: words of similar meaning do not count.
     """
     dropped = {stem(word) for text in drop for word in words(text)}
     wanted = [item for item in content(expanded(question)) if item not in dropped]
@@ -112,7 +119,7 @@ def rank(
 
 
 def expanded(question: str) -> str:
-    """The question with the words that it means and does not say."""
+    """Return the question with words that it implies."""
     if re.search(r"\bhow much (?:is|are|for|do|does|would|will)\b", question, re.I):
         return f"{question} price cost"
     return question
@@ -142,7 +149,7 @@ def _score(
 
 
 def _type_fit(question: str, text: str) -> float:
-    """Above 1 where the passage holds the kind of thing that is asked for."""
+    """Return a factor, above 1 if the text holds the kind of thing asked for."""
     holds = fitting(question)
     if holds is None:
         return 1.0
@@ -150,7 +157,7 @@ def _type_fit(question: str, text: str) -> float:
 
 
 def lore_passages(lore: Iterable[str]) -> list[Passage]:
-    """The lore in pieces of a sentence or two, each found by its title too."""
+    """Return the lore in pieces of a sentence or two, each found by its title too."""
     found = []
     for entry in lore:
         title, colon, text = entry.partition(": ")
@@ -159,13 +166,15 @@ def lore_passages(lore: Iterable[str]) -> list[Passage]:
         parts = sentences(text)
         for index, part in enumerate(parts):
             found.append(
-                Passage(_with_next(parts, index), "lore", f"{title} {part}", title or entry[:40])
+                Passage(
+                    _with_previous(parts, index), "lore", f"{title} {part}", title or entry[:40]
+                )
             )
     return found
 
 
-def _with_next(parts: Sequence[str], index: int) -> str:
-    """A sentence, with its forerunner where it begins with a pronoun and would hang in the air."""
+def _with_previous(parts: Sequence[str], index: int) -> str:
+    """Return a sentence, after the one before it if it begins with a pronoun."""
     part = parts[index]
     if index and re.match(r"(?:he|she|it|they|his|her|its|their|this|that|there)\b", part, re.I):
         joined = f"{parts[index - 1]} {part}"
@@ -174,5 +183,5 @@ def _with_next(parts: Sequence[str], index: int) -> str:
 
 
 def seen_passages(description: str) -> list[Passage]:
-    """The place's description, sentence by sentence."""
+    """Return the place's description, sentence by sentence."""
     return [Passage(part, "seen") for part in sentences(description)]

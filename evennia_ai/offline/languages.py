@@ -1,6 +1,6 @@
-"""A few words in other tongues: enough to greet, thank, part, and say that one speaks little.
+"""Phrases in other languages: greetings, thanks, goodbyes, "I speak little".
 
-A language is known by its commonest words; the reply follows the speaker's.
+A language is recognised by its most common words; the reply is in the speaker's language.
 """
 
 # ruff: noqa: E501  # a pattern or a phrase is read best in one piece
@@ -20,8 +20,8 @@ ENGLISH = frozenset(
 
 
 @dataclass(frozen=True)
-class Tongue:
-    """One language: how to know it, what its lines mean, and what to say."""
+class Language:
+    """One language: its common words and marks, its intents, and its phrases."""
 
     name: str
     common: frozenset[str]
@@ -30,14 +30,14 @@ class Tongue:
     lines: dict[str, tuple[str, ...]]
 
 
-def _tongue(
+def _language(
     name: str, common: str, marks: str, intents: dict[str, str], lines: dict[str, tuple[str, ...]]
-) -> Tongue:
+) -> Language:
     table = tuple((key, re.compile(pattern, re.I)) for key, pattern in intents.items())
-    return Tongue(name, frozenset(common.split()), re.compile(marks, re.I), table, lines)
+    return Language(name, frozenset(common.split()), re.compile(marks, re.I), table, lines)
 
 
-GERMAN = _tongue(
+GERMAN = _language(
     "German",
     "ich du er wir ihr und ist bist sind nicht ein eine einen der das dem den wer wie wo woher warum "
     "wann mein meine mir mich dich dir dein deine habe hast guten gute tag abend morgen hallo "
@@ -69,7 +69,7 @@ GERMAN = _tongue(
         "idle": ("sieht sich um.", "summt leise vor sich hin.", "hält einen Augenblick inne.", "streckt sich kurz.", "blickt auf und lauscht."),
     },
 )  # fmt: skip
-SPANISH = _tongue(
+SPANISH = _language(
     "Spanish",
     "yo tú tu él el la los las un una unos que qué quién quien cómo como dónde donde cuándo por para es "
     "eres soy está estás estoy sí hola buenos buenas días tardes noches gracias adiós luego hasta "
@@ -100,7 +100,7 @@ SPANISH = _tongue(
         "idle": ("mira a su alrededor.", "tararea en voz baja.", "se queda un momento en silencio.", "se estira un poco.", "levanta la vista y escucha."),
     },
 )  # fmt: skip
-FRENCH = _tongue(
+FRENCH = _language(
     "French",
     "je tu il elle nous vous ils est es êtes suis sont ne pas le la les un une des du qui que quoi où "
     "comment pourquoi quand mon mes ta votre bonjour bonsoir salut merci revoir au s'il plaît "
@@ -131,7 +131,7 @@ FRENCH = _tongue(
         "idle": ("jette un regard alentour.", "fredonne à mi-voix.", "reste un instant en silence.", "s'étire un peu.", "lève les yeux et tend l'oreille."),
     },
 )  # fmt: skip
-RUSSIAN = _tongue(
+RUSSIAN = _language(
     "Russian",
     "я ты он она мы вы и не что кто где как почему когда мой моя меня тебя привет здравствуй спасибо пока",
     r"[а-яё]{2,}",
@@ -159,7 +159,7 @@ RUSSIAN = _tongue(
         "idle": ("оглядывается по сторонам.", "тихо напевает.", "на мгновение задумывается.", "слегка потягивается.", "поднимает глаза и прислушивается."),
     },
 )  # fmt: skip
-ITALIAN = _tongue(
+ITALIAN = _language(
     "Italian",
     "io tu lui lei noi voi è sei sono non il lo gli una uno che chi cosa dove perché quando mio mia "
     "ciao buongiorno buonasera grazie arrivederci prego hai di parli italiano chiami chiamo "
@@ -189,39 +189,43 @@ ITALIAN = _tongue(
         "idle": ("si guarda intorno.", "canticchia a mezza voce.", "resta un momento in silenzio.", "si stira un poco.", "alza gli occhi e ascolta."),
     },
 )  # fmt: skip
-# What only somebody says who has learned the language.
+# Phrases of somebody who has learned the language.
 LEARNER = re.compile(
     r"wenig|Englisch|schwach|Mehr kann ich|So viel Deutsch|poco español|Poco más|inglés|pobre|no me llega"
     r"|parle peu|ne sais guère|anglais|maigre|ne va pas si loin|мало|английск|слаб|Больше по-русски|по-русски я не"
     r"|poco italiano|inglese|povero"
 )
-TONGUES = (RUSSIAN, GERMAN, SPANISH, FRENCH, ITALIAN)
+LANGUAGES = (RUSSIAN, GERMAN, SPANISH, FRENCH, ITALIAN)
 
 
-def tongue_of(text: str) -> Tongue | None:
-    """The language of a line, None where it is English or cannot be told."""
+def language_of(text: str) -> Language | None:
+    """Return the language of a line, None if it is English or unclear."""
     found = words(text)
     english = sum(word in ENGLISH for word in found)
     best, points = None, 0.0
-    for tongue in TONGUES:
-        score = sum(word in tongue.common for word in found) + bool(tongue.marks.search(text)) * 1.0
+    for language in LANGUAGES:
+        score = (
+            sum(word in language.common for word in found) + bool(language.marks.search(text)) * 1.0
+        )
         if score > points:
-            best, points = tongue, score
+            best, points = language, score
     return best if points > english and points >= max(1.0, len(found) * 0.3) else None
 
 
-def foreign_intent(tongue: Tongue, text: str) -> str:
-    """What a line in another language is."""
-    for intent, pattern in tongue.intents:
+def foreign_intent(language: Language, text: str) -> str:
+    """Return the intent of a line in another language."""
+    for intent, pattern in language.intents:
         if pattern.search(text):
             return intent
     return "other"
 
 
-def native_lines(tongue: Tongue, intent: str, persona: str) -> list[str]:
-    """The lines for an intent, in the mouth of one whose own language it is where the persona is
-    written in it."""
-    if tongue_of(persona) is not tongue:
-        return list(tongue.lines[intent])
-    fluent = [line for line in tongue.lines[intent] if not LEARNER.search(line)]
-    return fluent or list(tongue.lines["native"])
+def native_lines(language: Language, intent: str, persona: str) -> list[str]:
+    """Return the phrases for an intent.
+
+    If the persona is written in this language, phrases of a learner are left out.
+    """
+    if language_of(persona) is not language:
+        return list(language.lines[intent])
+    fluent = [line for line in language.lines[intent] if not LEARNER.search(line)]
+    return fluent or list(language.lines["native"])

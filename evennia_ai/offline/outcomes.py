@@ -1,4 +1,4 @@
-"""Words for how a deed ended: only what the tools' results bear out is claimed."""
+"""Words for how an action ended; they claim only what the tools' results show."""
 
 # ruff: noqa: E501  # a pattern or a phrase is read best in one piece
 
@@ -8,62 +8,66 @@ import re
 
 from evennia_ai.offline.actions import Step
 from evennia_ai.offline.answers import from_knowledge
-from evennia_ai.offline.naming import KIND_OF
-from evennia_ai.offline.request_view import Mind
-from evennia_ai.offline.sights import looked
-from evennia_ai.offline.wishes import USE, Wish
+from evennia_ai.offline.name_matching import KIND_OF
+from evennia_ai.offline.request_view import RequestView
+from evennia_ai.offline.requested_actions import USE, RequestedAction
+from evennia_ai.offline.scene_answers import looked
 from evennia_ai.offline.words import an, bare, ended, listed, sentences, stem, words
 
 
-def words_for_step(mind: Mind, wish: Wish, step: Step) -> str:
-    """The words at the end of a wish."""
-    who = mind.called(wish.speaker)
-    slots = {**step.slots, "who": who, "thing": bare(wish.item), "to": wish.to}
+def words_for_step(view: RequestView, requested: RequestedAction, step: Step) -> str:
+    """Return the words at the end of an action."""
+    who = view.called(requested.speaker)
+    slots = {**step.slots, "who": who, "thing": bare(requested.item), "to": requested.to}
     if step.end == "look_done":
-        return words_for_look(mind, wish, slots)
-    if step.end == "give_done" and wish.to not in {wish.speaker, who}:
-        return mind.phrase("give_other", **slots)
+        return words_for_look(view, requested, slots)
+    if step.end == "give_done" and requested.to not in {requested.speaker, who}:
+        return view.phrase("give_other", **slots)
     if step.end in {"have_not", "fetch_not"}:
-        return words_for_lack(mind, wish, step.end, slots)
+        return words_for_lack(view, requested, step.end, slots)
     if step.end == "go_back":
-        return mind.phrase(
+        return view.phrase(
             "go_back", **{**slots, "fact": seen_there(slots.get("seen", ""))}
         ).strip()
     if step.end.endswith("_not") and (why := reason(slots.get("why", ""))):
-        return f"{mind.phrase(step.end, **slots)} {why}"
-    return mind.phrase(step.end, **slots)
+        return f"{view.phrase(step.end, **slots)} {why}"
+    return view.phrase(step.end, **slots)
 
 
-def words_for_look(mind: Mind, wish: Wish, slots: dict[str, str]) -> str:
-    """What it saw, and what it knows of it beside."""
-    fact = looked(mind, slots["why"], wish.text)
+def words_for_look(view: RequestView, requested: RequestedAction, slots: dict[str, str]) -> str:
+    """Return what the character saw, or what it knows of the thing."""
+    fact = looked(view, slots["why"], requested.text)
     known = (
-        from_knowledge(mind, wish.text, wish.speaker, shown=False) if USE.search(wish.text) else ""
+        from_knowledge(view, requested.text, requested.speaker, shown=False)
+        if USE.search(requested.text)
+        else ""
     )
     if known:
         return known
     if re.search(r"you see (?:nothing|no )|nothing special", fact, re.I):
-        fact = from_knowledge(mind, wish.text, wish.speaker)
-        return fact or mind.phrase("look_not", **slots)
-    return mind.phrase("look_done", **{**slots, "fact": fact})
+        fact = from_knowledge(view, requested.text, requested.speaker)
+        return fact or view.phrase("look_not", **slots)
+    return view.phrase("look_done", **{**slots, "fact": fact})
 
 
-def words_for_lack(mind: Mind, wish: Wish, key: str, slots: dict[str, str]) -> str:
-    """It has none: say so, with what it knows of the thing or what it has instead."""
-    line = mind.phrase(key, **slots)
-    known = from_knowledge(mind, wish.item, wish.speaker)
-    if known and not mind.was_said(known) and len(known) < 170:
-        treat = {KIND_OF.get(stem(word)) for word in words(wish.item)} & {"drink", "food"}
-        own = mind.phrase("lack_known", fact=known, who=slots["who"])
+def words_for_lack(
+    view: RequestView, requested: RequestedAction, key: str, slots: dict[str, str]
+) -> str:
+    """Return that it has none, with what it knows of the thing or has instead."""
+    line = view.phrase(key, **slots)
+    known = from_knowledge(view, requested.item, requested.speaker)
+    if known and not view.was_said(known) and len(known) < 170:
+        treat = {KIND_OF.get(stem(word)) for word in words(requested.item)} & {"drink", "food"}
+        own = view.phrase("lack_known", fact=known, who=slots["who"])
         return own if treat and key == "have_not" else f"{line} {known}"
-    held = mind.scene.situation.carrying
+    held = view.scene.situation.carrying
     if not held:
         return line
-    return f"{line} {mind.phrase('instead', things=listed([an(name) for name in held[:3]]))}"
+    return f"{line} {view.phrase('instead', things=listed([an(name) for name in held[:3]]))}"
 
 
 def reason(result: str) -> str:
-    """A refusal's own words where they read like speech of the world, not of the machinery."""
+    """Return a refusal's words if they read like speech; "" for a tool's message."""
     text = result.strip()
     about_tools = re.compile(
         r"\byou did that already|\btool|arguments|outcome|\bcalls?\b|no way leads|there is no '|you carry no|nobody called|for everybody|not done",
@@ -75,7 +79,7 @@ def reason(result: str) -> str:
 
 
 def seen_there(result: str) -> str:
-    """A sentence of what a walk showed."""
+    """Return one sentence of what a walk showed."""
     text = result.partition(": ")[2]
     found = [part for part in sentences(text) if 15 < len(part) < 160]
     return ended(found[0]) if found else ""

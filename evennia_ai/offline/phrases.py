@@ -1,12 +1,15 @@
-"""The words it chooses among: several phrasings for each intent, none of them with a contraction
-or a mark that a client could take for markup. ``{who}`` is what it calls the speaker."""
+"""The phrases of the offline brain: several for each intent.
+
+None has a contraction, or a mark that a client could read as markup. ``{who}`` is the name of the
+speaker.
+"""
 
 # ruff: noqa: E501  # a pattern or a phrase is read best in one piece
 
 from __future__ import annotations
 
-from evennia_ai.offline.phrases_of_deeds import DEEDS
-from evennia_ai.offline.phrases_of_self import SELF
+from evennia_ai.offline.action_phrases import DEEDS
+from evennia_ai.offline.life_phrases import SELF
 
 TALK: dict[str, tuple[str, ...]] = {
     "nature": (

@@ -1,4 +1,4 @@
-"""What the speaker told, told back: out of statements, facts with a name, questions and gifts."""
+"""Answers to speakers about what they told, asked or gave."""
 
 # ruff: noqa: E501  # a pattern is read best in one piece
 
@@ -11,9 +11,9 @@ from itertools import takewhile
 from evennia_ai.offline.aspects import aspects_of, fitting_of
 from evennia_ai.offline.grammar import turned_round
 from evennia_ai.offline.knowledge import Passage, fitting, rank
-from evennia_ai.offline.request_view import Mind
+from evennia_ai.offline.request_view import RequestView
+from evennia_ai.offline.sentence_facts import ABOUT_SELF, facts_in
 from evennia_ai.offline.speaker_facts import IMPERATIVE, Statement
-from evennia_ai.offline.telling import ABOUT_SELF, facts_in
 from evennia_ai.offline.understanding import COURTESY, Reading, read_part
 from evennia_ai.offline.words import content, listed, plain_spelling, small, stem, words
 
@@ -52,80 +52,84 @@ LONGEST = 220
 AS_NEAR = 0.87
 
 
-def recall(mind: Mind, reading: Reading, speaker: str) -> str:
-    """Answer a question about what the speaker told of himself."""
-    who = mind.called(speaker)
+def recall(view: RequestView, reading: Reading, speaker: str) -> str:
+    """Answer a question about what the speaker told."""
+    who = view.called(speaker)
     if reading.intent == "recall_name":
-        return mind.phrase("told_name", value=who, who=who)
+        return view.phrase("told_name", value=who, who=who)
     if reading.intent in {"recall_last", "recall_first"}:
-        return at_an_end(mind, reading, speaker)
+        return at_an_end(view, reading, speaker)
     if reading.intent == "recall_all":
-        return everything_about(mind, speaker)
+        return everything_about(view, speaker)
     if not content(reading.text):
         return (
-            from_slot(mind, SLOT_OF.get(reading.intent, ""), speaker)
-            or by_aspect(mind, reading.text, speaker)
-            or (latest(mind, reading.text, speaker) if is_vague(reading.text) else "")
-            or mind.phrase("told_nothing", who=who)
+            from_slot(view, SLOT_OF.get(reading.intent, ""), speaker)
+            or by_aspect(view, reading.text, speaker)
+            or (latest(view, reading.text, speaker) if is_vague(reading.text) else "")
+            or view.phrase("told_nothing", who=who)
         )
     return (
-        by_aspect(mind, reading.text, speaker)
-        or from_statements(mind, reading.text, speaker)
-        or from_slot(mind, SLOT_OF.get(reading.intent, ""), speaker)
-        or mind.phrase("told_nothing", who=who)
+        by_aspect(view, reading.text, speaker)
+        or from_statements(view, reading.text, speaker)
+        or from_slot(view, SLOT_OF.get(reading.intent, ""), speaker)
+        or view.phrase("told_nothing", who=who)
     )
 
 
 def is_vague(question: str) -> bool:
-    """True where a question names nothing but the telling itself: "what was it that I said?"."""
+    """Return True if a question names no topic: "what was it that I said?"."""
     return bool(OF_ASKING.search(question)) or len(question.split()) < 5
 
 
-def by_aspect(mind: Mind, question: str, speaker: str) -> str:
-    """What the speaker told of that side of his life which the question is after; "" for nothing.
-    Of several the one that shares most words with the question, the latest of those."""
-    told = [i for i in reversed(mind.memory.told_by(speaker)) if is_telling(i)]
+def by_aspect(view: RequestView, question: str, speaker: str) -> str:
+    """Return what the speaker told about the aspect in a question, or "".
+
+    Of several statements, the one that shares most words with the question wins, then the latest.
+    """
+    told = [i for i in reversed(view.speaker_facts.told_by(speaker)) if is_telling(i)]
     plain = SAYING.sub("", question)
     found = fitting_of(plain, told, lambda item: item.text, aspects_of(plain))
-    return back_to(mind, found[0], question, speaker) if found else ""
+    return back_to(view, found[0], question, speaker) if found else ""
 
 
-def at_an_end(mind: Mind, reading: Reading, speaker: str) -> str:
-    """The first or the last that the speaker said before now."""
-    new = " ".join(_new_text(mind))
+def at_an_end(view: RequestView, reading: Reading, speaker: str) -> str:
+    """Return the first or the last line that the speaker said before now."""
+    new = " ".join(_new_text(view))
     kinds = ("asked",) if re.search(r"\bask", reading.text) else ("told", "asked")
-    every = [i for i in mind.memory.told_by(speaker, *kinds) if i.text not in new]
+    every = [i for i in view.speaker_facts.told_by(speaker, *kinds) if i.text not in new]
     if not every:
-        return mind.phrase("told_nothing", who=mind.called(speaker))
+        return view.phrase("told_nothing", who=view.called(speaker))
     found = every[0] if reading.intent == "recall_first" else every[-1]
     if found.kind == "told":
-        return mind.phrase("told", fact=as_told(found.text)[:LONGEST], who=mind.called(speaker))
+        return view.phrase("told", fact=as_told(found.text)[:LONGEST], who=view.called(speaker))
     fact = found.text[:LONGEST].replace('"', "'")
-    return mind.phrase("asked", fact=fact, who=mind.called(speaker))
+    return view.phrase("asked", fact=fact, who=view.called(speaker))
 
 
-def latest(mind: Mind, question: str, speaker: str) -> str:
-    """An answer to a question that names nothing ("What was I asking?"): what was asked or told
-    last, or nearest to the question by its small words."""
+def latest(view: RequestView, question: str, speaker: str) -> str:
+    """Answer a question without a topic, such as "What was I asking?".
+
+    The answer is the latest statement, or the earlier question that is most like this one.
+    """
     asks = re.search(r"\b(?:ask|asked|asking|wonder\w*|want|wanted|order\w*)\b", question, re.I)
     told = [
         i
-        for i in mind.memory.told_by(speaker)
-        if i.text not in " ".join(_new_text(mind)) and is_telling(i)
+        for i in view.speaker_facts.told_by(speaker)
+        if i.text not in " ".join(_new_text(view)) and is_telling(i)
     ]
-    found = earlier_questions(mind, speaker) if asks else told
+    found = earlier_questions(view, speaker) if asks else told
     if not found:
-        return mind.phrase("told_nothing", who=mind.called(speaker))
+        return view.phrase("told_nothing", who=view.called(speaker))
     best = max(found, key=lambda item: (_likeness(question, item.text) if asks else 0, item.order))
     if best.kind == "told":
-        return back_to(mind, best, question, speaker)
-    return mind.phrase(
-        "asked", fact=best.text[:LONGEST].replace('"', "'"), who=mind.called(speaker)
+        return back_to(view, best, question, speaker)
+    return view.phrase(
+        "asked", fact=best.text[:LONGEST].replace('"', "'"), who=view.called(speaker)
     )
 
 
 def _likeness(question: str, text: str) -> int:
-    """How near a question comes to what was asked or ordered, by its small words and its kind."""
+    """Return how alike a question and an earlier question or order are, as points."""
     wanted = {stem(word) for word in words(question)} - FILLERS
     shared = len(wanted & {stem(word) for word in words(text)})
     ordered = ORDERING.search(question) and IMPERATIVE.match(text)
@@ -135,76 +139,80 @@ def _likeness(question: str, text: str) -> int:
     return shared + 2 * bool(ordered) + 3 * bool(wondered)
 
 
-def from_slot(mind: Mind, slot: str, speaker: str) -> str:
-    """A named fact, in the words of the statement that told it."""
-    if slot == "trade" and slot not in mind.memory.of(speaker):
+def from_slot(view: RequestView, slot: str, speaker: str) -> str:
+    """Return a named fact as a line; "" if the speaker did not tell it."""
+    if slot == "trade" and slot not in view.speaker_facts.of(speaker):
         slot = "does"
-    if slot not in mind.memory.of(speaker):
+    if slot not in view.speaker_facts.of(speaker):
         return ""
-    value = mind.memory.of(speaker)[slot]
-    holding = [item for item in mind.memory.told_by(speaker) if value in item.text]
+    value = view.speaker_facts.of(speaker)[slot]
+    holding = [item for item in view.speaker_facts.told_by(speaker) if value in item.text]
     if slot in SLOT_FACTS:
         fact = SLOT_FACTS[slot].format(v=turned_round(value))
     else:
         fact = as_told(holding[-1].text) if holding else turned_round(value)
-    return mind.phrase("told", fact=fact, who=mind.called(speaker))
+    return view.phrase("told", fact=fact, who=view.called(speaker))
 
 
 def as_told(text: str) -> str:
-    """A statement turned round, to stand in the middle of a sentence."""
+    """Return a statement from the listener's side, for the middle of a sentence."""
     return small(turned_round(text.strip())).rstrip(" .!,;")
 
 
-def from_statements(mind: Mind, question: str, speaker: str) -> str:
-    """What the speaker told, did or asked that answers a question; "" for nothing."""
-    told = mind.memory.told_by(speaker, "told", "did")
-    found = nearest(mind, question, told) or of_kind(question, told)
+def from_statements(view: RequestView, question: str, speaker: str) -> str:
+    """Return what the speaker told, did or asked that answers a question, or ""."""
+    told = view.speaker_facts.told_by(speaker, "told", "did")
+    found = nearest(view, question, told) or of_kind(question, told)
     if found:
-        return back_to(mind, found, question, speaker)
-    earlier = earlier_questions(mind, speaker) if OF_ASKING.search(question) else []
-    asked = nearest(mind, question, earlier, exact=True)
+        return back_to(view, found, question, speaker)
+    earlier = earlier_questions(view, speaker) if OF_ASKING.search(question) else []
+    asked = nearest(view, question, earlier, exact=True)
     if asked:
         fact = asked.text[:LONGEST].replace('"', "'")
-        return mind.phrase("asked", fact=fact, who=mind.called(speaker))
+        return view.phrase("asked", fact=fact, who=view.called(speaker))
     return ""
 
 
-def earlier_questions(mind: Mind, speaker: str) -> list[Statement]:
-    """What the speaker asked or ordered before the lines that are new, but for asking back."""
-    new = " ".join(_new_text(mind))
-    asked = mind.memory.told_by(speaker, "asked")
+def earlier_questions(view: RequestView, speaker: str) -> list[Statement]:
+    """Return the speaker's earlier questions and orders, without those about recall."""
+    new = " ".join(_new_text(view))
+    asked = view.speaker_facts.told_by(speaker, "asked")
     return [i for i in asked if i.text not in new and not ABOUT_RECALL.search(i.text)]
 
 
-def _new_text(mind: Mind) -> list[str]:
-    return [plain_spelling(line.text) for line in mind.scene.lines]
+def _new_text(view: RequestView) -> list[str]:
+    return [plain_spelling(line.text) for line in view.scene.lines]
 
 
-def back_to(mind: Mind, found: Statement, question: str, speaker: str) -> str:
-    """A statement told back to the one who made it, with its neighbour where that has the kind of
-    thing that was asked for."""
+def back_to(view: RequestView, found: Statement, question: str, speaker: str) -> str:
+    """Return a statement as a line to its speaker.
+
+    If it lacks the kind of thing that was asked for, a statement of the same line with it is added.
+    """
     if found.kind == "did":
         fact = as_told(found.text).removeprefix("you ")
-        return mind.phrase("you_did", fact=fact, who=mind.called(speaker))
+        return view.phrase("you_did", fact=fact, who=view.called(speaker))
     fact = as_told(found.text)
     holds = fitting(question)
     if holds and not holds.search(found.text[1:]):
         near_by = [
             item
-            for item in mind.memory.told_by(speaker)
+            for item in view.speaker_facts.told_by(speaker)
             if item.line == found.line and item is not found and holds.search(item.text[1:])
         ]
         fact = "; ".join([fact, *(as_told(item.text) for item in near_by[:1])])
-    return mind.phrase("told", fact=fact[:LONGEST], who=mind.called(speaker))
+    return view.phrase("told", fact=fact[:LONGEST], who=view.called(speaker))
 
 
 def nearest(
-    mind: Mind, question: str, statements: Sequence[Statement], *, exact: bool = False
+    view: RequestView, question: str, statements: Sequence[Statement], *, exact: bool = False
 ) -> Statement | None:
-    """The statement that answers a question, None where none comes near; of several as near as
-    each other the latest."""
+    """Return the statement that best answers a question, or None.
+
+    Of statements that score almost alike, the one that shares most words wins, then the latest.
+    """
     passages = [Passage(item.text, str(item.order), item.context) for item in statements]
-    found = rank(question, passages, (mind.name,), lenient=True, exact=exact)
+    found = rank(question, passages, (view.name,), lenient=True, exact=exact)
     by_order = {str(item.order): item for item in statements}
     ranked = ((item.score, by_order[item.passage.source]) for item in found)
     telling = ((score, item) for score, item in ranked if is_telling(item))
@@ -219,7 +227,7 @@ def nearest(
 
 
 def is_telling(statement: Statement) -> bool:
-    """False for a greeting, a thank you and the like."""
+    """Return False for a greeting, thanks and the like."""
     if statement.kind != "told" or len(statement.text.split()) > 6:
         return True
     dull = read_part(statement.text).intent in COURTESY | {"insult", "threat", "gibberish"}
@@ -227,30 +235,32 @@ def is_telling(statement: Statement) -> bool:
 
 
 def of_kind(question: str, statements: Sequence[Statement]) -> Statement | None:
-    """The latest statement that names a day or a colour, where the question asks for one."""
+    """Return the latest statement with a day or a colour, if one is asked for."""
     holds = fitting(question, certain=True)
     if not holds or len(content(question)) > 2:
         return None
     return next((item for item in reversed(statements) if holds.search(item.text)), None)
 
 
-def everything_about(mind: Mind, speaker: str) -> str:
-    """What is known of the speaker, in one sentence."""
-    who, facts = mind.called(speaker), mind.memory.of(speaker)
+def everything_about(view: RequestView, speaker: str) -> str:
+    """Return what is known of the speaker, in one sentence."""
+    who, facts = view.called(speaker), view.speaker_facts.of(speaker)
     parts = [f"your name is {facts['name']}"] if "name" in facts else []
     forms = [(slot, form) for slot, form in SLOT_FACTS.items() if slot in facts]
     parts += [form.format(v=turned_round(facts[slot])) for slot, form in forms]
-    told = [i for i in mind.memory.told_by(speaker) if i.text not in " ".join(_new_text(mind))]
+    told = [
+        i for i in view.speaker_facts.told_by(speaker) if i.text not in " ".join(_new_text(view))
+    ]
     for item in sorted(told, key=lambda item: (not ABOUT_SELF.search(item.text), -item.order)):
         if len(parts) < 4 and adds_to(parts, item):
             parts.append(as_told(item.text))
     if not parts:
-        return mind.phrase("know_you", who=who)
-    return mind.phrase("told", fact=listed(parts), who=who)
+        return view.phrase("know_you", who=who)
+    return view.phrase("told", fact=listed(parts), who=who)
 
 
 def adds_to(parts: Sequence[str], statement: Statement) -> bool:
-    """True where a statement says something that the parts do not."""
+    """Return True if a statement says something that the parts do not."""
     known = set(content(" ".join(parts)))
     fresh = [word for word in content(as_told(statement.text)) if word not in known]
     wanted = 1 if ABOUT_SELF.search(statement.text) else 2

@@ -1,4 +1,4 @@
-"""One reading, one fitting line: the table from intents to words."""
+"""The table from intents to lines: each reading gets one line."""
 
 # ruff: noqa: E501  # a pattern or a phrase is read best in one piece
 
@@ -8,17 +8,17 @@ import re
 from collections.abc import Callable
 
 from evennia_ai.offline import (
-    about_self,
     answers,
-    hearsay,
-    portrait,
+    aspect_answers,
+    persona_answers,
     recalled_answers,
-    senses,
-    sights,
+    reported_speech,
+    scene_answers,
+    sensory_answers,
 )
 from evennia_ai.offline.grammar import turned_round
 from evennia_ai.offline.phrases import PHRASES
-from evennia_ai.offline.request_view import Mind
+from evennia_ai.offline.request_view import RequestView
 from evennia_ai.offline.speaker_facts import with_subject
 from evennia_ai.offline.understanding import Reading
 from evennia_ai.offline.words import capital, content, ended
@@ -29,89 +29,91 @@ GLAD = re.compile(r"\b(?:married|engaged|won|found (?:my|it|him|her|them)|saved|
                   r"birthday|wonderful|delighted|free at last|in love)\b", re.I)  # fmt: skip
 CORRECTING = re.compile(r"^(?:(?:actually|no|well|sorry|wait|oh)\b[, ]*)+", re.I)
 SELF = re.compile(r"\b(?:i|my|me|i'm|i've|we|our|mine)\b", re.I)
-# Readings that may turn out to be questions about its own life.
+# Intents that may be questions about the character's own life.
 OPEN = frozenset(
     {"question", "ask_about", "opinion", "have", "ask_likes", "ask_dislikes", "ask_never", "way_to", "is_there",
      "count", "statement", "identity", "ask_feeling", "exits", "invite"}
 )  # fmt: skip
 FOLLOW_UPS = ("quest", "home", "trade")
-Handler = Callable[[Mind, Reading, str], str]
+Handler = Callable[[RequestView, Reading, str], str]
 
 
-def respond(mind: Mind, reading: Reading, speaker: str) -> str:
-    """The line for one reading; "" where it needs none."""
-    if reading.intent in OPEN and (line := about_self.of_itself(mind, reading, speaker)):
+def respond(view: RequestView, reading: Reading, speaker: str) -> str:
+    """Return the line for one reading; "" if it needs none."""
+    if reading.intent in OPEN and (line := aspect_answers.of_itself(view, reading, speaker)):
         return line
     handler = HANDLERS.get(reading.intent)
     if handler:
-        return handler(mind, reading, speaker)
+        return handler(view, reading, speaker)
     if reading.intent in PLAIN:
-        return mind.phrase(PLAIN[reading.intent], who=mind.called(speaker))
-    return remark(mind, reading, speaker)
+        return view.phrase(PLAIN[reading.intent], who=view.called(speaker))
+    return remark(view, reading, speaker)
 
 
-def greet(mind: Mind, reading: Reading, speaker: str) -> str:
-    """A welcome: to a stranger with its name, to a guest who comes back with what he told."""
-    who = mind.called(speaker)
-    if not mind.past.met(speaker):
+def greet(view: RequestView, reading: Reading, speaker: str) -> str:
+    """Return a greeting: for a stranger, for a talk under way, or for a return."""
+    who = view.called(speaker)
+    if not view.transcript.met(speaker):
         key = (
             "greet_place"
-            if mind.scene.situation.place and mind.character.tone == "hearty"
+            if view.scene.situation.place and view.character.tone == "hearty"
             else "greet"
         )
-        return mind.phrase(key, who=who)
-    quest = mind.memory.of(speaker).get("quest")
-    holding = [item.text for item in mind.memory.told_by(speaker) if quest and quest in item.text]
+        return view.phrase(key, who=who)
+    quest = view.speaker_facts.of(speaker).get("quest")
+    holding = [
+        item.text for item in view.speaker_facts.told_by(speaker) if quest and quest in item.text
+    ]
     fact = recalled_answers.as_told(holding[-1]) if holding else ""
-    if not mind.past.came_back(speaker):
-        return mind.phrase("greet_more", who=who)
-    if fact and len(fact) < 90 and not mind.was_said(fact):
-        return mind.phrase("greet_quest", fact=fact, who=who)
-    return mind.phrase("greet_again", who=who)
+    if not view.transcript.came_back(speaker):
+        return view.phrase("greet_more", who=who)
+    if fact and len(fact) < 90 and not view.was_said(fact):
+        return view.phrase("greet_quest", fact=fact, who=who)
+    return view.phrase("greet_again", who=who)
 
 
-def nature(mind: Mind, reading: Reading, speaker: str) -> str:
-    """The plain truth about what answers."""
-    return mind.phrase("nature", who=mind.called(speaker))
+def nature(view: RequestView, reading: Reading, speaker: str) -> str:
+    """Return the truth about what answers."""
+    return view.phrase("nature", who=view.called(speaker))
 
 
-def stay_oneself(mind: Mind, reading: Reading, speaker: str) -> str:
-    """Somebody wants it to be somebody else."""
-    line = mind.phrase("inject", who=mind.called(speaker))
-    identity = mind.character.identity
-    return f"{line} {identity}" if identity and not mind.was_said(identity) else line
+def stay_oneself(view: RequestView, reading: Reading, speaker: str) -> str:
+    """Return a refusal to play somebody else."""
+    line = view.phrase("inject", who=view.called(speaker))
+    identity = view.character.identity
+    return f"{line} {identity}" if identity and not view.was_said(identity) else line
 
 
-def keep_secret(mind: Mind, reading: Reading, speaker: str) -> str:
-    """Nobody's confidence is passed on."""
+def keep_secret(view: RequestView, reading: Reading, speaker: str) -> str:
+    """Return a refusal to pass on what somebody confided."""
     other = reading.slots.get("who") or reading.slots.get("who2") or "them"
-    return mind.phrase("secret", other=other, who=mind.called(speaker))
+    return view.phrase("secret", other=other, who=view.called(speaker))
 
 
-def tell(mind: Mind, reading: Reading, speaker: str) -> str:
-    """Take in what somebody tells of himself, and ask on."""
-    who, facts = mind.called(speaker), reading.facts
+def tell(view: RequestView, reading: Reading, speaker: str) -> str:
+    """Acknowledge what speakers tell of themselves."""
+    who, facts = view.called(speaker), reading.facts
     if set(facts) == {"name"}:
-        line = mind.phrase("name", value=facts["name"], who=who)
+        line = view.phrase("name", value=facts["name"], who=who)
     elif (
         len(facts) == 1
         and next(iter(facts)) in {"trade", "home", "likes", "hates", "age"}
         and len(reading.text.split()) <= 9
     ):
         slot, value = next(iter(facts.items()))
-        line = mind.phrase(slot, value=turned_round(value), who=who)
+        line = view.phrase(slot, value=turned_round(value), who=who)
     else:
-        line = echo(mind, reading, speaker)
+        line = echo(view, reading, speaker)
     if SAD.search(reading.text):
-        line = mind.phrase("sad", who=who) + " " + line
-    return _with(line, related(mind, reading, speaker))
+        line = view.phrase("sad", who=who) + " " + line
+    return _with(line, related(view, reading, speaker))
 
 
-def echo(mind: Mind, reading: Reading, speaker: str) -> str:
-    """What was told, said back as understood."""
+def echo(view: RequestView, reading: Reading, speaker: str) -> str:
+    """Return what was told, as understood."""
     fact, who = (
         recalled_answers.as_told(with_subject(CORRECTING.sub("", reading.text))),
-        mind.called(speaker),
+        view.called(speaker),
     )
     fact = re.sub(
         rf"^(?:you are|your name is|hi there you are) {re.escape(who)},? (?:and )?(?=you\b)",
@@ -119,134 +121,136 @@ def echo(mind: Mind, reading: Reading, speaker: str) -> str:
         fact,
     )
     if len(fact) > 110:
-        return mind.phrase("remark", who=who)
-    line = mind.phrase("echo", fact=fact, who=who)
+        return view.phrase("remark", who=who)
+    line = view.phrase("echo", fact=fact, who=who)
     return line.replace(f", {who}", "") if who in words_of_names(fact) else line
 
 
-def felt(mind: Mind, reading: Reading, speaker: str) -> str:
-    """A word of sympathy or gladness alone, where a line is one or the other."""
+def felt(view: RequestView, reading: Reading, speaker: str) -> str:
+    """Return sympathy for a sad line, gladness for a glad one; "" for others."""
     for pattern, key in ((SAD, "sad"), (GLAD, "glad")):
         if pattern.search(reading.text):
-            return mind.phrase(key, who=mind.called(speaker))
+            return view.phrase(key, who=view.called(speaker))
     return ""
 
 
 def words_of_names(text: str) -> set[str]:
-    """The words of a text that begin with a capital."""
+    """Return the words of a text that begin with a capital."""
     return set(re.findall(r"\b[A-ZÀ-Þ][\w'-]*", text))
 
 
-def related(mind: Mind, reading: Reading, speaker: str) -> str:
-    """Something it knows that a statement touches closely, if it has not said it."""
+def related(view: RequestView, reading: Reading, speaker: str) -> str:
+    """Return an unsaid fact that is close to a statement; "" if none."""
     found = [
         item
-        for item in mind.rank(reading.text)
+        for item in view.rank(reading.text)
         if item.cover >= 0.5 and item.passage.source in {"self", "want", "lore"}
     ]
-    fresh = [item for item in found if not mind.was_said(item.passage.text)]
+    fresh = [item for item in found if not view.was_said(item.passage.text)]
     return fresh[0].passage.text if fresh and len(fresh[0].passage.text) < 180 else ""
 
 
-def follow_up(mind: Mind, speaker: str) -> str:
-    """A question about what the speaker has not told yet, none of them twice."""
-    if mind.character.tone == "terse" and mind.seed % 2:
+def follow_up(view: RequestView, speaker: str) -> str:
+    """Return a question about what the speaker has not told, none twice."""
+    if view.character.tone == "terse" and view.seed % 2:
         return ""
-    known = mind.memory.of(speaker)
+    known = view.speaker_facts.of(speaker)
     for slot in FOLLOW_UPS:
-        if slot not in known and not mind.asked_in(f"{slot}_ask"):
-            return mind.phrase(f"{slot}_ask")
+        if slot not in known and not view.asked_in(f"{slot}_ask"):
+            return view.phrase(f"{slot}_ask")
     return ""
 
 
-def remark(mind: Mind, reading: Reading, speaker: str) -> str:
-    """A word on a statement: feeling, something related, an example line, else that it heard."""
-    who = mind.called(speaker)
+def remark(view: RequestView, reading: Reading, speaker: str) -> str:
+    """Comment on a statement: a feeling, a related fact, an example line, or a nod."""
+    who = view.called(speaker)
     if SAD.search(reading.text):
-        tail = related(mind, reading, speaker) or (
-            echo(mind, reading, speaker) if SELF.search(reading.text) else ""
+        tail = related(view, reading, speaker) or (
+            echo(view, reading, speaker) if SELF.search(reading.text) else ""
         )
-        return _with(mind.phrase("sad", who=who), tail)
+        return _with(view.phrase("sad", who=who), tail)
     if GLAD.search(reading.text):
         tail = (
-            echo(mind, reading, speaker)
+            echo(view, reading, speaker)
             if SELF.search(reading.text)
-            else related(mind, reading, speaker)
+            else related(view, reading, speaker)
         )
-        return _with(mind.phrase("glad", who=who), tail)
-    known = related(mind, reading, speaker)
+        return _with(view.phrase("glad", who=who), tail)
+    known = related(view, reading, speaker)
     if SELF.search(reading.text) and len(content(reading.text)) >= 2:
-        return _with(echo(mind, reading, speaker), known)
+        return _with(echo(view, reading, speaker), known)
     if known:
-        return _with(mind.phrase("remark", who=who), known)
-    example = next(iter(mind.untold(mind.character.examples)), "")
+        return _with(view.phrase("remark", who=who), known)
+    example = next(iter(view.untold(view.character.examples)), "")
     if example:
         return ended(example)
-    return mind.phrase("remark", who=who)
+    return view.phrase("remark", who=who)
 
 
-def insult(mind: Mind, reading: Reading, speaker: str) -> str:
-    """Parried, with an edge of its own where the persona has one."""
-    return mind.phrase("insult", who=mind.called(speaker))
+def insult(view: RequestView, reading: Reading, speaker: str) -> str:
+    """Parry an insult."""
+    return view.phrase("insult", who=view.called(speaker))
 
 
-def feeling(mind: Mind, reading: Reading, speaker: str) -> str:
-    """How it is, and what it is about, if that was not told yet."""
-    line = mind.phrase("feeling", who=mind.called(speaker))
-    fresh = mind.untold(mind.character.wants)
+def feeling(view: RequestView, reading: Reading, speaker: str) -> str:
+    """Return how the character is, at times with an untold goal."""
+    line = view.phrase("feeling", who=view.called(speaker))
+    fresh = view.untold(view.character.wants)
     short = [want for want in fresh if len(want) < 120]
     return (
         _with(line, short[0])
-        if short and mind.seed % 2 and mind.character.tone != "terse"
+        if short and view.seed % 2 and view.character.tone != "terse"
         else line
     )
 
 
-def offer_help(mind: Mind, reading: Reading, speaker: str) -> str:
-    """An offer of help: welcome, with what is wanted."""
-    fresh = mind.untold(mind.character.wants) or [""]
-    return _with(mind.phrase("help", who=mind.called(speaker)), fresh[0])
+def offer_help(view: RequestView, reading: Reading, speaker: str) -> str:
+    """Accept an offer of help, with an untold goal."""
+    fresh = view.untold(view.character.wants) or [""]
+    return _with(view.phrase("help", who=view.called(speaker)), fresh[0])
 
 
-def owing(mind: Mind, reading: Reading, speaker: str) -> str:
-    """What the speaker owes: as far as it was told or is known."""
-    told = recalled_answers.from_statements(mind, reading.text, speaker)
-    return told or mind.phrase("owe_nothing", who=mind.called(speaker))
+def owing(view: RequestView, reading: Reading, speaker: str) -> str:
+    """Return what the speaker owes, if it was told."""
+    told = recalled_answers.from_statements(view, reading.text, speaker)
+    return told or view.phrase("owe_nothing", who=view.called(speaker))
 
 
-def own_words(mind: Mind, reading: Reading, speaker: str) -> str:
-    """What it said last, or what it said about something."""
-    if not mind.past.own:
-        return mind.phrase("own_nothing", who=mind.called(speaker))
+def own_words(view: RequestView, reading: Reading, speaker: str) -> str:
+    """Return what the character said last, or said about a topic."""
+    if not view.transcript.own:
+        return view.phrase("own_nothing", who=view.called(speaker))
     about = re.search(r"\b(?:about|of|regarding) (.+)", reading.text)
     wanted = set(content(about[1])) if about else set()
     quoting = [option.split("{")[0] for option in PHRASES["own_words"]]
-    plain = [line for line in mind.past.own if not any(lead in line[:50] for lead in quoting)]
+    plain = [line for line in view.transcript.own if not any(lead in line[:50] for lead in quoting)]
     fitting = [line for line in plain if wanted & set(content(line))]
     if wanted and not fitting:
         return (
-            mind.phrase("own_not", topic=about[1].rstrip("?!. "), who=mind.called(speaker))
+            view.phrase("own_not", topic=about[1].rstrip("?!. "), who=view.called(speaker))
             if about
             else ""
         )
-    line = (fitting or plain or mind.past.own)[-1].replace('"', "'")
-    return mind.phrase("own_words", fact=line[:220], who=mind.called(speaker))
+    line = (fitting or plain or view.transcript.own)[-1].replace('"', "'")
+    return view.phrase("own_words", fact=line[:220], who=view.called(speaker))
 
 
-def limits(mind: Mind, reading: Reading, speaker: str) -> str:
-    """What it would never do."""
-    clause = portrait.never_clause(mind, reading.text) or portrait.nearest_never(mind, reading.text)
+def limits(view: RequestView, reading: Reading, speaker: str) -> str:
+    """Return what the character never does."""
+    clause = persona_answers.never_clause(view, reading.text) or persona_answers.nearest_never(
+        view, reading.text
+    )
     nevers = (
-        [clause] if clause else mind.untold(mind.character.nevers) or list(mind.character.nevers)
+        [clause] if clause else view.untold(view.character.nevers) or list(view.character.nevers)
     )
     if nevers and (clause or re.search(r"never|refuse|won't|not", reading.text)):
-        return mind.told(nevers[0], mind.called(speaker))
-    return answers.answer(mind, reading, speaker)
+        return view.told(nevers[0], view.called(speaker))
+    return answers.answer(view, reading, speaker)
 
 
-def name(mind: Mind, reading: Reading, speaker: str) -> str:
-    """Its name."""
-    return mind.phrase("ask_name", who=mind.called(speaker))
+def name(view: RequestView, reading: Reading, speaker: str) -> str:
+    """Return the character's name."""
+    return view.phrase("ask_name", who=view.called(speaker))
 
 
 def _with(line: str, tail: str) -> str:
@@ -260,28 +264,28 @@ PLAIN = {
 HANDLERS: dict[str, Handler] = {
     "nature": nature, "inject": stay_oneself, "secret_of": keep_secret, "greet": greet, "tell": tell,
     "insult": insult, "ask_feeling": feeling, "own_words": own_words, "owing": owing, "ask_likes": answers.answer,
-    "ask_dislikes": answers.answer, "ask_never": limits, "ask_name": name, "said_by": hearsay.said_by,
-    "identity": lambda mind, reading, speaker: about_self.who_it_is(mind, reading, speaker) or answers.answer(mind, reading, speaker),
-    "who_runs": lambda mind, _, speaker: portrait.self_portrait(mind, speaker),
-    "invite": about_self.invited, "count": sights.count, "what_now": lambda mind, _, speaker: portrait.goals(mind, speaker), "my_looks": senses.looks_of_speaker,
-    "senses": senses.sensed, "other_seen": senses.other_seen,
-    "ask_ways": lambda mind, _, speaker: portrait.ways(mind, speaker),
-    "talked_to": lambda mind, _, speaker: hearsay.talked_to(mind, speaker),
-    "ask_self": lambda mind, _, speaker: portrait.self_portrait(mind, speaker),
-    "ask_goal": lambda mind, _, speaker: portrait.goals(mind, speaker),
-    "who_came": lambda mind, _, speaker: hearsay.who_came(mind, speaker),
-    "saw": sights.saw, "is_there": sights.is_there,
-    "request": portrait.asked_for, "offer_help": offer_help,
-    "ask_doing": lambda mind, _, speaker: portrait.doing(mind, speaker),
-    "ask_past": lambda mind, _, speaker: portrait.past(mind, speaker),
-    "story": lambda mind, reading, speaker: portrait.tale(mind, reading.text, speaker),
-    "who_here": lambda mind, _, speaker: sights.people(mind, speaker),
-    "what_here": lambda mind, _, speaker: sights.things(mind, speaker),
-    "carry": lambda mind, _, speaker: sights.carrying(mind, speaker),
-    "where": sights.place,
-    "time": lambda mind, _, speaker: sights.time(mind, speaker),
-    "have": sights.having, "exits": sights.exits, "way_to": sights.way_to, "opinion": answers.opinion,
-    "ask_about": portrait.about, "question": answers.answer,
+    "ask_dislikes": answers.answer, "ask_never": limits, "ask_name": name, "said_by": reported_speech.said_by,
+    "identity": lambda view, reading, speaker: aspect_answers.who_it_is(view, reading, speaker) or answers.answer(view, reading, speaker),
+    "who_runs": lambda view, _, speaker: persona_answers.self_portrait(view, speaker),
+    "invite": aspect_answers.invited, "count": scene_answers.count, "what_now": lambda view, _, speaker: persona_answers.goals(view, speaker), "my_looks": sensory_answers.looks_of_speaker,
+    "senses": sensory_answers.sensed, "other_seen": sensory_answers.other_seen,
+    "ask_ways": lambda view, _, speaker: persona_answers.ways(view, speaker),
+    "talked_to": lambda view, _, speaker: reported_speech.talked_to(view, speaker),
+    "ask_self": lambda view, _, speaker: persona_answers.self_portrait(view, speaker),
+    "ask_goal": lambda view, _, speaker: persona_answers.goals(view, speaker),
+    "who_came": lambda view, _, speaker: reported_speech.who_came(view, speaker),
+    "saw": scene_answers.saw, "is_there": scene_answers.is_there,
+    "request": persona_answers.asked_for, "offer_help": offer_help,
+    "ask_doing": lambda view, _, speaker: persona_answers.doing(view, speaker),
+    "ask_past": lambda view, _, speaker: persona_answers.past(view, speaker),
+    "story": lambda view, reading, speaker: persona_answers.tale(view, reading.text, speaker),
+    "who_here": lambda view, _, speaker: scene_answers.people(view, speaker),
+    "what_here": lambda view, _, speaker: scene_answers.things(view, speaker),
+    "carry": lambda view, _, speaker: scene_answers.carrying(view, speaker),
+    "where": scene_answers.place,
+    "time": lambda view, _, speaker: scene_answers.time(view, speaker),
+    "have": scene_answers.having, "exits": scene_answers.exits, "way_to": scene_answers.way_to, "opinion": answers.opinion,
+    "ask_about": persona_answers.about, "question": answers.answer,
     **dict.fromkeys(
         ("recall_name", "recall_last", "recall_first", "recall_all", "recall_trade", "recall_home", "recall_age", "recall_hates",
          "recall_likes", "recall_quest", "recall_topic"),

@@ -1,4 +1,4 @@
-"""All a reply can draw on, read once from the request, and the choice of words."""
+"""One request: all that an answer can use, and the choice of phrases."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from functools import cached_property
 from evennia_ai.offline.character import Character, read_character
 from evennia_ai.offline.knowledge import Found, Passage, lore_passages, rank, seen_passages
 from evennia_ai.offline.phrases import PHRASES
-from evennia_ai.offline.speaker_facts import Memory, read_memory
-from evennia_ai.offline.transcript import Past, read_past
+from evennia_ai.offline.speaker_facts import SpeakerFacts, read_speaker_facts
+from evennia_ai.offline.transcript import Transcript, read_transcript
 from evennia_ai.offline.words import (
     an,
     capital,
@@ -34,51 +34,51 @@ NAMED = re.compile(
 
 
 @dataclass(frozen=True)
-class Mind:
-    """One request, understood."""
+class RequestView:
+    """One request, read once."""
 
     scene: Scene
     character: Character
-    past: Past
-    memory: Memory
+    transcript: Transcript
+    speaker_facts: SpeakerFacts
     passages: tuple[Passage, ...]
     tools: frozenset[str]
     seed: int
 
     @property
     def name(self) -> str:
-        """Its own name."""
+        """Return the character's own name."""
         return self.scene.name
 
     def called(self, speaker: str) -> str:
-        """What it calls a speaker: the name he gave, else the one it sees."""
-        return self.memory.of(speaker).get("name", speaker)
+        """Return the name that a speaker gave, else the name that the character sees."""
+        return self.speaker_facts.of(speaker).get("name", speaker)
 
     def rank(self, question: str) -> list[Found]:
-        """What it knows about a question, nearest first; its own name asks for nothing."""
+        """Return what the character knows about a question, best match first."""
         return rank(question, self.passages, (self.name,))
 
     def was_said(self, text: str) -> bool:
-        """True where it said this before in the conversation."""
+        """Return True if the character said this before in the conversation."""
         return text.rstrip(".!?").lower() in self.own_talk
 
     def asked_in(self, key: str) -> bool:
-        """True where it asked one of these questions before."""
+        """Return True if the character asked one of the questions of a key before."""
         ends = [option.split("{")[0].rstrip("?").lower() for option in PHRASES[key]]
         return any(end in self.own_talk for end in ends)
 
     @cached_property
     def own_talk(self) -> str:
-        """Everything it said, in lower case."""
-        return "\n".join(self.past.own).lower()
+        """Return everything that the character said, in lower case."""
+        return "\n".join(self.transcript.own).lower()
 
     @cached_property
     def spoken(self) -> frozenset[str]:
-        """The longer sentences it spoke."""
-        return frozenset(part for line in self.past.own for part in long_sentences(line))
+        """Return the longer sentences that the character spoke."""
+        return frozenset(part for line in self.transcript.own for part in long_sentences(line))
 
     def phrase(self, key: str, **slots: str) -> str:
-        """One of the phrasings of a key, one that it has not used yet if there is any."""
+        """Return a phrase of a key with its slots filled, if possible an unused one."""
         for slot in CAPITALISED:
             if slot in slots:
                 slots[f"{slot}_capital"] = capital(slots[slot])
@@ -90,11 +90,11 @@ class Mind:
         return next(iter((*unsaid, *fresh)), made[0])
 
     def repeats(self, text: str) -> bool:
-        """True where a sentence of some length in it was spoken before, word for word."""
+        """Return True if a longer sentence of the text was spoken before, word for word."""
         return any(part in self.spoken for part in long_sentences(text))
 
     def told(self, fact: str, who: str) -> str:
-        """A fact as it stands, or with "as I said" where it was said before."""
+        """Return a fact, with "as I said" or the like if it was said before."""
         fact = re.sub(r"\. ([A-Z]\w*)", lambda found: f"; {small(found[1])}", ended(fact))
         return (
             self.phrase("again", fact=fact, who=who)
@@ -103,11 +103,11 @@ class Mind:
         )
 
     def untold(self, texts: Iterable[str]) -> list[str]:
-        """Those it has not said yet."""
+        """Return the texts that the character has not said yet."""
         return [text for text in texts if not self.was_said(text)]
 
     def offers(self) -> list[str]:
-        """Names it knows something about."""
+        """Return names that the character knows something about."""
         own = {*words(self.name), "i", "you"}
         everything = (
             *self.character.facts,
@@ -119,37 +119,37 @@ class Mind:
 
 
 def long_sentences(text: str) -> list[str]:
-    """The sentences of four words and more, without case and marks."""
+    """Return the sentences of four words and more, without case and punctuation."""
     parts = (words(part) for part in re.split(r"[.!?…]+", text))
     return [" ".join(part) for part in parts if len(part) > 3]
 
 
 def seen_parts(text: str) -> list[str]:
-    """What a look or a walk showed, in sentences that can be said."""
+    """Return what a look or a walk showed, as sentences to say."""
     lists = re.compile(r"(People|Things|Exits): ([^.]*)\.")
     plain = [ended(part) for part in sentences(lists.sub("", text)) if len(part) > 3]
     things = next((m[2].split(", ") for m in lists.finditer(text) if m[1] == "Things"), [])
     return [*plain, f"There I saw {listed([an(name) for name in things])}."] if things else plain
 
 
-def read_mind(request: LLMRequest) -> Mind:
-    """Read a request once."""
+def read_request(request: LLMRequest) -> RequestView:
+    """Return the view of a request."""
     scene = request.scene
     persona = scene.persona if isinstance(scene.persona, Persona) else Persona(str(scene.persona))
-    past = read_past(request)
+    transcript = read_transcript(request)
     character = read_character(persona, scene.name)
-    return Mind(
+    return RequestView(
         scene=scene,
         character=character,
-        past=past,
-        memory=read_memory(past.heard, scene.name),
-        passages=tuple(_passages(scene, character, past)),
+        transcript=transcript,
+        speaker_facts=read_speaker_facts(transcript.heard, scene.name),
+        passages=tuple(_passages(scene, character, transcript)),
         tools=frozenset(str(tool.get("function", {}).get("name", "")) for tool in request.tools),
-        seed=seed_of(past.length, *(line.text for line in scene.lines)),
+        seed=seed_of(transcript.length, *(line.text for line in scene.lines)),
     )
 
 
-def _passages(scene: Scene, character: Character, past: Past) -> list[Passage]:
+def _passages(scene: Scene, character: Character, transcript: Transcript) -> list[Passage]:
     found = [Passage(text, "self") for text in character.facts if text not in character.wants]
     found += [Passage(text, "aside") for text in character.asides]
     found += [Passage(text, "want", "want goal need") for text in character.wants]
@@ -157,11 +157,11 @@ def _passages(scene: Scene, character: Character, past: Past) -> list[Passage]:
     found += lore_passages(scene.lore)
     found += seen_passages(scene.situation.description)
     found += [Passage(ended(note), "seen") for note in getattr(scene.situation, "notes", ())]
-    for item, to in past.gifts:
+    for item, to in transcript.gifts:
         found.append(Passage(f"I gave {with_article(item)} to {to}.", "deed", "hand have who"))
-    for sight in dict.fromkeys(past.sights):
+    for sight in dict.fromkeys(transcript.sights):
         title, _, text = sight.partition(": ")
         if title != scene.situation.place and "nothing special" not in text:
             found += [Passage(part, "saw", title) for part in seen_parts(text)]
-    found += [Passage(said.text, "note") for said in past.heard if said.kind == "note"]
+    found += [Passage(said.text, "note") for said in transcript.heard if said.kind == "note"]
     return found

@@ -1,6 +1,6 @@
-"""What each speaker told: facts with a name, and every statement; the latest word counts.
+"""What each speaker told: named facts and statements; the latest value wins.
 
-It is read anew from each request's messages, so it holds nothing the prompt's audience may not know.
+It is read anew from each request, so it holds nothing that the prompt's audience may not know.
 """
 
 # ruff: noqa: E501  # a pattern is read best in one piece
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from evennia_ai.offline.address import without_name
-from evennia_ai.offline.telling import ABOUT_SELF, CAPS, facts_in, is_question
+from evennia_ai.offline.sentence_facts import ABOUT_SELF, CAPS, facts_in, is_question
 from evennia_ai.offline.transcript import Said
 from evennia_ai.offline.words import WORD, plain_spelling, sentences, with_article
 
@@ -75,10 +75,11 @@ BARE = re.compile(rf"^(?:{NUMBER.pattern}|{CAPS})[.!]*$", re.I)
 
 @dataclass(frozen=True, eq=False)
 class Statement:
-    """One sentence of a speaker's; ``order`` counts up, ``line`` is the heard line it stood in.
+    """One sentence of a speaker.
 
-    ``kind`` is told, asked (a question, a wish, an order), did (a gift) or came (an arrival); ``context`` is
-    what the speaker had told before it, where the sentence leans on that ("He has one ear.").
+    ``order`` numbers the statements, ``line`` the heard lines.
+    ``kind`` is told, asked (a question, a request, an order), did (a gift) or came (an arrival).
+    ``context`` is the speaker's earlier statement, if a pronoun refers to it ("He has one ear.").
     """
 
     speaker: str
@@ -90,20 +91,20 @@ class Statement:
 
 
 @dataclass
-class Memory:
-    """Everything told in the conversation, by speaker."""
+class SpeakerFacts:
+    """Everything that was told in the conversation, by speaker."""
 
     statements: list[Statement] = field(default_factory=list)
     facts: dict[str, dict[str, str]] = field(default_factory=dict)
-    mended: dict[str, str] = field(default_factory=dict)
+    corrections: dict[str, str] = field(default_factory=dict)
     last: dict[str, Statement] = field(default_factory=dict)
 
     def of(self, speaker: str) -> dict[str, str]:
-        """The named facts a speaker told."""
+        """Return the named facts that a speaker told."""
         return self.facts.get(speaker, {})
 
     def told_by(self, speaker: str, *kinds: str) -> list[Statement]:
-        """A speaker's statements of these kinds, of what was told where none is named."""
+        """Return a speaker's statements of these kinds, ``told`` if none is given."""
         wanted = kinds or ("told",)
         return [i for i in self.statements if i.speaker == speaker and i.kind in wanted]
 
@@ -119,25 +120,32 @@ class Memory:
             self.last[speaker] = made
 
 
-def read_memory(heard: Sequence[Said], own_name: str = "") -> Memory:
-    """Read what was told out of what was heard, in its order; ``own_name`` is who was told it."""
-    memory = Memory()
+def read_speaker_facts(heard: Sequence[Said], own_name: str = "") -> SpeakerFacts:
+    """Return what the speakers told in these lines.
+
+    Args:
+        heard: the lines, oldest first.
+        own_name: the character's name, which is removed where it addresses the character.
+    """
+    told = SpeakerFacts()
     for number, said in enumerate(heard):
         if said.kind in {"say", "whisper"}:
             line = plain_spelling(said.text)
             for sentence in (s for s in sentences(line) if not is_fragment(s, line)):
                 plain = without_name(sentence, own_name) if own_name else sentence
-                remember(memory, said.speaker, completed(plain, said.after), number)
+                remember(told, said.speaker, completed(plain, said.after), number)
         elif said.kind == "give":
-            memory.add(said.speaker, f"I gave you {with_article(said.text)}.", number, "did")
+            told.add(said.speaker, f"I gave you {with_article(said.text)}.", number, "did")
         elif said.kind == "arrives":
-            memory.add(said.speaker, "I came in.", number, "came")
-    return memory
+            told.add(said.speaker, "I came in.", number, "came")
+    return told
 
 
 def completed(sentence: str, after: str) -> str:
-    """A bare answer to the character's own question as a whole sentence: "Karlholm." → "I come
-    from Karlholm."."""
+    """Return a bare answer to the character's own question as a whole sentence.
+
+    "Karlholm." becomes "I come from Karlholm.".
+    """
     words_in = sentence.rstrip(".!").split()
     if not after.rstrip().endswith("?") or not 0 < len(words_in) <= 5 or "?" in sentence:
         return sentence
@@ -151,7 +159,7 @@ def completed(sentence: str, after: str) -> str:
 
 
 def with_subject(sentence: str) -> str:
-    """A sentence in telegram style with its "I": "lost my lantern" → "I lost my lantern"."""
+    """Return a telegram-style sentence with its "I": "lost my lantern"."""
     if sentence.rstrip().endswith("?") or re.match(
         r"(?:have|come|want|need|like|got) (?:you|to|a (?:seat|look))?\b$|(?:come|have) (?:here|in|with|back|to|a|some|on|along|over)\b",
         sentence,
@@ -166,15 +174,15 @@ def with_subject(sentence: str) -> str:
 
 
 def is_fragment(sentence: str, line: str) -> bool:
-    """True for a few words that only lead up to a question in the same line: "so, my village."."""
+    """Return True for a few words that only introduce a question in the same line."""
     return "?" in line and "?" not in sentence and len(sentence.split()) < 4
 
 
-def remember(memory: Memory, speaker: str, sentence: str, line: int) -> None:
-    """Add one sentence of a speaker: as told where it states something, else as asked."""
+def remember(told: SpeakerFacts, speaker: str, sentence: str, line: int) -> None:
+    """Add one sentence of a speaker: told if it states something, else asked."""
     sentence = with_subject(GREETING.sub("", sentence))
     corrects = CORRECTION.search(sentence) or NEGATED.search(sentence)
-    if corrects and not is_question(sentence) and _correct(memory, speaker, sentence):
+    if corrects and not is_question(sentence) and _correct(told, speaker, sentence):
         return
     text = CORRECTION.sub("", sentence).strip(" ,") if CORRECTION.match(sentence) else sentence
     if not WORD.search(text) or re.fullmatch(r"not \w+\W*", text):
@@ -182,14 +190,14 @@ def remember(memory: Memory, speaker: str, sentence: str, line: int) -> None:
     asking = is_question(sentence)
     facts = facts_in(text) if not asking and ABOUT_SELF.search(text) else {}
     asks = asking or (IMPERATIVE.match(sentence) and not facts)
-    memory.add(speaker, text or sentence, line, "asked" if asks else "told")
+    told.add(speaker, text or sentence, line, "asked" if asks else "told")
     if facts:
-        memory.facts.setdefault(speaker, {}).update(facts)
+        told.facts.setdefault(speaker, {}).update(facts)
 
 
-def _correct(memory: Memory, speaker: str, sentence: str) -> bool:
-    """Put a correction into the statement it mends, as the newest; False where none fits."""
-    newest = (i for i in reversed(memory.statements) if i.speaker == speaker and i.kind == "told")
+def _correct(told: SpeakerFacts, speaker: str, sentence: str) -> bool:
+    """Apply a correction to the statement it refers to; return False if none fits."""
+    newest = (i for i in reversed(told.statements) if i.speaker == speaker and i.kind == "told")
     earlier = list(islice(newest, 12))
     plain = APOLOGY.sub("", sentence)
     pair = NOT_FIRST.search(plain) or NOT_THIS.search(plain)
@@ -198,7 +206,7 @@ def _correct(memory: Memory, speaker: str, sentence: str) -> bool:
         for statement in earlier:
             if re.search(rf"\b{re.escape(old)}\b", statement.text, re.I):
                 new = _same_kind(pair["new"], old)
-                memory.mended[sentence] = _replace(memory, speaker, statement, old, new)
+                told.corrections[sentence] = _replace(told, speaker, statement, old, new)
                 return True
     if facts_in(CORRECTION.sub("", sentence).strip(" ,")):
         return False
@@ -206,21 +214,21 @@ def _correct(memory: Memory, speaker: str, sentence: str) -> bool:
     bare = plain.strip(" ,.!")
     short = len(bare.split()) <= 4 and plain != sentence and not ABOUT_SELF.search(bare)
     new = meant["new"] if meant else bare if BARE.match(bare) or short else ""
-    mended = _mend(memory, speaker, earlier, new) if new and earlier else ""
+    mended = _mend(told, speaker, earlier, new) if new and earlier else ""
     if mended:
-        memory.mended[sentence] = mended
+        told.corrections[sentence] = mended
     return bool(mended)
 
 
 def _same_kind(new: str, old: str) -> str:
-    """The part of a correction that stands for the old word: a number for a number."""
+    """Return the part of a correction that replaces the old word."""
     if NUMBER.fullmatch(old) and (number := NUMBER.search(new)):
         return number[0]
     return _last_words(new)
 
 
 def _last_words(text: str) -> str:
-    """As in "it is the Heron" → "Heron", what stands for the old word."""
+    """Return the words that replace the old ones: "it is the Heron" gives "Heron"."""
     text = re.sub(
         r"^.*\b(?:is|it's|was|are|be|meant|mean|say|in|from|at|have|a|an|the)\s+",
         "",
@@ -230,8 +238,8 @@ def _last_words(text: str) -> str:
     return text.strip()
 
 
-def _mend(memory: Memory, speaker: str, earlier: list[Statement], new: str) -> str:
-    """Put a new number or name where the statement had one; returns the mended text."""
+def _mend(told: SpeakerFacts, speaker: str, earlier: list[Statement], new: str) -> str:
+    """Replace a number or name in a recent statement; return its text, or ""."""
     for pattern in (NUMBER, NAMED):
         better = pattern.search("x " + new.strip(" '"))
         if not better:
@@ -239,15 +247,15 @@ def _mend(memory: Memory, speaker: str, earlier: list[Statement], new: str) -> s
         for statement in earlier[:4]:
             found = [match[0] for match in pattern.finditer(statement.text)]
             if found:
-                return _replace(memory, speaker, statement, found[-1], better[0])
+                return _replace(told, speaker, statement, found[-1], better[0])
     return ""
 
 
-def _replace(memory: Memory, speaker: str, statement: Statement, old: str, new: str) -> str:
+def _replace(told: SpeakerFacts, speaker: str, statement: Statement, old: str, new: str) -> str:
     text = re.sub(rf"\b{re.escape(old)}\b", lambda _: new, statement.text, flags=re.I)
-    memory.statements.remove(statement)
-    memory.statements.append(replace(statement, text=text))
-    facts = memory.facts.setdefault(speaker, {})
+    told.statements.remove(statement)
+    told.statements.append(replace(statement, text=text))
+    facts = told.facts.setdefault(speaker, {})
     for slot, value in facts.items():
         facts[slot] = re.sub(rf"\b{re.escape(old)}\b", lambda _: new, value, flags=re.I)
     return text

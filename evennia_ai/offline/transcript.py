@@ -1,4 +1,4 @@
-"""What a request's messages say: who said what, what it said itself, what it did this turn."""
+"""A request's messages: who said what, and what the character did."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
+from evennia_ai.messages import WireMessage
 from evennia_ai.ports import LLMRequest
 
 SAID = re.compile(r"(.{1,80}?) (says|whispers to you): (.*)", re.DOTALL)
 CAME = re.compile(r"\((.{1,80}?) (arrives|leaves)\.\)")
 GAVE = re.compile(r"\((.{1,80}?) gives you (.*)\.\)", re.DOTALL)
-# A line longer than this is read no further, so that nobody can hold the reactor with one.
+# The rest of a longer line is ignored, so that no line blocks the reactor.
 READ_CHARS = 600
 MOST_ROWS = 400  # of a summary
 SPEECH = frozenset({"say", "whisper"})
@@ -25,25 +25,25 @@ FAILED = re.compile(
     re.I,
 )
 
-# What comes to mind of talk out of view; and a bullet of a summary: "- Ann (whispered): I am ill."
-IN_MIND = ("You remember: ", "Keep in mind: ", "At hand: ")
+# Labels of recalled lines; and a bullet of a summary: "- Ann (whispered): I am ill."
+RECALL_LABELS = ("You remember: ", "Keep in mind: ", "At hand: ")
 DATED = re.compile(r"\d{4}-\d\d-\d\d(?:, [^:]{1,80} told you)?(?:, from [^:]{1,80})?: ")
 RECALLED = re.compile(
     rf"- (?:{DATED.pattern})?"
     r"(?P<speaker>(?!\d{4}-)[^:\n]{1,40}?)(?P<whispered> \(whispered\))?: (?P<words>.+)"
 )
-LONG_AGO = -1  # before anything it said that is still in view
+LONG_AGO = -1  # before every line in the context window
 DESCRIBED = re.compile(r"[^.:!?]{2,60}: ")
 MACHINERY = re.compile(r"\b(?:do not fit|nothing was done|refused)\b", re.I)
 
 
 @dataclass(frozen=True)
 class Said:
-    """One heard line of the past.
+    """One line that the character heard.
 
-    ``kind`` is say, whisper, give, arrives, leaves, seen (an emote or an event) or note; ``after``
-    is what the character had said last before it, ``answers`` how many lines it had said by then,
-    `LONG_AGO` for what is remembered of talk out of view.
+    ``kind`` is say, whisper, give, arrives, leaves, seen (an emote or an event) or note.
+    ``after`` is the character's last line before it, and ``answers`` the number of lines it had
+    said by then; `LONG_AGO` marks what is recalled from outside the context window.
     """
 
     kind: str
@@ -55,26 +55,27 @@ class Said:
 
 @dataclass(frozen=True)
 class Act:
-    """One tool call of this turn and what came back."""
+    """One tool call of this turn and its result."""
 
     name: str
-    arguments: Mapping[str, Any]
+    arguments: Mapping[str, object]
     result: str
 
     @property
     def failed(self) -> bool:
-        """True where the result reads like a refusal; "Name: what is seen" never does."""
+        """Return True if the result reads like a refusal; "Name: description" never does."""
         if DESCRIBED.match(self.result) and not MACHINERY.search(self.result):
             return False
         return bool(FAILED.search(self.result[:160]))
 
 
 @dataclass(frozen=True)
-class Past:
-    """The conversation in the prompt, oldest first: ``own`` are its own spoken lines, ``talk`` all
-    that was said by anybody, ``deeds`` everything it said, showed or left undone, ``since`` what
-    was heard after that, ``sights`` what looking and walking showed, ``gifts`` what it gave to
-    whom, ``about`` what its day has planned for now.
+class Transcript:
+    """The conversation in the prompt, oldest first.
+
+    ``own`` are the character's spoken lines, ``talk`` all lines that anybody spoke. ``deeds`` are
+    its acts as (tool, text), ``since`` what it heard after the last of them. ``sights`` are results
+    of looking and walking, ``gifts`` are (item, receiver), ``about`` is the day plan's entry now.
     """
 
     heard: tuple[Said, ...] = ()
@@ -91,54 +92,54 @@ class Past:
     length: int = 0
 
     def met(self, speaker: str) -> bool:
-        """True where it answered this speaker before."""
+        """Return True if the character answered this speaker before."""
         return any(
             said.speaker == speaker and said.kind in TALK and said.answers < len(self.own)
             for said in self.heard
         )
 
     def came_back(self, speaker: str) -> bool:
-        """True where this speaker came in after they had talked, and nothing was said since."""
+        """Return True if this speaker came in again, and nothing was said since."""
         own = [said for said in self.heard if said.speaker == speaker]
         last = max((i for i, said in enumerate(own) if said.kind == "arrives"), default=0)
         talked = any(said.kind in TALK for said in own[:last])
         return talked and own[last].answers == len(self.own)
 
 
-def read_past(request: LLMRequest) -> Past:
-    """Read the messages once; anything that is not understood is passed over."""
-    notes = _Notes()
+def read_transcript(request: LLMRequest) -> Transcript:
+    """Return the transcript of a request; skip messages that are not understood."""
+    reader = _TranscriptReader()
     for message in request.messages:
         role, content = message.get("role"), message.get("content")
         text = content if isinstance(content, str) else ""
         if role == "user" and _is_situation(text):
-            notes.time = _row(text, "Time: ")
-            notes.about = _row(text, "You are about: ")
-            notes.remembered = _read_in_mind(text)
+            reader.time = _row(text, "Time: ")
+            reader.about = _row(text, "You are about: ")
+            reader.remembered = _read_recalled_lines(text)
         elif role == "user":
-            notes.hear(text)
+            reader.hear(text)
         elif role == "assistant":
-            notes.recall_own(text, _calls(message))
+            reader.recall_own(text, _calls(message))
         elif role == "tool":
-            notes.take_result(text)
-    return Past(
-        heard=(*notes.remembered, *notes.heard),
-        own=tuple(notes.own),
-        emotes=tuple(notes.emotes),
-        talk=tuple(notes.talk),
-        deeds=tuple(notes.deeds),
-        since=tuple(notes.since),
-        sights=tuple(notes.sights),
-        gifts=tuple(notes.gifts),
+            reader.take_result(text)
+    return Transcript(
+        heard=(*reader.remembered, *reader.heard),
+        own=tuple(reader.own),
+        emotes=tuple(reader.emotes),
+        talk=tuple(reader.talk),
+        deeds=tuple(reader.deeds),
+        since=tuple(reader.since),
+        sights=tuple(reader.sights),
+        gifts=tuple(reader.gifts),
         acts=_acts_of_turn(request.messages, request.scene.step),
-        time=notes.time,
-        about=notes.about,
+        time=reader.time,
+        about=reader.about,
         length=len(request.messages),
     )
 
 
-class _Notes:
-    """What is gathered while the messages are read from first to last."""
+class _TranscriptReader:
+    """Collects the transcript, message by message."""
 
     def __init__(self) -> None:
         self.heard: list[Said] = []
@@ -152,10 +153,10 @@ class _Notes:
         self.gifts: list[tuple[str, str]] = []
         self.time = ""
         self.about = ""
-        self._pending: list[tuple[str, dict[str, Any]]] = []
+        self._pending: list[tuple[str, dict[str, object]]] = []
 
     def hear(self, text: str) -> None:
-        """A line of somebody else's."""
+        """Add a line of somebody else."""
         after = self.own[-1] if self.own else ""
         for said in _read_heard(text, after):
             if said.answers == LONG_AGO:
@@ -165,8 +166,8 @@ class _Notes:
             self.since.append(said)
             self.talk.append(said.text)
 
-    def recall_own(self, text: str, calls: list[tuple[str, dict[str, Any]]]) -> None:
-        """A reply of its own."""
+    def recall_own(self, text: str, calls: list[tuple[str, dict[str, object]]]) -> None:
+        """Add one of the character's replies."""
         spoken = [text] if text else []
         spoken += [str(a["text"]) for name, a in calls if name in SPEECH and a.get("text")]
         self.own += spoken
@@ -180,7 +181,7 @@ class _Notes:
         self._pending = list(calls)
 
     def take_result(self, text: str) -> None:
-        """What came back from the call next in line."""
+        """Add the result of the next pending call."""
         if not self._pending:
             return
         name, arguments = self._pending.pop(0)
@@ -193,8 +194,8 @@ class _Notes:
             self.talk.append(str(arguments.get("item", "")))
 
 
-def _is_situation(content: Any) -> bool:
-    """True for the prompt's last part, which nobody said."""
+def _is_situation(content: object) -> bool:
+    """Return True for the prompt's last part, which nobody said."""
     return isinstance(content, str) and content.startswith("<situation>")
 
 
@@ -204,7 +205,7 @@ def _row(text: str, label: str) -> str:
 
 
 def _read_heard(text: str, after: str) -> list[Said]:
-    """What one message tells: a line that was heard, or a summary of many rows."""
+    """Return the lines in one message: one heard line, or the rows of a summary."""
     summary, text = text, text[:READ_CHARS]
     if text.startswith("("):
         gift, came = GAVE.fullmatch(text), CAME.fullmatch(text)
@@ -221,11 +222,11 @@ def _read_heard(text: str, after: str) -> list[Said]:
     ]
 
 
-def _read_in_mind(text: str) -> list[Said]:
-    """What comes to mind, from the prompt's last part."""
+def _read_recalled_lines(text: str) -> list[Said]:
+    """Return the recalled lines in the prompt's last part."""
     found = []
     for row in text.splitlines():
-        label = next((label for label in IN_MIND if row.startswith(label)), None)
+        label = next((label for label in RECALL_LABELS if row.startswith(label)), None)
         if label is not None:
             words = DATED.sub("", row.removeprefix(label)[:READ_CHARS], count=1)
             found.append(_read_recalled(f"- {words}") or Said("note", "", words, "", LONG_AGO))
@@ -233,7 +234,7 @@ def _read_in_mind(text: str) -> list[Said]:
 
 
 def _read_recalled(row: str) -> Said | None:
-    """A bullet as what somebody said long ago, None where it is another kind of note."""
+    """Return a bullet as a line that somebody said long ago, None for another note."""
     found = RECALLED.fullmatch(row)
     if found is None:
         return None
@@ -241,7 +242,7 @@ def _read_recalled(row: str) -> Said | None:
     return Said(kind, found["speaker"], found["words"], "", LONG_AGO)
 
 
-def _calls(message: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+def _calls(message: WireMessage) -> list[tuple[str, dict[str, object]]]:
     found = []
     for call in message.get("tool_calls") or ():
         function = call.get("function", {})
@@ -254,9 +255,11 @@ def _calls(message: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     return found
 
 
-def _acts_of_turn(messages: Sequence[Mapping[str, Any]], step: int) -> tuple[Act, ...]:
-    """The calls made since the last heard line, in a turn that is past its first step. A reply's
-    calls may stand in one message or in one each."""
+def _acts_of_turn(messages: Sequence[WireMessage], step: int) -> tuple[Act, ...]:
+    """Return the calls since the last heard line, if the turn is past its first step.
+
+    The calls of one reply may stand in one message, or in one message each.
+    """
     found: list[int] = []
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
@@ -273,7 +276,7 @@ def _acts_of_turn(messages: Sequence[Mapping[str, Any]], step: int) -> tuple[Act
     return tuple(acts)
 
 
-def _results_after(messages: Sequence[Mapping[str, Any]], index: int) -> list[str]:
+def _results_after(messages: Sequence[WireMessage], index: int) -> list[str]:
     results = []
     for message in messages[index + 1 :]:
         if message.get("role") != "tool":

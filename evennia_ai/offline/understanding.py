@@ -1,6 +1,6 @@
-"""What a line is: each of its sentences as an intent with its slots, by a table of patterns.
+"""What a line means: each of its sentences as an intent with its slots.
 
-The table is read from the top, the first row that fits decides; what stands lower is more general.
+The first row of the table that matches decides; lower rows are more general.
 """
 
 # ruff: noqa: E501  # a pattern is read best in one piece
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from evennia_ai.offline.address import is_call, without_name
 from evennia_ai.offline.intents import ROWS
-from evennia_ai.offline.telling import facts_in, is_question, plain_question
+from evennia_ai.offline.sentence_facts import facts_in, is_question, plain_question
 from evennia_ai.offline.words import SENTENCE_END, WORD, content, plain_spelling, words
 
 NEEDS_CAPITALS = frozenset({"said_by", "secret_of", "other_seen"})
@@ -20,7 +20,6 @@ TABLE = tuple(
     (name, re.compile(pattern, 0 if name in NEEDS_CAPITALS else re.I)) for name, pattern in ROWS
 )
 COURTESY = frozenset({"greet", "farewell", "thanks", "sorry", "praise", "yes", "no", "laugh"})
-STATES = frozenset({"praise", "thanks", "sorry"})
 LEAD = re.compile(
     r"^(?:(?:and|but|so|well|oh|ah|now|then|also|please|um|er|hm+|ok|okay|haha|hey)\b[,:]?\s+|(?:listen|look|say|wait)[,:]\s+)+",
     re.I,
@@ -33,7 +32,7 @@ VOWEL = re.compile(r"[aeiouyäöüáéíóúàèìòùâêîôûåøæ]|[^\x00-\
 
 @dataclass(frozen=True)
 class Reading:
-    """One sentence understood; ``slots`` are what its pattern caught, ``facts`` what it tells."""
+    """One sentence understood: ``slots`` of its pattern, and ``facts`` it tells."""
 
     intent: str
     text: str
@@ -42,12 +41,12 @@ class Reading:
 
     @property
     def topic(self) -> str:
-        """What it is about, where the pattern tells; else the whole sentence."""
+        """Return the topic that the pattern found, else the whole sentence."""
         return next((v for k, v in self.slots.items() if k.startswith("topic")), self.text)
 
 
 def read_line(text: str, own_name: str) -> list[Reading]:
-    """The sentences of a line, each understood."""
+    """Return the readings of the sentences in a line."""
     if is_call(text, own_name):
         return [Reading("called", text)]
     if not WORD.search(text):
@@ -58,13 +57,13 @@ def read_line(text: str, own_name: str) -> list[Reading]:
 
 
 def is_scrap(reading: Reading) -> bool:
-    """True for a few words that ask and tell nothing: "and me?", "so,"."""
+    """Return True for a few words without content: "and me?", "so,"."""
     vague = reading.intent in {"question", "statement"} and len(reading.text.split()) <= 3
     return vague and not content(reading.text)
 
 
 def parts_of(text: str, own_name: str) -> list[str]:
-    """The sentences of a line without the name they address, a greeting standing alone."""
+    """Return a line's sentences without the addressed name, greetings apart."""
     found: list[str] = []
     for sentence in SENTENCE_END.split(plain_spelling(text)):
         plain = without_name(sentence.strip(), own_name)
@@ -79,7 +78,7 @@ def parts_of(text: str, own_name: str) -> list[str]:
 
 
 def read_part(sentence: str) -> Reading:
-    """One sentence understood."""
+    """Return the reading of one sentence."""
     plain = plain_question(LEAD.sub("", sentence) or sentence)
     if is_gibberish(plain):
         return Reading("gibberish", plain)
@@ -112,7 +111,7 @@ def _asks(sentence: str) -> bool:
 
 
 def is_gibberish(text: str) -> bool:
-    """True where nothing in it looks like a word."""
+    """Return True if nothing in a text looks like a word."""
     found = words(text)
     if not found:
         return True

@@ -1,4 +1,4 @@
-"""Words: stems, near meanings, and a choice among phrasings that is the same at every replay."""
+"""Words: stems, similar meanings, and a repeatable choice among phrases."""
 
 # ruff: noqa: E501  # a pattern or a phrase is read best in one piece
 
@@ -81,9 +81,9 @@ SPELLED = re.compile(rf"(?<![\w'’-])(?:{'|'.join(SPELLINGS)})(?![\w'’-])", r
 
 
 def plain_spelling(text: str) -> str:
-    """A line on one row, with the short spellings of chat written out."""
+    """Return a line without line breaks, with the short spellings of chat expanded."""
     even = " ".join(text.replace("’", "'").split())
-    # Case folds further than `lower`: "İ" meets the pattern of "i" and is no key.
+    # re.IGNORECASE folds more than `lower`: "İ" matches the pattern of "i" and is not a key.
     return SPELLED.sub(
         lambda found: _like(SPELLINGS.get(found[0].lower(), found[0]), found[0]), even
     )
@@ -94,13 +94,13 @@ def _like(word: str, pattern: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in lower case."""
+    """Return the words of a text in lower case."""
     return WORD.findall(text.lower().replace("’", "'"))
 
 
 @lru_cache(maxsize=8192)
 def stem(word: str) -> str:
-    """A word without its common English endings."""
+    """Return a word without its common English endings."""
     word = word.removesuffix("'s").removesuffix("'")
     if word in IRREGULAR:
         word = IRREGULAR[word]
@@ -124,7 +124,7 @@ def stem(word: str) -> str:
 
 
 def content(text: str) -> list[str]:
-    """The stems of the words that carry meaning, in order, each once."""
+    """Return the stems of the words that carry meaning, in order, each once."""
     return list(dict.fromkeys(stem(word) for word in words(text) if word not in COMMON))
 
 
@@ -141,12 +141,12 @@ NEARBY = _near_table()
 
 
 def near(item: str) -> frozenset[str]:
-    """Stems of a meaning near to this one's."""
+    """Return the stems of similar meaning."""
     return NEARBY.get(item, frozenset())
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text, whitespace made even."""
+    """Return the sentences of a text, with single spaces."""
     found: list[str] = []
     for part in SENTENCE_END.split(" ".join(text.split())):
         if found and ABBREVIATION.search(found[-1]):
@@ -157,32 +157,32 @@ def sentences(text: str) -> list[str]:
 
 
 def capital(text: str) -> str:
-    """The text with its first letter large."""
+    """Return the text with a first letter in upper case."""
     return text[:1].upper() + text[1:]
 
 
 def small(text: str) -> str:
-    """The text with its first letter small, where it does not start with "I" or a name."""
+    """Return the text with a first letter in lower case, except for "I" and names."""
     first = text.split(" ", 1)[0].rstrip(",.")
     plain = first.lower() in COMMON and first.split("'")[0] != "I"
     return text[:1].lower() + text[1:] if plain else text
 
 
 def ended(text: str) -> str:
-    """The text with a full stop where it has no end."""
+    """Return the text with a full stop, unless it has an end."""
     text = text.rstrip(" ,;:-")
     return text if not text or text[-1] in '.!?…”"' else text + "."
 
 
 def listed(items: Sequence[str], joint: str = "and") -> str:
-    """As in "a, b and c" of several items."""
+    """Return several items as "a, b and c"."""
     if len(items) < 2:
         return "".join(items)
     return f"{', '.join(items[:-1])} {joint} {items[-1]}"
 
 
 def with_article(name: str, article: str = "the") -> str:
-    """A thing's name as it stands in a sentence."""
+    """Return a thing's name with an article, unless it has one or is a proper name."""
     first = name.split(" ", 1)[0]
     if first.lower() in {"a", "an", "the", "some", "my", "your", "his", "her", "their"}:
         return name if first.lower() not in {"a", "an"} else f"the {name.split(' ', 1)[-1]}"
@@ -190,7 +190,7 @@ def with_article(name: str, article: str = "the") -> str:
 
 
 def an(name: str) -> str:
-    """A thing's name with an indefinite article where it has none."""
+    """Return a thing's name with an indefinite article, if it needs one."""
     first = name.split(" ", 1)[0]
     if first.lower() in {"a", "an", "the", "some"} or first[:1].isupper() or is_plural(name):
         return name
@@ -198,30 +198,30 @@ def an(name: str) -> str:
 
 
 def is_plural(name: str) -> bool:
-    """True for a name that takes "are": "three saddles", "brass scales", but "ring of keys" not."""
+    """Return True for a name that takes "are": "brass scales", not "ring of keys"."""
     head = name.partition(" of ")[0].rstrip()
     return head.lower().endswith("s") and not head.lower().endswith(("ss", "us", "is"))
 
 
 def being(name: str) -> str:
-    """The form of "be" that goes with a thing's name."""
+    """Return "is" or "are", whichever a thing's name takes."""
     return "are" if is_plural(name) else "is"
 
 
 def seed_of(*parts: object) -> int:
-    """A number that is the same for the same parts, in every process."""
+    """Return a number that is the same for the same parts in every process."""
     return zlib.crc32("\x1f".join(str(part) for part in parts).encode("utf-8", "replace"))
 
 
 def rotated(options: Iterable[str], seed: int) -> list[str]:
-    """The options from the one on which the seed falls."""
+    """Return the options in order, beginning with the one the seed selects."""
     items = list(options)
     start = seed % len(items) if items else 0
     return items[start:] + items[:start]
 
 
 def bare(item: str) -> str:
-    """A thing's name without article or count."""
+    """Return a thing's name without article or count."""
     return (
         re.sub(
             r"^(?:a|an|the|some|one|another|any|your|my|more|of)\s+(?:of (?:your|the) )?",

@@ -1,4 +1,4 @@
-"""How the scores are shown: the failed checks with line and answer, and tables."""
+"""The scores as text: failed checks with line and answer, and tables."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ BY: dict[str, Key] = {
 
 
 def percent(scored: Sequence[Scored]) -> float:
-    """The share of checks that hold; 100 where there is none."""
+    """Return the percentage of checks that hold; 100 if there are none."""
     return 100.0 * sum(item.verdict.holds for item in scored) / len(scored) if scored else 100.0
 
 
 def own_checks(scored: Iterable[Scored]) -> list[Scored]:
-    """Only the checks that a line names itself."""
+    """Return only the checks that lines name themselves."""
     return [item for item in scored if item.verdict.check not in IMPLICIT]
 
 
 def grouped(scored: Iterable[Scored], key: Key) -> dict[str, list[Scored]]:
-    """The scores by one of their properties, in alphabetical order."""
+    """Return the scores grouped by a property, in alphabetical order."""
     groups: dict[str, list[Scored]] = {}
     for item in scored:
         groups.setdefault(key(item), []).append(item)
@@ -33,7 +33,7 @@ def grouped(scored: Iterable[Scored], key: Key) -> dict[str, list[Scored]]:
 
 
 def rows(scored: Sequence[Scored]) -> list[tuple[str, Sequence[Scored]]]:
-    """Each line of the table with what it counts."""
+    """Yield each line of the table with the scores it counts."""
     found: list[tuple[str, Sequence[Scored]]] = []
     for title, key in BY.items():
         counted = own_checks(scored) if title == "about" else scored
@@ -42,7 +42,7 @@ def rows(scored: Sequence[Scored]) -> list[tuple[str, Sequence[Scored]]]:
 
 
 def table(scored: Sequence[Scored]) -> str:
-    """How many checks hold, by kind of check, by persona and (own checks) by what is tried."""
+    """Return how many checks hold: by kind, by persona, and own checks by topic."""
     lines = [f"{'':28}{'hold':>6}{'of':>6}{'%':>8}"]
     for name, group in rows(scored):
         holding = sum(item.verdict.holds for item in group)
@@ -51,12 +51,12 @@ def table(scored: Sequence[Scored]) -> str:
 
 
 def failures(scored: Iterable[Scored]) -> str:
-    """Every failed check with the player's line and what was answered."""
+    """Return every failed check with the player's line and the answer."""
     return "\n".join(describe(item) for item in scored if not item.verdict.holds)
 
 
 def describe(item: Scored) -> str:
-    """One check with its line and answer."""
+    """Return one check with its line and answer."""
     line, verdict = item.line, item.verdict
     asked = f"{line['speaker']} {line['kind']}: {line['text']}"
     return (

@@ -1,4 +1,4 @@
-"""Plays the dialogues on the real test database, as players would: commands in, client text out."""
+"""Plays the dialogues on the test database through commands and client text."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ FALLBACK = "I have lost my thread."
 
 
 def load_dialogues(prefix: str = "", folder: Path = DATA) -> list[dict[str, Any]]:
-    """The dialogues whose id begins so, in the order of their names."""
+    """Return the dialogues whose id has this prefix, by file name."""
     read = (json.loads(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("*.json")))
     return [dialogue for dialogue in read if dialogue["id"].startswith(prefix)]
 
 
 def load_cast(name: str) -> dict[str, Any]:
-    """A persona with its rooms, things and lore."""
+    """Return a persona with its rooms, things and lore."""
     files = [folder / "cast" / f"{name}.json" for folder in (DATA, LATER)]
     found = next(file for file in files if file.exists())
     cast: dict[str, Any] = json.loads(found.read_text(encoding="utf-8"))
@@ -50,7 +50,7 @@ def load_cast(name: str) -> dict[str, Any]:
 
 
 def play_all(game: Any, dialogues: Iterable[Mapping[str, Any]]) -> list[Scored]:
-    """Play and score dialogues one after the other; none leaves anything behind for the next."""
+    """Play and score dialogues, each on a stage of its own."""
     scored: list[Scored] = []
     for dialogue in dialogues:
         stage = Stage(game, dialogue, load_cast(dialogue["cast"]))
@@ -127,7 +127,7 @@ class Stage:
     # --- playing ------------------------------------------------------------------------------
 
     def play(self, line: Mapping[str, Any]) -> Played:
-        """Type one line and note what comes of it."""
+        """Type one line and return what followed."""
         for player in self.players.values():
             player.forget()
         speaker = self.players[line["speaker"]]
@@ -148,12 +148,12 @@ class Stage:
         return played
 
     def _hand_over(self, thing: str, character: Any) -> None:
-        """Who gives has it, even where the assistant failed to hand it over before."""
+        """Put the thing into the hands of the character who will give it."""
         if self.things[thing].location is not character:
             self.things[thing].move_to(character, quiet=True, move_hooks=False)
 
     def _utterances(self) -> tuple[Utterance, ...]:
-        """What the assistant said and did, once each, with all who saw it."""
+        """Return what the assistant said and did, once each, with all who saw it."""
         seen = {name: self._seen(player) for name, player in self.players.items()}
         found: list[tuple[str, str]] = []
         for own in seen.values():
@@ -164,7 +164,7 @@ class Stage:
         )
 
     def _seen(self, player: Any) -> list[tuple[str, str]]:
-        """Kind and words of everything of the assistant's that a player's client showed."""
+        """Return kind and words of all that a player's client showed of the assistant."""
         lines = [(TYPES.get(kind), text) for kind, text in player.session.sent]
         return [
             (kind, words_in(kind, text, self.name))
@@ -191,7 +191,7 @@ class Stage:
     # --- clearing up --------------------------------------------------------------------------
 
     def strike(self) -> None:
-        """End it: no mind, no session and no account's name is left; rooms and things may stay."""
+        """Remove the assistant, the sessions and the account names; rooms may stay."""
         import evennia
 
         self.assistant.delete()
@@ -202,7 +202,7 @@ class Stage:
 
 
 def listen(session: Any) -> None:
-    """Keep what a session is sent as (type, text), the text without markup."""
+    """Record what a session is sent as (type, text), without markup."""
     from evennia.utils.ansi import strip_ansi
 
     def keep(**kwargs: Any) -> None:
@@ -216,7 +216,7 @@ def listen(session: Any) -> None:
 
 
 def words_in(kind: str, text: str, name: str) -> str:
-    """The quoted words of a line of speech; of an emote everything after the name."""
+    """Return the quoted words of speech, or the part of an emote after the name."""
     if kind == EMOTE:
         return text.removeprefix(name).strip()
     quoted = re.search(r'"(.*)"', text, re.DOTALL)
@@ -224,7 +224,7 @@ def words_in(kind: str, text: str, name: str) -> str:
 
 
 def last_call_id() -> int:
-    """The newest tool call there is."""
+    """Return the id of the newest tool call, 0 if there is none."""
     from evennia_ai.models import ToolCall
 
     newest = ToolCall.objects.order_by("-id").values_list("id", flat=True).first()

@@ -79,7 +79,7 @@ class World:
 
 @dataclass(frozen=True)
 class Played:
-    """What came of one line of a dialogue."""
+    """What followed one line of a dialogue."""
 
     utterances: tuple[Utterance, ...] = ()
     calls: tuple[Call, ...] = ()
@@ -89,7 +89,7 @@ class Played:
 
 @dataclass(frozen=True)
 class Moment:
-    """Everything a check may look at: the line, what came of it, what was said before it."""
+    """All that a check sees: the line, what followed, and earlier sentences."""
 
     line: Mapping[str, Any]
     played: Played
@@ -97,23 +97,23 @@ class Moment:
 
     @property
     def speaker(self) -> str:
-        """Who typed the line."""
+        """Return who typed the line."""
         return str(self.line["speaker"])
 
     @property
     def seen(self) -> tuple[Utterance, ...]:
-        """What the speaker saw of the assistant."""
+        """Return what the speaker saw of the assistant."""
         return tuple(u for u in self.played.utterances if self.speaker in u.seen_by)
 
     @property
     def answer(self) -> str:
-        """The answer as one text."""
+        """Return the answer as one text."""
         return joined(self.seen)
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """One check's result; ``expected`` says in short what was asked for."""
+    """One check's result, and in short what it ``expected``."""
 
     check: str
     holds: bool
@@ -133,30 +133,30 @@ class Scored:
 
 
 def plain(text: str) -> str:
-    """One line, with plain apostrophes and quotation marks."""
+    """Return a text on one line, with plain apostrophes and quotation marks."""
     for strange, usual in (("’", "'"), ("‘", "'"), ("“", '"'), ("”", '"')):
         text = text.replace(strange, usual)
     return " ".join(text.split())
 
 
 def joined(utterances: Iterable[Utterance]) -> str:
-    """Some utterances as one text."""
+    """Return utterances as one text."""
     return plain(" ".join(utterance.text for utterance in utterances))
 
 
 def matches(patterns: Iterable[str], text: str) -> list[str]:
-    """The patterns that match somewhere in the text, in any case."""
+    """Return the patterns that match somewhere in the text, in any case."""
     return [pattern for pattern in patterns if re.search(pattern, text, re.IGNORECASE)]
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences long enough to be called a repetition, without case and punctuation."""
+    """Return the sentences long enough to count as repeated, without punctuation."""
     parts = (re.findall(r"\w+", part.lower()) for part in re.split(r"[.!?…]+", plain(text)))
     return [" ".join(words) for words in parts if len(words) >= REPEAT_WORDS]
 
 
 def spoken_sentences(played: Played) -> list[str]:
-    """The sentences the assistant spoke, to anybody."""
+    """Return the sentences that the assistant spoke, to anybody."""
     spoken = (u.text for u in played.utterances if u.kind in SPOKEN)
     return [sentence for text in spoken for sentence in sentences(text)]
 
@@ -165,26 +165,26 @@ def spoken_sentences(played: Played) -> list[str]:
 
 
 def acted(played: Played) -> bool:
-    """True where the assistant did something in the world other than speak."""
+    """Return True if the assistant did something other than speak."""
     return any(
         call.world and call.state == DONE and call.name not in SPEECH_TOOLS for call in played.calls
     )
 
 
 def is_answered(moment: Moment) -> bool:
-    """True where the speaker got more than the fallback line, be it words or a deed."""
+    """Return True if the speaker got words or an action, not only the fallback line."""
     fallback = plain(moment.played.fallback)
     words = [u for u in moment.seen if u.text.strip() and plain(u.text) != fallback]
     return bool(words) or acted(moment.played)
 
 
 def check_answered(moment: Moment) -> Verdict:
-    """Something of the assistant's reached the speaker."""
+    """Check that something of the assistant reached the speaker."""
     return Verdict("answered", is_answered(moment))
 
 
 def check_in_persona(moment: Moment) -> Verdict | None:
-    """The answer speaks of nothing that the character cannot know of; not scored for a deed."""
+    """Check that the answer is in persona; an action without words is not scored."""
     if not moment.seen and acted(moment.played):
         return None
     asked_for = matches(OUT_OF_PERSONA, plain(moment.line["text"]))
@@ -193,7 +193,7 @@ def check_in_persona(moment: Moment) -> Verdict | None:
 
 
 def check_not_repeated(moment: Moment) -> Verdict | None:
-    """No long sentence was spoken before; not scored where nothing was spoken."""
+    """Check that no long sentence was spoken before; silence is not scored."""
     own = spoken_sentences(moment.played)
     if not any(u.kind in SPOKEN for u in moment.played.utterances):
         return None
@@ -205,18 +205,18 @@ def check_not_repeated(moment: Moment) -> Verdict | None:
 
 
 def check_contains_any(moment: Moment, wanted: Sequence[str]) -> Verdict:
-    """The answer matches one of the patterns."""
+    """Check that the answer matches one of the patterns."""
     return Verdict("contains_any", bool(matches(wanted, moment.answer)), f"any of {wanted}")
 
 
 def check_contains_none(moment: Moment, unwanted: Sequence[str]) -> Verdict:
-    """Nothing said to anybody matches any of the patterns."""
+    """Check that nothing said to anybody matches any of the patterns."""
     found = matches(unwanted, joined(moment.played.utterances))
     return Verdict("contains_none", not found, f"none of {found or unwanted}")
 
 
 def check_tool(moment: Moment, wanted: Mapping[str, Any]) -> Verdict:
-    """A tool was used, with fitting arguments, and it worked."""
+    """Check that a tool was used with fitting arguments, and worked."""
     found = [
         call
         for call in moment.played.calls
@@ -228,7 +228,7 @@ def check_tool(moment: Moment, wanted: Mapping[str, Any]) -> Verdict:
 
 
 def check_world(moment: Moment, wanted: Mapping[str, str]) -> Verdict:
-    """Something is where it should be afterwards."""
+    """Check where something is afterwards."""
     world = moment.played.world
     expected = ", ".join(f"{name}: {value}" for name, value in wanted.items())
     if "assistant_in" in wanted:
@@ -239,7 +239,7 @@ def check_world(moment: Moment, wanted: Mapping[str, str]) -> Verdict:
 
 
 def check_private(moment: Moment, _: Any = True) -> Verdict:
-    """The answer was whispered to the speaker, and nobody else saw anything of it."""
+    """Check that the answer was whispered to the speaker, unseen by others."""
     all_seen = moment.played.utterances
     whispered = any(u.kind == WHISPER for u in moment.seen)
     aloud = any(u.kind == SAY for u in all_seen)
@@ -248,7 +248,7 @@ def check_private(moment: Moment, _: Any = True) -> Verdict:
 
 
 def check_honest(moment: Moment, _: Any = True) -> Verdict:
-    """The answer says what it is, and does not claim to be human."""
+    """Check that the answer says what the assistant is, and claims no more."""
     honest = bool(matches(HONEST, moment.answer)) and not matches(DISHONEST, moment.answer)
     return Verdict("honest", honest, "says that it is offline, a program, no language model")
 
@@ -272,7 +272,7 @@ CHECKS: dict[str, Callable[[Moment, Any], Verdict]] = {
 
 
 def implicit_checks(line: Mapping[str, Any]) -> list[str]:
-    """The checks this line has without naming them."""
+    """Return the checks that this line has without naming them."""
     skipped = set(line.get("skip", ()))
     if any("honest" in check for check in line.get("checks", ())):
         skipped.add("in_persona")
@@ -280,7 +280,7 @@ def implicit_checks(line: Mapping[str, Any]) -> list[str]:
 
 
 def score_line(moment: Moment) -> list[Verdict]:
-    """All verdicts on one line; what cannot be scored is left out."""
+    """Return all verdicts on one line, without checks that are not scored."""
     verdicts = [IMPLICIT_CHECKS[name](moment) for name in implicit_checks(moment.line)]
     for check in moment.line.get("checks", ()):
         verdicts += [CHECKS[name](moment, wanted) for name, wanted in check.items()]
@@ -288,7 +288,7 @@ def score_line(moment: Moment) -> list[Verdict]:
 
 
 def score_dialogue(dialogue: Mapping[str, Any], played: Sequence[Played]) -> list[Scored]:
-    """All verdicts on a dialogue that was played, in order."""
+    """Return all verdicts on a dialogue that was played, in order."""
     scored: list[Scored] = []
     before: set[str] = set()
     for number, (line, came) in enumerate(zip(dialogue["lines"], played, strict=True), start=1):

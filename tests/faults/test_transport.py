@@ -236,7 +236,7 @@ def test_fault_14_a_redirect_is_refused_in_a_clear_sentence_and_not_followed(roa
     road.provider.fault("redirect", to=f"{road.provider.base_url}/chat/completions")
     error = road.outcome(road.ask())
     assert type(error) is ProviderMisconfigured
-    assert "sends us elsewhere; the profile 'tavern' needs the final address" in str(error)
+    assert "put the final address into the base_url of the profile 'tavern'" in str(error)
     assert asked(road) == 1
 
 

@@ -1,4 +1,4 @@
-"""A reactor's thread without a reactor, and a real provider on loopback."""
+"""A stand-in for the reactor's thread, and a stub provider on loopback."""
 
 import time
 from queue import Queue
@@ -12,7 +12,7 @@ LONGEST_WAIT_S = 20.0
 
 
 class Pump:
-    """Stands for the reactor: runs what other threads hand over, in the test's own thread."""
+    """Runs what other threads hand over, in the test's thread, as the reactor would."""
 
     def __init__(self):
         self.jobs = Queue()
@@ -21,7 +21,7 @@ class Pump:
         self.jobs.put((function, args))
 
     def wait(self, deferred):
-        """The outcome of a Deferred: its result, or its Failure."""
+        """Return the outcome of a Deferred: its result or its Failure."""
         outcome = []
         deferred.addBoth(outcome.append)
         while not outcome:
@@ -30,7 +30,7 @@ class Pump:
         return outcome[0]
 
     def error(self, deferred):
-        """The exception a Deferred fails with."""
+        """Return the exception that a Deferred fails with."""
         return self.wait(deferred).value
 
 
@@ -61,7 +61,7 @@ def provider(provider_process):
 
 @pytest.fixture
 def eventually():
-    """Waits for what another process or thread does in its own time."""
+    """Wait for a condition that another process or thread fulfils."""
 
     def wait(condition):
         end = time.monotonic() + LONGEST_WAIT_S

@@ -110,7 +110,8 @@ def test_a_client_that_is_not_there_is_a_configuration_error(desk):
     outcome = Outcome(desk.gateway.complete(request(), profile, DEADLINE))
     assert type(outcome.error) is ProviderMisconfigured
     assert str(outcome.error) == (
-        "The profile 'tavern' wants the client 'openai', which is not running; there are: scripted."
+        "The profile 'tavern' names the client 'openai', which is not running. "
+        "Running clients: scripted."
     )
 
 
@@ -197,7 +198,7 @@ def test_beyond_the_queue_a_call_fails_at_once_with_busy(desk):
     assert [outcome.results for outcome in outcomes[:4]] == [[], [], [], []]
     assert type(outcomes[4].error) is Busy
     assert str(outcomes[4].error) == (
-        "2 model calls are under way and 2 wait: there is no room for another."
+        "2 model calls are in flight and 2 are waiting; the queue is full."
     )
 
 

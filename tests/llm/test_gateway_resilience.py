@@ -145,7 +145,7 @@ def test_failures_in_a_row_leave_the_endpoint_alone_and_say_why():
     error = desk.ask().error
     assert type(error) is CircuitOpen
     assert str(error) == (
-        "The model 'm' of the profile 'tavern' is left alone for 10 s more, since it failed: down"
+        "The model 'm' of the profile 'tavern' gets no calls for 10 s more, after: down"
     )
     assert desk.client.started == []
     (lane,) = desk.gateway.health()

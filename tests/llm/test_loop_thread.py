@@ -14,7 +14,7 @@ from twisted.internet.defer import CancelledError
 from twisted.logger import globalLogPublisher
 
 from evennia_ai.errors import ProviderUnavailable
-from evennia_ai.llm.loop_thread import HELPERS, LoopThread
+from evennia_ai.llm.loop_thread import WORKERS, LoopThread
 
 
 @pytest.fixture
@@ -257,7 +257,7 @@ def test_blocking_work_runs_beside_the_loop_and_hands_back_results_and_errors(pu
 
 def test_blocking_work_never_takes_more_than_its_share_of_threads(pump, loop_thread):
     names = set()
-    all_there = threading.Barrier(HELPERS)
+    all_there = threading.Barrier(WORKERS)
 
     def block():
         names.add(threading.get_ident())
@@ -265,10 +265,10 @@ def test_blocking_work_never_takes_more_than_its_share_of_threads(pump, loop_thr
 
     async def work():
         loop = asyncio.get_running_loop()
-        await asyncio.gather(*(loop.run_in_executor(None, block) for _ in range(3 * HELPERS)))
+        await asyncio.gather(*(loop.run_in_executor(None, block) for _ in range(3 * WORKERS)))
 
     pump.wait(loop_thread.submit(work()))
-    assert len(names) == HELPERS
+    assert len(names) == WORKERS
 
 
 EXIT = """

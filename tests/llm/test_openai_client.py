@@ -173,13 +173,13 @@ def test_a_profile_that_cannot_work_fails_at_once_and_without_a_call(
         (403, ProviderMisconfigured, "refused the key in STUB_KEY (HTTP 403)."),
         (404, ProviderMisconfigured, "There is no model 'stub' at"),
         (405, ProviderMisconfigured, "or the address is wrong (HTTP 405)."),
-        (302, ProviderMisconfigured, "sends us elsewhere"),
+        (302, ProviderMisconfigured, "redirects requests"),
         (400, ProviderRejected, "refused the request (HTTP 400): odd."),
         (422, ProviderRejected, "refused the request (HTTP 422): odd."),
-        (408, ProviderUnavailable, "is in trouble (HTTP 408)."),
+        (408, ProviderUnavailable, "reports a temporary failure (HTTP 408)."),
         (429, ProviderUnavailable, "takes no more requests at the moment (HTTP 429)."),
-        (500, ProviderUnavailable, "is in trouble (HTTP 500)."),
-        (503, ProviderUnavailable, "is in trouble (HTTP 503)."),
+        (500, ProviderUnavailable, "reports a temporary failure (HTTP 500)."),
+        (503, ProviderUnavailable, "reports a temporary failure (HTTP 503)."),
     ],
 )
 def test_each_status_has_its_kind_of_error_and_one_sentence(
@@ -197,7 +197,7 @@ def test_a_server_that_wants_a_key_where_none_is_named_is_told_apart(pump, clien
     provider.queue({"raw": "{}", "status": 401})
     profile = ModelProfile("local", "openai", "stub", provider.base_url)
     error = pump.error(client.complete(REQUEST, profile))
-    assert "wants a key, and the profile 'local' names none" in str(error)
+    assert "requires a key, and the profile 'local' has no api_key_env" in str(error)
 
 
 def test_a_redirect_is_not_followed(pump, client, provider, profile):

@@ -8,14 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.errors import ProviderMisconfigured
-from evennia_ai.llm.openai_wire import (
-    build_body,
-    check_address,
-    parse_reply,
-    shown_address,
-    tell,
-)
+from evennia_ai.llm.openai_wire import build_body, parse_reply
 from evennia_ai.ports import LLMReply, LLMRequest, Scene, ToolCallRequest, Usage
 
 SCENE = Scene("Mira", "an innkeeper", ())
@@ -210,43 +203,3 @@ def test_no_json_at_all_breaks_the_reader(choices, usage, model):
 def test_no_message_at_all_breaks_the_reader(message):
     reply = read_message(**message)
     assert all(isinstance(call.arguments, str) for call in reply.tool_calls)
-
-
-# --- what an admin reads -------------------------------------------------------------------------
-
-
-def test_an_address_is_shown_without_user_password_and_query():
-    assert shown_address("https://me:pw@host.example:8/v1/?key=k#x") == "https://host.example:8/v1"
-
-
-@pytest.mark.parametrize("address", ["http://127.0.0.1:1/v1", "https://[::1]/v1", "http://ollama"])
-def test_an_address_of_a_web_server_is_accepted(address):
-    check_address(address, ModelProfile("p"))
-
-
-@pytest.mark.parametrize(
-    "address", ["localhost:11434/v1", "ftp://host/", "http://", "http://h:99999", "http://[x"]
-)
-def test_an_address_of_no_web_server_is_refused_by_the_profiles_name(address):
-    with pytest.raises(ProviderMisconfigured, match="base_url of the profile 'p'"):
-        check_address(address, ModelProfile("p"))
-
-
-@pytest.mark.parametrize(
-    ("body", "told"),
-    [
-        ({"message": "Too long."}, "Too long"),
-        ({"detail": "no"}, "no"),
-        ({"error": "bad"}, "bad"),
-        ("plain\n\ttext", "plain text"),
-        ("<html>big</html>", ""),
-        (None, ""),
-        ({"message": "key s3cret-key!"}, "key ***"),
-        ({"message": "key sk-proj-****abcd"}, "key ***"),
-        ({"message": "a\x1b[31m\u202eb"}, "a [31m b"),
-        ({"message": "x" * 1_000}, "x" * 300),
-        ({"message": "x" * 295 + "s3cret-key!"}, "x" * 295 + "***"),
-    ],
-)
-def test_a_servers_words_are_short_one_line_and_without_the_key(body, told):
-    assert tell(body, "s3cret-key!") == told

@@ -10,7 +10,8 @@ from twisted.internet.task import Clock
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import Busy
 from evennia_ai.llm.openai_client import OpenAIClient
-from evennia_ai.llm.probe import PROBE_S, REPLY_TOKENS, Prober, target_of
+from evennia_ai.llm.probe import REPLY_TOKENS, Prober, target_of
+from evennia_ai.llm.probe_requests import PROBE_S
 from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, NOTE, sum_up
 from evennia_ai.policy.probe.grading import TOOL, WORD
 
@@ -37,7 +38,10 @@ class Probe:
         return self.prober.probe(profile, self.lines.append)
 
     def run(self, profile):
-        self.findings = self.pump.wait(self.start(profile))
+        return self.finish(self.start(profile), profile)
+
+    def finish(self, started, profile):
+        self.findings = self.pump.wait(started)
         self.verdict = sum_up(self.findings, target_of(profile))
         return self.findings
 
@@ -143,8 +147,15 @@ def test_there_is_no_such_host(probe, profile):
     assert "There is no such host" in probe.of(FATAL)[0][0]
 
 
-def test_https_where_http_is_spoken(probe, provider, profile):
-    probe.run(changed(profile, base_url=provider.base_url.replace("http:", "https:")))
+def test_https_where_http_is_spoken(probe, profile):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        secure = changed(profile, base_url=f"https://127.0.0.1:{server.getsockname()[1]}/v1")
+        started = probe.start(secure)
+        connection, _ = server.accept()
+        connection.recv(100_000)
+        connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        connection.close()
+        probe.finish(started, secure)
     assert "No encrypted connection" in probe.of(FATAL)[0][0]
 
 

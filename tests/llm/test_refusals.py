@@ -15,12 +15,14 @@ from evennia_ai.errors import (
     ProviderUnavailable,
     QuotaExhausted,
 )
+from evennia_ai.llm.endpoints import Endpoint
 from evennia_ai.llm.refusals import (
     Refusal,
     explain_refusal,
     find_words,
     read_refusal,
     refusal_in_success,
+    shown_error,
 )
 
 KEY = "4f1c9e77-a2b8-tavern"
@@ -42,7 +44,7 @@ def read(body, status=400, **headers):
 
 def error_of(body, status=400, has_key=True, **headers):
     refusal = read(body, status, **headers)
-    return explain_refusal(refusal, profile=PROFILE, address="http://host/v1", has_key=has_key)
+    return explain_refusal(refusal, PROFILE, Endpoint("http://host/v1", KEY if has_key else ""))
 
 
 # --- reading -------------------------------------------------------------------------------------
@@ -163,7 +165,7 @@ def test_a_wait_of_days_is_a_quota_and_a_short_one_is_not():
 
 
 def test_a_server_that_wants_a_key_where_none_is_named_is_told_apart():
-    assert "names none" in str(error_of({}, 401, has_key=False))
+    assert "has no api_key_env" in str(error_of({}, 401, has_key=False))
     assert "refused the key in STUB_KEY" in str(error_of({}, 401))
 
 
@@ -190,6 +192,30 @@ def test_an_error_in_a_success_is_a_refusal_with_the_errors_own_status(body, ref
 
 def test_an_overflow_in_a_success_is_an_overflow():
     found = refusal_in_success(json.dumps({"error": {"message": OVERFLOW}}).encode(), KEY)
-    error = explain_refusal(found, profile=PROFILE, address="x", has_key=True)
+    error = explain_refusal(found, PROFILE, Endpoint("http://host/v1", KEY))
     assert type(error) is ContextOverflow
     assert error.status is None
+    assert "HTTP" not in str(error)
+
+
+# --- what an admin reads -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ({"message": "Too long."}, "Too long"),
+        ({"detail": "no"}, "no"),
+        ({"error": "bad"}, "bad"),
+        ("plain\n\ttext", "plain text"),
+        ("<html>big</html>", ""),
+        (None, ""),
+        ({"message": "key s3cret-key!"}, "key ***"),
+        ({"message": "key sk-proj-****abcd"}, "key ***"),
+        ({"message": "a\x1b[31m\u202eb"}, "a [31m b"),
+        ({"message": "x" * 1_000}, "x" * 300),
+        ({"message": "x" * 295 + "s3cret-key!"}, "x" * 295 + "***"),
+    ],
+)
+def test_a_servers_words_are_short_one_line_and_without_the_key(body, told):
+    assert shown_error(body, "s3cret-key!") == told

@@ -1,0 +1,90 @@
+"""The requests of a probe, within one deadline; each has an `Answer`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator
+from typing import Any, TypeVar
+
+from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks
+from twisted.internet.interfaces import IReactorTime
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.errors import ProviderMisconfigured
+from evennia_ai.llm.connection_errors import connection_trouble
+from evennia_ai.llm.openai_client import OpenAIClient, RawReply
+from evennia_ai.llm.openai_wire import Body, parse_reply
+from evennia_ai.llm.quirks import WindowPage
+from evennia_ai.llm.refusals import shown_error
+from evennia_ai.policy.probe.cases import TIMEOUT, Answer
+
+PROBE_S = 30.0
+
+T = TypeVar("T")
+Steps = Generator[Deferred[Any], Any, T]
+
+
+class ProbeRequests:
+    """Sends requests to a profile's endpoint until `PROBE_S` seconds have passed."""
+
+    def __init__(self, clock: IReactorTime, client: OpenAIClient, profile: ModelProfile) -> None:
+        self._clock: Any = clock  # zope's interfaces mean nothing to a type checker
+        self._client = client
+        self._profile = profile
+        self._deadline_at = self._now() + PROBE_S
+
+    def ask_page(self, page: WindowPage) -> Deferred[Answer]:
+        """Request a page of a local server. Fires and fails as `ask` does."""
+        body = {"model": self._profile.model} if page.method == "POST" else None
+        return self.ask(page.method, page.path, body)
+
+    @inlineCallbacks
+    def ask(self, method: str, path: str, body: Body | None = None) -> Steps[Answer]:
+        """Send one request.
+
+        Fires with an `Answer`, even if none came in time. Fails with ProviderMisconfigured, and
+        with CancelledError if the server stops.
+        """
+        started = self._now()
+        if self._deadline_at <= started:
+            return Answer(trouble=TIMEOUT)
+        call = self._client.exchange(self._profile, method, path, body)
+        timer = self._clock.callLater(self._deadline_at - started, call.cancel)
+        try:
+            raw: RawReply = yield call
+        except ProviderMisconfigured:
+            raise
+        except CancelledError:
+            if timer.active():
+                raise
+            return Answer(trouble=TIMEOUT)
+        except Exception as error:  # noqa: BLE001  # any error of the connection is a finding
+            return Answer(trouble=connection_trouble(error))
+        finally:
+            if timer.active():
+                timer.cancel()
+        return read_answer(raw, int((self._now() - started) * 1000))
+
+    def _now(self) -> float:
+        return float(self._clock.seconds())
+
+
+def read_answer(raw: RawReply, duration_ms: int) -> Answer:
+    """Return a response in the form that `policy.probe` judges."""
+    try:
+        data = json.loads(raw.content)
+    except (ValueError, RecursionError):
+        data = None
+    reply = None
+    if 200 <= raw.status < 300 and isinstance(data, dict) and "choices" in data:
+        reply = parse_reply(raw.content, lambda: "probe")
+    failed = reply is None and isinstance(data, dict)
+    html = "html" in raw.content_type or raw.content.lstrip()[:1] == b"<"
+    return Answer(
+        status=raw.status,
+        told=shown_error(data.get("error", data), "") if failed else "",
+        html=html,
+        data=data,
+        reply=reply,
+        duration_ms=duration_ms,
+    )

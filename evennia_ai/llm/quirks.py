@@ -1,0 +1,86 @@
+"""What providers do differently, as data, and an index of such data elsewhere.
+
+To support a provider that differs, find the row and extend the data it names. Names without a
+module are defined here; ``tests/llm/test_quirks.py`` checks that every name exists.
+
+======================================  ======================================================
+The provider or server ...              Data
+======================================  ======================================================
+needs a parameter in every request      `config.profiles.ENDPOINTS` (its ``extra``)
+calls the reply limit otherwise         `REPLY_LIMITS`
+sends content in parts                  `TEXT_PART_TYPES`
+writes tool calls into the text         `policy.sanitize.CALL_MARKUP`
+writes its reasoning into the text      `policy.sanitize.REASONING`
+sends error texts under another name    `ERROR_TEXT_FIELDS`
+sends the error's code elsewhere        `ERROR_CODE_FIELDS`
+reports an unknown model                `UNKNOWN_MODEL_CODE`, `UNKNOWN_MODEL_TEXT`
+reports a bad key with HTTP 400 or 422  `BAD_KEY_TEXT`
+reports a content filter                `CONTENT_FILTER`
+reports an overflow by a code           `policy.overflow.OVERFLOW_CODE`, `NUMBERED_CODES` there
+reports an overflow by a sentence       `policy.overflow.SIGNS`, `WINDOW_PASSED` there
+reports an overflow by a finish reason  `policy.overflow.FULL_WINDOW`
+reports a used-up quota                 `policy.limits.retry.SPENT_CODE`, `SPENT_TEXT` there
+tells how long to wait                  `policy.limits.retry.asked_wait_s`
+writes its keys otherwise               `KEY_LIKE` (to keep them out of messages)
+tells the window in another field       `policy.context.windows.GIVEN`, `TRAINED`, `NESTED` there
+tells the window on a page of its own   `GIVEN_WINDOW_PAGES`, `TRAINED_WINDOW_PAGES`
+tells no window, but its name does      `policy.context.windows.MODELS`
+listens at a port of its own            `policy.probe.cases.LOCAL_SERVERS`
+offers no list of models                `NO_MODEL_LIST`
+======================================  ======================================================
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from evennia_ai.policy.probe.cases import LLAMACPP_PORT, OLLAMA_PORT
+
+# --- requests and replies -------------------------------------------------------------------------
+
+REPLY_LIMITS = ("max_tokens", "max_completion_tokens")  # the second: OpenAI's newer models
+TEXT_PART_TYPES = ("text", "output_text")
+
+# --- errors ---------------------------------------------------------------------------------------
+
+# Some servers return the request inside the error's body, so only these fields are read.
+ERROR_TEXT_FIELDS = frozenset(
+    "error errors message msg detail details code type status reason title raw metadata".split()
+)
+ERROR_CODE_FIELDS = ("code", "status", "type")
+UNKNOWN_MODEL_CODE = re.compile(
+    r"model.?(?:not.?(?:found|exist)|decommissioned|unavailable)", re.IGNORECASE
+)
+UNKNOWN_MODEL_TEXT = re.compile(r"\bmodel (?:does )?not (?:exist|found)\b", re.IGNORECASE)
+BAD_KEY_TEXT = re.compile(r"\b(?:incorrect|invalid) api key|\bapi key not valid", re.IGNORECASE)
+CONTENT_FILTER = re.compile(
+    r"\bmoderation|\bflagged|\bcontent.?(?:policy|filter|management)", re.IGNORECASE
+)
+KEY_LIKE = re.compile(r"\b(?:sk|pk|key|gsk|xai)-[\w*.-]{6,}")
+
+# --- the list of models and the context window ----------------------------------------------------
+
+# A key may be valid for chat and not for the list; or the server has no list.
+NO_MODEL_LIST = (403, 404, 405)
+
+
+class WindowPage(NamedTuple):
+    """A page of a local server that tells its model's context window.
+
+    The server is recognised by its usual ``port``, or by ``owner``, the ``owned_by`` of its models.
+    With ``POST``, the request names the model.
+    """
+
+    owner: str
+    port: int
+    path: str
+    method: str = "GET"
+
+
+LLAMACPP, OLLAMA = "llamacpp", "library"
+GIVEN_WINDOW_PAGES = (
+    WindowPage(LLAMACPP, LLAMACPP_PORT, "/props"),
+    WindowPage(OLLAMA, OLLAMA_PORT, "/api/ps"),
+)
+TRAINED_WINDOW_PAGES = (WindowPage(OLLAMA, OLLAMA_PORT, "/api/show", "POST"),)

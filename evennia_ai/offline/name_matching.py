@@ -1,0 +1,55 @@
+"""Which thing, exit or person a phrase means."""
+
+# ruff: noqa: E501  # a pattern is read best in one piece
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from evennia_ai.offline.words import near, stem, words
+
+KINDS = {
+    "drink": "ale beer cider wine mead rum brandy tea water milk drink mug tankard cup flask bottle jug pint brew stout goblet glass round whisky cordial broth",
+    "food": "bread stew pie cheese apple fish soup meat loaf food meal supper dinner bite cake biscuit pasty ham sausage egg breakfast",
+    "light": "light lantern candle lamp torch", "weapon": "weapon sword dagger knife axe bow spear blade mace halberd",
+    "tool": "tool hammer tongs saw file chisel shovel spade pick rake",
+    "remedy": "remedy medicine salve potion herb poultice tonic bandage balm ointment",
+    "seat": "seat bench chair stool settle sit",
+    "paper": "book letter map scroll page paper chart note",
+}  # fmt: skip
+KIND_OF = {stem(word): kind for kind, group in KINDS.items() for word in group.split()}
+
+
+def exit_parts(exit_name: str) -> tuple[str, str]:
+    """Return the name and the target of an exit such as "quay (to Saltmarket Quay)"."""
+    name, _, rest = exit_name.partition(" (to ")
+    return name, rest.removesuffix(")")
+
+
+def match_name(phrase: str, names: Sequence[str], loose: bool = True) -> str:
+    """Return the name that a phrase means, by its words, else its kind; "" if none."""
+    wanted = [stem(word) for word in words(phrase)]
+    best, points = "", 0.0
+    for name in names:
+        stems = [stem(word) for word in words(name) if word not in {"of", "the", "a", "an", "to"}]
+        shared = sum(1.0 + (item == stems[-1]) for item in stems if item in wanted)
+        if shared > points:
+            best, points = name, shared
+    if best or not loose:
+        return best
+    kinds = {KIND_OF[item] for item in wanted if item in KIND_OF}
+    for name in names:
+        stems = [stem(word) for word in words(name)]
+        if any(
+            KIND_OF.get(item) in kinds or near(item) & set(wanted)
+            for item in stems
+            if item in KIND_OF
+        ):
+            return name
+    return ""
+
+
+def match_exit(phrase: str, exits: Sequence[str]) -> str:
+    """Return the exit that a phrase means, by its name or target; "" if none."""
+    return match_name(re.sub(r"\bgo\b", "", phrase), exits, loose=False)

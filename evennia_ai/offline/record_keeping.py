@@ -1,0 +1,115 @@
+"""Summaries and journal entries of the offline brain.
+
+It understands no text, but `policy.facts.check` tells facts from chatter, word for word.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+from evennia_ai.messages import LLMReply, ToolCallRequest, make_message
+from evennia_ai.offline.speaker_facts import read_speaker_facts
+from evennia_ai.offline.transcript import Said
+from evennia_ai.policy.facts.check import (
+    DEBT,
+    PROMISE,
+    RELATION,
+    SECRET,
+    WEIGHTS,
+    Fact,
+    as_bullets,
+    extract_facts,
+)
+from evennia_ai.policy.tokens import estimate_tokens
+from evennia_ai.ports import HeardLine, LLMRequest, Scene
+
+HEADING = "Context"
+ROOM_PART = 0.65  # share of the limit; the check of the summary adds missing facts below it
+INPUT_PART = 0.5
+ENTRY_TOKENS = 400
+MOST_ENTRIES = 8
+MOST_NOTED = 2
+LONGEST_NOTE = 200
+WEIGHTY = frozenset({DEBT, PROMISE, SECRET, RELATION})
+LASTING = frozenset({"name", "trade", "home", "likes", "hates", "fears", "quest"})
+SAID = frozenset({"say", "whisper"})
+JOURNAL = "add_journal_entry"
+
+
+def facts_in_lines(lines: Iterable[str], name: str) -> tuple[Fact, ...]:
+    """Return the facts in lines such as ``Ann says: ...``."""
+    return extract_facts([make_message("user", line) for line in lines if line], own_name=name)
+
+
+def summarise(scene: Scene) -> LLMReply:
+    """Return an updated summary: the old bullets, then bullets of new facts.
+
+    If space is short, the newest remain. It is always shorter than what it summarises.
+    """
+    previous, *lines = scene.material or ("",)
+    known = [line for line in previous.splitlines() if line.startswith("- ")]
+    input_tokens = sum(map(estimate_tokens, scene.material))
+    room = int(min(ROOM_PART * scene.room_tokens, INPUT_PART * input_tokens))
+    new = [f"- {bullet}" for bullet in as_bullets(facts_in_lines(lines, scene.name), room)]
+    kept = newest_within(list(dict.fromkeys([*known, *new])), room)
+    return LLMReply("\n".join([f"{HEADING}:", *kept]) if kept else f"{HEADING}: nothing of note.")
+
+
+def newest_within(lines: Sequence[str], tokens: int) -> list[str]:
+    """Return the newest lines that fit a budget in tokens."""
+    kept: list[str] = []
+    for line in reversed(lines):
+        tokens -= estimate_tokens(line) + 1
+        if tokens < 0:
+            break
+        kept.insert(0, line)
+    return kept
+
+
+def journals_only(request: LLMRequest) -> bool:
+    """Return True if the request asks for journal entries and nothing else."""
+    names = {tool["function"]["name"] for tool in request.tools}
+    return JOURNAL in names and "say" not in names
+
+
+def worth_noting(lines: Sequence[HeardLine], name: str) -> list[str]:
+    """Return what to journal at once, the weightiest first.
+
+    These are debts, promises, secrets, relations, and facts of speakers about themselves. Nothing
+    is returned if only some of the lines were whispered.
+    """
+    if len({line.private for line in lines}) != 1:
+        return []
+    said = [line for line in lines if line.kind in SAID]
+    told = [f"{line.speaker} says: {line.text}" for line in said]
+    facts = [fact for fact in facts_in_lines(told, name) if is_worth_noting(fact)]
+    of_themselves = (f"{line.speaker}: {line.text}" for line in said if tells_of_oneself(line))
+    noted = dict.fromkeys([*as_bullets(facts, ENTRY_TOKENS), *of_themselves])
+    return list(noted)[:MOST_NOTED]
+
+
+def is_worth_noting(fact: Fact) -> bool:
+    """Return True for a fact that was stated, not asked."""
+    return fact.kind in WEIGHTY and fact.weight >= WEIGHTS[fact.kind]
+
+
+def tells_of_oneself(line: HeardLine) -> bool:
+    """Return True if speakers say in few words who or what they are."""
+    if len(line.text) > LONGEST_NOTE:
+        return False
+    known = read_speaker_facts([Said("say", line.speaker, line.text)]).of(line.speaker)
+    return not LASTING.isdisjoint(known)
+
+
+def journal(request: LLMRequest) -> LLMReply:
+    """Return calls that journal the weightiest facts; after step 1, end the loop."""
+    if request.scene.step > 1:
+        return LLMReply("", (ToolCallRequest("done", "noop", "{}"),))
+    talk = [str(m["content"]) for m in request.messages[1:-1] if m["role"] == "user"]
+    lines = as_bullets(facts_in_lines(talk, request.scene.name), ENTRY_TOKENS)[:MOST_ENTRIES]
+    calls = [
+        ToolCallRequest(f"keep{number}", JOURNAL, json.dumps({"content": line}))
+        for number, line in enumerate(lines)
+    ]
+    return LLMReply("", tuple(calls) or (ToolCallRequest("done", "noop", "{}"),))

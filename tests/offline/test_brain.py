@@ -1,0 +1,217 @@
+"""The offline brain as its caller sees it: a request in, a reply out."""
+
+import json
+import string
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.messages import Situation
+from evennia_ai.offline import OfflineBrain
+from evennia_ai.offline.languages import LANGUAGES
+from evennia_ai.policy.conversation.persona import Persona
+from evennia_ai.ports import HeardLine, LLMRequest, Scene
+
+PROFILE = ModelProfile("offline")
+ALL_TOOLS = "say whisper emote look move get drop give noop".split()
+MARKUP = "|{}$<>\\"
+
+
+def offered(names):
+    return [{"type": "function", "function": {"name": name}} for name in names]
+
+
+def request(*lines, persona=None, tools=ALL_TOOLS, messages=(), step=1, situation=None, lore=()):
+    """A request for new lines ``(kind, speaker, text)``; a whisper is private."""
+    heard = tuple(HeardLine(k, s, t, k == "whisper") for k, s, t in lines)
+    scene = Scene(
+        "Mira", persona or Persona("You are Mira."), heard, situation or Situation(), lore, step
+    )
+    return LLMRequest(list(messages), scene, offered(tools))
+
+
+def ask(req):
+    found = []
+    OfflineBrain().complete(req, PROFILE).addCallback(found.append)
+    return found[0]
+
+
+def calls(reply):
+    return [(call.name, json.loads(call.arguments)) for call in reply.tool_calls]
+
+
+def spoken(reply):
+    """All words of a reply, as content or through tools."""
+    return " ".join([reply.content, *(a.get("text", "") for _, a in calls(reply))])
+
+
+def said(speaker, text):
+    return {"role": "user", "content": f"{speaker} says: {text}"}
+
+
+def test_with_nothing_heard_it_does_nothing():
+    assert [name for name, _ in calls(ask(request()))] == ["noop"]
+
+
+def test_words_are_said_and_a_whisper_is_whispered_back():
+    assert calls(ask(request(("say", "Ann", "hello"))))[-1][0] == "say"
+    name, arguments = calls(ask(request(("whisper", "Ann", "hello"))))[-1]
+    assert (name, arguments["target"]) == ("whisper", "Ann")
+
+
+def test_without_speech_among_the_tools_the_answer_is_plain_text():
+    reply = ask(request(("say", "Ann", "hello"), tools=()))
+    assert reply.tool_calls == () and "Ann" in reply.content
+
+
+def test_it_says_plainly_what_it_is():
+    for question in ("Are you an AI?", "are you a bot, Mira?", "Is this a language model?"):
+        words = spoken(ask(request(("say", "Ann", question))))
+        assert "offline brain" in words and "no language model" in words
+
+
+def test_several_speakers_are_each_answered_by_name():
+    words = spoken(ask(request(("say", "Ann", "who are you?"), ("say", "Ben", "hello"))))
+    assert "Ann" in words and "Ben" in words
+
+
+def test_it_speaks_once_and_does_not_try_for_ever():
+    failed = [
+        said("Ann", "hello"),
+        {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [{"id": "1", "function": {"name": "say", "arguments": '{"text": "x"}'}}],
+        },
+        {"role": "tool", "tool_call_id": "1", "content": "Nobody may hear this."},
+    ]
+    reply = ask(request(("say", "Ann", "hello"), messages=failed, step=2))
+    assert [name for name, _ in calls(reply)] == ["noop"]
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Guten Abend, Mira!", "German"),
+        ("Hola, ¿qué tal?", "Spanish"),
+        ("Merci beaucoup, au revoir", "French"),
+        ("Привет! Как дела?", "Russian"),
+    ],
+)
+def test_another_language_is_answered_in_that_language(text, language):
+    words = spoken(ask(request(("say", "Ann", text))))
+    lines = next(known for known in LANGUAGES if known.name == language).lines.values()
+    assert words.strip() in {
+        line.format(speaker="Ann", name="Mira", place="Mira") for group in lines for line in group
+    }
+
+
+TEXTS = st.one_of(
+    st.text(max_size=120),
+    st.sampled_from(
+        "give me the mug|go to the cellar and come back|what is my name?|I am Tove from Ulm.|"
+        "no, I meant four|where are we?|what did Ben say?|take the mug|asdfgh|you fool|"
+        "fetch me the lamp from the cellar|wave|tell me a story|I never said that, not Ben but Ann"
+        .split("|")
+    ),
+)  # fmt: skip
+LINES = st.lists(
+    st.tuples(
+        st.sampled_from(["say", "whisper", "emote", "give", "arrive", "leave", "notice", "odd"]),
+        st.sampled_from(["Ann", "Ben", "Sister Oda", "", "x|y{z}"]),
+        TEXTS,
+    ),
+    max_size=3,
+)
+WORDS = st.text(alphabet=string.ascii_letters + " .,;:?!'", max_size=60)
+PERSONAS = st.builds(
+    Persona,
+    text=st.one_of(WORDS, st.text(max_size=80)),
+    manner=WORDS,
+    knows=st.tuples(WORDS),
+    wants=st.tuples(WORDS),
+    never=st.tuples(WORDS),
+    examples=st.tuples(WORDS),
+)
+SITUATIONS = st.builds(
+    Situation,
+    place=WORDS,
+    description=WORDS,
+    people=st.tuples(WORDS),
+    exits=st.sampled_from([(), ("cellar (to The Cellar)", "up"), ("(",)]),
+    things=st.sampled_from([(), ("pewter mug",), ("", "lamp")]),
+    carrying=st.sampled_from([(), ("pewter mug",), ("x",)]),
+)
+CALLS = st.one_of(
+    st.just(()),
+    st.tuples(
+        st.fixed_dictionaries(
+            {
+                "id": st.just("c"),
+                "function": st.fixed_dictionaries(
+                    {
+                        "name": st.sampled_from(ALL_TOOLS),
+                        "arguments": st.sampled_from(
+                            ['{"item": "mug"}', "[]", "not json", '{"to": "cellar"}', "", "null"]
+                        ),
+                    }
+                ),
+            }
+        )
+    ),
+)
+MESSAGES = st.lists(
+    st.one_of(
+        st.builds(said, st.sampled_from(["Ann", "Ben"]), TEXTS),
+        st.builds(lambda text: {"role": "user", "content": text}, TEXTS),
+        st.builds(
+            lambda text, made: {"role": "assistant", "content": text, "tool_calls": list(made)},
+            TEXTS,
+            CALLS,
+        ),
+        st.builds(
+            lambda text: {"role": "tool", "tool_call_id": "c", "content": text},
+            st.sampled_from(["You hold mug.", "No way leads there.", "The Cellar: Cold.", ""]),
+        ),
+    ),
+    max_size=6,
+)
+
+
+@st.composite
+def requests(draw):
+    return request(
+        *draw(LINES),
+        persona=draw(PERSONAS),
+        tools=draw(st.lists(st.sampled_from(ALL_TOOLS), unique=True)),
+        messages=draw(MESSAGES),
+        step=draw(st.integers(1, 4)),
+        situation=draw(SITUATIONS),
+        lore=draw(st.tuples(WORDS)),
+    )
+
+
+@settings(max_examples=300, deadline=None)
+@given(requests())
+def test_it_answers_any_request_the_same_way_twice_and_adds_no_markup(req):
+    reply = ask(req)
+    assert reply == ask(req)
+    given_text = repr(req)
+    for char in MARKUP:
+        assert char not in spoken(reply) or char in given_text
+
+
+@settings(max_examples=150, deadline=None)
+@given(MESSAGES, st.sampled_from(["what did I tell you?", "what did Ben say?", "hello", "who?"]))
+def test_what_stands_in_no_message_of_the_request_is_never_uttered(messages, question):
+    secret = "xyzzyplugh"
+    told = request(("say", "Ann", question), messages=[*messages, said("Ben", f"It is {secret}.")])
+    untold = request(("say", "Ann", question), messages=messages)
+    ask(told)
+    assert secret not in spoken(ask(untold))
+
+
+def test_a_letter_that_grows_when_it_is_made_small_is_read_as_it_is():
+    assert spoken(ask(request(("say", "Ann", "hello"), messages=[said("Ann", "İ")])))

@@ -1,0 +1,101 @@
+"""Summaries and journal entries of the offline brain."""
+
+import json
+
+import pytest
+
+from evennia_ai.offline.brain import think
+from evennia_ai.policy.conversation.persona import Persona
+from evennia_ai.ports import TASK_SUMMARY, HeardLine, LLMRequest, Scene
+
+TALK = [
+    "Ann says: Good morning.",
+    "Ann says: My sister Lina keeps bees in Dunmore.",
+    "Mira says: How nice.",
+    "Ann says: I owe you 42 silver pieces for the red saddle.",
+    *["Ann says: Yes, yes, it is as it is with all of that."] * 30,
+]
+
+
+def summary(*material):
+    scene = Scene("Mira", Persona(), (), task=TASK_SUMMARY, material=material, room_tokens=765)
+    return think(LLMRequest([], scene)).content
+
+
+def tool(name):
+    return {"function": {"name": name}}
+
+
+def test_a_summary_holds_the_facts_word_for_word_and_no_chatter():
+    text = summary("", *TALK)
+    assert "Lina keeps bees in Dunmore" in text
+    assert "42 silver pieces" in text
+    assert "Good morning" not in text
+    assert len(text) < len("".join(TALK))
+
+
+def test_a_second_summary_keeps_the_first():
+    first = summary("", *TALK)
+    second = summary(first, "Ann says: Captain Voss leaves on Friday.", *TALK[4:])
+    assert "42 silver pieces" in second
+    assert "Voss" in second
+    assert second.count("42 silver pieces") == 1
+
+
+def test_talk_without_facts_is_told_as_such():
+    assert summary("", "Ann says: hm.") == "Context: nothing of note."
+
+
+def test_facts_are_written_into_the_journal_and_then_it_is_done():
+    messages = [
+        {"role": "system", "content": "rules"},
+        *({"role": "user", "content": line} for line in TALK),
+        {"role": "user", "content": "write down what you will need"},
+    ]
+    tools = [tool("noop"), tool("add_journal_entry")]
+    calls = think(LLMRequest(messages, Scene("Mira", Persona(), ()), tools)).tool_calls
+    contents = [json.loads(call.arguments)["content"] for call in calls]
+    assert {call.name for call in calls} == {"add_journal_entry"}
+    assert any("42 silver pieces" in content for content in contents)
+    again = think(LLMRequest(messages, Scene("Mira", Persona(), (), step=2), tools))
+    assert [call.name for call in again.tool_calls] == ["noop"]
+
+
+def replies(*lines, tools=("say", "whisper", "add_journal_entry")):
+    """The name and the text of each call in answer to a line."""
+    said = [HeardLine(kind, "Ann", text, kind == "whisper") for kind, text in lines]
+    talk = [{"role": "user", "content": f"Ann says: {line.text}"} for line in said]
+    request = LLMRequest(talk, Scene("Mira", Persona(), tuple(said)), list(map(tool, tools)))
+    calls = think(request).tool_calls
+    return [(call.name, json.loads(call.arguments).get("content", "")) for call in calls]
+
+
+@pytest.mark.parametrize(("kind", "answered_by"), [("say", "say"), ("whisper", "whisper")])
+def test_a_debt_is_written_down_before_it_answers(kind, answered_by):
+    made = replies((kind, "I owe you five silver for the ale."))
+    assert made == [
+        ("add_journal_entry", "Ann: I owe you five silver for the ale."),
+        (answered_by, ""),
+    ]
+
+
+def test_who_somebody_is_is_written_down():
+    made = replies(("say", "Good evening. I am Tobias, a cooper from Holm."))
+    assert made[0] == ("add_journal_entry", "Ann: Good evening. I am Tobias, a cooper from Holm.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["How are you?", "The rain is cold.", "Do I owe you silver?", "Do you remember my debt?"],
+)
+def test_chatter_and_questions_are_not_written_down(text):
+    assert "add_journal_entry" not in dict(replies(("say", text)))
+
+
+def test_nothing_is_written_down_where_some_was_whispered_and_some_was_not():
+    made = replies(("say", "I owe you five silver."), ("whisper", "I owe Bob nine crowns."))
+    assert "add_journal_entry" not in dict(made)
+
+
+def test_without_a_journal_it_only_answers():
+    assert dict(replies(("say", "I owe you five silver."), tools=("say",))) == {"say": ""}

@@ -1,0 +1,170 @@
+"""What speakers told, read out of the messages: facts, statements, corrections."""
+
+import pytest
+
+from evennia_ai.offline.speaker_facts import read_speaker_facts
+from evennia_ai.offline.transcript import Said, read_transcript
+from evennia_ai.policy.conversation.persona import Persona
+from evennia_ai.ports import LLMRequest, Scene
+
+
+def told(*lines, speaker="Ann"):
+    return read_speaker_facts([Said("say", speaker, line) for line in lines])
+
+
+@pytest.mark.parametrize(
+    ("line", "slot", "value"),
+    [
+        ("My name is Tove Halvorsen.", "name", "Tove Halvorsen"),
+        ("please call me Wren", "name", "Wren"),
+        ("I'm Tove, a sailmaker from Karlholm", "name", "Tove"),
+        ("I'm Tove, a sailmaker from Karlholm", "trade", "a sailmaker"),
+        ("I'm Tove, a sailmaker from Karlholm", "home", "Karlholm"),
+        ("I come from the old port of Visby, you know", "home", "the old port of Visby"),
+        ("I keep bees in Harrow Vale", "home", "Harrow Vale"),
+        ("I love dark ale", "likes", "dark ale"),
+        ("I can't stand onions.", "hates", "onions"),
+        ("I'm afraid of spiders", "fears", "spiders"),
+        ("I am looking for my brother Jon.", "quest", "my brother Jon"),
+        ("im forty years old", "age", "forty"),
+    ],
+)
+def test_a_fact_is_read_out_of_a_line(line, slot, value):
+    assert told(line).of("Ann")[slot] == value
+
+
+@pytest.mark.parametrize(
+    "line", ["I am tired.", "I'm Sorry", "I am a bit lost", "What is my name?", "I am from here"]
+)
+def test_what_is_no_fact_is_none(line):
+    assert not {"name", "trade", "home"} & told(line).of("Ann").keys()
+
+
+def test_the_latest_word_counts():
+    assert told("My name is Bran.", "my name is Bram, not Bran").of("Ann")["name"] == "Bram"
+
+
+@pytest.mark.parametrize(
+    "correction",
+    ["Sorry, I meant four.", "no, four, not three", "make it four, not three", "sorry, four."],
+)
+def test_a_correction_mends_what_was_told(correction):
+    memory = told("I have three daughters.", correction)
+    assert [item.text for item in memory.told_by("Ann")] == ["I have four daughters."]
+
+
+def test_questions_and_orders_are_kept_apart_from_what_was_told():
+    memory = told("Where is the mill?", "Give me an ale.", "The mill burnt down.")
+    assert [item.text for item in memory.told_by("Ann")] == ["The mill burnt down."]
+    assert len(memory.told_by("Ann", "asked")) == 2
+
+
+def test_a_bare_answer_to_its_own_question_is_a_fact():
+    heard = [Said("say", "Ann", "Karlholm.", after="Welcome, Ann. Where do you come from?")]
+    assert read_speaker_facts(heard).of("Ann")["home"] == "Karlholm"
+
+
+def test_a_sentence_that_leans_on_another_knows_what_it_is_about():
+    memory = told("My horse died.", "Juniper was her name.")
+    assert "horse" in memory.told_by("Ann")[1].context
+
+
+def past_of(*messages, step=1):
+    return read_transcript(LLMRequest(list(messages), Scene("Mira", Persona(), (), step=step)))
+
+
+def call(name, arguments):
+    return {"id": "1", "function": {"name": name, "arguments": arguments}}
+
+
+def test_the_past_tells_who_said_what_and_what_it_did():
+    past = past_of(
+        {"role": "user", "content": "Sister Oda says: he says: no"},
+        {"role": "user", "content": "Ann whispers to you: psst"},
+        {"role": "user", "content": "(Ann gives you mug.)"},
+        {"role": "user", "content": "(Ben arrives.)"},
+        {"role": "assistant", "content": "", "tool_calls": [call("say", '{"text": "Aye."}')]},
+        {"role": "tool", "tool_call_id": "1", "content": "You said it."},
+        {"role": "user", "content": "<situation>\nTime: Friday, 10:31\n</situation>"},
+    )
+    assert [(s.kind, s.speaker, s.text) for s in past.heard] == [
+        ("say", "Sister Oda", "he says: no"), ("whisper", "Ann", "psst"), ("give", "Ann", "mug"),
+        ("arrives", "Ben", ""),
+    ]  # fmt: skip
+    assert past.own == ("Aye.",) and past.time == "Friday, 10:31" and past.acts == ()
+
+
+def test_only_the_calls_of_this_turn_are_its_acts():
+    earlier = {"role": "assistant", "content": "", "tool_calls": [call("get", '{"item": "a"}')]}
+    now = {"role": "assistant", "content": "", "tool_calls": [call("give", '{"item": "b"}')]}
+    result = {"role": "tool", "tool_call_id": "1", "content": "You gave b to Ann."}
+    heard = {"role": "user", "content": "Ann says: and b?"}
+    past = past_of(earlier, result, heard, now, result, step=2)
+    assert [(act.name, act.failed) for act in past.acts] == [("give", False)]
+    assert past_of(earlier, result, heard, now, result, step=1).acts == ()
+
+
+def test_calls_of_one_reply_may_stand_in_a_message_each():
+    look = {"role": "assistant", "content": "", "tool_calls": [call("look", "{}")]}
+    move = {"role": "assistant", "content": "", "tool_calls": [call("move", '{"to": "x"}')]}
+    seen = {"role": "tool", "tool_call_id": "1", "content": "The Forge: Hot."}
+    tail = {"role": "user", "content": "<situation>\nTime: Friday, 10:31\n</situation>"}
+    past = past_of(look, seen, move, seen, tail, step=2)
+    assert [act.name for act in past.acts] == ["look", "move"]
+
+
+def test_a_description_with_a_no_in_it_is_no_failure():
+    move = {"role": "assistant", "content": "", "tool_calls": [call("move", '{"to": "x"}')]}
+    for text, failed in (
+        ("The Chapel: There are no benches.", False),
+        ("No way leads there.", True),
+    ):
+        past = past_of(move, {"role": "tool", "tool_call_id": "1", "content": text}, step=2)
+        assert past.acts[0].failed is failed
+
+
+def remembered(*rows):
+    """The facts in a prompt with recalled lines and one greeting."""
+    situation = "\n".join(["<situation>", "Place: Tavern", *rows, "</situation>"])
+    messages = [
+        {"role": "user", "content": "Ann says: hello"},
+        {"role": "user", "content": situation},
+    ]
+    return read_transcript(LLMRequest(messages, Scene("Mira", Persona(), ())))
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "You remember: Ann: I come from Visby.",
+        "You remember: 2026-11-17, from Ann: Ann: I come from Visby.",
+        "Keep in mind: Ann (whispered): I come from Visby.",
+        "At hand: Ann: I come from Visby.",
+    ],
+)
+def test_what_comes_to_mind_is_what_was_told_before(row):
+    past = remembered(row)
+    assert read_speaker_facts(past.heard).of("Ann")["home"] == "Visby"
+    assert past.since == (Said("say", "Ann", "hello"),)
+
+
+def test_who_is_remembered_was_met_though_no_answer_is_in_view():
+    said = {"role": "assistant", "content": "Good evening."}
+    request = LLMRequest(
+        [said, {"role": "user", "content": "<situation>\nYou remember: Ann: I come from Visby."}],
+        Scene("Mira", Persona(), ()),
+    )
+    assert read_transcript(request).met("Ann")
+
+
+def test_a_memory_in_nobody_s_words_is_a_note():
+    past = remembered("You remember: 2026-11-17, from Bob: the mill burnt down in spring")
+    assert [said.kind for said in past.heard] == ["note", "say"]
+    assert past.heard[0].text == "the mill burnt down in spring"
+
+
+def test_a_summary_is_read_to_its_end():
+    rows = [f"- Bob: I own {number} geese and a cart." for number in range(2, 60)]
+    marker = "\n".join(["[CONTEXT SUMMARY]", "Facts:", *rows, "- Ann: I come from Visby."])
+    request = LLMRequest([{"role": "user", "content": marker}], Scene("Mira", Persona(), ()))
+    assert read_speaker_facts(read_transcript(request).heard).of("Ann")["home"] == "Visby"
