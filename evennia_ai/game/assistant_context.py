@@ -24,12 +24,13 @@ from evennia_ai.game.game_time import minute_now
 from evennia_ai.game.settings import game_settings
 from evennia_ai.llm.tokenizers import count_for
 from evennia_ai.memory.episodic_index import EpisodicIndex
-from evennia_ai.memory.shared import WithHearsay
+from evennia_ai.memory.shared_search import SharedSearch
 from evennia_ai.messages import Audience, Message
 from evennia_ai.policy.audience import KnownLine, speakers_in
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.records.day_plan import block_line
 from evennia_ai.policy.records.goal_tree import goal_lines
+from evennia_ai.policy.records.shared_memory import read_scopes, select_scopes
 from evennia_ai.policy.tokens import CountText, UsageReport, count_message, estimate_tokens
 from evennia_ai.store.attributes import (
     inspect_attribute,
@@ -184,11 +185,16 @@ class AssistantContextMixin:
         return [entry["content"] for entry in entries if entry["timestamp"] >= at]
 
     @property
-    def memories(self) -> EpisodicIndex | WithHearsay:
-        """What its character wrote down and takes to be so, ready to be searched; where it shares
-        its memories, with what others told it."""
-        services = self.services
-        return services.shared_memory.with_hearsay(self, services.recollections.of(self))
+    def memories(self) -> EpisodicIndex | SharedSearch:
+        """The search over its character's memories, and over what others shared with it."""
+        indices, shared = self.services.memory_indices, self.services.shared_memory
+        own = indices.of_character(self)
+        chosen = read_scopes(self.config.share_memory)
+        if not chosen:
+            return own
+        scopes = select_scopes(chosen, shared.labels_of(self.character))
+        told = [indices.of_scope(scope) for scope in scopes]
+        return SharedSearch(own, told, shared.still_told, self.character.dbref)
 
     def pins(self, audience: Audience | None) -> list[KnownLine]:
         """What it keeps in mind for good and this audience may know, None for what everybody may,

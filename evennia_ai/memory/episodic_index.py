@@ -71,21 +71,18 @@ class EpisodicIndex:
         self._asked: dict[str, Any] = {}
         self._bare: set[str] = set()
         self._ask_again_at = 0.0
-        journal.watch(self._notice)
-        profiles.watch(self._notice_profile)
+        self._stores = [store for store in (journal, profiles) if store is not None]
+        for store in self._stores:
+            store.watch(self._notice)
 
     def __len__(self) -> int:
         """How many memories can be found."""
         return len(self._index)
 
-    def is_of(self, journal: Any, profiles: Any) -> bool:
-        """False once the character's records were dropped from memory and are others now."""
-        return self.journal is journal and self.profiles is profiles
-
     def close(self) -> None:
         """Hear of no change any more."""
-        self.journal.unwatch(self._notice)
-        self.profiles.unwatch(self._notice_profile)
+        for store in self._stores:
+            store.unwatch(self._notice)
 
     @inlineCallbacks
     def prepare(
@@ -103,8 +100,8 @@ class EpisodicIndex:
         """
         put: Callable[..., None] = services.slices.put
         clock: Any = services.clock
-        yield self.journal.load(put)
-        yield self.profiles.load(put)
+        for store in self._stores:
+            yield store.load(put)
         if self._remote is not None and clock.seconds() >= self._ask_again_at:
             yield self._prepare_remotely(clock, queries)
         while self._due:
@@ -155,15 +152,12 @@ class EpisodicIndex:
     # --- within ----------------------------------------------------------------------------------
 
     def _notice(self, old: Record | None, new: Record | None) -> None:
+        if new and not is_searchable(new):
+            new = None
         if old and (new is None or new["id"] != old["id"]):
             self._due[old["id"]] = None
         if new:
             self._due[new["id"]] = new
-
-    def _notice_profile(self, old: Record | None, new: Record | None) -> None:
-        """Of profiles, the values that hold; what was noticed to make them is in the journal's
-        hands, or on its way into a value."""
-        self._notice(old, new if new and holds(new) else None)
 
     def _take_in(self, most: int) -> None:
         for name in list(islice(self._due, most)):
@@ -194,8 +188,11 @@ class EpisodicIndex:
         return str(record["content"])
 
     def _record(self, name: str) -> Record | None:
-        record = self.journal.get(name) or self.profiles.get(name)
-        return record if record and ("kind" not in record or holds(record)) else None
+        for store in self._stores:
+            record: Record | None = store.get(name)
+            if record:
+                return record if is_searchable(record) else None
+        return None
 
     @inlineCallbacks
     def _prepare_remotely(
@@ -227,9 +224,14 @@ class EpisodicIndex:
             log.warn("memories are ranked by words alone for a while: {error!r}", error=error)
 
 
-def holds(record: Record) -> bool:
-    """True for a value that is taken to be so now."""
-    return record.get("kind") == ATTRIBUTE and record["valid_to"] is None
+def is_searchable(record: Record) -> bool:
+    """True for a journal entry, and for a profile's value that is held to be true now.
+
+    Observations are in the journal too, or become values.
+    """
+    if "kind" not in record:
+        return True
+    return record["kind"] == ATTRIBUTE and record["valid_to"] is None
 
 
 def value_line(record: Record, name: str) -> str:

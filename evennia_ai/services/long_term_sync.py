@@ -3,17 +3,15 @@ soon, even where it could not be reached at that moment."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from pathlib import Path
+from collections.abc import Generator
 from typing import Any
 
-from django.conf import settings
 from evennia.objects.models import ObjectDB
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import MemoryUnavailable, StoreUnavailable, TurnAborted
-from evennia_ai.memory.semantic import LongTermMemory, read_settings
+from evennia_ai.memory.semantic import LongTermMemory
 from evennia_ai.policy.records.long_term import agent_of
 from evennia_ai.sleep.consolidation import prune_orphaned_memory_links
 from evennia_ai.store.deleted_characters import deletion_marks, marked, note_deleted
@@ -22,15 +20,6 @@ log = Logger()
 
 SOON_S = 1.0
 AGAIN_AFTER_S = 60.0
-
-
-def make_memory(
-    clock: Any, call_from_thread: Callable[..., object], embedder: Callable[[], Any], raw: Any
-) -> LongTermMemory:
-    """Long-term memory as the game's ``AI_ASSISTANT["MEMORY"]`` wants it; raises ConfigError.
-    ``embedder`` is called in its thread, since loading takes a while."""
-    game = read_settings(raw, Path(settings.GAME_DIR))
-    return LongTermMemory(clock, call_from_thread, game, embedder)
 
 
 class LongTermSync:

@@ -13,6 +13,7 @@ from twisted.logger import Logger
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.perception import is_assistant
 from evennia_ai.game.sleep_state import is_asleep
+from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.compactions import assistants_to_archive
 from evennia_ai.store.recovery import assistants_with_work, lost_turns, recover_lost_turn
 
@@ -98,6 +99,13 @@ class StartupRecovery:
             for obj in place.contents:
                 if is_assistant(obj):
                     self.service.attend(obj.assistant)
+
+
+def assistants_exist() -> bool:
+    """True if the game has at least one assistant."""
+    from evennia_ai.assistant_script import AssistantScript
+
+    return bool(AssistantScript.objects.filter(db_key=SCRIPT_KEY).exists())
 
 
 def scripts_of(script_id: int) -> Iterator[Any]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from twisted.internet.defer import Deferred, gatherResults, succeed
 
-from evennia_ai.memory.all_memories import search_all_memories
+from evennia_ai.memory.search import search_all_memories
 from evennia_ai.messages import Audience, Heard, InboxEvent
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.long_term import MemoryRow
@@ -90,7 +90,7 @@ class Lived:
         from evennia_ai.assistant_character import AssistantCharacter
 
         self.world, self.service = world, service
-        service.semantic = CosineSemantic(service.embedder)
+        service.semantic = CosineSemantic(service.memory.embedder)
         self.minds: dict[str, Any] = {}
         for name in world.assistants:
             room = create_object(DefaultRoom, key=f"House of {name}")
@@ -184,7 +184,7 @@ class Lived:
         if name == WORDS:
             scores = score_texts(question.text, texts)
         elif name == MEANING:
-            embed = self.service.embedder.embed
+            embed = self.service.memory.embedder.embed
             rows = unit(embed([question.text, *texts]))
             scores = rows[1:] @ rows[0]
         order = np.argsort(-np.array(scores, dtype=float), kind="stable")

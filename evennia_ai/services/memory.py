@@ -1,0 +1,79 @@
+"""Everything the assistants' memories are kept and searched with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings as django_settings
+
+from evennia_ai.errors import ConfigError
+from evennia_ai.game.settings import SettingReader
+from evennia_ai.llm.openai_client import OpenAIClient
+from evennia_ai.memory import embedders
+from evennia_ai.memory.index import answers_at_once
+from evennia_ai.memory.index_cache import IndexCache
+from evennia_ai.memory.semantic import LongTermMemory, read_settings
+from evennia_ai.ports import Embedder, RemoteEmbedder
+from evennia_ai.services.long_term_sync import LongTermSync
+from evennia_ai.services.shared_memory import SharedMemory
+from evennia_ai.store.shared_entries import SharedEntryStore, changed
+
+
+class MemoryServices:
+    """The embedder, the search indices, and long-term and shared memory.
+
+    Args:
+        clock: schedules time-outs and pauses.
+        settings: reads the game's settings.
+        call_from_thread: ``call_from_thread(f, *args)`` runs ``f`` in the reactor's thread.
+        client: calls the endpoint of an embedder that has one.
+        now: returns the time for stores, in UTC.
+    """
+
+    def __init__(
+        self,
+        clock: Any,
+        settings: SettingReader,
+        call_from_thread: Callable[..., object],
+        client: OpenAIClient,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._settings = settings
+        self._client = client
+
+        def make_long_term(raw: Any) -> LongTermMemory:
+            game = read_settings(raw, Path(django_settings.GAME_DIR))
+            return LongTermMemory(clock, call_from_thread, game, self._local_embedder)
+
+        self.long_term = settings.read("MEMORY", make_long_term, {})
+        self.long_term_sync = LongTermSync(clock, self.long_term)
+        self.shared = SharedMemory()
+        entries_of = partial(SharedEntryStore, now=now)
+        self.indices = IndexCache(lambda: self.embedder, entries_of)
+        changed.connect(self._note_shared)
+
+    @cached_property
+    def embedder(self) -> Embedder | RemoteEmbedder | None:
+        """The embedder that the game chose; None if not even the default can be loaded.
+
+        The first use loads it, which takes up to half a second (measured): a server that has
+        assistants loads it before players are served.
+        """
+        make = partial(embedders.make, client=self._client)
+        try:
+            return self._settings.read("EMBEDDER", make, embedders.DEFAULT)
+        except ConfigError as error:  # of the default itself
+            self._settings.complain(f"{error} Until then memories are ranked by words alone.")
+            return None
+
+    def _local_embedder(self) -> Embedder:
+        """Return the embedder for long-term memory, which must not wait for an endpoint."""
+        chosen = self.embedder
+        return chosen if answers_at_once(chosen) else embedders.default()
+
+    def _note_shared(self, sender: Any, scopes: Any, gone: Any, **kwargs: Any) -> None:
+        self.indices.note(scopes, gone)
