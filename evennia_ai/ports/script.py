@@ -14,7 +14,7 @@ from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.tokens import CountText, UsageReport
 from evennia_ai.ports.character import Character
-from evennia_ai.ports.log import Conversation, Inbox, Turns
+from evennia_ai.ports.log import Conversation, GameInbox, Inbox, Turns
 from evennia_ai.ports.memory import Memories
 from evennia_ai.ports.services import GameServices, Services
 
@@ -162,6 +162,10 @@ class GameScript(Script, Protocol):
     @property
     def services(self) -> GameServices:
         """Return what all assistants share."""
+
+    @property
+    def inbox(self) -> GameInbox:
+        """Return the stored events."""
 
     @property
     def attributes(self) -> Any:

@@ -14,7 +14,7 @@ from evennia_ai.policy.conversation.lore import LoreEntry
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.records.shared_memory import Telling, Told
 from evennia_ai.ports.log import TurnRecord
-from evennia_ai.ports.memory import Memories, SemanticMemory
+from evennia_ai.ports.memory import SemanticMemory
 from evennia_ai.ports.models import Gateway
 from evennia_ai.ports.tools import Toolbox
 from evennia_ai.scheduling import Clock
@@ -55,9 +55,6 @@ class Slices(Protocol):
 class SharedMemory(Protocol):
     """What assistants of one faction, place or world told each other."""
 
-    def with_hearsay(self, script: Script, own: Any) -> Memories:
-        """Return an assistant's own memories (its index), with what others told it."""
-
     def labels_of(self, character: Character) -> frozenset[str]:
         """Return the scopes that a character belongs to now."""
 
@@ -69,6 +66,9 @@ class SharedMemory(Protocol):
 
     def tell(self, assistant_id: int, teller: str, now: datetime, new: Sequence[Telling]) -> None:
         """Store what an assistant tells, in one transaction; raises StoreUnavailable."""
+
+    def still_told(self, ids: Iterable[str]) -> frozenset[str]:
+        """Return those of some records, by id, that nobody has taken back."""
 
     def take_back(self, ids: Sequence[int]) -> None:
         """Delete what was told, by row id, in one transaction; raises StoreUnavailable."""
@@ -169,11 +169,14 @@ class Lore(Protocol):
         """Delete an entry written in the game; return whether it existed."""
 
 
-class Recollections(Protocol):
-    """The indices of the assistants' own memories."""
+class MemoryIndices(Protocol):
+    """The search indices over memories, one a character and one a scope that shares."""
 
-    def of(self, script: Script) -> Any:
+    def of_character(self, script: Script) -> Any:
         """Return the index of an assistant's journal and profiles."""
+
+    def of_scope(self, scope: str) -> Any:
+        """Return the index of what a scope was told."""
 
     def drop(self, script: Script) -> None:
         """Rebuild the index of an assistant at its next use."""
@@ -239,8 +242,8 @@ class GameServices(Services, Protocol):
         """Return the lore of the game."""
 
     @property
-    def recollections(self) -> Recollections:
-        """Return the indices of the assistants' memories."""
+    def memory_indices(self) -> MemoryIndices:
+        """Return the search indices over memories."""
 
     @property
     def windows(self) -> Windows:

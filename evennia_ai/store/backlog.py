@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import Any
 
-from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import Heard
+from evennia_ai.scheduling import Clock
 
 log = Logger()
 
@@ -29,12 +28,12 @@ class Backlog:
 
     def __init__(
         self,
-        clock: IReactorTime,
+        clock: Clock,
         store: Callable[[Heard], int],
         stored: Callable[[Heard, int], None],
         lost: Callable[[Heard, StoreUnavailable], None],
     ) -> None:
-        self._clock: Any = clock
+        self._clock = clock
         self._store = store
         self._stored = stored
         self._lost = lost
