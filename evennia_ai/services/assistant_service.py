@@ -59,7 +59,8 @@ class AssistantService(Service):
         self.slices = TimeSlices(clock)
         settings = SettingReader()
         self.complaints = settings.complaints
-        call_from_thread = partial(reactor.callFromThread, self.slices.put)
+        main: Any = reactor
+        call_from_thread = partial(main.callFromThread, self.slices.put)
 
         self.models = models = ModelAccess(clock, environ, settings, call_from_thread)
         self.profiles, self.gateway = models.profiles, models.gateway
