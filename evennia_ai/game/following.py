@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from evennia_ai.ports import Character
 from evennia_ai.store.attributes import read_attribute
 
 
-def follow_leader(character: Any, leader: Any) -> None:
+def follow_leader(character: Character, leader: Any) -> None:
     """Go after the one it follows, through an exit that its feet may pass.
 
     Called when the leader has left the place; does nothing where no such exit is.

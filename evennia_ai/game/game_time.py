@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 
 from django.utils import timezone
 
 from evennia_ai.policy.schedule.sleep_schedule import GAME
+from evennia_ai.ports import Script
 
 
-def minute_now(script: Any) -> int:
+def minute_now(script: Script) -> int:
     """The minute of the day on the clock that the assistant goes by: that of the game's time zone,
     or of the game world, as Evennia's command ``time`` shows it."""
     in_game = script.config.sleep_clock == GAME

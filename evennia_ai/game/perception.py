@@ -14,7 +14,7 @@ from evennia.utils.ansi import strip_ansi
 from evennia_ai.messages import Audience
 from evennia_ai.policy.conversation.lore import EVERYBODY, QUEST, LoreEntry
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.ports import Situation
+from evennia_ai.ports import Character, Situation
 from evennia_ai.store.attributes import read_attribute, tell_once
 from evennia_ai.store.lore_records import LoreRecords, read_entries
 
@@ -33,7 +33,7 @@ def can_hear(obj: Any) -> bool:
     return bool(obj.has_account) or is_assistant(obj)
 
 
-def listening_objects(character: Any) -> list[Any]:
+def listening_objects(character: Character) -> list[Any]:
     """Everybody who would hear the character speak aloud."""
     location = character.location
     if location is None:
@@ -94,28 +94,30 @@ class EvenniaPerception:
     def __init__(self, shelf: LoreRecords) -> None:
         self.shelf = shelf
 
-    def listeners(self, character: Any) -> Audience:
+    def listeners(self, character: Character) -> Audience:
         """Dbrefs of everybody who would hear it speak aloud."""
         return frozenset(obj.dbref for obj in listening_objects(character))
 
-    def situation(self, character: Any) -> Situation:
+    def situation(self, character: Character) -> Situation:
         """What it sees around it, as its own hook leaves it."""
         seen: Situation = character.at_ai_situation(look_around(character))
         return seen
 
-    def lore(self, character: Any, audience: Audience) -> tuple[Sequence[LoreEntry], Audience]:
+    def lore(
+        self, character: Character, audience: Audience
+    ) -> tuple[Sequence[LoreEntry], Audience]:
         """All lore, the character's own with it, and the labels of those who know and hear it."""
         own, troubles = read_entries(read_attribute(character, "ai_lore"))
         for trouble in troubles:
             tell_once(character, trouble)
         return [*self.shelf.entries(), *own], knowledge_labels(character, audience)
 
-    def name_of(self, character: Any, dbref: str) -> str:
+    def name_of(self, character: Character, dbref: str) -> str:
         """What the character calls somebody, wherever he is; empty where there is nobody."""
         found = ObjectDB.objects.dbref_search(dbref) if dbref else ()
         return display_name(found[0], character) if found else ""
 
-    def looks_of(self, character: Any, dbref: str) -> str:
+    def looks_of(self, character: Character, dbref: str) -> str:
         """What somebody or something within its sight looks like now, empty for any other."""
         place = character.location
         near = [place, *place.contents, *character.contents] if place else []
@@ -123,7 +125,7 @@ class EvenniaPerception:
         return next((plain(obj.db.desc, DESCRIPTION_CHARS) for obj in seen), "")
 
 
-def knowledge_labels(character: Any, audience: Audience) -> frozenset[str]:
+def knowledge_labels(character: Character, audience: Audience) -> frozenset[str]:
     """The scopes a character knows by its tags and its place, and the quest flags that all of its
     listeners have."""
     labels = {EVERYBODY}
@@ -145,7 +147,7 @@ def tags_of(obj: Any) -> list[tuple[str, str | None]]:
     return list(obj.tags.all(return_key_and_category=True))
 
 
-def look_around(character: Any) -> Situation:
+def look_around(character: Character) -> Situation:
     """What a character sees around it."""
     location = character.location
     if location is None:
@@ -166,7 +168,7 @@ def look_around(character: Any) -> Situation:
     )
 
 
-def describe_exit(exit_obj: Any, character: Any) -> str:
+def describe_exit(exit_obj: Any, character: Character) -> str:
     """An exit with where it leads."""
     name = display_name(exit_obj, character)
     if exit_obj.destination is None:

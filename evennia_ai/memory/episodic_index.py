@@ -24,7 +24,7 @@ from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.provenance import Record, is_known_to
 from evennia_ai.policy.retrieval.rerank import newest_first
 from evennia_ai.ports import Embedder, RemoteEmbedder, Services
-from evennia_ai.scheduling import pause
+from evennia_ai.scheduling import Clock, pause
 
 log = Logger()
 
@@ -99,11 +99,10 @@ class EpisodicIndex:
         Fires when it is done; fails with StoreUnavailable.
         """
         put: Callable[..., None] = services.slices.put
-        clock: Any = services.clock
         for store in self._stores:
             yield store.load(put)
-        if self._remote is not None and clock.seconds() >= self._ask_again_at:
-            yield self._prepare_remotely(clock, queries)
+        if self._remote is not None and services.clock.seconds() >= self._ask_again_at:
+            yield self._prepare_remotely(services.clock, queries)
         while self._due:
             yield pause(put)
             self._take_in(AT_ONCE)
@@ -196,17 +195,18 @@ class EpisodicIndex:
 
     @inlineCallbacks
     def _prepare_remotely(
-        self, clock: Any, queries: Sequence[str]
+        self, clock: Clock, queries: Sequence[str]
     ) -> Generator[Deferred[Any], Any, None]:
         """Ask the endpoint for the vectors of what is due and of what will be asked."""
         embedder: Any = self._remote
+        reactor: Any = clock  # Twisted types it as IReactorTime
         self._due = {name: self._record(name) for name in sorted(self._bare)} | self._due
 
         def embed(texts: Sequence[str]) -> Deferred[Any]:
             if not texts:
                 return succeed(())
             asked: Deferred[Any] = embedder.embed_later(texts)
-            return asked.addTimeout(REMOTE_TIME_S, clock)
+            return asked.addTimeout(REMOTE_TIME_S, reactor)
 
         try:
             while self._due:

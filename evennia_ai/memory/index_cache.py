@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from evennia_ai.memory.episodic_index import EpisodicIndex
-from evennia_ai.ports import Embedder, RemoteEmbedder
+from evennia_ai.ports import Embedder, RemoteEmbedder, Script
 
 # A thousand memories take about 2 MB with their vectors (measured).
 MOST_INDICES = 400
@@ -31,7 +31,7 @@ class IndexCache:
         self._entries_of = entries_of
         self._indices: OrderedDict[int | str, EpisodicIndex] = OrderedDict()
 
-    def of_character(self, script: Any) -> EpisodicIndex:
+    def of_character(self, script: Script) -> EpisodicIndex:
         """Return the index over an assistant's journal and entity profiles.
 
         It is the same at every call until the character's records are dropped from memory.
@@ -54,7 +54,7 @@ class IndexCache:
             lambda: EpisodicIndex(self._entries_of(scope), None, self._embedder(), lambda _id: ""),
         )
 
-    def drop(self, script: Any) -> None:
+    def drop(self, script: Script) -> None:
         """Drop an assistant's index; the next use makes a new one."""
         self._drop(script.id)
 

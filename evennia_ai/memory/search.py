@@ -13,6 +13,7 @@ from evennia_ai.messages import Audience
 from evennia_ai.policy.records.long_term import agent_of, best_rows, permitted_keys, select_true
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.retrieval.rerank import fuse_ranks, newest_first
+from evennia_ai.ports import Character, Script
 
 CANDIDATES = 24
 SPARE = 2  # ask for more rows than are wanted: some may have been corrected meanwhile
@@ -36,7 +37,7 @@ class Hit:
 
 @inlineCallbacks
 def search_all_memories(
-    script: Any, character: Any, query: str, audience: Audience
+    script: Script, character: Character, query: str, audience: Audience
 ) -> Generator[Deferred[Any], Any, list[Hit]]:
     """Search everything that the character remembers and the audience may know (P9).
 
@@ -67,7 +68,7 @@ def search_all_memories(
 
 @inlineCallbacks
 def search_long_term(
-    script: Any, character: Any, query: str, limit: int, audience: Audience
+    script: Script, character: Character, query: str, limit: int, audience: Audience
 ) -> Generator[Deferred[Any], Any, list[tuple[Record, float]]]:
     """Find the journal entries nearest in meaning to a query that the audience may know.
 

@@ -27,6 +27,7 @@ from evennia_ai.policy.limits.breaker import (
     after_success,
 )
 from evennia_ai.policy.records.long_term import MemoryItem, MemoryRow, Stored
+from evennia_ai.scheduling import Clock
 
 log = Logger()
 
@@ -103,7 +104,7 @@ class LongTermMemory:
 
     def __init__(
         self,
-        clock: Any,
+        clock: Clock,
         call_from_thread: Callable[..., object],
         settings: MemorySettings,
         make_embedder: Callable[[], Any],

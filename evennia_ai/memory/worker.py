@@ -18,6 +18,7 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from evennia_ai.errors import MemoryUnavailable, TurnAborted
+from evennia_ai.scheduling import Clock
 
 log = Logger()
 
@@ -50,7 +51,7 @@ class Worker:
         name: the thread's.
     """
 
-    def __init__(self, clock: Any, call_from_thread: Callable[..., object], name: str) -> None:
+    def __init__(self, clock: Clock, call_from_thread: Callable[..., object], name: str) -> None:
         self._clock = clock
         self._call_from_thread = call_from_thread
         self._name = name

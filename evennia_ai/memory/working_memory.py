@@ -12,6 +12,7 @@ from twisted.logger import Logger
 
 from evennia_ai.messages import Audience
 from evennia_ai.policy.conversation.conversations import RunningTalk, is_stale, talks_with
+from evennia_ai.ports import Character, Script
 
 log = Logger()
 
@@ -31,7 +32,7 @@ class WorkingMemory:
     consulted: Mapping[str, Any] = field(default_factory=dict)
 
 
-def working_memory(script: Any) -> WorkingMemory:
+def working_memory(script: Script) -> WorkingMemory:
     """What the character has in its head at the moment."""
     timeout_s, now = script.config.conversation_timeout, script.services.now()
     view = script.conversation.current
@@ -45,7 +46,7 @@ def working_memory(script: Any) -> WorkingMemory:
     )
 
 
-def clear_stale_conversations(script: Any, character: Any) -> Deferred[dict[str, Any]]:
+def clear_stale_conversations(script: Script, character: Character) -> Deferred[dict[str, Any]]:
     """End the conversations that nobody continued within ``conversation_timeout``.
 
     Args:

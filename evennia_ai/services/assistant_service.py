@@ -22,6 +22,7 @@ from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.settings import SettingReader, game_setting
 from evennia_ai.game.texts import text
 from evennia_ai.game.typing_indicator import TypingIndicator
+from evennia_ai.ports import Script
 from evennia_ai.scheduling import TimeSlices
 from evennia_ai.services.game_content import GameContent
 from evennia_ai.services.memory import MemoryServices
@@ -84,7 +85,7 @@ class AssistantService(Service):
         """Return the time in UTC."""
         return datetime.fromtimestamp(self.clock.seconds(), UTC)
 
-    def attend(self, script: Any) -> None:
+    def attend(self, script: Script) -> None:
         """Tick an assistant while players are near, because something happens around it."""
         if self.accepting:
             self.timers.attend(script)

@@ -13,6 +13,7 @@ from twisted.logger import Logger
 from evennia_ai.errors import MemoryUnavailable, StoreUnavailable, TurnAborted
 from evennia_ai.memory.semantic import LongTermMemory
 from evennia_ai.policy.records.long_term import agent_of
+from evennia_ai.scheduling import Clock
 from evennia_ai.sleep.consolidation import prune_orphaned_memory_links
 from evennia_ai.store.deleted_characters import deletion_marks, marked, note_deleted
 
@@ -31,7 +32,7 @@ class LongTermSync:
         memory: what is to be tidied.
     """
 
-    def __init__(self, clock: Any, memory: LongTermMemory) -> None:
+    def __init__(self, clock: Clock, memory: LongTermMemory) -> None:
         self._clock = clock
         self._memory = memory
         self._planned: Any = None

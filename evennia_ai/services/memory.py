@@ -18,6 +18,7 @@ from evennia_ai.memory.index import answers_at_once
 from evennia_ai.memory.index_cache import IndexCache
 from evennia_ai.memory.semantic import LongTermMemory, read_settings
 from evennia_ai.ports import Embedder, RemoteEmbedder
+from evennia_ai.scheduling import Clock
 from evennia_ai.services.long_term_sync import LongTermSync
 from evennia_ai.services.shared_memory import SharedMemory
 from evennia_ai.store.shared_entries import SharedEntryStore, changed
@@ -36,7 +37,7 @@ class MemoryServices:
 
     def __init__(
         self,
-        clock: Any,
+        clock: Clock,
         settings: SettingReader,
         call_from_thread: Callable[..., object],
         client: OpenAIClient,

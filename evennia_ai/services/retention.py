@@ -8,14 +8,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks
-from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from evennia_ai.config.table_retention import GAME_WIDE, Limit
 from evennia_ai.errors import AssistantError, StoreUnavailable
-from evennia_ai.scheduling import pause, persist
+from evennia_ai.scheduling import Clock, pause, persist
 from evennia_ai.store.purge import Report, TablePurge, Tally, assistant_ids
 from evennia_ai.store.rows_in_use import Planned
 
@@ -43,7 +42,7 @@ class LogRetention:
     """
 
     def __init__(
-        self, clock: IReactorTime, put: Callable[..., None], retention: Mapping[str, Limit]
+        self, clock: Clock, put: Callable[..., None], retention: Mapping[str, Limit]
     ) -> None:
         self.retention = retention
         self._clock: Any = clock

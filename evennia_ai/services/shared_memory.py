@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from evennia_ai.game.perception import knowledge_labels
+from evennia_ai.ports import Character
 from evennia_ai.store import shared_entries
 
 
@@ -17,6 +16,6 @@ class SharedMemory:
     take_back = staticmethod(shared_entries.take_back)
     still_told = staticmethod(shared_entries.still_told)
 
-    def labels_of(self, character: Any) -> frozenset[str]:
+    def labels_of(self, character: Character) -> frozenset[str]:
         """Return the scopes that a character belongs to now, by its tags and its place."""
         return knowledge_labels(character, frozenset())

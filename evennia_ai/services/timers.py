@@ -9,7 +9,8 @@ from twisted.internet.task import LoopingCall
 
 from evennia_ai.config.table_retention import read_retention
 from evennia_ai.game.settings import SettingReader
-from evennia_ai.scheduling import is_time, keep_running
+from evennia_ai.ports import Script
+from evennia_ai.scheduling import Clock, is_time, keep_running
 from evennia_ai.services.retention import LogRetention
 from evennia_ai.services.sleep_timer import SleepTimer
 
@@ -33,7 +34,7 @@ class TickTimer:
         """True while an assistant is to be ticked."""
         return bool(self._loop.running)
 
-    def add(self, script: Any) -> None:
+    def add(self, script: Script) -> None:
         """Tick an assistant from now on."""
         if script.id not in self.scripts:
             now = self._clock.seconds()
@@ -69,12 +70,12 @@ class Timers:
         settings: reads the game's settings.
     """
 
-    def __init__(self, clock: Any, put: Callable[..., None], settings: SettingReader) -> None:
+    def __init__(self, clock: Clock, put: Callable[..., None], settings: SettingReader) -> None:
         self.ticks = TickTimer(clock)
         self.sleep = SleepTimer(clock)
         self.retention = LogRetention(clock, put, settings.read("RETENTION", read_retention, {}))
 
-    def attend(self, script: Any) -> None:
+    def attend(self, script: Script) -> None:
         """Tick an assistant while players are near, and check its sleep."""
         self.sleep.keep(script)
         self.ticks.add(script)

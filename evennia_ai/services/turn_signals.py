@@ -11,7 +11,7 @@ from evennia_ai.game.perception import listening_objects
 from evennia_ai.game.sleep_state import is_asleep
 from evennia_ai.game.texts import text
 from evennia_ai.game.typing_indicator import send_filler
-from evennia_ai.ports import TurnRecord
+from evennia_ai.ports import Script, TurnRecord
 from evennia_ai.signals import (
     compaction_finished,
     compaction_started,
@@ -22,7 +22,7 @@ from evennia_ai.signals import (
 log = Logger()
 
 
-def send_thinking(script: Any, turn: TurnRecord, begins: bool) -> None:
+def send_thinking(script: Script, turn: TurnRecord, begins: bool) -> None:
     """Send the signal that a turn's model calls begin or have ended; see `ports.Services`.
 
     A script that was deleted has no key and cannot send a signal.
@@ -40,7 +40,7 @@ def send_thinking(script: Any, turn: TurnRecord, begins: bool) -> None:
         thinking_finished.send_robust(script, character=character, audience=audience)
 
 
-def send_compacting(script: Any, reason: str, result: Mapping[str, Any] | None) -> None:
+def send_compacting(script: Script, reason: str, result: Mapping[str, Any] | None) -> None:
     """Send the signal that a compaction begins (no result yet) or has ended with its result.
 
     At its end, write one line to the log, and show one to the room if a player may have waited.
