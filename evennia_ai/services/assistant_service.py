@@ -25,7 +25,7 @@ from evennia_ai.game.typing_indicator import TypingIndicator
 from evennia_ai.ports import Script
 from evennia_ai.scheduling import TimeSlices
 from evennia_ai.services.game_content import GameContent
-from evennia_ai.services.memory import MemoryServices
+from evennia_ai.services.memory_services import MemoryServices
 from evennia_ai.services.model_access import ModelAccess
 from evennia_ai.services.startup import StartupRecovery, assistants_exist
 from evennia_ai.services.timers import Timers

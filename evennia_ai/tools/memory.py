@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 from twisted.internet.defer import Deferred, inlineCallbacks
 
-from evennia_ai.memory.search import search_all_memories
+from evennia_ai.memory.all_memories import search_all_memories
 from evennia_ai.policy.audience import speakers_in
 from evennia_ai.policy.compaction.consulted import entity_ref, entry_ref
 from evennia_ai.policy.compaction.journal_summary import is_synthesis, select_found

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from twisted.internet.defer import Deferred, gatherResults, succeed
 
-from evennia_ai.memory.search import search_all_memories
+from evennia_ai.memory.all_memories import search_all_memories
 from evennia_ai.messages import Audience, Heard, InboxEvent
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.long_term import MemoryRow

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.memory.search import search_long_term
+from evennia_ai.memory.all_memories import search_long_term
 from evennia_ai.policy.audience import visible
 from evennia_ai.sleep.consolidation import (
     consolidate_memories_to_semantic,

@@ -6,7 +6,7 @@ from twisted.internet.task import deferLater
 from twisted.python.failure import Failure
 
 from evennia_ai.errors import MemoryUnavailable
-from evennia_ai.memory.search import search_long_term
+from evennia_ai.memory.all_memories import search_long_term
 from evennia_ai.policy.records.long_term import agent_of, digest_of, memory_of
 from evennia_ai.services.long_term_sync import AGAIN_AFTER_S, LongTermSync
 from evennia_ai.sleep.consolidation import (
