@@ -8,6 +8,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from evennia.typeclasses.attributes import NAttributeProperty
+
 from evennia_ai.config import (
     FIELDS,
     AssistantConfig,
@@ -256,35 +258,11 @@ class AssistantContextMixin(Base):
         """The endpoint's token counts of the latest requests, beside our estimates."""
         return self.kept("usage_reports", lambda: deque(maxlen=KEPT_REPORTS))
 
-    @property
-    def prompt_overhead(self) -> int:
-        """Tokens of a request outside the conversation: tools, persona, situation.
-
-        The figure of the last prompt; a guess before the first.
-        """
-        return int(self.ndb.prompt_overhead or GUESSED_OVERHEAD)
-
-    @prompt_overhead.setter
-    def prompt_overhead(self, tokens: int) -> None:
-        self.ndb.prompt_overhead = tokens
-
-    @property
-    def compaction_strikes(self) -> int:
-        """The number of compactions in a row that produced no summary."""
-        return int(self.ndb.compaction_strikes or 0)
-
-    @compaction_strikes.setter
-    def compaction_strikes(self, count: int) -> None:
-        self.ndb.compaction_strikes = count
-
-    @property
-    def small_compactions(self) -> int:
-        """The number of compactions in a row that removed little, since the server start."""
-        return int(self.ndb.small_compactions or 0)
-
-    @small_compactions.setter
-    def small_compactions(self, count: int) -> None:
-        self.ndb.small_compactions = count
+    # Tokens of the last request outside the conversation: tools, persona, situation.
+    prompt_overhead = NAttributeProperty(GUESSED_OVERHEAD, autocreate=False)
+    # Compactions in a row that produced no summary, and those that removed little.
+    compaction_strikes = NAttributeProperty(0, autocreate=False)
+    small_compactions = NAttributeProperty(0, autocreate=False)
 
     @property
     def compaction_cost(self) -> Mapping[str, int]:

@@ -11,17 +11,31 @@ from typing import Any
 from django.conf import settings as django_settings
 
 from evennia_ai.errors import ConfigError
+from evennia_ai.game.perception import knowledge_labels
 from evennia_ai.game.settings import SettingReader
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.memory import embedders
 from evennia_ai.memory.index import answers_at_once
 from evennia_ai.memory.index_cache import IndexCache
 from evennia_ai.memory.semantic import LongTermMemory, read_settings
-from evennia_ai.ports import Embedder, RemoteEmbedder
+from evennia_ai.ports import Character, Embedder, RemoteEmbedder
 from evennia_ai.scheduling import Clock
 from evennia_ai.services.long_term_sync import LongTermSync
-from evennia_ai.services.shared_memory import SharedMemory
-from evennia_ai.store.shared_entries import SharedEntryStore, changed
+from evennia_ai.store import shared_entries
+
+
+class SharedMemory:
+    """The `SharedMemory` port over the shared entries of all assistants."""
+
+    told_by = staticmethod(shared_entries.told_by)
+    open_among = staticmethod(shared_entries.open_among)
+    tell = staticmethod(shared_entries.tell)
+    take_back = staticmethod(shared_entries.take_back)
+    still_told = staticmethod(shared_entries.still_told)
+
+    def labels_of(self, character: Character) -> frozenset[str]:
+        """Return the scopes that a character belongs to now, by its tags and its place."""
+        return knowledge_labels(character, frozenset())
 
 
 class MemoryServices:
@@ -53,9 +67,9 @@ class MemoryServices:
         self.long_term = settings.read("MEMORY", make_long_term, {})
         self.long_term_sync = LongTermSync(clock, self.long_term)
         self.shared = SharedMemory()
-        entries_of = partial(SharedEntryStore, now=now)
+        entries_of = partial(shared_entries.SharedEntryStore, now=now)
         self.indices = IndexCache(lambda: self.embedder, entries_of)
-        changed.connect(self._note_shared)
+        shared_entries.changed.connect(self._note_shared)
 
     @cached_property
     def embedder(self) -> Embedder | RemoteEmbedder | None:
