@@ -17,7 +17,6 @@ from evennia_ai.policy.consolidation.attribute_synthesis import (
     synthesise_plainly,
 )
 from evennia_ai.policy.consolidation.entity_consolidation import Group, group_observations
-from evennia_ai.ports import Character, Script
 from evennia_ai.scheduling import pause, persist
 from evennia_ai.turn.background_call import ask_in_background, has_model
 from evennia_ai.turn.prompt_contexts import CONTEXT_SLEEP_CONSOLIDATE
@@ -42,7 +41,7 @@ class Tally:
 
 @inlineCallbacks
 def run_entity_consolidation_batch(
-    script: Script, character: Character
+    script: Any, character: Any
 ) -> Generator[Deferred[Any], Any, dict[str, Any]]:
     """Make attributes of the observations that none were made of yet.
 
@@ -91,7 +90,7 @@ def run_entity_consolidation_batch(
 
 @inlineCallbacks
 def consolidate_group(
-    script: Script, profiles: Any, group: Group, tally: Tally, *, asks: bool
+    script: Any, profiles: Any, group: Group, tally: Tally, *, asks: bool
 ) -> Generator[Deferred[Any], Any, None]:
     """One group, from its observations to stored attributes. Fires when it is stored; fails with
     `ProviderError`, and then nothing of it has changed."""
@@ -123,7 +122,7 @@ def consolidate_group(
 
 @inlineCallbacks
 def ask_for_attributes(
-    script: Script, profiles: Any, group: Group, observations: list[Any], entity: str
+    script: Any, profiles: Any, group: Group, observations: list[Any], entity: str
 ) -> Generator[Deferred[Any], Any, Synthesis]:
     """Ask a model. It is shown what those who may know of these observations may know, and no
     more; how somebody feels is asked of what everybody saw alone, since it shows to all. Fires

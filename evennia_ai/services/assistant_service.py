@@ -23,6 +23,7 @@ from evennia_ai.game.settings import SettingReader, game_setting
 from evennia_ai.game.texts import text
 from evennia_ai.game.typing_indicator import TypingIndicator
 from evennia_ai.ports import Script
+from evennia_ai.ports import GameServices
 from evennia_ai.scheduling import TimeSlices
 from evennia_ai.services.game_content import GameContent
 from evennia_ai.services.memory_services import MemoryServices
@@ -100,7 +101,8 @@ class AssistantService(Service):
         if assistants_exist():
             _ = self.memory.embedder  # loads it
         self.models.start()
-        AssistantScript.shared_services = self
+        services: GameServices = self
+        AssistantScript.shared_services = services
         self.signs.connect()
         self.accepting = True
         self.late_start = self.clock.callLater(REVIVAL_S, self.start_late)
