@@ -60,7 +60,7 @@ WireMessage = dict[str, Any]
 
 @dataclass(frozen=True)
 class ToolCallRequest:
-    """A tool call of a model; ``arguments`` is the raw JSON text that the model wrote."""
+    """A tool call of a model; ``arguments`` is the raw JSON text."""
 
     id: str
     name: str
@@ -164,7 +164,7 @@ class Heard:
 
     @property
     def confidants(self) -> Audience | None:
-        """Who may know it; None for room talk. `policy.audience.visible` compares this."""
+        """Return who may know it, None for room talk; see `policy.audience.visible`."""
         return self.audience if self.private else None
 
 
@@ -195,7 +195,7 @@ class Situation:
 
 
 def heard_line(kind: str, speaker: str, text: str) -> str:
-    """Return something heard as a line of the prompt; both texts must be single lines."""
+    """Return something heard as a line of the prompt; both texts are single lines."""
     forms = {
         "say": "{speaker} says: {text}",
         "whisper": "{speaker} whispers to you: {text}",

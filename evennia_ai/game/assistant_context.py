@@ -1,4 +1,4 @@
-"""What the engine uses of an assistant: its settings, stores, model and token counts."""
+"""What the engine uses of an assistant: settings, stores, model, token counts."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ CHARACTER_ATTRIBUTES = ("ai_lore", "ai_fillers", "ai_following")
 
 
 class AssistantContextMixin(Base):
-    """The part of an `AssistantScript` that the engine uses; all of its state is in ``ndb``."""
+    """The part of an `AssistantScript` that the engine uses; its state is in ``ndb``."""
 
     shared_services: ClassVar[Any]
 
@@ -66,17 +66,17 @@ class AssistantContextMixin(Base):
 
     @property
     def character(self) -> Any:
-        """The character of the assistant."""
+        """Return the character of the assistant."""
         return self.obj
 
     @property
     def character_name(self) -> str:
-        """The character's name, as others know it."""
+        """Return the character's name, as others know it."""
         return str(self.obj.key)
 
     @property
     def services(self) -> GameServices:
-        """What all assistants share; None in a process without the service."""
+        """Return what all assistants share, None in a process without the service."""
         services: GameServices = self.ndb.services or self.shared_services
         return services
 
@@ -84,7 +84,7 @@ class AssistantContextMixin(Base):
 
     @property
     def conversation(self) -> TableConversation:
-        """The log of everything said and done."""
+        """Return the log of everything said and done."""
         return self.kept("conversation", self._open_conversation)
 
     def _open_conversation(self) -> TableConversation:
@@ -93,17 +93,17 @@ class AssistantContextMixin(Base):
 
     @property
     def conversation_history(self) -> list[Message]:
-        """The stored messages in the view, oldest first."""
+        """Return the stored messages in the view, oldest first."""
         return list(self.conversation.view())
 
     @property
     def inbox(self) -> TableInbox:
-        """The stored events."""
+        """Return the stored events."""
         return self.kept("inbox", lambda: TableInbox(self.id, self.services.now))
 
     @property
     def turns(self) -> TableTurns:
-        """The stored turns, model calls and tool calls."""
+        """Return the stored turns, model calls and tool calls."""
         return self.kept("turns", self._open_turns)
 
     def _open_turns(self) -> TableTurns:
@@ -114,7 +114,7 @@ class AssistantContextMixin(Base):
 
     @property
     def config(self) -> AssistantConfig:
-        """The effective settings, resolved once a tick."""
+        """Return the effective settings, resolved once a tick."""
         if self.ndb.config is None:
             self.resolve_settings()
         config: AssistantConfig = self.ndb.config
@@ -122,7 +122,7 @@ class AssistantContextMixin(Base):
 
     @property
     def profile(self) -> ModelProfile:
-        """The model profile in use."""
+        """Return the model profile in use."""
         if self.ndb.profile is None:
             self.resolve_settings()
         profile: ModelProfile = self.ndb.profile
@@ -130,7 +130,7 @@ class AssistantContextMixin(Base):
 
     @property
     def complaints(self) -> list[str]:
-        """One sentence for each setting or stored value that cannot be used.
+        """Return one sentence for each setting or stored value that cannot be used.
 
         Also names settings that contradict each other. Reads the settings again.
         """
@@ -144,7 +144,7 @@ class AssistantContextMixin(Base):
 
     @property
     def persona(self) -> Persona:
-        """The persona of the character; a problem with it is logged once."""
+        """Return the persona of the character; a problem with it is logged once."""
         persona, trouble = self.inspect_persona()
         if trouble:
             tell_once(self.obj, trouble)
@@ -192,14 +192,14 @@ class AssistantContextMixin(Base):
 
     @property
     def warnings(self) -> list[str]:
-        """The problems reported since the server start."""
+        """Return the problems reported since the server start."""
         return self.kept("warnings", list)
 
     # --- what belongs into a prompt -----------------------------------------------------------
 
     @property
     def memories(self) -> EpisodicIndex | SharedSearch:
-        """The search over its character's memories, and over what others shared with it."""
+        """Return the search over its character's memories and those shared with it."""
         indices, shared = self.services.memory_indices, self.services.shared_memory
         own: EpisodicIndex = indices.of_character(self)
         chosen = read_scopes(self.config.share_memory)
@@ -240,7 +240,7 @@ class AssistantContextMixin(Base):
         return goal_lines(found, room, count, strict=config.discretion == "strict")
 
     def occupation(self) -> list[KnownLine]:
-        """Return the current part of the day plan as one line; empty if nothing is planned."""
+        """Return the current part of the day plan as one line, or an empty list."""
         block = self.character.ai_plan.at(minute_now(self)) if self.config.daily_plan else None
         place = self.character.location
         return [block_line(block, place.key if place else "")] if block else []
@@ -249,13 +249,13 @@ class AssistantContextMixin(Base):
 
     @property
     def count_text(self) -> CountText:
-        """The token counter of its model if that is known, else an estimate."""
+        """Return the token counter of its model if that is known, else an estimate."""
         model = self.config.llm_model or self.profile.model
         return count_for(model) or estimate_tokens
 
     @property
     def usage_reports(self) -> deque[UsageReport]:
-        """The endpoint's token counts of the latest requests, beside our estimates."""
+        """Return the endpoint's latest token counts beside our estimates."""
         return self.kept("usage_reports", lambda: deque(maxlen=KEPT_REPORTS))
 
     # Tokens of the last request outside the conversation: tools, persona, situation.
@@ -266,7 +266,7 @@ class AssistantContextMixin(Base):
 
     @property
     def compaction_cost(self) -> Mapping[str, int]:
-        """What the next compaction has cost so far (`policy.limits.budgets`)."""
+        """Return what the next compaction has cost so far (`policy.limits.budgets`)."""
         return self.ndb.compaction_cost or {}
 
     @compaction_cost.setter

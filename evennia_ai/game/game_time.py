@@ -11,7 +11,7 @@ from evennia_ai.ports import Script
 
 
 def minute_now(script: Script) -> int:
-    """Return the minute of the day, 0 to 1439, on the assistant's clock (``sleep_clock``).
+    """Return the minute of the day (0 to 1439) on the assistant's ``sleep_clock``.
 
     That is the time in the server's time zone or the game world's, as Evennia's command ``time``
     shows it.

@@ -86,7 +86,7 @@ class AssistantHearingMixin(Base):
             self.partners[changed.speaker] = self.services.now()
 
     def pass_hook(self, heard: Heard) -> Heard | None:
-        """Return what the hook `at_ai_hear` makes of an event, None if it drops the event.
+        """Return what the hook `at_ai_hear` makes of an event, None to drop it.
 
         If the hook fails, return the event unchanged: words must not be lost.
         """
@@ -136,7 +136,7 @@ class AssistantHearingMixin(Base):
                 person.msg(text(key, name=display_name(self.character, person)))
 
     def notify(self, text: str, importance: int = 5) -> None:
-        """Tell the character about something that happened in the game, such as the weather.
+        """Tell the character about something in the game, such as the weather.
 
         Args:
             text: one sentence, from the character's point of view.
@@ -178,7 +178,7 @@ def split_message(text: Any) -> tuple[str, str]:
 
 
 def words_of(kind: str, line: str, speaker: Any) -> str:
-    """Return what was said: the raw words if the speaker has them, else those in the line."""
+    """Return the raw words if the speaker has them, else those in the line."""
     if kind == "emote":
         return plain(line, LINE_CHARS)
     utterance = getattr(speaker.ndb, "ai_utterance", None)

@@ -44,7 +44,7 @@ def listening_objects(character: Character) -> list[Any]:
 
 
 def plain(text: Any, limit: int = 200) -> str:
-    """Return a text of the game without markup, on one line of at most ``limit`` characters."""
+    """Return a text without markup, on one line of at most ``limit`` characters."""
     return clean_heard(strip_ansi(str(text or "")), limit)
 
 
@@ -83,7 +83,7 @@ def spelled(name: str) -> str:
 
 
 def known_names(obj: Any, looker: Any) -> list[str]:
-    """Return all names of an object in lower case, with and without a leading article."""
+    """Return an object's names in lower case, with and without an article."""
     names = [obj.key, display_name(obj, looker), *obj.aliases.all()]
     lowered = [name.lower() for name in names]
     return [*lowered, *map(without_article, lowered)]
@@ -127,7 +127,7 @@ class EvenniaPerception:
         return display_name(found[0], character) if found else ""
 
     def looks_of(self, character: Character, dbref: str) -> str:
-        """Return the description of an object that the character sees, empty for any other."""
+        """Return the description of an object in sight, empty for any other."""
         place = character.location
         near = [place, *place.contents, *character.contents] if place else []
         seen = (obj for obj in near if obj.dbref == dbref and obj.access(character, "view"))
@@ -135,7 +135,7 @@ class EvenniaPerception:
 
 
 def knowledge_labels(character: Character, audience: Audience) -> frozenset[str]:
-    """Return the scopes that a character knows, by its tags, its place and its listeners.
+    """Return the scopes that a character knows by tags, place and listeners.
 
     A quest flag is among them if every listener in the audience has it.
     """

@@ -20,10 +20,10 @@ else:
 
 
 class AssistantPresenceMixin(Base):
-    """The part of an `AssistantScript` that notices who comes, goes and talks with it."""
+    """The part of an `AssistantScript` that notices who comes, goes and talks."""
 
     def notice_move(self, mover: Any) -> None:
-        """Note that somebody is coming or going; only after the move it shows which of the two."""
+        """Note that somebody comes or goes; which of the two shows after the move."""
         if self.is_on and self.services and can_hear(mover):
             self.services.clock.callLater(0, self._moved, mover)
 
@@ -53,7 +53,7 @@ class AssistantPresenceMixin(Base):
             self.wake()
 
     def notice_place(self) -> None:
-        """Wake after the character moved, for players who wait for an answer in the new place."""
+        """Wake after the character moved: players may wait for an answer there."""
         if self.is_on and self.players_near():
             self.wake()
 
@@ -63,7 +63,7 @@ class AssistantPresenceMixin(Base):
 
     @property
     def partners(self) -> dict[str, datetime]:
-        """The character's conversation partners: dbref to time of the last exchange."""
+        """Return the conversation partners: dbref to time of the last exchange."""
         if self.ndb.partners is None:
             self.ndb.partners = self.inbox.recent_partners(self.config.conversation_timeout)
         partners: dict[str, datetime] = self.ndb.partners
@@ -83,7 +83,7 @@ class AssistantPresenceMixin(Base):
 
 
 def is_chosen(character: Any, colleagues: Sequence[Any], speaker: Any, words: str) -> bool:
-    """True if the character, and none of its colleagues, answers words meant for nobody."""
+    """True if the character, not a colleague, answers words meant for nobody."""
     if not colleagues:
         return True
     everyone = [character, *colleagues]

@@ -1,4 +1,4 @@
-"""Read the Django setting ``AI_ASSISTANT`` without trusting what a game wrote there."""
+"""The Django setting ``AI_ASSISTANT``, which may hold wrong values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def game_setting(name: str, default: Any) -> Any:
 
 
 class SettingReader:
-    """Reads the game-wide entries and keeps a complaint about each that cannot be used.
+    """Reads the game-wide entries and keeps a complaint about each wrong one.
 
     Attributes:
         complaints: one sentence for each problem; `aistatus` shows them.

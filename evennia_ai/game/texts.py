@@ -116,7 +116,7 @@ FILLER_KEYS = ("filler_1", "filler_2", "filler_3")
 
 
 def text(key: str, **values: Any) -> str:
-    """Return a line for players, the game's own or the translated one, with its values."""
+    """Return a line for players, the game's own or the translated one."""
     own = game_setting("TEXTS", {})
     line = own.get(key) if isinstance(own, dict) else None
     if line is not None:

@@ -1,4 +1,4 @@
-"""What players see while a character thinks: the typing indicator, and later a filler line.
+"""What players see while a character thinks: typing indicator and filler line.
 
 A filler line is no speech: no assistant hears or answers it. Both are driven only by the signals
 `thinking_started` and `thinking_finished`.
@@ -164,7 +164,7 @@ def look_alike(match: re.Match[str]) -> str:
 
 
 def tell_typing(session: Any, name: str, state: bool) -> bool:
-    """Tell a client that somebody types or has stopped; return False if it cannot show it."""
+    """Tell a client that somebody types or stopped; return False if it cannot."""
     way = way_to_tell(session)
     if way == "is_typing":
         tell_by_evennia(session, harmless_name(name), state)
@@ -174,7 +174,7 @@ def tell_typing(session: Any, name: str, state: bool) -> bool:
 
 
 def way_to_tell(session: Any) -> str:
-    """Return the message that a client understands: ``is_typing``, ``ai_typing`` or none ("").
+    """Return the message that a client understands: ``is_typing``, ``ai_typing``, "".
 
     A web client must have announced it, because it shows an unknown message as an error. Other
     clients must speak GMCP or MSDP.

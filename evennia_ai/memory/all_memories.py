@@ -1,4 +1,4 @@
-"""One search over all of a character's memories: journal, entity profiles and long-term memory."""
+"""One search over journal, entity profiles and long-term memory."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def search_all_memories(
 def search_long_term(
     script: Script, character: Character, query: str, limit: int, audience: Audience
 ) -> Generator[Deferred[Any], Any, list[tuple[Record, float]]]:
-    """Find the journal entries nearest in meaning to a query that the audience may know.
+    """Find the entries that are nearest in meaning and that the audience may know.
 
     Long-term memory only proposes ids; the journal says what they hold and who may know it.
 

@@ -1,4 +1,4 @@
-"""The properties of each memory beside its words and its vector, one row a memory."""
+"""The properties of each memory beside its words and vector, one row each."""
 
 from __future__ import annotations
 

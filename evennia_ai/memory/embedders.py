@@ -1,4 +1,4 @@
-"""Embedders: the default one of the installation, and those that a game may choose.
+"""Embedders: the default one and those that a game may choose.
 
 Nothing is imported or loaded before its first use, and nothing is downloaded.
 """
@@ -33,7 +33,7 @@ OK = 200
 
 
 class WordLlamaEmbedder:
-    """The model in wordllama's wheel (MIT): the mean of static token vectors, by numpy alone.
+    """The model in wordllama's wheel (MIT): means of static token vectors.
 
     It takes about 40 µs a text, 0.15 to 0.6 s to load and 120 MB of memory.
     """
@@ -109,7 +109,7 @@ class SentenceTransformersEmbedder:
 
 
 class EndpointEmbedder:
-    """A server with OpenAI's ``/embeddings``, called on the loop thread of the models.
+    """A server with OpenAI's ``/embeddings``, called on the models' loop thread.
 
     Args:
         client: sends the requests.
@@ -179,7 +179,7 @@ def make(
 
 
 def endpoint_profile(setting: Mapping[str, Any]) -> ModelProfile:
-    """Return the profile of an embeddings endpoint; raises ConfigError if a part is missing."""
+    """Return an embeddings endpoint's profile; raises ConfigError if incomplete."""
     model, base_url = setting.get("model"), setting.get("base_url", "")
     key_env = setting.get("api_key_env", "")
     if not (model and isinstance(model, str) and isinstance(base_url, str)):
@@ -188,7 +188,7 @@ def endpoint_profile(setting: Mapping[str, Any]) -> ModelProfile:
 
 
 def endpoint_dimensions(setting: Mapping[str, Any]) -> int:
-    """Return the length of an endpoint's vectors; raises ConfigError if it is missing."""
+    """Return the length of an endpoint's vectors; raises ConfigError if missing."""
     dimensions = setting.get("dimensions")
     if not isinstance(dimensions, int) or isinstance(dimensions, bool) or dimensions < 1:
         raise ConfigError(

@@ -1,4 +1,4 @@
-"""The search index over a character's journal and the valid values of its entity profiles.
+"""The search index over a character's journal and entity profiles.
 
 Journal and profiles report every change, and the index takes it in before the next search, many
 changes in slices. Nothing is stored: after a restart, the first use builds the index again.
@@ -86,7 +86,7 @@ class EpisodicIndex:
     def prepare(
         self, services: Services, queries: Sequence[str] = ()
     ) -> Generator[Deferred[Any], Any, None]:
-        """Take in all changes in slices, and fetch the vectors of queries from a remote embedder.
+        """Take in all changes in slices, and fetch queries' vectors if needed.
 
         If its endpoint fails, words alone rank, and the endpoint is asked again a minute later.
 
@@ -229,7 +229,7 @@ class EpisodicIndex:
 
 
 def is_searchable(record: Record) -> bool:
-    """True for a journal entry, and for a profile's value that is held to be true now.
+    """True for a journal entry, and for a profile's value that is valid now.
 
     Observations are in the journal too, or become values.
     """

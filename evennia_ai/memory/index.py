@@ -71,7 +71,7 @@ class MemoryIndex:
         *,
         vector: Any = None,
     ) -> None:
-        """Add a memory; one with the same id is replaced and keeps its place in the order.
+        """Add a memory; it replaces one with the same id and takes its place.
 
         Args:
             id: its name in results.
@@ -158,7 +158,7 @@ class MemoryIndex:
     # --- within ----------------------------------------------------------------------------------
 
     def _row_for(self, id: str, vector: Floats | None) -> int:
-        """Return the row for an id with only its vector set; raises ValueError as `add` does."""
+        """Return the row for an id with only its vector set; raises as `add` does."""
         row = self._row_of.get(id, self._columns.size)
         self._vectors.put(row, vector)
         if id in self._row_of:
@@ -227,7 +227,7 @@ class MemoryIndex:
 def with_newest_of_alike(
     best: Sequence[int], alike: npt.NDArray[np.bool_], at: npt.NDArray[np.float64]
 ) -> list[int]:
-    """Replace each place by the newest one that says the same, without repeating a place."""
+    """Replace each place by the newest that says the same, none twice."""
     chosen = list(best)
     for number, place in enumerate(best):
         newer = np.flatnonzero(alike[place] & (at > at[place])).tolist()
@@ -247,7 +247,7 @@ def answers_at_once(embedder: Embedder | RemoteEmbedder | None) -> TypeGuard[Emb
 
 
 def readable(text: str) -> str:
-    """Return the part of a text that is ranked, without characters that cannot be encoded."""
+    """Return the part of a text that is ranked, as far as it can be encoded."""
     return as_given(as_stored(text[:LONGEST_TEXT]))
 
 

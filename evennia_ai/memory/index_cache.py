@@ -1,4 +1,4 @@
-"""One LRU cache for the search indices: one index a character, one a scope that shares memories."""
+"""One LRU cache for search indices, one index a character or sharing scope."""
 
 from __future__ import annotations
 

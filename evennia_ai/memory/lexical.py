@@ -30,7 +30,7 @@ class Posting(NamedTuple):
 
 
 class View(NamedTuple):
-    """The rows that an audience may know, in order; ``mask`` has one entry for every row."""
+    """The rows that an audience may know, in order; ``mask`` covers every row."""
 
     rows: Rows
     mask: npt.NDArray[np.bool_]
@@ -68,7 +68,7 @@ class Lexicon:
             posting.rows[:] = array("i", new[np.array(posting.rows)].tobytes())
 
     def scores(self, words: Sequence[str], view: View, lengths: npt.NDArray[np.int32]) -> Floats:
-        """Return a score for each row in the view: 0 for none of the words, about 1 for all.
+        """Return a score for each row in the view: 0 for no word, about 1 for all.
 
         It is BM25 divided by the sum of the words' rarities, so that long and short queries score
         alike. ``lengths`` is the number of words of every row, in the view or not.

@@ -51,7 +51,7 @@ class StoreSettings:
 
     @property
     def provider(self) -> str:
-        """The name of the vector store in mem0."""
+        """Return the name of the vector store in mem0."""
         return str(self.vector_store.get("provider", EMBEDDED))
 
     @property
@@ -89,7 +89,7 @@ class NoModel:
 
 
 class NoHistory:
-    """Takes the place of mem0's history of changes, which would keep forgotten memories."""
+    """Takes the place of mem0's history, which would keep forgotten memories."""
 
     def add_history(self, *args: Any, **kwargs: Any) -> None:
         """Do nothing."""

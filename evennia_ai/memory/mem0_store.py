@@ -16,7 +16,7 @@ AGENTS_KNOWN = 200  # characters whose rows are cached
 
 
 class Mem0Store:
-    """Stores and finds memories in mem0. After an error, the next call opens mem0 again.
+    """Stores and finds memories in mem0; after an error it opens mem0 again.
 
     Args:
         settings: where memories are stored.
@@ -42,7 +42,7 @@ class Mem0Store:
         return self._memory is not None
 
     def put(self, agent: str, items: Sequence[MemoryItem]) -> dict[str, Stored]:
-        """Store items; see `ports.SemanticMemory`. Raises an error if no item could be stored."""
+        """Store items; see `ports.SemanticMemory`. Raises if none could be stored."""
         with self._opened() as memory:
             known = self._known.get(agent)
             if known is None:
@@ -150,7 +150,7 @@ class Mem0Store:
 
     @contextmanager
     def _opened(self) -> Generator[Any]:
-        """Give mem0, and open it if necessary. After an error, close it and drop the cache."""
+        """Give mem0, opened if necessary; after an error, close it."""
         try:
             if self._memory is None:
                 self._memory = open_memory(self._settings, self._make_embedder(), self._environ)

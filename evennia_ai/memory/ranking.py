@@ -53,7 +53,7 @@ class MemoryData(NamedTuple):
 
 
 def rank(memories: MemoryData, view: View, asked: Asked, weights: Weights, least: int) -> Ranked:
-    """Return the best rows in the view, best first; ``least`` of them, if there are as many."""
+    """Return the best rows in the view: at least ``least``, best first."""
     places, score = _candidates(memories, view, asked, weights, max(CANDIDATES, 2 * least))
     rows = view.rows[places]
     scores = score + _features(memories.columns, rows, asked, weights)
@@ -109,7 +109,7 @@ def _best(
 
 
 def _add_neighbours(score: Floats, weights: Weights) -> Floats:
-    """Return the score of each memory in the view plus shares of its neighbours' scores."""
+    """Return the score of each memory plus shares of its neighbours' scores."""
     total = score.copy()
     for distance, (before, after) in enumerate(zip(weights.before, weights.after, strict=True), 1):
         total[distance:] += np.float32(before) * score[:-distance]

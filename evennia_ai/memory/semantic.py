@@ -1,4 +1,4 @@
-"""Long-term memory for the reactor: Deferreds, time-outs and a circuit breaker around mem0."""
+"""Long-term memory for the reactor: time-outs and a circuit breaker around mem0."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class LongTermMemory:
 
     @property
     def trouble(self) -> str:
-        """The current problem, in words for an admin; empty if there is none."""
+        """Return the current problem, in words for an admin; empty if there is none."""
         return self._off or self._error
 
     @property
@@ -141,7 +141,7 @@ class LongTermMemory:
     def search(
         self, agent: str, query: str, limit: int, keys: Sequence[str] | None
     ) -> Deferred[Sequence[MemoryRow]]:
-        """Find memories; see the port. It goes before all other calls: a turn waits for it."""
+        """Find memories before all other calls, because a turn waits; see the port."""
         if not self.was_used and not self.is_off:
             return succeed([])
         return self._ask(partial(self._store.search, agent, query, limit, keys), at_once=True)
@@ -152,14 +152,17 @@ class LongTermMemory:
 
     @inlineCallbacks
     def delete_all(self, agent: str) -> Generator[Deferred[Any], Any, None]:
-        """Delete all memories of a character, in batches with a time-out each; see the port."""
+        """Delete a character's memories, in batches with a time-out each; see the port."""
         rows = yield self.rows(agent)
         for start in range(0, len(rows), DELETED_AT_ONCE):
             batch = rows[start : start + DELETED_AT_ONCE]
             yield self.delete(agent, [row.id for row in batch])
 
     def rows(self, agent: str) -> Deferred[Sequence[MemoryRow]]:
-        """Fetch all memories of a character; see the port. Loads nothing if none was stored."""
+        """Fetch a character's memories; see the port.
+
+        Does not load the library if nothing was ever stored.
+        """
         if not self.was_used and not self.is_off:
             return succeed([])
         return self._ask(partial(self._store.rows, agent))

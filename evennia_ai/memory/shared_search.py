@@ -18,7 +18,7 @@ from evennia_ai.ports import Services
 
 
 class SharedSearch:
-    """The memories of a character that shares: its own, and what its scopes were told.
+    """The memories of a character that shares: its own and its scopes'.
 
     Args:
         own: the index over its own journal and profiles.
@@ -86,7 +86,7 @@ class SharedSearch:
         keep: Callable[[Record], bool] | None,
         known: set[str],
     ) -> list[Found]:
-        """Return what others told, best first: each thing once, and nothing that is known."""
+        """Return what others told, best first, without repetitions of what it knows."""
 
         def is_news(record: Record) -> bool:
             return record["teller"] != self._me and (keep is None or keep(record))

@@ -59,7 +59,7 @@ class Vectors:
         self._blocks[block].coarse[place] = coarse(vector)
 
     def alike(self, rows: Rows) -> Floats:
-        """Return the approximate cosines of these rows with each other; 0 without a vector."""
+        """Return the rows' approximate cosines with each other; 0 without a vector."""
         found = self._gathered(rows, "coarse")
         lengths = np.sqrt((found * found).sum(axis=1))
         lengths[lengths == 0] = np.inf

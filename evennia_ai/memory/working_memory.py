@@ -1,4 +1,4 @@
-"""A character's working memory: listeners, running conversations, records it used recently.
+"""A character's working memory: listeners, conversations, recently used records.
 
 All of it is derived from the world and the log, so a restart loses nothing.
 """

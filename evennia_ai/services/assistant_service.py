@@ -1,4 +1,4 @@
-"""The composition root: builds what all assistants share and starts and stops it with the server.
+"""The composition root: builds, starts and stops what all assistants share.
 
 `services.plugin` gives Evennia's hooks to this module: it is a service plugin
 (`start_plugin_services`) and a start-stop module (`at_server_start` and others).
@@ -22,8 +22,7 @@ from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.settings import SettingReader, game_setting
 from evennia_ai.game.texts import text
 from evennia_ai.game.typing_indicator import TypingIndicator
-from evennia_ai.ports import Script
-from evennia_ai.ports import GameServices
+from evennia_ai.ports import GameServices, Script
 from evennia_ai.scheduling import TimeSlices
 from evennia_ai.services.game_content import GameContent
 from evennia_ai.services.memory_services import MemoryServices
@@ -130,18 +129,21 @@ class AssistantService(Service):
         self.resume()
 
     def start_late(self) -> None:
-        """Resume interrupted work without the start hook: another hook of the game failed."""
-        log.warn("evennia_ai: the server's start hook was never called; the assistants go on")
+        """Resume interrupted work although the start hook was not called.
+
+        This happens when another hook of the game fails before it.
+        """
+        log.warn("evennia_ai: the server's start hook was not called; starting the assistants now")
         self.resume()
 
     def resume(self) -> None:
-        """Resume the work that an earlier process, or a time switched off, left unfinished."""
+        """Resume work that an earlier process or a time switched off left unfinished."""
         self.startup.begin()
         self.log_retention.start()
         self.long_term_sync.start()
 
     def quiesce(self) -> None:
-        """Begin no more turns and drop those in flight; their events wait for the next start.
+        """Begin no more turns and drop those in flight; their events stay stored.
 
         What could not be stored yet is lost with this process: its speakers are told.
         """
@@ -160,8 +162,11 @@ class AssistantService(Service):
         self.revival = self.clock.callLater(REVIVAL_S, self.revive)
 
     def revive(self) -> None:
-        """Go on as before: a reload was announced, but another hook of the game stopped it."""
-        log.warn("evennia_ai: the reload did not come about; the assistants go on")
+        """Go on as before, because a reload was announced but did not happen.
+
+        This happens when another hook of the game stops it.
+        """
+        log.warn("evennia_ai: the reload did not happen; the assistants go on")
         self.quiet, self.accepting = False, True
         self.gateway.open()
         self.signs.connect()

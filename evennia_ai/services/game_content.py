@@ -10,7 +10,7 @@ from evennia_ai.tools.registry import load_registry
 
 
 class GameContent:
-    """The tools, the lore and the personas, and the world in which a character perceives them."""
+    """The tools, the lore, the personas and the characters' perception."""
 
     def __init__(self, settings: SettingReader) -> None:
         self.toolbox = settings.read("TOOLS", load_registry, ())

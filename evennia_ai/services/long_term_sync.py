@@ -1,4 +1,4 @@
-"""Delete from long-term memory what characters forgot, also if it was unavailable at that time."""
+"""Delete from long-term memory what characters forgot, with retries."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class LongTermSync:
 
     @inlineCallbacks
     def update(self) -> Generator[Deferred[Any], Any, None]:
-        """Update all marked characters. Fires after one try; what failed is scheduled again."""
+        """Update all marked characters. Fires after one try and schedules the rest."""
         for character_id, number in deletion_marks().items():
             if self._memory.is_off or not self._running:
                 return

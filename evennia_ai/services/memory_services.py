@@ -73,7 +73,7 @@ class MemoryServices:
 
     @cached_property
     def embedder(self) -> Embedder | RemoteEmbedder | None:
-        """The embedder that the game chose; None if not even the default can be loaded.
+        """Return the embedder that the game chose, None if even the default fails.
 
         The first use loads it, which takes up to half a second (measured): a server that has
         assistants loads it before players are served.

@@ -67,7 +67,7 @@ class ModelAccess:
         self.client.warm_up().addErrback(lambda failure: log.failure("no openai", failure))
 
     def _profiles_in_use(self) -> list[Mapping[str, Any]]:
-        """Return the default profile and those that the game names; not the built-in ones."""
+        """Return the default profile and those that the game names."""
         named = {"default", str(game_setting("profile", "default")), *game_setting("PROFILES", ())}
         return [self.profiles[name] for name in sorted(named) if name in self.profiles]
 
@@ -91,7 +91,7 @@ def read_count(value: Any) -> int:
 
 
 def read_budget(value: Any) -> int | None:
-    """Return a budget in tokens, None for no limit; raises ValueError if it is negative."""
+    """Return a budget in tokens, None for no limit; raises ValueError below 0."""
     if value is not None and int(value) < 0:
         raise ValueError(f"it must be 0 or more, not {value!r}.")
     return None if value is None else int(value)

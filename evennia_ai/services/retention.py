@@ -50,7 +50,7 @@ class LogRetention:
         self._running: Deferred[Report] | None = None
 
     def start(self) -> None:
-        """Purge in `FIRST_RUN_S` seconds and then once a day. A second call changes nothing."""
+        """Purge in `FIRST_RUN_S` seconds, then once a day; a second call does nothing."""
         if self.retention and not (self._next and self._next.active()):
             self._next = self._clock.callLater(FIRST_RUN_S, self._purge_daily)
 

@@ -27,7 +27,7 @@ RECOVERY_PAUSE_S = 2.0
 
 
 class StartupRecovery:
-    """Resumes the interrupted work of all assistants; may be started again at any time."""
+    """Resumes the interrupted work of all assistants; may begin at any time."""
 
     def __init__(self, service: Any) -> None:
         self.service = service

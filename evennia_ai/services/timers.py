@@ -1,4 +1,4 @@
-"""The timers that all assistants share: ticks, sleep and the retention of the logs."""
+"""The timers that all assistants share: ticks, sleep and retention."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ log = Logger()
 
 
 def send_thinking(script: Script, turn: TurnRecord, begins: bool) -> None:
-    """Send the signal that a turn's model calls begin or have ended; see `ports.Services`.
+    """Send the signal that a turn's model calls begin or have ended.
 
     A script that was deleted has no key and cannot send a signal.
     """
@@ -41,7 +41,7 @@ def send_thinking(script: Script, turn: TurnRecord, begins: bool) -> None:
 
 
 def send_compacting(script: Script, reason: str, result: Mapping[str, Any] | None) -> None:
-    """Send the signal that a compaction begins (no result yet) or has ended with its result.
+    """Send the signal that a compaction begins (no result yet) or has ended.
 
     At its end, write one line to the log, and show one to the room if a player may have waited.
     """
