@@ -72,7 +72,7 @@ class AssistantHearingMixin(Base):
             hearers = hearers_of(kind, speaker, self.character)
             self.store_heard(perceive(kind, words, speaker, hearers, self.character))
         except Exception:  # noqa: BLE001  # a game's hook failed; the speaker must not notice
-            log.failure("{name} could not hear", name=self.character_name)
+            log.failure("{name}: hearing failed; the line is lost", name=self.character_name)
 
     def store_heard(self, heard: Heard) -> None:
         """Store an event as the character's hook leaves it, and note who talks with it."""
@@ -93,7 +93,9 @@ class AssistantHearingMixin(Base):
         try:
             changed = self.character.at_ai_hear(heard)
         except Exception:  # noqa: BLE001  # a builder's hook may raise anything
-            log.failure("{name}: at_ai_hear failed", name=self.character_name)
+            log.failure(
+                "{name}: at_ai_hear failed; storing the event unchanged", name=self.character_name
+            )
             return heard
         if changed is None:
             return None
@@ -125,7 +127,11 @@ class AssistantHearingMixin(Base):
 
     def give_up(self, heard: Heard, error: StoreUnavailable) -> None:
         """Tell the speaker that their line was not heard, because it could not be stored."""
-        log.error("{name} did not hear a line: {error}", name=self.character_name, error=error)
+        log.error(
+            "{name} did not hear a line ({error}); telling its speaker",
+            name=self.character_name,
+            error=error,
+        )
         if heard.addressed:
             self.tell("unheard", [heard.speaker])
 

@@ -140,7 +140,7 @@ class TypingIndicator:
         try:
             line = character.at_ai_thinking(seconds)
         except Exception:  # noqa: BLE001  # a builder's hook must not cost the player the answer
-            log.failure("{name}: at_ai_thinking failed", name=character.key)
+            log.failure("{name}: at_ai_thinking failed; no filler line", name=character.key)
             return
         send_filler(character, line or "", thought.witnesses())
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from twisted.logger import Logger
+from twisted.python.failure import Failure
 
 from evennia_ai.config import FIELDS
 from evennia_ai.config.profiles import default_profiles, merge_profiles
@@ -64,12 +65,16 @@ class ModelAccess:
         models = (game_setting("llm_model", ""), *(one.get("model") for one in profiles))
         # Loading a tokenizer holds every thread for a moment (measured): not while players wait.
         load_for([str(model) for model in models if model])
-        self.client.warm_up().addErrback(lambda failure: log.failure("no openai", failure))
+        self.client.warm_up().addErrback(_log_missing_client)
 
     def _profiles_in_use(self) -> list[Mapping[str, Any]]:
         """Return the default profile and those that the game names."""
         named = {"default", str(game_setting("profile", "default")), *game_setting("PROFILES", ())}
         return [self.profiles[name] for name in sorted(named) if name in self.profiles]
+
+
+def _log_missing_client(failure: Failure) -> None:
+    log.failure("evennia_ai: cannot load the package openai; model calls will fail", failure)
 
 
 def read_limits(settings: SettingReader) -> GatewayLimits:

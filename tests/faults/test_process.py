@@ -133,7 +133,7 @@ def test_42_where_the_reload_does_not_come_about_the_assistants_go_on(game, ann,
     game.run(1)
     assert ann.last() == 'Mira says, "Three."'
     assert set(ends().values()) == {"answered"}
-    assert len([line for line in logged if "the reload did not come about" in line]) == 1
+    assert len([line for line in logged if "the reload did not happen" in line]) == 1
     assert not Turn.objects.filter(ended_at=None)
     assert not tracebacks(logged)
 
