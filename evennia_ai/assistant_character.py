@@ -1,9 +1,9 @@
-"""What a character needs to have a mind, and what makes a player's character better heard."""
+"""Typeclass mixins: for a character with an assistant, and for players' characters."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evennia.objects.objects import DefaultCharacter
 from evennia.utils.utils import class_from_module
@@ -14,6 +14,7 @@ from evennia_ai.game.perception import display_name
 from evennia_ai.game.sleep_state import sleeper_line
 from evennia_ai.game.typing_indicator import choose_filler
 from evennia_ai.messages import Heard, Situation
+from evennia_ai.ports import Character, GameScript
 from evennia_ai.store.attributes import SCRIPT_KEY, read_attribute, write_attribute
 from evennia_ai.store.goal_records import Goals
 from evennia_ai.store.journal import Journal
@@ -25,12 +26,18 @@ COMPOSED = "Assistant__"
 DBREF = re.compile(r"#\d+")
 
 
-class AssistantMixin:
-    """Ears for a character. Does nothing, and costs nothing, while no assistant is attached."""
+if TYPE_CHECKING:
+    from evennia.objects.objects import DefaultCharacter as Mixed
+else:  # a mixin stands before any typeclass
+    Mixed = object
+
+
+class AssistantMixin(Mixed):
+    """Lets a character have an assistant. Without one it does nothing and costs nothing."""
 
     @property
-    def assistant(self) -> Any | None:
-        """The character's `AssistantScript`, None without one. Asks the database once."""
+    def assistant(self) -> GameScript | None:
+        """Return the character's `AssistantScript`, None without one. Query the database once."""
         known = self.ndb.ai_assistant
         if known is None or (known and not known.pk):
             found = self.scripts.get(SCRIPT_KEY)
@@ -40,26 +47,30 @@ class AssistantMixin:
 
     @property
     def journal(self) -> Journal:
-        """What the character wrote down: ``add``, ``get``, ``all``, ``search`` and more."""
+        """Return the journal: ``add``, ``get``, ``all``, ``search`` and more."""
         return Journal.of(self)
 
     @property
     def ai_profiles(self) -> EntityProfiles:
-        """What the character knows of others, by their dbrefs."""
+        """Return the entity profiles: what the character knows about others, by dbref."""
         return EntityProfiles.of(self)
 
     @property
     def ai_goals(self) -> Goals:
-        """What the character is after."""
+        """Return the goals of the character."""
         return Goals.of(self)
 
     @property
     def ai_plan(self) -> DayPlan:
-        """What the character is about at which time of its day."""
+        """Return the day plan of the character."""
         return DayPlan.of(self)
 
     def attach_assistant(self, persona: str = "") -> Any:
-        """Give the character a mind, with a persona or with the one it has; returns the script."""
+        """Give the character an assistant and return its script.
+
+        Args:
+            persona: the persona; empty keeps the present one.
+        """
         if persona:
             self.db.ai_persona = persona
         self.ndb.ai_assistant = None
@@ -69,44 +80,53 @@ class AssistantMixin:
         return self.assistant
 
     def at_ai_hear(self, event: Heard) -> Heard | None:
-        """Called before something heard is stored: return it, or another, or None to be deaf."""
+        """Hook: return the event to store, changed or not; return None to drop it."""
         return event
 
     def at_ai_pre_act(self, tool: str, args: dict[str, Any]) -> bool | None:
-        """Called before a tool runs: return False to forbid it."""
+        """Hook: return False to forbid a tool call."""
 
     def at_ai_situation(self, situation: Situation) -> Situation:
-        """Called with what it sees: add what only your game knows, such as weather or hunger, with
-        ``dataclasses.replace(situation, notes=("It rains.",))``."""
+        """Hook: return what the character perceives.
+
+        Add what only your game knows, such as weather or hunger, with
+        ``dataclasses.replace(situation, notes=("It rains.",))``.
+        """
         return situation
 
     def at_ai_say(self, text: str) -> str:
-        """Called with the words the character is about to say; returns them, changed or not."""
+        """Hook: return the words that the character will say, changed or not."""
         return text
 
     def at_ai_thinking(self, seconds: float) -> str | None:
-        """Called once where an answer takes long: return what the character does meanwhile, such
-        as "rubs her chin.", or None for nothing. Takes the lines of the Attribute ``ai_fillers``
-        in turn, or some of ours where there is none; an empty list is for nothing."""
+        """Hook: return what the character does while an answer takes long; None for nothing.
+
+        Called once for each slow answer. The line follows the character's name, such as "rubs her
+        chin.". This one takes the lines of the Attribute ``ai_fillers`` in turn. If the Attribute
+        is missing, it takes built-in lines; an empty list shows nothing.
+
+        Args:
+            seconds: how long the answer has taken so far.
+        """
         number = self.ndb.ai_fillers_shown or 0
         self.ndb.ai_fillers_shown = number + 1
         return choose_filler(read_attribute(self, "ai_fillers"), number)
 
     def return_appearance(self, looker: Any, **kwargs: Any) -> str:
-        """What whoever looks at the character sees: where it sleeps, that too."""
+        """Return the appearance, with a line if the character sleeps."""
         appearance = super().return_appearance(looker, **kwargs)
         line = sleeper_line(self, looker) if appearance else ""
         return f"{appearance}\n{line}" if line else appearance
 
     def at_object_post_creation(self) -> None:
-        """A character made with a persona, by code or prototype, gets its mind at once."""
+        """Attach an assistant to a character that was created with a persona."""
         super().at_object_post_creation()
         if self.attributes.has("ai_persona"):
             self.attach_assistant()
 
     def at_msg_receive(self, text: Any = None, from_obj: Any = None, **kwargs: Any) -> bool:
-        """Evennia sends the character a line: hear it, if it is for the ears."""
-        passed = super().at_msg_receive(text=text, from_obj=from_obj, **kwargs)
+        """Pass a line from Evennia to the assistant, if the character can hear it."""
+        passed: bool = super().at_msg_receive(text=text, from_obj=from_obj, **kwargs)
         if from_obj and from_obj is not self and hasattr(from_obj, "dbref") and self.assistant:
             line, message_type = split_message(text)
             if message_type in KINDS:
@@ -121,19 +141,19 @@ class AssistantMixin:
     def at_object_receive(
         self, moved_obj: Any, source_location: Any, move_type: str = "move", **kwargs: Any
     ) -> None:
-        """Something came into the character's hands: a gift is heard like words."""
+        """Pass a gift to the assistant as an event."""
         super().at_object_receive(moved_obj, source_location, move_type=move_type, **kwargs)
         if move_type == "give" and source_location and self.assistant:
             self.assistant.hear("give", display_name(moved_obj, self), source_location)
 
     def at_post_move(self, source_location: Any, move_type: str = "move", **kwargs: Any) -> None:
-        """The character has come somewhere, by its own feet or not."""
+        """Tell the assistant that the character is in another place."""
         super().at_post_move(source_location, move_type=move_type, **kwargs)
         if self.assistant:
             self.assistant.notice_place()
 
     def at_post_unpuppet(self, account: Any = None, session: Any = None, **kwargs: Any) -> None:
-        """Who steered the character left it: it stays where it is and thinks for itself again."""
+        """Wake the assistant when a player leaves the character; the character stays in place."""
         if self.assistant is None:
             super().at_post_unpuppet(account, session=session, **kwargs)
         else:
@@ -141,45 +161,45 @@ class AssistantMixin:
 
 
 class AssistantCharacter(AssistantMixin, DefaultCharacter):
-    """A character with a mind. Give it the Attribute ``ai_persona`` when you create it."""
+    """A character with an assistant. Create it with the Attribute ``ai_persona``."""
 
 
-class SpeakerMixin:
-    """Optional, for players' characters: assistants hear the raw words and know the receivers, and
-    the player may mute one of them."""
+class SpeakerMixin(Mixed):
+    """Optional for players' characters: assistants get the raw words and the receivers of a line,
+    and the player can mute assistants."""
 
     @property
     def muted_assistants(self) -> tuple[str, ...]:
-        """Dbrefs of the characters with minds that this player does not want to hear."""
+        """Return the dbrefs of the characters that this player muted."""
         stored = read_attribute(self, "ai_muted") or ()
         return tuple(known for known in stored if DBREF.fullmatch(str(known)))
 
     def toggle_mute(self, dbref: str) -> bool:
-        """Mute a character or end that; returns whether it is muted now."""
+        """Mute or unmute a character; return whether it is muted now."""
         muted = [known for known in self.muted_assistants if known != dbref]
         is_new = len(muted) == len(self.muted_assistants)
         write_attribute(self, "ai_muted", [*muted, dbref] if is_new else muted)
         return is_new
 
     def at_msg_receive(self, text: Any = None, from_obj: Any = None, **kwargs: Any) -> bool:
-        """Let nothing through that a muted character says or does."""
+        """Drop everything that a muted character says or does."""
         if from_obj and getattr(from_obj, "dbref", None) in self.muted_assistants:
             return False
-        return super().at_msg_receive(text=text, from_obj=from_obj, **kwargs)
+        return bool(super().at_msg_receive(text=text, from_obj=from_obj, **kwargs))
 
     def at_post_puppet(self, **kwargs: Any) -> None:
-        """A player enters the game: to those present that is an arrival."""
+        """Tell the assistants present that a player arrived."""
         super().at_post_puppet(**kwargs)
-        tell_minds(self, "arrive")
+        notify_assistants(self, "arrive")
 
     def at_post_unpuppet(self, account: Any = None, session: Any = None, **kwargs: Any) -> None:
-        """A player leaves the game: to those present that is a departure."""
+        """Tell the assistants present that a player left."""
         if not self.sessions.count():
-            tell_minds(self, "leave")
+            notify_assistants(self, "leave")
         super().at_post_unpuppet(account, session=session, **kwargs)
 
     def at_say(self, message: str, *args: Any, **kwargs: Any) -> None:
-        """Leave the words where those who hear them can find them while they are spoken."""
+        """Speak; meanwhile ``ndb.ai_utterance`` holds the raw words for the assistants present."""
         receivers = kwargs.get("receivers") or ()
         listed = tuple(receivers) if isinstance(receivers, (list, tuple, set)) else (receivers,)
         self.ndb.ai_utterance = Utterance(message, listed, bool(kwargs.get("whisper")))
@@ -189,8 +209,15 @@ class SpeakerMixin:
             self.ndb.ai_utterance = None
 
 
-def tell_minds(player: Any, kind: str) -> None:
-    """Let every assistant in a player's place notice that he came or went."""
+if TYPE_CHECKING:
+
+    def check_port(character: AssistantCharacter) -> Character:
+        """Let the type checker compare the class with its port."""
+        return character
+
+
+def notify_assistants(player: Any, kind: str) -> None:
+    """Tell every assistant in a player's place that the player arrived or left."""
     for obj in player.location.contents if player.location else ():
         script = getattr(obj, "assistant", None)
         if script is not None and obj is not player:
@@ -200,29 +227,35 @@ def tell_minds(player: Any, kind: str) -> None:
 
 
 def composed_path(path: str) -> str:
-    """The typeclass path of another typeclass with ears added, so that any character can have a
-    mind and keeps everything it was; raises ValueError where the path cannot be spelled so."""
+    """Return the path of a typeclass that adds `AssistantMixin` to the one at ``path``.
+
+    So any character can get an assistant and keep its own typeclass. Raises ValueError if ``path``
+    holds two underscores in a row, since the composed path uses them for dots.
+    """
     if "__" in path:
         raise ValueError(f"the typeclass path '{path}' holds two underscores in a row")
     return f"{__name__}.{COMPOSED}{path.replace('.', '__')}"
 
 
 def path_with_mixin(base: type) -> str:
-    """The path of a typeclass with `AssistantMixin` added; raises ConfigError."""
+    """Return the path of a typeclass with `AssistantMixin` added; raises ConfigError."""
+    path = f"{base.__module__}.{base.__name__}"
     try:
-        return composed_path(f"{base.__module__}.{base.__name__}")
+        return composed_path(path)
     except ValueError as error:
-        raise ConfigError(f"Ears cannot be added: {error}. Add AssistantMixin to it.") from error
+        raise ConfigError(
+            f"Cannot add AssistantMixin to {path}: {error}. Let the class inherit from it instead."
+        ) from error
 
 
 def add_assistant_mixin(character: Any) -> None:
-    """Make sure the character's typeclass has `AssistantMixin`, keeping everything it was."""
+    """Add `AssistantMixin` to the character's typeclass, if it is missing."""
     if not isinstance(character, AssistantMixin):
         swap(character, path_with_mixin(type(character)))
 
 
 def remove_assistant_mixin(character: Any) -> None:
-    """Give the character the typeclass back that it had before `add_assistant_mixin`."""
+    """Restore the typeclass that the character had before `add_assistant_mixin`."""
     before = original_path(character.db_typeclass_path)
     character.ndb.ai_assistant = None
     if before:
@@ -230,21 +263,21 @@ def remove_assistant_mixin(character: Any) -> None:
 
 
 def swap(character: Any, path: str) -> None:
-    """Change the typeclass and nothing else: no hook of creation runs."""
+    """Change the typeclass of a character without running creation hooks."""
     character.swap_typeclass(path, clean_attributes=False, run_start_hooks=None, no_default=True)
 
 
 def original_path(path: str) -> str | None:
-    """The typeclass path that `composed_path` was given, None where it is none of ours."""
+    """Return the path given to `composed_path`, None if the path is not a composed one."""
     prefix = f"{__name__}.{COMPOSED}"
     return path[len(prefix) :].replace("__", ".") if path.startswith(prefix) else None
 
 
 def __getattr__(name: str) -> type:
-    """Make the composed typeclasses when Evennia looks them up by their path."""
+    """Create a composed typeclass when Evennia looks it up by its path."""
     if not name.startswith(COMPOSED):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     base = class_from_module(name[len(COMPOSED) :].replace("__", "."))
-    made = type(base)(name, (AssistantMixin, base), {"__module__": __name__})
+    made: type = type(base)(name, (AssistantMixin, base), {"__module__": __name__})
     globals()[name] = made
     return made

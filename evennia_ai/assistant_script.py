@@ -1,11 +1,10 @@
-"""The mind of one character, as Evennia sees it: a Script that is woken by events."""
+"""The assistant of one character: an Evennia Script that events wake."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from datetime import timedelta
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from evennia.scripts.scripts import DefaultScript
 from twisted.internet.defer import Deferred, inlineCallbacks
@@ -24,7 +23,8 @@ from evennia_ai.policy.conversation.autonomy import (
 )
 from evennia_ai.policy.schedule.sleep_report import DONE, STOPPED, WOKEN
 from evennia_ai.policy.schedule.sleep_schedule import DREAMING
-from evennia_ai.scheduling import persist
+from evennia_ai.ports import GameScript
+from evennia_ai.scheduling import Steps, persist
 from evennia_ai.signals import turn_finished
 from evennia_ai.sleep import WHOLE_PASS, run_sleep_tick
 from evennia_ai.sleep.compaction.compact import (
@@ -43,8 +43,9 @@ from evennia_ai.store.attributes import (
 )
 from evennia_ai.store.deleted_characters import mark_for_deletion
 from evennia_ai.store.sleep_passes import begin_pass, end_pass
-from evennia_ai.turn.answer_events import EXPIRED, TURNS_A_TICK, act_autonomously, answer_events
+from evennia_ai.turn.answer_events import TURNS_A_TICK, act_autonomously, answer_events
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_AUTONOMOUS
+from evennia_ai.turn.react_loop import EXPIRED
 
 log = Logger()
 
@@ -54,29 +55,32 @@ STORE_PAUSE_S = 5.0
 class AssistantScript(
     AssistantContextMixin, AssistantHearingMixin, AssistantPresenceMixin, DefaultScript
 ):
-    """Interval 0: a thousand timed scripts would hold a reload for seconds (measured). An event
-    wakes it through one delayed call; all state of the living assistant is in ``ndb``."""
+    """The assistant of one character.
+
+    Its interval is 0, since a thousand timed scripts delay a reload by seconds (measured); events
+    wake it through `wake`. All its state in memory is in ``ndb``. ``shared_services`` are the
+    `ports.GameServices` of this process, None before the start of the server.
+    """
 
     shared_services: ClassVar[Any] = None
 
     # --- Evennia's hooks ---------------------------------------------------------------------
 
     def at_script_creation(self) -> None:
-        """Settings are not written here, so that they go on being inherited."""
+        """Set Evennia's fields. No setting is stored, so that all of them stay inherited."""
         self.key = SCRIPT_KEY
-        self.desc = "the mind of a character"
+        self.desc = "the assistant of a character"
         self.interval = 0
         self.persistent = True
         if self.obj is not None:
             self.obj.ndb.ai_assistant = None
 
     def at_repeat(self, **kwargs: Any) -> None:
-        """For a builder who sets an interval. Returns nothing: Evennia would drop a Deferred."""
+        """Tick at the interval that a builder set. Return None: Evennia ignores a Deferred."""
         self.tick()
 
     def at_script_delete(self) -> bool:
-        """What could not be stored for it yet is nobody's any more, and what its character
-        remembers goes. True lets it be deleted."""
+        """Drop unstored events and mark long-term memory for deletion. True allows the deletion."""
         if self.ndb.backlog:
             self.ndb.backlog.clear()
         if self.obj and self.services and self.services.semantic.was_used:
@@ -84,7 +88,7 @@ class AssistantScript(
         return True
 
     def at_server_start(self) -> None:
-        """After a SIGKILL a timed script counts as active without a running task: start it."""
+        """Restart a timed script that a SIGKILL left active without a running task."""
         if (
             self.interval > 0
             and self.db_is_active
@@ -93,7 +97,7 @@ class AssistantScript(
             self.start(force_restart=True)
 
     def at_server_reload(self) -> None:
-        """From here on no new turn begins in this process."""
+        """Let no new turn begin in this process."""
         if self.services:
             self.services.quiesce()
 
@@ -101,42 +105,41 @@ class AssistantScript(
 
     @property
     def is_on(self) -> bool:
-        """False after ``aistop``."""
+        """Return False after ``aistop``."""
         return not read_attribute(self, "stopped")
 
     def stop_thinking(self) -> None:
-        """Hear and say nothing from now on; an answer on its way is dropped."""
+        """Stop hearing and speaking, and drop the turn in flight."""
         write_attribute(self, "stopped", True)
         self.drop_turn("the assistant was stopped")
 
     def drop_turn(self, reason: str) -> list[str]:
-        """End the turn that is being thought, if any, without another word.
+        """End the turn in flight, if any, without an answer.
 
-        Returns the dbrefs of those who wait for its answer.
+        Returns the dbrefs of those who wait for the answer.
         """
         turns = self.ndb.turns
         if not turns or not turns.current:
             return []
-        waiting = turns.waiting_speakers()
+        waiting: list[str] = turns.waiting_speakers()
         turns.finish(turns.current, EXPIRED, reason)
         return waiting
 
     def forget(self, dbref: str) -> None:
-        """Drop from memory what the tables do not hold of somebody any more."""
+        """Drop from memory what the tables no longer hold about somebody."""
         self.partners.pop(dbref, None)
         self.conversation.forget_view()
 
     def compact_on_overflow(self) -> Deferred[bool]:
-        """Compact at once, without a model. Fires with True where there is more room now."""
+        """Compact at once without a model. Fires with True if this freed room."""
         return compact_on_overflow(self)
 
     def compact_in_emergency(self) -> Deferred[dict[str, Any] | None]:
-        """Compact where the context is nearly full, as `sleep.emergency.compact_in_emergency`
-        says."""
+        """Compact if the context window is nearly full (`sleep.emergency`)."""
         return compact_in_emergency(self)
 
     def wake(self) -> None:
-        """Tick soon. Any number of calls before that make one tick."""
+        """Tick soon. Several calls before that tick make one tick."""
         services = self.services
         if services is None or not services.accepting or self.ndb.woken:
             return
@@ -148,15 +151,15 @@ class AssistantScript(
         self.tick()
 
     def tick(self) -> None:
-        """Run `at_tick` with its errors logged."""
+        """Run `at_tick` and log its errors."""
         if self.pk:
             self.at_tick().addErrback(lambda failure: log.failure("a tick failed", failure=failure))
 
     @inlineCallbacks
-    def at_tick(self) -> Generator[Deferred[Any], Any, int]:
-        """Do everything there is to do now. Never overlaps with itself.
+    def at_tick(self) -> Steps[int]:
+        """Do everything that is due. Ticks of one assistant never overlap.
 
-        Fires with the number of turns taken.
+        Fires with the number of turns.
         """
         if self.ndb.ticking:
             self.ndb.tick_again = True
@@ -165,13 +168,12 @@ class AssistantScript(
             return 0
         self.ndb.ticking = True
         try:
-            turns = yield self.take_turns()
+            turns: int = yield self.take_turns()
         except TurnAborted as error:
             log.info("evennia_ai: {error}", error=error)
             return 0
         except StoreUnavailable as error:
-            log.warn("{name} waits: {error}", name=self.character_name, error=error)
-            self.services.clock.callLater(STORE_PAUSE_S, self.wake)
+            self.retry_later(error)
             return 0
         finally:
             self.ndb.ticking = False
@@ -184,15 +186,36 @@ class AssistantScript(
             self.wake()
         return turns
 
+    def retry_later(self, error: StoreUnavailable) -> None:
+        """Tick again after a pause, since the database is busy."""
+        log.warn(
+            "{name}: {error}; retrying in {pause_s:.0f} s",
+            name=self.character_name,
+            error=error,
+            pause_s=STORE_PAUSE_S,
+        )
+        self.services.clock.callLater(STORE_PAUSE_S, self.wake)
+
     @inlineCallbacks
-    def take_turns(self) -> Generator[Deferred[Any], Any, int]:
-        """Make room where the context is nearly full, then answer who waits; where nobody does,
-        perhaps act unasked. Fires with the number of turns."""
+    def load_records(self) -> Steps[None]:
+        """Load what the character knows. Fires when all is in memory."""
+        put, character = self.services.slices.put, self.character
+        for records in (
+            character.journal,
+            character.ai_profiles,
+            character.ai_goals,
+            character.ai_plan,
+        ):
+            yield records.load(put)
+
+    @inlineCallbacks
+    def take_turns(self) -> Steps[int]:
+        """Compact if needed, sleep or answer events; without events, perhaps act autonomously.
+
+        Fires with the number of turns.
+        """
         self.resolve_settings()
-        yield self.character.journal.load(self.services.slices.put)
-        yield self.character.ai_profiles.load(self.services.slices.put)
-        yield self.character.ai_goals.load(self.services.slices.put)
-        yield self.character.ai_plan.load(self.services.slices.put)
+        yield self.load_records()
         if self.ndb.unarchived:
             self.ndb.unarchived = False
             yield archive_summaries(self)
@@ -216,9 +239,12 @@ class AssistantScript(
         return turns
 
     @inlineCallbacks
-    def compact(self, order: CompactionRequest) -> Generator[Deferred[Any], Any, dict[str, Any]]:
-        """Compact at an admin's word, in the place of a tick. Fires with the result; fails with
-        TurnAborted, also where it is thinking at this moment, and with StoreUnavailable."""
+    def compact(self, order: CompactionRequest) -> Steps[dict[str, Any]]:
+        """Compact on an admin's request, instead of a tick.
+
+        Fires with the result; fails with StoreUnavailable, and with TurnAborted if the server stops
+        or a tick is running.
+        """
         if self.ndb.ticking:
             raise TurnAborted(f"{self.character_name} is thinking just now: try again in a moment.")
         self.ndb.ticking = True
@@ -233,15 +259,16 @@ class AssistantScript(
 
     @property
     def autonomous_acts(self) -> list[float]:
-        """When it acted unasked within the last hour, in the clock's seconds."""
+        """Return the times of the autonomous acts of the last hour, in the clock's seconds."""
         if self.ndb.autonomous_acts is None:
             since = self.services.now() - timedelta(seconds=HOUR_S)
             times = self.turns.times_of(CONTEXT_TICK_AUTONOMOUS.name, since)
             self.ndb.autonomous_acts = [at.timestamp() for at in times]
-        return self.ndb.autonomous_acts
+        acts: list[float] = self.ndb.autonomous_acts
+        return acts
 
     def wants_to_act(self) -> bool:
-        """True where it is time for a little life of its own."""
+        """Return True if the assistant should act autonomously now."""
         if self.config.autonomous_calls_per_hour == 0:
             return False
         state = AutonomyState(
@@ -255,8 +282,11 @@ class AssistantScript(
         return should_act(state, limits)
 
     def may_think(self) -> bool:
-        """False while it is stopped, the server goes down, somebody steers the character himself,
-        or the character is nowhere."""
+        """Return True if the assistant may start a turn.
+
+        False while it or all assistants are stopped, the server goes down, a player controls the
+        character, or the character has no location.
+        """
         character = self.character
         return bool(
             self.pk
@@ -271,8 +301,15 @@ class AssistantScript(
         )
 
 
+if TYPE_CHECKING:
+
+    def check_port(script: AssistantScript) -> GameScript:
+        """Let the type checker compare the class with its port."""
+        return script
+
+
 @inlineCallbacks
-def sleep_through(script: Any) -> Generator[Deferred[Any], Any, dict[str, Any]]:
+def sleep_through(script: Any) -> Steps[dict[str, Any]]:
     """One pass of sleep; after it the assistant dreams, and wakes at once where it is spoken to.
 
     Where somebody waited and the pass was broken off, it is done anew in the next sleep. Fires with

@@ -25,7 +25,7 @@ from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.ports import ToolContext, ToolResult
 from evennia_ai.tools.registry import ToolRegistry
 from evennia_ai.turn.dry_run import Check, DryRun, DryRunCall, DryRunStep, run_dry
-from evennia_ai.turn.llm_interaction import effective_profile
+from evennia_ai.turn.model_call import effective_profile
 
 log = Logger()
 

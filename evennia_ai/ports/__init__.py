@@ -1,4 +1,4 @@
-"""What the engine needs from outside, as protocols. Adapters are thin and live at the edge."""
+"""Protocols of what the engine needs from outside. Thin adapters implement them at the edge."""
 
 from evennia_ai.messages import (
     Audience,
@@ -11,9 +11,18 @@ from evennia_ai.messages import (
 )
 from evennia_ai.policy.context.projection import CompactionRecord, View
 from evennia_ai.policy.tokens import CountText, UsageReport
-from evennia_ai.ports.character import Character
+from evennia_ai.ports.game import (
+    GameScript,
+    GameServices,
+    LogRetention,
+    Lore,
+    MemoryIndices,
+    Personas,
+    Prober,
+    Windows,
+)
 from evennia_ai.ports.log import Conversation, Inbox, ModelCallRecord, OpenEvents, TurnRecord, Turns
-from evennia_ai.ports.memory import Embedder, Found, Memories, RemoteEmbedder, SemanticMemory
+from evennia_ai.ports.memory import Embedder, Found, RemoteEmbedder, SemanticMemory
 from evennia_ai.ports.models import (
     TASK_SUMMARY,
     Caller,
@@ -32,22 +41,19 @@ from evennia_ai.ports.records import (
     Records,
     Watcher,
 )
-from evennia_ai.ports.script import GameScript, Script
-from evennia_ai.ports.services import (
-    GameServices,
-    LogRetention,
-    Lore,
-    MemoryIndices,
-    Personas,
-    Prober,
+from evennia_ai.ports.script import (
+    Character,
+    Memories,
+    Script,
     Services,
     SharedMemory,
     Slices,
+    Toolbox,
+    ToolContext,
     Watch,
-    Windows,
     World,
 )
-from evennia_ai.ports.tools import Toolbox, ToolContext, ToolResult, ToolSpec
+from evennia_ai.ports.tools import ToolResult, ToolSpec
 from evennia_ai.scheduling import Clock
 
 __all__ = [

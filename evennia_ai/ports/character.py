@@ -1,18 +1,15 @@
-"""The character of an assistant."""
+"""The parts of a character: Evennia's object, its records and its hooks."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from evennia_ai.messages import Heard, Situation
 from evennia_ai.ports.records import DayPlan, EntityProfiles, Goals, Journal
 
-if TYPE_CHECKING:
-    from evennia_ai.ports.script import Script
 
-
-class Character(Protocol):
-    """What the engine, the tools and the commands use of an `AssistantCharacter`.
+class CharacterParts(Protocol):
+    """What a `Character` has without its assistant.
 
     ``location`` and ``contents`` are Evennia's objects; ``db`` and ``ndb`` are Evennia's handlers.
     Evennia has no types, so these are Any. ``pk`` is None once the character is deleted.
@@ -48,10 +45,6 @@ class Character(Protocol):
     @property
     def has_account(self) -> bool:
         """Return True while a player controls the character."""
-
-    @property
-    def assistant(self) -> Script | None:
-        """Return the character's assistant, None if it has none."""
 
     @property
     def journal(self) -> Journal:

@@ -1,7 +1,7 @@
-"""One assistant's inbox, conversation and turns.
+"""The inbox, the conversation and the turns of one assistant.
 
-Every method that writes does so in one transaction, and fails with `StoreUnavailable` where the
-database cannot be written now; then nothing has changed, neither there nor in memory.
+Every method that writes does so in one transaction. It raises `StoreUnavailable` if the database is
+busy; then nothing has changed, neither in the database nor in memory.
 """
 
 from __future__ import annotations
@@ -17,10 +17,15 @@ from evennia_ai.policy.context.projection import CompactionRecord, View
 
 @dataclass(frozen=True)
 class TurnRecord:
-    """An open turn: its lease and for whom it thinks.
+    """An open turn.
 
-    ``private`` is True when the words that set it off were whispered; ``done_before`` are world
-    acts of earlier attempts at the same events, which were done or may have been.
+    Attributes:
+        id: its primary key.
+        audience: dbrefs of everybody who will hear the answer.
+        private: True if the words that started it were whispered.
+        events: the events to answer.
+        overheard: events that need no answer, heard since the last turn.
+        done_before: world acts of earlier attempts at the same events, done or possibly done.
     """
 
     id: int
@@ -32,51 +37,55 @@ class TurnRecord:
 
     @property
     def hops(self) -> int:
-        """The longest chain of assistants' answers that led here."""
+        """Return the length of the longest chain of assistants' answers that led here."""
         return max((event.heard.hops for event in self.events), default=0)
 
     @property
     def askers(self) -> Audience:
-        """Those who wait for the answer: everybody who heard what set the turn off."""
+        """Return the dbrefs of everybody who heard what started the turn."""
         return frozenset().union(*(event.heard.audience for event in self.events))
 
     @property
     def speakers(self) -> Audience:
-        """Everybody whose new words are in this turn."""
+        """Return the dbrefs of everybody whose new words are in this turn."""
         heard = (event.heard.speaker for event in (*self.events, *self.overheard))
         return frozenset(speaker for speaker in heard if speaker)
 
 
 @dataclass(frozen=True)
 class OpenEvents:
-    """What calls for an answer, oldest first: ``waiting`` has no turn yet; the answer to what is
-    ``doubtful`` was on its way when the server died."""
+    """Events that need an answer, oldest first.
+
+    Attributes:
+        waiting: events without a turn.
+        doubtful: events whose answer was on its way when the server died.
+    """
 
     waiting: tuple[InboxEvent, ...] = ()
     doubtful: tuple[InboxEvent, ...] = ()
 
 
 class Conversation(Protocol):
-    """One assistant's log: append-only, with the view of it that a model may see."""
+    """One assistant's append-only log, with the part that a model may see."""
 
     def append(self, messages: Sequence[Message]) -> list[Message]:
-        """Store messages in one transaction; returns them with ``seq`` and ``at`` filled in."""
+        """Store messages; return them with ``seq`` and ``at`` filled in."""
 
     def view(self) -> Sequence[Message]:
-        """The last compaction's marker, if any, and every message after it. Do not mutate."""
+        """Return the last compaction's marker, if any, and every later message. Do not mutate."""
 
     @property
     def current(self) -> View:
-        """The view with its sizes, and with what can be called to mind of what is out of it."""
+        """Return the view with its sizes and the recall of evicted messages."""
 
     def compact(self, record: CompactionRecord) -> CompactionRecord:
-        """Store a compaction; returns it with its id. The log itself stays as it is."""
+        """Store a compaction and return it with its id. The log itself does not change."""
 
     def mask(self, upto_seq: int) -> int:
-        """Show long tool results up to a message masked from now on; returns how many."""
+        """Mask long tool results up to a message number; return how many."""
 
     def undo(self) -> CompactionRecord | None:
-        """Put the last compaction out of force; returns it, None where there is none."""
+        """Undo the last compaction and return it, None if there is none."""
 
     def to_archive(self) -> list[tuple[CompactionRecord, bool]]:
         """Return compactions whose journal entries are missing (True) or must go (False)."""
@@ -89,16 +98,16 @@ class Inbox(Protocol):
     """One assistant's stored events."""
 
     def put(self, heard: Heard) -> int:
-        """Store before anything else happens; returns the event's id."""
+        """Store an event before anything else happens; return its id."""
 
     def open_events(self) -> OpenEvents:
-        """Everything that calls for an answer and has none."""
+        """Return the events that need an answer and have none."""
 
     def overheard(self) -> Sequence[InboxEvent]:
-        """Events that will be taken into the log with the next turn, oldest first."""
+        """Return the events that the next turn will log, oldest first."""
 
     def close(self, event_ids: Sequence[int], state: str, reason: str = "") -> None:
-        """End events as answered, excused, noted or expired."""
+        """Close events as answered, excused, noted or expired."""
 
 
 class GameInbox(Inbox, Protocol):
@@ -109,7 +118,7 @@ class GameInbox(Inbox, Protocol):
 
 
 class Turns(Protocol):
-    """One assistant's turns, model calls and acts; ``current`` is the open turn's id, if any."""
+    """One assistant's turns, model calls and tool calls."""
 
     @property
     def current(self) -> int | None:
@@ -118,39 +127,51 @@ class Turns(Protocol):
     def begin(
         self, events: Sequence[InboxEvent], audience: Audience, private: bool, context: str
     ) -> TurnRecord:
-        """Open a turn in one transaction: claim its events, take what was overheard since the
-        last turn, and append both to the conversation in the order they were heard."""
+        """Open a turn, claim its events, and log them with what was overheard, in order."""
 
     def finish(self, turn_id: int, outcome: str, detail: str = "") -> None:
-        """Close a turn with its outcome and close the events it named accordingly."""
+        """Close a turn and its events with an outcome."""
 
     def give_back(self, turn_id: int) -> None:
-        """Close a turn whose answer nobody could hear; its events wait again, or are doubtful where
-        something may have been said."""
+        """Close a turn whose answer nobody could hear.
+
+        Its events wait again; they are doubtful if something may have been said.
+        """
 
     def recover(self) -> None:
-        """Close the turn that an error left open, if any, by what is known of its acts."""
+        """Close the turn that an error left open, if any, according to its stored acts."""
 
     def is_current(self, turn_id: int) -> bool:
-        """False once the turn was closed or its lease belongs to an older process."""
+        """Return False once the turn is closed or its lease belongs to an older process."""
 
     def record_model_call(self, turn_id: int | None, call: ModelCallRecord) -> None:
-        """Store what one model call cost and how it ended; None where it belongs to no turn."""
+        """Store what a model call cost and how it ended; ``turn_id`` None is no turn."""
 
     def intend(self, turn_id: int, call: ToolCallRequest, world: bool) -> int:
-        """Store the intent of an act before it is done; returns its id."""
+        """Store the intent of an act before it is done; return its id."""
 
     def record_outcome(
         self, act_id: int, state: str, result: str, messages: Sequence[Message] = ()
     ) -> None:
-        """Store how an act ended, done, failed, refused or unknown, and append what the
-        conversation holds of it, in one transaction: a crash leaves both or neither."""
+        """Store the outcome of an act (done, failed, refused or unknown) and log its messages."""
 
 
 @dataclass(frozen=True)
 class ModelCallRecord:
-    """What one model call was and cost; ``error`` is empty when it went well; ``speakers`` are
-    those whose words set it off."""
+    """One model call and its cost.
+
+    Attributes:
+        profile: name of the model profile.
+        model: name of the model.
+        purpose: its name in the log, such as a prompt context's.
+        estimated_tokens: our estimate of the request.
+        usage: the endpoint's token counts, None if it reported none.
+        duration_ms: time until the reply or the error, in milliseconds.
+        finish_reason: as the endpoint reported it.
+        error_kind: kind of the error, empty if the call succeeded.
+        error: the error, empty if the call succeeded.
+        speakers: dbrefs of those whose words started the call.
+    """
 
     profile: str
     model: str

@@ -1,4 +1,4 @@
-"""A model, and the way to it."""
+"""Models, and the requests to them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TASK_SUMMARY = "summary"
 
 @dataclass(frozen=True)
 class HeardLine:
-    """One new thing the character heard, as the prompt for this turn names it."""
+    """One line that the character just heard."""
 
     kind: str
     speaker: str
@@ -27,12 +27,20 @@ class HeardLine:
 
 @dataclass(frozen=True)
 class Scene:
-    """The same content as the prompt, structured, for a brain that is not a language model.
+    """The content of a prompt as structured data, for the offline brain.
 
-    It is built from the items selected for the prompt's audience and nothing else. ``lore`` holds
-    the pieces of static knowledge in this prompt; ``step`` counts the turn's model calls from 1.
-    ``task`` names what is wanted where it is not a turn, with its ``material``: for a summary the
-    one so far, then what happened since, a line each; ``room_tokens`` is the most it may take.
+    It holds only what was selected for the prompt's audience.
+
+    Attributes:
+        name: the character's name.
+        persona: the persona.
+        lines: the new lines.
+        situation: what the character perceives.
+        lore: the lore in the prompt.
+        step: number of the turn's model call, from 1.
+        task: what is asked for if it is not a turn, such as `TASK_SUMMARY`; else empty.
+        material: the task's input; for a summary the previous one, then a line for each message.
+        room_tokens: the most tokens for the task's result.
     """
 
     name: str
@@ -48,11 +56,13 @@ class Scene:
 
 @dataclass(frozen=True)
 class Caller:
-    """On whose behalf a model is asked.
+    """Who causes and pays for a model call.
 
-    ``speakers`` are the dbrefs whose words set the call off, and who pay for it; ``background`` is
-    True where nobody waits for the reply; ``tokens_per_day`` is the assistant's own budget, None
-    for no limit.
+    Attributes:
+        assistant: id of the assistant.
+        speakers: dbrefs of those whose words started the call; their budgets pay for it.
+        background: True if nobody waits for the reply.
+        tokens_per_day: the assistant's own budget, None for no limit.
     """
 
     assistant: str = ""
@@ -63,8 +73,8 @@ class Caller:
 
 @dataclass(frozen=True)
 class LLMRequest:
-    """One call of a model. ``messages`` and ``tools`` are in chat-completions form; ``tokens`` is
-    the estimated length of both."""
+    """One model call. ``messages`` and ``tools`` have the chat-completions form; ``tokens`` is the
+    estimated size of both."""
 
     messages: Sequence[WireMessage]
     scene: Scene
@@ -76,22 +86,22 @@ class LLMRequest:
 
 
 class LLMClient(Protocol):
-    """A model, wherever it runs."""
+    """A client for one kind of model."""
 
     def complete(self, request: LLMRequest, profile: ModelProfile) -> Deferred[LLMReply]:
         """Ask once, without retries.
 
-        Fires with the reply; fails with a `ProviderError`. Cancelling abandons the call.
+        Fires with the reply; fails with a `ProviderError`. Cancelling drops the call.
         """
 
 
 class Gateway(Protocol):
-    """The only way to a model: deadlines, retries, caps, budgets and choice of client."""
+    """The only way to a model; it handles deadlines, retries, limits, budgets and clients."""
 
     def complete(
         self, request: LLMRequest, profile: ModelProfile, deadline_at: float
     ) -> Deferred[LLMReply]:
-        """Ask before ``deadline_at`` (the clock's seconds), as often as it takes and may help.
+        """Ask, with retries, before ``deadline_at`` in the clock's seconds.
 
-        Fires with the reply; fails with a `ProviderError` (`DeadlineExceeded` when time is up).
+        Fires with the reply; fails with a `ProviderError`, at the deadline `DeadlineExceeded`.
         """

@@ -23,7 +23,8 @@ from evennia_ai.ports import ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.scheduling import pause, persist
 from evennia_ai.sleep.compaction.compact import is_due, preview
 from evennia_ai.sleep.compaction.request import SLEEP, CompactionRequest
-from evennia_ai.turn.llm_interaction import build_request, call_model
+from evennia_ai.turn.llm_interaction import build_request
+from evennia_ai.turn.model_call import call_model
 from evennia_ai.turn.prompt_building import build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION, PromptContext
 from evennia_ai.turn.react_loop import tool_context

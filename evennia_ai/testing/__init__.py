@@ -1,1 +1,1 @@
-"""Doubles that ship: for this package's tests and for those of a game's own tools."""
+"""Test doubles, for this package's tests and for tests of a game's own tools."""

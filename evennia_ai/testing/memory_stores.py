@@ -1,7 +1,7 @@
-"""The stores in memory, for tests of the engine without a database. Same behaviour, same names.
+"""Inbox and turns in memory, for tests of the engine without a database.
 
-Lists of rows play the database. What a store keeps beside them plays a process's memory: see
-`after_restart`. An operation is a transaction: it is done as a whole or not at all.
+Lists of rows play the database; other attributes play the memory of a process (`after_restart`).
+Each operation is a transaction.
 """
 
 from __future__ import annotations
@@ -9,9 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
-
-from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.messages import (
     Audience,
@@ -23,153 +20,14 @@ from evennia_ai.messages import (
     make_message,
 )
 from evennia_ai.policy.audience import visible
-from evennia_ai.policy.context.projection import CompactionRecord, View, is_maskable
 from evennia_ai.policy.conversation.inbox import EXCUSE, state_after_loss
-from evennia_ai.policy.records.journal_entry import make_entry, merge_entries, sameness
-from evennia_ai.policy.records.provenance import Record, copy_of
-from evennia_ai.policy.tokens import count_message
 from evennia_ai.ports import ModelCallRecord, OpenEvents, TurnRecord
-
-Now = Callable[[], datetime]
-
-
-@dataclass
-class StoredMask:
-    """Results up to a message are shown masked, since after a compaction's time."""
-
-    upto_seq: int
-    undone: bool = False
-
-
-@dataclass
-class StoredCompaction:
-    """One compaction, which an undo puts out of force."""
-
-    record: CompactionRecord
-    undone: bool = False
-    archived: bool = False
-
-
-class MemoryConversation:
-    """An append-only list; ``messages`` and ``moves`` are those that are stored already."""
-
-    def __init__(
-        self,
-        now: Now,
-        messages: list[Message] | None = None,
-        moves: list[StoredCompaction | StoredMask] | None = None,
-    ) -> None:
-        self.now = now
-        self.messages: list[Message] = [] if messages is None else messages
-        self.moves: list[StoredCompaction | StoredMask] = [] if moves is None else moves
-
-    def append(self, messages: Sequence[Message]) -> list[Message]:
-        """Store messages with ``seq``, ``at`` and ``tokens`` filled in."""
-        stored = []
-        for message in messages:
-            copy: Message = {**message, "metadata": dict(message["metadata"])}  # type: ignore[typeddict-item]
-            copy["metadata"]["seq"] = len(self.messages) + 1
-            copy["metadata"]["at"] = self.now().isoformat()
-            copy["metadata"]["tokens"] = count_message(message)
-            self.messages.append(copy)
-            stored.append(copy)
-        return stored
-
-    def view(self) -> Sequence[Message]:
-        """The last compaction's marker, if any, and every message after it."""
-        return self.current.items
-
-    @property
-    def current(self) -> View:
-        """The view with its sizes."""
-        records = [m.record for m in self._in_force() if isinstance(m, StoredCompaction)]
-        record = records[-1] if records else None
-        masks = [m.upto_seq for m in self._in_force() if isinstance(m, StoredMask)]
-        first = record.upto_seq if record else 0
-        messages = [m for m in self.messages if m["metadata"]["seq"] > first]
-        return View(record, messages, max(masks, default=0), count_message)
-
-    def _in_force(self) -> list[StoredCompaction | StoredMask]:
-        return [move for move in self.moves if not move.undone]
-
-    def compact(self, record: CompactionRecord) -> CompactionRecord:
-        """Store a compaction."""
-        stored = replace(record, id=len(self.moves) + 1, compacted_at=self.now().isoformat())
-        self.moves.append(StoredCompaction(stored))
-        return stored
-
-    def mask(self, upto_seq: int) -> int:
-        """Show tool results up to a message masked from now on; returns how many these are."""
-        view = self.current
-        chosen = range(view.masked_upto + 1, upto_seq + 1)
-        count = sum(is_maskable(m) and m["metadata"]["seq"] in chosen for m in view.messages)
-        if count:
-            self.moves.append(StoredMask(upto_seq))
-        return count
-
-    def undo(self) -> CompactionRecord | None:
-        """Undo the last compaction and the masks after it."""
-        records = [m for m in self._in_force() if isinstance(m, StoredCompaction)]
-        if not records:
-            return None
-        for move in self.moves[self.moves.index(records[-1]) :]:
-            move.undone = True
-            if isinstance(move, StoredCompaction):
-                move.archived = True  # it may be, in part
-        return records[-1].record
-
-    def to_archive(self) -> list[tuple[CompactionRecord, bool]]:
-        """The compactions whose entries in the journal are to be written (True) or taken back."""
-        moves = (move for move in self.moves if isinstance(move, StoredCompaction))
-        return [(m.record, not m.undone) for m in moves if m.undone == m.archived]
-
-    def note_archived(self, id: int, archived: bool) -> None:
-        """Store whether a compaction has its entries in the journal."""
-        for move in self.moves:
-            if isinstance(move, StoredCompaction) and move.record.id == id:
-                move.archived = archived
-
-
-class MemoryJournal:
-    """A character's journal; ``entries`` are those that are stored already, by id."""
-
-    def __init__(self, now: Now, entries: dict[str, Record] | None = None) -> None:
-        self.now = now
-        self.entries: dict[str, Record] = {} if entries is None else entries
-
-    def load(self, put: Callable[..., object]) -> Deferred[None]:
-        """Everything is there already."""
-        return succeed(None)
-
-    def add(self, content: str, **fields: Any) -> str:
-        """Write something down, once for the same ears; returns the entry's id."""
-        own_id = fields.pop("id", None)
-        if own_id in self.entries:
-            return str(own_id)
-        entry = make_entry(own_id or f"j{len(self.entries) + 1}", content, self.now(), fields)
-        for known in self.entries.values():
-            if sameness(known) == sameness(entry):
-                self.entries[known["id"]] = merge_entries(known, entry)
-                return str(known["id"])
-        self.entries[entry["id"]] = entry
-        return str(entry["id"])
-
-    def get(self, id: str) -> Record | None:
-        """One entry, None where there is none of that id."""
-        return copy_of(self.entries[id]) if id in self.entries else None
-
-    def all(self) -> list[Record]:
-        """Every entry, oldest first."""
-        return [copy_of(entry) for entry in self.entries.values()]
-
-    def remove(self, *ids: str) -> int:
-        """Remove entries; returns how many of these there were."""
-        return sum(self.entries.pop(known, None) is not None for known in ids)
+from evennia_ai.testing.memory_conversation import MemoryConversation, Now
 
 
 @dataclass
 class StoredEvent:
-    """One event with its state; ``logged_by`` is the turn that put it into the conversation."""
+    """One event with its state; ``logged_by`` is the id of the turn that logged it."""
 
     event: InboxEvent
     state: str
@@ -179,45 +37,45 @@ class StoredEvent:
 
 
 class MemoryInbox:
-    """A list of events; ``rows`` are those that are stored already."""
+    """`ports.Inbox` in a list; ``rows`` are the stored events."""
 
     def __init__(self, now: Now, rows: list[StoredEvent] | None = None) -> None:
         self.now = now
         self.rows: list[StoredEvent] = [] if rows is None else rows
 
     def put(self, heard: Heard) -> int:
-        """Store an event."""
+        """Store an event and return its id."""
         event = InboxEvent(len(self.rows) + 1, self.now(), heard)
         state = "waiting" if heard.addressed else "overheard"
         self.rows.append(StoredEvent(event, state, heard.reason))
         return event.id
 
     def open_events(self) -> OpenEvents:
-        """Everything that has no answer yet."""
+        """Return the events that need an answer and have none."""
         return OpenEvents(tuple(self.in_state("waiting")), tuple(self.in_state("doubtful")))
 
     def overheard(self) -> Sequence[InboxEvent]:
-        """Events for the next turn's log."""
+        """Return the events that the next turn will log."""
         return self.in_state("overheard")
 
     def in_state(self, state: str) -> list[InboxEvent]:
-        """Events in one state, oldest first."""
+        """Return the events in one state, oldest first."""
         return [row.event for row in self.rows if row.state == state]
 
     def close(self, event_ids: Sequence[int], state: str, reason: str = "") -> None:
-        """End events."""
+        """Close events."""
         for row in self.rows:
             if row.event.id in event_ids:
                 row.state, row.reason = state, reason
 
     def states(self) -> dict[str, str]:
-        """The state of every event by its words, for assertions."""
+        """Return the state of every event by its text, for assertions."""
         return {row.event.heard.text: row.state for row in self.rows}
 
 
 @dataclass
 class Act:
-    """One intent and its outcome."""
+    """One tool call: its intent and its outcome."""
 
     turn_id: int
     call: ToolCallRequest
@@ -229,7 +87,7 @@ class Act:
 
 @dataclass
 class StoredTurn:
-    """One turn, open until it has an outcome; ``epoch`` is the process that began it."""
+    """One turn, open until it has an outcome; ``epoch`` is the number of its process."""
 
     record: TurnRecord
     epoch: int = 0
@@ -240,7 +98,7 @@ class StoredTurn:
 
 
 class MemoryTurns:
-    """Lists of turns and acts; ``lease`` False plays a server that goes down."""
+    """`ports.Turns` in lists; ``lease`` False plays a server that goes down."""
 
     def __init__(
         self,
@@ -290,7 +148,7 @@ class MemoryTurns:
         return [r.event for r in self.inbox.rows if r.state == "noted" and r.turn_id in turn_ids]
 
     def _acts_since(self, since: datetime) -> tuple[ToolCallRequest, ...]:
-        """World acts of interrupted turns that were done or may have been."""
+        """Return the world acts of interrupted turns, done or possibly done."""
         return tuple(
             act.call
             for act in self.acts
@@ -340,7 +198,7 @@ class MemoryTurns:
         self.current = None
 
     def recover_open_turns(self) -> int:
-        """Close the turns of processes that are gone; returns their number."""
+        """Close the turns of earlier processes; return how many."""
         gone = [
             number
             for number, turn in enumerate(self.turns, 1)
@@ -351,7 +209,7 @@ class MemoryTurns:
         return len(gone)
 
     def recover_turn(self, turn_id: int) -> None:
-        """Close a turn that came to no end, by what is known of its acts."""
+        """Close an interrupted turn according to its stored acts."""
         self._close(turn_id, "interrupted", self._state_after(turn_id))
 
     def _state_after(self, turn_id: int) -> str:
@@ -373,7 +231,7 @@ class MemoryTurns:
             self.current = None
 
     def is_current(self, turn_id: int) -> bool:
-        """True while the turn may act."""
+        """Return True while the turn may act."""
         return self.current == turn_id and self.lease and self.may_go_on()
 
     def record_model_call(self, turn_id: int | None, call: ModelCallRecord) -> None:
@@ -382,14 +240,14 @@ class MemoryTurns:
         calls.append(call)
 
     def intend(self, turn_id: int, call: ToolCallRequest, world: bool) -> int:
-        """Store an intent."""
+        """Store an intent and return its id."""
         self.acts.append(Act(turn_id, call, world, self.conversation.now()))
         return len(self.acts)
 
     def record_outcome(
         self, act_id: int, state: str, result: str, messages: Sequence[Message] = ()
     ) -> None:
-        """Store an outcome, with what the conversation holds of it."""
+        """Store an outcome and log its messages."""
         self.conversation.append(messages)
         self.acts[act_id - 1].state = state
         self.acts[act_id - 1].result = result
@@ -398,9 +256,9 @@ class MemoryTurns:
 def after_restart(
     turns: MemoryTurns, now: Now, epoch: int, may_go_on: Callable[[], bool] = lambda: True
 ) -> MemoryTurns:
-    """The same rows as the next process finds them: nothing in memory, no turn its own.
+    """Return the turns of the next process: the same rows, an empty memory and no open turn.
 
-    The new inbox and conversation are the result's ``inbox`` and ``conversation``.
+    Its ``inbox`` and ``conversation`` are new as well.
     """
     rows = turns.conversation
     conversation = MemoryConversation(now, rows.messages, rows.moves)

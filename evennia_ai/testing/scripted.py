@@ -1,4 +1,4 @@
-"""A model that says what the test told it to, as an `LLMClient` or in a gateway's place."""
+"""A model with scripted replies, as an `LLMClient` or instead of a gateway."""
 
 from __future__ import annotations
 
@@ -25,17 +25,16 @@ Line = Answer | Callable[[LLMRequest], Answer]
 
 
 def call(name: str, /, **arguments: Any) -> ToolCallRequest:
-    """A tool call for a script: ``call("say", text="hi")``. It gets its id when it is replied."""
+    """Return a tool call for a script: ``call("say", text="hi")``. The reply gives it an id."""
     return ToolCallRequest("", name, json.dumps(arguments, ensure_ascii=False))
 
 
 class ScriptedLLM:
-    """Replies from a list, one a call, and keeps every request.
+    """A model that replies from a list, one entry for each call, and keeps every request.
 
-    A line of the script is text, one `call` or several in a tuple, a mapping from a tool's name to
-    its arguments (``{"say": {"text": "hi"}}``), a whole `LLMReply`, an exception (the call fails
-    with it), a Deferred (the call waits for it; it may fire with any of the others), or a
-    function from the request to any of these.
+    An entry is one of: a text; one `call`, or several in a tuple; a mapping from a tool's name to
+    its arguments (``{"say": {"text": "hi"}}``); an `LLMReply`; an exception, with which the call
+    fails; a Deferred that fires with any of these; a function from the request to any of these.
     """
 
     def __init__(self, script: Iterable[Line] = ()) -> None:
@@ -45,13 +44,13 @@ class ScriptedLLM:
         self._calls = 0
 
     def add(self, *lines: Line) -> None:
-        """Append to the script."""
+        """Append entries to the script."""
         self.script.extend(lines)
 
     def complete(
         self, request: LLMRequest, profile: ModelProfile, deadline_at: float | None = None
     ) -> Deferred[LLMReply]:
-        """Reply with the script's next line; fails with AssertionError where there is none."""
+        """Fire with the script's next reply; fail with AssertionError if none is left."""
         self.requests.append(request)
         self.deadlines.append(deadline_at)
         if not self.script:
@@ -94,7 +93,7 @@ class ScriptedLLM:
 def list_calls(
     answer: Sequence[ToolCallRequest] | Mapping[str, Mapping[str, Any]],
 ) -> list[ToolCallRequest]:
-    """The calls of a script's line that is not a single one."""
+    """Return the calls of an entry that holds several calls or a mapping."""
     if isinstance(answer, Mapping):
         return [call(name, **arguments) for name, arguments in answer.items()]
     return list(answer)

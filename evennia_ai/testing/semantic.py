@@ -1,4 +1,4 @@
-"""Long-term memory in a dictionary, for tests: it can be down, and lose what it should say."""
+"""Long-term memory in a dict, for tests; it can be off, down, or lose its answers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from evennia_ai.policy.retrieval.relevance import content_words
 
 
 class StandInSemantic:
-    """`evennia_ai.ports.SemanticMemory`.
+    """`evennia_ai.ports.SemanticMemory` in memory.
 
     Attributes:
-        off: why there is none, empty where there is.
-        down: every call fails, and does nothing.
-        lose_answers: calls do what they are to do, and fail all the same.
+        off: why the game has none; empty if it has one.
+        down: if True, every call fails and does nothing.
+        lose_answers: if True, calls do their work and still fail.
         stored: agent → memory id → row and text.
-        asked: the calls so far, by their names.
+        asked: the names of the calls so far.
     """
 
     def __init__(self, off: str = "") -> None:
@@ -34,17 +34,17 @@ class StandInSemantic:
 
     @property
     def is_off(self) -> bool:
-        """True where there is none."""
+        """Return True if the game has none."""
         return bool(self.off)
 
     @property
     def was_used(self) -> bool:
-        """True where anything was ever asked of it."""
+        """Return True after the first call."""
         return bool(self.asked)
 
     @property
     def trouble(self) -> str:
-        """What is wrong with it."""
+        """Return the current problem, empty if there is none."""
         return self.off or ("It is down." if self.down else "")
 
     def put(self, agent: str, items: Sequence[MemoryItem]) -> Deferred[Mapping[str, Stored]]:
@@ -54,7 +54,7 @@ class StandInSemantic:
     def search(
         self, agent: str, query: str, limit: int, keys: Sequence[str] | None
     ) -> Deferred[Sequence[MemoryRow]]:
-        """Whatever shares words with the query."""
+        """Fire with the memories that share words with the query."""
 
         def look() -> list[MemoryRow]:
             words = set(content_words(query))
@@ -82,11 +82,11 @@ class StandInSemantic:
         return self._answer("delete_all", self._of(agent).clear)
 
     def rows(self, agent: str) -> Deferred[Sequence[MemoryRow]]:
-        """All memories of a character."""
+        """Fire with all memories of a character."""
         return self._answer("rows", lambda: [row for row, _ in self._of(agent).values()])
 
     def stop(self) -> None:
-        """There is nothing to stop."""
+        """Do nothing."""
 
     def _of(self, agent: str) -> dict[str, tuple[MemoryRow, str]]:
         return self.stored.setdefault(agent, {})

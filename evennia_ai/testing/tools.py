@@ -1,4 +1,4 @@
-"""Tries one tool in a test of a game: with its lock, its arguments and the character's hook."""
+"""Run one tool in a test of a game, with its lock, its arguments and the character's hook."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from evennia_ai.tools.registry import ToolRegistry
 
 
 def try_tool(item: Tool, character: Any, speaker: Any, **arguments: Any) -> ToolResult:
-    """Have a character use a tool because of what somebody said aloud, as its mind would.
+    """Run a tool as an assistant would after somebody said something aloud.
 
-    Everything is checked as in the game, and the tool is really run. A character without
-    `AssistantMixin` is given it.
+    All checks are those of the game, and the tool really runs. A character without
+    `AssistantMixin` gets it.
 
     Args:
         item: The tool.
-        character: Who uses it; needs no mind.
-        speaker: Whose words have it used: the tool's lock is checked against him.
-        arguments: What the model would write.
+        character: The character that uses it; it needs no assistant.
+        speaker: The person who spoke; the tool's lock must let them pass.
+        arguments: The arguments that the model would write.
 
     Returns:
-        ``state`` ("done", "failed" by the tool or its arguments, "refused" by a lock, a right or
-        the hook) and ``text``, what the model would be told.
+        A `ToolResult`: ``state`` is "done", "failed" (by the tool or its arguments) or "refused"
+        (by a lock, a permission or the hook); ``text`` is what the model would be told.
 
     Raises:
         AssertionError: The tool returned a Deferred that has not fired yet.
@@ -44,5 +44,7 @@ def try_tool(item: Tool, character: Any, speaker: Any, **arguments: Any) -> Tool
     call = ToolCallRequest("1", item.name, json.dumps(arguments))
     ToolRegistry([item]).run(context, call).addCallback(results.append)
     if not results:
-        raise AssertionError(f"{item.name} still waits: fire what it waits for before it is tried.")
+        raise AssertionError(
+            f"{item.name} returned a Deferred that has not fired: fire what it waits for first."
+        )
     return results[0]

@@ -1,4 +1,4 @@
-"""What an assistant can do. One file for each family of tools."""
+"""The tools of an assistant, one file for each family."""
 
 from evennia_ai.errors import ToolError
 from evennia_ai.tools.base import Tool, tool

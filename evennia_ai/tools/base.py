@@ -1,4 +1,4 @@
-"""A tool: a function, a pydantic model for its arguments, an Evennia lock for its use."""
+"""Define tools: a function, a pydantic model of its arguments, and an Evennia lock."""
 
 from __future__ import annotations
 
@@ -20,12 +20,15 @@ EVERYBODY = "all()"
 
 @dataclass(frozen=True)
 class Reached:
-    """What a tool returns that has more to tell than its text.
+    """The detailed result of a tool.
 
-    ``heard_by`` are those who could perceive it, where these are only some of those present;
-    ``read`` and ``changed`` name what was consulted, so that it can be at hand later: see
-    `evennia_ai.policy.compaction.consulted`; ``speakers`` are those whose remembered words are in
-    it.
+    Attributes:
+        text: what the model is told.
+        heard_by: dbrefs of those who could perceive the act, None for everybody present.
+        read: references to what was consulted; a compaction may restore it (see
+            `evennia_ai.policy.compaction.consulted`).
+        changed: references to what was changed.
+        speakers: dbrefs of those whose remembered words are in the text.
     """
 
     text: str
@@ -41,14 +44,14 @@ class Tool:
 
     Attributes:
         name: its name on the wire.
-        run: called with the `ToolContext` and the checked arguments; returns the text the model
-            gets back, or `Reached`, or a Deferred of either; raises `ToolError` with a sentence
-            where it cannot.
+        run: called with the `ToolContext` and the checked arguments; returns the text for the
+            model, or `Reached`, or a Deferred of either; raises `ToolError` with a sentence for the
+            model if it cannot do its work.
         arguments: the pydantic model of its arguments.
         category: ``free`` (may be chained), ``once`` (once in a turn) or ``final`` (ends the turn).
-        lock: who may have it used on his words: lock functions, checked against every speaker.
-        world: True where it does something that others can see or feel.
-        safe_to_retry: True where doing it a second time after a crash does no harm.
+        lock: lock functions that every author of the prompt must pass.
+        world: True if others notice its effect.
+        safe_to_retry: True if running it again after a crash does no harm.
     """
 
     name: str
@@ -65,7 +68,7 @@ class Tool:
 
     @cached_property
     def spec(self) -> ToolSpec:
-        """The tool as a model is told of it."""
+        """Return the tool as it is described to a model."""
         parameters = self.arguments.model_json_schema()
         parameters.pop("title", None)
         for detail in parameters.get("properties", {}).values():
@@ -88,10 +91,10 @@ def tool(
     world: bool = True,
     safe_to_retry: bool = False,
 ) -> Callable[[Callable[[ToolContext, Any], Any]], Tool]:
-    """Make a tool of a function ``(context, arguments: SomeModel)``.
+    """Turn a function ``(context, arguments: SomeModel)`` into a `Tool`.
 
-    The function's docstring is what the model reads; the annotation of its second parameter is the
-    pydantic model of the arguments.
+    The model reads the function's docstring. The annotation of its second parameter is the pydantic
+    model of the arguments. The keyword arguments are `Tool`'s fields.
     """
 
     def make(run: Callable[[ToolContext, Any], Any]) -> Tool:

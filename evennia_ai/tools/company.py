@@ -1,4 +1,4 @@
-"""Keeping company: following somebody, and waiting a moment."""
+"""Tools to follow somebody and to wait."""
 
 from __future__ import annotations
 

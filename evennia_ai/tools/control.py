@@ -1,9 +1,8 @@
-"""Tools with which the model steers itself."""
+"""Tools to stay silent and to go to sleep."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from pydantic import BaseModel, Field
 
@@ -18,7 +17,7 @@ from evennia_ai.policy.schedule.sleep_schedule import (
     BedtimeState,
     why_not_to_bed,
 )
-from evennia_ai.ports import ToolContext
+from evennia_ai.ports import Script, ToolContext
 from evennia_ai.tools.base import EVERYBODY, tool
 from evennia_ai.tools.registry import is_permitted
 
@@ -54,7 +53,7 @@ def go_to_sleep(context: ToolContext, arguments: SleepArguments) -> str:
 
 
 def bedtime_state(context: ToolContext) -> BedtimeState:
-    """What decides whether the character may go to sleep by itself, at this moment."""
+    """Return what decides whether the character may go to sleep now."""
     script = context.script
     lock = LOCKS[script.config.sleep_on_request]
     return BedtimeState(
@@ -65,13 +64,13 @@ def bedtime_state(context: ToolContext) -> BedtimeState:
     )
 
 
-def last_addressed_s(script: Any, context: ToolContext) -> float | None:
-    """How long ago somebody talked with the character who is not behind this turn."""
+def last_addressed_s(script: Script, context: ToolContext) -> float | None:
+    """Return the seconds since a partner outside this turn talked, None if there is none."""
     others = (at for dbref, at in script.partners.items() if dbref not in context.speakers)
     latest = max(others, default=None)
-    return latest and (script.services.now() - latest).total_seconds()
+    return None if latest is None else (script.services.now() - latest).total_seconds()
 
 
 def seconds_since(moment: float | None, now: float) -> float | None:
-    """The time since a moment, None for none."""
+    """Return the time since a moment, None for None."""
     return None if moment is None else now - moment

@@ -1,20 +1,19 @@
-"""Keeping in mind what was noticed of a person, a thing or a place."""
+"""The tool to store an observation about a person, a thing or a place."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any
 
 from evennia.objects.models import ObjectDB
 from pydantic import BaseModel, Field
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import BadRecord, ToolError
 from evennia_ai.game.perception import all_named, can_hear, display_name, find_named, plain
 from evennia_ai.policy.compaction.consulted import entity_ref
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext
-from evennia_ai.scheduling import persist
+from evennia_ai.scheduling import Steps, persist
 from evennia_ai.tools.base import Reached, tool
 from evennia_ai.tools.memory_sources import sources_of
 from evennia_ai.tools.world import around
@@ -33,7 +32,7 @@ class ObservationArguments(BaseModel):
 @inlineCallbacks
 def update_entity_observation(
     context: ToolContext, arguments: ObservationArguments
-) -> Generator[Deferred[Any], Any, Reached]:
+) -> Steps[Reached]:
     """Keep in mind something you noticed about a person, thing or place."""
     character, services = context.character, context.script.services
     observation = clean_heard(arguments.observation, OBSERVATION_CHARS)
@@ -56,9 +55,12 @@ def update_entity_observation(
 
 
 def find_entity(name: str, context: ToolContext) -> Any | None:
-    """Whom a name means: somebody or something here, who speaks in this turn, or whom the
-    character knows already; in that order. Of several people here who share it, the one who speaks;
-    raises ToolError where that does not tell them apart: one must not be known for another."""
+    """Return the object that a name means, None if there is none.
+
+    Look among what is here first, then among this turn's speakers and everybody with a profile. If
+    several people here share the name, choose the one who speaks. Raises ToolError if that is
+    ambiguous, so that no observation is stored about the wrong person.
+    """
     character = context.character
     here = [*around(character), *filter(None, [character.location])]
     people = [obj for obj in all_named(name, here, character) if can_hear(obj)]
@@ -73,6 +75,6 @@ def find_entity(name: str, context: ToolContext) -> Any | None:
 
 
 def objects_of(dbrefs: set[str]) -> list[Any]:
-    """The objects of some dbrefs that are still there."""
+    """Return the objects with these dbrefs that still exist."""
     numbers = [int(dbref[1:]) for dbref in dbrefs if dbref[1:].isdecimal()]
     return list(ObjectDB.objects.filter(id__in=numbers).order_by("id"))

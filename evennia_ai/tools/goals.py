@@ -1,12 +1,12 @@
-"""Setting oneself a goal, and coming nearer to it."""
+"""Tools to set a goal and to note its progress."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Literal
 
 from pydantic import BaseModel, Field
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import BadRecord, ToolError
 from evennia_ai.game.perception import plain
@@ -22,8 +22,8 @@ from evennia_ai.policy.records.goal import (
 )
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.ports import ToolContext
-from evennia_ai.scheduling import persist
+from evennia_ai.ports import Goals, ToolContext
+from evennia_ai.scheduling import Steps, persist
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.memory_sources import sources_of
 
@@ -49,7 +49,7 @@ class ProgressArguments(BaseModel):
 
 @tool("set_goal", world=False, safe_to_retry=True)
 @inlineCallbacks
-def set_goal(context: ToolContext, arguments: GoalArguments) -> Generator[Deferred[Any], Any, str]:
+def set_goal(context: ToolContext, arguments: GoalArguments) -> Steps[str]:
     """Set yourself a goal that you will keep in mind for days, or a step towards one."""
     goals, services = context.character.ai_goals, context.script.services
     content = clean_heard(arguments.goal, GOAL_CHARS)
@@ -81,9 +81,7 @@ def set_goal(context: ToolContext, arguments: GoalArguments) -> Generator[Deferr
 
 @tool("update_goal", world=False, safe_to_retry=True)
 @inlineCallbacks
-def update_goal(
-    context: ToolContext, arguments: ProgressArguments
-) -> Generator[Deferred[Any], Any, str]:
+def update_goal(context: ToolContext, arguments: ProgressArguments) -> Steps[str]:
     """Note how far you have come with one of your goals, that you reached it, or give it up."""
     goals, services = context.character.ai_goals, context.script.services
     yield goals.load(services.slices.put)
@@ -93,8 +91,8 @@ def update_goal(
     return done
 
 
-def change(goals: Any, goal: Record, arguments: ProgressArguments) -> Callable[[], str]:
-    """What stores the change; it returns a sentence."""
+def change(goals: Goals, goal: Record, arguments: ProgressArguments) -> Callable[[], str]:
+    """Return a function that stores the change and returns a sentence for the model."""
 
     def write() -> str:
         if arguments.state in (DONE, DROPPED):
@@ -109,15 +107,13 @@ def change(goals: Any, goal: Record, arguments: ProgressArguments) -> Callable[[
 
 
 def known_goals(context: ToolContext) -> list[Record]:
-    """The open goals that everybody who will hear the answer may know of."""
-    goals: list[Record] = context.character.ai_goals.open(
-        context.audience, context.script.config.discretion
-    )
-    return goals
+    """Return the open goals that the whole audience may know."""
+    discretion = context.script.config.discretion
+    return context.character.ai_goals.open(context.audience, discretion)
 
 
 def meant(words: str, goals: list[Record]) -> Record:
-    """The goal that is meant; raises ToolError."""
+    """Return the goal that some words mean; raises ToolError."""
     goal = find_goal(clean_heard(words, GOAL_CHARS), goals)
     if goal is None:
         numbers = ", ".join(goal["id"] for goal in goals) or "none"
@@ -126,10 +122,12 @@ def meant(words: str, goals: list[Record]) -> Record:
 
 
 def ensure_may_change(context: ToolContext, goal: Record, state: str) -> None:
-    """Raise ToolError where what was confided would show in a goal that others know of, or where
-    a builder's goal would be given up."""
-    ears = goal["audience"]
-    known_to_others = ears is None or not frozenset(ears) <= context.audience
+    """Raise ToolError if the model may not change this goal now.
+
+    Private talk must not change a goal that others know, and no builder's goal may be dropped.
+    """
+    known_by = goal["audience"]
+    known_to_others = known_by is None or not frozenset(known_by) <= context.audience
     if context.private and known_to_others and context.script.config.discretion == "strict":
         raise ToolError(
             "Others know of that goal: what is confided to you does not change it before them."

@@ -1,9 +1,8 @@
-"""Looking up talk that is out of view: nothing that was said is ever gone."""
+"""The tool to search evicted messages."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from pydantic import BaseModel, Field
 
@@ -11,7 +10,7 @@ from evennia_ai.messages import Audience, Message, is_private
 from evennia_ai.policy.audience import audience_of, visible
 from evennia_ai.policy.compaction.summary import transcript_lines
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.ports import ToolContext
+from evennia_ai.ports import Script, ToolContext
 from evennia_ai.store.search import find_messages
 from evennia_ai.tools.base import Reached, tool
 
@@ -44,12 +43,12 @@ def search_history(context: ToolContext, arguments: HistoryArguments) -> str | R
 
 
 def may_know(audience: Audience, message: Message) -> bool:
-    """True where everybody who will hear the answer may know of a message."""
+    """Return True if everybody who will hear the answer may know a message."""
     return visible(audience_of(message), audience)
 
 
-def found_lines(message: Message, script: Any) -> list[str]:
-    """A message as the model reads it, with its day."""
+def found_lines(message: Message, script: Script) -> list[str]:
+    """Return the lines of a message as the model reads them, each with its day."""
     day = message["metadata"]["at"][:10]
     lines = transcript_lines([message], script.character_name)
     return [f"- {day}: {clean_heard(line, SHOWN_CHARS)}" for line in lines]

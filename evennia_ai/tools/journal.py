@@ -1,13 +1,12 @@
-"""Writing down what shall not be forgotten, and looking it up."""
+"""Tools to write into the journal, to pin a fact, and to search the journal."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
-from typing import Any
 
 from pydantic import BaseModel, Field
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import BadRecord, ToolError
 from evennia_ai.policy.audience import speakers_in
@@ -18,7 +17,7 @@ from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import UNGUARDED
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext
-from evennia_ai.scheduling import persist
+from evennia_ai.scheduling import Steps, persist
 from evennia_ai.tools.base import Reached, Tool, tool
 from evennia_ai.tools.memory_sources import is_named_in, sources_of
 from evennia_ai.turn.recall import memory_line
@@ -47,9 +46,7 @@ class SearchArguments(BaseModel):
 
 @tool("add_journal_entry", world=False, safe_to_retry=True)
 @inlineCallbacks
-def add_journal_entry(
-    context: ToolContext, arguments: EntryArguments
-) -> Generator[Deferred[Any], Any, Reached]:
+def add_journal_entry(context: ToolContext, arguments: EntryArguments) -> Steps[Reached]:
     """Write a fact into your journal that you will need later: a promise, debt, name, secret."""
     content = clean_heard(arguments.content, ENTRY_CHARS)
     if not content:
@@ -76,7 +73,7 @@ def add_journal_entry(
 
 @tool("pin_fact", world=False, safe_to_retry=True)
 @inlineCallbacks
-def pin_fact(context: ToolContext, arguments: EntryArguments) -> Generator[Deferred[Any], Any, str]:
+def pin_fact(context: ToolContext, arguments: EntryArguments) -> Steps[str]:
     """Keep one fact in mind for good, such as a promise or a standing wish. Room is short."""
     content = clean_heard(arguments.content, PIN_CHARS)
     if not content:
@@ -103,20 +100,23 @@ def pin_fact(context: ToolContext, arguments: EntryArguments) -> Generator[Defer
 
 
 def is_own_pin(entry: Record) -> bool:
-    """True for what the character pinned itself, and no builder or code of the game."""
+    """Return True if the character pinned the entry, not a builder or the game's code."""
     return bool(entry["source_type"] != BUILDER and entry["importance_by"] != GIVEN)
 
 
 def guard_tags(context: ToolContext) -> list[str]:
-    """The tags of an entry that is written now: one that is never told to others where the prompt
-    may have held what was whispered without that being known of it."""
+    """Return the tags of a new entry.
+
+    Without strict discretion the prompt may hold whispered words that are not marked as private;
+    the tag then keeps the entry from being shared.
+    """
     return [] if context.script.config.discretion == "strict" else [UNGUARDED]
 
 
 def oldest_beyond(
     entries: Sequence[Record], room: int, count_text: Callable[[str], int]
 ) -> list[Record]:
-    """The oldest pins for which there is no room any more; they stay in the journal."""
+    """Return the oldest pins beyond the token budget; they stay in the journal."""
     left = list(entries)
     gone: list[Record] = []
     while left and sum(count_text(entry["content"]) for entry in left) > room:
@@ -126,9 +126,7 @@ def oldest_beyond(
 
 @tool("search_journal", world=False, safe_to_retry=True)
 @inlineCallbacks
-def search_journal(
-    context: ToolContext, arguments: SearchArguments
-) -> Generator[Deferred[Any], Any, str | Reached]:
+def search_journal(context: ToolContext, arguments: SearchArguments) -> Steps[str | Reached]:
     """Look up in your journal what you wrote down earlier."""
     journal, script = context.character.journal, context.script
     words, discretion = arguments.words, script.config.discretion
@@ -139,7 +137,7 @@ def search_journal(
     if not found:
         return "Your journal has nothing about that."
     lines = (f"- {memory_line(script, entry, SHOWN_CHARS, words)}" for entry in found)
-    # What follows from what is private stays between those who may know it (P9).
+    # The audience of private entries also limits what is made of them (P9).
     binds = discretion == "strict" and any(entry["audience"] is not None for entry in found)
     read = tuple(entry_ref(entry["id"]) for entry in found if not is_synthesis(entry))
     heard_by = context.audience if binds else None
@@ -147,8 +145,7 @@ def search_journal(
 
 
 class AddJournalEntryTool(Tool):
-    """`add_journal_entry` as a class, for a game that makes a toolbox of its own or a tool after
-    its pattern: ``AddJournalEntryTool()`` is the tool."""
+    """`add_journal_entry` as a class, for a game with its own toolbox or a similar tool."""
 
     def __init__(self) -> None:
         super().__init__(

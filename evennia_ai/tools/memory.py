@@ -1,12 +1,11 @@
-"""Searching everything it remembers: its notes, what it knows of others, and long ago."""
+"""The tool to search journal, profiles and long-term memory."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from pydantic import BaseModel, Field
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.memory.all_memories import search_all_memories
 from evennia_ai.policy.audience import speakers_in
@@ -16,6 +15,7 @@ from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import HEARSAY
 from evennia_ai.ports import ToolContext
+from evennia_ai.scheduling import Steps
 from evennia_ai.tools.base import Reached, tool
 from evennia_ai.turn.recall import memory_line
 
@@ -31,9 +31,7 @@ class MemoryArguments(BaseModel):
 
 @tool("search_memory", world=False, safe_to_retry=True)
 @inlineCallbacks
-def search_memory(
-    context: ToolContext, arguments: MemoryArguments
-) -> Generator[Deferred[Any], Any, str | Reached]:
+def search_memory(context: ToolContext, arguments: MemoryArguments) -> Steps[str | Reached]:
     """Search all you remember: your notes, what you know of people and things, and long ago."""
     script, journal, query = context.script, context.character.journal, arguments.query
     hits = yield search_all_memories(script, context.character, query, context.audience)
@@ -43,7 +41,7 @@ def search_memory(
         return "You remember nothing about that."
     journal.count_recalls(record["id"] for record in found if "kind" not in record)
     lines = (f"- {memory_line(script, record, SHOWN_CHARS, query)}" for record in found)
-    # What follows from what is private stays between those who may know it (P9).
+    # The audience of private records also limits what is made of them (P9).
     strict = script.config.discretion == "strict"
     binds = strict and any(record["audience"] is not None for record in found)
     return Reached(
@@ -55,7 +53,7 @@ def search_memory(
 
 
 def refs_of(records: Sequence[Record]) -> list[str]:
-    """What was consulted with some records."""
+    """Return references to the records that count as consulted."""
     refs = [
         entity_ref(record["subject"])
         if record.get("kind") == ATTRIBUTE

@@ -1,4 +1,4 @@
-"""Where what a tool writes into memory comes from, and who may know it."""
+"""Sources and audience of what a tool writes into memory."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from evennia_ai.ports import ToolContext
 
 
 def sources_of(context: ToolContext) -> dict[str, Any]:
-    """The fields of a record that say where it comes from and who may know of it.
+    """Return the fields of a record that name its sources and its audience.
 
-    What is written from a prompt that held something private is as private as that (P9).
+    A record made from a private prompt is private to that prompt's audience (P9).
     """
     speakers = sorted(context.speakers)
     return {
@@ -24,8 +24,8 @@ def sources_of(context: ToolContext) -> dict[str, Any]:
 
 
 def heard(context: ToolContext) -> list[Message]:
-    """What was heard in the turn that is under way, newest first."""
-    turn_id = getattr(context.script.turns, "current", None)
+    """Return the messages heard in the open turn, newest first."""
+    turn_id = context.script.turns.current
     found: list[Message] = []
     for message in reversed(context.script.conversation.view()):
         if turn_id is None or message["metadata"].get("turn_id") != turn_id:
@@ -36,6 +36,6 @@ def heard(context: ToolContext) -> list[Message]:
 
 
 def is_named_in(context: ToolContext) -> bool:
-    """True where somebody called the character by its name in this turn."""
+    """Return True if somebody used the character's name in this turn."""
     name = context.character.key.lower()
     return any(name in message["content"].lower() for message in heard(context))

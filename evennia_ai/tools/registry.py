@@ -1,8 +1,8 @@
-"""All tools of a game, with the checks that stand before each use."""
+"""The tools of a game, and the checks before each call."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from evennia.locks.lockhandler import check_lockstring
 from evennia.objects.models import ObjectDB
 from pydantic import BaseModel, ValidationError
-from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks, maybeDeferred
+from twisted.internet.defer import CancelledError, inlineCallbacks, maybeDeferred
 from twisted.logger import Logger
 
 from evennia_ai.errors import ConfigError, StoreUnavailable, ToolDenied, ToolError
@@ -18,6 +18,7 @@ from evennia_ai.game.perception import excessive_rights
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext, ToolResult, ToolSpec
+from evennia_ai.scheduling import Steps
 from evennia_ai.tools.base import EVERYBODY, Reached, Tool
 from evennia_ai.turn.tool_execution import TOO_SLOW
 
@@ -38,7 +39,7 @@ DONE, FAILED, REFUSED = "done", "failed", "refused"
 
 
 class ToolRegistry:
-    """The toolbox that the engine is given."""
+    """`ports.Toolbox` with the built-in tools and the game's."""
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         self.tools: dict[str, Tool] = {}
@@ -46,11 +47,11 @@ class ToolRegistry:
             self.add(item)
 
     def add(self, item: Tool) -> None:
-        """Add a tool; one of the same name is replaced, so that a game may have its own `say`."""
+        """Add a tool; replace one with the same name, so that a game may have its own `say`."""
         self.tools[item.name] = item
 
     def offered(self, context: ToolContext) -> Sequence[ToolSpec]:
-        """The tools that everybody whose words are in the turn may have used."""
+        """Return the tools that every author of the prompt may use."""
         return [
             item.spec
             for item in self.tools.values()
@@ -59,36 +60,34 @@ class ToolRegistry:
         ]
 
     @inlineCallbacks
-    def run(
-        self, context: ToolContext, call: ToolCallRequest
-    ) -> Generator[Deferred[Any], Any, ToolResult]:
-        """Check everything again and run one call. Fires with a `ToolResult`; never fails."""
+    def run(self, context: ToolContext, call: ToolCallRequest) -> Steps[ToolResult]:
+        """Check and run one call. Fires with a `ToolResult`; never fails."""
         try:
             item = self._find(context, call.name)
             arguments = read_arguments(item.arguments, call.arguments)
             ensure_may_act(item, context, arguments)
             if item.world:
                 note_circumstances(context)
-            came = yield maybeDeferred(item.run, context, arguments)
+            returned = yield maybeDeferred(item.run, context, arguments)
         except ToolDenied as error:
             return ToolResult(REFUSED, str(error))
         except ToolError as error:
             return ToolResult(FAILED, str(error))
         except StoreUnavailable as error:
-            log.warn("the tool {name} failed: {error}", name=call.name, error=error)
+            log.warn("tool {name} failed: {error}", name=call.name, error=error)
             return ToolResult(FAILED, "That cannot be done just now.")
         except CancelledError:
-            log.warn("the tool {name} took too long and was given up", name=call.name)
+            log.warn("tool {name} took too long and was cancelled", name=call.name)
             return ToolResult(FAILED, TOO_SLOW)
         except Exception:  # noqa: BLE001  # the tool boundary: a game's tool may raise anything
-            log.failure("the tool {name} failed", name=call.name)
+            log.failure("tool {name} failed", name=call.name)
             return ToolResult(FAILED, "That went wrong for a reason outside your control.")
         finally:
             context.character.ndb.ai_in_confidence = False
-        if isinstance(came, Reached):
-            told = came.heard_by, came.read, came.changed, came.speakers
-            return ToolResult(DONE, came.text, *told)
-        return ToolResult(DONE, str(came))
+        if isinstance(returned, Reached):
+            details = returned.heard_by, returned.read, returned.changed, returned.speakers
+            return ToolResult(DONE, returned.text, *details)
+        return ToolResult(DONE, str(returned))
 
     def _find(self, context: ToolContext, name: str) -> Tool:
         item = self.tools.get(name)
@@ -99,19 +98,21 @@ class ToolRegistry:
 
 
 def note_circumstances(context: ToolContext) -> None:
-    """Leave on the character what other assistants must know when they perceive what it does: how
-    many answers in a row this is, or two of them could pass a thing back and forth for ever; and
-    whether it acts on something private, or another who may know of it would take it for room talk
-    and tell it on."""
+    """Store on the character what other assistants need when they perceive its act.
+
+    ``ai_hops`` counts assistants' answers in a row; without it two assistants could hand a thing
+    back and forth forever. ``ai_in_confidence`` marks an act of a private turn; without it another
+    assistant would take it for room talk and repeat it.
+    """
     context.character.ndb.ai_hops = context.hops + 1
     context.character.ndb.ai_in_confidence = context.private
 
 
 def is_permitted(item: Tool, context: ToolContext) -> bool:
-    """True where the tool's lock lets every speaker in the turn pass, and everybody whose words
-    came to mind.
+    """Return True if the tool's lock lets every author of the prompt pass.
 
-    A speaker who is gone passes only a lock that everybody passes.
+    Authors are the turn's speakers and everybody whose words were recalled. A deleted author passes
+    only the lock ``all()``.
     """
     if item.lock == EVERYBODY:
         return True
@@ -122,7 +123,7 @@ def is_permitted(item: Tool, context: ToolContext) -> bool:
 
 
 def ensure_may_act(item: Tool, context: ToolContext, arguments: BaseModel) -> None:
-    """Raise ToolDenied where rights, or the character's own hook, forbid this use."""
+    """Raise ToolDenied if a lock, the character's rights or its hook forbid this call."""
     if not is_permitted(item, context):
         raise ToolDenied("You may not do that for everybody who is speaking to you.")
     too_much = excessive_rights(context.character) if item.world else None
@@ -133,7 +134,7 @@ def ensure_may_act(item: Tool, context: ToolContext, arguments: BaseModel) -> No
 
 
 def read_arguments(model: type[BaseModel], text: str) -> BaseModel:
-    """Parse and check a call's arguments; raises ToolError with a sentence the model can use."""
+    """Return the checked arguments of a call; raises ToolError with a sentence for the model."""
     try:
         return model.model_validate_json(text or "{}")
     except ValidationError as error:
@@ -142,18 +143,18 @@ def read_arguments(model: type[BaseModel], text: str) -> BaseModel:
 
 
 def describe_problem(problem: Mapping[str, Any]) -> str:
-    """One of pydantic's findings, in a few words."""
+    """Return one of pydantic's findings in a few words."""
     where = ".".join(str(part) for part in problem["loc"])
     return f"{where}: {problem['msg']}" if where else str(problem["msg"])
 
 
 def tools_in(module: ModuleType) -> list[Tool]:
-    """The tools that stand in a module, in the order they were written."""
+    """Return the tools of a module, in the order of their definition."""
     return [item for item in vars(module).values() if isinstance(item, Tool)]
 
 
 def load_registry(own_modules: Iterable[str]) -> ToolRegistry:
-    """The built-in tools and those of a game's own modules; raises ConfigError."""
+    """Return the built-in tools and those of the game's modules; raises ConfigError."""
     registry = ToolRegistry()
     for path in (*BUILT_IN, *own_modules):
         try:

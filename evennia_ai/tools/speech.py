@@ -1,4 +1,4 @@
-"""Speaking, to the right ears. What was told in confidence is never said to others (P9)."""
+"""Tools to speak, whisper and emote. Private words never reach others (P9)."""
 
 from __future__ import annotations
 
@@ -76,8 +76,10 @@ def emote(context: ToolContext, arguments: EmoteArguments) -> str:
 
 
 def those_present(context: ToolContext) -> list[Any]:
-    """Everybody who would hear; raises ToolError where that is nobody of those who wait for an
-    answer, because they left or the character did."""
+    """Return everybody who would hear.
+
+    Raises ToolError if nobody who waits for the answer is present any more.
+    """
     present = listening_objects(context.character)
     here = frozenset(listener.dbref for listener in present)
     if context.askers and not context.askers & here:
@@ -86,7 +88,7 @@ def those_present(context: ToolContext) -> list[Any]:
 
 
 def clean_words(context: ToolContext, text: str) -> str:
-    """The model's text as the character's words: cleaned, cut, and through its own hook."""
+    """Return the model's text as the character's words: cleaned, cut, and changed by its hook."""
     character = context.character
     if character.location is None:
         raise ToolError("You are nowhere: nobody can hear or see you.")
@@ -99,7 +101,7 @@ def clean_words(context: ToolContext, text: str) -> str:
 
 
 def own_words(context: ToolContext, text: str, **manner: Any) -> str:
-    """Words to be spoken: the game's own hook for speech may change them, or forbid them."""
+    """Return the words to say; the game's own hook may change or forbid them."""
     words = context.character.at_pre_say(clean_words(context, text), **manner)
     if not words:
         raise ToolError("You cannot speak.")
@@ -107,18 +109,18 @@ def own_words(context: ToolContext, text: str, **manner: Any) -> str:
 
 
 def may_be_heard_by(context: ToolContext, listeners: Iterable[Any]) -> bool:
-    """True where these people may hear what this turn's prompt knew."""
+    """Return True if these people may hear what this turn's prompt held."""
     heard_by = frozenset(listener.dbref for listener in listeners)
     return may_be_said(heard_by, context.audience, context.private)
 
 
 def confidants(context: ToolContext, present: Iterable[Any]) -> list[Any]:
-    """Those of the turn's audience who are here."""
+    """Return the people present who belong to the turn's audience."""
     return [listener for listener in present if listener.dbref in context.audience]
 
 
 def deliver_whisper(context: ToolContext, text: str, receivers: list[Any]) -> Reached:
-    """Whisper to some people; raises ToolError where none of them is here any more."""
+    """Whisper to some people; raises ToolError if none of them is present any more."""
     if not receivers:
         raise ToolError("Nobody who may hear this is here any more.")
     words = own_words(context, text, whisper=True, receivers=receivers)
@@ -127,6 +129,6 @@ def deliver_whisper(context: ToolContext, text: str, receivers: list[Any]) -> Re
 
 
 def people_here(context: ToolContext, present: Iterable[Any]) -> str:
-    """Who is here, as a sentence for the model."""
+    """Return a sentence for the model that names the people present."""
     names = ", ".join(display_name(person, context.character) for person in present)
     return f"Here are: {names}." if names else "Nobody is here."

@@ -1,4 +1,4 @@
-"""Moving, looking, taking and giving: each by the game's own locks and hooks."""
+"""Tools to look, move, get, drop and give, with the game's own locks and hooks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from evennia_ai.game.perception import (
 from evennia_ai.game.texts import text
 from evennia_ai.policy.compaction.consulted import entity_ref
 from evennia_ai.policy.conversation.react import ONCE
-from evennia_ai.ports import Situation, ToolContext
+from evennia_ai.ports import Character, Situation, ToolContext
 from evennia_ai.tools.base import Reached, tool
 
 
@@ -126,38 +126,37 @@ def give(context: ToolContext, arguments: GiveArguments) -> str:
     return f"You gave {display_name(item, character)} to {display_name(receiver, character)}."
 
 
-def around(character: Any) -> list[Any]:
-    """Everything within reach of the eyes: the place's contents and what it carries, as far as it
-    may be seen."""
+def around(character: Character) -> list[Any]:
+    """Return the visible objects in the character's place and among what it carries."""
     here = character.location.contents if character.location else []
     seen = [*here, *character.contents]
     return [obj for obj in seen if obj is not character and obj.access(character, "view")]
 
 
-def carried(character: Any, name: str) -> Any:
-    """A thing the character carries; raises ToolError where it carries none of that name."""
+def carried(character: Character, name: str) -> Any:
+    """Return a thing that the character carries; raises ToolError if there is none."""
     item = find_named(name, character.contents, character)
     if item is None:
         raise ToolError(f"You carry no '{plain(name, 60)}'.")
     return item
 
 
-def exit_to(place: str, exits: list[Any], character: Any) -> Any | None:
-    """The exit that leads to a place of this name."""
+def exit_to(place: str, exits: list[Any], character: Character) -> Any | None:
+    """Return the exit that leads to a place, None if there is none."""
     by_place = {obj.destination: obj for obj in exits if obj.destination}
     found = find_named(place, by_place, character)
     return by_place[found] if found else None
 
 
-def show(character: Any, key: str, **mapping: Any) -> None:
-    """Let everybody in the place see what happened, in the words of `texts`."""
+def show(character: Character, key: str, **mapping: Any) -> None:
+    """Show everybody in the place what happened, in the words of `game.texts`."""
     character.location.msg_contents(
         text(key), from_obj=character, mapping={"actor": character, **mapping}
     )
 
 
 def describe_place(situation: Situation) -> str:
-    """A place in one sentence for each kind of thing."""
+    """Return a place in one sentence for each kind of thing."""
     parts = [f"{situation.place}: {situation.description}"]
     for label, names in (
         ("People", situation.people),

@@ -1,18 +1,17 @@
-"""The awake part of a tick: take what waits in the inbox, batch by batch, and answer it."""
+"""Answer the events in the inbox, batch by batch, and act autonomously."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import OutcomeUnknown, ProviderError, StoreUnavailable, TurnAborted
 from evennia_ai.policy.conversation.inbox import GAVE_UP, Batch, next_batch, select_expired
-from evennia_ai.ports import InboxEvent, TurnRecord
-from evennia_ai.scheduling import persist
+from evennia_ai.ports import InboxEvent, Script, TurnRecord
+from evennia_ai.scheduling import Steps, persist
 from evennia_ai.turn.fallback import excuse
 from evennia_ai.turn.people import record_contacts
 from evennia_ai.turn.prompt_contexts import (
@@ -33,18 +32,19 @@ REMEMBERED_S = 3_600.0
 
 
 @inlineCallbacks
-def answer_events(script: Any) -> Generator[Deferred[Any], Any, int]:
-    """Answer everything that waits, one turn after the other.
+def answer_events(script: Script) -> Steps[int]:
+    """Answer every waiting event, one turn after the other.
 
-    A turn that an error or a lost lease left open is closed first, and its events are taken up
-    again. Between turns room is made where the context is nearly full. Fires with the number of
-    turns, at most `TURNS_A_TICK`; fails with TurnAborted where the lease was lost, and with
-    StoreUnavailable where the database stays busy.
+    First close a turn that an error or a lost lease left open; its events wait again. Between
+    turns, compact if the context window is nearly full.
+
+    Fires with the number of turns, at most `TURNS_A_TICK`; fails with TurnAborted if the lease was
+    lost, and with StoreUnavailable if the database stays busy.
     """
     turns = 0
     script.turns.recover()
     while turns < TURNS_A_TICK:
-        if turns:  # each has made the talk longer
+        if turns:  # each turn has made the conversation longer
             yield script.compact_in_emergency()
         open_events = script.inbox.open_events()
         doubtful = take_batch(script, open_events.doubtful)
@@ -55,19 +55,23 @@ def answer_events(script: Any) -> Generator[Deferred[Any], Any, int]:
         try:
             yield think(script, batch, answer_lost=doubtful is not None)
         except OutcomeUnknown as error:
-            log.warn("{name}: {error}", name=script.character_name, error=error)
+            name = script.character_name
+            log.warn("{name}: {error}; closing the turn", name=name, error=error)
             script.turns.recover()
     return turns
 
 
-def take_batch(script: Any, events: Sequence[InboxEvent]) -> Batch | None:
-    """Close what waited too long, with its reason, and choose the next batch from the rest. Who
-    said it not long ago, and is still there, is told that it was not heard."""
+def take_batch(script: Script, events: Sequence[InboxEvent]) -> Batch | None:
+    """Expire events that waited too long and return the next batch of the others, if any.
+
+    Tell the speakers of events that expired recently, if they are still present, that they were not
+    heard.
+    """
     now = script.services.now()
     expired = select_expired(events, now, script.config.event_max_age)
     for item in expired:
         script.inbox.close([item.event.id], EXPIRED, item.reason)
-    gone = {item.event.id for item in expired}
+    expired_ids = {item.event.id for item in expired}
     present = script.services.world.listeners(script.character)
     recent = {
         item.event.heard.speaker
@@ -75,18 +79,18 @@ def take_batch(script: Any, events: Sequence[InboxEvent]) -> Batch | None:
         if (now - item.event.at).total_seconds() <= REMEMBERED_S
     }
     script.tell("unheard", sorted(recent & present))
-    return next_batch([event for event in events if event.id not in gone], present)
+    return next_batch([event for event in events if event.id not in expired_ids], present)
 
 
 @inlineCallbacks
-def think(
-    script: Any, batch: Batch, answer_lost: bool = False
-) -> Generator[Deferred[Any], Any, None]:
-    """One turn from its opening to its end, which always has an outcome.
+def think(script: Script, batch: Batch, answer_lost: bool = False) -> Steps[None]:
+    """Run one turn from its start to its outcome.
 
-    A model that gives no answer in time is made good by the fallback line. Where an answer may have
-    been heard before a crash (``answer_lost``), or was tried for too often, the model is not asked
-    again: a short excuse closes the matter.
+    If the model gives no answer in time, the character says the fallback line. If an answer may
+    have been heard before a crash (``answer_lost``), or too many attempts failed, the model is not
+    asked again and a short excuse closes the turn.
+
+    Fires when the outcome is stored; fails with TurnAborted, OutcomeUnknown and StoreUnavailable.
     """
     context = CONTEXT_EXCUSE if answer_lost else CONTEXT_TICK_EVENT
     clock, turns = script.services.clock, script.turns
@@ -105,31 +109,33 @@ def think(
         yield record_contacts(script, turn)
 
 
-def begin_turn(script: Any, batch: Batch, context: PromptContext) -> TurnRecord:
-    """Open a turn; raises StoreUnavailable, or TurnAborted where the database was busy until nobody
-    is there to think any more."""
+def begin_turn(script: Script, batch: Batch, context: PromptContext) -> TurnRecord:
+    """Open a turn; raises StoreUnavailable.
+
+    Raises TurnAborted if the assistant must not think any more, since the database was busy too
+    long.
+    """
     if not script.may_think():
         raise TurnAborted("a turn did not begin in time")
-    turn: TurnRecord = script.turns.begin(batch.events, batch.audience, batch.private, context.name)
-    return turn
+    return script.turns.begin(batch.events, batch.audience, batch.private, context.name)
 
 
-def close_turn(script: Any, turn: TurnRecord, outcome: Outcome) -> Deferred[None]:
-    """Store how a turn ended. Fires when it is stored; fails with StoreUnavailable."""
+def close_turn(script: Script, turn: TurnRecord, outcome: Outcome) -> Deferred[None]:
+    """Store the outcome of a turn. Fires when it is stored; fails with StoreUnavailable."""
     return persist(
         script.services.clock,
         lambda: script.turns.finish(turn.id, outcome.state, outcome.detail),
     )
 
 
-def askers_present(script: Any, turn: TurnRecord) -> bool:
-    """True where at least one of those who wait for the answer would hear it now."""
+def askers_present(script: Script, turn: TurnRecord) -> bool:
+    """Return True if at least one person who waits for the answer would hear it now."""
     return bool(turn.askers & script.services.world.listeners(script.character))
 
 
 @inlineCallbacks
-def act_autonomously(script: Any) -> Generator[Deferred[Any], Any, None]:
-    """One turn nobody set off. A model that fails leaves no trace in the room: nobody waits."""
+def act_autonomously(script: Script) -> Steps[None]:
+    """Run one autonomous turn. If the model fails, nobody in the room notices."""
     context = CONTEXT_TICK_AUTONOMOUS
     audience = script.services.world.listeners(script.character)
     turn = script.turns.begin((), audience, False, context.name)
@@ -140,10 +146,8 @@ def act_autonomously(script: Any) -> Generator[Deferred[Any], Any, None]:
 
 
 @inlineCallbacks
-def try_visibly(
-    script: Any, turn: TurnRecord, context: PromptContext
-) -> Generator[Deferred[Any], Any, Outcome]:
-    """`try_turn`, while those who wait for the answer are shown that one is on its way."""
+def try_visibly(script: Script, turn: TurnRecord, context: PromptContext) -> Steps[Outcome]:
+    """Run `try_turn` while the typing indicator shows that an answer is on its way."""
     services = script.services
     services.thinking(script, turn, True)
     try:
@@ -154,14 +158,12 @@ def try_visibly(
 
 
 @inlineCallbacks
-def try_turn(
-    script: Any, turn: TurnRecord, context: PromptContext
-) -> Generator[Deferred[Any], Any, Outcome]:
-    """Think within the turn's deadline.
+def try_turn(script: Script, turn: TurnRecord, context: PromptContext) -> Steps[Outcome]:
+    """Run a turn within its deadline.
 
-    Fires with the outcome, whose state is `FAILED` where no answer came, for a reason of the
-    model's or, logged with its traceback, of our own; fails with TurnAborted, and with
-    StoreUnavailable where the database stays busy: then nothing can be said either.
+    Fires with the outcome. Its state is `FAILED` if no answer came, either because the model failed
+    or because of an error of ours, which is logged. Fails with TurnAborted, and with
+    StoreUnavailable if the database stays busy, since then nothing can be said either.
     """
     deadline_at = script.services.clock.seconds() + script.config.turn_deadline
     try:

@@ -1,52 +1,42 @@
-"""Asking a model for something nobody waits for: what it is to make of memories, in sleep."""
+"""Ask a model for something that no player waits for, such as a reflection during sleep."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.messages import LLMReply, WireMessage
-from evennia_ai.policy.tokens import count_conversation_tokens
-from evennia_ai.ports import Caller, LLMRequest, Scene
-from evennia_ai.turn.llm_interaction import Purpose, ask_model, effective_profile, ensure_awake
+from evennia_ai.ports import Scene, Script
+from evennia_ai.scheduling import Steps
+from evennia_ai.turn.llm_interaction import background_request
+from evennia_ai.turn.model_call import Purpose, ask_model, ensure_awake, summary_profile
 
 
-def has_model(script: Any) -> bool:
-    """False where the offline brain thinks: it makes nothing of such a request."""
-    return bool(script.profile.client != "offline")
+def has_model(script: Script) -> bool:
+    """Return False if the offline brain answers, which cannot handle such requests."""
+    return script.profile.client != "offline"
 
 
 @inlineCallbacks
 def ask_in_background(
-    script: Any, purpose: str, messages: Sequence[WireMessage], max_tokens: int
-) -> Generator[Deferred[Any], Any, str]:
-    """Ask the model that sums up, in the lane of those nobody waits for.
+    script: Script, purpose: str, messages: Sequence[WireMessage], max_tokens: int
+) -> Steps[str]:
+    """Ask the model for summaries, at the gateway's low priority.
 
     Args:
         script: the assistant.
-        purpose: its name in the log of calls.
-        messages: all that the model sees.
+        purpose: the call's name in the log of calls.
+        messages: everything that the model sees.
         max_tokens: the longest reply.
 
-    Fires with the reply's text; fails with a `ProviderError`, and with TurnAborted where the
-    assistant may not think any more.
+    Fires with the reply's text; fails with a `ProviderError`, and with TurnAborted if the assistant
+    must not think any more.
     """
-    config = script.config
-    request = LLMRequest(
-        messages=messages,
-        scene=Scene(script.character_name, script.persona, ()),
-        max_tokens=max_tokens,
-        temperature=config.temperature,
-        tokens=count_conversation_tokens(messages, None),
-        caller=Caller(str(script.id), background=True, tokens_per_day=config.tokens_per_day),
-    )
-    profile = effective_profile(script)
-    profile = replace(profile, model=config.compact_model or profile.model)
-    call = Purpose(purpose, profile, None, partial(ensure_awake, script))
-    deadline_at = script.services.clock.seconds() + config.turn_deadline
+    scene = Scene(script.character_name, script.persona, ())
+    request = background_request(script, messages, scene, max_tokens)
+    call = Purpose(purpose, summary_profile(script), None, partial(ensure_awake, script))
+    deadline_at = script.services.clock.seconds() + script.config.turn_deadline
     reply: LLMReply = yield ask_model(script, request, call, deadline_at)
     return reply.content

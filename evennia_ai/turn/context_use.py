@@ -1,37 +1,39 @@
-"""How full the context is: what decides over masking, compaction, and a word of warning."""
+"""Measure how full the context window is, for masking, compaction and warnings."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from evennia_ai.config import usable_window
+from evennia_ai.config import AssistantConfig, usable_window
 from evennia_ai.policy.tokens import calibrate
+from evennia_ai.ports import Script
 
 
 @dataclass(frozen=True)
 class ContextUse:
-    """How full the context is, in tokens; ``used`` counts the whole of the largest request."""
+    """How full the context window is, in tokens; ``used`` is the size of the largest request."""
 
     used: int
     window: int
 
     @property
     def ratio(self) -> float:
-        """The part that is used."""
+        """Return the used share of the window, 1.0 if it is full."""
         return self.used / self.window
 
 
-def measure_context(script: Any) -> ContextUse:
-    """How full the context is, by the largest projection anybody has of it. Costs next to nothing:
-    sizes are kept as messages come."""
+def measure_context(script: Script) -> ContextUse:
+    """Return how full the window is for the audience with the largest prompt.
+
+    This is cheap, since each message is counted once, when it is stored.
+    """
     config = script.config
     talk = script.conversation.current.sizes.largest(config.discretion)
     counted = calibrate(script.usage_reports).count(script.prompt_overhead + talk)
     return ContextUse(counted + reserve(config), usable_window(config, script.profile))
 
 
-def reserve(config: Any) -> int:
-    """The room kept for the reply, in tokens."""
-    kept: int | None = config.compact_reserve_tokens
-    return int(config.max_reply_tokens) if kept is None else kept
+def reserve(config: AssistantConfig) -> int:
+    """Return the tokens reserved for the reply."""
+    kept = config.compact_reserve_tokens
+    return config.max_reply_tokens if kept is None else kept

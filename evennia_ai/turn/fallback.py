@@ -1,12 +1,10 @@
-"""When no model answers: a line in character all the same, and the matter is closed."""
+"""Say a fallback line if no model answers, and close the turn."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import dataclass, replace
-from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.config import ModelProfile
@@ -14,7 +12,8 @@ from evennia_ai.errors import Busy, ProviderError, TurnAborted
 from evennia_ai.messages import Audience, LLMReply
 from evennia_ai.policy.conversation.react import own_call_id
 from evennia_ai.policy.sanitize import spoken_words
-from evennia_ai.ports import ToolResult, TurnRecord
+from evennia_ai.ports import Script, ToolResult, TurnRecord
+from evennia_ai.scheduling import Steps
 from evennia_ai.turn.llm_interaction import build_request
 from evennia_ai.turn.prompt_building import build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
@@ -38,8 +37,13 @@ STAND_IN = ModelProfile("offline", client="offline", model="offline")
 
 @dataclass(frozen=True)
 class Excuse:
-    """Words that stand in for an answer; ``private`` where a prompt with secrets led to them, and
-    ``audience`` whom that prompt was made for, None where there was no prompt."""
+    """Words that replace an answer.
+
+    Attributes:
+        words: the line to say; empty if there is none.
+        private: True if they come from a prompt with private content.
+        audience: the audience of that prompt, None if there was no prompt.
+    """
 
     words: str
     private: bool = False
@@ -48,24 +52,24 @@ class Excuse:
 
 @inlineCallbacks
 def excuse(
-    script: Any, turn: TurnRecord, failed: Outcome, answer_lost: bool = False
-) -> Generator[Deferred[Any], Any, Outcome]:
-    """Say something to whoever waits for an answer; it may safely be said twice.
+    script: Script, turn: TurnRecord, failed: Outcome, answer_lost: bool = False
+) -> Steps[Outcome]:
+    """Say an excuse to whoever waits for an answer; saying it twice does no harm.
 
-    It counts as the last of a chain of assistants' answers, so that none of them answers an excuse.
+    An excuse counts as the last line of a chain of assistants' answers, so that no assistant
+    answers it.
 
     Args:
         script: the assistant.
         turn: the open turn.
         failed: why there is no answer.
-        answer_lost: True where an answer may have been heard already, so that only a short line
-            fits.
+        answer_lost: whether an answer may have been heard already; then the line is short.
 
-    Fires with the turn's `Outcome`: excused, or expired where not even this could be said.
+    Fires with the turn's `Outcome`: excused, or expired if even the excuse could not be said.
     """
     chosen: Excuse = yield choose_excuse(script, turn, failed, answer_lost)
     private = chosen.private or turn.private
-    # Who has come in while the words were made must not hear what only others may know.
+    # Somebody who arrived in the meantime must not hear what only others may know.
     audience = audience_now(script, turn) if chosen.audience is None else chosen.audience
     tools = tool_context(script, turn, audience, private, None)
     deadline_at = script.services.clock.seconds() + SPEAKING_TIME_S
@@ -80,10 +84,12 @@ def excuse(
 
 @inlineCallbacks
 def choose_excuse(
-    script: Any, turn: TurnRecord, failed: Outcome, answer_lost: bool
-) -> Generator[Deferred[Any], Any, Excuse]:
-    """The builder's line; else that somebody is busy; else what the offline brain has to say;
-    else the game's own line. Fires with the `Excuse`."""
+    script: Script, turn: TurnRecord, failed: Outcome, answer_lost: bool
+) -> Steps[Excuse]:
+    """Choose the builder's line, the line for a busy model, the offline brain's, or the game's.
+
+    Fires with the `Excuse`.
+    """
     text = script.services.text
     if script.config.fallback_line:
         return Excuse(script.config.fallback_line)
@@ -97,10 +103,10 @@ def choose_excuse(
 
 
 @inlineCallbacks
-def ask_stand_in(script: Any, turn: TurnRecord) -> Generator[Deferred[Any], Any, Excuse]:
-    """What the offline brain would say, without tools: it may not act in the model's place.
+def ask_stand_in(script: Script, turn: TurnRecord) -> Steps[Excuse]:
+    """Ask the offline brain for a line, without tools, since it must not act for the model.
 
-    Fires with an `Excuse`, without words where it has none; fails with TurnAborted alone.
+    Fires with an `Excuse`, whose words are empty if there are none; fails only with TurnAborted.
     """
     services, audience = script.services, audience_now(script, turn)
     deadline_at = services.clock.seconds() + STAND_IN_TIME_S
@@ -113,7 +119,9 @@ def ask_stand_in(script: Any, turn: TurnRecord) -> Generator[Deferred[Any], Any,
     except ProviderError:
         return Excuse("")
     except Exception:  # noqa: BLE001  # whatever failed the turn may fail here again
-        log.failure("{name}: no line from the offline brain", name=script.character_name)
+        log.failure(
+            "{name}: the offline brain failed; using the game's line", name=script.character_name
+        )
         return Excuse("")
     words = spoken_words(reply.content, script.character_name, script.config.max_speech_chars)
     return Excuse(words, prompt.private, audience)

@@ -1,18 +1,16 @@
-"""From the log to a request, and from a reply back: everything that touches a model."""
+"""Build requests to a model, and ask for summaries."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
-from evennia_ai.config import AssistantConfig, ModelProfile, usable_window
-from evennia_ai.errors import ContextOverflow, ProviderError, TurnAborted
-from evennia_ai.messages import Audience, LLMReply, Message, Usage, WireMessage
+from evennia_ai.config import ModelProfile
+from evennia_ai.messages import Audience, LLMReply, Message, WireMessage
 from evennia_ai.policy.compaction.plan import SUMMARY_ROOM
 from evennia_ai.policy.compaction.summary import (
     TextLimits,
@@ -22,12 +20,9 @@ from evennia_ai.policy.compaction.summary import (
     transcript_lines,
     words_for,
 )
-from evennia_ai.policy.limits.budgets import add_call
-from evennia_ai.policy.overflow import is_local, is_silent_overflow, is_silently_truncated
 from evennia_ai.policy.sanitize import strip_reasoning
 from evennia_ai.policy.tokens import (
     MESSAGE_OVERHEAD,
-    UsageReport,
     count_conversation_tokens,
     estimate_tokens,
     stored_tokens,
@@ -37,41 +32,36 @@ from evennia_ai.ports import (
     Caller,
     HeardLine,
     LLMRequest,
-    ModelCallRecord,
     Scene,
+    Script,
     ToolSpec,
     TurnRecord,
 )
-from evennia_ai.scheduling import persist
+from evennia_ai.scheduling import Steps
+from evennia_ai.turn.model_call import Purpose, ask_model, ensure_awake, summary_profile
 from evennia_ai.turn.prompt_building import Prompt, build_prompt
-from evennia_ai.turn.prompt_contexts import (
-    CONTEXT_PRE_COMPACTION,
-    PromptContext,
-    lore_text,
-)
+from evennia_ai.turn.prompt_contexts import PromptContext, lore_text
 
 log = Logger()
 
 SUMMARY_TOKENS = 1_200
-FITTINGS = 3  # what falls out of view is named at the end, and takes room there
-COMPACTING = frozenset({TASK_SUMMARY, CONTEXT_PRE_COMPACTION.name})
 
 
 def build_llm_messages(
-    script: Any, context: PromptContext, audience: Audience
+    script: Script, context: PromptContext, audience: Audience
 ) -> list[WireMessage]:
-    """The wire messages of the next call, for those who will hear the answer.
+    """Return the wire messages of the next call.
 
     Args:
         script: the assistant.
-        context: the situation it thinks in.
-        audience: dbrefs of everybody who will hear.
+        context: the prompt context.
+        audience: dbrefs of everybody who will hear the answer.
     """
     return build_prompt(script, context, audience).messages
 
 
-def build_scene(script: Any, turn: TurnRecord, prompt: Prompt, step: int) -> Scene:
-    """The turn's new words and what is seen and known, structured, for the offline brain."""
+def build_scene(script: Script, turn: TurnRecord, prompt: Prompt, step: int) -> Scene:
+    """Return the turn's new words, the situation and the lore, structured for the offline brain."""
     lines = tuple(
         HeardLine(e.heard.kind, e.heard.speaker_name, e.heard.text, e.heard.private)
         for e in turn.events
@@ -81,10 +71,10 @@ def build_scene(script: Any, turn: TurnRecord, prompt: Prompt, step: int) -> Sce
 
 
 def build_request(
-    script: Any, turn: TurnRecord, prompt: Prompt, tools: Sequence[ToolSpec], step: int
+    script: Script, turn: TurnRecord, prompt: Prompt, tools: Sequence[ToolSpec], step: int
 ) -> LLMRequest:
-    """One request to a model."""
-    config: AssistantConfig = script.config
+    """Return the request of one step of a turn; ``step`` counts from 1."""
+    config = script.config
     return LLMRequest(
         messages=prompt.messages,
         scene=build_scene(script, turn, prompt, step),
@@ -101,123 +91,29 @@ def build_request(
     )
 
 
-def effective_profile(script: Any) -> ModelProfile:
-    """The profile with the assistant's own model name, if it has one."""
-    profile: ModelProfile = script.profile
-    return replace(profile, model=script.config.llm_model or profile.model)
-
-
-@inlineCallbacks
-def call_model(
-    script: Any,
-    turn: TurnRecord,
-    request: LLMRequest,
-    purpose: str,
-    deadline_at: float,
-) -> Generator[Deferred[Any], Any, LLMReply]:
-    """Ask the model once for a turn and store what it cost, however it ended.
-
-    Fires with an `LLMReply`; fails with a `ProviderError`, or with `TurnAborted` where the turn
-    lost its lease meanwhile, so that a late reply is dropped.
-    """
-    call = Purpose(
-        purpose, effective_profile(script), turn.id, partial(ensure_current, script, turn)
+def background_request(
+    script: Script, wire: Sequence[WireMessage], scene: Scene, max_tokens: int
+) -> LLMRequest:
+    """Return a request that no player waits for."""
+    return LLMRequest(
+        messages=wire,
+        scene=scene,
+        max_tokens=max_tokens,
+        temperature=script.config.temperature,
+        tokens=count_conversation_tokens(wire, None),
+        caller=Caller(str(script.id), background=True, tokens_per_day=script.config.tokens_per_day),
     )
-    reply: LLMReply = yield ask_model(script, request, call, deadline_at)
-    return reply
-
-
-@dataclass(frozen=True)
-class Purpose:
-    """What a call is for: its name in the log, the profile to ask, the turn it belongs to, and a
-    check that raises TurnAborted where nobody wants the reply any more."""
-
-    name: str
-    profile: ModelProfile
-    turn_id: int | None
-    ensure_wanted: Callable[[], None]
-
-
-@inlineCallbacks
-def ask_model(
-    script: Any, request: LLMRequest, purpose: Purpose, deadline_at: float
-) -> Generator[Deferred[Any], Any, LLMReply]:
-    """Ask through the gateway and store what it cost. Fires and fails as `call_model` does."""
-    clock, profile = script.services.clock, purpose.profile
-    started = clock.seconds()
-    record = ModelCallRecord(
-        profile=profile.name,
-        model=profile.model,
-        purpose=purpose.name,
-        estimated_tokens=request.tokens,
-        usage=None,
-        duration_ms=0,
-        speakers=request.caller.speakers,
-    )
-    failure: ProviderError | None = None
-    try:
-        reply: LLMReply = yield script.services.gateway.complete(request, profile, deadline_at)
-        record = replace(
-            record,
-            model=reply.model or profile.model,
-            usage=reply.usage,
-            finish_reason=reply.finish_reason,
-        )
-        failure = hidden_trouble(script, request, reply, profile)
-    except ProviderError as error:
-        failure = error
-    if failure:
-        record = replace(record, error_kind=failure.kind, error=str(failure))
-    elapsed_ms = int((clock.seconds() - started) * 1000)
-    record = replace(record, duration_ms=max(0, elapsed_ms))
-    if purpose.name in COMPACTING:
-        script.compaction_cost = add_to(script.compaction_cost, record)
-    yield persist(clock, partial(record_call, script, purpose, record))
-    purpose.ensure_wanted()
-    if failure:
-        raise failure
-    if reply.usage is not None and purpose.turn_id is not None:
-        counted = UsageReport(request.tokens, reply.usage.prompt_tokens, started)
-        script.usage_reports.append(counted)
-    return reply
-
-
-def add_to(cost: Mapping[str, int], record: ModelCallRecord) -> dict[str, int]:
-    """A cost with that of one call more; as estimated where it was not counted."""
-    usage = record.usage or Usage(record.estimated_tokens, 0)
-    return add_call(cost, usage.prompt_tokens, usage.completion_tokens, record.duration_ms)
-
-
-def record_call(script: Any, purpose: Purpose, record: ModelCallRecord) -> None:
-    """Store what a call cost; raises StoreUnavailable, or TurnAborted where nobody wants its
-    reply any more."""
-    purpose.ensure_wanted()
-    script.turns.record_model_call(purpose.turn_id, record)
-
-
-def hidden_trouble(
-    script: Any, request: LLMRequest, reply: LLMReply, profile: ModelProfile
-) -> ContextOverflow | None:
-    """The overflow that a reply hides, None where it is as good as it looks. What a local server
-    seems to have cut from the prompt in silence is told to whoever owns the assistant."""
-    window = usable_window(script.config, profile)
-    if is_silent_overflow(reply, profile.context_window or window):
-        return ContextOverflow(f"The request filled the window of '{profile.model}'.")
-    local = is_local(profile.base_url)
-    if reply.usage and is_silently_truncated(reply.usage.prompt_tokens, request.tokens, local):
-        script.tell_owner(
-            f"The model '{profile.model}' was sent about {request.tokens} tokens and counts "
-            f"{reply.usage.prompt_tokens}: its server seems to cut long prompts. Give it more "
-            f"context, or set context_window in the profile '{profile.name}' to what it takes."
-        )
-    return None
 
 
 @dataclass(frozen=True)
 class SummaryTerms:
-    """On which terms a summary is asked for: the room for it and the facts below it, in tokens;
-    which model, None for the usual one; and the clock's second at which it comes too late, None
-    for a turn's time from now."""
+    """The limits of a request for a summary.
+
+    Attributes:
+        room: the most tokens for the summary and the facts below it.
+        profile: the model profile to ask, None for the usual one.
+        deadline_at: the clock's second at which it is too late, None for a turn's time from now.
+    """
 
     room: int = SUMMARY_ROOM
     profile: ModelProfile | None = None
@@ -226,22 +122,21 @@ class SummaryTerms:
 
 @dataclass(frozen=True)
 class SummaryCall:
-    """A call for a summary: its messages, what they hold for a brain that is no language model, and
-    how many tokens are summed up."""
+    """A request for a summary.
+
+    Attributes:
+        wire: its messages.
+        material: their content for the offline brain.
+        input_tokens: how many tokens are summarised.
+    """
 
     wire: list[WireMessage]
     material: tuple[str, ...]
     input_tokens: int
 
 
-def summary_profile(script: Any) -> ModelProfile:
-    """The profile whose model sums up: ``compact_model``, else the assistant's own."""
-    profile = effective_profile(script)
-    return replace(profile, model=script.config.compact_model or profile.model)
-
-
 def tokens_a_word(messages: Sequence[Message]) -> float:
-    """What a word of the talk takes, by what was heard; 0 where nothing was."""
+    """Return the average tokens of a word that was heard, 0 if nothing was."""
     heard = [message for message in messages if message["role"] == "user"]
     words = sum(len(message["content"].split()) for message in heard)
     tokens = sum(stored_tokens(message) - MESSAGE_OVERHEAD for message in heard)
@@ -250,26 +145,27 @@ def tokens_a_word(messages: Sequence[Message]) -> float:
 
 @inlineCallbacks
 def generate_context_summary(
-    script: Any,
+    script: Script,
     messages_to_compact: Sequence[Message],
     focus: str | None = None,
     *,
     previous: str = "",
     with_results: bool = True,
     terms: SummaryTerms = SummaryTerms(),
-) -> Generator[Deferred[Any], Any, str | None]:
-    """Sum messages up in a call of its own that holds nothing else, wrapped as data.
+) -> Steps[str | None]:
+    """Summarise messages in a separate call that holds them as data and nothing else.
 
     Args:
         script: the assistant.
-        messages_to_compact: what goes out of view, all of one audience.
-        focus: what to keep above all.
-        previous: the summary so far, to be brought up to date.
-        with_results: False leaves the results of tools out.
-        terms: the room for it, whom to ask and until when.
+        messages_to_compact: the messages to evict, all of one audience.
+        focus: what the summary must keep above all.
+        previous: the previous summary, to be updated.
+        with_results: False leaves tool results out.
+        terms: room, model profile and deadline.
 
-    Fires with the summary, None where the reply is none (empty, a refusal, cut off, longer than its
-    input or its room); fails with a `ProviderError`, and with TurnAborted where the server stops.
+    Fires with the summary, None if the reply is rejected (empty, a refusal, truncated, or longer
+    than its input or its room); fails with a `ProviderError`, and with TurnAborted if the server
+    stops.
     """
     name = script.character_name
     lines = transcript_lines(messages_to_compact, name, with_results)
@@ -283,28 +179,20 @@ def generate_context_summary(
 
 
 @inlineCallbacks
-def ask_for_summary(
-    script: Any, call: SummaryCall, terms: SummaryTerms
-) -> Generator[Deferred[Any], Any, str | None]:
-    """Ask for a summary and look whether the reply is one. Fires and fails as
-    `generate_context_summary` does."""
+def ask_for_summary(script: Script, call: SummaryCall, terms: SummaryTerms) -> Steps[str | None]:
+    """Ask for a summary and check the reply. Fires and fails as `generate_context_summary`."""
     config, name = script.config, script.character_name
     limits = TextLimits(call.input_tokens, text_room(terms.room))
-    request = LLMRequest(
-        messages=call.wire,
-        scene=Scene(
-            name,
-            script.persona,
-            (),
-            task=TASK_SUMMARY,
-            material=call.material,
-            room_tokens=limits.room_tokens,
-        ),
-        max_tokens=max(SUMMARY_TOKENS, config.max_reply_tokens),
-        temperature=config.temperature,
-        tokens=count_conversation_tokens(call.wire, None),
-        caller=Caller(str(script.id), background=True, tokens_per_day=config.tokens_per_day),
+    scene = Scene(
+        name,
+        script.persona,
+        (),
+        task=TASK_SUMMARY,
+        material=call.material,
+        room_tokens=limits.room_tokens,
     )
+    max_tokens = max(SUMMARY_TOKENS, config.max_reply_tokens)
+    request = background_request(script, call.wire, scene, max_tokens)
     profile = terms.profile or summary_profile(script)
     purpose = Purpose(TASK_SUMMARY, profile, None, partial(ensure_awake, script))
     deadline_at = script.services.clock.seconds() + config.turn_deadline
@@ -317,15 +205,3 @@ def ask_for_summary(
         log.warn("{name}: {problem}", name=name, problem=problem)
         return None
     return text
-
-
-def ensure_awake(script: Any) -> None:
-    """Raise TurnAborted where the assistant may not think any more."""
-    if not script.may_think():
-        raise TurnAborted(f"{script.character_name} may not think any more")
-
-
-def ensure_current(script: Any, turn: TurnRecord) -> None:
-    """Raise TurnAborted where the turn has lost its lease: nothing may be done for it any more."""
-    if not script.turns.is_current(turn.id):
-        raise TurnAborted(f"turn {turn.id} is no longer current")

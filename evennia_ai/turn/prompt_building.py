@@ -1,11 +1,9 @@
-"""A prompt, from its first byte to its last: rules and persona, the talk, and what is so now."""
+"""Build a prompt: rules and persona, the conversation, and the situation."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
 
 from evennia_ai.config import usable_window
 from evennia_ai.messages import (
@@ -21,7 +19,7 @@ from evennia_ai.policy.context.projection import newest_that_fit, visible_items
 from evennia_ai.policy.conversation.lore import LoreEntry
 from evennia_ai.policy.conversation.persona import render_persona
 from evennia_ai.policy.tokens import count_message, stored_tokens
-from evennia_ai.ports import InboxEvent
+from evennia_ai.ports import InboxEvent, Script
 from evennia_ai.turn.context_use import measure_context
 from evennia_ai.turn.prompt_context_data import ContextItems, latest_talk, select_context_items
 from evennia_ai.turn.prompt_contexts import (
@@ -33,14 +31,22 @@ from evennia_ai.turn.prompt_contexts import (
     system_prompt,
 )
 
-FITTINGS = 3  # what falls out of view is named at the end, and takes room there
+# Messages that do not fit are named at the prompt's end; this takes room, so fitting is repeated.
+FITTINGS = 3
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """A built prompt. ``private`` is True where it holds anything only its audience may know;
-    ``tokens`` counts the whole request, tools included; ``situation`` and ``lore`` are what its
-    last part was made of, ``remembered`` those whose words came to mind for it."""
+    """A built prompt.
+
+    Attributes:
+        messages: the wire messages.
+        private: True if it holds anything that only its audience may know.
+        tokens: the size of the whole request, tools included.
+        situation: what the character perceives.
+        lore: the lore in the prompt.
+        remembered: dbrefs of those whose words were recalled for it.
+    """
 
     messages: list[WireMessage]
     private: bool
@@ -50,72 +56,125 @@ class Prompt:
     remembered: Audience = frozenset()
 
 
+@dataclass(frozen=True)
+class Fitted:
+    """The messages that fit into the window, the prompt's last part, and the tokens of the rest of
+    the request."""
+
+    shown: Sequence[Message]
+    tail: WireMessage
+    overhead: int
+
+
 def build_prompt(
-    script: Any,
+    script: Script,
     context: PromptContext,
     audience: Audience,
     events: Sequence[InboxEvent] = (),
     tool_tokens: int = 0,
     goes_on: bool = False,
 ) -> Prompt:
-    """Rules and persona, then the conversation as this audience may know it, then the situation.
+    """Return a prompt: rules and persona, the conversation, then the situation.
 
     Args:
         script: the assistant.
-        context: the situation it thinks in.
-        audience: dbrefs of everybody who will hear.
-        events: set the turn off; none where nobody asked.
-        tool_tokens: what the tools' schemas will take of the window.
-        goes_on: whether the turn goes on after its tools, else the events have no answer yet.
+        context: the prompt context.
+        audience: dbrefs of everybody who will hear the answer; selects what the prompt may hold.
+        events: what started the turn; empty for an autonomous turn.
+        tool_tokens: size of the tools' schemas.
+        goes_on: whether the turn continues after tool calls; else the events have no answer yet.
     """
-    config = script.config
-    visible = visible_items(script.conversation.view(), audience, config.discretion)
-    situation = script.services.world.situation(script.character)
-    if context.tools is None and measure_context(script).ratio >= config.mask_threshold:
-        situation = replace(situation, notes=(*situation.notes, PRESSURE))
+    discretion = script.config.discretion
+    visible = visible_items(script.conversation.view(), audience, discretion)
+    situation = current_situation(script, context)
     lines = [heard_line(e.heard.kind, e.heard.speaker_name, e.heard.text) for e in events]
-    mind = select_context_items(script, audience, latest_talk(visible, lines), situation)
-    system = wire_text(
-        "system", system_prompt(script.character_name, render_persona(script.persona))
-    )
-    count = partial(count_message, count_text=script.count_text)
-    window = usable_window(config, script.profile)
-    shown, hidden = visible, places_out_of(visible, events)
-    for _ in range(FITTINGS):
-        say_so = going_on_prompt if goes_on or not lines else new_lines_prompt
-        told = context.prompt or say_so(lines, hidden)
-        tail = wire_text("user", tail_text(script, situation, mind, told))
-        overhead = tool_tokens + count(system) + count(tail)
-        room = window - overhead - config.max_reply_tokens
-        shown = newest_that_fit(visible, room, stored_tokens)
-        gone = places_out_of(shown, events) - hidden
-        if not gone:
-            break
-        hidden |= gone
+    items = select_context_items(script, audience, latest_talk(visible, lines), situation)
+    system = system_message(script)
+
+    def tail(hidden: Collection[int]) -> WireMessage:
+        told = context.prompt or task_text(lines, hidden, goes_on)
+        return wire_text("user", tail_text(script, situation, items, told))
+
+    fitted = fit_messages(script, visible, events, tool_tokens + count(script, system), tail)
     if context.tools is None:  # the largest; with fewer tools a full context would look empty
-        script.prompt_overhead = overhead
+        script.prompt_overhead = fitted.overhead
     return Prompt(
-        messages=[system, *to_wire(shown), tail],
-        private=config.discretion == "strict" and (mind.private or any(map(is_private, shown))),
-        tokens=overhead + sum(map(stored_tokens, shown)),
+        messages=[system, *to_wire(fitted.shown), fitted.tail],
+        private=discretion == "strict" and (items.private or any(map(is_private, fitted.shown))),
+        tokens=fitted.overhead + sum(map(stored_tokens, fitted.shown)),
         situation=situation,
-        lore=mind.lore,
-        remembered=mind.speakers,
+        lore=items.lore,
+        remembered=items.speakers,
     )
 
 
-def places_out_of(messages: Sequence[Message], events: Sequence[InboxEvent]) -> set[int]:
-    """The places of the events whose words stand in none of these messages."""
-    there = {message["metadata"].get("event_id") for message in messages}
-    return {place for place, event in enumerate(events) if event.id not in there}
+def current_situation(script: Script, context: PromptContext) -> Situation:
+    """Return what the character perceives, with a note if the context window is filling up."""
+    situation = script.services.world.situation(script.character)
+    if context.tools is None and measure_context(script).ratio >= script.config.mask_threshold:
+        return replace(situation, notes=(*situation.notes, PRESSURE))
+    return situation
 
 
-def tail_text(script: Any, situation: Situation, mind: ContextItems, task: str) -> str:
-    """The prompt's last part, with the context's task or the lines that have no answer yet."""
+def fit_messages(
+    script: Script,
+    visible: Sequence[Message],
+    events: Sequence[InboxEvent],
+    fixed_tokens: int,
+    make_tail: Callable[[Collection[int]], WireMessage],
+) -> Fitted:
+    """Return the newest messages that fit beside the rest of the request.
+
+    Args:
+        script: the assistant.
+        visible: messages that the audience may know, oldest first.
+        events: what started the turn.
+        fixed_tokens: size of tools, rules and persona.
+        make_tail: makes the last part; called with the positions of events that the messages shown
+            do not contain.
+    """
+    free = usable_window(script.config, script.profile) - script.config.max_reply_tokens
+    hidden = positions_missing(visible, events)
+    for _ in range(FITTINGS):
+        tail = make_tail(hidden)
+        overhead = fixed_tokens + count(script, tail)
+        shown = newest_that_fit(visible, free - overhead, stored_tokens)
+        missing = positions_missing(shown, events) - hidden
+        if not missing:
+            break
+        hidden |= missing
+    return Fitted(shown, tail, overhead)
+
+
+def task_text(lines: Sequence[str], hidden: Collection[int], goes_on: bool) -> str:
+    """Return the task of a turn: to answer these lines, or to continue after tool calls."""
+    return (
+        going_on_prompt(lines, hidden) if goes_on or not lines else new_lines_prompt(lines, hidden)
+    )
+
+
+def positions_missing(messages: Sequence[Message], events: Sequence[InboxEvent]) -> set[int]:
+    """Return the positions of the events that none of these messages contains."""
+    logged = {message["metadata"].get("event_id") for message in messages}
+    return {position for position, event in enumerate(events) if event.id not in logged}
+
+
+def system_message(script: Script) -> WireMessage:
+    """Return the rules and the persona."""
+    return wire_text("system", system_prompt(script.character_name, render_persona(script.persona)))
+
+
+def tail_text(script: Script, situation: Situation, items: ContextItems, task: str) -> str:
+    """Return the last part of a prompt: the situation, what is known about it, and the task."""
     now = script.services.now().strftime("%A, %H:%M")
-    return situation_prompt(situation, mind.lore, now, task, mind.lines)
+    return situation_prompt(situation, items.lore, now, task, items.lines)
 
 
 def wire_text(role: str, content: str) -> WireMessage:
-    """A message of text alone, as a provider takes it."""
+    """Return a wire message that holds only text."""
     return {"role": role, "content": content}
+
+
+def count(script: Script, message: WireMessage) -> int:
+    """Return the tokens of a wire message."""
+    return count_message(message, count_text=script.count_text)

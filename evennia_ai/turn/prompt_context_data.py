@@ -1,10 +1,9 @@
-"""What comes to mind beside the talk in view: lore, pins, and facts of talk that is out of it."""
+"""Select what a prompt holds beside the conversation: lore, pins, memories and evicted messages."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from evennia_ai.config import usable_window
 from evennia_ai.messages import Audience, Message, Situation
@@ -15,6 +14,7 @@ from evennia_ai.policy.facts.sources import HEARD
 from evennia_ai.policy.tokens import (
     estimate_tokens,
 )
+from evennia_ai.ports import Script
 from evennia_ai.turn.people import LABEL as PEOPLE
 from evennia_ai.turn.people import describe_present
 from evennia_ai.turn.prompt_contexts import (
@@ -28,7 +28,7 @@ Labelled = tuple[str, KnownLine]
 PINNED, AT_HAND, REMEMBERED = "Keep in mind", "At hand", "You remember"
 GOALS, OCCUPATION = "You are after", "You are about"
 TALK_LINES = 3
-# Of the window. The tail is paid for anew with every call; no provider's cache keeps it.
+# Shares of the window. No provider's cache keeps a prompt's last part, so each call pays for it.
 TAIL_PART = 0.075
 LORE_PART = 0.025
 LEAST_RECALL = 0.02
@@ -38,10 +38,14 @@ MEMORY_PART = 0.03
 
 @dataclass(frozen=True)
 class ContextItems:
-    """What comes to mind beside the talk: static knowledge, and ``lines`` of what is known of
-    those present, what was pinned, what it is after, what was consulted in talk out of view, and
-    what is recalled of it, each with its label. ``private`` where any of it is for the prompt's
-    audience alone; ``speakers`` are those whose words may be in it."""
+    """What a prompt holds beside the conversation.
+
+    Attributes:
+        lore: the lore entries.
+        lines: (label, line) pairs: people present, pins, goals, materials and memories.
+        private: True if any of it is for the prompt's audience only.
+        speakers: dbrefs of those whose words may be in it.
+    """
 
     lore: tuple[LoreEntry, ...]
     lines: tuple[tuple[str, str], ...]
@@ -49,60 +53,84 @@ class ContextItems:
     speakers: Audience
 
 
+class TailLines:
+    """The labelled lines of a prompt's last part, within its share of the window."""
+
+    def __init__(self, window: int, situation: Situation, lore: Sequence[LoreEntry]) -> None:
+        self.lines: list[Labelled] = []
+        self._window, self._situation, self._lore = window, situation, lore
+
+    @property
+    def free_tokens(self) -> float:
+        """Return how many tokens are left, without the task."""
+        shown = [(label, line.text) for label, line in self.lines]
+        used = estimate_tokens(situation_prompt(self._situation, self._lore, "", "", shown))
+        return TAIL_PART * self._window - used
+
+    @property
+    def free_before_recall(self) -> float:
+        """Return how many tokens are left if the recall gets its least share."""
+        return self.free_tokens - LEAST_RECALL * self._window
+
+    def add(self, label: str, lines: Iterable[KnownLine]) -> None:
+        """Add lines under a label."""
+        self.lines += [(label, line) for line in lines]
+
+
 def select_context_items(
-    script: Any, audience: Audience, talk: Talk, situation: Situation
+    script: Script, audience: Audience, talk: Talk, situation: Situation
 ) -> ContextItems:
-    """Everything that the talk touches upon and this audience may hear of, within its room: what
-    is recalled has as much as situation, pins, lore, materials and memories leave of the tail's."""
-    config = script.config
-    window = usable_window(config, script.profile)
-    entries, labels = script.services.world.lore(script.character, audience)
-    most = min(config.lore_tokens, int(LORE_PART * window))
-    lore = select_lore(entries, labels, " ".join((*talk.before, *talk.asked)), most)
-    people = labelled(PEOPLE, describe_present(script, audience))
-    known = [*people, *labelled(PINNED, script.pins(audience))]
-    known += labelled(GOALS, script.goals(audience))
-    known += labelled(OCCUPATION, script.occupation())
-    free = TAIL_PART * window - count_tail(situation, lore, known)
-    most = int(min(MATERIALS_PART * window, free - LEAST_RECALL * window))
-    known += labelled(AT_HAND, read_restored_materials(script, audience, most))
-    free = TAIL_PART * window - count_tail(situation, lore, known)
-    most = int(min(config.memory_tokens, MEMORY_PART * window, free - LEAST_RECALL * window))
-    told = [line.text for _label, line in known]
-    memories = remembered(script, audience, talk, most, told)
-    known += labelled(REMEMBERED, memories)
-    free = TAIL_PART * window - count_tail(situation, lore, known)
-    recalled = script.conversation.current.recall.call(
-        talk,
-        audience,
-        min(config.recall_tokens, int(max(free, LEAST_RECALL * window))),
-        config.discretion,
-    )
-    # A journal often has a fact in the words in which it was said.
-    noted = "\n".join(memory.text for memory in memories)
-    known += labelled(REMEMBERED, [line for line in recalled if line.text not in noted])
+    """Return everything about the conversation that this audience may know, within its budget.
+
+    The recall of evicted messages gets the tokens that everything else leaves of the last part's
+    share.
+    """
+    window = usable_window(script.config, script.profile)
+    lore = choose_lore(script, audience, talk, window)
+    tail = TailLines(window, situation, lore)
+    tail.add(PEOPLE, describe_present(script, audience))
+    tail.add(PINNED, script.pins(audience))
+    tail.add(GOALS, script.goals(audience))
+    tail.add(OCCUPATION, script.occupation())
+    add_recalled(script, audience, talk, window, tail)
     return ContextItems(
         lore=tuple(lore),
-        lines=tuple((label, line.text) for label, line in known),
-        private=any(line.private for _label, line in known),
-        speakers=frozenset().union(*(line.speakers for _label, line in known)),
+        lines=tuple((label, line.text) for label, line in tail.lines),
+        private=any(line.private for _label, line in tail.lines),
+        speakers=frozenset().union(*(line.speakers for _label, line in tail.lines)),
     )
 
 
-def labelled(label: str, lines: Iterable[KnownLine]) -> list[Labelled]:
-    """Lines with the label under which they stand in a prompt."""
-    return [(label, line) for line in lines]
+def choose_lore(script: Script, audience: Audience, talk: Talk, window: int) -> list[LoreEntry]:
+    """Return the lore entries for this conversation, within their token budget."""
+    entries, labels = script.services.world.lore(script.character, audience)
+    most = min(script.config.lore_tokens, int(LORE_PART * window))
+    return select_lore(entries, labels, " ".join((*talk.before, *talk.asked)), most)
 
 
-def count_tail(situation: Situation, lore: Sequence[LoreEntry], known: Sequence[Labelled]) -> int:
-    """The tokens of a prompt's last part, without its task."""
-    shown = [(label, line.text) for label, line in known]
-    return estimate_tokens(situation_prompt(situation, lore, "", "", shown))
+def add_recalled(
+    script: Script, audience: Audience, talk: Talk, window: int, tail: TailLines
+) -> None:
+    """Add materials, memories and evicted messages, each within what the earlier ones leave."""
+    config = script.config
+    most = int(min(MATERIALS_PART * window, tail.free_before_recall))
+    tail.add(AT_HAND, read_restored_materials(script, audience, most))
+    most = int(min(config.memory_tokens, MEMORY_PART * window, tail.free_before_recall))
+    told = [line.text for _label, line in tail.lines]
+    memories = remembered(script, audience, talk, most, told)
+    tail.add(REMEMBERED, memories)
+    most = min(config.recall_tokens, int(max(tail.free_tokens, LEAST_RECALL * window)))
+    recalled = script.conversation.current.recall.call(talk, audience, most, config.discretion)
+    # A journal often has a fact in the words in which it was said.
+    noted = "\n".join(memory.text for memory in memories)
+    tail.add(REMEMBERED, [line for line in recalled if line.text not in noted])
 
 
 def latest_talk(visible: Sequence[Message], unanswered: Sequence[str]) -> Talk:
-    """What is being talked about: the lines without an answer, where none are told of the last
-    that somebody said, and the latest before."""
+    """Return what is being talked about: the unanswered lines, and the latest lines before them.
+
+    If no line is unanswered, the last line that somebody said counts as one.
+    """
     heard = [m["content"] for m in visible if m["role"] == "user" and "type" not in m["metadata"]]
     latest = heard[-TALK_LINES:]
     said = [line for line in latest if HEARD.match(line)]

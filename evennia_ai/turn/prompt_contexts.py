@@ -1,7 +1,6 @@
-"""What the model is told in each situation it thinks in, and which tools it may use there.
+"""The prompt contexts: what a model is told in each situation, and which tools it may use.
 
-The rules are constant and stand before everything that changes, so that a provider's prompt cache
-keeps them.
+The rules are constant and come first, so that a provider's prompt cache keeps them.
 """
 
 from __future__ import annotations
@@ -24,9 +23,14 @@ LoopMode = Literal["react_loop", "single_action"]
 
 @dataclass(frozen=True)
 class PromptContext:
-    """One situation the model thinks in.
+    """One situation in which a model is asked.
 
-    ``prompt`` is the task, at the prompt's end; ``tools`` None offers every tool the turn may use.
+    Attributes:
+        name: its name in the logs.
+        prompt: the task at the prompt's end, empty to answer the turn's events.
+        tools: names of the tools offered, None for every tool the turn may use.
+        loop_mode: whether the model sees tool results and acts again, or acts once.
+        max_iterations: the most model calls, None for the assistant's setting.
     """
 
     name: str
@@ -72,7 +76,7 @@ down with `add_journal_entry`, or keep in mind for good with `pin_fact`."""
 
 MOST_NAMED = 10
 NAMED_CHARS = 240
-HIDDEN_CHARS = 3_000  # for all of them that are out of view
+HIDDEN_CHARS = 3_000  # for all lines outside the context window
 
 CONTEXT_TICK_EVENT = PromptContext("tick_event", "")
 CONTEXT_EXCUSE = PromptContext(EXCUSE, "")
@@ -92,7 +96,7 @@ CONTEXT_GOAL_DECOMPOSE = PromptContext("goal_decompose", DECOMPOSE, frozenset(),
 
 
 def system_prompt(name: str, persona: str) -> str:
-    """The constant first part of every prompt of one character."""
+    """Return the constant first part of every prompt of one character."""
     return RULES.format(name=name, persona=persona)
 
 
@@ -101,12 +105,16 @@ def situation_prompt(
     lore: Sequence[LoreEntry],
     time: str,
     task: str,
-    in_mind: Sequence[tuple[str, str]] = (),
+    known: Sequence[tuple[str, str]] = (),
 ) -> str:
-    """The changing last part: what the character sees, knows and calls to mind now, and what is to
-    be done.
+    """Return the changing last part: what the character perceives, knows and recalls; the task.
 
-    It is information, not speech.
+    Args:
+        situation: what the character perceives.
+        lore: the lore entries.
+        time: the time, as the model reads it.
+        task: the task, empty for none.
+        known: (label, line) pairs of what it knows and recalls.
     """
     rows = [
         ("Place", situation.place),
@@ -118,7 +126,7 @@ def situation_prompt(
         ("Time", time),
         *(("Also", note) for note in situation.notes),
         *(("You know", lore_text(entry)) for entry in lore),
-        *in_mind,
+        *known,
     ]
     lines = [f"{label}: {value}" for label, value in rows if value]
     body = "\n".join([*lines, task]).replace("</situation", "< /situation")
@@ -126,17 +134,18 @@ def situation_prompt(
 
 
 def lore_text(entry: LoreEntry) -> str:
-    """A piece of lore on one line."""
+    """Return a lore entry on one line."""
     return f"{entry.title}: {entry.text}" if entry.title else entry.text
 
 
 def new_lines_prompt(lines: Sequence[str], hidden: Collection[int] = ()) -> str:
-    """Name the lines that have no answer yet: the newest, and each in short, since they stand above
-    in full; and those that do not.
+    """Return the task to answer lines: the newest, shortened, since they stand above in full.
+
+    Lines outside the context window are all named, with more of their words.
 
     Args:
-        lines: oldest first.
-        hidden: the places of those that are out of view.
+        lines: the unanswered lines, oldest first.
+        hidden: positions of the lines outside the context window.
     """
     newest = range(len(lines))[-MOST_NAMED:]
     named = [
@@ -150,13 +159,15 @@ def new_lines_prompt(lines: Sequence[str], hidden: Collection[int] = ()) -> str:
 
 
 def hidden_chars(hidden: Collection[int]) -> int:
-    """How much is told of each line that is out of view, so that all are told of."""
+    """Return how many characters of each line outside the context window are shown."""
     return max(NAMED_CHARS // 4, HIDDEN_CHARS // len(hidden))
 
 
 def going_on_prompt(lines: Sequence[str], hidden: Collection[int]) -> str:
-    """What is to be done where a turn goes on after its tools; what set it off is named where it is
-    out of view. Arguments as for `new_lines_prompt`."""
+    """Return the task to continue a turn after tool calls. Arguments as for `new_lines_prompt`.
+
+    Lines outside the context window are named.
+    """
     named = [f"- {cut_text(lines[place], hidden_chars(hidden))}" for place in sorted(hidden)]
     task = "Your turn goes on: see the results above."
     return "\n".join([task, "Said before them, and out of sight:", *named]) if named else task

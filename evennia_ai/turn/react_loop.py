@@ -1,11 +1,10 @@
-"""One turn: ask, act on the reply, ask again with the results, until nothing is left to do."""
+"""Run one turn: ask the model, run its tool calls, and ask again with the results."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
@@ -25,12 +24,20 @@ from evennia_ai.policy.conversation.react import (
     with_earlier_acts,
 )
 from evennia_ai.policy.sanitize import spoken_words
-from evennia_ai.ports import ToolContext, ToolResult, ToolSpec, TurnRecord
-from evennia_ai.turn.llm_interaction import build_request, call_model
+from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec, TurnRecord
+from evennia_ai.scheduling import Steps
+from evennia_ai.turn.llm_interaction import build_request
+from evennia_ai.turn.model_call import call_model
 from evennia_ai.turn.prompt_building import build_prompt
 from evennia_ai.turn.prompt_contexts import PromptContext
 from evennia_ai.turn.recall import memory_query
-from evennia_ai.turn.tool_execution import DONE, Worked, audience_metadata, execute_calls, perform
+from evennia_ai.turn.tool_execution import (
+    DONE,
+    CallResults,
+    audience_metadata,
+    execute_calls,
+    perform,
+)
 
 ANSWERED, NOTED, EXCUSED, EXPIRED = "answered", "noted", "excused", "expired"
 SILENCE = "noop"
@@ -38,8 +45,14 @@ SILENCE = "noop"
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a turn ended: answered, noted (it chose silence), excused (by the fallback line), or
-    expired, where not even that could be said. ``kind`` is that of the model's error, if any."""
+    """How a turn ended.
+
+    Attributes:
+        state: answered; noted (the character chose silence); excused (by the fallback line); or
+            expired (even the fallback line could not be said).
+        detail: the reason.
+        kind: the kind of the model's error, empty if there was none.
+    """
 
     state: str
     detail: str = ""
@@ -48,26 +61,46 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Asked:
-    """A reply, and the circumstances in which its calls are run."""
+    """A reply, and the context in which its tool calls run."""
 
     reply: LLMReply
     tools: ToolContext
     specs: Mapping[str, ToolSpec]
 
 
-def audience_now(script: Any, turn: TurnRecord) -> Audience:
-    """Who will hear the next words of this turn: its parties if whispered, else the room as it is
-    now, since somebody may have come in and the character may have walked."""
-    if turn.private:
-        return turn.audience
-    listeners: Audience = script.services.world.listeners(script.character)
-    return listeners
+@dataclass(frozen=True)
+class Progress:
+    """What a turn has done so far.
+
+    Attributes:
+        loop: the state of the loop.
+        done: names of the tools that succeeded.
+        acted: whether anybody could notice something.
+        remembered: dbrefs of those whose words the turn's tools recalled.
+    """
+
+    loop: LoopState
+    done: frozenset[str] = frozenset()
+    acted: bool = False
+    remembered: Audience = frozenset()
+
+
+def audience_now(script: Script, turn: TurnRecord) -> Audience:
+    """Return who will hear the turn's next words: the whisper's parties, else the current room.
+
+    The room may have changed since the turn began: people come and the character may walk.
+    """
+    return turn.audience if turn.private else script.services.world.listeners(script.character)
 
 
 def tool_context(
-    script: Any, turn: TurnRecord, audience: Audience, private: bool, allowed: frozenset[str] | None
+    script: Script,
+    turn: TurnRecord,
+    audience: Audience,
+    private: bool,
+    allowed: frozenset[str] | None,
 ) -> ToolContext:
-    """For whom and on whose words this step's tools run."""
+    """Return the context in which this step's tools run."""
     return ToolContext(
         script=script,
         character=script.character,
@@ -81,73 +114,92 @@ def tool_context(
     )
 
 
-def prepare_memories(script: Any, turn: TurnRecord) -> Deferred[None]:
-    """Have at hand what this turn's words may call to mind. Fires when it is; fails with
-    StoreUnavailable."""
+def prepare_memories(script: Script, turn: TurnRecord) -> Deferred[None]:
+    """Prepare the search for memories about this turn's words.
+
+    Fires when a search is quick; fails with StoreUnavailable.
+    """
     lines = [heard_line(e.heard.kind, e.heard.speaker_name, e.heard.text) for e in turn.events]
-    prepared: Deferred[None] = script.memories.prepare(script.services, [memory_query(lines)])
-    return prepared
+    return script.memories.prepare(script.services, [memory_query(lines)])
 
 
 @inlineCallbacks
 def run_turn(
-    script: Any, turn: TurnRecord, context: PromptContext, deadline_at: float
-) -> Generator[Deferred[Any], Any, Outcome]:
-    """Think until the turn has ended.
+    script: Script, turn: TurnRecord, context: PromptContext, deadline_at: float
+) -> Steps[Outcome]:
+    """Ask the model and run its tool calls until the turn has ended.
 
     Args:
         script: the assistant.
         turn: the open turn.
-        context: the situation it thinks in.
-        deadline_at: the clock's seconds at which the turn must have ended.
+        context: the prompt context.
+        deadline_at: the clock's second at which the turn must have ended.
 
     Fires with the `Outcome`; fails with `ProviderError`, `TurnAborted` or `StoreUnavailable`.
     """
-    config = script.config
     yield prepare_memories(script, turn)
-    state = LoopState(turn.id)
-    done: frozenset[str] = frozenset()
-    remembered: Audience = frozenset()
-    acted = False
-    for step in range(1, (context.max_iterations or config.max_iterations) + 1):
+    progress = Progress(LoopState(turn.id))
+    for step in range(1, (context.max_iterations or script.config.max_iterations) + 1):
         try:
-            asked: Asked = yield ask_with_room(script, turn, context, step, deadline_at, remembered)
+            asked: Asked = yield ask_with_room(
+                script, turn, context, step, deadline_at, progress.remembered
+            )
         except ProviderError as error:
-            if not acted:
+            if not progress.acted:
                 raise
             return Outcome(ANSWERED, f"cut short: {error}")
-        reply, tools, specs = asked.reply, asked.tools, asked.specs
-        state = begin_step(remember_earlier(turn, specs) if step == 1 else state)
-        if not reply.tool_calls:
-            acted = (yield speak_text(script, turn, tools, reply, step)) or acted
+        progress = yield act_on_reply(script, turn, asked, step, progress)
+        if not asked.reply.tool_calls or progress.loop.ended:
             break
-        worked: Worked = yield execute_calls(script, turn, tools, reply, specs, state)
-        state, done, remembered = worked.state, done | worked.done, worked.remembered
-        acted = acted or any(name not in specs or specs[name].world for name in worked.done)
-        if state.ended or context.loop_mode == "single_action":
+        if context.loop_mode == "single_action":
             break
-    if acted:
+    return outcome_of(progress, context)
+
+
+@inlineCallbacks
+def act_on_reply(
+    script: Script, turn: TurnRecord, asked: Asked, step: int, progress: Progress
+) -> Steps[Progress]:
+    """Say a reply's text or run its tool calls. Fires with the turn's progress after that."""
+    reply, tools, specs = asked.reply, asked.tools, asked.specs
+    loop = begin_step(remember_earlier(turn, specs) if step == 1 else progress.loop)
+    if not reply.tool_calls:
+        spoke: bool = yield speak_text(script, turn, tools, reply, step)
+        return replace(progress, loop=loop, acted=progress.acted or spoke)
+    results: CallResults = yield execute_calls(script, turn, tools, reply, specs, loop)
+    noticed = any(name not in specs or specs[name].world for name in results.done)
+    return Progress(
+        loop=results.state,
+        done=progress.done | results.done,
+        acted=progress.acted or noticed,
+        remembered=results.remembered,
+    )
+
+
+def outcome_of(progress: Progress, context: PromptContext) -> Outcome:
+    """Return how a turn ended; raises ProviderUnavailable if the model neither spoke nor acted."""
+    if progress.acted:
         return Outcome(ANSWERED)
-    if SILENCE in done:
+    if SILENCE in progress.done:
         return Outcome(NOTED, "it chose silence")
-    if done and context.loop_mode == "single_action":
+    if progress.done and context.loop_mode == "single_action":
         return Outcome(NOTED, "it did something that nobody saw")
     raise ProviderUnavailable("The model's replies held nothing to say and nothing to do.")
 
 
 @inlineCallbacks
 def ask_with_room(
-    script: Any,
+    script: Script,
     turn: TurnRecord,
     context: PromptContext,
     step: int,
     deadline_at: float,
     remembered: Audience,
-) -> Generator[Deferred[Any], Any, Asked]:
-    """`ask`; where the model's window overflows, once more after a compaction that asks no model.
+) -> Steps[Asked]:
+    """Ask; if the context window overflows, compact without a model and ask once more.
 
-    The step is asked again and not the turn: what was done before it stays done (P2). Fires and
-    fails as `ask` does.
+    Only this step is repeated, so that earlier acts of the turn are not run again (P2). Fires and
+    fails as `ask`.
     """
     try:
         asked: Asked = yield ask(script, turn, context, step, deadline_at, remembered)
@@ -161,23 +213,30 @@ def ask_with_room(
 
 @inlineCallbacks
 def ask(
-    script: Any,
+    script: Script,
     turn: TurnRecord,
     context: PromptContext,
     step: int,
     deadline_at: float,
     remembered: Audience,
-) -> Generator[Deferred[Any], Any, Asked]:
-    """One model call, for those who will hear the answer as things are now. ``remembered`` are
-    those whose words the turn's tools have called to mind.
+) -> Steps[Asked]:
+    """Call the model once, for those who would hear the answer now.
+
+    Args:
+        script: the assistant.
+        turn: the open turn.
+        context: the prompt context.
+        step: number of the call, from 1.
+        deadline_at: the clock's second at which the turn must have ended.
+        remembered: dbrefs of those whose words the turn's tools recalled.
 
     Fires with what was `Asked`; fails with `ProviderError` or `TurnAborted`.
     """
     audience = audience_now(script, turn)
     tools = tool_context(script, turn, audience, False, context.tools)
-    specs = {spec.name: spec for spec in script.services.toolbox.offered(tools)}
-    room = sum(spec.tokens for spec in specs.values())
-    prompt = build_prompt(script, context, audience, turn.events, room, goes_on=step > 1)
+    specs = offered_specs(script, tools)
+    tool_tokens = sum(spec.tokens for spec in specs.values())
+    prompt = build_prompt(script, context, audience, turn.events, tool_tokens, goes_on=step > 1)
     tools = replace(
         tools,
         private=tools.private or prompt.private,
@@ -185,14 +244,19 @@ def ask(
         remembered=remembered | prompt.remembered,
     )
     if tools.remembered - tools.speakers:  # they may not use what the speakers may
-        specs = {spec.name: spec for spec in script.services.toolbox.offered(tools)}
+        specs = offered_specs(script, tools)
     request = build_request(script, turn, prompt, tuple(specs.values()), step)
     reply: LLMReply = yield call_model(script, turn, request, context.name, deadline_at)
     return Asked(reply, tools, specs)
 
 
+def offered_specs(script: Script, tools: ToolContext) -> dict[str, ToolSpec]:
+    """Return the tools that the model may call, by name."""
+    return {spec.name: spec for spec in script.services.toolbox.offered(tools)}
+
+
 def remember_earlier(turn: TurnRecord, specs: Mapping[str, ToolSpec]) -> LoopState:
-    """The loop at its beginning, with what an earlier attempt at the same events did."""
+    """Return the state of a new loop, with the acts of earlier attempts at the same events."""
     categories = {spec.name: spec.category for spec in specs.values()}
     binding = [
         call
@@ -204,12 +268,9 @@ def remember_earlier(turn: TurnRecord, specs: Mapping[str, ToolSpec]) -> LoopSta
 
 @inlineCallbacks
 def speak_text(
-    script: Any, turn: TurnRecord, tools: ToolContext, reply: LLMReply, step: int
-) -> Generator[Deferred[Any], Any, bool]:
-    """Say a reply that came as plain text, as models without tool calls do.
-
-    Fires with True where something was said.
-    """
+    script: Script, turn: TurnRecord, tools: ToolContext, reply: LLMReply, step: int
+) -> Steps[bool]:
+    """Say a reply in plain text, as models without tool calls send it. Fires with True if said."""
     words = spoken_words(reply.content, script.character_name, script.config.max_speech_chars)
     if not words:
         return False
@@ -220,9 +281,9 @@ def speak_text(
 
 @inlineCallbacks
 def say_aloud(
-    script: Any, turn: TurnRecord, tools: ToolContext, words: str, call_id: str
-) -> Generator[Deferred[Any], Any, ToolResult]:
-    """Have the character say words that no tool call asked for; the log holds them as its own."""
+    script: Script, turn: TurnRecord, tools: ToolContext, words: str, call_id: str
+) -> Steps[ToolResult]:
+    """Make the character say words that no tool call asked for, and log them as its own words."""
 
     def as_logged(result: ToolResult) -> list[Message]:
         if result.state != DONE:

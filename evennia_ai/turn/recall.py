@@ -1,9 +1,9 @@
-"""What comes to mind of long ago: memories near to what is being said."""
+"""Recall memories about the current conversation."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from functools import partial
 
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import KnownLine, speakers_in
@@ -17,6 +17,7 @@ from evennia_ai.policy.records.shared_memory import HEARSAY
 from evennia_ai.policy.retrieval.relevance import is_small_talk
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
+from evennia_ai.ports import Script
 
 MOST_LINES = 6
 LINE_CHARS = 300
@@ -24,7 +25,7 @@ LABEL_TOKENS = 4  # "You remember: " before each line
 
 
 def memory_query(lines: Sequence[str]) -> str:
-    """What memory is asked because of some lines: who said what, without the verb between."""
+    """Return the search query for some lines: each speaker and their words, without the verb."""
     return " ".join(
         f"{found['speaker']} {spoken(line)}" if (found := HEARD.match(line)) else line
         for line in lines
@@ -32,41 +33,33 @@ def memory_query(lines: Sequence[str]) -> str:
 
 
 def spoken(line: str) -> str:
-    """The words of a line, without who said them."""
+    """Return the words of a line without their speaker."""
     found = HEARD.match(line)
     return line[found.end() :] if found else line
 
 
 def remembered(
-    script: Any, audience: Audience, talk: Talk, budget_tokens: int, told: Collection[str]
+    script: Script, audience: Audience, talk: Talk, budget_tokens: int, told: Collection[str]
 ) -> list[KnownLine]:
-    """Memories near to the talk that this audience may know of (P9), a line each, the nearest
-    first.
+    """Return a line for each memory about the conversation that this audience may know (P9).
+
+    The best match comes first.
 
     Args:
         script: the assistant.
         audience: dbrefs of everybody who will hear the answer.
-        talk: what is being said; small talk calls nothing to mind.
-        budget_tokens: the room for all of it.
-        told: lines that stand in the prompt already: what one of them says is not said again.
+        talk: the latest lines; small talk recalls nothing.
+        budget_tokens: the most tokens for all lines.
+        told: lines that are in the prompt already; a memory with the same content is left out.
     """
     words = " ".join(spoken(line) for line in talk.asked)
     if budget_tokens <= 0 or is_small_talk(words, [script.character_name]):
         return []
-    strict = script.config.discretion == "strict"
-    now = script.services.now()
     known = "\n".join(map(normalised, told))
-    found = script.memories.search(
-        memory_query(talk.asked),
-        MOST_LINES,
-        audience,
-        now,
-        script.config.discretion,
-        keep=is_episode,
-    )
+    found = search_episodes(script, audience, memory_query(talk.asked))
+    strict = script.config.discretion == "strict"
     lines: list[KnownLine] = []
-    for item in found:
-        record = item.record
+    for record in found:
         if normalised(text_of(record)) in known:
             continue
         line = memory_line(script, record)
@@ -78,28 +71,43 @@ def remembered(
     return lines
 
 
+def search_episodes(script: Script, audience: Audience, query: str) -> list[Record]:
+    """Return the memories that fit a query best, without pins and summaries."""
+    discretion, now = script.config.discretion, script.services.now()
+    found = script.memories.search(query, MOST_LINES, audience, now, discretion, keep=is_episode)
+    return [item.record for item in found]
+
+
 def is_episode(record: Record) -> bool:
-    """True for what is not in the prompt in another shape: pins are, and the summary."""
+    """Return False for pins and summaries, which the prompt holds elsewhere."""
     return not is_synthesis(record) and not record.get("pinned")
 
 
 def text_of(record: Record) -> str:
-    """What a record says."""
+    """Return the content of a record."""
     return str(record["value"] if record.get("kind") == ATTRIBUTE else record["content"])
 
 
-def memory_line(script: Any, record: Record, most_chars: int = LINE_CHARS, words: str = "") -> str:
-    """A memory on one line: since when it is known, by whom, and what it is; of a long one what is
-    nearest to the words that were looked for."""
-    world, character = script.services.world, script.character
-    source = world.name_of(character, record["source_entity"])
+def memory_line(
+    script: Script, record: Record, most_chars: int = LINE_CHARS, words: str = ""
+) -> str:
+    """Return a memory on one line: its day, its source and its content.
+
+    Args:
+        script: the assistant.
+        record: the memory.
+        most_chars: the longest content.
+        words: what was searched; of a summary, the lines that fit it best are shown.
+    """
+    name_of = partial(script.services.world.name_of, script.character)
+    source = name_of(record["source_entity"])
     told = f", from {source}" if source else ""
     if record.get("kind") == HEARSAY:
-        told = f", {world.name_of(character, record['teller']) or 'somebody'} told you{told}"
+        told = f", {name_of(record['teller']) or 'somebody'} told you{told}"
     day = (record.get("timestamp") or record["confirmed_at"])[:10]
     text = text_of(record)
     if record.get("kind") == ATTRIBUTE:
-        text = f"{world.name_of(character, record['subject'])}: {record['attribute']}: {text}"
+        text = f"{name_of(record['subject'])}: {record['attribute']}: {text}"
     if is_synthesis(record):
         text = nearest_lines(text, words, most_chars)
     return f"{day}{told}: {clean_heard(text, most_chars)}"

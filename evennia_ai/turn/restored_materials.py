@@ -1,56 +1,62 @@
-"""Materials at hand: what was consulted in talk that is out of view, read again as it is now."""
+"""Restore working materials: what the character consulted in evicted messages, read again."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import KnownLine, speakers_in
 from evennia_ai.policy.compaction.consulted import ENTITY, ENTRY, select_at_hand, split_ref
-from evennia_ai.policy.context.projection import View
 from evennia_ai.policy.records.provenance import Record, is_known_to
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
+from evennia_ai.ports import Script
 
 LINE_CHARS = 300
 NOTED = 3
 LABEL_TOKENS = 4  # "At hand: " before each line
 
 
-def read_restored_materials(script: Any, audience: Audience, budget_tokens: int) -> list[KnownLine]:
-    """What `policy.compaction.consulted.select_at_hand` names, a line each, as far as this audience
-    may know
-    of it (P9) and there is room.
+def read_restored_materials(
+    script: Script, audience: Audience, budget_tokens: int
+) -> list[KnownLine]:
+    """Return one line for each restored material that this audience may know (P9).
 
-    Read anew for each prompt: what was changed since, or is gone, stands as it is now, or not at
-    all. Of a journal and profiles that are loaded.
+    `policy.compaction.consulted.select_at_hand` chooses the materials. Each is read again for each
+    prompt, from a loaded journal and loaded profiles, so that changed or deleted records show
+    correctly.
 
     Args:
         script: the assistant.
         audience: dbrefs of everybody who will hear the answer.
-        budget_tokens: the room for all of it.
+        budget_tokens: the most tokens for all lines.
     """
-    view: View = script.conversation.current
-    strict = script.config.discretion == "strict"
+    view, discretion = script.conversation.current, script.config.discretion
     lines: list[KnownLine] = []
-    for item in select_at_hand(view.record, view.messages, audience, script.config.discretion):
-        kind, id = split_ref(item.ref)  # noqa: A001
-        read_again = READERS.get(kind)
-        found = read_again(script, id, audience) if read_again is not None else None
+    for item in select_at_hand(view.record, view.messages, audience, discretion):
+        found = read_material(script, item.ref, audience)
         if found is None:
             continue
         budget_tokens -= estimate_tokens(found.text) + LABEL_TOKENS
         if budget_tokens < 0:
             break
-        private = strict and (found.private or item.heard_by is not None)
-        lines.append(found._replace(private=private))
+        private = found.private or item.heard_by is not None
+        lines.append(found._replace(private=discretion == "strict" and private))
     return lines
 
 
-def read_entry(script: Any, id: str, audience: Audience) -> KnownLine | None:
-    """An entry of the journal as it is now, None where it is gone, may not be known, or is pinned
-    and stands in the prompt already."""
+def read_material(script: Script, ref: str, audience: Audience) -> KnownLine | None:
+    """Return one material as a line, None if there is nothing to show."""
+    kind, id = split_ref(ref)  # noqa: A001
+    reader = READERS.get(kind)
+    return reader(script, id, audience) if reader else None
+
+
+def read_entry(script: Script, id: str, audience: Audience) -> KnownLine | None:
+    """Return a journal entry as a line, None if it is deleted, secret, or pinned.
+
+    A pinned entry is in the prompt already.
+    """
     entry = script.character.journal.get(id)
     if entry is None or entry["pinned"]:
         return None
@@ -61,35 +67,38 @@ def read_entry(script: Any, id: str, audience: Audience) -> KnownLine | None:
     return KnownLine(line, entry["audience"] is not None, speakers_in([entry]))
 
 
-def read_entity(script: Any, dbref: str, audience: Audience) -> KnownLine | None:
-    """Somebody or something as it looks now, if it is in sight, and what is known of it, if it is
-    nobody here, of whom the prompt tells already; None where that is nothing."""
+def read_entity(script: Script, dbref: str, audience: Audience) -> KnownLine | None:
+    """Return a person or thing as a line: its description if visible, and what is known about it.
+
+    Values of people present are left out, since the prompt holds them already. None if nothing is
+    left to say.
+    """
     world, character = script.services.world, script.character
     name = clean_heard(world.name_of(character, dbref), LINE_CHARS)
     is_here = dbref in audience | world.listeners(character)
-    known = what_is_known(script, dbref, audience, not is_here)
+    known = known_records(script, dbref, audience, not is_here)
     looks = world.looks_of(character, dbref)
-    told = [clean_heard(text, LINE_CHARS) for text in (looks, *map(in_words, known)) if text]
+    told = [clean_heard(text, LINE_CHARS) for text in (looks, *map(record_text, known)) if text]
     if not name or not told:
         return None
     private = any(item["audience"] is not None for item in known)
     return KnownLine(f"{name}: {'; '.join(told)}", private, speakers_in(known))
 
 
-def what_is_known(
-    script: Any, dbref: str, audience: Audience, with_values: bool
+def known_records(
+    script: Script, dbref: str, audience: Audience, with_values: bool
 ) -> Sequence[Record]:
-    """The newest observations of somebody that an audience may know, and the values that hold."""
-    profiles = getattr(script.character, "ai_profiles", None)
-    if profiles is None or not profiles.segments.is_loaded:
+    """Return the newest values and observations of somebody that an audience may know."""
+    profiles = script.character.ai_profiles
+    if not profiles.is_loaded:
         return ()
     discretion = script.config.discretion
-    values = profiles.attributes(dbref, audience, discretion) if with_values else ()
+    values = profiles.attributes(dbref, audience, discretion) if with_values else []
     return [*values[-NOTED:], *profiles.observations(dbref, audience, discretion)[-NOTED:]]
 
 
-def in_words(record: Record) -> str:
-    """A value or an observation as a line tells it."""
+def record_text(record: Record) -> str:
+    """Return a value or an observation as it is shown on a line."""
     if record["kind"] == "attribute":
         return f"{record['attribute']}: {record['value']}"
     return str(record["content"])

@@ -1,8 +1,8 @@
-"""Doing what a reply asks for: the intent is stored before each act, the outcome after (P2)."""
+"""Run a reply's tool calls: store the intent before each act and the outcome after it (P2)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -27,9 +27,9 @@ from evennia_ai.policy.conversation.react import (
     take_calls,
     wire_arguments,
 )
-from evennia_ai.ports import ToolContext, ToolResult, ToolSpec, TurnRecord
-from evennia_ai.scheduling import persist
-from evennia_ai.turn.llm_interaction import ensure_current
+from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec, TurnRecord
+from evennia_ai.scheduling import Clock, Steps, persist
+from evennia_ai.turn.model_call import ensure_current
 
 REFUSED, DONE, FAILED, UNKNOWN = "refused", "done", "failed", "unknown"
 TOO_SLOW = "That took too long, and may or may not have happened. Do not do it again."
@@ -40,9 +40,14 @@ AsLogged = Callable[[ToolResult], Sequence[Message]]
 
 
 @dataclass(frozen=True)
-class Worked:
-    """What came of a reply's calls: the loop after them, the names of what was done, and whose
-    words came to mind by it."""
+class CallResults:
+    """The result of a reply's tool calls.
+
+    Attributes:
+        state: the state of the loop after them.
+        done: names of the tools that succeeded.
+        remembered: dbrefs of those whose words the tools recalled.
+    """
 
     state: LoopState
     done: frozenset[str]
@@ -51,28 +56,28 @@ class Worked:
 
 @inlineCallbacks
 def perform(
-    script: Any,
+    script: Script,
     turn: TurnRecord,
     context: ToolContext,
     call: ToolCallRequest,
     world: bool,
     as_logged: AsLogged,
-) -> Generator[Deferred[Any], Any, ToolResult]:
-    """Run one call between its stored intent and its stored outcome.
+) -> Steps[ToolResult]:
+    """Store the intent of a call, run it, and store its outcome.
 
     Args:
         script: the assistant.
         turn: the open turn.
-        context: for whom and on whose words, and until when. A tool that hangs is given up
-            `LEAST_REPLY_TIME_S` before that, so that the model can still say something; later it
-            has `LEAST_TOOL_TIME_S`, as far as there is that much left.
-        call: what to run.
-        world: True for an act that others notice.
-        as_logged: what the conversation will hold of it, stored together with the outcome.
+        context: the audience, the speakers and the deadline. A tool is cancelled
+            `LEAST_REPLY_TIME_S` before the deadline, so that the model can still reply. If less
+            time is left, the tool gets up to `LEAST_TOOL_TIME_S` of it.
+        call: the tool call.
+        world: whether others notice the act.
+        as_logged: returns the messages that are stored together with the outcome.
 
-    Fires with the `ToolResult`; fails with TurnAborted where the lease is lost, with OutcomeUnknown
-    where speech is given up, and with StoreUnavailable where the intent cannot be stored, and
-    nothing was done, or the outcome cannot. The last two leave the outcome unknown.
+    Fires with the `ToolResult`. Fails with TurnAborted if the lease is lost, with OutcomeUnknown if
+    speech is cancelled, and with StoreUnavailable: if the intent could not be stored, nothing was
+    done; if the outcome could not be stored, it stays unknown.
     """
     clock = script.services.clock
     act_id = yield persist(clock, lambda: intend(script, turn, call, world))
@@ -89,57 +94,56 @@ def perform(
 
 
 def give_time(
-    running: Deferred[ToolResult], time_s: float, clock: Any, otherwise: Callable[[], ToolResult]
+    running: Deferred[ToolResult], time_s: float, clock: Clock, otherwise: Callable[[], ToolResult]
 ) -> Deferred[ToolResult]:
-    """What a tool comes to within its time, else what ``otherwise`` returns or raises.
+    """Return the tool's result if it arrives in time, else what ``otherwise`` returns or raises.
 
-    A game's tool may take no notice of being cancelled (`Deferred.addTimeout` would wait for it
-    all the same); what it brings later is dropped.
+    `Deferred.addTimeout` would wait for a tool that ignores its cancellation; this drops a late
+    result instead.
     """
-    came: Deferred[ToolResult] = Deferred()
+    finished: Deferred[ToolResult] = Deferred()
 
     def arrive(result: Any) -> None:
-        if not came.called:
+        if not finished.called:
             timer.cancel()
-            came.callback(result)
+            finished.callback(result)
 
     def stop() -> None:
-        maybeDeferred(otherwise).chainDeferred(came)
+        maybeDeferred(otherwise).chainDeferred(finished)
         running.cancel()
 
     timer = clock.callLater(time_s, stop)
     running.addBoth(arrive)
-    return came
+    return finished
 
 
 def given_up(call: ToolCallRequest, world: bool) -> ToolResult:
-    """What came of a tool that was cancelled.
+    """Return the result of a cancelled tool.
 
-    An act that may have been done must not count as failed, or it is done again (P2). Words that
-    may have been heard end the turn, for an excuse: raises OutcomeUnknown.
+    An act that may have been done must not count as failed, or it would be repeated (P2). Raises
+    OutcomeUnknown for words that may have been heard: the turn ends with an excuse.
     """
     if call.name in SPEECH:
         raise OutcomeUnknown(f"{call.name} came to no end and may have been heard")
     return ToolResult(UNKNOWN if world else FAILED, TOO_SLOW)
 
 
-def intend(script: Any, turn: TurnRecord, call: ToolCallRequest, world: bool) -> int:
-    """Store an intent, as long as the turn holds its lease."""
+def intend(script: Script, turn: TurnRecord, call: ToolCallRequest, world: bool) -> int:
+    """Store an intent and return its id; raises TurnAborted if the turn has lost its lease."""
     ensure_current(script, turn)
-    act_id: int = script.turns.intend(turn.id, call, world)
-    return act_id
+    return script.turns.intend(turn.id, call, world)
 
 
 @inlineCallbacks
 def execute_calls(
-    script: Any,
+    script: Script,
     turn: TurnRecord,
     context: ToolContext,
     reply: LLMReply,
     specs: Mapping[str, ToolSpec],
     state: LoopState,
-) -> Generator[Deferred[Any], Any, Worked]:
-    """Work off a reply's calls one by one, in their order. Fires with what came of them."""
+) -> Steps[CallResults]:
+    """Run a reply's calls one by one, in order. Fires with what they did."""
     categories = {spec.name: spec.category for spec in specs.values()}
     limit = script.config.max_tool_calls
     done: set[str] = set()
@@ -157,14 +161,14 @@ def execute_calls(
         if result.state == DONE:
             done.add(call.name)
         context = replace(context, remembered=context.remembered | result.speakers)
-    return Worked(state, frozenset(done), context.remembered)
+    return CallResults(state, frozenset(done), context.remembered)
 
 
 @inlineCallbacks
 def refuse(
-    script: Any, turn: TurnRecord, call: ToolCallRequest, reason: str, as_logged: AsLogged
-) -> Generator[Deferred[Any], Any, ToolResult]:
-    """Record a call that is not run. Fires with its result."""
+    script: Script, turn: TurnRecord, call: ToolCallRequest, reason: str, as_logged: AsLogged
+) -> Steps[ToolResult]:
+    """Store a call that is not run. Fires with its result."""
     clock, result = script.services.clock, ToolResult(REFUSED, reason)
     act_id = yield persist(clock, lambda: intend(script, turn, call, False))
     yield persist(
@@ -177,7 +181,7 @@ def refuse(
 def call_messages(
     turn: TurnRecord, context: ToolContext, call: ToolCallRequest, result: ToolResult
 ) -> list[Message]:
-    """A call with its result, as the model will see them, for the ears it reached."""
+    """Return the messages of a call and its result, with the audience it reached."""
     metadata = audience_metadata(turn, context, result)
     asked = wire_call(call.id, call.name, wire_arguments(call))
     told = make_message("tool", result.text, tool_call_id=call.id, **metadata)
@@ -188,7 +192,7 @@ def call_messages(
 
 
 def audience_metadata(turn: TurnRecord, context: ToolContext, result: ToolResult) -> dict[str, Any]:
-    """Who may know of an act: those it reached where it reached only some, else the audience."""
+    """Return the metadata of an act; only those it reached may know it, else the audience."""
     heard_by = context.audience if result.heard_by is None else result.heard_by
     return {
         "turn_id": turn.id,

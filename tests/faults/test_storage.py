@@ -328,7 +328,7 @@ def test_36_37_trouble_beyond_all_tries_loses_nothing_and_says_nothing_twice(
     assert not Turn.objects.filter(ended_at=None)
     assert median(stretches) < HELD_S and max(stretches) < 10 * HELD_S
     assert memory_equals_rows(mira.assistant)
-    assert [line for line in logged if "Mira waits: The database cannot be written now" in line]
+    assert [line for line in logged if "Mira: The database cannot be written now" in line]
     assert not tracebacks(logged)
     assert seems_sane(ann)
 

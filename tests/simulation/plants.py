@@ -20,10 +20,12 @@ from evennia_ai.sleep import extraction
 from evennia_ai.sleep.compaction import compact as compaction
 from evennia_ai.sleep.compaction import summarising
 from evennia_ai.testing import memory_stores
-from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
+from evennia_ai.testing.memory_conversation import MemoryConversation
+from evennia_ai.testing.memory_stores import MemoryInbox, MemoryTurns
 from evennia_ai.turn import (
     answer_events,
     llm_interaction,
+    model_call,
     prompt_building,
     react_loop,
     tool_execution,
@@ -225,7 +227,7 @@ PLANTS = {
     "late replies are acted upon": Plant(
         "P5",
         (
-            (llm_interaction, "ensure_current", do_nothing),
+            (model_call, "ensure_current", do_nothing),
             (tool_execution, "ensure_current", do_nothing),
         ),
     ),

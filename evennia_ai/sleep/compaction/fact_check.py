@@ -31,8 +31,8 @@ from evennia_ai.turn.llm_interaction import (
     SummaryCall,
     SummaryTerms,
     ask_for_summary,
-    effective_profile,
 )
+from evennia_ai.turn.model_call import effective_profile
 
 LEAST_FACT_ROOM = 100
 MOST_FACTS = 1_000

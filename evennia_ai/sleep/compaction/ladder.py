@@ -15,10 +15,9 @@ from evennia_ai.messages import Message
 from evennia_ai.policy.tokens import stored_tokens
 from evennia_ai.turn.llm_interaction import (
     SummaryTerms,
-    effective_profile,
     generate_context_summary,
-    summary_profile,
 )
+from evennia_ai.turn.model_call import effective_profile, summary_profile
 
 log = Logger()
 

@@ -1,0 +1,113 @@
+"""A conversation in memory, for tests of the engine without a database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from evennia_ai.messages import Message
+from evennia_ai.policy.context.projection import CompactionRecord, View, is_maskable
+from evennia_ai.policy.tokens import count_message
+
+Now = Callable[[], datetime]
+
+
+@dataclass
+class StoredMask:
+    """A mask of the tool results up to a message."""
+
+    upto_seq: int
+    undone: bool = False
+
+
+@dataclass
+class StoredCompaction:
+    """One compaction; ``archived`` says whether the journal holds its summary."""
+
+    record: CompactionRecord
+    undone: bool = False
+    archived: bool = False
+
+
+class MemoryConversation:
+    """`ports.Conversation` in lists; ``messages`` and ``moves`` are the stored ones.
+
+    Moves are compactions and masks, oldest first.
+    """
+
+    def __init__(
+        self,
+        now: Now,
+        messages: list[Message] | None = None,
+        moves: list[StoredCompaction | StoredMask] | None = None,
+    ) -> None:
+        self.now = now
+        self.messages: list[Message] = [] if messages is None else messages
+        self.moves: list[StoredCompaction | StoredMask] = [] if moves is None else moves
+
+    def append(self, messages: Sequence[Message]) -> list[Message]:
+        """Store messages; return them with ``seq``, ``at`` and ``tokens`` filled in."""
+        stored = []
+        for message in messages:
+            copy: Message = {**message, "metadata": {**message["metadata"]}}
+            copy["metadata"]["seq"] = len(self.messages) + 1
+            copy["metadata"]["at"] = self.now().isoformat()
+            copy["metadata"]["tokens"] = count_message(message)
+            self.messages.append(copy)
+            stored.append(copy)
+        return stored
+
+    def view(self) -> Sequence[Message]:
+        """Return the last compaction's marker, if any, and every later message."""
+        return self.current.items
+
+    @property
+    def current(self) -> View:
+        """Return the view with its sizes."""
+        records = [m.record for m in self._in_force() if isinstance(m, StoredCompaction)]
+        record = records[-1] if records else None
+        masks = [m.upto_seq for m in self._in_force() if isinstance(m, StoredMask)]
+        first = record.upto_seq if record else 0
+        messages = [m for m in self.messages if m["metadata"]["seq"] > first]
+        return View(record, messages, max(masks, default=0), count_message)
+
+    def _in_force(self) -> list[StoredCompaction | StoredMask]:
+        return [move for move in self.moves if not move.undone]
+
+    def compact(self, record: CompactionRecord) -> CompactionRecord:
+        """Store a compaction and return it with its id."""
+        stored = replace(record, id=len(self.moves) + 1, compacted_at=self.now().isoformat())
+        self.moves.append(StoredCompaction(stored))
+        return stored
+
+    def mask(self, upto_seq: int) -> int:
+        """Mask tool results up to a message number; return how many."""
+        view = self.current
+        chosen = range(view.masked_upto + 1, upto_seq + 1)
+        count = sum(is_maskable(m) and m["metadata"]["seq"] in chosen for m in view.messages)
+        if count:
+            self.moves.append(StoredMask(upto_seq))
+        return count
+
+    def undo(self) -> CompactionRecord | None:
+        """Undo the last compaction and later masks; return the compaction, if any."""
+        records = [m for m in self._in_force() if isinstance(m, StoredCompaction)]
+        if not records:
+            return None
+        for move in self.moves[self.moves.index(records[-1]) :]:
+            move.undone = True
+            if isinstance(move, StoredCompaction):
+                move.archived = True  # it may be archived in part
+        return records[-1].record
+
+    def to_archive(self) -> list[tuple[CompactionRecord, bool]]:
+        """Return compactions whose journal entries are missing (True) or must go (False)."""
+        moves = (move for move in self.moves if isinstance(move, StoredCompaction))
+        return [(m.record, not m.undone) for m in moves if m.undone == m.archived]
+
+    def note_archived(self, id: int, archived: bool) -> None:
+        """Store whether a compaction has its journal entries."""
+        for move in self.moves:
+            if isinstance(move, StoredCompaction) and move.record.id == id:
+                move.archived = archived

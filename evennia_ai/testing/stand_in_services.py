@@ -1,0 +1,210 @@
+"""A toolbox, a world and services without Evennia, for tests of the engine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred, succeed
+from twisted.internet.task import Clock
+
+from evennia_ai.errors import ToolError
+from evennia_ai.messages import Audience, ToolCallRequest
+from evennia_ai.policy.conversation.lore import LoreEntry
+from evennia_ai.policy.records.shared_memory import Telling, Told
+from evennia_ai.ports import (
+    Character,
+    Found,
+    Gateway,
+    Script,
+    Services,
+    Situation,
+    ToolContext,
+    ToolResult,
+    ToolSpec,
+    TurnRecord,
+)
+from evennia_ai.scheduling import Steps
+from evennia_ai.testing.semantic import StandInSemantic
+
+TOOLS = {"say": "final", "whisper": "final", "noop": "final", "look": "free", "give": "once"}
+SILENT = frozenset({"noop", "look"})
+
+Behaviour = Callable[[ToolContext, Mapping[str, Any]], Any]
+
+
+class StandInToolbox:
+    """`ports.Toolbox` that only records what was said, and to whom.
+
+    Attributes:
+        categories: category of each tool by name.
+        behaviours: functions by tool name. A function gets the context and the arguments; it
+            returns a text or a Deferred of one, or raises `ToolError`.
+        spoken: (tool, words, audience) of each say and whisper.
+    """
+
+    def __init__(self, categories: Mapping[str, str] = TOOLS) -> None:
+        self.categories = dict(categories)
+        self.behaviours: dict[str, Behaviour] = {}
+        self.spoken: list[tuple[str, str, Audience]] = []
+
+    def offered(self, context: ToolContext) -> Sequence[ToolSpec]:
+        """Return every tool that the context allows."""
+        return [
+            ToolSpec(
+                name, category, name not in SILENT, name in SILENT, {"function": {"name": name}}
+            )
+            for name, category in self.categories.items()
+            if context.allowed is None or name in context.allowed
+        ]
+
+    @inlineCallbacks
+    def run(self, context: ToolContext, call: ToolCallRequest) -> Steps[ToolResult]:
+        """Run a tool. Fires with its result; never fails."""
+        if call.name not in self.categories:
+            return ToolResult("failed", f"There is no tool '{call.name}'.")
+        arguments = json.loads(call.arguments or "{}")
+        try:
+            text = yield maybeDeferred(
+                self.behaviours.get(call.name, self.default_behaviour), context, arguments
+            )
+        except ToolError as error:
+            return ToolResult("failed", str(error))
+        if call.name in ("say", "whisper"):
+            self.spoken.append((call.name, arguments.get("text", ""), context.audience))
+        return ToolResult("done", str(text))
+
+    def default_behaviour(self, context: ToolContext, arguments: Mapping[str, Any]) -> str:
+        """Return the text of a tool without a behaviour."""
+        return "Done."
+
+
+class StandInWorld:
+    """`ports.World` with one room; everybody in ``present`` hears."""
+
+    def __init__(self, present: Audience = frozenset({"#5"})) -> None:
+        self.present = present
+        self.seen = Situation(place="Tavern", people=("Ann",))
+        self.known: list[LoreEntry] = []
+        self.names = {"#5": "Ann"}
+        self.looks: dict[str, str] = {}
+
+    def listeners(self, character: Character) -> Audience:
+        """Return everybody present."""
+        return self.present
+
+    def situation(self, character: Character) -> Situation:
+        """Return the situation in ``seen``."""
+        return self.seen
+
+    def lore(
+        self, character: Character, audience: Audience
+    ) -> tuple[Sequence[LoreEntry], Audience]:
+        """Return the lore in ``known``, for everybody."""
+        return self.known, frozenset({"all"})
+
+    def name_of(self, character: Character, dbref: str) -> str:
+        """Return a name from ``names``."""
+        return self.names.get(dbref, "")
+
+    def looks_of(self, character: Character, dbref: str) -> str:
+        """Return a description from ``looks``."""
+        return self.looks.get(dbref, "")
+
+
+class AtOnce:
+    """`ports.Slices` that does everything at once."""
+
+    def put(self, work: Callable[..., object], *args: Any) -> None:
+        """Call ``work(*args)``."""
+        work(*args)
+
+
+class NoMemories:
+    """`ports.Memories` of a character that remembers nothing."""
+
+    def __len__(self) -> int:
+        """Return 0."""
+        return 0
+
+    def prepare(self, services: Services, queries: Sequence[str] = ()) -> Deferred[None]:
+        """Fire at once."""
+        return succeed(None)
+
+    def search(self, *args: Any, **kwargs: Any) -> Sequence[Found]:
+        """Return nothing."""
+        return ()
+
+
+class NoSharedMemory:
+    """`ports.SharedMemory` without any content."""
+
+    def labels_of(self, character: Character) -> frozenset[str]:
+        """Return none."""
+        return frozenset()
+
+    def told_by(self, assistant_id: int) -> list[Told]:
+        """Return none."""
+        return []
+
+    def open_among(self, assistant_id: int, seqs: Iterable[int]) -> frozenset[int]:
+        """Return none."""
+        return frozenset()
+
+    def tell(self, assistant_id: int, teller: str, now: datetime, new: Sequence[Telling]) -> None:
+        """Store nothing."""
+
+    def still_told(self, ids: Iterable[str]) -> frozenset[str]:
+        """Return none."""
+        return frozenset()
+
+    def take_back(self, ids: Sequence[int]) -> None:
+        """Delete nothing."""
+
+
+class StandInWatch:
+    """`ports.Watch` that only records the ids of its assistants."""
+
+    def __init__(self) -> None:
+        self.kept: list[int] = []
+
+    def keep(self, script: Script) -> None:
+        """Record the assistant's id."""
+        self.kept.append(script.id)
+
+
+class StandInServices:
+    """`ports.Services` on a fake clock; ``thoughts`` and ``compactions`` record announcements."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self.clock = Clock()
+        self.epoch = 1
+        self.slices = AtOnce()
+        self.gateway = gateway
+        self.toolbox = StandInToolbox()
+        self.world = StandInWorld()
+        self.semantic = StandInSemantic(off="there is none here")
+        self.shared_memory = NoSharedMemory()
+        self.watch = StandInWatch()
+        self.profiles: dict[str, Mapping[str, Any]] = {}
+        self.thoughts: list[tuple[int, bool]] = []
+        self.compactions: list[tuple[str, Mapping[str, Any] | None]] = []
+
+    def compacting(self, script: Script, reason: str, result: Mapping[str, Any] | None) -> None:
+        """Record the start or the end of a compaction."""
+        self.compactions.append((reason, result))
+
+    def thinking(self, script: Script, turn: TurnRecord, begins: bool) -> None:
+        """Record the start or the end of a turn."""
+        self.thoughts.append((turn.id, begins))
+
+    def now(self) -> datetime:
+        """Return the fake clock's time, counted from the beginning of 2026."""
+        start = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
+        return datetime.fromtimestamp(start + self.clock.seconds(), UTC)
+
+    def text(self, key: str) -> str:
+        """Return the key in brackets."""
+        return f"({key})"

@@ -1,0 +1,162 @@
+"""Call a model through the gateway and record what the call cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+from twisted.internet.defer import inlineCallbacks
+
+from evennia_ai.config import ModelProfile, usable_window
+from evennia_ai.errors import ContextOverflow, ProviderError, TurnAborted
+from evennia_ai.messages import LLMReply, Usage
+from evennia_ai.policy.limits.budgets import add_call
+from evennia_ai.policy.overflow import is_local, is_silent_overflow, is_silently_truncated
+from evennia_ai.policy.tokens import UsageReport
+from evennia_ai.ports import TASK_SUMMARY, LLMRequest, ModelCallRecord, Script, TurnRecord
+from evennia_ai.scheduling import Steps, persist
+from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION
+
+COMPACTING = frozenset({TASK_SUMMARY, CONTEXT_PRE_COMPACTION.name})
+
+
+@dataclass(frozen=True)
+class Purpose:
+    """What a model call is for.
+
+    Attributes:
+        name: its name in the log of calls.
+        profile: the model profile to ask.
+        turn_id: the turn it belongs to, None for no turn.
+        ensure_wanted: raises TurnAborted once nobody needs the reply.
+    """
+
+    name: str
+    profile: ModelProfile
+    turn_id: int | None
+    ensure_wanted: Callable[[], None]
+
+
+def effective_profile(script: Script) -> ModelProfile:
+    """Return the model profile with the assistant's own model name, if it has one."""
+    return replace(script.profile, model=script.config.llm_model or script.profile.model)
+
+
+def summary_profile(script: Script) -> ModelProfile:
+    """Return the model profile for summaries: ``compact_model``, else the assistant's own model."""
+    profile = effective_profile(script)
+    return replace(profile, model=script.config.compact_model or profile.model)
+
+
+@inlineCallbacks
+def call_model(
+    script: Script, turn: TurnRecord, request: LLMRequest, purpose: str, deadline_at: float
+) -> Steps[LLMReply]:
+    """Ask the model once for a turn and record what the call cost.
+
+    Fires with an `LLMReply`; fails with a `ProviderError`, and with `TurnAborted` if the turn lost
+    its lease meanwhile, so that a late reply is dropped.
+    """
+    wanted = partial(ensure_current, script, turn)
+    call = Purpose(purpose, effective_profile(script), turn.id, wanted)
+    reply: LLMReply = yield ask_model(script, request, call, deadline_at)
+    return reply
+
+
+@inlineCallbacks
+def ask_model(
+    script: Script, request: LLMRequest, purpose: Purpose, deadline_at: float
+) -> Steps[LLMReply]:
+    """Ask through the gateway and record what the call cost. Fires and fails as `call_model`."""
+    clock, profile = script.services.clock, purpose.profile
+    started = clock.seconds()
+    record = unanswered_call(request, purpose)
+    failure: ProviderError | None = None
+    try:
+        reply: LLMReply = yield script.services.gateway.complete(request, profile, deadline_at)
+        record = with_reply(record, reply)
+        failure = hidden_failure(script, request, reply, profile)
+    except ProviderError as error:
+        failure = error
+    if failure:
+        record = replace(record, error_kind=failure.kind, error=str(failure))
+    elapsed_ms = int((clock.seconds() - started) * 1000)
+    record = replace(record, duration_ms=max(0, elapsed_ms))
+    if purpose.name in COMPACTING:
+        script.compaction_cost = add_to(script.compaction_cost, record)
+    yield persist(clock, partial(record_call, script, purpose, record))
+    purpose.ensure_wanted()
+    if failure:
+        raise failure
+    if reply.usage is not None and purpose.turn_id is not None:
+        counted = UsageReport(request.tokens, reply.usage.prompt_tokens, started)
+        script.usage_reports.append(counted)
+    return reply
+
+
+def unanswered_call(request: LLMRequest, purpose: Purpose) -> ModelCallRecord:
+    """Return the record of a call that has no reply yet."""
+    return ModelCallRecord(
+        profile=purpose.profile.name,
+        model=purpose.profile.model,
+        purpose=purpose.name,
+        estimated_tokens=request.tokens,
+        usage=None,
+        duration_ms=0,
+        speakers=request.caller.speakers,
+    )
+
+
+def with_reply(record: ModelCallRecord, reply: LLMReply) -> ModelCallRecord:
+    """Return the record of a call with its reply."""
+    return replace(
+        record,
+        model=reply.model or record.model,
+        usage=reply.usage,
+        finish_reason=reply.finish_reason,
+    )
+
+
+def add_to(cost: Mapping[str, int], record: ModelCallRecord) -> dict[str, int]:
+    """Return a cost plus that of one call; without reported usage the estimate counts."""
+    usage = record.usage or Usage(record.estimated_tokens, 0)
+    return add_call(cost, usage.prompt_tokens, usage.completion_tokens, record.duration_ms)
+
+
+def record_call(script: Script, purpose: Purpose, record: ModelCallRecord) -> None:
+    """Store a call; raises StoreUnavailable, and TurnAborted once nobody needs the reply."""
+    purpose.ensure_wanted()
+    script.turns.record_model_call(purpose.turn_id, record)
+
+
+def hidden_failure(
+    script: Script, request: LLMRequest, reply: LLMReply, profile: ModelProfile
+) -> ContextOverflow | None:
+    """Return the overflow that a reply hides, None if there is none.
+
+    Tell the owner if a local server seems to have truncated the prompt silently.
+    """
+    window = usable_window(script.config, profile)
+    if is_silent_overflow(reply, profile.context_window or window):
+        return ContextOverflow(f"The request filled the window of '{profile.model}'.")
+    local = is_local(profile.base_url)
+    if reply.usage and is_silently_truncated(reply.usage.prompt_tokens, request.tokens, local):
+        script.tell_owner(
+            f"The model '{profile.model}' was sent about {request.tokens} tokens and counts "
+            f"{reply.usage.prompt_tokens}: its server seems to cut long prompts. Give it more "
+            f"context, or set context_window in the profile '{profile.name}' to what it takes."
+        )
+    return None
+
+
+def ensure_awake(script: Script) -> None:
+    """Raise TurnAborted if the assistant must not think any more."""
+    if not script.may_think():
+        raise TurnAborted(f"{script.character_name} may not think any more")
+
+
+def ensure_current(script: Script, turn: TurnRecord) -> None:
+    """Raise TurnAborted if the turn has lost its lease."""
+    if not script.turns.is_current(turn.id):
+        raise TurnAborted(f"turn {turn.id} is no longer current")
