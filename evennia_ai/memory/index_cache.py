@@ -34,7 +34,7 @@ class IndexCache:
     def of_character(self, script: Script) -> EpisodicIndex:
         """Return the index over an assistant's journal and entity profiles.
 
-        It is the same at every call until the character's records are dropped from memory.
+        It is the same at every call until it is dropped or the character's records are reloaded.
         """
         character = script.character
         journal, profiles = character.journal, character.ai_profiles
@@ -50,7 +50,7 @@ class IndexCache:
         """Return the index over what one scope was told, for all who belong to it."""
         return self._get(
             scope,
-            # What was told holds the names already.
+            # Shared entries contain the names already, so `name_of` returns nothing.
             lambda: EpisodicIndex(self._entries_of(scope), None, self._embedder(), lambda _id: ""),
         )
 

@@ -97,7 +97,7 @@ def _candidates(
 def _best(
     score: Floats, most: int, memories: MemoryData, view: View, asked: Asked, weights: Weights
 ) -> Rows:
-    """Return the places of the best rows in order, counting the speaker too."""
+    """Return the places of the best rows in view order, counting the speaker too."""
     speakers = memories.columns.speakers_named(asked.wanted.names)
     if speakers:
         said = memories.columns.said_by(speakers, view.rows)

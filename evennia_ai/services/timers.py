@@ -39,7 +39,7 @@ class TickTimer:
         if script.id not in self.scripts:
             now = self._clock.seconds()
             self.scripts[script.id] = script
-            script.ndb.next_beat = now + script.config.tick_rate
+            script.ndb.next_tick_at = now + script.config.tick_rate
             script.ndb.last_talk_at = script.ndb.last_talk_at or now
         keep_running(self._loop, TICK_CHECK_S)
 
@@ -54,8 +54,8 @@ class TickTimer:
         for script_id, script in list(self.scripts.items()):
             if not script.pk or not script.obj or not script.players_near():
                 del self.scripts[script_id]
-            elif is_time(script.ndb.next_beat, now, script.config.tick_rate):
-                script.ndb.next_beat = now + script.config.tick_rate
+            elif is_time(script.ndb.next_tick_at, now, script.config.tick_rate):
+                script.ndb.next_tick_at = now + script.config.tick_rate
                 script.wake()
         if not self.scripts:
             self.stop()
