@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict, cast
 
 LOST_RESULT = "Outcome unknown: it may or may not have happened. Do not do it again."
 
@@ -95,7 +95,8 @@ def make_message(
     **metadata: Any,
 ) -> Message:
     """Return a message; all other keyword arguments become its metadata."""
-    message: Message = {"role": role, "content": content, "metadata": metadata}  # type: ignore[typeddict-item]
+    fields = cast("Metadata", metadata)
+    message: Message = {"role": role, "content": content, "metadata": fields}
     if tool_calls:
         message["tool_calls"] = [dict(call) for call in tool_calls]
     if tool_call_id:

@@ -58,7 +58,7 @@ class Plugin:
 def explain(error: Exception) -> None:
     """Log an error with its traceback and with what to do about it."""
     log.failure(
-        "evennia_ai is not running: the characters of this game have no minds. {advice}, and "
+        "evennia_ai is not running: no assistant of this game answers. {advice}, and "
         "restart the game.",
         advice=advice_on(error),
     )
