@@ -179,16 +179,10 @@ class EntityProfiles(Records, Protocol):
             sentiment: how the entity's words sounded, -1 to 1; None if unknown.
         """
 
-    def set_attribute(self, subject: str, attribute: str, value: str, **fields: Any) -> str:
-        """Store a value that replaces older ones and return its id; raises BadRecord."""
-
     def attributes(
         self, subject: str, audience: Audience | None = None, discretion: str = "strict"
     ) -> list[Record]:
         """Return the newest value of each attribute that an audience may know."""
-
-    def history(self, subject: str, attribute: str) -> list[Record]:
-        """Return every value of an attribute, whatever its audience, oldest first."""
 
     def relationship(self, entity: str) -> Record:
         """Return the relationship with somebody; that with a stranger if they never met."""

@@ -246,17 +246,9 @@ class EmptyProfiles(MemoryRecords):
         """Store nothing."""
         return 0
 
-    def set_attribute(self, subject: str, attribute: str, value: str, **fields: Any) -> str:
-        """Store nothing."""
-        return ""
-
     def attributes(
         self, subject: str, audience: Audience | None = None, discretion: str = "strict"
     ) -> list[Record]:
-        """Return none."""
-        return []
-
-    def history(self, subject: str, attribute: str) -> list[Record]:
         """Return none."""
         return []
 

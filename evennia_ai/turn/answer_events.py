@@ -35,8 +35,8 @@ REMEMBERED_S = 3_600.0
 def answer_events(script: Script) -> Steps[int]:
     """Answer every waiting event, one turn after the other.
 
-    First close a turn that an error or a lost lease left open; its events wait again. Between
-    turns, compact if the context window is nearly full.
+    First close a turn that an error or a lost lease left open; its events are handled again,
+    according to its stored acts. Between turns, compact if the context window is nearly full.
 
     Fires with the number of turns, at most `TURNS_A_TICK`; fails with TurnAborted if the lease was
     lost, and with StoreUnavailable if the database stays busy.

@@ -48,7 +48,7 @@ def test_29_a_tool_that_raises_goes_back_to_the_model_as_a_sentence(game, ann, m
     assert failed.state == "failed"
     assert failed.result == "That went wrong for a reason outside your control."
     assert "sk-secret" not in str(game.model.requests[-1].messages)
-    assert [line for line in logged if "the tool ring failed" in line]
+    assert [line for line in logged if "tool ring failed" in line]
     assert seems_sane(ann)
 
 
