@@ -12,7 +12,8 @@ from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.game.assistant_context import AssistantContextMixin
-from evennia_ai.game.assistant_hearing import AssistantHearingMixin
+from evennia_ai.game.hearing import AssistantHearingMixin
+from evennia_ai.game.presence import AssistantPresenceMixin
 from evennia_ai.game.sleep_state import cause_of_sleep, is_asleep, is_awaited, lie_down, wake_up
 from evennia_ai.policy.conversation.autonomy import (
     HOUR_S,
@@ -51,7 +52,9 @@ log = Logger()
 STORE_PAUSE_S = 5.0
 
 
-class AssistantScript(AssistantContextMixin, AssistantHearingMixin, DefaultScript):
+class AssistantScript(
+    AssistantContextMixin, AssistantHearingMixin, AssistantPresenceMixin, DefaultScript
+):
     """The assistant of one character.
 
     Its interval is 0, since a thousand timed scripts delay a reload by seconds (measured); events

@@ -9,19 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict, cast
 
 LOST_RESULT = "Outcome unknown: it may or may not have happened. Do not do it again."
 
 
 class Metadata(TypedDict, total=False):
-    """What we know of a message beside its words.
+    """What is known about a message beside its words.
 
-    ``seq`` is monotonic per log; ``at`` ISO-8601 UTC; ``speaker`` a dbref; ``audience`` the dbrefs
-    of those who heard it; ``private`` True where nobody else may ever learn of it; ``tokens`` an
-    estimate made once, when the message was stored; ``consulted`` what a tool read and changed, see
-    `policy.compaction.consulted`. The last ones belong to the marker of a compaction, whose
-    ``type`` says so, and to a masked result.
+    ``seq`` is monotonic in each log; ``at`` is ISO-8601 UTC; ``speaker`` is a dbref; ``audience``
+    lists the dbrefs of those who heard it; ``private`` is True if nobody else may ever know it;
+    ``tokens`` is estimated once, when the message is stored; ``consulted`` names what a tool read
+    and changed (`policy.compaction.consulted`). ``type`` says that the message is a compaction's
+    marker, to which ``id`` and the fields after it belong, or a masked tool result, to which
+    ``original_tool`` belongs.
     """
 
     seq: int
@@ -59,7 +60,7 @@ WireMessage = dict[str, Any]
 
 @dataclass(frozen=True)
 class ToolCallRequest:
-    """A call a model asks for; ``arguments`` is the raw JSON text it wrote."""
+    """A tool call of a model; ``arguments`` is the raw JSON text."""
 
     id: str
     name: str
@@ -76,7 +77,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class LLMReply:
-    """What came back. ``content`` is raw: reasoning marks are still in it."""
+    """A model's reply; ``content`` is raw and may contain reasoning marks."""
 
     content: str
     tool_calls: tuple[ToolCallRequest, ...] = ()
@@ -93,8 +94,9 @@ def make_message(
     tool_call_id: str = "",
     **metadata: Any,
 ) -> Message:
-    """Build a message; keyword arguments beyond the chat-completion fields become its metadata."""
-    message: Message = {"role": role, "content": content, "metadata": metadata}  # type: ignore[typeddict-item]
+    """Return a message; all other keyword arguments become its metadata."""
+    fields = cast("Metadata", metadata)
+    message: Message = {"role": role, "content": content, "metadata": fields}
     if tool_calls:
         message["tool_calls"] = [dict(call) for call in tool_calls]
     if tool_call_id:
@@ -103,20 +105,21 @@ def make_message(
 
 
 def wire_call(call_id: str, name: str, arguments: str) -> dict[str, Any]:
-    """One entry of an assistant message's ``tool_calls``; ``arguments`` is JSON text."""
+    """Return one entry of a message's ``tool_calls``; ``arguments`` is JSON text."""
     return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
 def is_private(message: Message) -> bool:
-    """True where only the message's audience may ever see it."""
+    """True if only the message's audience may ever see it."""
     return bool(message["metadata"].get("private"))
 
 
 def to_wire(messages: Iterable[Message]) -> list[WireMessage]:
-    """Strip metadata and repair tool pairs; only this function's output may reach a provider.
+    """Return messages for a provider: without metadata, and with complete tool calls.
 
-    Every call is followed at once by exactly one result: a missing one becomes a synthetic line,
-    a result without its call is left out, and messages that arrived between the two move behind.
+    Only this function's output may reach a provider. Each call is followed by exactly one result:
+    `LOST_RESULT` replaces a missing one, a result without its call is dropped, and messages that
+    arrived between the two come after the result.
     """
     items = list(messages)
     results = {m["tool_call_id"]: m["content"] for m in reversed(items) if m.get("tool_call_id")}
@@ -140,11 +143,14 @@ Audience = frozenset[str]
 
 @dataclass(frozen=True)
 class Heard:
-    """Something that reached the character's ears, before it is stored.
+    """Something that the character heard, before it is stored.
 
-    ``audience`` are the dbrefs of everybody else who heard it, the speaker among them;
-    ``private`` True for a whisper; ``addressed`` True where it calls for a turn; ``hops`` counts
-    how many assistants' answers in a row led to it.
+    Attributes:
+        audience: dbrefs of everybody else who heard it, the speaker among them.
+        private: True for a whisper.
+        addressed: True if the character must answer it.
+        hops: the number of assistants' answers in a row that led to it.
+        reason: why it must be answered, or why not.
     """
 
     kind: str
@@ -159,7 +165,7 @@ class Heard:
 
     @property
     def confidants(self) -> Audience | None:
-        """Who alone may know of it, None for room talk: what `policy.audience.visible` compares."""
+        """Return who may know it, None for room talk; see `policy.audience.visible`."""
         return self.audience if self.private else None
 
 
@@ -175,9 +181,9 @@ class InboxEvent:
 
 @dataclass(frozen=True)
 class Situation:
-    """What the character sees right now, in plain words.
+    """What the character sees now, in plain words.
 
-    ``notes`` are a game's own: weather, hunger, what it is in the middle of.
+    ``notes`` come from the game: weather, hunger, what the character is doing.
     """
 
     place: str = ""
@@ -190,7 +196,7 @@ class Situation:
 
 
 def heard_line(kind: str, speaker: str, text: str) -> str:
-    """One heard thing as the prompt names it. Both arguments are single lines already."""
+    """Return something heard as a line of the prompt; both texts are single lines."""
     forms = {
         "say": "{speaker} says: {text}",
         "whisper": "{speaker} whispers to you: {text}",

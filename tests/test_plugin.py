@@ -66,7 +66,7 @@ def test_a_module_that_cannot_be_imported_is_named_and_the_game_goes_on(monkeypa
     door = start(monkeypatch, None)
     door.call("at_server_start")
     ((words, traceback),) = logged
-    assert words.startswith("evennia_ai is not running: the characters of this game have no minds.")
+    assert words.startswith("evennia_ai is not running: no assistant of this game answers.")
     assert "cannot be imported: import of evennia_ai.services.assistant_service halted" in words
     assert "ModuleNotFoundError" in traceback
 

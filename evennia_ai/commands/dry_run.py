@@ -15,7 +15,7 @@ from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.commands.history import call_text, names_for
 from evennia_ai.config import ModelProfile, resolve_lenient, resolve_profile
 from evennia_ai.errors import AssistantError
-from evennia_ai.game.hearing import perceive
+from evennia_ai.game.hearing import hearers_of, perceive
 from evennia_ai.game.perception import plain
 from evennia_ai.game.settings import game_settings
 from evennia_ai.llm.probe import target_of
@@ -100,7 +100,8 @@ class CmdAITest(AICommand):
             raise UsageError(f"You are {name} yourself.")
         if character.location is None:
             raise UsageError(f"{name} is nowhere: nobody could speak to it.")
-        heard = perceive(kind, words, self.caller, character, script.config)
+        hearers = hearers_of(kind, self.caller, character)
+        heard = perceive(kind, words, self.caller, hearers, character)
         if not heard.addressed:
             raise UsageError(
                 f"{name} would not answer that: it is not meant for it "

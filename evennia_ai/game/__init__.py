@@ -1,1 +1,1 @@
-"""What touches Evennia's objects: hearing, perception, sleep state, settings, texts."""
+"""Code around Evennia's objects: hearing, perception, sleep state, settings."""

@@ -1,14 +1,14 @@
-# mypy: ignore-errors
-# A part of an untyped Evennia class: mypy sees only what it calls and not what it is.
-"""What the engine is given of an assistant: its settings, stores, model and figures."""
+"""What the engine uses of an assistant: settings, stores, model, token counts."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from evennia.typeclasses.attributes import NAttributeProperty
 
 from evennia_ai.config import (
     FIELDS,
@@ -24,103 +24,116 @@ from evennia_ai.game.game_time import minute_now
 from evennia_ai.game.settings import game_settings
 from evennia_ai.llm.tokenizers import count_for
 from evennia_ai.memory.episodic_index import EpisodicIndex
-from evennia_ai.memory.shared import WithHearsay
+from evennia_ai.memory.shared_search import SharedSearch
 from evennia_ai.messages import Audience, Message
 from evennia_ai.policy.audience import KnownLine, speakers_in
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.records.day_plan import block_line
 from evennia_ai.policy.records.goal_tree import goal_lines
+from evennia_ai.policy.records.shared_memory import read_scopes, select_scopes
 from evennia_ai.policy.tokens import CountText, UsageReport, count_message, estimate_tokens
-from evennia_ai.store.attributes import (
-    inspect_attribute,
-    read_attribute,
-    tell_once,
-)
+from evennia_ai.ports import GameScript, GameServices
+from evennia_ai.store.attributes import inspect_attribute, read_attribute, tell_once
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.lore_records import read_entries
 from evennia_ai.store.turns import TableTurns
 
-GUESSED_OVERHEAD = 2_500
+if TYPE_CHECKING:
+    Base = GameScript
+else:
+    Base = object
+
+T = TypeVar("T")
+
+GUESSED_OVERHEAD = 2_500  # tokens
 KEPT_REPORTS = 8
 RECENT_ENTRIES = 200
 CHARACTER_ATTRIBUTES = ("ai_lore", "ai_fillers", "ai_following")
 
 
-class AssistantContextMixin:
-    """The part of an `AssistantScript` that the engine touches; all of its state is in ``ndb``."""
+class AssistantContextMixin(Base):
+    """The part of an `AssistantScript` that the engine uses; its state is in ``ndb``."""
+
+    shared_services: ClassVar[Any]
+
+    def kept(self, name: str, make: Callable[[], T]) -> T:
+        """Return a value that ``ndb`` keeps; ``make()`` it at the first call."""
+        if getattr(self.ndb, name) is None:
+            setattr(self.ndb, name, make())
+        value: T = getattr(self.ndb, name)
+        return value
 
     @property
     def character(self) -> Any:
-        """The character whose mind this is."""
+        """Return the character of the assistant."""
         return self.obj
 
     @property
     def character_name(self) -> str:
-        """The character's name, as others know it."""
+        """Return the character's name, as others know it."""
         return str(self.obj.key)
 
     @property
-    def persona(self) -> Persona:
-        """Who the character is."""
-        persona, trouble = self.inspect_persona()
-        if trouble:
-            tell_once(self.obj, trouble)
-        return persona
+    def services(self) -> GameServices:
+        """Return what all assistants share, None in a process without the service."""
+        services: GameServices = self.ndb.services or self.shared_services
+        return services
 
-    @property
-    def services(self) -> Any:
-        """What the service gives to all assistants; None in a process without it."""
-        return self.ndb.services or self.shared_services
+    # --- the stores ---------------------------------------------------------------------------
 
     @property
     def conversation(self) -> TableConversation:
-        """The log of everything said and done."""
-        if self.ndb.conversation is None:
-            count = partial(count_message, count_text=self.count_text)
-            self.ndb.conversation = TableConversation(self.id, self.services.now, count)
-        return self.ndb.conversation
+        """Return the log of everything said and done."""
+        return self.kept("conversation", self._open_conversation)
+
+    def _open_conversation(self) -> TableConversation:
+        count = partial(count_message, count_text=self.count_text)
+        return TableConversation(self.id, self.services.now, count)
 
     @property
     def conversation_history(self) -> list[Message]:
-        """The stored messages in view, oldest first."""
+        """Return the stored messages in the view, oldest first."""
         return list(self.conversation.view())
 
     @property
     def inbox(self) -> TableInbox:
-        """What was heard."""
-        if self.ndb.inbox is None:
-            self.ndb.inbox = TableInbox(self.id, self.services.now)
-        return self.ndb.inbox
+        """Return the stored events."""
+        return self.kept("inbox", lambda: TableInbox(self.id, self.services.now))
 
     @property
     def turns(self) -> TableTurns:
-        """What was thought and done."""
-        if self.ndb.turns is None:
-            services = self.services
-            self.ndb.turns = TableTurns(
-                self.id, self.conversation, services.now, services.epoch, self.may_think
-            )
-        return self.ndb.turns
+        """Return the stored turns, model calls and tool calls."""
+        return self.kept("turns", self._open_turns)
+
+    def _open_turns(self) -> TableTurns:
+        services = self.services
+        return TableTurns(self.id, self.conversation, services.now, services.epoch, self.may_think)
+
+    # --- the settings -------------------------------------------------------------------------
 
     @property
     def config(self) -> AssistantConfig:
-        """The effective settings, resolved once a tick."""
+        """Return the effective settings, resolved once a tick."""
         if self.ndb.config is None:
             self.resolve_settings()
-        return self.ndb.config
+        config: AssistantConfig = self.ndb.config
+        return config
 
     @property
     def profile(self) -> ModelProfile:
-        """The model profile in force."""
+        """Return the model profile in use."""
         if self.ndb.profile is None:
             self.resolve_settings()
-        return self.ndb.profile
+        profile: ModelProfile = self.ndb.profile
+        return profile
 
     @property
     def complaints(self) -> list[str]:
-        """One sentence for each setting, and for each other thing stored on it or its character,
-        that could not be used, and for settings that do not fit together."""
+        """Return one sentence for each setting or stored value that cannot be used.
+
+        Also names settings that contradict each other. Reads the settings again.
+        """
         self.resolve_settings()
         strange = [inspect_attribute(self, "stopped")[1]]
         strange += [inspect_attribute(self.obj, name)[1] for name in CHARACTER_ATTRIBUTES]
@@ -129,9 +142,16 @@ class AssistantContextMixin:
         unfit = context_complaints(self.config, self.profile, self.prompt_overhead)
         return [*self.ndb.complaints, *filter(None, [*strange, trouble]), *unfit]
 
+    @property
+    def persona(self) -> Persona:
+        """Return the persona of the character; a problem with it is logged once."""
+        persona, trouble = self.inspect_persona()
+        if trouble:
+            tell_once(self.obj, trouble)
+        return persona
+
     def inspect_persona(self) -> tuple[Persona, str]:
-        """Who the character is, nobody in particular where its persona cannot be used; and what is
-        wrong with it, else an empty text."""
+        """Return the persona, an empty one if it cannot be used, and the problem, if any."""
         stored, trouble = inspect_attribute(self.obj, "ai_persona")
         try:
             return self.services.personas.resolve(stored), trouble
@@ -139,13 +159,13 @@ class AssistantContextMixin:
             return Persona(), str(error)
 
     def own_settings(self) -> dict[str, Any]:
-        """The settings stored on this assistant itself."""
+        """Return the settings stored on this assistant itself."""
         stored = {attribute.key for attribute in self.attributes.all()}
         found = {name: read_attribute(self, name) for name in FIELDS if name in stored}
         return {name: value for name, value in found.items() if value is not None}
 
     def resolve_settings(self) -> None:
-        """Read the settings anew. A bad value is passed over and named; the character lives on."""
+        """Read the settings again. A bad value is replaced by its default and reported."""
         game = game_settings()
         own = self.own_settings()
         chosen, complaints = resolve_lenient([game, own])
@@ -165,34 +185,40 @@ class AssistantContextMixin:
             tell_once(self, complaint)
 
     def tell_owner(self, trouble: str) -> None:
-        """One line in the log, and in ``aistatus`` until the next start."""
+        """Log a problem once, and show it in ``aistatus`` until the server restarts."""
         if trouble not in self.warnings:
             self.warnings.append(trouble)
             tell_once(self, trouble)
 
     @property
     def warnings(self) -> list[str]:
-        """What whoever looks after it should know, since the start."""
-        if self.ndb.warnings is None:
-            self.ndb.warnings = []
-        return self.ndb.warnings
+        """Return the problems reported since the server start."""
+        return self.kept("warnings", list)
+
+    # --- what belongs into a prompt -----------------------------------------------------------
+
+    @property
+    def memories(self) -> EpisodicIndex | SharedSearch:
+        """Return the search over its character's memories and those shared with it."""
+        indices, shared = self.services.memory_indices, self.services.shared_memory
+        own: EpisodicIndex = indices.of_character(self)
+        chosen = read_scopes(self.config.share_memory)
+        if not chosen:
+            return own
+        scopes = select_scopes(chosen, shared.labels_of(self.character))
+        told = [indices.of_scope(scope) for scope in scopes]
+        return SharedSearch(own, told, shared.still_told, self.character.dbref)
 
     def journalled_since(self, at: str, audience: Audience | None) -> list[str]:
-        """What was written into the journal since a time in ISO form and this audience may know,
-        None for what everybody may; of a journal that is loaded."""
+        """Return the journal entries written since an ISO time that an audience may know.
+
+        An audience of None selects what everybody may know. The journal must be loaded.
+        """
         entries = self.character.journal.newest(RECENT_ENTRIES, audience, self.config.discretion)
         return [entry["content"] for entry in entries if entry["timestamp"] >= at]
 
-    @property
-    def memories(self) -> EpisodicIndex | WithHearsay:
-        """What its character wrote down and takes to be so, ready to be searched; where it shares
-        its memories, with what others told it."""
-        services = self.services
-        return services.shared_memory.with_hearsay(self, services.recollections.of(self))
-
     def pins(self, audience: Audience | None) -> list[KnownLine]:
-        """What it keeps in mind for good and this audience may know, None for what everybody may,
-        a line each."""
+        """Return the pins that an audience may know (None: everybody), one line each."""
         strict = self.config.discretion == "strict"
         found = self.character.journal.pinned(audience, self.config.discretion)
         return [
@@ -203,8 +229,10 @@ class AssistantContextMixin:
         ]
 
     def goals(self, audience: Audience | None) -> list[KnownLine]:
-        """What it is after and this audience may know, a line each, within the room that is left
-        beside the pins; a third of that for pins at least."""
+        """Return the goals that an audience may know (None: everybody), one line each.
+
+        They take the tokens that the pins leave of ``pin_tokens``, but at least a third of it.
+        """
         config, count = self.config, self.count_text
         pinned = sum(count(line.text) for line in self.pins(audience))
         room = max(config.pin_tokens - pinned, config.pin_tokens // 3)
@@ -212,55 +240,33 @@ class AssistantContextMixin:
         return goal_lines(found, room, count, strict=config.discretion == "strict")
 
     def occupation(self) -> list[KnownLine]:
-        """What it is about at this time of its day, as far as that is planned: a line, or none."""
+        """Return the current part of the day plan as one line, or an empty list."""
         block = self.character.ai_plan.at(minute_now(self)) if self.config.daily_plan else None
         place = self.character.location
         return [block_line(block, place.key if place else "")] if block else []
 
+    # --- token counts and compactions ---------------------------------------------------------
+
     @property
     def count_text(self) -> CountText:
-        """Counts the tokens of a text, as its model does where that is known."""
+        """Return the token counter of its model if that is known, else an estimate."""
         model = self.config.llm_model or self.profile.model
         return count_for(model) or estimate_tokens
 
     @property
     def usage_reports(self) -> deque[UsageReport]:
-        """What the endpoint counted of the latest requests, and what we had estimated."""
-        if self.ndb.usage_reports is None:
-            self.ndb.usage_reports = deque(maxlen=KEPT_REPORTS)
-        return self.ndb.usage_reports
+        """Return the endpoint's latest token counts beside our estimates."""
+        return self.kept("usage_reports", lambda: deque(maxlen=KEPT_REPORTS))
 
-    @property
-    def prompt_overhead(self) -> int:
-        """Tokens that a request takes beside the conversation: tools, persona, situation. As it
-        was at the last prompt; a guess before the first."""
-        return int(self.ndb.prompt_overhead or GUESSED_OVERHEAD)
-
-    @prompt_overhead.setter
-    def prompt_overhead(self, tokens: int) -> None:
-        self.ndb.prompt_overhead = tokens
-
-    @property
-    def compaction_strikes(self) -> int:
-        """How often in a row no summary came of a compaction."""
-        return int(self.ndb.compaction_strikes or 0)
-
-    @compaction_strikes.setter
-    def compaction_strikes(self, count: int) -> None:
-        self.ndb.compaction_strikes = count
-
-    @property
-    def small_compactions(self) -> int:
-        """How many compactions in a row took out little, since the start."""
-        return int(self.ndb.small_compactions or 0)
-
-    @small_compactions.setter
-    def small_compactions(self, count: int) -> None:
-        self.ndb.small_compactions = count
+    # Tokens of the last request outside the conversation: tools, persona, situation.
+    prompt_overhead = NAttributeProperty(GUESSED_OVERHEAD, autocreate=False)
+    # Compactions in a row that produced no summary, and those that removed little.
+    compaction_strikes = NAttributeProperty(0, autocreate=False)
+    small_compactions = NAttributeProperty(0, autocreate=False)
 
     @property
     def compaction_cost(self) -> Mapping[str, int]:
-        """What was spent on the next compaction so far (`policy.limits.budgets`)."""
+        """Return what the next compaction has cost so far (`policy.limits.budgets`)."""
         return self.ndb.compaction_cost or {}
 
     @compaction_cost.setter

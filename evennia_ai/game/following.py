@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from evennia_ai.ports import Character
 from evennia_ai.store.attributes import read_attribute
 
 
-def follow_leader(character: Any, leader: Any) -> None:
-    """Go after the one it follows, through an exit that its feet may pass.
+def follow_leader(character: Character, leader: Any) -> None:
+    """Move the character after its leader, through an exit that it may traverse.
 
-    Called when the leader has left the place; does nothing where no such exit is.
+    Called when somebody has left the room. Does nothing if the character does not follow them, or
+    if no exit leads to where they are.
     """
     if read_attribute(character, "ai_following") != leader.dbref or character.location is None:
         return

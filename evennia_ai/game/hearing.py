@@ -1,18 +1,22 @@
-"""From what Evennia sends an object to what a character heard.
+"""From what Evennia sends a character to a stored event.
 
-Hearing needs no session: `at_msg_receive` gets every line with its type. A whisper carries no
-receivers and a line of speech only its finished sentence, so `SpeakerMixin` leaves the raw words
-and receivers on the speaker while they are spoken.
+A character hears without a session: `at_msg_receive` gets every line with its type. Such a line
+holds neither the raw words of speech nor the receivers of a whisper, so `SpeakerMixin` leaves both
+on the speaker while they are spoken.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-from evennia_ai.config import AssistantConfig
+from evennia.objects.models import ObjectDB
+from twisted.logger import Logger
+
+from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.perception import (
     display_name,
     is_assistant,
@@ -20,20 +24,30 @@ from evennia_ai.game.perception import (
     plain,
     without_article,
 )
+from evennia_ai.game.presence import is_chosen
+from evennia_ai.game.sleep_state import on_addressed
+from evennia_ai.game.texts import text
 from evennia_ai.messages import Heard
-from evennia_ai.policy.conversation.addressing import (
-    Candidate,
-    Hearing,
-    choose_responder,
-    judge_address,
-)
-from evennia_ai.policy.conversation.persona import render_persona
-from evennia_ai.policy.retrieval.relevance import score_texts
+from evennia_ai.policy.conversation.addressing import SPOKEN, Address, Hearing, judge_address
 from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.ports import Character, GameScript
+from evennia_ai.store.attributes import read_attribute, write_attribute
+from evennia_ai.store.backlog import Backlog
+from evennia_ai.turn.react_loop import EXPIRED
+
+if TYPE_CHECKING:
+    Base = GameScript
+else:
+    Base = object
+
+log = Logger()
 
 KINDS = {"say": "say", "whisper": "whisper", "pose": "emote"}
 MOVES = frozenset({"move", "traverse", "teleport", "follow"})
 QUOTED = re.compile(r'["“«„](.*)["”»“]', re.DOTALL)
+LINE_CHARS = 20_000
+URGENT = 7
+NOTEWORTHY = 4
 
 
 @dataclass(frozen=True)
@@ -45,8 +59,123 @@ class Utterance:
     whisper: bool
 
 
+class AssistantHearingMixin(Base):
+    """The part of an `AssistantScript` that stores what its character hears."""
+
+    def hear(self, kind: str, words: str, speaker: Any) -> None:
+        """Store what the character heard, then wake it if it must answer."""
+        if not self.is_on or self.services is None:
+            return
+        if self.character.dbref in getattr(speaker, "muted_assistants", ()):
+            return
+        try:
+            hearers = hearers_of(kind, speaker, self.character)
+            self.store_heard(perceive(kind, words, speaker, hearers, self.character))
+        except Exception:  # noqa: BLE001  # a game's hook failed; the speaker must not notice
+            log.failure("{name}: hearing failed; the line is lost", name=self.character_name)
+
+    def store_heard(self, heard: Heard) -> None:
+        """Store an event as the character's hook leaves it, and note who talks with it."""
+        changed = self.pass_hook(heard)
+        if changed is None:
+            return
+        self.backlog.put(changed)
+        if changed.kind in SPOKEN:
+            self.ndb.last_talk_at = self.services.clock.seconds()
+        if changed.addressed:
+            self.partners[changed.speaker] = self.services.now()
+
+    def pass_hook(self, heard: Heard) -> Heard | None:
+        """Return what the hook `at_ai_hear` makes of an event, None to drop it.
+
+        If the hook fails, return the event unchanged: words must not be lost.
+        """
+        try:
+            changed = self.character.at_ai_hear(heard)
+        except Exception:  # noqa: BLE001  # a builder's hook may raise anything
+            log.failure(
+                "{name}: at_ai_hear failed; storing the event unchanged", name=self.character_name
+            )
+            return heard
+        if changed is None:
+            return None
+        return replace(changed, text=clean_heard(changed.text, self.config.max_heard_chars))
+
+    @property
+    def backlog(self) -> Backlog:
+        """Stores events, and retries those that the database could not take yet."""
+        if self.ndb.backlog is None:
+            self.ndb.backlog = Backlog(
+                self.services.clock, self.inbox.put, self.attend_to, self.give_up
+            )
+        backlog: Backlog = self.ndb.backlog
+        return backlog
+
+    def attend_to(self, heard: Heard, event_id: int) -> None:
+        """Wake the assistant for a stored event, if the event must be answered."""
+        if self.services.switched_off and heard.addressed:
+            with suppress(StoreUnavailable):  # the event expires by its age
+                self.inbox.close([event_id], EXPIRED, self.services.switched_off)
+            self.tell("switched_off", [heard.speaker])
+            return
+        self.services.attend(self)
+        if heard.addressed:
+            on_addressed(self, heard)
+            self.wake()
+            for person in ObjectDB.objects.dbref_search(heard.speaker):
+                introduce(self.character, person)
+
+    def give_up(self, heard: Heard, error: StoreUnavailable) -> None:
+        """Tell the speaker that their line was not heard, because it could not be stored."""
+        log.error(
+            "{name} did not hear a line ({error}); telling its speaker",
+            name=self.character_name,
+            error=error,
+        )
+        if heard.addressed:
+            self.tell("unheard", [heard.speaker])
+
+    def tell(self, key: str, dbrefs: Iterable[str]) -> None:
+        """Tell people a line about the character that is not its own speech."""
+        for dbref in dbrefs:
+            for person in ObjectDB.objects.dbref_search(dbref):
+                person.msg(text(key, name=display_name(self.character, person)))
+
+    def notify(self, text: str, importance: int = 5) -> None:
+        """Tell the character about something in the game, such as the weather.
+
+        Args:
+            text: one sentence, from the character's point of view.
+            importance: 1 to 10. From 7 it takes a turn at once; from 4 it may react later; below
+                that it only knows.
+        """
+        if not self.is_on or self.services is None:
+            return
+        listeners = self.services.world.listeners(self.character)
+        line = clean_heard(text, self.config.max_heard_chars)
+        urgent = importance >= URGENT
+        self.backlog.put(
+            Heard("notice", "", "", line, listeners, addressed=urgent, reason="notice")
+        )
+        if importance >= NOTEWORTHY and not urgent:
+            self.ndb.news_at = self.services.clock.seconds()
+
+
+def introduce(character: Character, player: Any) -> None:
+    """Tell a player what the character is, the first time they talk to any assistant."""
+    if not player.has_account or read_attribute(player, "ai_introduced"):
+        return
+    try:
+        write_attribute(player, "ai_introduced", True)
+    except StoreUnavailable:
+        return  # their next line tries again
+    line = text("first_meeting", name=display_name(character, player))
+    if line:
+        player.msg(line)
+
+
 def split_message(text: Any) -> tuple[str, str]:
-    """The words and the type of what `msg` was given, which is a string or (string, options)."""
+    """Return the words and the type of what `msg` got: a string or (string, options)."""
     if isinstance(text, (tuple, list)):
         words = text[0] if text else ""
         options = text[1] if len(text) > 1 and isinstance(text[1], dict) else {}
@@ -54,26 +183,23 @@ def split_message(text: Any) -> tuple[str, str]:
     return str(text or ""), ""
 
 
-def spoken_part(line: str) -> str:
-    """The words inside a finished sentence such as ``Ann says, "hello"``; else the whole line."""
-    found = QUOTED.search(line)
-    return found.group(1) if found else line
-
-
 def words_of(kind: str, line: str, speaker: Any) -> str:
-    """What was said, raw where the speaker tells, else out of the finished line."""
-    utterance = getattr(speaker.ndb, "ai_utterance", None)
+    """Return the raw words if the speaker has them, else those in the line."""
     if kind == "emote":
-        return plain(line, 20_000)
+        return plain(line, LINE_CHARS)
+    utterance = getattr(speaker.ndb, "ai_utterance", None)
     if utterance:
-        return plain(utterance.words, 20_000)
-    return spoken_part(plain(line, 20_000))
+        return plain(utterance.words, LINE_CHARS)
+    whole = plain(line, LINE_CHARS)
+    found = QUOTED.search(whole)  # as in: Ann says, "hello"
+    return found.group(1) if found else whole
 
 
-def hearers_of(kind: str, speaker: Any, character: Any) -> list[Any]:
-    """Everybody but the character who heard it, the speaker first.
+def hearers_of(kind: str, speaker: Any, character: Character) -> list[Any]:
+    """Return everybody who heard it except the character, the speaker first.
 
-    A whisper's are its speaker and, where the speaker tells, its other receivers.
+    A whisper is heard by its speaker and, if the speaker has `SpeakerMixin`, by its other
+    receivers; everything else by all listeners in the room.
     """
     if kind == "whisper":
         utterance = getattr(speaker.ndb, "ai_utterance", None)
@@ -83,65 +209,63 @@ def hearers_of(kind: str, speaker: Any, character: Any) -> list[Any]:
     return [speaker, *(obj for obj in others if obj is not speaker and obj is not character)]
 
 
-def names_of(character: Any) -> tuple[str, ...]:
-    """What a character may be called by: its key, with or without an article, the key's first and
-    last word, its aliases."""
-    bare = without_article(character.key)
-    parts = bare.split()
-    names = [character.key, bare, *parts[:1], *parts[-1:], *character.aliases.all()]
-    return tuple(name for name in dict.fromkeys(names) if len(name) > 1)
+def perceive(kind: str, words: str, speaker: Any, hearers: Sequence[Any], character: Any) -> Heard:
+    """Make an event of something heard and decide whether it must be answered.
 
-
-def is_chosen(character: Any, colleagues: Sequence[Any], speaker: Any, words: str) -> bool:
-    """True where this character answers what is meant for nobody in particular."""
-    if not colleagues:
-        return True
-    everyone = [character, *colleagues]
-    near = score_texts(words, [render_persona(obj.assistant.persona) for obj in everyone])
-    candidates = [
-        Candidate(obj.dbref, obj.assistant.last_exchange_with(speaker.dbref), score)
-        for obj, score in zip(everyone, near, strict=True)
-    ]
-    return bool(choose_responder(candidates) == character.dbref)
-
-
-def perceive(
-    kind: str,
-    words: str,
-    speaker: Any,
-    character: Any,
-    config: AssistantConfig,
-) -> Heard:
-    """Make an event of something heard, and judge whether it calls for an answer."""
-    hearers = hearers_of(kind, speaker, character)
-    others = [obj for obj in hearers if obj is not speaker]
-    colleagues = [obj for obj in others if is_assistant(obj)]
+    Args:
+        kind: what was perceived, such as ``say`` or ``give``.
+        words: what was said, or the name of what was given.
+        speaker: the object that did it.
+        hearers: everybody who heard it except the character, the speaker among them.
+        character: the character that heard it.
+    """
     from_assistant = is_assistant(speaker)
     hops = (speaker.ndb.ai_hops or 0) if from_assistant else 0
-    players = len(others) - len(colleagues)
-    address = judge_address(
-        Hearing(
-            kind=kind,
-            text=words,
-            names=names_of(character),
-            other_names=tuple(name for obj in others for name in names_of(obj)),
-            alone=not players,
-            in_conversation=character.assistant.is_in_conversation(speaker.dbref),
-            chosen=is_chosen(character, colleagues, speaker, words),
-            from_assistant=from_assistant,
-            players_listen=bool(players) or not from_assistant,
-            hops=hops,
-            max_hops=config.max_hops,
-        )
-    )
+    address = judge(kind, words, speaker, hearers, character, hops)
     return Heard(
         kind=kind,
         speaker=speaker.dbref,
         speaker_name=display_name(speaker, character),
-        text=clean_heard(words, config.max_heard_chars),
+        text=clean_heard(words, character.assistant.config.max_heard_chars),
         audience=frozenset(obj.dbref for obj in hearers),
         private=kind == "whisper" or (from_assistant and bool(speaker.ndb.ai_in_confidence)),
         addressed=address.addressed,
         hops=hops,
         reason=address.reason,
     )
+
+
+def judge(
+    kind: str, words: str, speaker: Any, hearers: Sequence[Any], character: Any, hops: int
+) -> Address:
+    """Decide whether the character must answer; see `judge_address` for the rules."""
+    script, from_assistant = character.assistant, is_assistant(speaker)
+    others = [obj for obj in hearers if obj is not speaker]
+    colleagues = [obj for obj in others if is_assistant(obj)]
+    players = len(others) - len(colleagues)
+    return judge_address(
+        Hearing(
+            kind=kind,
+            text=words,
+            names=names_of(character),
+            other_names=tuple(name for obj in others for name in names_of(obj)),
+            alone=not players,
+            in_conversation=script.is_in_conversation(speaker.dbref),
+            chosen=is_chosen(character, colleagues, speaker, words),
+            from_assistant=from_assistant,
+            players_listen=bool(players) or not from_assistant,
+            hops=hops,
+            max_hops=script.config.max_hops,
+        )
+    )
+
+
+def names_of(character: Any) -> tuple[str, ...]:
+    """Return what a character may be called.
+
+    That is its key with and without an article, the first and last word of its key, its aliases.
+    """
+    bare = without_article(character.key)
+    parts = bare.split()
+    names = [character.key, bare, *parts[:1], *parts[-1:], *character.aliases.all()]
+    return tuple(name for name in dict.fromkeys(names) if len(name) > 1)

@@ -1,4 +1,4 @@
-"""What players read with ``help minds``: in the game's own words or translated, as all `texts`."""
+"""The help entry ``help minds`` for players; its lines are in `texts`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Any
 
 from evennia_ai.game.texts import text
 
-# Evennia writes it with a capital at each word: "AI" would become "Ai".
+# Evennia capitalises each word of a category: "AI" would become "Ai".
 HELP_CATEGORY = "Thinking characters"
 SUBTOPICS = ("privacy", "forget", "mute")
 
 
 def minds_entry() -> dict[str, Any]:
-    """The entry, in the form of Evennia's help files."""
+    """Return the help entry in the form of Evennia's help files."""
     subtopics = [f"## {text(f'topic_{name}')}\n\n{text(f'help_{name}')}" for name in SUBTOPICS]
     return {
         "key": "minds",
@@ -22,5 +22,5 @@ def minds_entry() -> dict[str, Any]:
     }
 
 
-# Evennia reads this once, when the server starts.
+# Evennia reads this list once, when the server starts.
 HELP_ENTRY_DICTS = [minds_entry()]

@@ -1,5 +1,7 @@
-"""What a character perceives of the world right now. Reads, never writes, and asks no database for
-what is around: contents and Attributes come from Evennia's caches."""
+"""What a character perceives of the world now.
+
+Nothing here writes. Contents and Attributes come from Evennia's caches, not from the database.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from evennia.utils.ansi import strip_ansi
 from evennia_ai.messages import Audience
 from evennia_ai.policy.conversation.lore import EVERYBODY, QUEST, LoreEntry
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.ports import Situation
+from evennia_ai.ports import Character, Situation
 from evennia_ai.store.attributes import read_attribute, tell_once
 from evennia_ai.store.lore_records import LoreRecords, read_entries
 
@@ -23,18 +25,18 @@ ARTICLE = re.compile(r"\A(?:an?|the|some|der|die|das|ein|eine|le|la|el)\s+", re.
 
 
 def is_assistant(obj: Any) -> bool:
-    """True for a character with a mind that is awake and its own."""
+    """True for a character whose assistant is on and whom no player controls."""
     script = getattr(obj, "assistant", None)
     return bool(script and script.is_on and not obj.has_account)
 
 
 def can_hear(obj: Any) -> bool:
-    """True for whoever has ears: somebody's puppet, or a character with a mind."""
+    """True for a character that a player controls and for an assistant's character."""
     return bool(obj.has_account) or is_assistant(obj)
 
 
-def listening_objects(character: Any) -> list[Any]:
-    """Everybody who would hear the character speak aloud."""
+def listening_objects(character: Character) -> list[Any]:
+    """Return everybody who would hear the character speak aloud."""
     location = character.location
     if location is None:
         return []
@@ -42,19 +44,23 @@ def listening_objects(character: Any) -> list[Any]:
 
 
 def plain(text: Any, limit: int = 200) -> str:
-    """A text of the game without markup, on one line."""
+    """Return a text without markup, on one line of at most ``limit`` characters."""
     return clean_heard(strip_ansi(str(text or "")), limit)
 
 
 def display_name(obj: Any, looker: Any) -> str:
-    """What the looker calls it, without markup, and without a colon, after which a prompt would
-    take the rest of a name for words."""
+    """Return the name that the looker sees, without markup and without colons.
+
+    In a prompt, what follows a colon would read as the words of that person.
+    """
     return plain(obj.get_display_name(looker=looker)).replace(":", " ").strip() or obj.key
 
 
 def find_named(name: str, candidates: Iterable[Any], looker: Any) -> Any | None:
-    """The one candidate that goes by a name: key, alias or display name, in any case; else one
-    with a word in its name that begins so, where that is only one."""
+    """Return the candidate with a name: key, alias or display name, in any case.
+
+    If none has that name, return the only candidate with a word that begins with it, else None.
+    """
     here = list(candidates)
     exact = all_named(name, here, looker)
     if exact:
@@ -66,66 +72,73 @@ def find_named(name: str, candidates: Iterable[Any], looker: Any) -> Any | None:
 
 
 def all_named(name: str, candidates: Iterable[Any], looker: Any) -> list[Any]:
-    """All candidates that go by a name: key, alias or display name, in any case."""
+    """Return all candidates with a name: key, alias or display name, in any case."""
     wanted = spelled(name)
     return [obj for obj in candidates if wanted in known_names(obj, looker)]
 
 
 def spelled(name: str) -> str:
-    """A name as a model writes it, as it is compared."""
+    """Return a name that a model wrote in the form in which names are compared."""
     return name.strip().lower().lstrip("@#")
 
 
 def known_names(obj: Any, looker: Any) -> list[str]:
-    """All the names of a thing, in lower case, without a leading article."""
+    """Return an object's names in lower case, with and without an article."""
     names = [obj.key, display_name(obj, looker), *obj.aliases.all()]
     lowered = [name.lower() for name in names]
     return [*lowered, *map(without_article, lowered)]
 
 
 def without_article(name: str) -> str:
-    """A name without the article it begins with: "the old guard" → "old guard"."""
+    """Return a name without its leading article: "the old guard" → "old guard"."""
     return ARTICLE.sub("", name).strip() or name
 
 
 class EvenniaPerception:
-    """The `World` port over Evennia's objects and a game's lore."""
+    """The `World` port over Evennia's objects and the game's lore."""
 
-    def __init__(self, shelf: LoreRecords) -> None:
-        self.shelf = shelf
+    def __init__(self, records: LoreRecords) -> None:
+        self._records = records
 
-    def listeners(self, character: Any) -> Audience:
-        """Dbrefs of everybody who would hear it speak aloud."""
+    def listeners(self, character: Character) -> Audience:
+        """Return the dbrefs of everybody who would hear the character speak aloud."""
         return frozenset(obj.dbref for obj in listening_objects(character))
 
-    def situation(self, character: Any) -> Situation:
-        """What it sees around it, as its own hook leaves it."""
+    def situation(self, character: Character) -> Situation:
+        """Return what the character sees, as its hook `at_ai_situation` leaves it."""
         seen: Situation = character.at_ai_situation(look_around(character))
         return seen
 
-    def lore(self, character: Any, audience: Audience) -> tuple[Sequence[LoreEntry], Audience]:
-        """All lore, the character's own with it, and the labels of those who know and hear it."""
+    def lore(
+        self, character: Character, audience: Audience
+    ) -> tuple[Sequence[LoreEntry], Audience]:
+        """Return all lore with the character's own, and the labels of what may be used.
+
+        A label is in the result if the character knows such lore and the audience may hear it.
+        """
         own, troubles = read_entries(read_attribute(character, "ai_lore"))
         for trouble in troubles:
             tell_once(character, trouble)
-        return [*self.shelf.entries(), *own], knowledge_labels(character, audience)
+        return [*self._records.entries(), *own], knowledge_labels(character, audience)
 
-    def name_of(self, character: Any, dbref: str) -> str:
-        """What the character calls somebody, wherever he is; empty where there is nobody."""
+    def name_of(self, character: Character, dbref: str) -> str:
+        """Return what the character calls somebody, empty if nobody has that dbref."""
         found = ObjectDB.objects.dbref_search(dbref) if dbref else ()
         return display_name(found[0], character) if found else ""
 
-    def looks_of(self, character: Any, dbref: str) -> str:
-        """What somebody or something within its sight looks like now, empty for any other."""
+    def looks_of(self, character: Character, dbref: str) -> str:
+        """Return the description of an object in sight, empty for any other."""
         place = character.location
         near = [place, *place.contents, *character.contents] if place else []
         seen = (obj for obj in near if obj.dbref == dbref and obj.access(character, "view"))
         return next((plain(obj.db.desc, DESCRIPTION_CHARS) for obj in seen), "")
 
 
-def knowledge_labels(character: Any, audience: Audience) -> frozenset[str]:
-    """The scopes a character knows by its tags and its place, and the quest flags that all of its
-    listeners have."""
+def knowledge_labels(character: Character, audience: Audience) -> frozenset[str]:
+    """Return the scopes that a character knows by tags, place and listeners.
+
+    A quest flag is among them if every listener in the audience has it.
+    """
     labels = {EVERYBODY}
     for key, category in tags_of(character):
         labels.add(f"faction:{key}" if category == "faction" else f"tag:{key}")
@@ -141,12 +154,12 @@ def knowledge_labels(character: Any, audience: Audience) -> frozenset[str]:
 
 
 def tags_of(obj: Any) -> list[tuple[str, str | None]]:
-    """An object's tags with their categories."""
+    """Return an object's tags as (key, category) pairs."""
     return list(obj.tags.all(return_key_and_category=True))
 
 
-def look_around(character: Any) -> Situation:
-    """What a character sees around it."""
+def look_around(character: Character) -> Situation:
+    """Return what a character sees around it."""
     location = character.location
     if location is None:
         return Situation()
@@ -166,8 +179,8 @@ def look_around(character: Any) -> Situation:
     )
 
 
-def describe_exit(exit_obj: Any, character: Any) -> str:
-    """An exit with where it leads."""
+def describe_exit(exit_obj: Any, character: Character) -> str:
+    """Return the name of an exit and of the place it leads to."""
     name = display_name(exit_obj, character)
     if exit_obj.destination is None:
         return name
@@ -178,10 +191,10 @@ TOO_HIGH = "Developer"
 
 
 def excessive_rights(character: Any) -> str | None:
-    """Why a model must not act through this character, None where it may.
+    """Return why a model must not act through a character, None if it may.
 
-    Evennia caches a superuser's lock bypass when the character is puppeted and does not clear it
-    when the superuser leaves, so that it could still run ``py`` (measured): it is computed anew.
+    Evennia caches a superuser's lock bypass when they puppet the character and keeps it after they
+    leave, so that the character could still run ``py`` (measured). It is computed again here.
     """
     character.locks.cache_lock_bypass(character)
     if character.is_superuser or character.locks.lock_bypass:

@@ -1,34 +1,70 @@
-"""The Django setting ``AI_ASSISTANT``, whatever a game wrote there."""
+"""The Django setting ``AI_ASSISTANT``, which may hold wrong values."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from django.conf import settings
+from twisted.logger import Logger
 
 from evennia_ai.config import FIELDS
+from evennia_ai.errors import ConfigError
+
+log = Logger()
+T = TypeVar("T")
 
 
 def game_settings() -> Mapping[str, Any]:
-    """The whole setting; empty where it is none."""
+    """Return the whole setting; an empty mapping if it is missing or not a mapping."""
     found = getattr(settings, "AI_ASSISTANT", None)
     return found if isinstance(found, Mapping) else {}
 
 
 def game_setting(name: str, default: Any) -> Any:
-    """One of the upper-case entries, which are for the whole game."""
+    """Return one of the upper-case entries, which apply to the whole game."""
     found = game_settings().get(name)
     return default if found is None else found
 
 
-def settings_complaints() -> list[str]:
-    """One sentence for each thing that is wrong with the setting's own form."""
+class SettingReader:
+    """Reads the game-wide entries and keeps a complaint about each wrong one.
+
+    Attributes:
+        complaints: one sentence for each problem; `aistatus` shows them.
+    """
+
+    def __init__(self) -> None:
+        self.complaints = find_complaints()
+
+    def read(self, name: str, make: Callable[[Any], T], default: Any) -> T:
+        """Return ``make(value)`` of one entry, or ``make(default)`` if that fails.
+
+        A typo in a setting, or in a module that it names, must not stop all assistants. Raises
+        only what ``make`` raises for the default.
+        """
+        try:
+            return make(game_setting(name, default))
+        except (ConfigError, TypeError, ValueError, AttributeError) as error:
+            self.complain(f"AI_ASSISTANT['{name}']: {error}")
+        except Exception as error:  # noqa: BLE001  # a game's module may raise anything
+            self.complaints.append(f"AI_ASSISTANT['{name}']: {type(error).__name__}: {error}")
+            log.failure("evennia_ai: {complaint}", complaint=self.complaints[-1])
+        return make(default)
+
+    def complain(self, complaint: str) -> None:
+        """Keep a complaint and log it."""
+        self.complaints.append(complaint)
+        log.warn("evennia_ai: {complaint}", complaint=complaint)
+
+
+def find_complaints() -> list[str]:
+    """Return one sentence for each problem with the form of the setting."""
     found = getattr(settings, "AI_ASSISTANT", None)
     if found is not None and not isinstance(found, Mapping):
         return [f"AI_ASSISTANT must be a dictionary, not {found!r}."]
-    strange = [str(key) for key in game_settings() if not _is_known(key)]
-    return [f"AI_ASSISTANT has an unknown entry '{key}'." for key in sorted(strange)]
+    unknown = [str(key) for key in game_settings() if not _is_known(key)]
+    return [f"AI_ASSISTANT has an unknown entry '{key}'." for key in sorted(unknown)]
 
 
 def _is_known(key: Any) -> bool:

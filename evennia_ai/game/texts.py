@@ -1,9 +1,9 @@
-"""Every line a player may see that no model wrote, in one place.
+"""Every line that players may see and that no model wrote.
 
-A game overrides any of them with ``AI_ASSISTANT["TEXTS"] = {"fallback": "…"}``; an empty text turns
-``first_meeting`` off. They are translated by gettext in the server's ``LANGUAGE_CODE``, where
-``USE_I18N`` is on (Evennia's default is off). What only builders and admins meet stands, in
-English, where it is said.
+A game overrides a line with ``AI_ASSISTANT["TEXTS"] = {"fallback": "…"}``; an empty text turns
+``first_meeting`` off. Gettext translates the lines into the server's ``LANGUAGE_CODE`` if
+``USE_I18N`` is True (Evennia's default is False). Lines that only builders and admins see are in
+English, in the modules that show them.
 """
 
 from __future__ import annotations
@@ -116,11 +116,11 @@ FILLER_KEYS = ("filler_1", "filler_2", "filler_3")
 
 
 def text(key: str, **values: Any) -> str:
-    """A line for players, in the game's own words or translated, with its values filled in."""
+    """Return a line for players, the game's own or the translated one."""
     own = game_setting("TEXTS", {})
     line = own.get(key) if isinstance(own, dict) else None
     if line is not None:
-        # A line that cannot be used is complained of at the start; players shall not suffer it.
+        # `check_texts` reports a line that cannot be used; players see the default instead.
         with suppress(KeyError, IndexError, ValueError):
             return str(line).format(**values) if values else str(line)
     words: str = gettext(TEXTS[key])
@@ -128,17 +128,20 @@ def text(key: str, **values: Any) -> str:
 
 
 def check_texts(own: dict[str, str]) -> None:
-    """Raise ConfigError where a game overrides a line there is not, or with unknown fields."""
+    """Raise ConfigError if a game overrides an unknown line or uses unknown fields."""
     for key, line in own.items():
         if key not in TEXTS:
-            raise ConfigError(f"There is no '{key}'. There are: {', '.join(TEXTS)}.")
+            raise ConfigError(f"there is no line '{key}'. The lines are: {', '.join(TEXTS)}.")
         known = {name: 0 if name == "count" else "" for name in fields_of(TEXTS[key])}
         try:
             line.format(**known)
         except (KeyError, IndexError, ValueError, AttributeError) as error:
-            raise ConfigError(f"'{key}' cannot be used: {error!r}.") from error
+            raise ConfigError(
+                f"the line '{key}' cannot be used: {error!r}. It may contain these fields: "
+                f"{', '.join(known) or 'none'}."
+            ) from error
 
 
 def fields_of(line: str) -> list[str]:
-    """The names of what is filled in."""
+    """Return the names of the fields in a line."""
     return sorted(name for _, name, _, _ in Formatter().parse(line) if name)

@@ -1,7 +1,7 @@
-"""What those present notice while a character thinks: that it is typing, and, where that lasts,
-a line of what it does meanwhile. Neither is speech; no assistant hears or answers it.
+"""What players see while a character thinks: typing indicator and filler line.
 
-Both hang on the signals `thinking_started` and `thinking_finished`, and nothing else knows of them.
+A filler line is no speech: no assistant hears or answers it. Both are driven only by the signals
+`thinking_started` and `thinking_finished`.
 """
 
 from __future__ import annotations
@@ -18,39 +18,45 @@ from evennia_ai.game.perception import display_name, listening_objects
 from evennia_ai.game.texts import FILLER_KEYS, text
 from evennia_ai.messages import Audience
 from evennia_ai.policy.sanitize import spoken_words
+from evennia_ai.ports import Character, Script
+from evennia_ai.scheduling import Clock
 from evennia_ai.signals import thinking_finished, thinking_started
 
 log = Logger()
 
-# The type of the line, which `hearing.KINDS` does not have: no assistant takes it for an emote.
+# The type of a filler line. It is not in `hearing.KINDS`, so no assistant hears it as an emote.
 FILLER = "ai_filler"
-# Clients forget who is not named again; Evennia 6.1 after 5 s.
+# Clients drop an indicator that is not repeated; Evennia 6.1 does so after 5 s.
 REPEAT_S = 2.0
 STAFF_NUMBER = re.compile(r"\(#\d+\)\Z")
-# Evennia 6.1 puts the name into HTML and into a CSS selector as it is. Nothing in ASCII but words
-# is safe in both, so the rest is shown by characters that look alike.
+# Evennia 6.1 puts the name unescaped into HTML and into a CSS selector. Of ASCII, only letters,
+# digits, "_" and "-" are safe in both; similar characters replace the rest.
 LOOK_ALIKES = {" ": "\u2002", "'": "\u02bc", '"': "\u201d", "<": "\u2039", ">": "\u203a"}
 UNSAFE = re.compile(r"[^\w-]", re.ASCII)
 
 
 @dataclass
 class Thought:
-    """A character that is thinking at this moment, and who was told so.
+    """A character that is thinking now, and the sessions that show it.
 
-    ``told`` goes by the session's number (sessions of one address are equal): the session and the
-    name it was shown.
+    Attributes:
+        told: the session and the name it was shown, by the session's number. Sessions of one
+            address compare as equal, so they cannot be the keys.
+        calls: the delayed calls, by name.
     """
 
-    script: Any
-    character: Any
+    script: Script
+    character: Character
     audience: Audience
     private: bool
     told: dict[int, tuple[Any, str]] = field(default_factory=dict)
     calls: dict[str, Any] = field(default_factory=dict)
 
     def witnesses(self) -> list[Any]:
-        """Who may notice it now: of a whisper its parties, else everybody present, but for those
-        who want to hear nothing of the character."""
+        """Return who may see it now: the parties of a whisper, else everybody present.
+
+        Players who muted the character are left out.
+        """
         me = self.character
         present = listening_objects(me) if me.pk else []
         meant = [obj for obj in present if not self.private or obj.dbref in self.audience]
@@ -58,34 +64,38 @@ class Thought:
 
 
 class TypingIndicator:
-    """Shows that characters think, from `connect` to `disconnect`."""
+    """Shows that characters think, between `connect` and `disconnect`.
 
-    def __init__(self, clock: Any, typing: bool = True) -> None:
-        """``typing`` False leaves the line and shows nobody typing."""
+    Args:
+        clock: repeats the indicator and delays the filler lines.
+        typing: False shows no typing indicator, only filler lines.
+    """
+
+    def __init__(self, clock: Clock, typing: bool = True) -> None:
         self.clock = clock
         self.typing = typing
         self.thoughts: dict[int, Thought] = {}
 
     def connect(self) -> None:
-        """Begin to listen to the signals."""
+        """Start to receive the signals."""
         thinking_started.connect(self.begin)
         thinking_finished.connect(self.end)
 
     def disconnect(self) -> None:
-        """Take back what is shown and listen no more."""
+        """Stop receiving the signals and clear every indicator."""
         thinking_started.disconnect(self.begin)
         thinking_finished.disconnect(self.end)
         self.clear()
 
     def clear(self) -> None:
-        """Take back everything that is shown."""
+        """Clear every indicator."""
         for thought in list(self.thoughts.values()):
             self.end(thought.script)
 
     def begin(
-        self, sender: Any, character: Any, audience: Audience, private: bool, **kwargs: Any
+        self, sender: Script, character: Character, audience: Audience, private: bool, **kwargs: Any
     ) -> None:
-        """A turn of thought has begun."""
+        """Show the indicator at the start of a turn and plan the filler line."""
         self.end(sender)
         thought = Thought(sender, character, audience, private)
         self.thoughts[id(sender)] = thought
@@ -95,8 +105,8 @@ class TypingIndicator:
         if delay_s:
             thought.calls["filler"] = self.clock.callLater(delay_s, self.fill, thought, delay_s)
 
-    def end(self, sender: Any, **kwargs: Any) -> None:
-        """The turn has ended, however it did."""
+    def end(self, sender: Script, **kwargs: Any) -> None:
+        """Clear the indicator and cancel the filler line at the end of a turn."""
         thought = self.thoughts.pop(id(sender), None)
         if thought is None:
             return
@@ -107,9 +117,9 @@ class TypingIndicator:
             tell_typing(session, name, state=False)
 
     def show(self, thought: Thought) -> None:
-        """Tell everybody who may notice, who has come meanwhile too, and again in a while.
+        """Show the indicator to all witnesses, and again every `REPEAT_S` seconds.
 
-        A deleted assistant sends no signal any more: this is where its thinking ends.
+        A deleted assistant sends no signal; its indicator is cleared here.
         """
         if not thought.script.pk:
             self.end(thought.script)
@@ -123,30 +133,30 @@ class TypingIndicator:
         thought.calls["show"] = self.clock.callLater(REPEAT_S, self.show, thought)
 
     def fill(self, thought: Thought, seconds: float) -> None:
-        """Bridge the time by a line."""
+        """Show a filler line after ``seconds`` without an answer."""
         if not thought.script.pk or not thought.script.may_think():
             return
         character = thought.character
         try:
             line = character.at_ai_thinking(seconds)
         except Exception:  # noqa: BLE001  # a builder's hook must not cost the player the answer
-            log.failure("{name}: at_ai_thinking failed", name=character.key)
+            log.failure("{name}: at_ai_thinking failed; no filler line", name=character.key)
             return
         send_filler(character, line or "", thought.witnesses())
 
 
 def shown_name(character: Any, looker: Any) -> str:
-    """The character's name for this looker, without the number that staff is shown."""
+    """Return the name that the looker sees, without the number that staff is shown."""
     return STAFF_NUMBER.sub("", display_name(character, looker))
 
 
 def harmless_name(name: str) -> str:
-    """The name in characters that mean nothing to HTML and to a CSS selector."""
+    """Return a name in characters that have no meaning in HTML and in a CSS selector."""
     return UNSAFE.sub(look_alike, name)
 
 
 def look_alike(match: re.Match[str]) -> str:
-    """What stands for one character of ASCII; all others stay."""
+    """Return the replacement of one ASCII character; any other character stays."""
     char = match[0]
     if not char.isascii() or not char.isprintable():
         return char
@@ -154,7 +164,7 @@ def look_alike(match: re.Match[str]) -> str:
 
 
 def tell_typing(session: Any, name: str, state: bool) -> bool:
-    """Tell a client in its own way who is typing or has stopped; False where it has none."""
+    """Tell a client that somebody types or stopped; return False if it cannot."""
     way = way_to_tell(session)
     if way == "is_typing":
         tell_by_evennia(session, harmless_name(name), state)
@@ -164,10 +174,10 @@ def tell_typing(session: Any, name: str, state: bool) -> bool:
 
 
 def way_to_tell(session: Any) -> str:
-    """``is_typing``, ``ai_typing`` or nothing: what this client can show.
+    """Return the message that a client understands: ``is_typing``, ``ai_typing``, "".
 
-    A web client has said so itself (an unknown message would be an error on its screen); of the
-    others, those that speak GMCP or MSDP.
+    A web client must have announced it, because it shows an unknown message as an error. Other
+    clients must speak GMCP or MSDP.
     """
     flags = session.protocol_flags
     if not flags.get("ISTYPING", True):
@@ -179,14 +189,17 @@ def way_to_tell(session: Any) -> str:
 
 
 def is_plain_web_client(session: Any) -> bool:
-    """True for Evennia's own web client and its like, False for GMCP and such over a websocket."""
+    """True for Evennia's web client, False for other clients that use its websocket."""
     client = str(session.protocol_flags.get("CLIENTNAME", ""))
     return str(session.protocol_key).startswith("webclient") and "mudstandards.org" not in client
 
 
 def tell_by_evennia(session: Any, name: str, state: bool) -> None:
-    """Tell Evennia's own plugin, which needs its settings once before: it asks for them at login
-    only, and in vain where the player enters the game later."""
+    """Send the message of Evennia's own typing plugin.
+
+    The plugin needs its settings first. It asks for them at login, which is too early for a player
+    who enters the game later.
+    """
     if not session.ndb.ai_typing_ready:
         from evennia.server.is_typing import is_typing_setup
 
@@ -196,8 +209,12 @@ def tell_by_evennia(session: Any, name: str, state: bool) -> None:
 
 
 def choose_filler(lines: Any, number: int) -> str | None:
-    """The builder's lines (one text, or a list) in turn, or ours where there are none at all; None
-    for an empty list."""
+    """Return one of the builder's filler lines in turn, None if their list is empty.
+
+    Args:
+        lines: one text or a list; None uses the lines of `texts`.
+        number: how many filler lines the character has shown.
+    """
     if lines is None:
         lines = [text(key) for key in FILLER_KEYS]
     listed = [lines] if isinstance(lines, str) else list(lines)
@@ -206,7 +223,7 @@ def choose_filler(lines: Any, number: int) -> str | None:
 
 
 def send_filler(character: Any, line: str, witnesses: Sequence[Any]) -> None:
-    """Show what the character does meanwhile to each who may notice, by the name they know."""
+    """Show a filler line to each witness, with the character's name as they know it."""
     limit = character.assistant.config.max_speech_chars
     deed = spoken_words(without_name(line, character.key), character.key, limit)
     if not deed:
@@ -217,5 +234,5 @@ def send_filler(character: Any, line: str, witnesses: Sequence[Any]) -> None:
 
 
 def without_name(line: str, name: str) -> str:
-    """A builder's line without the name, which may or may not stand before it."""
+    """Return a builder's line without the character's name, if it starts with it."""
     return re.sub(rf"\A\s*{re.escape(name)}\s+", "", line)

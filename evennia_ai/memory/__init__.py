@@ -1,1 +1,1 @@
-"""What characters remember, made findable: indices that can be rebuilt from the journal and log."""
+"""Search over what characters remember; journal and log can rebuild every index."""

@@ -1,5 +1,4 @@
-"""One search over all that a character remembers: its notes, what it knows of others, and long
-ago."""
+"""One search over journal, entity profiles and long-term memory."""
 
 from __future__ import annotations
 
@@ -10,19 +9,26 @@ from typing import Any
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.errors import MemoryUnavailable
-from evennia_ai.memory.long_term import recall_by_meaning
 from evennia_ai.messages import Audience
+from evennia_ai.policy.records.long_term import agent_of, best_rows, permitted_keys, select_true
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.retrieval.rerank import fuse_ranks, newest_first
+from evennia_ai.ports import Character, Script
 
-LOOKED_AT = 24
+CANDIDATES = 24
+SPARE = 2  # ask for more rows than are wanted: some may have been corrected meanwhile
 
 
 @dataclass(frozen=True)
 class Hit:
-    """A record that was found. ``score`` is that of the search over notes and values, which means
-    something only beside others of the same search, ``likeness`` that of long-term memory; None
-    where it was not found there."""
+    """A record that was found.
+
+    Attributes:
+        record: the record as it is now.
+        score: the score in the search over journal and profiles; only comparable within one
+            search. None if that search did not find it.
+        likeness: the score in long-term memory; None if that search did not find it.
+    """
 
     record: Record
     score: float | None
@@ -31,25 +37,25 @@ class Hit:
 
 @inlineCallbacks
 def search_all_memories(
-    script: Any, character: Any, query: str, audience: Audience
+    script: Script, character: Character, query: str, audience: Audience
 ) -> Generator[Deferred[Any], Any, list[Hit]]:
-    """Everything that fits some words and that an audience may know of (P9), best first.
+    """Search everything that the character remembers and the audience may know (P9).
 
     Args:
         script: the assistant.
         character: its character.
-        query: what is looked for.
-        audience: dbrefs of everybody who will hear what comes of it; of nobody, what is public.
+        query: the words to search for.
+        audience: dbrefs of everybody who will hear the result; an empty one finds what is public.
 
-    Fires with the hits; where long-term memory is down, with those among notes and values. Fails
-    with StoreUnavailable and TurnAborted.
+    Fires with the hits, best first; if long-term memory is unavailable, with those of the journal
+    and the profiles. Fails with StoreUnavailable and TurnAborted.
     """
     yield script.memories.prepare(script.services, [query])
     discretion, now = script.config.discretion, script.services.now()
-    near = script.memories.search(query, LOOKED_AT, audience, now, discretion)
+    near = script.memories.search(query, CANDIDATES, audience, now, discretion)
     try:
-        far = yield recall_by_meaning(script, character, query, LOOKED_AT, audience)
-    except MemoryUnavailable:  # its own notes are what there is then; `aistatus` says so
+        far = yield search_long_term(script, character, query, CANDIDATES, audience)
+    except MemoryUnavailable:  # `aistatus` shows why
         far = []
     scores = {hit.record["id"]: hit.score for hit in near}
     likenesses = {record["id"]: likeness for record, likeness in far}
@@ -58,3 +64,22 @@ def search_all_memories(
         Hit(record, scores.get(record["id"]), likenesses.get(record["id"]))
         for record in newest_first(query, ranked, now)
     ]
+
+
+@inlineCallbacks
+def search_long_term(
+    script: Script, character: Character, query: str, limit: int, audience: Audience
+) -> Generator[Deferred[Any], Any, list[tuple[Record, float]]]:
+    """Find the entries that are nearest in meaning and that the audience may know.
+
+    Long-term memory only proposes ids; the journal says what they hold and who may know it.
+
+    Fires with at most ``limit`` (entry, likeness) pairs, best first; fails with MemoryUnavailable
+    and TurnAborted.
+    """
+    journal, discretion = character.journal, script.config.discretion
+    yield journal.load(script.services.slices.put)
+    keys = permitted_keys(journal.audiences(), audience, discretion)
+    rows = yield script.services.semantic.search(agent_of(character.id), query, limit * SPARE, keys)
+    ranked = best_rows(rows, limit * SPARE)
+    return select_true(ranked, journal.get, audience, discretion)[:limit]

@@ -1,4 +1,4 @@
-"""What is known of each memory but its words and its meaning: one number a row in each column."""
+"""The properties of each memory beside its words and vector, one row each."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ROW = np.dtype(
 
 
 class Columns:
-    """Who may know each row, who said it, when, and what kind of text it is."""
+    """The audience, speaker, time, importance and kind of text of each row."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -42,11 +42,11 @@ class Columns:
         self._named: dict[str, set[int]] = {}
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
-        """A column, one entry for each row."""
+        """Return a column, one entry for each row."""
         return self._rows[name][: self.size]
 
     def new_row(self) -> int:
-        """Room for one more; it is in nobody's view until `put`."""
+        """Add a row and return its number; it is in no view until `put` is called."""
         if self.size == len(self._rows):
             self._rows = enlarged(self._rows, (max(FIRST_ROOM, int(self.size * GROWTH)),))
         self._rows["group"][self.size] = GONE
@@ -56,7 +56,7 @@ class Columns:
     def put(
         self, row: int, offered: Offered, speaker: str | None, audience: Audience | None
     ) -> None:
-        """Say whose a row is, and what its text offers."""
+        """Set the audience, the speaker and the kind of text of a row."""
         self._rows["group"][row] = self._group(audience)
         self._rows["speaker"][row] = self._speaker(speaker) if speaker else NOBODY
         self._rows["words"][row] = len(offered.words)
@@ -65,27 +65,27 @@ class Columns:
             self._rows[kind][row] = getattr(offered, kind)
 
     def put_weight(self, row: int, at: float | None, importance: float, sourced: bool) -> None:
-        """Say when a row was, how important it is, and whether it comes from others."""
+        """Set the time and the importance of a row, and whether it has sources."""
         self._rows["at"][row] = np.nan if at is None else at
         self._rows["importance"][row] = importance
         self._rows["sourced"][row] = sourced
 
     def drop(self, row: int) -> None:
-        """Take a row out of every view."""
+        """Remove a row from every view."""
         self._rows["group"][row] = GONE
 
     def is_there(self, row: int) -> bool:
-        """False for a row that was dropped."""
+        """False if the row was dropped."""
         return bool(self._rows["group"][row] != GONE)
 
     def keep(self, rows: Rows) -> None:
-        """Leave these rows only, in their order, numbered anew."""
+        """Keep only these rows, in their order, and renumber them."""
         self._rows = self._rows[rows]
         self.size = len(rows)
 
     def view(self, audience: Audience | None, everything: bool) -> View:
-        """The rows an audience may know; None is for what everybody may."""
-        allowed = np.zeros(len(self._groups) + 2, dtype=np.bool_)  # the last is for what is gone
+        """Return the rows that an audience may know; None selects public rows."""
+        allowed = np.zeros(len(self._groups) + 2, dtype=np.bool_)  # the last is for dropped rows
         allowed[PUBLIC] = True
         for group_audience, group in self._groups.items():
             allowed[group] = everything or visible(group_audience, audience or frozenset())
@@ -93,15 +93,15 @@ class Columns:
         return View(np.flatnonzero(mask), mask)
 
     def speakers_named(self, words: frozenset[str]) -> set[int]:
-        """Those whose names hold one of these words."""
+        """Return the speakers whose names contain one of these words."""
         return set().union(*(self._named.get(word, set()) for word in words))
 
     def is_name(self, word: str, view: View) -> bool:
-        """True for a word of the name of somebody who said something in view."""
+        """True if a word is part of the name of a speaker in the view."""
         return word in self._named and bool(self.said_by(self._named[word], view.rows).any())
 
     def said_by(self, speakers: set[int], rows: Rows) -> npt.NDArray[np.bool_]:
-        """Which of these rows these speakers said."""
+        """Return a mask of the rows that these speakers said."""
         spoken = self["speaker"][rows]
         found = np.zeros(len(rows), dtype=np.bool_)
         for speaker in speakers:

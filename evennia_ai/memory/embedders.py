@@ -1,6 +1,6 @@
-"""Embedders: one that is part of the installation, and others a game may choose.
+"""Embedders: the default one and those that a game may choose.
 
-Nothing is imported or loaded before it is used, and nothing is ever downloaded.
+Nothing is imported or loaded before its first use, and nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ OK = 200
 
 
 class WordLlamaEmbedder:
-    """The model in wordllama's own wheel (MIT): means of static token vectors, numpy alone.
+    """The model in wordllama's wheel (MIT): means of static token vectors.
 
-    About 40 µs a text, 0.15 to 0.6 s to load at the first one, 120 MB of memory.
+    It takes about 40 µs a text, 0.15 to 0.6 s to load and 120 MB of memory.
     """
 
     name = DEFAULT
@@ -46,30 +46,30 @@ class WordLlamaEmbedder:
         self._table: Any = None
 
     def load(self) -> None:
-        """Load the model now; otherwise the first text does. Raises ConfigError where it cannot."""
+        """Load the model unless it is loaded; raises ConfigError if that fails."""
         if self._table is not None:
             return
         try:
             package = importlib.import_module("wordllama")
-            # Without the folder it looks elsewhere, and tries to download what it has.
+            # Without this folder it looks elsewhere and tries to download the model.
             folder = Path(package.__file__ or "").parent
             model = package.WordLlama.load(cache_dir=folder, disable_download=True)
             self._tokenizer, self._table = model.tokenizer, model.embedding
-        except Exception as error:  # whatever is broken in there, words can still rank
+        except Exception as error:  # the package may raise anything; words can still rank
             raise ConfigError(
                 f"The embedder 'wordllama' cannot be loaded ({type(error).__name__}: {error}). "
-                "Install it again (pip install wordllama), or choose another EMBEDDER."
+                "Reinstall it (pip install wordllama), or set another EMBEDDER."
             ) from error
         self._tokenizer.no_padding()
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """`ports.Embedder`. Raises ConfigError where the model cannot be loaded."""
+        """Return unit vectors; see `ports.Embedder`. Raises ConfigError as `load` does."""
         self.load()
         means = [self._mean(self._ids(text)) for text in texts]
         return unit_rows(np.array(means, dtype=np.float32).reshape(-1, self.dimensions))
 
     def _ids(self, text: str) -> list[int]:
-        """The tokens of a text, without the one that marks its beginning and means nothing."""
+        """Return the tokens of a text without the one that only marks its beginning."""
         ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
         return ids
 
@@ -82,19 +82,19 @@ class WordLlamaEmbedder:
 
 
 class SentenceTransformersEmbedder:
-    """A model in a local folder, through the package sentence-transformers, if that is installed.
+    """A model in a local folder, run by the package sentence-transformers.
 
-    It computes on the thread it is called from: a small model takes about 10 ms a text.
+    It runs in the thread that calls it: a small model takes about 10 ms a text.
     """
 
     def __init__(self, folder: str) -> None:
-        """Load the model. Raises ConfigError where it, or the package, is not there."""
+        """Load the model; raises ConfigError if the model or the package is missing."""
         if not Path(folder).is_dir():
-            raise ConfigError(f"EMBEDDER: there is no folder {folder!r} with a model in it.")
+            raise ConfigError(f"EMBEDDER: the model folder {folder!r} does not exist.")
         try:
             package = importlib.import_module("sentence_transformers")
             self._model = package.SentenceTransformer(folder, local_files_only=True)
-        except Exception as error:  # as for wordllama
+        except Exception as error:  # the package may raise anything
             raise ConfigError(
                 f"EMBEDDER: the model in {folder!r} cannot be loaded "
                 f"({type(error).__name__}: {error}). It needs the package sentence-transformers."
@@ -103,25 +103,33 @@ class SentenceTransformersEmbedder:
         self.dimensions = int(self._model.get_sentence_embedding_dimension())
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """`ports.Embedder`."""
+        """Return unit vectors; see `ports.Embedder`."""
         found = self._model.encode(list(texts), convert_to_numpy=True, show_progress_bar=False)
         return unit_rows(np.asarray(found, dtype=np.float32))
 
 
 class EndpointEmbedder:
-    """Any server with OpenAI's ``/embeddings``, on the loop thread that models are called from."""
+    """A server with OpenAI's ``/embeddings``, called on the models' loop thread.
+
+    Args:
+        client: sends the requests.
+        profile: names the endpoint, the model and the key's environment variable.
+        dimensions: the length of the model's vectors.
+    """
 
     def __init__(self, client: OpenAIClient, profile: ModelProfile, dimensions: int) -> None:
-        """Open nothing yet; ``profile`` says where, with which model and key."""
         self._client = client
         self._profile = profile
         self.dimensions = dimensions
         self.name = f"{profile.base_url}:{profile.model}"
 
     def embed_later(self, texts: Sequence[str]) -> Deferred[Floats]:
-        """`ports.RemoteEmbedder`. Fails with ProviderMisconfigured where the endpoint's key or
-        address cannot work, ProviderUnavailable where it is not reached or fails, and
-        ProviderRejected where its reply is no list of vectors of the promised length."""
+        """Fetch unit vectors; see `ports.RemoteEmbedder`.
+
+        Fails with ProviderMisconfigured if the key or the address cannot work, ProviderUnavailable
+        if the endpoint fails or cannot be reached, and ProviderRejected if its reply is not a list
+        of vectors of this length.
+        """
         body = {"model": self._profile.model, "input": list(texts)}
         sent = self._client.exchange(self._profile, "POST", "embeddings", body)
         return sent.addCallbacks(
@@ -132,27 +140,27 @@ class EndpointEmbedder:
         if failure.check(ProviderUnavailable, ProviderRejected, ConfigError):
             return failure
         kind = failure.type.__name__
-        raise ProviderUnavailable(f"The endpoint for embeddings was not reached ({kind}).")
+        raise ProviderUnavailable(f"The embeddings endpoint could not be reached ({kind}).")
 
 
 @lru_cache(maxsize=1)
 def default() -> Embedder:
-    """The embedded embedder, one for all: loaded at its first text, not before."""
+    """Return the default embedder, one for all; its first text loads it."""
     return WordLlamaEmbedder()
 
 
 def make(
     setting: Any = DEFAULT, client: OpenAIClient | None = None
 ) -> Embedder | RemoteEmbedder | None:
-    """The embedder a game wants.
+    """Return the embedder that a game chose; None for ``"none"``.
 
     Args:
         setting: ``"wordllama"``, ``"none"``, ``{"sentence_transformers": folder}``, or
             ``{"base_url", "model", "api_key_env", "dimensions"}`` of an endpoint.
-        client: what an endpoint is asked through.
+        client: sends the requests to an endpoint.
 
     Raises:
-        ConfigError: for a setting that is none of these, or cannot work; then words alone rank.
+        ConfigError: if the setting is none of these or the embedder cannot be loaded.
     """
     if setting == NONE:
         return None
@@ -171,7 +179,7 @@ def make(
 
 
 def endpoint_profile(setting: Mapping[str, Any]) -> ModelProfile:
-    """Where an endpoint for embeddings is. Raises ConfigError for what is missing."""
+    """Return an embeddings endpoint's profile; raises ConfigError if incomplete."""
     model, base_url = setting.get("model"), setting.get("base_url", "")
     key_env = setting.get("api_key_env", "")
     if not (model and isinstance(model, str) and isinstance(base_url, str)):
@@ -180,37 +188,40 @@ def endpoint_profile(setting: Mapping[str, Any]) -> ModelProfile:
 
 
 def endpoint_dimensions(setting: Mapping[str, Any]) -> int:
-    """How long an endpoint's vectors are. Raises ConfigError where it is not said."""
+    """Return the length of an endpoint's vectors; raises ConfigError if missing."""
     dimensions = setting.get("dimensions")
     if not isinstance(dimensions, int) or isinstance(dimensions, bool) or dimensions < 1:
-        raise ConfigError("EMBEDDER: an endpoint needs the 'dimensions' of its model's vectors.")
+        raise ConfigError(
+            "EMBEDDER: an endpoint needs 'dimensions', the length of its model's vectors: a whole "
+            "number of at least 1."
+        )
     return dimensions
 
 
 def read_vectors(reply: RawReply, count: int, dimensions: int) -> Floats:
-    """The vectors in an endpoint's reply, in the order asked for.
+    """Return the vectors in an endpoint's reply, in the order of the request.
 
-    Raises ProviderUnavailable for a status that may pass, ProviderRejected for anything else that
-    is not ``count`` vectors of this length.
+    Raises ProviderUnavailable for a status that may be temporary, and ProviderRejected for any
+    other reply that is not ``count`` vectors of this length.
     """
     if reply.status != OK:
         error = ProviderUnavailable if reply.status in (408, 429) or reply.status >= 500 else None
-        raise (error or ProviderRejected)(f"The endpoint for embeddings said {reply.status}.")
+        raise (error or ProviderRejected)(f"The embeddings endpoint answered {reply.status}.")
     try:
         rows = sorted(json.loads(reply.content)["data"], key=lambda row: row["index"])
         found = np.array([row["embedding"] for row in rows], dtype=np.float32)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise ProviderRejected("The endpoint for embeddings sent no list of vectors.") from error
+        raise ProviderRejected("The embeddings endpoint sent no list of vectors.") from error
     if found.shape != (count, dimensions) or not np.isfinite(found).all():
         raise ProviderRejected(
-            f"The endpoint for embeddings sent vectors of shape {found.shape}, not "
-            f"{(count, dimensions)}: are its 'dimensions' right?"
+            f"The embeddings endpoint sent vectors of shape {found.shape}, not "
+            f"{(count, dimensions)}. Check its 'dimensions'."
         )
     return unit_rows(found)
 
 
 def unit_rows(vectors: Floats) -> Floats:
-    """Each row in length 1; zeros stay zeros."""
+    """Return each row scaled to length 1; zeros stay zeros."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit: Floats = (vectors / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)
     return unit

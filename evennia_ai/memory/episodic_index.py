@@ -1,8 +1,7 @@
-"""What a character wrote down and takes to be so, ready to be searched.
+"""The search index over a character's journal and entity profiles.
 
-One `MemoryIndex` over its journal and over the values that hold in its profiles. Both tell of every
-change; a change is taken in before the next search, many of them in slices. Nothing is stored here:
-a restart makes it anew, when it is needed for the first time.
+Journal and profiles report every change, and the index takes it in before the next search, many
+changes in slices. Nothing is stored: after a restart, the first use builds the index again.
 """
 
 from __future__ import annotations
@@ -24,29 +23,28 @@ from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.provenance import Record, is_known_to
 from evennia_ai.policy.retrieval.rerank import newest_first
 from evennia_ai.ports import Embedder, RemoteEmbedder, Services
-from evennia_ai.scheduling import pause
+from evennia_ai.scheduling import Clock, pause
 
 log = Logger()
 
-AT_ONCE = 20  # changes taken in at a stretch: 4 ms at most (measured)
+AT_ONCE = 20  # changes taken in without a pause: 4 ms at most (measured)
 REMOTE_BATCH = 64  # texts sent to an endpoint in one request
 REMOTE_TIME_S = 5.0
-REMOTE_PAUSE_S = 60.0  # for which an endpoint that failed is left alone
-SPARE = 2  # times as many are asked for as are wanted: some may not be true any more
+REMOTE_PAUSE_S = 60.0  # pause after an endpoint failed
+SPARE = 2  # ask for more records than are wanted: some may have been corrected meanwhile
 VALUE_IMPORTANCE = 6
 
 
 @dataclass(frozen=True)
 class Found:
-    """A record that fits, as it is now. ``score`` means something only beside others of the same
-    search."""
+    """A record that a search found; scores are only comparable within one search."""
 
     record: Record
     score: float
 
 
 class EpisodicIndex:
-    """The searchable side of one character's memory."""
+    """The search index of one character or, without profiles, of one sharing scope."""
 
     def __init__(
         self,
@@ -58,10 +56,10 @@ class EpisodicIndex:
         """Watch a journal and profiles from now on.
 
         Args:
-            journal: the character's.
-            profiles: the character's.
-            embedder: turns texts into vectors; None leaves the ranking to words.
-            name_of: what the character calls somebody, by dbref.
+            journal: the character's journal, or what a scope was told.
+            profiles: the character's entity profiles; None for a scope.
+            embedder: turns texts into vectors; with None, words alone rank.
+            name_of: returns what the character calls somebody, by dbref.
         """
         self.journal, self.profiles = journal, profiles
         self._name_of = name_of
@@ -71,42 +69,38 @@ class EpisodicIndex:
         self._asked: dict[str, Any] = {}
         self._bare: set[str] = set()
         self._ask_again_at = 0.0
-        journal.watch(self._notice)
-        profiles.watch(self._notice_profile)
+        self._stores = [store for store in (journal, profiles) if store is not None]
+        for store in self._stores:
+            store.watch(self._notice)
 
     def __len__(self) -> int:
-        """How many memories can be found."""
+        """Return the number of memories that a search can find."""
         return len(self._index)
 
-    def is_of(self, journal: Any, profiles: Any) -> bool:
-        """False once the character's records were dropped from memory and are others now."""
-        return self.journal is journal and self.profiles is profiles
-
     def close(self) -> None:
-        """Hear of no change any more."""
-        self.journal.unwatch(self._notice)
-        self.profiles.unwatch(self._notice_profile)
+        """Stop watching the journal and the profiles."""
+        for store in self._stores:
+            store.unwatch(self._notice)
 
     @inlineCallbacks
     def prepare(
         self, services: Services, queries: Sequence[str] = ()
     ) -> Generator[Deferred[Any], Any, None]:
-        """Take in what has changed, in slices, and where vectors come from an endpoint have those
-        of what will be asked at hand. An endpoint that fails leaves the ranking to words, and is
-        asked again a minute later.
+        """Take in all changes in slices, and fetch queries' vectors if needed.
+
+        If its endpoint fails, words alone rank, and the endpoint is asked again a minute later.
 
         Args:
-            services: the clock, and the slices of time.
+            services: give the clock and the slices of time.
             queries: what will be searched for.
 
-        Fires when it is done; fails with StoreUnavailable.
+        Fires when a search is ready; fails with StoreUnavailable.
         """
         put: Callable[..., None] = services.slices.put
-        clock: Any = services.clock
-        yield self.journal.load(put)
-        yield self.profiles.load(put)
-        if self._remote is not None and clock.seconds() >= self._ask_again_at:
-            yield self._prepare_remotely(clock, queries)
+        for store in self._stores:
+            yield store.load(put)
+        if self._remote is not None and services.clock.seconds() >= self._ask_again_at:
+            yield self._prepare_remotely(services.clock, queries)
         while self._due:
             yield pause(put)
             self._take_in(AT_ONCE)
@@ -120,17 +114,18 @@ class EpisodicIndex:
         discretion: str = "strict",
         keep: Callable[[Record], bool] | None = None,
     ) -> list[Found]:
-        """The records nearest to what is asked; of those that say the same thing, such as how much
-        somebody owes, the newest first.
+        """Return the records that fit a query best.
+
+        Of records that say the same thing, such as a debt, the newest comes first.
 
         Args:
-            query: what is asked or said.
-            limit: how many at most.
-            audience: dbrefs of everybody who will hear what comes of it: only what all of them may
-                know takes part (P9). None finds what is public.
-            now: the game's time for stores.
-            discretion: "trusting" lets everything take part.
-            keep: called with a record, False where that is not wanted.
+            query: what was asked or said.
+            limit: the most records to return.
+            audience: dbrefs of everybody who will hear the result; only records that all of them
+                may know are searched (P9). None searches public records.
+            now: the time of the query.
+            discretion: "trusting" searches all records.
+            keep: called with each record; False leaves it out.
         """
         self._take_in(AT_ONCE)
         ranked = self._index.search(
@@ -144,7 +139,7 @@ class EpisodicIndex:
         found = []
         for name, score in ranked:
             record = self._record(name)
-            # The index may lag behind by a moment; who may know is asked of the record itself.
+            # The index may lag behind a change; the record itself says who may know it.
             if not record or not is_known_to(record, audience, discretion):
                 continue
             if keep is None or keep(record):
@@ -155,15 +150,12 @@ class EpisodicIndex:
     # --- within ----------------------------------------------------------------------------------
 
     def _notice(self, old: Record | None, new: Record | None) -> None:
+        if new and not is_searchable(new):
+            new = None
         if old and (new is None or new["id"] != old["id"]):
             self._due[old["id"]] = None
         if new:
             self._due[new["id"]] = new
-
-    def _notice_profile(self, old: Record | None, new: Record | None) -> None:
-        """Of profiles, the values that hold; what was noticed to make them is in the journal's
-        hands, or on its way into a value."""
-        self._notice(old, new if new and holds(new) else None)
 
     def _take_in(self, most: int) -> None:
         for name in list(islice(self._due, most)):
@@ -194,22 +186,26 @@ class EpisodicIndex:
         return str(record["content"])
 
     def _record(self, name: str) -> Record | None:
-        record = self.journal.get(name) or self.profiles.get(name)
-        return record if record and ("kind" not in record or holds(record)) else None
+        for store in self._stores:
+            record: Record | None = store.get(name)
+            if record:
+                return record if is_searchable(record) else None
+        return None
 
     @inlineCallbacks
     def _prepare_remotely(
-        self, clock: Any, queries: Sequence[str]
+        self, clock: Clock, queries: Sequence[str]
     ) -> Generator[Deferred[Any], Any, None]:
-        """Ask the endpoint for the vectors of what is due and of what will be asked."""
+        """Fetch the vectors of changed records and of queries from the endpoint."""
         embedder: Any = self._remote
+        reactor: Any = clock  # Twisted types it as IReactorTime
         self._due = {name: self._record(name) for name in sorted(self._bare)} | self._due
 
         def embed(texts: Sequence[str]) -> Deferred[Any]:
             if not texts:
                 return succeed(())
             asked: Deferred[Any] = embedder.embed_later(texts)
-            return asked.addTimeout(REMOTE_TIME_S, clock)
+            return asked.addTimeout(REMOTE_TIME_S, reactor)
 
         try:
             while self._due:
@@ -217,31 +213,41 @@ class EpisodicIndex:
                 vectors = iter((yield embed([self._text_of(r) for r in batch.values() if r])))
                 for name, record in batch.items():
                     self._put(name, record, next(vectors) if record else None)
-                    if self._due.get(name) is record:  # else it has changed meanwhile
+                    if self._due.get(name) is record:  # otherwise it changed meanwhile
                         del self._due[name]
             new = [query for query in dict.fromkeys(queries) if query not in self._asked]
             if new:
                 self._asked = dict(zip(new, (yield embed(new)), strict=True))
         except (ProviderError, defer.TimeoutError) as error:
             self._ask_again_at = clock.seconds() + REMOTE_PAUSE_S
-            log.warn("memories are ranked by words alone for a while: {error!r}", error=error)
+            log.warn(
+                "evennia_ai: embeddings unavailable ({error!r}); ranking memories by words for "
+                "{seconds:.0f} s",
+                error=error,
+                seconds=REMOTE_PAUSE_S,
+            )
 
 
-def holds(record: Record) -> bool:
-    """True for a value that is taken to be so now."""
-    return record.get("kind") == ATTRIBUTE and record["valid_to"] is None
+def is_searchable(record: Record) -> bool:
+    """True for a journal entry, and for a profile's value that is valid now.
+
+    Observations are in the journal too, or become values.
+    """
+    if "kind" not in record:
+        return True
+    return record["kind"] == ATTRIBUTE and record["valid_to"] is None
 
 
 def value_line(record: Record, name: str) -> str:
-    """A value in words: "Ann: home town: Riverton"."""
+    """Return a profile's value as text: "Ann: home town: Riverton"."""
     return f"{name}: {record['attribute']}: {record['value']}"
 
 
 def when(record: Record) -> datetime:
-    """When a record was written, or last learnt to be so."""
+    """Return when a record was written or last confirmed."""
     return datetime.fromisoformat(record.get("timestamp") or record["confirmed_at"])
 
 
 def sources_of(record: Record) -> list[str]:
-    """Ids of the records that it was made from."""
+    """Return the ids of the records that a record was made from."""
     return [*record.get("links", ()), *record.get("sources", ())]

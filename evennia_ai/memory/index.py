@@ -1,11 +1,11 @@
-"""Memories, and which of them fit what was said: the ranking behind everything that comes to mind.
+"""A search index over memories, the basis of every recall.
 
-A memory is found by its meaning (an embedding), by its words (BM25), by what stands before and
-after it (an answer follows its question), by who said it and when, and by facts that were drawn
-from it. Who may know of a memory is asked before anything is ranked: what is hidden takes no part,
-neither in how rare a word is nor as a neighbour, so that a search comes out the same without it.
+A memory is found by its meaning (an embedding), by its words (BM25), by its neighbours (an answer
+follows its question), by its speaker and time, and by the facts that were drawn from it. The
+audience is checked before anything is ranked: a hidden memory changes neither the rarity of a word
+nor the score of a neighbour, so the result is the same as without it.
 
-An index holds nothing that cannot be rebuilt, and writes nothing.
+An index can always be rebuilt, and it writes nothing.
 """
 
 from __future__ import annotations
@@ -18,30 +18,29 @@ import numpy.typing as npt
 
 from evennia_ai.memory.columns import Columns
 from evennia_ai.memory.lexical import Lexicon, View
-from evennia_ai.memory.ranking import Asked, Candidates, Ranked, rank
+from evennia_ai.memory.ranking import Asked, MemoryData, Ranked, rank
 from evennia_ai.memory.vectors import Floats, Vectors, unit
 from evennia_ai.policy.retrieval.weights import LONGEST_TEXT, Weights, describe, understand
 from evennia_ai.ports import Embedder, RemoteEmbedder
 
-SPARE = 4  # results weighed against each other for each one wanted
-ALIKE = 0.97  # cosine; what is nearer says the same again
-STEP = 50  # texts embedded at a stretch: about 3 ms with the default embedder
-FEWEST_GONE = 256
+SPARE = 4  # results that are compared with each other for each one wanted
+ALIKE = 0.97  # cosine above which two memories say the same
+STEP = 50  # texts embedded in one step: about 3 ms with the default embedder
+FEWEST_GONE = 256  # removed rows before their memory is given back
 
 
 class MemoryIndex:
-    """Memories by their ids, searched by what fits. Not for use in several threads."""
+    """An index of memories by id; not for use in several threads.
+
+    Args:
+        embedder: turns texts into vectors. Without one, or with a remote one (it has no ``embed``),
+            the caller passes vectors in; a memory without a vector is ranked by words.
+        weights: the weights of the ranking.
+    """
 
     def __init__(
         self, embedder: Embedder | RemoteEmbedder | None = None, weights: Weights | None = None
     ) -> None:
-        """An empty index.
-
-        Args:
-            embedder: turns texts into vectors. One that cannot do so at once (it has no ``embed``),
-                or None, leaves it to the caller to hand vectors in; without any, words decide.
-            weights: how much each sign counts.
-        """
         self._embedder = embedder
         self.weights = weights or Weights()
         self._row_of: dict[str, int] = {}
@@ -53,14 +52,14 @@ class MemoryIndex:
         self._vectors = Vectors()
 
     def __len__(self) -> int:
-        """How many memories there are."""
+        """Return the number of memories."""
         return len(self._row_of)
 
     def __contains__(self, id: object) -> bool:
-        """True for the id of a memory that is here."""
+        """True for the id of a memory in the index."""
         return id in self._row_of
 
-    def add(  # noqa: PLR0913  # each says one thing of a memory, and all but two have a default
+    def add(  # noqa: PLR0913  # one argument a property; all but two have defaults
         self,
         id: str,
         text: str,
@@ -72,20 +71,20 @@ class MemoryIndex:
         *,
         vector: Any = None,
     ) -> None:
-        """Take a memory in; one of the same id is replaced and keeps its place among the others.
+        """Add a memory; it replaces one with the same id and takes its place.
 
         Args:
-            id: names it in results.
-            text: what it says; the first 4,000 characters are ranked by.
-            speaker: the display name of who said it.
-            at: when, in unix seconds.
-            importance: from 1 to 10.
-            audience: who may know of it (dbrefs); None is everybody.
-            sources: ids of the memories it was drawn from, whether they are here or not.
-            vector: its embedding, where the embedder cannot be asked at once.
+            id: its name in results.
+            text: its words; only the first 4,000 characters are ranked.
+            speaker: the display name of its speaker.
+            at: its time in unix seconds.
+            importance: 1 to 10.
+            audience: dbrefs of those who may know it; None is everybody.
+            sources: ids of the memories it was drawn from, in the index or not.
+            vector: its embedding, if the embedder is remote.
 
         Raises:
-            ValueError: where the vector does not fit those of the others.
+            ValueError: if the vector does not fit those of the others.
         """
         offered, sources = describe(text), tuple(sources)
         row = self._row_for(id, self._embed(text) if vector is None else unit(vector))
@@ -97,14 +96,14 @@ class MemoryIndex:
             self._sources[row] = sources
 
     def remove(self, id: str) -> bool:
-        """Forget a memory; False where there was none of this id."""
+        """Remove a memory; return False if there is none with this id."""
         row = self._row_of.pop(id, None)
         if row is None:
             return False
         self._take_out(row)
         self._ids[row], self._texts[row] = "", b""
         if self._columns.size - len(self) > max(FEWEST_GONE, len(self)):
-            self._close_ranks()
+            self._compact_rows()
         return True
 
     def search(
@@ -117,34 +116,34 @@ class MemoryIndex:
         everything: bool = False,
         vector: Any = None,
     ) -> list[tuple[str, float]]:
-        """The memories that fit best.
+        """Return the memories that fit a query best.
 
         Args:
-            query: a question, or whatever was said.
-            k: how many are wanted.
-            audience: who will hear what comes of it (dbrefs); only memories all of them may know
-                take part. None: only what everybody may know.
-            now: when it is asked, in unix seconds, for recency and words like "yesterday".
-            everything: True lets every memory take part, whoever may know of it.
-            vector: the query's embedding, where the embedder cannot be asked at once.
+            query: a question or anything else that was said.
+            k: the number of results.
+            audience: dbrefs of those who will hear the result; only memories that all of them may
+                know are searched. None searches public memories only.
+            now: the time of the query in unix seconds, for recency and words like "yesterday".
+            everything: True searches all memories, whatever their audience.
+            vector: the query's embedding, if the embedder is remote.
 
         Returns:
-            At most ``k`` pairs of id and score, best first. A score means something only beside
-            others of the same search.
+            At most ``k`` pairs of id and score, best first. Scores are only comparable within one
+            search.
         """
         view = self._columns.view(None if audience is None else frozenset(audience), everything)
         if k <= 0 or not len(view.rows):
             return []
         wanted = understand(query, lambda word: self._columns.is_name(word, view), now)
         meant = self._embed(wanted.text) if vector is None else unit(vector)
-        shelf = Candidates(self._columns, self._lexicon, self._vectors, self._sources_of)
-        ranked = rank(shelf, view, Asked(wanted, meant, now), self.weights, SPARE * k)
-        return self._varied(ranked, view, k, now)
+        data = MemoryData(self._columns, self._lexicon, self._vectors, self._sources_of)
+        ranked = rank(data, view, Asked(wanted, meant, now), self.weights, SPARE * k)
+        return self._diversify(ranked, view, k, now)
 
     def reembed(self, embedder: Embedder | RemoteEmbedder | None) -> Iterator[None]:
-        """Change the embedder, in steps of a few milliseconds each; run it to its end.
+        """Change the embedder, in steps of a few milliseconds; the caller runs all steps.
 
-        Until then, and where the new embedder cannot be asked at once, words alone decide.
+        Until then, and with a remote embedder, memories are ranked by words.
         """
         self._embedder = embedder
         self._vectors = Vectors()
@@ -159,7 +158,7 @@ class MemoryIndex:
     # --- within ----------------------------------------------------------------------------------
 
     def _row_for(self, id: str, vector: Floats | None) -> int:
-        """The row of an id, empty but for its vector; raises ValueError for one that is unfit."""
+        """Return the row for an id with only its vector set; raises as `add` does."""
         row = self._row_of.get(id, self._columns.size)
         self._vectors.put(row, vector)
         if id in self._row_of:
@@ -177,8 +176,8 @@ class MemoryIndex:
         self._vectors.put(row, None)
         self._columns.drop(row)
 
-    def _close_ranks(self) -> None:
-        """Give back the room of memories that are gone: a millisecond for a thousand of them."""
+    def _compact_rows(self) -> None:
+        """Renumber the rows to free the memory of removed ones: 1 ms for a thousand rows."""
         rows = np.array(sorted(self._row_of.values()), dtype=np.int64)
         self._lexicon.keep(rows, self._columns.size)
         self._vectors.keep(rows)
@@ -198,17 +197,20 @@ class MemoryIndex:
         found = (self._row_of.get(source) for source in self._sources.get(row, ()))
         return [source for source in found if source is not None]
 
-    def _varied(
+    def _diversify(
         self, ranked: Ranked, view: View, k: int, now: float | None
     ) -> list[tuple[str, float]]:
-        """The best, with those at the end that say nothing new beside the better ones. Where there
-        is a now, the newest stands for all that say the same: it may be another number by now."""
+        """Return the best ``k`` results, those that only repeat a better one last.
+
+        With ``now``, the newest of those that say the same replaces the others, because a number
+        in it may have changed.
+        """
         rows = ranked.rows[: SPARE * k]
         alike = self._vectors.alike(rows) > ALIKE
         chosen: list[int] = []
         again: list[int] = []
         for place, row in enumerate(rows.tolist()):
-            # A fact stands in what it was drawn from.
+            # A memory is a repetition if its source is in the view.
             told = any(view.mask[source] for source in self._sources_of(row))
             (again if told or alike[place, chosen].any() else chosen).append(place)
             if len(chosen) == k:
@@ -225,7 +227,7 @@ class MemoryIndex:
 def with_newest_of_alike(
     best: Sequence[int], alike: npt.NDArray[np.bool_], at: npt.NDArray[np.float64]
 ) -> list[int]:
-    """Places, each with the newest of those alike to it in its stead, but none twice."""
+    """Replace each place by the newest that says the same, none twice."""
     chosen = list(best)
     for number, place in enumerate(best):
         newer = np.flatnonzero(alike[place] & (at > at[place])).tolist()
@@ -240,20 +242,20 @@ def with_newest_of_alike(
 
 
 def answers_at_once(embedder: Embedder | RemoteEmbedder | None) -> TypeGuard[Embedder]:
-    """True for an embedder that need not be waited for."""
+    """True for a local embedder, False for a remote one and for None."""
     return hasattr(embedder, "embed")
 
 
 def readable(text: str) -> str:
-    """As much of a text as is ranked by, without what no encoding knows."""
+    """Return the part of a text that is ranked, as far as it can be encoded."""
     return as_given(as_stored(text[:LONGEST_TEXT]))
 
 
 def as_stored(text: str) -> bytes:
-    """A text in as few bytes as may be."""
+    """Return a text as bytes, which take less memory."""
     return text.encode("utf-8", "replace")
 
 
 def as_given(stored: bytes) -> str:
-    """The text again."""
+    """Return the text of stored bytes."""
     return stored.decode("utf-8")

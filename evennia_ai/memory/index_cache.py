@@ -1,83 +1,84 @@
-"""Indices that are made when they are needed, and give way to others when there are many."""
+"""One LRU cache for search indices, one index a character or sharing scope."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, ItemsView
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from evennia_ai.memory.episodic_index import EpisodicIndex
-from evennia_ai.ports import Embedder, RemoteEmbedder
+from evennia_ai.ports import Embedder, RemoteEmbedder, Script
 
-Key = TypeVar("Key")
+# A thousand memories take about 2 MB with their vectors (measured).
+MOST_INDICES = 400
 
 
-class IndexCache(Generic[Key]):
-    """`EpisodicIndex`es by what they are of; the one that was used longest ago goes first.
+class IndexCache:
+    """Makes an index when it is first needed and drops the least recently used one.
 
     Args:
-        most: how many are kept.
+        embedder: returns the embedder; called when an index is made.
+        entries_of: returns the entries that a scope was told, by the scope's name.
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._indices: OrderedDict[Key, EpisodicIndex] = OrderedDict()
-
-    def get(
+    def __init__(
         self,
-        key: Key,
-        make: Callable[[], EpisodicIndex],
-        is_current: Callable[[EpisodicIndex], bool] = lambda _index: True,
-    ) -> EpisodicIndex:
-        """The index of a key, made anew where there is none, or where it is no longer current."""
+        embedder: Callable[[], Embedder | RemoteEmbedder | None],
+        entries_of: Callable[[str], Any],
+    ) -> None:
+        self._embedder = embedder
+        self._entries_of = entries_of
+        self._indices: OrderedDict[int | str, EpisodicIndex] = OrderedDict()
+
+    def of_character(self, script: Script) -> EpisodicIndex:
+        """Return the index over an assistant's journal and entity profiles.
+
+        It is the same at every call until it is dropped or the character's records are reloaded.
+        """
+        character = script.character
+        journal, profiles = character.journal, character.ai_profiles
+        index = self._indices.get(script.id)
+        if index is not None and not (index.journal is journal and index.profiles is profiles):
+            self.drop(script)
+        name_of = partial(script.services.world.name_of, character)
+        return self._get(
+            script.id, lambda: EpisodicIndex(journal, profiles, self._embedder(), name_of)
+        )
+
+    def of_scope(self, scope: str) -> EpisodicIndex:
+        """Return the index over what one scope was told, for all who belong to it."""
+        return self._get(
+            scope,
+            # Shared entries contain the names already, so `name_of` returns nothing.
+            lambda: EpisodicIndex(self._entries_of(scope), None, self._embedder(), lambda _id: ""),
+        )
+
+    def drop(self, script: Script) -> None:
+        """Drop an assistant's index; the next use makes a new one."""
+        self._drop(script.id)
+
+    def note(self, scopes: frozenset[str] | None, gone: Sequence[int]) -> None:
+        """Update the scopes (None: all of them) after rows came or were deleted.
+
+        Args:
+            scopes: whose entries changed.
+            gone: ids of the rows that were deleted.
+        """
+        for key, index in self._indices.items():
+            if isinstance(key, str) and (scopes is None or key in scopes):
+                index.journal.note(gone)
+
+    def _get(self, key: int | str, make: Callable[[], EpisodicIndex]) -> EpisodicIndex:
         index = self._indices.get(key)
-        if index is None or not is_current(index):
-            self.drop(key)
+        if index is None:
             index = self._indices[key] = make()
         self._indices.move_to_end(key)
-        while len(self._indices) > self._most:
-            self.drop(next(iter(self._indices)))
+        while len(self._indices) > MOST_INDICES:
+            self._drop(next(iter(self._indices)))
         return index
 
-    def drop(self, key: Key) -> None:
-        """Let an index be made anew when it is needed next."""
+    def _drop(self, key: int | str) -> None:
         index = self._indices.pop(key, None)
         if index is not None:
             index.close()
-
-    def items(self) -> ItemsView[Key, EpisodicIndex]:
-        """Those in use now, with what they are of."""
-        return self._indices.items()
-
-
-# A thousand memories take about 2 MB with their vectors (measured).
-MOST_IN_USE = 200
-
-
-class Recollections:
-    """`EpisodicIndex`es by assistant.
-
-    Args:
-        embedder: gives what turns texts into vectors, asked with the first index.
-    """
-
-    def __init__(self, embedder: Callable[[], Embedder | RemoteEmbedder | None]) -> None:
-        self._embedder = embedder
-        self._in_use = IndexCache[int](MOST_IN_USE)
-
-    def of(self, script: Any) -> EpisodicIndex:
-        """The memories of an assistant's character, the same at every call while its records are
-        the same."""
-        character = script.character
-        records = character.journal, character.ai_profiles
-
-        def make() -> EpisodicIndex:
-            name_of = partial(script.services.world.name_of, character)
-            return EpisodicIndex(*records, self._embedder(), name_of)
-
-        return self._in_use.get(script.id, make, lambda index: index.is_of(*records))
-
-    def drop(self, script: Any) -> None:
-        """Let the memories of an assistant be made anew when they are needed next."""
-        self._in_use.drop(script.id)

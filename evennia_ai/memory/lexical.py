@@ -1,8 +1,8 @@
-"""Which memories hold which words, and how near that makes them: BM25 over postings.
+"""Score memories by the words they share with a query: BM25 over postings.
 
 Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with the
-usual k1 = 1.2 and b = 0.75. How rare a word is, and how long memories are on average, is asked of
-the memories in view only: a hidden one must not be felt in anybody's ranking.
+usual k1 = 1.2 and b = 0.75. The rarity of a word and the average length are computed from the
+memories in the view only: a hidden memory must not change a ranking.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ import numpy.typing as npt
 from evennia_ai.memory.vectors import Floats, Rows
 from evennia_ai.policy.retrieval.relevance import K1, B
 
-MOST = 255  # of one word in one text; more says nothing new
+MOST = 255  # occurrences of a word that are counted in one text; a count takes one byte
 
 
 class Posting(NamedTuple):
-    """The rows that hold a word, and how often; four bytes and one for each."""
+    """The rows that contain a word and how often, in five bytes each."""
 
     rows: array[int]
     counts: array[int]
 
 
 class View(NamedTuple):
-    """The rows somebody may know, in their order; ``mask`` says the same of all rows."""
+    """The rows that an audience may know, in order; ``mask`` covers every row."""
 
     rows: Rows
     mask: npt.NDArray[np.bool_]
 
 
 class Lexicon:
-    """Rows by the words they hold."""
+    """An inverted index: the rows by their words."""
 
     def __init__(self) -> None:
         self._postings: dict[str, Posting] = {}
 
     def add(self, row: int, words: Iterable[str]) -> None:
-        """Note the words of a row that has none yet."""
+        """Add the words of a row that has none yet."""
         for word, count in Counter(words).items():
             posting = self._postings.get(word)
             if posting is None:
@@ -52,7 +52,7 @@ class Lexicon:
             posting.counts.append(min(count, MOST))
 
     def remove(self, row: int, words: Iterable[str]) -> None:
-        """Forget a row, of which ``words`` were noted."""
+        """Remove a row that was added with these words."""
         for word in set(words):
             posting = self._postings[word]
             at = posting.rows.index(row)
@@ -61,17 +61,17 @@ class Lexicon:
                 del self._postings[word]
 
     def keep(self, rows: Rows, size: int) -> None:
-        """Number the rows anew; those that are left out of ``rows`` hold no words any more."""
+        """Renumber the rows; those that are not in ``rows`` must have no words left."""
         new = np.zeros(size, dtype=np.int32)
         new[rows] = np.arange(len(rows))
         for posting in self._postings.values():
             posting.rows[:] = array("i", new[np.array(posting.rows)].tobytes())
 
     def scores(self, words: Sequence[str], view: View, lengths: npt.NDArray[np.int32]) -> Floats:
-        """How near each row in view is to these words: 0 for none of them, about 1 for all.
+        """Return a score for each row in the view: 0 for no word, about 1 for all.
 
-        BM25, divided by the sum of the words' rarities, so that a long question counts as a short
-        one. ``lengths`` are the words of every row, in view or not.
+        It is BM25 divided by the sum of the words' rarities, so that long and short queries score
+        alike. ``lengths`` is the number of words of every row, in the view or not.
         """
         found = np.zeros(len(view.mask), dtype=np.float32)
         total = len(view.rows)

@@ -1,13 +1,13 @@
-"""Opening mem0 the way a game needs it.
+"""Open mem0 in a way that suits a game server.
 
-Version 2.2 is written for a notebook. What is done about that:
+mem0 2.2 is written for a notebook. This module changes what a server cannot accept:
 
-- its switches are read from the environment at import, so they are set before;
-- it looks for a key to a model it is never asked to use: ours does nothing;
-- it keeps what it deletes in a history: there is none;
-- it downloads models for keywords and names where it finds the libraries: it is told not to;
-- it logs every memory by its id, and in its debug log by its words: only warnings pass;
-- embedded Qdrant leaves the bytes of what is deleted in its file: SQLite is told to wipe them.
+- mem0 reads its switches from the environment at import: they are set before;
+- it requires a language model that it is never asked to use: `NoModel` takes its place;
+- it keeps deleted memories in a history: `NoHistory` takes its place;
+- it downloads models for keywords and names if their libraries are installed: this is disabled;
+- it logs the id of every memory, and its words at debug level: only warnings are logged;
+- embedded Qdrant leaves deleted bytes in its file: SQLite is told to overwrite them.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ EMBEDDED = "qdrant"
 COLLECTION = "minds"
 NOTE = "collection.json"
 IGNORE = "*\n"
-# Names that mem0 knows, lent to our own classes for the moment in which it looks them up.
+# Names that mem0 knows; `lent_names` lets them mean our own classes.
 EMBEDDER_NAME, MODEL_NAME = "huggingface", "openai"
-SPOILT = (ValueError, KeyError, TypeError, EOFError, AttributeError, pickle.UnpicklingError)
+CORRUPT = (ValueError, KeyError, TypeError, EOFError, AttributeError, pickle.UnpicklingError)
 
 
 @dataclass(frozen=True)
 class StoreSettings:
-    """Where memories are kept.
+    """Where memories are stored.
 
     Attributes:
-        path: the folder for everything that is kept on this machine.
-        vector_store: ``provider`` and ``config`` for mem0; empty is embedded Qdrant.
+        path: the folder for all local files.
+        vector_store: ``provider`` and ``config`` for mem0; empty means embedded Qdrant.
     """
 
     path: Path
@@ -51,87 +51,91 @@ class StoreSettings:
 
     @property
     def provider(self) -> str:
-        """The vector store's name in mem0."""
+        """Return the name of the vector store in mem0."""
         return str(self.vector_store.get("provider", EMBEDDED))
 
     @property
     def is_embedded(self) -> bool:
-        """True where it is the one of this machine that nobody configured."""
+        """True for the default store on this machine."""
         return not self.vector_store
 
 
 class OurEmbedder:
-    """Plays one of mem0's embedders by asking the one that is used everywhere else."""
+    """An embedder for mem0 that calls the embedder of the game."""
 
     def __init__(self, config: Any) -> None:
         self.config = config
         self._embedder = config.model_kwargs["embedder"]
 
     def embed(self, text: str, memory_action: str | None = None) -> list[float]:
-        """One text's vector."""
+        """Return the vector of one text."""
         return self.embed_batch([text])[0]
 
     def embed_batch(
         self, texts: Sequence[str], memory_action: str | None = "add"
     ) -> list[list[float]]:
-        """A vector for each text."""
+        """Return a vector for each text."""
         return [[float(x) for x in vector] for vector in self._embedder.embed(list(texts))]
 
 
 class NoModel:
-    """Plays the model that mem0 insists on and, with ``infer=False``, never asks."""
+    """Takes the place of the language model, which mem0 requires but never calls.
+
+    It calls none because memories are added with ``infer=False``.
+    """
 
     def __init__(self, config: Any) -> None:
         self.config = config
 
 
 class NoHistory:
-    """Plays mem0's history of changes, which would keep what is forgotten."""
+    """Takes the place of mem0's history, which would keep forgotten memories."""
 
     def add_history(self, *args: Any, **kwargs: Any) -> None:
-        """Keep nothing."""
+        """Do nothing."""
 
     def close(self) -> None:
-        """There is nothing to close."""
+        """Do nothing."""
 
 
 def open_memory(settings: StoreSettings, embedder: Any, environ: MutableMapping[str, str]) -> Any:
-    """mem0, ready for use. Where the embedded store cannot be read it is begun anew: everything in
-    it can be made again from the journals. Raises whatever is wrong.
+    """Return mem0, ready for use; raises any error of mem0 or of its store.
+
+    An embedded store that cannot be read is deleted: the journals can fill it again.
 
     Args:
-        settings: where memories are kept.
-        embedder: with ``name``, ``dimensions`` and ``embed(texts)``.
+        settings: where memories are stored.
+        embedder: has ``name``, ``dimensions`` and ``embed(texts)``.
         environ: the process's environment, which is changed.
     """
     prepare_environment(environ, settings.path)
     try:
         memory = make_memory(settings, embedder)
     except Exception as error:
-        if not settings.is_embedded or not is_spoilt(error):
+        if not settings.is_embedded or not is_corrupt(error):
             raise
         log.warn(
-            "evennia_ai: long-term memory cannot be read ({error}) and begins anew; it is "
-            "filled again from the journals",
+            "evennia_ai: cannot read long-term memory ({error}); deleting it, the journals will "
+            "fill it again",
             error=f"{type(error).__name__}: {error}",
         )
         shutil.rmtree(settings.path / EMBEDDED, ignore_errors=True)
         memory = make_memory(settings, embedder)
-    tame(memory)
-    leave_old_collection(memory, settings)
+    harden(memory)
+    drop_old_collection(memory, settings)
     return memory
 
 
 def make_memory(settings: StoreSettings, embedder: Any) -> Any:
-    """An instance of mem0 as it comes; raises whatever is wrong."""
+    """Return an instance of mem0 as it is; raises any error of mem0."""
     from mem0 import Memory
 
     with lent_names():
         return Memory.from_config(mem0_config(settings, embedder))
 
 
-def leave_old_collection(memory: Any, settings: StoreSettings) -> None:
-    """Vectors of another embedder are of no use, and hold words: drop their collection."""
+def drop_old_collection(memory: Any, settings: StoreSettings) -> None:
+    """Delete the collection of another embedder: it is useless and contains words."""
     note, current = settings.path / NOTE, memory.collection_name
     before = read_note(note)
     old = before.get("collection")
@@ -142,7 +146,7 @@ def leave_old_collection(memory: Any, settings: StoreSettings) -> None:
 
 
 def prepare_environment(environ: MutableMapping[str, str], path: Path) -> None:
-    """Say nothing to anybody, download nothing, and write nowhere but here."""
+    """Turn off telemetry and downloads, and keep all files in ``path``."""
     if not path.exists():
         path.mkdir(parents=True)
         (path / ".gitignore").write_text(IGNORE, encoding="utf-8")
@@ -154,8 +158,10 @@ def prepare_environment(environ: MutableMapping[str, str], path: Path) -> None:
 
 
 def mem0_config(settings: StoreSettings, embedder: Any) -> dict[str, Any]:
-    """What mem0 is made from. Each embedder has a collection of its own, so that vectors of one
-    are never compared with another's."""
+    """Return mem0's configuration.
+
+    Each embedder has its own collection: vectors of two embedders cannot be compared.
+    """
     config = dict(settings.vector_store.get("config") or {})
     base = config.get("collection_name", COLLECTION)
     config["collection_name"] = f"{base}_{fingerprint(embedder)}"
@@ -178,28 +184,30 @@ def mem0_config(settings: StoreSettings, embedder: Any) -> dict[str, Any]:
 
 
 def fingerprint(embedder: Any) -> str:
-    """Short, and different for every embedder and dimension."""
+    """Return a short text that differs for every embedder and dimension."""
     said = f"{embedder.name}\0{embedder.dimensions}"
     return blake2b(said.encode(), digest_size=5).hexdigest()
 
 
 def takes_dimensions(provider: str) -> bool:
-    """True where a store wants to know how long vectors are."""
+    """True if a store's configuration has a field for the length of the vectors."""
     from importlib import import_module
 
     from mem0.vector_stores.configs import VectorStoreConfig
 
     names = VectorStoreConfig().__pydantic_private__["_provider_configs"]
     if provider not in names:
-        return False  # mem0 says itself that there is none of that name
+        return False  # mem0 itself raises an error for an unknown provider
     module = import_module(f"mem0.configs.vector_stores.{provider}")
     return "embedding_model_dims" in getattr(module, names[provider]).model_fields
 
 
 @contextmanager
 def lent_names() -> Generator[None]:
-    """Let mem0 find our classes by names of its own: it takes no others. A game that uses mem0
-    itself finds its own again afterwards."""
+    """Let mem0 find our classes under names that it knows; it accepts no others.
+
+    Afterwards a game that uses mem0 itself finds mem0's own classes again.
+    """
     from mem0.utils.factory import EmbedderFactory, LlmFactory
 
     embedders, models = EmbedderFactory.provider_to_class, LlmFactory.provider_to_class
@@ -212,8 +220,8 @@ def lent_names() -> Generator[None]:
         embedders[EMBEDDER_NAME], models[MODEL_NAME] = before
 
 
-def tame(memory: Any) -> None:
-    """Take from an instance of mem0 what keeps words or wants a network."""
+def harden(memory: Any) -> None:
+    """Remove from an instance of mem0 what keeps words or needs a network."""
     from mem0.utils import spacy_models
 
     memory.db.close()
@@ -224,26 +232,26 @@ def tame(memory: Any) -> None:
         store._bm25_encoder = False
     for connection in embedded_files(store):
         connection.execute("PRAGMA secure_delete=ON")
-        # A cut of power may spoil the file, and then it is made again; a kill does not.
+        # A power failure may corrupt the file, which is then built again; a kill does not.
         connection.execute("PRAGMA synchronous=OFF")
 
 
 def embedded_files(store: Any) -> list[Any]:
-    """The SQLite connections of embedded Qdrant; none of another store's."""
+    """Return the SQLite connections of embedded Qdrant; empty for any other store."""
     local = getattr(getattr(store, "client", None), "_client", None)
     collections = getattr(local, "collections", None) or {}
     return [collection.storage.storage for collection in collections.values()]
 
 
 def drop_collection(store: Any, name: str) -> None:
-    """Delete another collection of the same store, as far as that can be done."""
+    """Delete another collection of the same store; log it if that fails."""
     current, store.collection_name = store.collection_name, name
     try:
         store.delete_col()
-    except Exception as error:  # noqa: BLE001  # twenty stores have twenty kinds of errors
+    except Exception as error:  # noqa: BLE001  # each store has its own errors
         log.warn(
-            "evennia_ai: the collection '{name}' of long-term memory is not used any more and "
-            "cannot be deleted: {error}",
+            "evennia_ai: cannot delete the unused collection '{name}' of long-term memory "
+            "({error}); delete it in the vector store",
             name=name,
             error=type(error).__name__,
         )
@@ -251,15 +259,15 @@ def drop_collection(store: Any, name: str) -> None:
         store.collection_name = current
 
 
-def is_spoilt(error: Exception) -> bool:
-    """True where files are there and make no sense, not where they cannot be had at the moment."""
+def is_corrupt(error: Exception) -> bool:
+    """True if an error means corrupt files; False if they are only unavailable now."""
     if isinstance(error, sqlite3.OperationalError):
         return False
-    return isinstance(error, (*SPOILT, sqlite3.DatabaseError))
+    return isinstance(error, (*CORRUPT, sqlite3.DatabaseError))
 
 
 def read_note(note: Path) -> dict[str, Any]:
-    """What was used before; nothing where that is not known."""
+    """Return which collection was used last; empty if that is unknown."""
     try:
         found = json.loads(note.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -268,7 +276,7 @@ def read_note(note: Path) -> dict[str, Any]:
 
 
 def remove_files(path: Path) -> bool:
-    """Remove what was made in a folder, and nothing else; returns whether there was anything."""
+    """Delete only the files that this module made; return whether there were any."""
     if not (path / NOTE).exists():
         return False
     shutil.rmtree(path / EMBEDDED, ignore_errors=True)

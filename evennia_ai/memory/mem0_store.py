@@ -1,4 +1,4 @@
-"""Memories in mem0, as one thread keeps them: everything here runs in the worker's."""
+"""Memories in mem0; everything here runs in the worker's thread."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any
 from evennia_ai.memory.mem0_setup import StoreSettings, open_memory
 from evennia_ai.policy.records.long_term import MemoryItem, MemoryRow, Stored, best_rows
 
-MOST_ROWS = 25_000  # mem0 asks its store for four times as many
-MOST_ERRORS = 2  # of one batch; then it is not the items' fault
-AGENTS_KNOWN = 200
+MOST_ROWS = 25_000  # mem0 asks its store for four times this number
+MOST_ERRORS = 2  # in one batch; more of them are not the fault of single items
+AGENTS_KNOWN = 200  # characters whose rows are cached
 
 
 class Mem0Store:
-    """Memories in mem0. Whatever goes wrong raises, and the next call opens everything anew.
+    """Stores and finds memories in mem0; after an error it opens mem0 again.
 
     Args:
-        settings: where they are kept.
-        make_embedder: gives the embedder, with ``name``, ``dimensions`` and ``embed(texts)``.
+        settings: where memories are stored.
+        make_embedder: returns the embedder, with ``name``, ``dimensions`` and ``embed(texts)``.
         environ: the process's environment.
     """
 
@@ -38,13 +38,11 @@ class Mem0Store:
 
     @property
     def is_open(self) -> bool:
-        """False until the library is loaded and the store opened. May be asked from any thread."""
+        """True once mem0 is loaded and its store is open. Any thread may read it."""
         return self._memory is not None
 
-    # --- what is asked of it ----------------------------------------------------------------------
-
     def put(self, agent: str, items: Sequence[MemoryItem]) -> dict[str, Stored]:
-        """See `evennia_ai.ports.SemanticMemory`. Raises where none of the items could be stored."""
+        """Store items; see `ports.SemanticMemory`. Raises if none could be stored."""
         with self._opened() as memory:
             known = self._known.get(agent)
             if known is None:
@@ -54,7 +52,7 @@ class Mem0Store:
             for item in items:
                 try:
                     stored[item.entry] = self._put_one(memory, agent, item, known)
-                except Exception as error:  # noqa: BLE001  # one that cannot be stored is one
+                except Exception as error:  # noqa: BLE001  # the other items may work
                     errors.append(error)
                 if len(errors) > MOST_ERRORS:
                     break
@@ -66,8 +64,10 @@ class Mem0Store:
     def search(
         self, agent: str, query: str, limit: int, keys: Sequence[str] | None
     ) -> list[MemoryRow]:
-        """See `evennia_ai.ports.SemanticMemory`. One search for each audience, since equality is
-        the one filter that every store knows."""
+        """Find memories; see `ports.SemanticMemory`.
+
+        Each audience is one search, because equality is the only filter that all stores have.
+        """
         with self._opened() as memory:
             if not query.strip():
                 return []
@@ -81,21 +81,21 @@ class Mem0Store:
             return best_rows(found, limit)
 
     def delete(self, agent: str, ids: Sequence[str]) -> None:
-        """See `evennia_ai.ports.SemanticMemory`."""
+        """Delete memories; see `ports.SemanticMemory`."""
         with self._opened() as memory:
             self._known.pop(agent, None)
             for memory_id in ids:
                 self._delete_one(memory, memory_id)
 
     def rows(self, agent: str) -> list[MemoryRow]:
-        """See `evennia_ai.ports.SemanticMemory`."""
+        """Return all memories of a character; see `ports.SemanticMemory`."""
         with self._opened() as memory:
             rows = self._list(memory, agent)
             self._know(agent, {row.entry: row for row in rows})
             return rows
 
     def close(self) -> None:
-        """Let everything go."""
+        """Close mem0 and forget the cached rows."""
         memory, self._memory = self._memory, None
         self._known.clear()
         client = getattr(getattr(memory, "vector_store", None), "client", None)
@@ -107,9 +107,11 @@ class Mem0Store:
     def _put_one(
         self, memory: Any, agent: str, item: MemoryItem, known: dict[str, MemoryRow]
     ) -> Stored:
-        """Store an item unless it is there. mem0 chooses ids itself and cannot be told one: what
-        is there is known from the store, so that whatever was stored without anybody hearing of
-        it is found."""
+        """Store an item unless it is stored already.
+
+        mem0 chooses the ids. The rows of the store therefore say what is there, also after a call
+        whose result never arrived.
+        """
         there = known.get(item.entry)
         if there and there.digest == item.digest:
             return Stored(there.id, was_there=True)
@@ -140,7 +142,7 @@ class Mem0Store:
         return [as_row(found) for found in answer["results"]]
 
     def _know(self, agent: str, rows: dict[str, MemoryRow]) -> None:
-        """Keep what is there, of those agents that were asked for last."""
+        """Cache the rows of the characters that were used last."""
         self._known.pop(agent, None)
         self._known[agent] = rows
         while len(self._known) > AGENTS_KNOWN:
@@ -148,7 +150,7 @@ class Mem0Store:
 
     @contextmanager
     def _opened(self) -> Generator[Any]:
-        """mem0, opened where it is not. After an error nothing that is held is believed."""
+        """Give mem0, opened if necessary; after an error, close it."""
         try:
             if self._memory is None:
                 self._memory = open_memory(self._settings, self._make_embedder(), self._environ)
@@ -161,7 +163,7 @@ class Mem0Store:
 
 
 def as_row(found: Mapping[str, Any]) -> MemoryRow:
-    """A memory as mem0 gives it out."""
+    """Return a memory that mem0 found as a row."""
     told = found.get("metadata") or {}
     return MemoryRow(
         str(found["id"]),

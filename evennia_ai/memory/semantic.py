@@ -1,5 +1,4 @@
-"""Long-term memory as the reactor sees it: asked by Deferreds, given up in time, left alone when it
-keeps failing, and never in the way of anything else."""
+"""Long-term memory for the reactor: time-outs and a circuit breaker around mem0."""
 
 from __future__ import annotations
 
@@ -27,15 +26,16 @@ from evennia_ai.policy.limits.breaker import (
     after_success,
 )
 from evennia_ai.policy.records.long_term import MemoryItem, MemoryRow, Stored
+from evennia_ai.scheduling import Clock
 
 log = Logger()
 
 FOLDER = Path("server") / ".ai_memory"
 TIMEOUT_S = 5.0
-# Loading the library and opening the store, once: 1.5 s on two slow cores (measured).
+# The first call loads the library and opens the store: 1.5 s on two slow cores (measured).
 OPENING_S = 20.0
 LIMITS = BreakerLimits(failures=3, pause_s=10.0, longest_pause_s=600.0)
-LONGEST_WORDS = 200
+ERROR_CHARS = 200
 DELETED_AT_ONCE = 50
 SECRETS = ("key", "password", "token", "secret", "connection_string", "url")
 
@@ -45,9 +45,10 @@ class MemorySettings:
     """The game's ``AI_ASSISTANT["MEMORY"]``.
 
     Attributes:
-        store: where memories are kept.
-        enabled: False lets the game do without long-term memory.
-        timeout_s: how long one call may take, in seconds.
+        store: where memories are stored.
+        enabled: False turns long-term memory off.
+        timeout_s: the longest time one call may take, in seconds.
+        secrets: values of the configuration that must not appear in an error.
     """
 
     store: StoreSettings
@@ -57,20 +58,21 @@ class MemorySettings:
 
 
 def read_settings(raw: Any, game_dir: Path) -> MemorySettings:
-    """The setting as it was written; raises ConfigError."""
+    """Return the setting that a game wrote; raises ConfigError."""
     if not isinstance(raw, Mapping):
         raise ConfigError(f"it must be a dictionary, not {type(raw).__name__}.")
     strange = sorted(map(str, raw.keys() - {"enabled", "vector_store", "path", "timeout"}))
     if strange:
         raise ConfigError(
-            f"there is no '{strange[0]}'. There are: enabled, vector_store, path, timeout."
+            f"the entry '{strange[0]}' is unknown. The entries are: enabled, vector_store, path, "
+            "timeout."
         )
     vector_store = raw.get("vector_store") or {}
     if not isinstance(vector_store, Mapping) or (vector_store and "provider" not in vector_store):
-        raise ConfigError("vector_store needs a provider and a config, as mem0 has them.")
+        raise ConfigError("vector_store needs 'provider' and 'config', in the form mem0 expects.")
     timeout_s = raw.get("timeout", TIMEOUT_S)
     if isinstance(timeout_s, bool) or not isinstance(timeout_s, int | float) or timeout_s <= 0:
-        raise ConfigError("timeout must be a number of seconds above 0.")
+        raise ConfigError(f"timeout must be a number of seconds above 0, not {timeout_s!r}.")
     path = game_dir / raw.get("path", FOLDER)
     return MemorySettings(
         StoreSettings(path, vector_store),
@@ -81,7 +83,7 @@ def read_settings(raw: Any, game_dir: Path) -> MemorySettings:
 
 
 def secrets_in(config: Mapping[str, Any]) -> list[str]:
-    """The values in a store's configuration that nobody is to read."""
+    """Return the values in a store's configuration that nobody may read."""
     return [
         str(value)
         for name, value in config.items()
@@ -90,20 +92,20 @@ def secrets_in(config: Mapping[str, Any]) -> list[str]:
 
 
 class LongTermMemory:
-    """`evennia_ai.ports.SemanticMemory`, by mem0 in a thread of its own.
+    """The `SemanticMemory` port over mem0, which runs in a thread of its own.
 
-    Nothing is loaded and no thread is started before there is something to store.
+    Nothing is loaded and no thread is started before something is stored.
 
     Args:
-        clock: for time-outs and pauses.
+        clock: schedules time-outs and pauses.
         call_from_thread: ``call_from_thread(f, *args)`` runs ``f`` in the reactor's thread.
-        settings: the game's.
-        make_embedder: gives the embedder, called in the thread.
+        settings: the game's settings.
+        make_embedder: returns the embedder; called in the thread, because loading takes a while.
     """
 
     def __init__(
         self,
-        clock: Any,
+        clock: Clock,
         call_from_thread: Callable[..., object],
         settings: MemorySettings,
         make_embedder: Callable[[], Any],
@@ -118,55 +120,56 @@ class LongTermMemory:
 
     @property
     def is_off(self) -> bool:
-        """True where the game does without it."""
+        """True if long-term memory is turned off or its library is missing."""
         return bool(self._off)
 
     @property
     def trouble(self) -> str:
-        """What is wrong with it, in words for an admin; empty where nothing is."""
+        """Return the current problem, in words for an admin; empty if there is none."""
         return self._off or self._error
 
     @property
     def was_used(self) -> bool:
-        """False where nothing was ever stored, as far as this machine knows."""
+        """False if this machine never stored anything; True for a store elsewhere."""
         store = self._settings.store
         return not store.is_embedded or (store.path / NOTE).exists()
 
     def put(self, agent: str, items: Sequence[MemoryItem]) -> Deferred[Mapping[str, Stored]]:
-        """See the port."""
+        """Store items; see the port."""
         return self._ask(partial(self._store.put, agent, tuple(items)))
 
     def search(
         self, agent: str, query: str, limit: int, keys: Sequence[str] | None
     ) -> Deferred[Sequence[MemoryRow]]:
-        """See the port. Comes before everything that waits, since a turn waits for it."""
+        """Find memories before all other calls, because a turn waits; see the port."""
         if not self.was_used and not self.is_off:
             return succeed([])
         return self._ask(partial(self._store.search, agent, query, limit, keys), at_once=True)
 
     def delete(self, agent: str, ids: Sequence[str]) -> Deferred[None]:
-        """See the port."""
+        """Delete memories; see the port."""
         return self._ask(partial(self._store.delete, agent, tuple(ids)))
 
     @inlineCallbacks
     def delete_all(self, agent: str) -> Generator[Deferred[Any], Any, None]:
-        """See the port. In batches, each with a time-out of its own: there may be thousands."""
+        """Delete a character's memories, in batches with a time-out each; see the port."""
         rows = yield self.rows(agent)
         for start in range(0, len(rows), DELETED_AT_ONCE):
             batch = rows[start : start + DELETED_AT_ONCE]
             yield self.delete(agent, [row.id for row in batch])
 
     def rows(self, agent: str) -> Deferred[Sequence[MemoryRow]]:
-        """See the port. A library is not loaded to find that nothing was ever stored."""
+        """Fetch a character's memories; see the port.
+
+        Does not load the library if nothing was ever stored.
+        """
         if not self.was_used and not self.is_off:
             return succeed([])
         return self._ask(partial(self._store.rows, agent))
 
     def stop(self) -> None:
-        """Synchronous and short, whatever hangs."""
+        """Stop the thread. Returns at once, even if a call hangs."""
         self._worker.stop(self._store.close)
-
-    # --- within -----------------------------------------------------------------------------------
 
     def _ask(self, call: Callable[[], Any], *, at_once: bool = False) -> Deferred[Any]:
         if self._off or not admits(self._breaker, self._clock.seconds()):
@@ -181,7 +184,7 @@ class LongTermMemory:
         return self._settings.timeout_s
 
     def _long(self) -> float:
-        """The first call loads the library and opens the store."""
+        """Return the longer time-out of the first call, which loads the library."""
         timeout_s = self._settings.timeout_s
         return timeout_s if self._store.is_open else max(OPENING_S, timeout_s)
 
@@ -205,16 +208,16 @@ class LongTermMemory:
         return Failure(error)
 
     def _words_of(self, error: BaseException | None) -> str:
-        """An error in words for an admin, without anything that nobody is to read."""
+        """Return an error in words for an admin, without secrets."""
         if isinstance(error, MemoryUnavailable):
             return str(error)
         if isinstance(error, ImportError):
-            return f"A library for it is missing: {error}."
+            return f"A library is missing: {error}."
         said = str(error)
         problems = getattr(error, "errors", None)
-        if callable(problems):  # pydantic's words hold what they complain of
+        if callable(problems):  # pydantic quotes the values in its message
             said = "; ".join(str(one.get("msg", "")) for one in problems())
         for secret in self._settings.secrets:
             said = said.replace(secret, "…")
         first = next(iter(said.strip().splitlines()), "")
-        return f"{type(error).__name__}: {first}"[:LONGEST_WORDS]
+        return f"{type(error).__name__}: {first}"[:ERROR_CHARS]

@@ -1,9 +1,9 @@
-"""The embedding of each memory, and how near they are to a question's.
+"""The embeddings of memories and their cosines with a query's embedding.
 
-Of many memories all are looked at coarsely first: a short copy of each vector in small whole
-numbers. Their products are whole numbers too, below 2**24, which a float32 holds exactly, so that
-no order of summing, and no row beside it, changes a result by a bit. The best are then looked at
-in full; in half precision, which is a thousandth of a cosine.
+A search over many memories first compares a short copy of each vector, made of small integers.
+Their products are integers below 2**24, which a float32 holds exactly, so neither the order of
+summing nor the other rows change a result. The best rows are then compared in full, in half
+precision (about 0.001 of a cosine).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float32]
 Rows = npt.NDArray[np.int64]
 COARSE_DIMENSIONS = 64
-COARSE_SCALE = 400.0  # a unit vector of 256 numbers has them around 1/16
+COARSE_SCALE = 400.0  # the numbers in a unit vector of 256 dimensions are around 1/16
 COARSE_MOST = 127.0
-BLOCK = 1_024  # rows; to have room for more never means to copy what is there
+BLOCK = 1_024  # rows; growing adds a block and copies nothing
 FIRST_ROOM = 64
 GROWTH = 1.5
 
@@ -31,17 +31,17 @@ class Block(NamedTuple):
 
 
 class Vectors:
-    """Vectors of length 1 by row; a row without one is zeros, near to nothing."""
+    """Vectors of length 1 by row; a row without a vector is all zeros."""
 
     def __init__(self) -> None:
         self.dimensions = 0
         self._blocks: list[Block] = []
 
     def put(self, row: int, vector: Floats | None) -> None:
-        """Set the vector of a row, or take it away.
+        """Set the vector of a row; None removes it.
 
         Raises:
-            ValueError: where it is not as long as the others, or not of finite numbers.
+            ValueError: if it has another length than the others, or numbers that are not finite.
         """
         block, place = divmod(row, BLOCK)
         if vector is None:
@@ -50,19 +50,16 @@ class Vectors:
             return
         vector = unit(vector)
         if self.dimensions not in (0, len(vector)):
-            raise ValueError(f"A vector of {len(vector)} among others of {self.dimensions}.")
+            raise ValueError(
+                f"The vector has {len(vector)} dimensions; the others have {self.dimensions}."
+            )
         self.dimensions = len(vector)
         self._make_room(block)
         self._blocks[block].full[place] = vector
         self._blocks[block].coarse[place] = coarse(vector)
 
-    def get(self, row: int) -> Floats | None:
-        """The vector of a row; None where it has none."""
-        vector = self._gathered(np.array([row]), "full")[0].astype(np.float32)
-        return vector if vector.any() else None
-
     def alike(self, rows: Rows) -> Floats:
-        """About the cosines of these rows with each other; 0 where one has no vector."""
+        """Return the rows' approximate cosines with each other; 0 without a vector."""
         found = self._gathered(rows, "coarse")
         lengths = np.sqrt((found * found).sum(axis=1))
         lengths[lengths == 0] = np.inf
@@ -70,7 +67,7 @@ class Vectors:
         return cosines
 
     def keep(self, rows: Rows) -> None:
-        """Leave these rows only, in their order, numbered anew."""
+        """Keep only these rows, in their order, and renumber them."""
         full, short = self._gathered(rows, "full"), self._gathered(rows, "coarse")
         self._blocks = []
         for first in range(0, len(rows), BLOCK):
@@ -80,9 +77,9 @@ class Vectors:
             self._blocks[-1].coarse[:count] = short[first : first + BLOCK]
 
     def full(self, rows: Rows, query: Floats | None) -> Floats:
-        """The cosine of each of these rows with a question, of length 1.
+        """Return the cosine of each of these rows with a query of length 1.
 
-        Each row is summed by itself, so that it comes out the same among whatever others.
+        Each row is summed by itself: its result does not depend on the other rows.
         """
         if query is None or len(query) != self.dimensions:
             return np.zeros(len(rows), dtype=np.float32)
@@ -92,7 +89,7 @@ class Vectors:
         return found
 
     def roughly(self, size: int, query: Floats | None) -> Floats:
-        """About that, for the first ``size`` rows."""
+        """Return the approximate cosines of the first ``size`` rows with a query."""
         found = np.zeros(size, dtype=np.float32)
         if query is None or len(query) != self.dimensions:
             return found
@@ -100,12 +97,12 @@ class Vectors:
         for number, block in enumerate(self._blocks):
             part = found[number * BLOCK : (number + 1) * BLOCK]
             np.matmul(block.coarse[: len(part)], asked, out=part)
-        # What the dimensions left out would add is not known: taken as in proportion.
+        # The dimensions that were left out are assumed to add in proportion.
         found *= np.float32(len(query) / len(asked) / COARSE_SCALE**2)
         return found
 
     def _gathered(self, rows: Rows, kind: str) -> npt.NDArray[Any]:
-        """The vectors of these rows; zeros for those that never had any."""
+        """Return the vectors of these rows, zeros for those without one."""
         dimensions = self.dimensions if kind == "full" else min(self.dimensions, COARSE_DIMENSIONS)
         found = np.zeros((len(rows), dimensions), np.float16 if kind == "full" else np.float32)
         blocks, places = rows // BLOCK, rows % BLOCK
@@ -126,23 +123,26 @@ class Vectors:
 
 
 def unit(vector: npt.ArrayLike) -> Floats:
-    """A vector in length 1; zeros stay zeros. Raises ValueError for what is no finite vector."""
+    """Return a vector scaled to length 1; zeros stay zeros.
+
+    Raises ValueError if a number is not finite.
+    """
     numbers = np.asarray(vector, dtype=np.float32).reshape(-1)
     length = float(np.linalg.norm(numbers))
     if not np.isfinite(length):
-        raise ValueError("A vector must be of finite numbers.")
+        raise ValueError("A vector must consist of finite numbers.")
     return numbers / np.float32(length) if length else numbers
 
 
 def coarse(vector: Floats) -> Floats:
-    """The first numbers of a vector, rounded."""
+    """Return the first numbers of a vector, scaled and rounded to integers."""
     scaled = np.rint(vector[:COARSE_DIMENSIONS] * np.float32(COARSE_SCALE))
     clipped: Floats = np.clip(scaled, -COARSE_MOST, COARSE_MOST)
     return clipped
 
 
 def enlarged(old: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
-    """The rows of an array, and zeros after them."""
+    """Return an array of this shape with the old rows first and zeros after them."""
     new = np.zeros(shape, dtype=old.dtype)
     if old.size:
         new[: len(old)] = old

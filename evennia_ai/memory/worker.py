@@ -1,7 +1,7 @@
-"""One daemon thread that does one thing after the other, for a library that must not be called from
-two threads at once, and that may hang.
+"""One daemon thread for a library that is not thread-safe and may hang.
 
-Nobody ever waits for the thread: a server that is slow to exit does not come back from a reload.
+The server never waits for the thread: a server that is slow to exit does not come back from a
+reload.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from evennia_ai.errors import MemoryUnavailable, TurnAborted
+from evennia_ai.scheduling import Clock
 
 log = Logger()
 
@@ -27,7 +28,7 @@ AT_ONCE, IN_ITS_TURN = 0, 1
 
 @dataclass(order=True)
 class Job:
-    """One call. It is compared by when it is to be done."""
+    """One call for the thread; jobs are ordered by priority, then by number."""
 
     priority: int
     number: int
@@ -39,18 +40,19 @@ class Job:
 
 
 class Worker:
-    """The thread, started with the first call. Its methods are called from the reactor's thread.
+    """Runs calls one after the other in a thread, which starts with the first call.
 
-    A call's time counts from when it is begun. Where one takes too long it fails, and so does
-    everything behind it, at once, until the thread is back: ``stuck``.
+    Only the reactor's thread may use it. The time-out of a call counts from when the call begins.
+    A call that takes too long fails, and so do all calls behind it, until the thread returns from
+    it; meanwhile ``stuck`` is True.
 
     Args:
-        clock: for the time-outs.
+        clock: schedules the time-outs.
         call_from_thread: ``call_from_thread(f, *args)`` runs ``f`` in the reactor's thread.
-        name: the thread's.
+        name: the name of the thread.
     """
 
-    def __init__(self, clock: Any, call_from_thread: Callable[..., object], name: str) -> None:
+    def __init__(self, clock: Clock, call_from_thread: Callable[..., object], name: str) -> None:
         self._clock = clock
         self._call_from_thread = call_from_thread
         self._name = name
@@ -66,15 +68,15 @@ class Worker:
     def submit(
         self, call: Callable[[], Any], timeout_s: Callable[[], float], *, at_once: bool = False
     ) -> Deferred[Any]:
-        """Have something called in the thread.
+        """Run a call in the thread.
 
         Args:
-            call: what to call; plain data in, plain data out.
-            timeout_s: asked when it is begun.
-            at_once: before everything else, since somebody waits for it; its time counts from now.
+            call: takes and returns plain data.
+            timeout_s: returns the time-out in seconds; asked when the time starts.
+            at_once: True puts the call before all others; its time-out counts from now.
 
-        Fires with what it returns; fails with what it raises, with MemoryUnavailable where it takes
-        too long, and with TurnAborted where the worker is stopped. Cancelling abandons the call.
+        Fires with what the call returns; fails with what it raises, with MemoryUnavailable if it
+        takes too long, and with TurnAborted if the worker is stopped. Cancelling abandons it.
         """
         if self._stopped:
             return fail(TurnAborted("The server goes down."))
@@ -91,8 +93,11 @@ class Worker:
         return deferred
 
     def stop(self, cleanup: Callable[[], object]) -> None:
-        """Fail what waits, and let the thread end when it can, after ``cleanup()``; returns within
-        `STOP_WAIT_S` seconds. A thread inside a call is left behind. Calling it twice is fine."""
+        """Fail all waiting calls and end the thread after ``cleanup()``.
+
+        Returns within `STOP_WAIT_S` seconds: a thread that is inside a call is left behind. A
+        second call changes nothing.
+        """
         if self._stopped:
             return
         self._stopped = True
@@ -111,17 +116,17 @@ class Worker:
             self._thread.start()
 
     def _begun(self, job: Job) -> None:
-        """The thread is at it."""
+        """Note that the thread has begun a job."""
         self._running = job
         self._watch(job)
 
     def _watch(self, job: Job) -> None:
-        """Its time counts from now, unless it did already."""
+        """Start the time-out of a job, unless it is running."""
         if job.number in self._pending and job.alarm is None:
             job.alarm = self._clock.callLater(job.timeout_s(), self._took_too_long, job)
 
     def _took_too_long(self, job: Job) -> None:
-        """Nobody waits for it any more, nor, if it has been begun, for what is behind it."""
+        """Fail a job whose time is over and, if the thread is inside it, all others too."""
         job.alarm = None
         self.stuck = job is self._running
         for other in list(self._pending.values()) if self.stuck else [job]:
@@ -134,11 +139,11 @@ class Worker:
         self._forget(job)
         if job.deferred and not job.deferred.called:
             job.deferred.errback(error)
-            if forgive:  # whoever cares has heard of it by now
+            if forgive:  # callers have handled it; do not log it as unhandled
                 job.deferred.addErrback(_forget_abortion)
 
     def _forget(self, job: Job) -> None:
-        """Nobody waits for its result any more. Where it has not been begun it never will be."""
+        """Drop a job: its result is ignored, and if it has not begun, it never will."""
         job.given_up = True
         self._pending.pop(job.number, None)
         if job.alarm:
@@ -146,7 +151,7 @@ class Worker:
             job.alarm = None
 
     def _ended(self, job: Job, result: Any, error: BaseException | None) -> None:
-        """A call has come back with a result or an error, maybe long after it was given up."""
+        """Fire a job's Deferred, unless the job was given up in the meantime."""
         self._running, self.stuck = None, False
         if job.number in self._pending and job.deferred:
             self._forget(job)
@@ -164,13 +169,13 @@ class Worker:
             self._call_from_thread(self._begun, job)
             try:
                 result, error = job.call(), None
-            except BaseException as raised:  # noqa: BLE001  # it is whoever's waits for it
+            except BaseException as raised:  # noqa: BLE001  # passed on to the caller
                 result, error = None, raised
             self._call_from_thread(self._ended, job, result, error)
             del job, result, error
         try:
             self._cleanup()
-        except Exception:  # noqa: BLE001  # the process ends, and so does what it holds
+        except Exception:  # noqa: BLE001  # the process ends anyway
             log.debug("closing long-term memory failed")
 
 

@@ -1,5 +1,7 @@
-"""What a character has in its head at the moment: who is here, whom it talks with, what it looked
-up lately. All of it is derived from the world and the log, so that a restart loses nothing."""
+"""A character's working memory: listeners, conversations, recently used records.
+
+All of it is derived from the world and the log, so a restart loses nothing.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +14,19 @@ from twisted.logger import Logger
 
 from evennia_ai.messages import Audience
 from evennia_ai.policy.conversation.conversations import RunningTalk, is_stale, talks_with
+from evennia_ai.ports import Character, Script
 
 log = Logger()
 
 
 @dataclass(frozen=True)
 class WorkingMemory:
-    """What is at hand now.
+    """A character's working memory.
 
     Attributes:
         present: dbrefs of everybody who hears the character.
-        talks: the conversations it is in, the latest last.
-        consulted: what it looked up lately, as the last compaction noted it.
+        talks: the running conversations, the latest last.
+        consulted: the records it used recently, as the last compaction stored them.
     """
 
     present: Audience
@@ -31,8 +34,8 @@ class WorkingMemory:
     consulted: Mapping[str, Any] = field(default_factory=dict)
 
 
-def working_memory(script: Any) -> WorkingMemory:
-    """What the character has in its head at the moment."""
+def working_memory(script: Script) -> WorkingMemory:
+    """Return the character's current working memory."""
     timeout_s, now = script.config.conversation_timeout, script.services.now()
     view = script.conversation.current
     running = {
@@ -45,15 +48,15 @@ def working_memory(script: Any) -> WorkingMemory:
     )
 
 
-def clear_stale_conversations(script: Any, character: Any) -> Deferred[dict[str, Any]]:
-    """End the conversations that nobody continued within ``conversation_timeout``.
+def clear_stale_conversations(script: Script, character: Character) -> Deferred[dict[str, Any]]:
+    """End the conversations that were not continued within ``conversation_timeout``.
 
     Args:
         script: the assistant.
         character: its character.
 
     Fires with ``success``, ``ended`` (a dict each: ``with``, a dbref; ``since`` and ``last_at``,
-    ISO-8601 UTC) and ``running`` (how many go on); or ``skipped`` True and ``reason``.
+    ISO-8601 UTC) and ``running`` (the number that go on); or ``skipped`` True and ``reason``.
     """
     partners = script.partners
     if not partners:

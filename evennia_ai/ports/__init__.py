@@ -16,9 +16,9 @@ from evennia_ai.ports.game import (
     GameServices,
     LogRetention,
     Lore,
+    MemoryIndices,
     Personas,
     Prober,
-    Recollections,
     Windows,
 )
 from evennia_ai.ports.log import Conversation, Inbox, ModelCallRecord, OpenEvents, TurnRecord, Turns
@@ -85,11 +85,11 @@ __all__ = [
     "LogRetention",
     "Lore",
     "Memories",
+    "MemoryIndices",
     "ModelCallRecord",
     "OpenEvents",
     "Personas",
     "Prober",
-    "Recollections",
     "Records",
     "RemoteEmbedder",
     "Scene",

@@ -10,6 +10,7 @@ from twisted.internet.defer import Deferred
 from evennia_ai.config import ModelProfile
 from evennia_ai.policy.conversation.lore import LoreEntry
 from evennia_ai.policy.conversation.persona import Persona
+from evennia_ai.ports.log import GameInbox
 from evennia_ai.ports.script import Script, Services
 
 
@@ -42,11 +43,14 @@ class Lore(Protocol):
         """Delete an entry written in the game; return whether it existed."""
 
 
-class Recollections(Protocol):
-    """The indices of the assistants' own memories."""
+class MemoryIndices(Protocol):
+    """The search indices over memories, one a character and one a scope that shares."""
 
-    def of(self, script: Script) -> Any:
+    def of_character(self, script: Script) -> Any:
         """Return the index of an assistant's journal and profiles."""
+
+    def of_scope(self, scope: str) -> Any:
+        """Return the index of what a scope was told."""
 
     def drop(self, script: Script) -> None:
         """Rebuild the index of an assistant at its next use."""
@@ -112,8 +116,8 @@ class GameServices(Services, Protocol):
         """Return the lore of the game."""
 
     @property
-    def recollections(self) -> Recollections:
-        """Return the indices of the assistants' memories."""
+    def memory_indices(self) -> MemoryIndices:
+        """Return the search indices over memories."""
 
     @property
     def windows(self) -> Windows:
@@ -149,6 +153,10 @@ class GameScript(Script, Protocol):
     @property
     def services(self) -> GameServices:
         """Return what all assistants share."""
+
+    @property
+    def inbox(self) -> GameInbox:
+        """Return the stored events."""
 
     @property
     def attributes(self) -> Any:

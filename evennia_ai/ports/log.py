@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from evennia_ai.messages import Audience, Heard, InboxEvent, Message, ToolCallRequest, Usage
@@ -107,6 +108,13 @@ class Inbox(Protocol):
 
     def close(self, event_ids: Sequence[int], state: str, reason: str = "") -> None:
         """Close events as answered, excused, noted or expired."""
+
+
+class GameInbox(Inbox, Protocol):
+    """What the game uses of an inbox beyond `Inbox`."""
+
+    def recent_partners(self, seconds: float) -> dict[str, datetime]:
+        """Return who talked with the character within some seconds: dbref to the last time."""
 
 
 class Turns(Protocol):

@@ -141,9 +141,6 @@ class Slices(Protocol):
 class SharedMemory(Protocol):
     """What assistants of one faction, place or world told each other."""
 
-    def with_hearsay(self, script: Script, own: Any) -> Memories:
-        """Return an assistant's own memories (its index), with what others told it."""
-
     def labels_of(self, character: Character) -> frozenset[str]:
         """Return the scopes that a character belongs to now."""
 
@@ -155,6 +152,9 @@ class SharedMemory(Protocol):
 
     def tell(self, assistant_id: int, teller: str, now: datetime, new: Sequence[Telling]) -> None:
         """Store what an assistant tells, in one transaction; raises StoreUnavailable."""
+
+    def still_told(self, ids: Iterable[str]) -> frozenset[str]:
+        """Return those of some records, by id, that nobody has taken back."""
 
     def take_back(self, ids: Sequence[int]) -> None:
         """Delete what was told, by row id, in one transaction; raises StoreUnavailable."""

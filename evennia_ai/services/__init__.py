@@ -1,1 +1,1 @@
-"""The composition root: puts everything together, and owns the shared timers."""
+"""The composition root and the timers that all assistants share."""

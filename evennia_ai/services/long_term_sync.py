@@ -1,20 +1,18 @@
-"""Long-term memory within the service: made from the game's settings, and rid of what is forgotten,
-soon, even where it could not be reached at that moment."""
+"""Delete from long-term memory what characters forgot, with retries."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from pathlib import Path
+from collections.abc import Generator
 from typing import Any
 
-from django.conf import settings
 from evennia.objects.models import ObjectDB
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import MemoryUnavailable, StoreUnavailable, TurnAborted
-from evennia_ai.memory.semantic import LongTermMemory, read_settings
+from evennia_ai.memory.semantic import LongTermMemory
 from evennia_ai.policy.records.long_term import agent_of
+from evennia_ai.scheduling import Clock
 from evennia_ai.sleep.consolidation import prune_orphaned_memory_links
 from evennia_ai.store.deleted_characters import deletion_marks, marked, note_deleted
 
@@ -24,85 +22,86 @@ SOON_S = 1.0
 AGAIN_AFTER_S = 60.0
 
 
-def make_memory(
-    clock: Any, call_from_thread: Callable[..., object], embedder: Callable[[], Any], raw: Any
-) -> LongTermMemory:
-    """Long-term memory as the game's ``AI_ASSISTANT["MEMORY"]`` wants it; raises ConfigError.
-    ``embedder`` is called in its thread, since loading takes a while."""
-    game = read_settings(raw, Path(settings.GAME_DIR))
-    return LongTermMemory(clock, call_from_thread, game, embedder)
-
-
 class LongTermSync:
-    """Brings in step what was marked (`evennia_ai.store.deleted_characters`), and tries again where
-    it must.
+    """Updates the long-term memory of marked characters, and retries after a failure.
+
+    `evennia_ai.store.deleted_characters` marks the characters whose journal lost entries.
 
     Args:
-        clock: for the pauses.
-        memory: what is to be tidied.
+        clock: schedules the updates.
+        memory: the long-term memory.
     """
 
-    def __init__(self, clock: Any, memory: LongTermMemory) -> None:
+    def __init__(self, clock: Clock, memory: LongTermMemory) -> None:
         self._clock = clock
         self._memory = memory
         self._planned: Any = None
-        self._tidying = False
+        self._updating = False
         self._running = False
 
     def start(self) -> None:
-        """From now on whatever is marked is tidied, what was marked earlier too. Calling it twice
-        is fine."""
+        """Update marked characters from now on, also those marked earlier.
+
+        A second call changes nothing.
+        """
         self._running = True
-        marked.connect(self.tidy_soon, dispatch_uid="evennia_ai.tidying")
+        marked.connect(self.update_soon, dispatch_uid="evennia_ai.long_term_sync")
         if deletion_marks():
-            self.tidy_soon()
+            self.update_soon()
 
     def stop(self) -> None:
-        """Begin nothing any more. Marks stay."""
+        """Start no more updates. The marks stay."""
         self._running = False
-        marked.disconnect(dispatch_uid="evennia_ai.tidying")
+        marked.disconnect(dispatch_uid="evennia_ai.long_term_sync")
         if self._planned and self._planned.active():
             self._planned.cancel()
 
-    def tidy_soon(self, after_s: float = SOON_S, **kwargs: Any) -> None:
-        """Plan to tidy, unless that is planned."""
+    def update_soon(self, after_s: float = SOON_S, **kwargs: Any) -> None:
+        """Schedule an update in ``after_s`` seconds unless one is scheduled."""
         if self._running and not (self._planned and self._planned.active()):
-            self._planned = self._clock.callLater(after_s, self._tidy)
+            self._planned = self._clock.callLater(after_s, self._update)
 
-    def _tidy(self) -> None:
-        if self._tidying:
-            self.tidy_soon(AGAIN_AFTER_S)
+    def _update(self) -> None:
+        if self._updating:
+            self.update_soon(AGAIN_AFTER_S)
             return
-        self._tidying = True
-        tidied = self.tidy()
-        tidied.addErrback(lambda failure: log.failure("tidying long-term memory", failure))
-        tidied.addBoth(self._tidied)
+        self._updating = True
+        updated = self.update()
+        updated.addErrback(lambda failure: log.failure("updating long-term memory failed", failure))
+        updated.addBoth(self._updated)
 
-    def _tidied(self, _result: Any) -> None:
-        self._tidying = False
+    def _updated(self, _result: Any) -> None:
+        self._updating = False
 
     @inlineCallbacks
-    def tidy(self) -> Generator[Deferred[Any], Any, None]:
-        """Bring in step all that are marked. Fires when that was tried; what did not succeed is
-        tried again later."""
+    def update(self) -> Generator[Deferred[Any], Any, None]:
+        """Update all marked characters. Fires after one try and schedules the rest."""
         for character_id, number in deletion_marks().items():
             if self._memory.is_off or not self._running:
                 return
             try:
                 if self._memory.was_used:
-                    yield self._tidy_one(character_id)
+                    yield self._update_one(character_id)
                 note_deleted(character_id, number)
             except TurnAborted:
                 return
             except (MemoryUnavailable, StoreUnavailable) as error:
-                log.warn("evennia_ai: long-term memory keeps forgotten words: {e}", e=error)
-                self.tidy_soon(AGAIN_AFTER_S)
+                log.warn(
+                    "evennia_ai: cannot delete forgotten words from long-term memory ({error}); "
+                    "retrying in {seconds:.0f} s",
+                    error=error,
+                    seconds=AGAIN_AFTER_S,
+                )
+                self.update_soon(AGAIN_AFTER_S)
                 return
 
     @inlineCallbacks
-    def _tidy_one(self, character_id: int) -> Generator[Deferred[Any], Any, None]:
-        """Bring one character's in step with its journal; without a mind it has none. Fails with
-        MemoryUnavailable, StoreUnavailable and TurnAborted."""
+    def _update_one(self, character_id: int) -> Generator[Deferred[Any], Any, None]:
+        """Make one character's long-term memory agree with its journal.
+
+        Without an assistant, delete all of it. Fails with MemoryUnavailable, StoreUnavailable and
+        TurnAborted.
+        """
         for character in ObjectDB.objects.filter(id=character_id):
             script = getattr(character, "assistant", None)
             if script:

@@ -1,8 +1,8 @@
-"""What Evennia loads of us, as a service plugin and as a start-stop module: the door to `services`.
+"""The module that Evennia loads, as a service plugin and as a start-stop module.
 
-Evennia swallows an ImportError of a plugin without a word about its reason, and lets any other
-error end the server's start. Here the reason is logged, with what to do about it, and the game runs
-without minds. Imports nothing of ours before the server starts.
+Evennia drops an ImportError of a plugin without naming its reason, and any other error ends the
+server's start. This module logs the reason and what to do, and the game runs without assistants.
+It imports nothing of this package before the server starts.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ OTHER = (
 
 
 class Plugin:
-    """Gives what Evennia calls to `services`, until something goes wrong there."""
+    """Passes Evennia's calls on to `assistant_service`, if that could be started."""
 
     services: Any = None
 
     def start(self, server: Any) -> None:
-        """Evennia's plugin hook; never fails."""
+        """Start the service when Evennia calls its plugin hook; never raises."""
         try:
             services = import_module(SERVICES)
             import_module(COMMANDS).add_to_characters()
@@ -48,28 +48,24 @@ class Plugin:
             self.services = services
 
     def call(self, hook: str) -> None:
-        """A hook of a start-stop module; never fails."""
+        """Call a hook of the start-stop module, if there is one; never raises."""
         try:
-            getattr(self.services, hook, nothing)()
-        except Exception as error:  # noqa: BLE001  # nor may the game's start, or its stop
+            getattr(self.services, hook, lambda: None)()
+        except Exception as error:  # noqa: BLE001  # the game must start and stop all the same
             explain(error)
 
 
-def nothing() -> None:
-    """In the place of a hook that there is not."""
-
-
 def explain(error: Exception) -> None:
-    """Log what went wrong, where, and what to do."""
+    """Log an error with its traceback and with what to do about it."""
     log.failure(
-        "evennia_ai is not running: the characters of this game have no minds. {advice}, and "
+        "evennia_ai is not running: no assistant of this game answers. {advice}, and "
         "restart the game.",
         advice=advice_on(error),
     )
 
 
 def advice_on(error: Exception) -> str:
-    """What to do about an error."""
+    """Return what to do about an error, in words for an admin."""
     if isinstance(error, ImportError):
         return MISSING.format(error=error)
     return NO_TABLES.format(error=error) if isinstance(error, DatabaseError) else OTHER
@@ -80,7 +76,7 @@ start_plugin_services = plugin.start
 
 
 def __getattr__(name: str) -> Callable[[], None]:
-    """Whatever start-stop hook Evennia asks for."""
+    """Return the start-stop hook that Evennia asks for."""
     if name.startswith(HOOKS):
         return partial(plugin.call, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

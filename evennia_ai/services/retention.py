@@ -1,4 +1,4 @@
-"""Retention: when the logs are purged, and how that is spread over time."""
+"""Delete old rows of the logs once a day, in small steps."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks
-from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from evennia_ai.config.table_retention import GAME_WIDE, Limit
 from evennia_ai.errors import AssistantError, StoreUnavailable
-from evennia_ai.scheduling import pause, persist
+from evennia_ai.scheduling import Clock, pause, persist
 from evennia_ai.store.purge import Report, TablePurge, Tally, assistant_ids
 from evennia_ai.store.rows_in_use import Planned
 
@@ -29,21 +28,20 @@ PROGRESS_ROWS = 10_000
 
 
 class PurgeRefused(AssistantError):
-    """Nothing is purged. The text says why."""
+    """Nothing can be purged now. The text says why."""
 
 
 class LogRetention:
-    """Purges the logs once a day, and when an admin says so; never twice at a time. Where nothing
-    is configured it does nothing at all.
+    """Purges the logs once a day and on an admin's command, never twice at a time.
 
     Args:
-        clock: for the time and the pauses.
-        put: calls what it is given soon, as `Services.slices.put` does.
-        retention: limits by table, each table before those it refers to.
+        clock: gives the time and schedules the steps.
+        put: runs work soon, as `Services.slices.put` does.
+        retention: limits by table, each table before those that it refers to; empty keeps all.
     """
 
     def __init__(
-        self, clock: IReactorTime, put: Callable[..., None], retention: Mapping[str, Limit]
+        self, clock: Clock, put: Callable[..., None], retention: Mapping[str, Limit]
     ) -> None:
         self.retention = retention
         self._clock: Any = clock
@@ -52,12 +50,12 @@ class LogRetention:
         self._running: Deferred[Report] | None = None
 
     def start(self) -> None:
-        """Purge some minutes from now, and then once a day. Doing it twice changes nothing."""
+        """Purge in `FIRST_RUN_S` seconds, then once a day; a second call does nothing."""
         if self.retention and not (self._next and self._next.active()):
             self._next = self._clock.callLater(FIRST_RUN_S, self._purge_daily)
 
     def stop(self) -> None:
-        """Purge no more in this process."""
+        """Cancel the purge in progress, and purge no more in this process."""
         if self._next and self._next.active():
             self._next.cancel()
         if self._running:
@@ -66,43 +64,44 @@ class LogRetention:
     def purge(
         self, assistant_id: int | None = None, progress: Callable[[int], None] | None = None
     ) -> Deferred[Report]:
-        """Delete what retention has no room for.
+        """Delete the rows beyond the retention limits.
 
         Args:
-            assistant_id: of which assistant; None is all, and what belongs to none of them.
-            progress: called with the number of rows deleted so far, every `PROGRESS_ROWS`.
+            assistant_id: the assistant whose rows are deleted; None is all assistants, and the
+                tables that belong to none.
+            progress: called with the number of rows deleted so far, every `PROGRESS_ROWS` rows.
 
-        Fires with a `Tally` by table. Fails with StoreUnavailable where the database stays busy and
-        with CancelledError where the server goes down: what was deleted by then is gone, the rest
-        is whole. Raises PurgeRefused where there is nothing to go by, or one is under way.
+        Fires with a `Tally` by table. Fails with StoreUnavailable if the database stays busy and
+        with CancelledError if the server stops; rows deleted by then stay deleted. Raises
+        PurgeRefused as `check` does.
         """
         report = self._new_report(assistant_id)
         work = self._purge(self._tables(assistant_id), report, progress)
         return self._run(work.addBoth(self._tell, report))
 
     def preview(self, assistant_id: int | None = None) -> Deferred[Report]:
-        """Count what `purge` would delete now; fires, fails and raises as it does."""
+        """Count what `purge` would delete now; fires, fails and raises as `purge` does."""
         report = self._new_report(assistant_id)
         return self._run(self._purge(self._tables(assistant_id, dry=True), report))
 
     def check(self) -> None:
-        """Raise PurgeRefused where nothing could be purged now."""
+        """Raise PurgeRefused if no limit is configured or a purge is in progress."""
         if not self.retention:
             raise PurgeRefused(
-                "AI_ASSISTANT['RETENTION'] names no table, so everything is kept. Where it should, "
-                "|waistatus|n tells what is wrong with it."
+                "AI_ASSISTANT['RETENTION'] names no table, so all rows are kept. If it should name "
+                "one, see |waistatus|n for what is wrong with the setting."
             )
         if self._running:
-            raise PurgeRefused("A purge is under way already: try again in a moment.")
+            raise PurgeRefused("A purge is in progress. Try again in a moment.")
 
     def _new_report(self, assistant_id: int | None) -> Report:
-        """An empty report of the tables that are to be purged; raises PurgeRefused."""
+        """Return an empty report with the tables to purge; raises PurgeRefused."""
         self.check()
         whole_game = assistant_id is None
         return {table: Tally() for table in self.retention if whole_game or table not in GAME_WIDE}
 
     def _run(self, work: Deferred[Report]) -> Deferred[Report]:
-        """Keep what is under way until it ends."""
+        """Remember the work in progress until it ends."""
         self._running = work
         return work.addBoth(self._ended)
 
@@ -111,27 +110,27 @@ class LogRetention:
         return result
 
     def _purge_daily(self) -> None:
-        """Purge, and plan the next time."""
+        """Purge now and schedule the next purge."""
         self._next = self._clock.callLater(DAY_S, self._purge_daily)
         if not self._running:
             self.purge().addErrback(self._purge_later)
 
     def _purge_later(self, failure: Failure) -> None:
-        """A daily purge did not come to its end: where the database is busy, go on soon."""
+        """Purge again soon if a daily purge failed because the database was busy."""
         if isinstance(failure.value, StoreUnavailable):
             self._next.reset(BUSY_PAUSE_S)
         elif not isinstance(failure.value, CancelledError):
-            log.failure("a purge failed", failure)
+            log.failure("evennia_ai: the daily purge failed; the next one is due in a day", failure)
 
     def _tell(self, result: Any, report: Report) -> Any:
-        """One line for the log, however it ended."""
-        end = f", broken off: {result.value!r}" if isinstance(result, Failure) else ""
+        """Log how a purge ended, in one line."""
+        end = f"; stopped by {result.value!r}" if isinstance(result, Failure) else ""
         counts = ", ".join(f"{table} {tally.gone}" for table, tally in report.items())
         log.info("evennia_ai: rows deleted by retention: {counts}{end}", counts=counts, end=end)
         return result
 
     def _tables(self, assistant_id: int | None, dry: bool = False) -> Iterator[TablePurge]:
-        """A walk for each table of each assistant, made when its turn comes."""
+        """Yield the purge of each table of each assistant."""
         now = datetime.fromtimestamp(self._clock.seconds(), UTC)
         whole_game = assistant_id is None
         owners = [*assistant_ids(), None] if whole_game else [assistant_id]
@@ -148,8 +147,10 @@ class LogRetention:
         report: Report,
         progress: Callable[[int], None] | None = None,
     ) -> Generator[Deferred[Any], Any, Report]:
-        """Walk over tables, with a pause before each step, so that nobody notices. Fires with the
-        report, which grows meanwhile."""
+        """Purge tables step by step, with a pause before each step.
+
+        Fires with the report, to which each step adds.
+        """
         gone = 0
         for walk in tables:
             tally = report[walk.table]

@@ -1,6 +1,8 @@
-"""What a start takes up: the turns of a dead process, those who owe an answer, sleepers, and those
-who have players near. One after the other and in turns with other work, since there may be
-hundreds."""
+"""Resume interrupted work after a server start.
+
+That is: open turns of an earlier process, unanswered events, interrupted sleep, and players near an
+assistant. There may be hundreds of assistants, so they are woken one after the other.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +15,7 @@ from twisted.logger import Logger
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.perception import is_assistant
 from evennia_ai.game.sleep_state import is_asleep
+from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.compactions import assistants_to_archive
 from evennia_ai.store.recovery import assistants_with_work, lost_turns, recover_lost_turn
 
@@ -24,15 +27,14 @@ RECOVERY_PAUSE_S = 2.0
 
 
 class StartupRecovery:
-    """Takes up what is left to do, for the service of all assistants. May begin again at any
-    time."""
+    """Resumes the interrupted work of all assistants; may begin at any time."""
 
     def __init__(self, service: Any) -> None:
         self.service = service
         self._again: Any = None
 
     def begin(self) -> None:
-        """Close the turns of an earlier process and wake who owes something."""
+        """Close the turns of an earlier process and wake the assistants with work to do."""
         from evennia_ai.assistant_script import AssistantScript
 
         service = self.service
@@ -49,50 +51,54 @@ class StartupRecovery:
             service.slices.put(self.watch_if_asleep, script_id)
 
     def recover(self, turn_id: int) -> None:
-        """Close one turn that an earlier process left; where the database is busy, begin again a
-        little later."""
+        """Close one turn of an earlier process; if the database is busy, retry later."""
         try:
             recover_lost_turn(turn_id, self.service.now())
         except StoreUnavailable as error:
-            log.warn("evennia_ai: {error}; trying again", error=error)
+            log.warn(
+                "evennia_ai: cannot recover turn {turn} ({error}); retrying in {seconds:.0f} s",
+                turn=turn_id,
+                error=error,
+                seconds=RECOVERY_PAUSE_S,
+            )
             if not self._again or not self._again.active():
                 self._again = self.service.clock.callLater(RECOVERY_PAUSE_S, self.service.resume)
 
     def wake_owing(self) -> None:
-        """Wake who owes an answer, one after the other."""
+        """Wake the assistants with unanswered events."""
         owing = assistants_with_work()
         if owing:
-            log.info("evennia_ai: {count} assistants owe an answer", count=len(owing))
+            log.info("evennia_ai: {count} assistants have unanswered events", count=len(owing))
         self.one_by_one(owing, self.wake_one)
 
     def wake_archiving(self) -> None:
-        """Wake those in whose journal a summary is missing, or is though it was taken back."""
+        """Wake the assistants whose journal does not match their compactions."""
         self.one_by_one(assistants_to_archive(), self.archive_one)
 
     def one_by_one(self, script_ids: Sequence[int], wake: Callable[[int], None]) -> None:
-        """Wake many, spread over time."""
+        """Call ``wake`` for each assistant, `WAKE_SPREAD_S` seconds apart."""
         for number, script_id in enumerate(script_ids):
             self.service.clock.callLater(FIRST_WAKE_S + number * WAKE_SPREAD_S, wake, script_id)
 
     def wake_one(self, script_id: int) -> None:
-        """Wake an assistant by its number; one that was deleted meanwhile is none."""
+        """Wake the assistant with this id, unless it was deleted."""
         for script in scripts_of(script_id):
             script.wake()
 
     def archive_one(self, script_id: int) -> None:
-        """Have an assistant make its journal agree with its compactions at its next tick."""
+        """Let an assistant archive its summaries in its journal at the next tick."""
         for script in scripts_of(script_id):
             script.ndb.unarchived = True
             script.wake()
 
     def watch_if_asleep(self, script_id: int) -> None:
-        """Look after an assistant that sleeps since before the start."""
+        """Check the sleep of an assistant that was asleep before the start."""
         for script in scripts_of(script_id):
             if is_asleep(script):
                 self.service.watch.keep(script)
 
     def attend_present(self) -> None:
-        """Tick the assistants that have players near, such as after a reload."""
+        """Tick the assistants with players near them, as after a reload."""
         puppets = (session.puppet for session in evennia.SESSION_HANDLER.get_sessions())
         for place in {puppet.location for puppet in puppets if puppet and puppet.location}:
             for obj in place.contents:
@@ -100,8 +106,15 @@ class StartupRecovery:
                     self.service.attend(obj.assistant)
 
 
+def assistants_exist() -> bool:
+    """True if the game has at least one assistant."""
+    from evennia_ai.assistant_script import AssistantScript
+
+    return bool(AssistantScript.objects.filter(db_key=SCRIPT_KEY).exists())
+
+
 def scripts_of(script_id: int) -> Iterator[Any]:
-    """The assistant of a number, if there is one still."""
+    """Yield the assistant with this id, if it still exists."""
     from evennia_ai.assistant_script import AssistantScript
 
     yield from AssistantScript.objects.filter_family(id=script_id)

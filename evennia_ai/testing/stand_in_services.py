@@ -18,7 +18,6 @@ from evennia_ai.ports import (
     Character,
     Found,
     Gateway,
-    Memories,
     Script,
     Services,
     Situation,
@@ -142,11 +141,6 @@ class NoMemories:
 class NoSharedMemory:
     """`ports.SharedMemory` without any content."""
 
-    def with_hearsay(self, script: Script, own: Any) -> Memories:
-        """Return the assistant's own memories."""
-        memories: Memories = own
-        return memories
-
     def labels_of(self, character: Character) -> frozenset[str]:
         """Return none."""
         return frozenset()
@@ -161,6 +155,10 @@ class NoSharedMemory:
 
     def tell(self, assistant_id: int, teller: str, now: datetime, new: Sequence[Telling]) -> None:
         """Store nothing."""
+
+    def still_told(self, ids: Iterable[str]) -> frozenset[str]:
+        """Return none."""
+        return frozenset()
 
     def take_back(self, ids: Sequence[int]) -> None:
         """Delete nothing."""

@@ -90,7 +90,7 @@ class Lived:
         from evennia_ai.assistant_character import AssistantCharacter
 
         self.world, self.service = world, service
-        service.semantic = CosineSemantic(service.embedder)
+        service.semantic = CosineSemantic(service.memory.embedder)
         self.minds: dict[str, Any] = {}
         for name in world.assistants:
             room = create_object(DefaultRoom, key=f"House of {name}")
@@ -184,7 +184,7 @@ class Lived:
         if name == WORDS:
             scores = score_texts(question.text, texts)
         elif name == MEANING:
-            embed = self.service.embedder.embed
+            embed = self.service.memory.embedder.embed
             rows = unit(embed([question.text, *texts]))
             scores = rows[1:] @ rows[0]
         order = np.argsort(-np.array(scores, dtype=float), kind="stable")

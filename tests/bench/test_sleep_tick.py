@@ -46,7 +46,7 @@ def mira(db: None, settings: Any) -> Generator[Any]:
     service.semantic = StandInSemantic()
     service.startService()
     service.late_start.cancel()
-    service.embedder.embed(["what a start loads before players are served"])
+    service.memory.embedder.embed(["what a start loads before players are served"])
     room = create_object(DefaultRoom, key="Tavern")
     yield create_object(
         AssistantCharacter, key="Mira", location=room, attributes=[("ai_persona", "You are Mira.")]

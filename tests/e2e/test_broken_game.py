@@ -7,7 +7,7 @@ from collections.abc import Callable
 from server import running
 from tests.e2e.harness import ADMIN, GameServer
 
-NO_MINDS = "evennia_ai is not running: the characters of this game have no minds."
+NO_MINDS = "evennia_ai is not running: no assistant of this game answers."
 GO_BACK = 'from django.core.management import call_command; call_command("migrate", {args})'
 
 

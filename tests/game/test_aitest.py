@@ -263,7 +263,7 @@ def provider(provider_process):
 def handed_over(service):
     """What the loop thread hands to the reactor, which does not run here."""
     jobs = []
-    service.loop_thread._call_from_thread = lambda *job: jobs.append(job)
+    service.models.loop_thread._call_from_thread = lambda *job: jobs.append(job)
     return jobs
 
 
@@ -329,7 +329,7 @@ def test_what_a_server_says_is_shown_without_its_markup(admin, castle, provider,
 
 
 def test_a_key_is_never_shown(admin, castle, provider, handed_over, service):
-    service.openai._environ["CASTLE_KEY"] = SECRET
+    service.models.client._environ["CASTLE_KEY"] = SECRET
     castle["api_key_env"] = "CASTLE_KEY"
     provider.control(require_key="another")
     text = probe(admin, "aitest/provider castle", handed_over)

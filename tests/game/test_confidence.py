@@ -20,7 +20,7 @@ def tell_both(ann, mira, otto):
         ears = frozenset({ann.dbref, other.dbref})
         addressed = mind is mira
         heard = Heard("whisper", ann.dbref, "Ann", SECRET, ears, private=True, addressed=addressed)
-        mind.assistant.take_in(heard)
+        mind.assistant.backlog.put(heard)
 
 
 def what_otto_noticed(otto):

@@ -10,7 +10,7 @@ from evennia_ai.messages import ToolCallRequest
 from evennia_ai.ports import ToolContext
 from evennia_ai.testing.scripted import call
 
-BY_MEANING = "evennia_ai.memory.all_memories.recall_by_meaning"
+BY_MEANING = "evennia_ai.memory.all_memories.search_long_term"
 
 
 @pytest.fixture

@@ -676,7 +676,7 @@ def test_one_assistant_may_be_named(log, keep, ask):
 
 
 def test_where_nothing_is_configured_that_is_said(log, ask):
-    assert "names no table, so everything is kept" in ask()
+    assert "names no table, so all rows are kept" in ask()
     assert "names no table" in ask("/dry")
 
 

@@ -491,7 +491,7 @@ def test_an_endpoint_for_vectors_that_hangs_is_waited_for_once(game, guard, slee
     bruno, vera = (guard(name, share="faction, world, room") for name in ("Bruno", "Vera"))
     learn(bruno)
     sleep(bruno)
-    game.service.embedder = Hanging()
+    game.service.memory.embedder = Hanging()
     script, done = vera.assistant, []
     script.memories.prepare(script.services, ["bridge"]).addBoth(done.append)
     for _ in range(10):

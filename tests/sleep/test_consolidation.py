@@ -6,7 +6,7 @@ from twisted.internet.task import deferLater
 from twisted.python.failure import Failure
 
 from evennia_ai.errors import MemoryUnavailable
-from evennia_ai.memory.long_term import recall_by_meaning
+from evennia_ai.memory.all_memories import search_long_term
 from evennia_ai.policy.records.long_term import agent_of, digest_of, memory_of
 from evennia_ai.services.long_term_sync import AGAIN_AFTER_S, LongTermSync
 from evennia_ai.sleep.consolidation import (
@@ -298,7 +298,7 @@ def test_made_anew_it_is_the_journals_and_tells_how_far_it_is(run, semantic, mir
 
 
 def recall(run, mira, query, audience, limit=5):
-    found = run(recall_by_meaning, mira.assistant, mira, query, limit, frozenset(audience))
+    found = run(search_long_term, mira.assistant, mira, query, limit, frozenset(audience))
     return [entry["content"] for entry, _ in found]
 
 

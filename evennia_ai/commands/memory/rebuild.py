@@ -40,7 +40,7 @@ def rebuild_memory(script: Any, tell: Callable[[str], Any]) -> Generator[Deferre
     try:
         tell(f"{name}'s memory is made anew from its journal ...")
         services = script.services
-        services.recollections.drop(script)
+        services.memory_indices.drop(script)
         yield script.memories.prepare(services)
         tell(f"The index is done: {len(script.memories):,} memories can be found.")
         result = yield rebuild(script, report)

@@ -1,0 +1,95 @@
+"""Who is near an assistant's character and who is in conversation with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from evennia_ai.game.following import follow_leader
+from evennia_ai.game.perception import can_hear, is_assistant, listening_objects
+from evennia_ai.policy.conversation.addressing import Candidate, choose_responder
+from evennia_ai.policy.conversation.persona import render_persona
+from evennia_ai.policy.retrieval.relevance import score_texts
+from evennia_ai.ports import GameScript
+
+if TYPE_CHECKING:
+    Base = GameScript
+else:
+    Base = object
+
+
+class AssistantPresenceMixin(Base):
+    """The part of an `AssistantScript` that notices who comes, goes and talks."""
+
+    def notice_move(self, mover: Any) -> None:
+        """Note that somebody comes or goes; which of the two shows after the move."""
+        if self.is_on and self.services and can_hear(mover):
+            self.services.clock.callLater(0, self._moved, mover)
+
+    def _moved(self, mover: Any) -> None:
+        if not self.pk or not mover.pk or self.character is None:
+            return
+        here = mover.location is not None and mover.location is self.character.location
+        self.hear("arrive" if here else "leave", "", mover)
+        if here:
+            self.wake()
+            self.note_arrival(mover)
+        else:
+            follow_leader(self.character, mover)
+
+    def note_arrival(self, newcomer: Any) -> None:
+        """Let one of the assistants present react to a player who arrived."""
+        colleagues = [obj for obj in listening_objects(self.character) if is_assistant(obj)]
+        if newcomer.has_account and is_chosen(self.character, colleagues, newcomer, ""):
+            self.ndb.news_at = self.services.clock.seconds()
+
+    def notice_presence(self) -> None:
+        """Wake after an untyped line, such as that of a player who enters the game.
+
+        That player may wait for an answer that reached nobody.
+        """
+        if self.is_on:
+            self.wake()
+
+    def notice_place(self) -> None:
+        """Wake after the character moved: players may wait for an answer there."""
+        if self.is_on and self.players_near():
+            self.wake()
+
+    def players_near(self) -> bool:
+        """True if a player hears the character; another assistant does not count."""
+        return any(obj.has_account for obj in listening_objects(self.character))
+
+    @property
+    def partners(self) -> dict[str, datetime]:
+        """Return the conversation partners: dbref to time of the last exchange."""
+        if self.ndb.partners is None:
+            self.ndb.partners = self.inbox.recent_partners(self.config.conversation_timeout)
+        partners: dict[str, datetime] = self.ndb.partners
+        return partners
+
+    def is_in_conversation(self, dbref: str) -> bool:
+        """True if the last exchange with somebody was within ``conversation_timeout``."""
+        return self.last_exchange_with(dbref) > 0
+
+    def last_exchange_with(self, dbref: str) -> float:
+        """Return the time of the last exchange in unix seconds, 0 if it is too long ago."""
+        last = self.partners.get(dbref)
+        timeout = self.config.conversation_timeout
+        if last is None or abs((self.services.now() - last).total_seconds()) > timeout:
+            return 0.0
+        return last.timestamp()
+
+
+def is_chosen(character: Any, colleagues: Sequence[Any], speaker: Any, words: str) -> bool:
+    """True if the character, not a colleague, answers words meant for nobody."""
+    if not colleagues:
+        return True
+    everyone = [character, *colleagues]
+    near = score_texts(words, [render_persona(obj.assistant.persona) for obj in everyone])
+    candidates = [
+        Candidate(obj.dbref, obj.assistant.last_exchange_with(speaker.dbref), score)
+        for obj, score in zip(everyone, near, strict=True)
+    ]
+    return bool(choose_responder(candidates) == character.dbref)

@@ -1,0 +1,94 @@
+"""Everything the assistants' memories are kept and searched with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings as django_settings
+
+from evennia_ai.errors import ConfigError
+from evennia_ai.game.perception import knowledge_labels
+from evennia_ai.game.settings import SettingReader
+from evennia_ai.llm.openai_client import OpenAIClient
+from evennia_ai.memory import embedders
+from evennia_ai.memory.index import answers_at_once
+from evennia_ai.memory.index_cache import IndexCache
+from evennia_ai.memory.semantic import LongTermMemory, read_settings
+from evennia_ai.ports import Character, Embedder, RemoteEmbedder
+from evennia_ai.scheduling import Clock
+from evennia_ai.services.long_term_sync import LongTermSync
+from evennia_ai.store import shared_entries
+
+
+class SharedMemory:
+    """The `SharedMemory` port over the shared entries of all assistants."""
+
+    told_by = staticmethod(shared_entries.told_by)
+    open_among = staticmethod(shared_entries.open_among)
+    tell = staticmethod(shared_entries.tell)
+    take_back = staticmethod(shared_entries.take_back)
+    still_told = staticmethod(shared_entries.still_told)
+
+    def labels_of(self, character: Character) -> frozenset[str]:
+        """Return the scopes that a character belongs to now, by its tags and its place."""
+        return knowledge_labels(character, frozenset())
+
+
+class MemoryServices:
+    """The embedder, the search indices, and long-term and shared memory.
+
+    Args:
+        clock: schedules time-outs and pauses.
+        settings: reads the game's settings.
+        call_from_thread: ``call_from_thread(f, *args)`` runs ``f`` in the reactor's thread.
+        client: calls the endpoint of an embedder that has one.
+        now: returns the time for stores, in UTC.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        settings: SettingReader,
+        call_from_thread: Callable[..., object],
+        client: OpenAIClient,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._settings = settings
+        self._client = client
+
+        def make_long_term(raw: Any) -> LongTermMemory:
+            game = read_settings(raw, Path(django_settings.GAME_DIR))
+            return LongTermMemory(clock, call_from_thread, game, self._local_embedder)
+
+        self.long_term = settings.read("MEMORY", make_long_term, {})
+        self.long_term_sync = LongTermSync(clock, self.long_term)
+        self.shared = SharedMemory()
+        entries_of = partial(shared_entries.SharedEntryStore, now=now)
+        self.indices = IndexCache(lambda: self.embedder, entries_of)
+        shared_entries.changed.connect(self._note_shared)
+
+    @cached_property
+    def embedder(self) -> Embedder | RemoteEmbedder | None:
+        """Return the embedder that the game chose, None if even the default fails.
+
+        The first use loads it, which takes up to half a second (measured): a server that has
+        assistants loads it before players are served.
+        """
+        make = partial(embedders.make, client=self._client)
+        try:
+            return self._settings.read("EMBEDDER", make, embedders.DEFAULT)
+        except ConfigError as error:  # of the default itself
+            self._settings.complain(f"{error} Until then memories are ranked by words alone.")
+            return None
+
+    def _local_embedder(self) -> Embedder:
+        """Return the embedder for long-term memory, which must not wait for an endpoint."""
+        chosen = self.embedder
+        return chosen if answers_at_once(chosen) else embedders.default()
+
+    def _note_shared(self, sender: Any, scopes: Any, gone: Any, **kwargs: Any) -> None:
+        self.indices.note(scopes, gone)

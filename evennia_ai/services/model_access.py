@@ -1,0 +1,102 @@
+"""Everything between the assistants and their language models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from twisted.logger import Logger
+from twisted.python.failure import Failure
+
+from evennia_ai.config import FIELDS
+from evennia_ai.config.profiles import default_profiles, merge_profiles
+from evennia_ai.game.settings import SettingReader, game_setting
+from evennia_ai.llm.endpoint_windows import EndpointWindows, LearningClient
+from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
+from evennia_ai.llm.loop_thread import LoopThread
+from evennia_ai.llm.openai_client import OpenAIClient
+from evennia_ai.llm.probe import Prober
+from evennia_ai.llm.tokenizers import load_for
+from evennia_ai.offline import OfflineBrain
+from evennia_ai.store.usage import spent_on
+
+log = Logger()
+
+LONGEST_TURN_S = float(FIELDS["turn_deadline"].metadata["high"])
+
+
+class ModelAccess:
+    """The model profiles, the clients and the gateway that calls them.
+
+    Args:
+        clock: schedules deadlines and retries.
+        environ: holds the endpoints' keys.
+        settings: reads the game's settings.
+        call_from_thread: ``call_from_thread(f, *args)`` runs ``f`` in the reactor's thread.
+    """
+
+    def __init__(
+        self,
+        clock: Any,
+        environ: Mapping[str, str],
+        settings: SettingReader,
+        call_from_thread: Callable[..., object],
+    ) -> None:
+        built_in = default_profiles(environ)
+        self.profiles = settings.read("PROFILES", partial(merge_profiles, built_in), {})
+        self.loop_thread = LoopThread(call_from_thread)
+        self.client = OpenAIClient(self.loop_thread, environ, LONGEST_TURN_S)
+        self.prober = Prober(clock, self.client)
+        self.windows = EndpointWindows(self.prober.window)
+        self.gateway = ModelGateway(
+            clock,
+            {"openai": LearningClient(self.client, self.windows), "offline": OfflineBrain()},
+            read_limits(settings),
+            spent_on,
+        )
+
+    def start(self) -> None:
+        """Start the thread for model calls and load what the first call would wait for."""
+        self.loop_thread.start()
+        profiles = self._profiles_in_use()
+        if not any(profile.get("client") == "openai" for profile in profiles):
+            return
+        models = (game_setting("llm_model", ""), *(one.get("model") for one in profiles))
+        # Loading a tokenizer holds every thread for a moment (measured): not while players wait.
+        load_for([str(model) for model in models if model])
+        self.client.warm_up().addErrback(_log_missing_client)
+
+    def _profiles_in_use(self) -> list[Mapping[str, Any]]:
+        """Return the default profile and those that the game names."""
+        named = {"default", str(game_setting("profile", "default")), *game_setting("PROFILES", ())}
+        return [self.profiles[name] for name in sorted(named) if name in self.profiles]
+
+
+def _log_missing_client(failure: Failure) -> None:
+    log.failure("evennia_ai: cannot load the package openai; model calls will fail", failure)
+
+
+def read_limits(settings: SettingReader) -> GatewayLimits:
+    """Return the limits that the game sets for all model calls."""
+    default = GatewayLimits()
+    return GatewayLimits(
+        max_in_flight=settings.read("MAX_CALLS_IN_FLIGHT", read_count, default.max_in_flight),
+        max_queued=settings.read("MAX_CALLS_WAITING", read_count, default.max_queued),
+        player_tokens_per_day=settings.read("PLAYER_TOKENS_PER_DAY", read_budget, None),
+        game_tokens_per_day=settings.read("GAME_TOKENS_PER_DAY", read_budget, None),
+    )
+
+
+def read_count(value: Any) -> int:
+    """Return a number of calls; raises ValueError if it is less than 1."""
+    if int(value) < 1:
+        raise ValueError(f"it must be at least 1, not {value!r}.")
+    return int(value)
+
+
+def read_budget(value: Any) -> int | None:
+    """Return a budget in tokens, None for no limit; raises ValueError below 0."""
+    if value is not None and int(value) < 0:
+        raise ValueError(f"it must be 0 or more, not {value!r}.")
+    return None if value is None else int(value)

@@ -1,0 +1,87 @@
+"""The timers that all assistants share: ticks, sleep and retention."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from twisted.internet.task import LoopingCall
+
+from evennia_ai.config.table_retention import read_retention
+from evennia_ai.game.settings import SettingReader
+from evennia_ai.ports import Script
+from evennia_ai.scheduling import Clock, is_time, keep_running
+from evennia_ai.services.retention import LogRetention
+from evennia_ai.services.sleep_timer import SleepTimer
+
+TICK_CHECK_S = 1.0
+
+
+class TickTimer:
+    """Wakes each assistant every ``tick_rate`` seconds while a player is near it.
+
+    The timer stops when no assistant is left.
+    """
+
+    def __init__(self, clock: Any) -> None:
+        self.scripts: dict[int, Any] = {}
+        self._clock = clock
+        self._loop = LoopingCall(self.wake_due)
+        self._loop.clock = clock
+
+    @property
+    def running(self) -> bool:
+        """True while an assistant is to be ticked."""
+        return bool(self._loop.running)
+
+    def add(self, script: Script) -> None:
+        """Tick an assistant from now on."""
+        if script.id not in self.scripts:
+            now = self._clock.seconds()
+            self.scripts[script.id] = script
+            script.ndb.next_tick_at = now + script.config.tick_rate
+            script.ndb.last_talk_at = script.ndb.last_talk_at or now
+        keep_running(self._loop, TICK_CHECK_S)
+
+    def stop(self) -> None:
+        """Tick no assistant until `add` is called again."""
+        if self.running:
+            self._loop.stop()
+
+    def wake_due(self) -> None:
+        """Wake every assistant whose tick is due, and drop those with no player near."""
+        now = self._clock.seconds()
+        for script_id, script in list(self.scripts.items()):
+            if not script.pk or not script.obj or not script.players_near():
+                del self.scripts[script_id]
+            elif is_time(script.ndb.next_tick_at, now, script.config.tick_rate):
+                script.ndb.next_tick_at = now + script.config.tick_rate
+                script.wake()
+        if not self.scripts:
+            self.stop()
+
+
+class Timers:
+    """The shared timers.
+
+    Args:
+        clock: the reactor, or a test's clock.
+        put: runs work soon, as `Services.slices.put` does.
+        settings: reads the game's settings.
+    """
+
+    def __init__(self, clock: Clock, put: Callable[..., None], settings: SettingReader) -> None:
+        self.ticks = TickTimer(clock)
+        self.sleep = SleepTimer(clock)
+        self.retention = LogRetention(clock, put, settings.read("RETENTION", read_retention, {}))
+
+    def attend(self, script: Script) -> None:
+        """Tick an assistant while players are near, and check its sleep."""
+        self.sleep.keep(script)
+        self.ticks.add(script)
+
+    def stop(self) -> None:
+        """Stop all timers in this process."""
+        self.ticks.stop()
+        self.sleep.stop()
+        self.retention.stop()

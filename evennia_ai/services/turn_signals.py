@@ -1,0 +1,63 @@
+"""Tell the game when an assistant thinks and when it compacts its context."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from twisted.logger import Logger
+
+from evennia_ai.game.perception import listening_objects
+from evennia_ai.game.sleep_state import is_asleep
+from evennia_ai.game.texts import text
+from evennia_ai.game.typing_indicator import send_filler
+from evennia_ai.ports import Script, TurnRecord
+from evennia_ai.signals import (
+    compaction_finished,
+    compaction_started,
+    thinking_finished,
+    thinking_started,
+)
+
+log = Logger()
+
+
+def send_thinking(script: Script, turn: TurnRecord, begins: bool) -> None:
+    """Send the signal that a turn's model calls begin or have ended.
+
+    A script that was deleted has no key and cannot send a signal.
+    """
+    if not script.pk:
+        return
+    character = script.character
+    listeners = script.services.world.listeners(character) if character else frozenset()
+    audience = turn.audience if turn.private else listeners
+    if begins:
+        thinking_started.send_robust(
+            script, character=character, audience=audience, private=turn.private
+        )
+    else:
+        thinking_finished.send_robust(script, character=character, audience=audience)
+
+
+def send_compacting(script: Script, reason: str, result: Mapping[str, Any] | None) -> None:
+    """Send the signal that a compaction begins (no result yet) or has ended.
+
+    At its end, write one line to the log, and show one to the room if a player may have waited.
+    """
+    if not script.pk:
+        return
+    character = script.character
+    if result is None:
+        compaction_started.send_robust(script, character=character, reason=reason)
+        return
+    compaction_finished.send_robust(script, character=character, reason=reason, result=result)
+    log.info(
+        "evennia_ai: {name}: compaction ({reason}): {result}",
+        name=script.character_name,
+        reason=reason,
+        result=", ".join(f"{key} {value}" for key, value in result.items()),
+    )
+    seen = character.location and not is_asleep(script) and script.players_near()
+    if result.get("success") and seen:
+        send_filler(character, text("compacted"), listening_objects(character))
