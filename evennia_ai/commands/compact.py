@@ -1,16 +1,15 @@
-"""``aicompact``: sum old talk up by hand, look before it, and take it back."""
+"""``aicompact``: compact a conversation by hand, preview that, and undo it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from twisted.internet.defer import Deferred
-from twisted.python.failure import Failure
 
 from evennia_ai.commands.common import AICommand, UsageError
-from evennia_ai.errors import AssistantError
 from evennia_ai.policy.compaction.plan import Skip
 from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.ports import Script
 from evennia_ai.sleep.compaction.compact import CHANGED, preview
 from evennia_ai.sleep.compaction.journal_summary import undo_compaction
 from evennia_ai.sleep.compaction.request import MANUAL, CompactionRequest
@@ -43,32 +42,21 @@ class CmdAICompact(AICommand):
     locks = "cmd:perm(Admin)"
     switch_options = ("keep", "dry", "undo")
 
-    def run(self) -> Any:
-        """Dispatch by switch."""
-        if len(self.switches) > 1:
-            raise UsageError("One switch at a time, please. See |whelp aicompact|n.")
-        if "undo" in self.switches:
-            return self.undo()
-        order = self.read_order()
-        script = self.find_assistant(self.lhs.partition("/")[0].strip())
-        if "dry" in self.switches:
-            return self.tell_plan(script, order)
-        return self.compact(script, order)
+    def do_default(self) -> Deferred[None]:
+        """Compact, and report the result when it is done."""
+        request = self.read_request()
+        script = self.find_named()
+        running: Deferred[dict[str, Any]] = script.compact(request)
+        self.msg(f"{script.character_name} sums up the old talk ...")
+        return running.addCallback(lambda result: self.msg(describe(result)))
 
-    def read_order(self) -> CompactionRequest:
-        """What was asked for; raises UsageError."""
-        keep = None
-        if "keep" in self.switches:
-            number = self.lhs.partition("/")[2].strip()
-            if not number.isdigit() or int(number) > MOST_KEPT:
-                raise UsageError("How many? |waicompact/keep <character>/<number>|n, such as 10.")
-            keep = int(number)
-        focus = clean_output(self.rhs or "", 300) or None
-        return CompactionRequest(MANUAL, force=True, focus=focus, keep_recent=keep)
+    do_keep = do_default
 
-    def tell_plan(self, script: Any, order: CompactionRequest) -> None:
-        """What a compaction would do now."""
-        use, plan = measure_context(script), preview(script, order)
+    def do_dry(self) -> None:
+        """Say what a compaction would do now."""
+        request = self.read_request()
+        script = self.find_named()
+        use, plan = measure_context(script), preview(script, request)
         name = script.character_name
         fill = f"{name}'s context is filled to {use.ratio:.0%} ({use.used:,} of {use.window:,})."
         if isinstance(plan, Skip):
@@ -80,36 +68,8 @@ class CmdAICompact(AICommand):
             f"({plan.kept_tokens:,} tokens) would stay. Nothing was done."
         )
 
-    def compact(self, script: Any, order: CompactionRequest) -> None:
-        """Compact, and tell how it went when it has."""
-        running: Deferred[dict[str, Any]] = script.compact(order)
-        self.msg(f"{script.character_name} sums up the old talk ...")
-        running.addCallbacks(self.tell_result, self.tell_failure)
-
-    def tell_result(self, result: dict[str, Any]) -> None:
-        """How it went."""
-        if result.get("skipped"):
-            self.msg(f"Nothing was done: {result['reason']}.")
-        elif result.get("error") == CHANGED:
-            self.msg("The talk was changed meanwhile, so nothing was done. Please try again.")
-        elif not result["success"]:
-            self.msg(
-                "No usable summary came of it, so everything stays as it is. See |waistatus|n."
-            )
-        else:
-            self.msg(
-                f"Done ({result['rung']}): {result['compacted_messages']} messages summed up, "
-                f"{result['preserved_messages']} kept; {result['original_tokens']:,} tokens "
-                f"before, {result['new_tokens']:,} now. |waicompact/undo|n takes it back."
-            )
-
-    def tell_failure(self, failure: Failure) -> None:
-        """What stood in the way."""
-        failure.trap(AssistantError)
-        self.msg(f"Nothing was done: {clean_output(str(failure.value), 300)}")
-
-    def undo(self) -> None:
-        """Take the last compaction back."""
+    def do_undo(self) -> None:
+        """Undo the last compaction."""
         script = self.find_assistant(self.lhs)
         undone = undo_compaction(script)
         if undone is None:
@@ -121,3 +81,37 @@ class CmdAICompact(AICommand):
         )
         if use.ratio >= script.config.compact_emergency_threshold:
             self.msg("At its next tick it will compact again: |waistop|n it to prevent that.")
+
+    def find_named(self) -> Script:
+        """Return the assistant before the slash; raises UsageError."""
+        return self.find_assistant(self.lhs.partition("/")[0].strip())
+
+    def read_request(self) -> CompactionRequest:
+        """Return the compaction that was asked for; raises UsageError."""
+        keep = None
+        if self.switch == "keep":
+            number = self.lhs.partition("/")[2].strip()
+            if not number.isdigit() or int(number) > MOST_KEPT:
+                raise UsageError("How many? |waicompact/keep <character>/<number>|n, such as 10.")
+            keep = int(number)
+        focus = clean_output(self.rhs or "", 300) or None
+        return CompactionRequest(MANUAL, force=True, focus=focus, keep_recent=keep)
+
+    def explain_failure(self, reason: str) -> str:
+        """Return why nothing was compacted."""
+        return f"Nothing was done: {reason}"
+
+
+def describe(result: dict[str, Any]) -> str:
+    """Return a compaction's result as a sentence."""
+    if result.get("skipped"):
+        return f"Nothing was done: {result['reason']}."
+    if result.get("error") == CHANGED:
+        return "The talk was changed meanwhile, so nothing was done. Please try again."
+    if not result["success"]:
+        return "No usable summary came of it, so everything stays as it is. See |waistatus|n."
+    return (
+        f"Done ({result['rung']}): {result['compacted_messages']} messages summed up, "
+        f"{result['preserved_messages']} kept; {result['original_tokens']:,} tokens "
+        f"before, {result['new_tokens']:,} now. |waicompact/undo|n takes it back."
+    )

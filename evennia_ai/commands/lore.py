@@ -1,13 +1,11 @@
-"""``ailore``: what characters know of the world."""
+"""``ailore``: write and list what characters know about the world."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from evennia.objects.models import ObjectDB
 
-from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.policy.conversation.lore import (
     EVERYBODY,
@@ -54,56 +52,40 @@ class CmdAILore(AICommand):
     locks = "cmd:perm(Builder)"
     switch_options = ("set", "delete", "for")
 
-    @property
-    def shelf(self) -> Any:
-        """Where lore is kept."""
-        return AssistantScript.shared_services.lore
-
-    def run(self) -> None:
-        """Dispatch by switch."""
-        if len(self.switches) > 1:
-            raise UsageError("One switch at a time, please. See |whelp ailore|n.")
-        if self.switches:
-            getattr(self, f"do_{self.switches[0]}")()
-        elif self.args.strip():
-            self.show(self.args.strip())
-        else:
-            self.do_list()
-
-    def do_list(self) -> None:
-        """Every piece, a line each."""
-        lines = [entry_line(entry) for entry in self.shelf.entries()]
+    def do_default(self) -> None:
+        """List all entries; with a title show one."""
+        title = self.args.strip()
+        if title:
+            entry = self.find(title)
+            scopes = ", ".join(entry.scopes)
+            self.msg(f"|w{clean_output(entry.title)}|n ({scopes})\n{clean_output(entry.text)}")
+            return
+        lines = [entry_line(entry) for entry in self.services.lore.entries()]
         self.msg("\n".join(lines) or "There is no lore yet. |whelp ailore|n tells how to write it.")
 
-    def show(self, title: str) -> None:
-        """One piece, whole."""
-        entry = self.find(title)
-        scopes = ", ".join(entry.scopes)
-        self.msg(f"|w{clean_output(entry.title)}|n ({scopes})\n{clean_output(entry.text)}")
-
     def find(self, title: str) -> LoreEntry:
-        """The piece of a title; raises UsageError."""
-        entry = self.shelf.find(title)
+        """Return the entry with a title; raises UsageError."""
+        entry: LoreEntry | None = self.services.lore.find(title)
         if entry is None:
             raise UsageError(f"There is no lore called '{clean_output(title, 60)}'.")
         return entry
 
     def do_set(self) -> None:
-        """Write a piece."""
+        """Write an entry, and show the one that it replaces."""
         title, _, scopes = self.lhs.partition(":")
         if not title.strip() or not self.rhs:
             raise UsageError("Usage: ailore/set <title> [: <scope>, <scope> ...] = <text>")
         written = scopes.split(",") if scopes.strip() else [EVERYBODY]
         checked = tuple(self.check_scope(scope) for scope in written)
         entry = LoreEntry(title.strip(), self.rhs.strip(), checked)
-        before = self.shelf.find(entry.title)
-        self.shelf.write(entry)
+        before = self.services.lore.find(entry.title)
+        self.services.lore.write(entry)
         self.msg(f"Written down: {entry_line(entry)}")
         if before:
             self.msg(f"It was: {as_typed(before)}")
 
     def check_scope(self, written: str) -> str:
-        """A scope in its normal form, a room as its tag or number; raises AssistantError."""
+        """Return a scope in its normal form, a room as its tag or number; raises AssistantError."""
         scope = check_scope(written)
         if scope == HERE:
             if self.caller.location is None:
@@ -117,14 +99,14 @@ class CmdAILore(AICommand):
         return f"room:#{number[1]}"
 
     def do_delete(self) -> None:
-        """Take a piece away."""
+        """Delete an entry."""
         entry = self.find(self.args.strip())
-        if not self.shelf.remove(entry.title):
+        if not self.services.lore.remove(entry.title):
             raise UsageError(f"'{entry.title}' stands in a module of the game: take it out there.")
         self.msg(f"Taken away. To write it again: {as_typed(entry)}")
 
     def do_for(self) -> None:
-        """What a character knows, or what would come to its mind."""
+        """List the lore that a character knows, or would recall for some words."""
         script = self.find_assistant(self.lhs)
         audience = frozenset({self.caller.dbref})
         entries, labels = script.services.world.lore(script.character, audience)
@@ -137,7 +119,7 @@ class CmdAILore(AICommand):
 
 
 def entry_line(entry: LoreEntry) -> str:
-    """A piece on one line."""
+    """Return an entry on one line."""
     scopes = clean_output(", ".join(entry.scopes), 60)
     return (
         f"|w{clean_output(entry.title, 60)}|n |x({scopes})|n {clean_output(entry.text, LINE_CHARS)}"
@@ -145,6 +127,6 @@ def entry_line(entry: LoreEntry) -> str:
 
 
 def as_typed(entry: LoreEntry) -> str:
-    """The command that writes a piece."""
+    """Return the command that writes an entry."""
     scopes = ", ".join(entry.scopes)
     return clean_output(f"ailore/set {entry.title} : {scopes} = {entry.text}")

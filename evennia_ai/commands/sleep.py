@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from evennia_ai.commands.common import AICommand, UsageError
-from evennia_ai.commands.setup import ensure_may_edit
 from evennia_ai.game.sleep_state import go_to_bed, is_asleep, wake_up
 from evennia_ai.policy.schedule.sleep_schedule import ORDER
 
 
-class RestCommand(AICommand):
-    """What the two have in common."""
-
-    locks = "cmd:perm(Builder)"
-    switch_options = ()
-
-    def find_own(self) -> Any:
-        """The assistant that was named; raises UsageError where the caller may not change it."""
-        script = self.find_assistant(self.args.strip())
-        ensure_may_edit(script.character, self.caller)
-        return script
-
-
-class CmdAISleep(RestCommand):
+class CmdAISleep(AICommand):
     """
     put an assistant to sleep
 
@@ -38,10 +22,11 @@ class CmdAISleep(RestCommand):
     """
 
     key = "aisleep"
+    locks = "cmd:perm(Builder)"
 
     def run(self) -> None:
-        """Put it to sleep."""
-        script = self.find_own()
+        """Put it to sleep now, or as soon as nobody waits for an answer."""
+        script = self.find_editable(self.args.strip())
         if is_asleep(script):
             raise UsageError(f"{script.character_name} is asleep already.")
         if not script.may_think():
@@ -51,7 +36,7 @@ class CmdAISleep(RestCommand):
         self.msg(f"{script.character_name} {now}. |waiwake|n wakes it, and so does talk.")
 
 
-class CmdAIWake(RestCommand):
+class CmdAIWake(AICommand):
     """
     wake an assistant that sleeps
 
@@ -60,10 +45,11 @@ class CmdAIWake(RestCommand):
     """
 
     key = "aiwake"
+    locks = "cmd:perm(Builder)"
 
     def run(self) -> None:
-        """Wake it."""
-        script = self.find_own()
+        """Wake it, or cancel its going to sleep."""
+        script = self.find_editable(self.args.strip())
         if script.ndb.bedtime:
             script.ndb.bedtime = None
             self.msg(f"{script.character_name} stays awake.")

@@ -1,4 +1,4 @@
-"""An assistant's sleep in words: pass by pass for ``aihistory``, and now for ``aistatus``."""
+"""The lines about sleep: passes for ``aihistory``, the present sleep for ``aistatus``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from evennia_ai.commands.common import UsageError
-from evennia_ai.game.sleep_state import cause_of_sleep, is_asleep
+from evennia_ai.game.sleep_state import cause_of_sleep
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.policy.schedule.sleep_report import (
     OUTCOMES,
@@ -26,7 +26,7 @@ INTERRUPTED = "interrupted, the server went down; what it did stands in /turns a
 
 
 def pass_lines(script: Any, page: Page) -> list[str]:
-    """A page of passes, a line each; empty where there are none."""
+    """Return a line for each pass of a page, and a second one if it has ended."""
     return [
         f"{pass_title(script, row)}\n    {pass_summary(row)}"
         if row["ended_at"]
@@ -36,13 +36,13 @@ def pass_lines(script: Any, page: Page) -> list[str]:
 
 
 def pass_title(script: Any, row: dict[str, Any]) -> str:
-    """When a pass was, why it slept, how long it took and how it ended."""
+    """Return when a pass was, the reason for the sleep, and how the pass ended."""
     when = f"|w{row['id']}|n |x{row['at']:%m-%d %H:%M:%S}|n"
     return f"{when} {REASONS.get(row['reason'], 'asleep')}: {how_it_ended(script, row)}"
 
 
 def how_it_ended(script: Any, row: dict[str, Any]) -> str:
-    """The end of a pass, if it has one."""
+    """Return how a pass ended, or that it did not."""
     if row["ended_at"] is None:
         return f"|y{UNDER_WAY if script.ndb.pass_id == row['id'] else INTERRUPTED}|n"
     took_s = seconds_between(row["at"], row["ended_at"])
@@ -50,13 +50,13 @@ def how_it_ended(script: Any, row: dict[str, Any]) -> str:
 
 
 def pass_summary(row: dict[str, Any]) -> str:
-    """What a pass that has ended did and cost, in a line."""
-    told = f"{summarise_pass(row['results'], row['errors'])} ({describe_cost(row['cost'])})"
-    return clean_output(told, LINE_CHARS)
+    """Return what a finished pass did and cost, on a line."""
+    line = f"{summarise_pass(row['results'], row['errors'])} ({describe_cost(row['cost'])})"
+    return clean_output(line, LINE_CHARS)
 
 
 def whole_pass(script: Any, number: int) -> str:
-    """One pass, step by step; raises UsageError where there is none of that number."""
+    """Return one pass step by step; raises UsageError if the number is unknown."""
     row = find_pass(script.id, number)
     if row is None:
         raise UsageError("There is none of that number. |waihistory/sleep|n lists them.")
@@ -69,10 +69,7 @@ def whole_pass(script: Any, number: int) -> str:
 
 
 def sleep_now(script: Any, last: dict[str, Any] | None) -> str:
-    """For one that sleeps: since when and why, its hours, and its last pass; empty for one that is
-    awake."""
-    if not is_asleep(script):
-        return ""
+    """Return since when and why an assistant sleeps, its hours, and its last pass."""
     parts = [f"asleep{since(script)} ({REASONS[cause_of_sleep(script)]})"]
     if script.config.sleep_schedule:
         clock = " of the game world" if script.config.sleep_clock == GAME else ""
@@ -84,7 +81,7 @@ def sleep_now(script: Any, last: dict[str, Any] | None) -> str:
 
 
 def since(script: Any) -> str:
-    """When it fell asleep, in UTC; empty where that is not known."""
+    """Return when an assistant fell asleep, in UTC; empty if that is unknown."""
     seconds = read_attribute(script, "asleep_since")
     try:
         return f" since {datetime.fromtimestamp(seconds, UTC):%m-%d %H:%M}"

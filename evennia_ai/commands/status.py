@@ -1,4 +1,4 @@
-"""``aistatus``: all assistants at a glance."""
+"""``aistatus``: a table of all assistants, and what is wrong with them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,6 @@ class CmdAIStatus(AICommand):
 
     key = "aistatus"
     locks = "cmd:perm(Builder)"
-    switch_options = ()
 
     def run(self) -> None:
         """Show the table."""
@@ -46,8 +45,7 @@ class CmdAIStatus(AICommand):
         if not scripts:
             self.msg("There are no assistants yet. |waisetup <character> = <persona>|n makes one.")
             return
-        services = scripts[0].services
-        queues, used = queue_lengths(), use_on(services.now().date())
+        queues, used = queue_lengths(), use_on(self.services.now().date())
         prompts, errors = last_prompt_tokens(), last_error()
         table = EvTable(
             "Assistant", "Where", "Mode", "Model", "Context", "Queue", "Calls", "Tokens",
@@ -56,40 +54,38 @@ class CmdAIStatus(AICommand):
         for script in scripts:
             table.add_row(*status_row(script, queues, used, prompts))
         self.msg(str(table))
-        for script, line in sleepers_told(scripts):
+        for script, line in [*sleep_lines(scripts), *activity_lines(scripts)]:
             self.msg(f"|x{clean_output(script.character_name, 60)}:|n {line}")
-        for script, line in doings_told(scripts):
-            self.msg(f"|x{clean_output(script.character_name, 60)}:|n {clean_output(line, 160)}")
-        for line in windows_told(scripts):
-            self.msg(clean_output(line, 160))
-        for subject, trouble in troubles(services, scripts, errors):
-            self.msg(f"|y{clean_output(subject, 60)}:|n {clean_output(trouble, 300)}")
+        for line in window_lines(scripts):
+            self.msg(line)
+        for subject, problem in problems(self.services, scripts, errors):
+            self.msg(f"|y{clean_output(subject, 60)}:|n {clean_output(problem, 300)}")
 
 
-def sleepers_told(scripts: Sequence[Any]) -> list[tuple[Any, str]]:
-    """One line for each that sleeps."""
-    if not any(is_asleep(script) for script in scripts):
-        return []
-    last = last_passes()
-    told = ((script, sleep_now(script, last.get(script.id))) for script in scripts)
-    return [(script, line) for script, line in told if line]
+def sleep_lines(scripts: Sequence[Any]) -> Iterator[tuple[Any, str]]:
+    """Yield each sleeping assistant with a line about its sleep."""
+    asleep = [script for script in scripts if is_asleep(script)]
+    last = last_passes() if asleep else {}
+    for script in asleep:
+        yield script, sleep_now(script, last.get(script.id))
 
 
-def doings_told(scripts: Sequence[Any]) -> list[tuple[Any, str]]:
-    """One line for each that is awake and about something, or after something that everybody may
-    know; as far as that is in memory, so that a look costs no query."""
-    told = []
+def activity_lines(scripts: Sequence[Any]) -> Iterator[tuple[Any, str]]:
+    """Yield each awake assistant with its public activity and its number of open goals.
+
+    Reads memory only and makes no query; an assistant with neither is left out.
+    """
     for script in scripts:
         if mode_of(script) in AWAKE:
             count = len(script.character.ai_goals.open())
             about = [f"about to {line.text}" for line in script.occupation()]
             after = [f"after {count} thing{'s' if count > 1 else ''}"] if count else []
-            told.append((script, "; ".join([*about, *after])))
-    return [(script, line) for script, line in told if line]
+            if about or after:
+                yield script, clean_output("; ".join([*about, *after]), 160)
 
 
-def windows_told(scripts: Sequence[Any]) -> list[str]:
-    """One line for each model that is asked: how much it is taken to read, and who says so."""
+def window_lines(scripts: Sequence[Any]) -> list[str]:
+    """Return a line for each model in use: its context window, and where the size comes from."""
     lines = []
     for script in scripts:
         config, profile = script.config, script.profile
@@ -97,15 +93,16 @@ def windows_told(scripts: Sequence[Any]) -> list[str]:
             known = window_known(config, profile)
             amount = f"{known.tokens:,} tokens, " if known.tokens else ""
             model = config.llm_model or profile.model
-            lines.append(f"Window of {profile.name}:{model}: {amount}{known.source}.")
+            line = f"Window of {profile.name}:{model}: {amount}{known.source}."
+            lines.append(clean_output(line, 160))
     return list(dict.fromkeys(lines))
 
 
-def troubles(
+def problems(
     services: Any, scripts: Sequence[Any], errors: Mapping[int, str]
 ) -> Iterator[tuple[str, str]]:
-    """What an admin must know, as (what it is about, what is wrong), the gravest first."""
-    yield from troubles_of_all(services)
+    """Yield what an admin must know, as (subject, problem): first what concerns all assistants."""
+    yield from shared_problems(services)
     for script in scripts:
         if script.id in errors:
             yield script.character_name, errors[script.id]
@@ -115,8 +112,8 @@ def troubles(
             yield f"{script.character_name}, to be mended", complaint
 
 
-def troubles_of_all(services: Any) -> Iterator[tuple[str, str]]:
-    """The same of what all assistants share."""
+def shared_problems(services: Any) -> Iterator[tuple[str, str]]:
+    """Yield the problems that concern all assistants, as for `problems`."""
     if services.switched_off:
         yield "Stopped", f"{services.switched_off} aistart all ends that."
     for lane in services.gateway.health():
@@ -139,7 +136,7 @@ def status_row(
     used: dict[int, tuple[int, int]],
     prompts: dict[int, int],
 ) -> list[str]:
-    """One assistant's cells."""
+    """Return the table's cells for one assistant."""
     calls, tokens = used.get(script.id, (0, 0))
     window = usable_window(script.config, script.profile)
     place = script.character.location
@@ -157,7 +154,7 @@ def status_row(
 
 
 def mode_of(script: Any) -> str:
-    """What it is doing, in a word."""
+    """Return what an assistant is doing, in a word."""
     if getattr(script.character, "assistant", None) is None:
         return "deaf"
     if not script.is_on:

@@ -2,43 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import AICommand, UsageError
-from evennia_ai.commands.setup import ensure_may_edit
 from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.ports import Script, Services
 from evennia_ai.store.attributes import write_attribute
 
 EVERYBODY = "all"
 
 
 class SwitchCommand(AICommand):
-    """What the two have in common."""
+    """A switch with two positions, for one assistant or for all."""
 
     locks = "cmd:perm(Builder)"
-    switch_options = ()
 
     def run(self) -> None:
-        """Turn one assistant, or all of them."""
+        """Switch the named assistant, or all of them."""
         name = self.args.strip()
         if not name:
             raise UsageError(f"Whom? |w{self.key} <character>|n, or |w{self.key} all|n.")
         if name.lower() != EVERYBODY:
-            script = self.find_assistant(name)
-            ensure_may_edit(script.character, self.caller)
-            self.turn_one(script)
+            self.turn_one(self.find_editable(name))
         elif not self.caller.check_permstring("Admin"):
             raise UsageError(f"Only admins may use |w{self.key} all|n.")
         else:
-            self.turn_all(AssistantScript.shared_services)
+            self.turn_all(self.services)
 
-    def turn_one(self, script: Any) -> None:
-        """Turn one assistant; raises UsageError where it is so already."""
+    def turn_one(self, script: Script) -> None:
+        """Switch one assistant; raises UsageError if it is in that state already."""
         raise NotImplementedError
 
-    def turn_all(self, services: Any) -> None:
-        """Turn all assistants; raises UsageError where they are so already."""
+    def turn_all(self, services: Services) -> None:
+        """Switch all assistants; raises UsageError if they are in that state already."""
         raise NotImplementedError
 
 
@@ -58,15 +52,15 @@ class CmdAIStop(SwitchCommand):
 
     key = "aistop"
 
-    def turn_one(self, script: Any) -> None:
-        """Stop one."""
+    def turn_one(self, script: Script) -> None:
+        """Stop one assistant."""
         if not script.is_on:
             raise UsageError(f"{script.character_name} is stopped already.")
         script.stop_thinking()
         self.msg(f"{script.character_name} is stopped. |waistart|n wakes it again.")
 
-    def turn_all(self, services: Any) -> None:
-        """Stop all."""
+    def turn_all(self, services: Services) -> None:
+        """Stop all assistants and end every model call."""
         if services.switched_off:
             raise UsageError(f"They are stopped already: {clean_output(services.switched_off)}")
         by = clean_output(self.caller.key, 60)
@@ -87,8 +81,8 @@ class CmdAIStart(SwitchCommand):
 
     key = "aistart"
 
-    def turn_one(self, script: Any) -> None:
-        """Start one."""
+    def turn_one(self, script: Script) -> None:
+        """Start one assistant."""
         if script.is_on:
             raise UsageError(f"{script.character_name} is awake already.")
         write_attribute(script, "stopped", None)
@@ -97,8 +91,8 @@ class CmdAIStart(SwitchCommand):
         if script.services.switched_off:
             self.msg("But all assistants are stopped. |waistart all|n ends that.")
 
-    def turn_all(self, services: Any) -> None:
-        """Start all."""
+    def turn_all(self, services: Services) -> None:
+        """Start all assistants except those that were stopped by name."""
         if not services.switched_off:
             raise UsageError("They are not stopped.")
         services.switch_on()

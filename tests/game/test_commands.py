@@ -329,7 +329,7 @@ def test_the_table_of_all_assistants_fits_into_eighty_columns(game, admin):
 
 
 def test_a_call_is_shown_with_its_words_last():
-    from evennia_ai.commands.history import call_text
+    from evennia_ai.commands.history_rendering import call_text
 
     shown = [
         call_text("say", '{"text": "Hello."}'),

@@ -108,7 +108,7 @@ def test_admins_read_the_compactions(admin, ann, old_talk):
         ("aihistory/find Mira = ...", "Nothing was said"),
         ("aihistory/compaction Mira = 99", "There is none of that number."),
         ("aihistory/compaction Mira = x", "'x' is no page number"),
-        ("aihistory/compactions Mira", "summed up yet"),
+        ("aihistory/compactions Mira", "Mira has no compaction yet."),
         ("aihistory/find/turns Mira", "One switch at a time"),
     ],
 )

@@ -1,4 +1,4 @@
-"""A character's index and long-term memory, made anew from its journal."""
+"""Rebuild a character's index and long-term memory from its journal."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ PROGRESS_EVERY = 500  # entries
 
 @inlineCallbacks
 def rebuild_memory(script: Any, tell: Callable[[str], Any]) -> Generator[Deferred[Any], Any, None]:
-    """Make both anew, in slices, while it goes on talking.
+    """Rebuild both in time slices, while the character goes on talking.
 
     Args:
         script: the assistant.
-        tell: called with lines on how far it is.
+        tell: called with a line about the progress, now and then.
 
-    Fires when it is done; fails with UsageError while it is done already, with StoreUnavailable
-    and with TurnAborted.
+    Fires when it is done. Fails with UsageError if a rebuild is running already, with
+    StoreUnavailable and with TurnAborted.
     """
     name = clean_output(script.character_name, 60)
     if script.ndb.rebuilding:
         raise UsageError(f"{name}'s memory is being made anew already.")
     script.ndb.rebuilding = True
-    told_at = 0
+    reported = 0
 
     def report(done: int, left: int) -> None:
-        nonlocal told_at
-        if done - told_at >= PROGRESS_EVERY:
-            told_at = done
+        nonlocal reported
+        if done - reported >= PROGRESS_EVERY:
+            reported = done
             tell(f"{name}: {done:,} entries done, {left:,} to go ...")
 
     try:
@@ -46,11 +46,11 @@ def rebuild_memory(script: Any, tell: Callable[[str], Any]) -> Generator[Deferre
         result = yield rebuild(script, report)
     finally:
         script.ndb.rebuilding = False
-    tell(told_result(result))
+    tell(describe(result))
 
 
-def told_result(result: dict[str, Any]) -> str:
-    """What became of long-term memory, in a sentence."""
+def describe(result: dict[str, Any]) -> str:
+    """Return the result for the long-term memory as a sentence."""
     if result.get("skipped"):
         return f"Long-term memory is left alone: {clean_output(result['reason'], 300)}"
     if not result["success"]:
