@@ -17,6 +17,7 @@ from evennia_ai.errors import AssistantError
 from evennia_ai.game.help_entries import HELP_CATEGORY
 from evennia_ai.game.texts import TEXTS, text
 from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.ports import GameScript, GameServices
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.reports import Page
 
@@ -38,11 +39,13 @@ class AICommand(MuxCommand):
 
     help_category = HELP_CATEGORY
     switch_options: tuple[str, ...] = ()
+    switches: list[str]
 
     @property
-    def services(self) -> Any:
-        """The services that all assistants share; None if they could not be started."""
-        return AssistantScript.shared_services
+    def services(self) -> GameServices:
+        """The services that all assistants share; `func` checks that they were started."""
+        services: GameServices = AssistantScript.shared_services
+        return services
 
     @property
     def switch(self) -> str:
@@ -53,7 +56,7 @@ class AICommand(MuxCommand):
         """Run the command; show the caller any error, now or later."""
         try:
             self.check_switches()
-            if self.services is None:
+            if AssistantScript.shared_services is None:
                 raise UsageError(self.explain_no_services())
             outcome = self.run()
         except AssistantError as error:
@@ -119,11 +122,11 @@ class AICommand(MuxCommand):
 
     def tell_failure(self, failure: Failure) -> None:
         """Tell the caller why work that continued after `run` failed."""
-        if failure.check(UsageError):
+        if isinstance(failure.value, UsageError):
             self.tell(str(failure.value))
-        elif failure.check(AssistantError):
+        elif isinstance(failure.value, AssistantError):
             self.tell(self.explain_failure(clean_output(str(failure.value), ERROR_CHARS)))
-        elif not failure.check(CancelledError):  # the server is stopping
+        elif not isinstance(failure.value, CancelledError):  # the server is stopping
             log.failure("{command} failed", command=self.key, failure=failure)
             self.tell("That went wrong for a reason of our own: the server's log has more.")
 
@@ -131,21 +134,15 @@ class AICommand(MuxCommand):
         """Return the message about an error that ended the work."""
         return reason
 
-    def show_page(self, lines: Sequence[str], page: Page, typed: str, if_none: str) -> None:
-        """Show a page with its footer, or ``if_none`` if there are no lines.
+    def show_page(self, name: str, lines: Sequence[str], page: Page, word: str = "") -> None:
+        """Show lines and, below them, what to type for the next page.
 
-        Args:
-            lines: the page's lines.
-            page: its number, and how many there are.
-            typed: what to type before the number of the next page.
-            if_none: the message for an empty list.
+        ``name`` is the character's; ``word`` comes before the page number, if anything does.
         """
-        if not lines:
-            self.msg(if_none)
-            return
-        older = f" Older: |w{typed}{page.number + 1}|n" if page.number < page.pages else ""
-        footer = f"|xPage {page.number} of {page.pages}, times in UTC.|n{older}"
-        self.msg("\n".join([*lines, footer]))
+        typed = "/".join([self.key, *self.switches])
+        older = f" Older: |w{typed} {name} = {word}{page.number + 1}|n"
+        footer = f"|xPage {page.number} of {page.pages}, times in UTC.|n"
+        self.msg("\n".join([*lines, footer + (older if page.number < page.pages else "")]))
 
     def find_character(self, name: str) -> Any:
         """Return the one character of this name, from this room first; raises UsageError."""
@@ -163,10 +160,10 @@ class AICommand(MuxCommand):
             raise UsageError(f"There are several: {options}. Use the number: {found[0].dbref}.")
         return found[0]
 
-    def find_assistant(self, name: str) -> Any:
+    def find_assistant(self, name: str) -> GameScript:
         """Return the assistant of a character; raises UsageError if it has none."""
         character = self.find_character(name)
-        script = getattr(character, "assistant", None)
+        script: GameScript | None = getattr(character, "assistant", None)
         if script is None and character.scripts.has(SCRIPT_KEY):
             raise UsageError(
                 f"{character.key} has a mind but no ears: its typeclass was changed. "
@@ -180,7 +177,7 @@ class AICommand(MuxCommand):
             )
         return script
 
-    def find_editable(self, name: str) -> Any:
+    def find_editable(self, name: str) -> GameScript:
         """Return the assistant of a character that the caller may edit; raises UsageError."""
         script = self.find_assistant(name)
         self.ensure_may_edit(script.character)
@@ -223,7 +220,7 @@ def list_names(dbrefs: Sequence[str]) -> str:
     return ", ".join(names.get(dbref, dbref) for dbref in dbrefs) or "nobody"
 
 
-def all_assistants() -> list[AssistantScript]:
+def all_assistants() -> list[GameScript]:
     """Return every assistant of the game, sorted by its character's name."""
     scripts = AssistantScript.objects.filter_family(db_key=SCRIPT_KEY).exclude(db_obj=None)
     return sorted(scripts, key=lambda script: script.obj.key.lower())

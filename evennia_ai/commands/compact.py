@@ -9,7 +9,7 @@ from twisted.internet.defer import Deferred
 from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.policy.compaction.plan import Skip
 from evennia_ai.policy.sanitize import clean_output
-from evennia_ai.ports import Script
+from evennia_ai.ports import GameScript
 from evennia_ai.sleep.compaction.compact import CHANGED, preview
 from evennia_ai.sleep.compaction.journal_summary import undo_compaction
 from evennia_ai.sleep.compaction.request import MANUAL, CompactionRequest
@@ -82,7 +82,7 @@ class CmdAICompact(AICommand):
         if use.ratio >= script.config.compact_emergency_threshold:
             self.msg("At its next tick it will compact again: |waistop|n it to prevent that.")
 
-    def find_named(self) -> Script:
+    def find_named(self) -> GameScript:
         """Return the assistant before the slash; raises UsageError."""
         return self.find_assistant(self.lhs.partition("/")[0].strip())
 

@@ -17,7 +17,7 @@ from evennia_ai.llm.probe import target_of
 from evennia_ai.messages import Heard, ToolCallRequest
 from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, NOTE, Finding, sum_up
 from evennia_ai.policy.sanitize import clean_output
-from evennia_ai.ports import ToolContext, ToolResult
+from evennia_ai.ports import GameScript, ToolContext, ToolResult
 from evennia_ai.tools.registry import ToolRegistry
 from evennia_ai.turn.dry_run import Check, DryRun, DryRunCall, DryRunStep, run_dry
 from evennia_ai.turn.llm_interaction import effective_profile
@@ -73,7 +73,7 @@ class CmdAITest(AICommand):
 
     do_whisper = do_default
 
-    def as_heard(self, script: Any) -> Heard:
+    def as_heard(self, script: GameScript) -> Heard:
         """Return the line as the assistant would hear it; raises UsageError if it is ignored."""
         name, character = script.character_name, script.character
         words = plain(self.rhs, HEARD_CHARS)
@@ -116,7 +116,7 @@ class CmdAITest(AICommand):
         )
 
 
-def allow_next(script: Any, outcome: Any) -> Any:
+def allow_next(script: GameScript, outcome: Any) -> Any:
     """Let the next dry run begin; pass the outcome on."""
     if script.pk:
         script.ndb.dry_running = None
@@ -163,7 +163,7 @@ def finding_line(finding: Finding) -> str:
     return f"{WORDS[finding.state]} {clean_output(finding.text, LINE_CHARS)}{advice}"
 
 
-def dry_run_lines(script: Any, heard: Heard, result: DryRun) -> list[str]:
+def dry_run_lines(script: GameScript, heard: Heard, result: DryRun) -> list[str]:
     """Return the lines of a dry run, step by step."""
     verb = "whispers" if heard.private else "says"
     name = clean_output(heard.speaker_name, 40)
@@ -203,7 +203,7 @@ def call_line(item: DryRunCall, private: bool) -> str:
     return f"  would {what}" + (" (whispered)" if private and item.call.name == "say" else "")
 
 
-def ending(script: Any, result: DryRun) -> str:
+def ending(script: GameScript, result: DryRun) -> str:
     """Return how the turn would end or continue."""
     if result.problem:
         return f"|rThe model gave no answer:|n {clean_output(result.problem, LINE_CHARS)}"

@@ -20,6 +20,7 @@ from evennia_ai.policy.records.goal import (
 from evennia_ai.policy.records.goal_tree import Branch, lay_out
 from evennia_ai.policy.records.provenance import Record, select_known
 from evennia_ai.policy.sanitize import clean_heard, clean_output
+from evennia_ai.ports import GameScript
 
 LINE_CHARS = 160
 # "… : 8 : g3": the importance, and the goal that this is a step towards.
@@ -64,7 +65,7 @@ class CmdAIGoals(AICommand):
             raise UsageError("Which goal? See |whelp aigoals|n.")
         return self.dispatch(script)
 
-    def do_default(self, script: Any) -> None:
+    def do_default(self, script: GameScript) -> None:
         """Show the goals as a tree, then the day plan."""
         goals, hidden = self.visible_goals(script)
         lines = [branch_line(branch) for branch in lay_out(goals)]
@@ -74,7 +75,7 @@ class CmdAIGoals(AICommand):
         name = clean_output(script.character_name, 60)
         self.msg("\n".join(lines) or f"{name} is after nothing. |waigoals/add|n gives it a goal.")
 
-    def do_add(self, script: Any) -> None:
+    def do_add(self, script: GameScript) -> None:
         """Add a goal, or a step towards one."""
         extras = EXTRAS.search(self.rhs)
         content = clean_heard(self.rhs[: extras.start()] if extras else self.rhs, GOAL_CHARS)
@@ -90,31 +91,25 @@ class CmdAIGoals(AICommand):
             raise UsageError(f"That is no goal: {error}") from error
         self.msg(f"Given to {clean_output(script.character_name, 60)}: {goal_line(script, kept)}")
 
-    def do_done(self, script: Any) -> None:
-        """Mark a goal as reached."""
-        self.close(script, DONE)
-
-    def do_drop(self, script: Any) -> None:
-        """Mark a goal as given up."""
-        self.close(script, DROPPED)
-
-    def close(self, script: Any, state: str) -> None:
-        """Close a goal and the open steps towards it."""
-        goal = self.find_goal(script, self.rhs)
+    def do_done(self, script: GameScript) -> None:
+        """Close a goal, as reached or as given up, and the open steps towards it."""
+        goal, state = self.find_goal(script, self.rhs), {"done": DONE, "drop": DROPPED}[self.switch]
         if goal["state"] != OPEN:
             raise UsageError(f"{goal['id']} is {goal['state']} already.")
         count = script.character.ai_goals.close(goal["id"], state)
         steps = f" with {count - 1} open steps" if count > 1 else ""
         self.msg(f"{goal['id']} is {state}{steps}. |waigoals/undo|n takes that back.")
 
-    def do_undo(self, script: Any) -> None:
+    do_drop = do_done
+
+    def do_undo(self, script: GameScript) -> None:
         """Open a closed goal again."""
         goal = self.find_goal(script, self.rhs)
         if not script.character.ai_goals.reopen(goal["id"]):
             raise UsageError(f"{goal['id']} is open: there is nothing to take back.")
         self.msg(f"Open again: {goal_line(script, goal['id'])}")
 
-    def visible_goals(self, script: Any) -> tuple[list[Record], int]:
+    def visible_goals(self, script: GameScript) -> tuple[list[Record], int]:
         """Return the goals that the caller may see, and how many are hidden from them."""
         every = script.character.ai_goals.all()
         if self.access(self.caller, "secrets"):
@@ -122,7 +117,7 @@ class CmdAIGoals(AICommand):
         seen = list(select_known(every, None))
         return seen, len(every) - len(seen)
 
-    def find_goal(self, script: Any, words: str) -> Record:
+    def find_goal(self, script: GameScript, words: str) -> Record:
         """Return the goal that was named, if the caller may see it; raises UsageError."""
         goal = find_goal(words, self.visible_goals(script)[0])
         if goal is None:
@@ -130,7 +125,7 @@ class CmdAIGoals(AICommand):
         return goal
 
 
-def goal_line(script: Any, goal_id: str) -> str:
+def goal_line(script: GameScript, goal_id: str) -> str:
     """Return one goal on a line."""
     branches = lay_out(script.character.ai_goals.all())
     return next(branch_line(b).strip() for b in branches if b.goal["id"] == goal_id)

@@ -18,6 +18,7 @@ from evennia_ai.commands.history_rendering import (
 )
 from evennia_ai.commands.memory.rendering import entry_lines, journal_page, names_in, origins_of
 from evennia_ai.commands.sleep_rendering import pass_lines, whole_pass
+from evennia_ai.ports import GameScript
 from evennia_ai.store.reports import (
     Page,
     compaction_page,
@@ -74,7 +75,7 @@ class CmdAIHistory(AICommand):
         """Dispatch by switch, with the assistant."""
         return self.dispatch(self.find_assistant(self.lhs))
 
-    def do_default(self, script: Any) -> None:
+    def do_default(self, script: GameScript) -> None:
         """Show a page of the conversation; the newest page also has what waits for an answer."""
         page = message_page(script.id, page_number(self.rhs), MESSAGES_A_PAGE)
         lines = [message_line(row, script.character_name) for row in page.rows]
@@ -82,18 +83,18 @@ class CmdAIHistory(AICommand):
             lines += map(waiting_line, waiting_events(script.id))
         self.show(script, lines, page, "has heard and said nothing yet.")
 
-    def do_turns(self, script: Any) -> None:
+    def do_turns(self, script: GameScript) -> None:
         """Show a page of turns."""
         page = turn_page(script.id, page_number(self.rhs), TURNS_A_PAGE)
         lines = [line for turn in page.rows for line in turn_lines(turn)]
         self.show(script, lines, page, "has heard and said nothing yet.")
 
-    def do_compactions(self, script: Any) -> None:
+    def do_compactions(self, script: GameScript) -> None:
         """Show a page of compactions."""
         page = compaction_page(script.id, page_number(self.rhs), COMPACTIONS_A_PAGE)
         self.show(script, map(compaction_line, page.rows), page, "has no compaction yet.")
 
-    def do_sleep(self, script: Any) -> None:
+    def do_sleep(self, script: GameScript) -> None:
         """Show a page of sleep passes, or one pass step by step."""
         wanted = (self.rhs or "").strip()
         word, _, number = wanted.partition(" ")
@@ -104,7 +105,7 @@ class CmdAIHistory(AICommand):
         self.show(script, pass_lines(script, page), page, "has not slept yet.", "page ")
 
     @inlineCallbacks
-    def do_journal(self, script: Any) -> Generator[Deferred[Any], Any, None]:
+    def do_journal(self, script: GameScript) -> Generator[Deferred[Any], Any, None]:
         """Show a page of the journal, with the turn from which each entry comes."""
         number = page_number(self.rhs)
         found = yield journal_page(script, script.character.journal, number, with_private=True)
@@ -112,7 +113,7 @@ class CmdAIHistory(AICommand):
         lines = entry_lines(rows, names_in(*rows), origins_of(script, rows))
         self.show(script, lines, found.page, "has written nothing down yet.")
 
-    def do_find(self, script: Any) -> None:
+    def do_find(self, script: GameScript) -> None:
         """Show the newest messages that hold some words."""
         if not (self.rhs or "").strip():
             raise UsageError("Which words? |waihistory/find <character> = <words>|n")
@@ -120,7 +121,7 @@ class CmdAIHistory(AICommand):
         lines = [message_line(as_row(message), script.character_name) for message in found]
         self.msg("\n".join(lines) or "Nothing was said with these words in it.")
 
-    def do_compaction(self, script: Any) -> None:
+    def do_compaction(self, script: GameScript) -> None:
         """Show one compaction with its summary."""
         row = find_compaction(script.id, page_number(self.rhs))
         if row is None:
@@ -128,18 +129,11 @@ class CmdAIHistory(AICommand):
         self.msg(whole_compaction(row))
 
     def show(
-        self, script: Any, lines: Iterable[str], page: Page, if_none: str, word: str = ""
+        self, script: GameScript, lines: Iterable[str], page: Page, if_none: str, word: str = ""
     ) -> None:
-        """Show a page of an assistant's history, as `show_page`.
-
-        Args:
-            script: the assistant.
-            lines: the page's lines.
-            page: its number, and how many there are.
-            if_none: what to say about the assistant if there are no lines.
-            word: what to type before the number of the next page.
-        """
-        name = script.character_name
-        switch = f"/{self.switch}" if self.switch else ""
-        typed = f"aihistory{switch} {name} = {word}"
-        self.show_page([*lines], page, typed, f"{name} {if_none}")
+        """Show a page, or say ``if_none`` about the character if there are no lines."""
+        shown, name = [*lines], script.character_name
+        if shown:
+            self.show_page(name, shown, page, word)
+        else:
+            self.msg(f"{name} {if_none}")

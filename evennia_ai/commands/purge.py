@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from evennia.utils.evtable import EvTable
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.python.failure import Failure
 
 from evennia_ai.commands.common import AICommand, Dialogue, Outcome, is_yes
-from evennia_ai.ports import Script
+from evennia_ai.ports import GameScript, LogRetention
 from evennia_ai.store.purge import Report
 
 
@@ -37,7 +36,7 @@ class CmdAIPurge(AICommand):
     switch_options = ("dry",)
 
     @property
-    def retention(self) -> Any:
+    def retention(self) -> LogRetention:
         """The service that purges the logs."""
         return self.services.log_retention
 
@@ -48,13 +47,13 @@ class CmdAIPurge(AICommand):
         self.retention.check()
         return self.dispatch(script)
 
-    def do_dry(self, script: Script | None) -> Deferred[None]:
+    def do_dry(self, script: GameScript | None) -> Deferred[None]:
         """Count what a purge would delete."""
         self.msg("Counting ...")
-        counting: Deferred[Report] = self.retention.preview(script and script.id)
+        counting: Deferred[Report] = self.retention.preview(script.id if script else None)
         return counting.addCallback(self.tell_plan)
 
-    def do_default(self, script: Any) -> Dialogue:
+    def do_default(self, script: GameScript) -> Dialogue:
         """Ask, then purge."""
         whose = f"{script.character_name}'s logs" if script else "the logs of all assistants"
         limits = ", ".join(f"{table} {limit}" for table, limit in self.retention.retention.items())
@@ -66,7 +65,7 @@ class CmdAIPurge(AICommand):
         if not is_yes(answer):
             self.msg("Nothing was deleted.")
             return
-        purging = self.retention.purge(script and script.id, self.tell_progress)
+        purging = self.retention.purge(script.id if script else None, self.tell_progress)
         self.msg("Deleting ...")
         purging.addCallback(self.tell_result).addErrback(self.tell_failure)
 
@@ -94,7 +93,7 @@ class CmdAIPurge(AICommand):
 
     def tell_failure(self, failure: Failure) -> None:
         """Say that the work ended early, and what became of the rows."""
-        if failure.check(CancelledError):
+        if isinstance(failure.value, CancelledError):
             self.msg("The server goes down: the rest stays for the next time.")
         else:
             super().tell_failure(failure)

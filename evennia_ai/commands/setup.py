@@ -29,6 +29,7 @@ from evennia_ai.config import FIELDS, known_setting, parse_value, resolve_profil
 from evennia_ai.game.perception import excessive_rights
 from evennia_ai.policy.conversation.persona import Persona, read_persona, render_persona
 from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.ports import GameScript
 from evennia_ai.store.attributes import write_attribute
 from evennia_ai.store.erase import count_rows, erase_chunk
 
@@ -132,7 +133,7 @@ class CmdAISetup(AICommand):
         if too_much:
             raise UsageError(f"No: {too_much}")
 
-    def welcome(self, script: Any) -> None:
+    def welcome(self, script: GameScript) -> None:
         """Confirm a new assistant, and name its model."""
         profile = script.profile
         model = script.config.llm_model or profile.model
@@ -143,7 +144,7 @@ class CmdAISetup(AICommand):
         )
         self.report_complaints(script)
 
-    def report_complaints(self, script: Any) -> None:
+    def report_complaints(self, script: GameScript) -> None:
         """Name the settings that are invalid or contradict each other."""
         for complaint in script.complaints:
             self.msg(f"|yTo be mended:|n {complaint}")
@@ -190,7 +191,7 @@ class CmdAISetup(AICommand):
         self.msg(f"{script.character_name}: {name} is now {clean_output(str(effective))}{origin}.")
         self.report_complaints(script)
 
-    def set_persona(self, script: Any, field: str, value: str) -> None:
+    def set_persona(self, script: GameScript, field: str, value: str) -> None:
         """Change the persona or one of its fields; memories stay."""
         stored = deserialize(script.character.db.ai_persona)
         if field and is_shared(stored):
@@ -230,7 +231,7 @@ class CmdAISetup(AICommand):
         """Delete an assistant, after a question."""
         return self.confirm_delete(self.find_editable(self.lhs))
 
-    def confirm_delete(self, script: Any) -> Dialogue:
+    def confirm_delete(self, script: GameScript) -> Dialogue:
         """Ask, then delete in chunks with pauses, so that the server stays responsive."""
         rows = count_rows(script.id)
         name = script.character_name

@@ -16,6 +16,7 @@ from evennia_ai.policy.schedule.sleep_report import (
     summarise_pass,
 )
 from evennia_ai.policy.schedule.sleep_schedule import GAME
+from evennia_ai.ports import GameScript
 from evennia_ai.store.attributes import read_attribute
 from evennia_ai.store.reports import Page, seconds_between
 from evennia_ai.store.sleep_passes import find_pass
@@ -25,7 +26,7 @@ UNDER_WAY = "under way"
 INTERRUPTED = "interrupted, the server went down; what it did stands in /turns and /compactions"
 
 
-def pass_lines(script: Any, page: Page) -> list[str]:
+def pass_lines(script: GameScript, page: Page) -> list[str]:
     """Return a line for each pass of a page, and a second one if it has ended."""
     return [
         f"{pass_title(script, row)}\n    {pass_summary(row)}"
@@ -35,13 +36,13 @@ def pass_lines(script: Any, page: Page) -> list[str]:
     ]
 
 
-def pass_title(script: Any, row: dict[str, Any]) -> str:
+def pass_title(script: GameScript, row: dict[str, Any]) -> str:
     """Return when a pass was, the reason for the sleep, and how the pass ended."""
     when = f"|w{row['id']}|n |x{row['at']:%m-%d %H:%M:%S}|n"
     return f"{when} {REASONS.get(row['reason'], 'asleep')}: {how_it_ended(script, row)}"
 
 
-def how_it_ended(script: Any, row: dict[str, Any]) -> str:
+def how_it_ended(script: GameScript, row: dict[str, Any]) -> str:
     """Return how a pass ended, or that it did not."""
     if row["ended_at"] is None:
         return f"|y{UNDER_WAY if script.ndb.pass_id == row['id'] else INTERRUPTED}|n"
@@ -55,7 +56,7 @@ def pass_summary(row: dict[str, Any]) -> str:
     return clean_output(line, LINE_CHARS)
 
 
-def whole_pass(script: Any, number: int) -> str:
+def whole_pass(script: GameScript, number: int) -> str:
     """Return one pass step by step; raises UsageError if the number is unknown."""
     row = find_pass(script.id, number)
     if row is None:
@@ -68,7 +69,7 @@ def whole_pass(script: Any, number: int) -> str:
     return "\n".join([pass_title(script, row), *steps, *cost])
 
 
-def sleep_now(script: Any, last: dict[str, Any] | None) -> str:
+def sleep_now(script: GameScript, last: dict[str, Any] | None) -> str:
     """Return since when and why an assistant sleeps, its hours, and its last pass."""
     parts = [f"asleep{since(script)} ({REASONS[cause_of_sleep(script)]})"]
     if script.config.sleep_schedule:
@@ -80,7 +81,7 @@ def sleep_now(script: Any, last: dict[str, Any] | None) -> str:
     return "; ".join(parts)
 
 
-def since(script: Any) -> str:
+def since(script: GameScript) -> str:
     """Return when an assistant fell asleep, in UTC; empty if that is unknown."""
     seconds = read_attribute(script, "asleep_since")
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from evennia.utils.evtable import EvTable
 
@@ -12,6 +11,7 @@ from evennia_ai.commands.sleep_rendering import sleep_now
 from evennia_ai.config import usable_window, window_known
 from evennia_ai.game.sleep_state import is_asleep
 from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.ports import GameScript, GameServices
 from evennia_ai.store.reports import last_error, last_prompt_tokens, queue_lengths
 from evennia_ai.store.sleep_passes import last_passes
 from evennia_ai.store.usage import use_on
@@ -62,7 +62,7 @@ class CmdAIStatus(AICommand):
             self.msg(f"|y{clean_output(subject, 60)}:|n {clean_output(problem, 300)}")
 
 
-def sleep_lines(scripts: Sequence[Any]) -> Iterator[tuple[Any, str]]:
+def sleep_lines(scripts: Sequence[GameScript]) -> Iterator[tuple[GameScript, str]]:
     """Yield each sleeping assistant with a line about its sleep."""
     asleep = [script for script in scripts if is_asleep(script)]
     last = last_passes() if asleep else {}
@@ -70,7 +70,7 @@ def sleep_lines(scripts: Sequence[Any]) -> Iterator[tuple[Any, str]]:
         yield script, sleep_now(script, last.get(script.id))
 
 
-def activity_lines(scripts: Sequence[Any]) -> Iterator[tuple[Any, str]]:
+def activity_lines(scripts: Sequence[GameScript]) -> Iterator[tuple[GameScript, str]]:
     """Yield each awake assistant with its public activity and its number of open goals.
 
     Reads memory only and makes no query; an assistant with neither is left out.
@@ -84,7 +84,7 @@ def activity_lines(scripts: Sequence[Any]) -> Iterator[tuple[Any, str]]:
                 yield script, clean_output("; ".join([*about, *after]), 160)
 
 
-def window_lines(scripts: Sequence[Any]) -> list[str]:
+def window_lines(scripts: Sequence[GameScript]) -> list[str]:
     """Return a line for each model in use: its context window, and where the size comes from."""
     lines = []
     for script in scripts:
@@ -99,7 +99,7 @@ def window_lines(scripts: Sequence[Any]) -> list[str]:
 
 
 def problems(
-    services: Any, scripts: Sequence[Any], errors: Mapping[int, str]
+    services: GameServices, scripts: Sequence[GameScript], errors: Mapping[int, str]
 ) -> Iterator[tuple[str, str]]:
     """Yield what an admin must know, as (subject, problem): first what concerns all assistants."""
     yield from shared_problems(services)
@@ -112,7 +112,7 @@ def problems(
             yield f"{script.character_name}, to be mended", complaint
 
 
-def shared_problems(services: Any) -> Iterator[tuple[str, str]]:
+def shared_problems(services: GameServices) -> Iterator[tuple[str, str]]:
     """Yield the problems that concern all assistants, as for `problems`."""
     if services.switched_off:
         yield "Stopped", f"{services.switched_off} aistart all ends that."
@@ -131,7 +131,7 @@ def shared_problems(services: Any) -> Iterator[tuple[str, str]]:
 
 
 def status_row(
-    script: Any,
+    script: GameScript,
     queues: dict[int, int],
     used: dict[int, tuple[int, int]],
     prompts: dict[int, int],
@@ -153,7 +153,7 @@ def status_row(
     ]
 
 
-def mode_of(script: Any) -> str:
+def mode_of(script: GameScript) -> str:
     """Return what an assistant is doing, in a word."""
     if getattr(script.character, "assistant", None) is None:
         return "deaf"

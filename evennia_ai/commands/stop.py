@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.policy.sanitize import clean_output
-from evennia_ai.ports import Script, Services
+from evennia_ai.ports import GameScript, GameServices
 from evennia_ai.store.attributes import write_attribute
 
 EVERYBODY = "all"
@@ -27,11 +27,11 @@ class SwitchCommand(AICommand):
         else:
             self.turn_all(self.services)
 
-    def turn_one(self, script: Script) -> None:
+    def turn_one(self, script: GameScript) -> None:
         """Switch one assistant; raises UsageError if it is in that state already."""
         raise NotImplementedError
 
-    def turn_all(self, services: Services) -> None:
+    def turn_all(self, services: GameServices) -> None:
         """Switch all assistants; raises UsageError if they are in that state already."""
         raise NotImplementedError
 
@@ -52,14 +52,14 @@ class CmdAIStop(SwitchCommand):
 
     key = "aistop"
 
-    def turn_one(self, script: Script) -> None:
+    def turn_one(self, script: GameScript) -> None:
         """Stop one assistant."""
         if not script.is_on:
             raise UsageError(f"{script.character_name} is stopped already.")
         script.stop_thinking()
         self.msg(f"{script.character_name} is stopped. |waistart|n wakes it again.")
 
-    def turn_all(self, services: Services) -> None:
+    def turn_all(self, services: GameServices) -> None:
         """Stop all assistants and end every model call."""
         if services.switched_off:
             raise UsageError(f"They are stopped already: {clean_output(services.switched_off)}")
@@ -81,7 +81,7 @@ class CmdAIStart(SwitchCommand):
 
     key = "aistart"
 
-    def turn_one(self, script: Script) -> None:
+    def turn_one(self, script: GameScript) -> None:
         """Start one assistant."""
         if script.is_on:
             raise UsageError(f"{script.character_name} is awake already.")
@@ -91,7 +91,7 @@ class CmdAIStart(SwitchCommand):
         if script.services.switched_off:
             self.msg("But all assistants are stopped. |waistart all|n ends that.")
 
-    def turn_all(self, services: Services) -> None:
+    def turn_all(self, services: GameServices) -> None:
         """Start all assistants except those that were stopped by name."""
         if not services.switched_off:
             raise UsageError("They are not stopped.")

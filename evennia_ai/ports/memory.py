@@ -92,6 +92,9 @@ class Found(Protocol):
 class Memories(Protocol):
     """What a character wrote down and takes to be so, as it can be searched."""
 
+    def __len__(self) -> int:
+        """Return how many memories can be found."""
+
     def prepare(self, services: Services, queries: Sequence[str] = ()) -> Deferred[None]:
         """Take in what has changed, and what will be asked. Fires when a search is quick; fails
         with StoreUnavailable."""

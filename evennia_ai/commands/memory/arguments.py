@@ -13,6 +13,7 @@ from evennia_ai.commands.players import NUMBER, name_of
 from evennia_ai.messages import Audience
 from evennia_ai.policy.records.provenance import Record, is_known_to
 from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.ports import GameScript, Records
 
 Work = Generator[Deferred[Any], Any, None]
 
@@ -21,7 +22,7 @@ Work = Generator[Deferred[Any], Any, None]
 class MemoryRequest:
     """What was typed: the assistant, the text after its name, and the text after the ``=``."""
 
-    script: Any
+    script: GameScript
     more: str
     value: str
 
@@ -47,7 +48,9 @@ class MemoryCommand(AICommand):
         """Return the journal entry with a number; raises UsageError."""
         return self.find_in(request.script.character.journal, number, request, "aimemory")
 
-    def find_in(self, records: Any, number: str, request: MemoryRequest, listing: str) -> Record:
+    def find_in(
+        self, records: Records, number: str, request: MemoryRequest, listing: str
+    ) -> Record:
         """Return the entry with a number from the journal or the archive.
 
         Raises UsageError, which names ``listing`` as the command that lists the entries.

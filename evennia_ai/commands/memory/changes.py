@@ -29,7 +29,7 @@ class MemoryChanges(MemoryCommand):
         if entry is None:
             raise UsageError(f"{request.name} has noted just that already.")
         known = who_may_know(entry, names_in(entry))
-        self.tell_change(request, "add", f"Written down, {clean_output(known, 200)}:", entry)
+        self.tell_change(request, f"Written down, {clean_output(known, 200)}:", entry)
 
     def do_edit(self, request: MemoryRequest) -> None:
         """Replace the words of an entry."""
@@ -38,30 +38,25 @@ class MemoryChanges(MemoryCommand):
         if words == entry["content"]:
             raise UsageError("It says just that already.")
         editor_of(request).edit(entry["id"], words)
-        self.tell_change(request, "edit", f"Now: {clean_output(words, LINE_CHARS)}\nBefore:", entry)
+        self.tell_change(request, f"Now: {clean_output(words, LINE_CHARS)}\nBefore:", entry)
 
     def do_pin(self, request: MemoryRequest) -> None:
-        """Pin an entry."""
-        self.pin(request, True)
-
-    def do_unpin(self, request: MemoryRequest) -> None:
-        """Unpin an entry."""
-        self.pin(request, False)
-
-    def pin(self, request: MemoryRequest, pinned: bool) -> None:
-        """Set or clear the pin of an entry."""
+        """Pin an entry, or unpin it."""
+        pinned = self.switch == "pin"
         entry = self.find_own_words(request, request.value)
         state = "pinned" if pinned else "not pinned"
         if entry["pinned"] is pinned:
             raise UsageError(f"{entry['id']} is {state} as it is.")
         editor_of(request).pin(entry["id"], pinned)
-        self.tell_change(request, "pin" if pinned else "unpin", f"Now {state}:", entry)
+        self.tell_change(request, f"Now {state}:", entry)
+
+    do_unpin = do_pin
 
     def do_delete(self, request: MemoryRequest) -> None:
         """Delete an entry."""
         entry = self.find_entry(request, request.value)
         editor_of(request).delete(entry["id"])
-        self.tell_change(request, "delete", "Deleted:", entry)
+        self.tell_change(request, "Deleted:", entry)
 
     def do_undo(self, request: MemoryRequest) -> None:
         """Undo the last change."""
@@ -76,7 +71,7 @@ class MemoryChanges(MemoryCommand):
             GONE: f"{step['entry']} is gone meanwhile: there is nothing to take back.",
             HEARD_SINCE: f"{step['entry']} stays: somebody has told it the same since then.",
         }
-        self.log_change(request, "undo", step["entry"])
+        self.log_change(request, step["entry"])
         left = len(editor.steps.ids())
         self.msg(f"{messages.get(outcome, f'Taken back: {undo_line(step)}.')} ({left} more.)")
 
@@ -90,21 +85,21 @@ class MemoryChanges(MemoryCommand):
         yield archive.load(request.script.services.slices.put)
         entry = self.find_in(archive, request.value, request, "aimemory/archive")
         back = archive.bring_back(journal, entry["id"])
-        self.log_change(request, "restore", back["id"])
+        self.log_change(request, back["id"])
         self.msg(
             "\n".join(["Back in the journal, for good:", *entry_lines([back], names_in(back))])
         )
 
-    def tell_change(self, request: MemoryRequest, act: str, message: str, entry: Record) -> None:
+    def tell_change(self, request: MemoryRequest, message: str, entry: Record) -> None:
         """Report a change, and how to undo it."""
-        self.log_change(request, act, entry["id"])
+        self.log_change(request, entry["id"])
         words = clean_output(entry["content"], LINE_CHARS)
         undo = f"|waimemory/undo {request.name}|n takes it back."
         self.msg(f"{message} |w{clean_output(entry['id'], 60)}|n {words}\n{undo}")
 
-    def log_change(self, request: MemoryRequest, act: str, id: str) -> None:
+    def log_change(self, request: MemoryRequest, id: str) -> None:
         """Write into the server's log who changed which entry, without its words."""
-        logger.log_sec(f"aimemory/{act}: {self.caller}, {id} of {request.script.character}")
+        logger.log_sec(f"aimemory/{self.switch}: {self.caller}, {id} of {request.script.character}")
 
     def find_own_words(self, request: MemoryRequest, number: str) -> Record:
         """Return an entry that may be edited or pinned; raises UsageError."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.commands.common import UsageError, page_number
@@ -22,6 +20,7 @@ from evennia_ai.commands.memory.rendering import (
 from evennia_ai.commands.memory.search import search_as
 from evennia_ai.errors import TurnAborted
 from evennia_ai.policy.records.provenance import Record
+from evennia_ai.ports import Records
 from evennia_ai.scheduling import spread
 from evennia_ai.store.reports import messages_by_seq
 
@@ -76,19 +75,8 @@ class CmdAIMemory(MemoryChanges):
 
     key = "aimemory"
     locks = "cmd:perm(Builder);private:perm(Admin)"
-    switch_options = (
-        "show",
-        "about",
-        "search",
-        "add",
-        "edit",
-        "pin",
-        "unpin",
-        "delete",
-        "undo",
-        "archive",
-        "restore",
-        "rebuild",
+    switch_options = tuple(
+        "show about search add edit pin unpin delete undo archive restore rebuild".split()
     )
 
     @inlineCallbacks
@@ -98,7 +86,9 @@ class CmdAIMemory(MemoryChanges):
         character, put = request.script.character, self.services.slices.put
         yield character.journal.load(put)
         yield character.ai_profiles.load(put)
-        yield self.dispatch(request)
+        work = self.dispatch(request)
+        if isinstance(work, Deferred):
+            yield work
 
     def read_request(self) -> MemoryRequest:
         """Return what was typed, in its parts; raises UsageError."""
@@ -109,38 +99,39 @@ class CmdAIMemory(MemoryChanges):
 
     def do_default(self, request: MemoryRequest) -> Deferred[None]:
         """Show a page of the journal."""
-        if_none = f"{request.name} has written nothing down yet."
-        return self.browse(request, request.script.character.journal, "aimemory", if_none)
+        journal = request.script.character.journal
+        return self.browse(request, journal, f"{request.name} has written nothing down yet.")
 
     def do_archive(self, request: MemoryRequest) -> Deferred[None]:
         """Show a page of the archive."""
-        if_none = f"Nothing of {request.name}'s journal has faded."
         archive = request.script.character.journal.archive
-        return self.browse(request, archive, "aimemory/archive", if_none)
+        return self.browse(request, archive, f"Nothing of {request.name}'s journal has faded.")
 
     @inlineCallbacks
-    def browse(self, request: MemoryRequest, records: Any, typed: str, if_none: str) -> Work:
-        """Show a page of the journal or of the archive."""
+    def browse(self, request: MemoryRequest, records: Records, if_none: str) -> Work:
+        """Show a page of the journal or of the archive, or ``if_none`` if it is empty."""
         number = page_number(request.value)
         found = yield journal_page(request.script, records, number, self.reads_private)
         rows = found.page.rows
         lines = entry_lines(rows, names_in(*rows))
         if found.hidden:
             lines.append(hidden_line(found.hidden))
-        self.show_page(lines, found.page, f"{typed} {request.name} = ", if_none)
+        if lines:
+            self.show_page(request.name, lines, found.page)
+        else:
+            self.msg(if_none)
 
     @inlineCallbacks
     def do_show(self, request: MemoryRequest) -> Work:
         """Show one entry with its source, its links and what was derived from it."""
-        entry, profiles = (
-            self.find_entry(request, request.value),
-            request.script.character.ai_profiles,
-        )
+        entry = self.find_entry(request, request.value)
+        profiles = request.script.character.ai_profiles
 
         def derived_record(id: str) -> Record | None:
             record = profiles.get(id)
-            is_derived = record and entry["id"] in record.get("sources", ())
-            return record if is_derived and self.may_read(record) else None
+            if record and entry["id"] in record.get("sources", ()) and self.may_read(record):
+                return record
+            return None
 
         found = yield spread(self.services.slices.put, profiles.ids(), derived_record)
         derived = [record for record in found if record]

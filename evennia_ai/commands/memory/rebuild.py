@@ -9,18 +9,17 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.commands.common import UsageError
 from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.ports import GameScript
 from evennia_ai.sleep.consolidation import rebuild
 
 PROGRESS_EVERY = 500  # entries
 
 
 @inlineCallbacks
-def rebuild_memory(script: Any, tell: Callable[[str], Any]) -> Generator[Deferred[Any], Any, None]:
-    """Rebuild both in time slices, while the character goes on talking.
-
-    Args:
-        script: the assistant.
-        tell: called with a line about the progress, now and then.
+def rebuild_memory(
+    script: GameScript, tell: Callable[[str], Any]
+) -> Generator[Deferred[Any], Any, None]:
+    """Rebuild both in time slices, and call ``tell`` with lines about the progress.
 
     Fires when it is done. Fails with UsageError if a rebuild is running already, with
     StoreUnavailable and with TurnAborted.

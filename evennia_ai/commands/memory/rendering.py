@@ -23,6 +23,7 @@ from evennia_ai.policy.records.memory_listing import (
 )
 from evennia_ai.policy.records.provenance import Record, is_known_to, people_in
 from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.ports import GameScript, Records
 from evennia_ai.scheduling import spread
 from evennia_ai.store.reports import Page, turns_of_messages
 
@@ -44,17 +45,12 @@ class JournalPage:
 
 @inlineCallbacks
 def journal_page(
-    script: Any, journal: Any, number: int, with_private: bool
+    script: GameScript, journal: Records, number: int, with_private: bool
 ) -> Generator[Deferred[Any], Any, JournalPage]:
-    """Read a page of a journal in time slices.
+    """Read a page of a journal, or of its archive, in time slices; page 1 is the newest.
 
-    Args:
-        script: the assistant.
-        journal: its character's journal, or the archive.
-        number: 1 is the newest page; a number beyond the last gives the last.
-        with_private: whether the reader may see private entries.
-
-    Fires with the page; fails with StoreUnavailable.
+    Fires with the page, or with the last page if the number is too high; fails with
+    StoreUnavailable. Without ``with_private`` private entries are only counted.
     """
     put = script.services.slices.put
     yield journal.load(put)
@@ -62,8 +58,9 @@ def journal_page(
 
     def time_of(id: str) -> str | None:
         entry = journal.get(id)
-        known = entry and (with_private or is_known_to(entry, None))
-        return entry["timestamp"] if known else None
+        if entry and (with_private or is_known_to(entry, None)):
+            return str(entry["timestamp"])
+        return None
 
     found = yield spread(put, ids, time_of)
     times = sorted((at, place) for place, at in enumerate(found) if at is not None)[::-1]
@@ -77,13 +74,7 @@ def journal_page(
 def entry_lines(
     entries: Sequence[Record], names: Names, origins: Mapping[str, str] | None = None
 ) -> list[str]:
-    """Return two lines for each entry.
-
-    Args:
-        entries: the entries.
-        names: the names of everybody in them, by dbref.
-        origins: where each entry comes from, by its id; adds the time of day.
-    """
+    """Return two lines for each entry, with where it comes from if ``origins`` say so by id."""
     lines = []
     for entry in entries:
         chars = DAY_CHARS if origins is None else SECONDS_CHARS
@@ -98,7 +89,7 @@ def entry_lines(
     return lines
 
 
-def origins_of(script: Any, entries: Iterable[Record]) -> dict[str, str]:
+def origins_of(script: GameScript, entries: Iterable[Record]) -> dict[str, str]:
     """Return the turns that each entry comes from, by its id. One query."""
     listed = list(entries)
     seqs = [entry["source_seqs"] for entry in listed]
@@ -117,15 +108,10 @@ def whole_text(text: str) -> str:
     return "\n".join(f"    {clean_output(line, WHOLE_LINE_CHARS)}" for line in text.splitlines())
 
 
-def whole_entry(script: Any, entry: Record, derived: Sequence[Record], reads_private: bool) -> str:
-    """Return one entry with everything that is known about it.
-
-    Args:
-        script: the assistant.
-        entry: the entry.
-        derived: the profile records that were derived from it.
-        reads_private: whether the reader may see private entries.
-    """
+def whole_entry(
+    script: GameScript, entry: Record, derived: Sequence[Record], reads_private: bool
+) -> str:
+    """Return one entry with everything that is known about it, and what is derived from it."""
     names = names_in(entry, *derived)
     title, _ = entry_lines([entry], names, origins_of(script, [entry]))[0].split("\n")
     details = entry_details(entry, names, script.services.now())
@@ -139,7 +125,7 @@ def whole_entry(script: Any, entry: Record, derived: Sequence[Record], reads_pri
     return "\n".join([title, whole_text(entry["content"]), *shown])
 
 
-def linked_to(script: Any, link: str, reads_private: bool) -> str:
+def linked_to(script: GameScript, link: str, reads_private: bool) -> str:
     """Return a link, with the words of its entry if the reader may see them."""
     entry = script.character.journal.get(link)
     if entry and (reads_private or is_known_to(entry, None)):
@@ -148,7 +134,7 @@ def linked_to(script: Any, link: str, reads_private: bool) -> str:
 
 
 def whole_profile(
-    script: Any, dbref: str, records: Sequence[Record], reads_private: bool
+    script: GameScript, dbref: str, records: Sequence[Record], reads_private: bool
 ) -> list[str]:
     """Return what is known about somebody, as far as the reader may see it.
 

@@ -14,6 +14,7 @@ from evennia_ai.policy.compaction.journal_summary import select_found
 from evennia_ai.policy.records.memory_listing import named, why_found, why_withheld
 from evennia_ai.policy.records.provenance import Record, is_known_to
 from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.ports import GameScript
 from evennia_ai.scheduling import pause
 from evennia_ai.tools.memory import FOUND, SHOWN_CHARS
 from evennia_ai.turn.recall import memory_line, text_of
@@ -21,20 +22,12 @@ from evennia_ai.turn.recall import memory_line, text_of
 
 @inlineCallbacks
 def search_as(
-    script: Any, words: str, audience: Audience, reads_private: bool
+    script: GameScript, words: str, audience: Audience, reads_private: bool
 ) -> Generator[Deferred[Any], Any, list[str]]:
-    """Search as the tool `search_memory` would for an audience, with the reasons.
+    """Search as the tool `search_memory` would, without counting as a recall.
 
-    The search does not count as a recall of the memories that it finds.
-
-    Args:
-        script: the assistant.
-        words: what to look for.
-        audience: dbrefs of those who would hear the answer; empty for what is public.
-        reads_private: whether the caller may read private memories.
-
-    Fires with lines: the memories found, each with its score, and those withheld, each with the
-    rule. Fails with StoreUnavailable and TurnAborted.
+    Fires with lines: the memories that this audience (dbrefs, none for the public) may be told,
+    with scores, and those withheld, with the rule. Fails with StoreUnavailable and TurnAborted.
     """
     hits: list[Hit] = yield search_all_memories(script, script.character, words, audience)
     by_id = {hit.record["id"]: hit for hit in hits}
@@ -61,14 +54,14 @@ def search_as(
     return lines
 
 
-def find_withheld(script: Any, words: str, audience: Audience) -> list[Record]:
+def find_withheld(script: GameScript, words: str, audience: Audience) -> list[Record]:
     """Return the nearest memories that may not be told to this audience."""
     discretion, now = script.config.discretion, script.services.now()
     nearest = script.memories.search(words, FOUND, audience, now, "trusting")
     return [hit.record for hit in nearest if not is_known_to(hit.record, audience, discretion)]
 
 
-def hit_line(script: Any, words: str, hit: Hit) -> str:
+def hit_line(script: GameScript, words: str, hit: Hit) -> str:
     """Return a memory that was found, with its score and the reasons."""
     line = memory_line(script, hit.record, SHOWN_CHARS, words)
     reasons = why_found(words, text_of(hit.record), hit.score, hit.likeness)
