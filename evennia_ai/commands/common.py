@@ -82,7 +82,7 @@ class AICommand(MuxCommand):
         if unknown:
             raise UsageError(self.explain_switch(clean_output(unknown[0], 40)))
         if len(self.switches) > 1:
-            raise UsageError(f"One switch at a time, please. See |whelp {self.key}|n.")
+            raise UsageError(f"Use one switch at a time. See |whelp {self.key}|n.")
 
     def explain_switch(self, unknown: str) -> str:
         """Return the message about an unknown switch."""
@@ -95,7 +95,7 @@ class AICommand(MuxCommand):
         """Return the message for a server whose assistants could not be started."""
         if not self.caller.check_permstring("Builder"):
             return text("minds_off")
-        return f"{text('minds_off')} The server's log says what, and what to do: |wevennia -l|n."
+        return f"{text('minds_off')} The server log says what to do: |wevennia -l|n."
 
     def run(self) -> Outcome:
         """Do what was typed. Raises AssistantError.
@@ -128,7 +128,7 @@ class AICommand(MuxCommand):
             self.tell(self.explain_failure(clean_output(str(failure.value), ERROR_CHARS)))
         elif not isinstance(failure.value, CancelledError):  # the server is stopping
             log.failure("{command} failed", command=self.key, failure=failure)
-            self.tell("That went wrong for a reason of our own: the server's log has more.")
+            self.tell(f"|w{self.key}|n failed because of a bug. The server log has the details.")
 
     def explain_failure(self, reason: str) -> str:
         """Return the message about an error that ended the work."""
@@ -152,12 +152,15 @@ class AICommand(MuxCommand):
             name, quiet=True, global_search=True
         )
         if not found:
-            raise UsageError(f"There is nobody called '{clean_output(name, NAME_CHARS)}'.")
+            raise UsageError(
+                f"There is no character called '{clean_output(name, NAME_CHARS)}'. "
+                "Check the name, or use a number such as #12."
+            )
         if len(found) > 1:
             options = ", ".join(
                 f"{obj.get_display_name(self.caller)}({obj.dbref})" for obj in found
             )
-            raise UsageError(f"There are several: {options}. Use the number: {found[0].dbref}.")
+            raise UsageError(f"Several match: {options}. Use a number, such as {found[0].dbref}.")
         return found[0]
 
     def find_assistant(self, name: str) -> GameScript:
@@ -166,14 +169,14 @@ class AICommand(MuxCommand):
         script: GameScript | None = getattr(character, "assistant", None)
         if script is None and character.scripts.has(SCRIPT_KEY):
             raise UsageError(
-                f"{character.key} has a mind but no ears: its typeclass was changed. "
-                f"|wtypeclass/force {character.key} = {composed_path(type(character).path)}|n "
-                "gives them back."
+                f"{character.key} has an assistant but does not hear: its typeclass was changed. "
+                f"To repair it: |wtypeclass/force {character.key} = "
+                f"{composed_path(type(character).path)}|n"
             )
         if script is None:
             raise UsageError(
-                f"{character.key} has no assistant. |waisetup {character.key} = <persona>|n gives "
-                "it one."
+                f"{character.key} has no assistant. To attach one: |waisetup {character.key} = "
+                "<persona>|n"
             )
         return script
 
@@ -186,7 +189,10 @@ class AICommand(MuxCommand):
     def ensure_may_edit(self, character: Any) -> None:
         """Raise UsageError if Evennia's locks do not let the caller edit a character."""
         if not (character.access(self.caller, "edit") or character.access(self.caller, "control")):
-            raise UsageError(f"You may not change {character.get_display_name(self.caller)}.")
+            raise UsageError(
+                f"You may not change {character.get_display_name(self.caller)}: "
+                "its edit and control locks do not let you. Ask an admin."
+            )
 
 
 def page_number(text: str | None) -> int:
@@ -194,7 +200,7 @@ def page_number(text: str | None) -> int:
     if not text or not text.strip():
         return 1
     if not text.strip().isdigit() or not 0 < int(text) < 10**9:
-        raise UsageError(f"'{clean_output(text, 20)}' is no page number: try 1.")
+        raise UsageError(f"'{clean_output(text, 20)}' is no number. Use a whole number from 1.")
     return int(text)
 
 

@@ -25,30 +25,29 @@ from evennia_ai.turn.llm_interaction import effective_profile
 WORDS = {GOOD: "|gok|n   ", NOTE: "|ynote|n ", BAD: "|rwrong|n", FATAL: "|rwrong|n"}
 LINE_CHARS = 400
 HEARD_CHARS = 20_000
-WHY_NOT = {"ambient": "others are there, and nobody is named"}
+WHY_NOT = {"ambient": "other people are in the room, and the line names nobody"}
 USAGE = "Usage: aitest <assistant> = <line>. See |whelp aitest|n."
 
 
 class CmdAITest(AICommand):
     """
-    try an assistant, or the model behind it, without anything being done
+    try an assistant without effect, or test the endpoint of a model
 
     Usage:
       aitest <assistant> = <line>
       aitest/whisper <assistant> = <line>
       aitest/provider <profile> [= <model>]
 
-    Without a switch: shows what the assistant would say and do if you now
-    said that line where it is. The model is really asked, with the prompt it
-    would get for you and everybody there, and that is counted; but no tool is
-    run, nothing is remembered, and nobody else sees anything. It works while
-    the assistant is stopped, too.
+    Without a switch: shows what the assistant would say and do if you said this
+    line in its room now. The model gets the real prompt for you and everybody
+    in the room, and its tokens count. No tool runs, nothing is stored, and
+    nobody else sees anything. This also works while the assistant is stopped.
 
     Switches:
-      whisper  - as if you whispered the line to it
-      provider - asks the endpoint of a model profile a few short questions,
-                 and tells what it can, what is wrong, and what to do about it.
-                 For admins only. Takes half a minute at most.
+      whisper  - as if you whispered the line to the assistant
+      provider - ask the endpoint of a model profile a few short questions, and
+                 report what works, what does not, and what to do about it. For
+                 admins only. Takes up to half a minute.
     """
 
     key = "aitest"
@@ -62,7 +61,9 @@ class CmdAITest(AICommand):
         script = self.find_assistant(self.lhs)
         heard = self.as_heard(script)
         if script.ndb.dry_running:
-            raise UsageError(f"{script.character_name} is being tried already: wait a moment.")
+            raise UsageError(
+                f"A dry run of {script.character_name} is in progress. Try again in a moment."
+            )
         script.resolve_settings()
         profile = effective_profile(script)
         self.msg(f"Asking {clean_output(f'{profile.name}:{profile.model}', 80)} ...")
@@ -78,38 +79,38 @@ class CmdAITest(AICommand):
         name, character = script.character_name, script.character
         words = plain(self.rhs, HEARD_CHARS)
         if not words:
-            raise UsageError(f"What shall {name} hear? {USAGE}")
+            raise UsageError(f"Which line? {USAGE}")
         if character is self.caller:
-            raise UsageError(f"You are {name} yourself.")
+            raise UsageError(f"You are {name}. Somebody else must say the line.")
         if character.location is None:
-            raise UsageError(f"{name} is nowhere: nobody could speak to it.")
+            raise UsageError(f"{name} is in no room, so nobody can speak to it.")
         heard = perceive(self.switch or "say", words, self.caller, character, script.config)
         if not heard.addressed:
             raise UsageError(
-                f"{name} would not answer that: it is not meant for it "
-                f"({WHY_NOT.get(heard.reason, heard.reason)}). Name it "
-                "in the line, or try |waitest/whisper|n."
+                f"{name} would not answer: the line is not addressed to it "
+                f"({WHY_NOT.get(heard.reason, heard.reason)}). Put its name into the "
+                "line, or use |waitest/whisper|n."
             )
         return heard
 
     def do_provider(self) -> Outcome:
         """Ask the endpoint of a profile what it can do."""
         if not self.caller.locks.check_lockstring(self.caller, "use:perm(Admin)"):
-            raise UsageError("Only admins may do that: it sends the game's key to the endpoint.")
+            raise UsageError("Only admins may test an endpoint: the test sends it the game's key.")
         profiles = self.services.profiles
         name = clean_output(self.lhs, 60)
         if not name:
-            raise UsageError(f"Which profile? There are: {', '.join(sorted(profiles))}.")
+            raise UsageError(f"Which profile? Known profiles: {', '.join(sorted(profiles))}.")
         profile = probed_profile(resolve_profile(name, profiles), plain(self.rhs))
         if profile.client == "offline":
             self.msg(
-                f"The profile '{name}' asks no model: the offline brain answers. It is built in, "
-                "needs nothing and costs nothing, so there is nothing to try."
+                f"The profile '{name}' uses the offline brain, which is built in and needs no "
+                "endpoint. There is nothing to test."
             )
             return None
         target = target_of(profile)
         model = clean_output(profile.model, 80) or "no model"
-        self.msg(f"Trying '{name}': {clean_output(target.address, 200)}, {model}")
+        self.msg(f"Testing '{name}': {clean_output(target.address, 200)}, {model}")
         probing: Deferred[Any] = self.services.prober.probe(profile, self.tell)
         return probing.addCallback(
             lambda found: self.tell([*map(finding_line, found), sum_up(found, target)])
@@ -171,7 +172,7 @@ def dry_run_lines(script: GameScript, heard: Heard, result: DryRun) -> list[str]
     said = clean_output(heard.text, LINE_CHARS)
     lines = [
         f"|wIf {name} {verb} to {script.character_name}:|n {said}",
-        f"|xThe answer would be heard by {audience}. Nothing of this was done.|n",
+        f"|x{audience} would hear the answer. None of this was done.|n",
     ]
     for number, step in enumerate(result.steps, 1):
         lines += step_lines(number, step, heard.private)
@@ -191,7 +192,7 @@ def step_lines(number: int, step: DryRunStep, private: bool) -> list[str]:
     if step.words:
         lines.append(f"  would |csay|n: {clean_output(step.words, LINE_CHARS)}")
     elif not step.calls:
-        lines.append("  |rnothing|n: the reply holds no words and no call")
+        lines.append("  |rnothing|n: the reply has no words and no tool call")
     return [*lines, *(call_line(item, private) for item in step.calls)]
 
 
@@ -209,7 +210,7 @@ def ending(script: GameScript, result: DryRun) -> str:
         return f"|rThe model gave no answer:|n {clean_output(result.problem, LINE_CHARS)}"
     last = result.steps[-1]
     if not last.words and not last.calls:
-        return f"{script.character_name} would make an excuse."
+        return f"{script.character_name} would say its fallback line."
     if result.ended:
         return "The turn would end here."
-    return "The turn would go on from what these bring; a rehearsal does not."
+    return "The turn would continue with the results of these tools; a dry run stops here."

@@ -29,7 +29,7 @@ EXTRAS = re.compile(r"\s*(?::\s*(?P<weight>\d{1,2}))?\s*(?::\s*(?P<parent>g\d+))
 
 class CmdAIGoals(AICommand):
     """
-    see and set what a character with a mind is after
+    list, add and close the goals of an assistant
 
     Usage:
       aigoals <assistant>
@@ -38,17 +38,17 @@ class CmdAIGoals(AICommand):
       aigoals/drop <assistant> = <goal number>
       aigoals/undo <assistant> = <goal number>
 
-    Without a switch: its goals as a tree, with their numbers, how far each has
-    come, and what ended lately; then what it plans to do with its day. Goals
-    that somebody confided to it are shown to admins; others are told how many
-    there are.
+    Without a switch: the goals as a tree, with their numbers and their progress,
+    the goals that were closed lately, and the day plan. Only admins see goals
+    that somebody confided to the assistant; others see how many there are.
 
     Switches:
-      add  - give it a goal, from 1 to 10 important (5), or a step towards
-             another. What you give it never fades, and it cannot drop it.
-      done - it is reached; the steps towards it end with it
-      drop - it is given up, likewise
-      undo - a goal that ended is open again, with the steps that ended with it
+      add  - add a goal with an importance from 1 to 10 (default 5), or a step
+             towards another goal. It does not fade, and the assistant cannot
+             drop it.
+      done - close a goal as reached, with the open steps towards it
+      drop - close a goal as given up, with the open steps towards it
+      undo - open a closed goal again, with the steps that were closed with it
 
     Example:
       aigoals/add Otto = Find out who waters the ale. : 8
@@ -70,10 +70,12 @@ class CmdAIGoals(AICommand):
         goals, hidden = self.visible_goals(script)
         lines = [branch_line(branch) for branch in lay_out(goals)]
         if hidden:
-            lines.append(f"|xand {hidden} that somebody confided to it|n")
+            lines.append(f"|xand {hidden} that somebody confided to it, for admins|n")
         lines += map(plan_line, script.character.ai_plan.all())
         name = clean_output(script.character_name, 60)
-        self.msg("\n".join(lines) or f"{name} is after nothing. |waigoals/add|n gives it a goal.")
+        self.msg(
+            "\n".join(lines) or f"{name} has no goals. To add one: |waigoals/add {name} = <goal>|n"
+        )
 
     def do_add(self, script: GameScript) -> None:
         """Add a goal, or a step towards one."""
@@ -88,17 +90,19 @@ class CmdAIGoals(AICommand):
         try:
             kept = script.character.ai_goals.add(content, **fields)
         except BadRecord as error:
-            raise UsageError(f"That is no goal: {error}") from error
-        self.msg(f"Given to {clean_output(script.character_name, 60)}: {goal_line(script, kept)}")
+            raise UsageError(f"This goal cannot be stored: {error}") from error
+        self.msg(f"Added for {clean_output(script.character_name, 60)}: {goal_line(script, kept)}")
 
     def do_done(self, script: GameScript) -> None:
         """Close a goal, as reached or as given up, and the open steps towards it."""
         goal, state = self.find_goal(script, self.rhs), {"done": DONE, "drop": DROPPED}[self.switch]
         if goal["state"] != OPEN:
-            raise UsageError(f"{goal['id']} is {goal['state']} already.")
+            raise UsageError(
+                f"{goal['id']} is {goal['state']} already. |waigoals/undo|n opens it again."
+            )
         count = script.character.ai_goals.close(goal["id"], state)
         steps = f" with {count - 1} open steps" if count > 1 else ""
-        self.msg(f"{goal['id']} is {state}{steps}. |waigoals/undo|n takes that back.")
+        self.msg(f"{goal['id']} is {state}{steps}. |waigoals/undo|n opens it again.")
 
     do_drop = do_done
 
@@ -106,7 +110,7 @@ class CmdAIGoals(AICommand):
         """Open a closed goal again."""
         goal = self.find_goal(script, self.rhs)
         if not script.character.ai_goals.reopen(goal["id"]):
-            raise UsageError(f"{goal['id']} is open: there is nothing to take back.")
+            raise UsageError(f"{goal['id']} is open already.")
         self.msg(f"Open again: {goal_line(script, goal['id'])}")
 
     def visible_goals(self, script: GameScript) -> tuple[list[Record], int]:
@@ -121,7 +125,9 @@ class CmdAIGoals(AICommand):
         """Return the goal that was named, if the caller may see it; raises UsageError."""
         goal = find_goal(words, self.visible_goals(script)[0])
         if goal is None:
-            raise UsageError(f"There is no goal '{clean_output(words, 60)}'. See |waigoals|n.")
+            raise UsageError(
+                f"There is no goal '{clean_output(words, 60)}'. |waigoals|n lists them."
+            )
         return goal
 
 

@@ -50,19 +50,18 @@ class CmdAIHistory(AICommand):
       aihistory/sleep <character> [= <number>, or page <page>]
       aihistory/journal <character> [= <page>]
 
-    Without a switch: the conversation, with time, speaker, who heard it and
-    its tokens. Page 1 is the newest. A whisper is marked (private).
+    Without a switch: the conversation, with time, speaker, audience and tokens
+    of each message. Page 1 is the newest. Whispers are marked (private).
 
     Switches:
-      turns - turn by turn: what set it off, each model call with its tokens
-              and time, each act with its result, and how the turn ended
-      find  - what was said with these words in it, however long ago
-      compactions - when old talk was summed up, and what came of it
-      compaction  - one of them with its summary, for each who may know it
-      sleep - what it did each time it slept, and what that cost; with a number
-              one of them, step by step
-      journal - what it wrote into its journal, when, and from which turn's
-              talk; |waimemory|n searches and changes it
+      turns - each turn: the events that started it, each model call with its
+              tokens and its time, each tool call with its result, the outcome
+      find  - the newest messages that hold these words, however old
+      compactions - when messages were summarised, and how many facts were kept
+      compaction  - one compaction, with its summary for each audience
+      sleep - each sleep pass with its cost; with a number one pass step by step
+      journal - the journal with the turn that each entry comes from. Use
+              |waimemory|n to search and change it.
 
     All times are UTC.
     """
@@ -111,7 +110,7 @@ class CmdAIHistory(AICommand):
         found = yield journal_page(script, script.character.journal, number, with_private=True)
         rows = found.page.rows
         lines = entry_lines(rows, names_in(*rows), origins_of(script, rows))
-        self.show(script, lines, found.page, "has written nothing down yet.")
+        self.show(script, lines, found.page, "has no journal entries yet.")
 
     def do_find(self, script: GameScript) -> None:
         """Show the newest messages that hold some words."""
@@ -119,13 +118,15 @@ class CmdAIHistory(AICommand):
             raise UsageError("Which words? |waihistory/find <character> = <words>|n")
         found = find_messages(script.id, self.rhs, FOUND)
         lines = [message_line(as_row(message), script.character_name) for message in found]
-        self.msg("\n".join(lines) or "Nothing was said with these words in it.")
+        self.msg("\n".join(lines) or "No message holds these words.")
 
     def do_compaction(self, script: GameScript) -> None:
         """Show one compaction with its summary."""
         row = find_compaction(script.id, page_number(self.rhs))
         if row is None:
-            raise UsageError("There is none of that number. |waihistory/compactions|n lists them.")
+            raise UsageError(
+                "There is no compaction with this number. |waihistory/compactions|n lists them."
+            )
         self.msg(whole_compaction(row))
 
     def show(

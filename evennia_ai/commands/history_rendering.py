@@ -32,13 +32,13 @@ def as_row(message: Message) -> dict[str, Any]:
 def compaction_line(row: dict[str, Any]) -> str:
     """Return a compaction on a line: time, reason, ladder step, sizes and facts."""
     when = f"|w{row['id']}|n |x{row['at']:%m-%d %H:%M:%S}|n"
-    sealed = " |x(for good)|n" if row["sealed"] else ""
-    undone = " |y(taken back)|n" if row["undone_at"] else sealed
+    sealed = " |x(permanent)|n" if row["sealed"] else ""
+    undone = " |y(undone)|n" if row["undone_at"] else sealed
     if row["reason"] == MASK:
-        return f"{when} {row['compacted_count']} results of tools masked{undone}"
+        return f"{when} {row['compacted_count']} tool results masked{undone}"
     facts = (
-        f"; of {row['facts_found']} facts {row['facts_kept']} in it, "
-        f"{row['facts_rescued']} written below"
+        f"; of {row['facts_found']} facts {row['facts_kept']} kept in the summary, "
+        f"{row['facts_rescued']} added below it"
         if row["facts_found"]
         else ""
     )
@@ -66,13 +66,13 @@ def compaction_note(row: dict[str, Any]) -> str:
         f"{cost[CALLS]} model calls, {cost[TOKENS_IN]:,} tokens in, {cost[TOKENS_OUT]:,} out, "
         f"{cost[MS] / 1_000:.1f} s"
         if cost[CALLS]
-        else "no model was asked"
+        else "no model call"
     )
     unchanged = is_log_unchanged(row)
     if unchanged is None:
         return f"Cost: {spent}."
-    state = "as it was" if unchanged else "|ychanged since|n: messages were deleted"
-    return f"Cost: {spent}. The log under it is {state}."
+    state = "unchanged" if unchanged else "|ychanged|n: messages were deleted"
+    return f"Cost: {spent}. The summarised messages are {state}."
 
 
 def waiting_line(event: Mapping[str, Any]) -> str:
@@ -118,7 +118,7 @@ def call_text(name: str, arguments: str) -> str:
 def turn_lines(turn: Any) -> list[str]:
     """Return a turn with its events, model calls and tool calls."""
     took = seconds_between(turn.at, turn.ended_at)
-    ended = f"{turn.outcome or 'still thinking'} after {took:.1f} s" if turn.ended_at else "open"
+    ended = f"{turn.outcome or 'in progress'} after {took:.1f} s" if turn.ended_at else "open"
     detail = f" ({clean_output(turn.detail, 200)})" if turn.detail else ""
     heard_by = clean_output(list_names(turn.audience), 120)
     lines = [f"|wTurn {turn.id}|n |x{turn.at:%m-%d %H:%M:%S}, for {heard_by}|n: {ended}{detail}"]

@@ -23,7 +23,7 @@ ROOM_NUMBER = re.compile(r"room:#?(\d{1,18})")
 
 class CmdAILore(AICommand):
     """
-    write down what characters with minds know of the world
+    write down what assistants know about the world
 
     Usage:
       ailore
@@ -32,16 +32,18 @@ class CmdAILore(AICommand):
       ailore/delete <title>
       ailore/for <character> [= <words>]
 
-    Switches:
-      set    - write a piece, in place of one of the same title
-      delete - take a piece away; shows how to write it again
-      for    - what a character knows; with words, what of it would come to
-               its mind if somebody said them
+    Without a switch: all entries, or one of them in full.
 
-    Scopes say who knows a piece: all (the default), tag:<tag>,
+    Switches:
+      set    - write an entry; it replaces the one with the same title
+      delete - delete an entry, and show how to write it again
+      for    - list what a character knows; with words, what of it the prompt
+               would hold if somebody said them
+
+    Scopes say who knows an entry: all (the default), tag:<tag>,
     faction:<name> (a tag of the category "faction") and room:<tag>, room:#12
-    or room:here; one of several is enough. quest:<flag> says who may hear it:
-    everybody present must have that tag, in the category "quest".
+    or room:here. One matching scope is enough. quest:<flag> says who may hear
+    it: everybody present must have that tag, in the category "quest".
 
     Examples:
       ailore/set The north gate : faction:guard, room:tower = Hanno built it.
@@ -61,13 +63,15 @@ class CmdAILore(AICommand):
             self.msg(f"|w{clean_output(entry.title)}|n ({scopes})\n{clean_output(entry.text)}")
             return
         lines = [entry_line(entry) for entry in self.services.lore.entries()]
-        self.msg("\n".join(lines) or "There is no lore yet. |whelp ailore|n tells how to write it.")
+        self.msg("\n".join(lines) or "There is no lore yet. |whelp ailore|n says how to write it.")
 
     def find(self, title: str) -> LoreEntry:
         """Return the entry with a title; raises UsageError."""
         entry: LoreEntry | None = self.services.lore.find(title)
         if entry is None:
-            raise UsageError(f"There is no lore called '{clean_output(title, 60)}'.")
+            raise UsageError(
+                f"There is no lore called '{clean_output(title, 60)}'. |wailore|n lists all."
+            )
         return entry
 
     def do_set(self) -> None:
@@ -80,30 +84,34 @@ class CmdAILore(AICommand):
         entry = LoreEntry(title.strip(), self.rhs.strip(), checked)
         before = self.services.lore.find(entry.title)
         self.services.lore.write(entry)
-        self.msg(f"Written down: {entry_line(entry)}")
+        self.msg(f"Written: {entry_line(entry)}")
         if before:
-            self.msg(f"It was: {as_typed(before)}")
+            self.msg(f"It replaces: {as_typed(before)}")
 
     def check_scope(self, written: str) -> str:
         """Return a scope in its normal form, a room as its tag or number; raises AssistantError."""
         scope = check_scope(written)
         if scope == HERE:
             if self.caller.location is None:
-                raise UsageError("You are nowhere: name the room by its number or a tag.")
+                raise UsageError("You are in no room. Name the room by its number or by a tag.")
             return f"room:{self.caller.location.dbref}"
         number = ROOM_NUMBER.fullmatch(scope)
         if number is None:
             return scope
         if not ObjectDB.objects.filter(id=number[1], db_location=None).exists():
-            raise UsageError(f"There is no room #{number[1]}. |wroom:here|n is where you are.")
+            raise UsageError(
+                f"There is no room #{number[1]}. For the room you are in, use |wroom:here|n."
+            )
         return f"room:#{number[1]}"
 
     def do_delete(self) -> None:
         """Delete an entry."""
         entry = self.find(self.args.strip())
         if not self.services.lore.remove(entry.title):
-            raise UsageError(f"'{entry.title}' stands in a module of the game: take it out there.")
-        self.msg(f"Taken away. To write it again: {as_typed(entry)}")
+            raise UsageError(
+                f"'{entry.title}' comes from a module in LORE: delete it in that module."
+            )
+        self.msg(f"Deleted. To write it again: {as_typed(entry)}")
 
     def do_for(self) -> None:
         """List the lore that a character knows, or would recall for some words."""
@@ -115,7 +123,7 @@ class CmdAILore(AICommand):
         else:
             known = [entry for entry in entries if is_known(entry, labels)]
         lines = [entry_line(entry) for entry in known]
-        self.msg("\n".join(lines) or f"Nothing would come to {script.character_name}'s mind.")
+        self.msg("\n".join(lines) or f"{script.character_name} knows no lore for this.")
 
 
 def entry_line(entry: LoreEntry) -> str:

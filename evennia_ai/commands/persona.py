@@ -27,7 +27,7 @@ def changed_persona(stored: Any, field: str, value: str) -> Any:
     """
     if not field:
         if not value:
-            raise UsageError("A persona cannot be empty: say who the character is.")
+            raise UsageError("A persona cannot be empty. Say who the character is.")
         return value
     return stored_fields(read_persona({**stored_fields(read_persona(stored)), field: value}))
 

@@ -24,8 +24,8 @@ FOR_ADMINS = """
 For admins:
   aiforget <name or #number>
 
-The same for somebody else, who may be offline or deleted: the logs know
-everybody by the name he had and by his number."""
+Does the same for another player. They may be offline or deleted: the logs
+keep their last name and their number."""
 
 
 class PlayersCommand(AICommand):
@@ -96,19 +96,19 @@ class CmdForgetMe(PlayersCommand):
         shown = clean_output(who, 60)
         if NUMBER.fullmatch(who):
             if not name_of(who):
-                raise UsageError(f"There is nothing {shown}, and nobody ever heard it speak.")
+                raise UsageError(f"There is no object {shown}, and no assistant ever heard it.")
             return Speaker(who, name_of(who))
         found = objects_called(who) | speakers_named(who)
         # Of several of one name, those who never spoke near an assistant are not meant.
         candidates = sorted(speakers_among(found) or found, key=number_of)
         if not candidates:
             raise UsageError(
-                f"There is nobody called '{shown}', and no character with a mind ever heard of "
-                "one. A number will do, too: |waiforget #12|n."
+                f"There is nobody called '{shown}', and no assistant ever heard anybody of that "
+                "name. You can also use a number: |waiforget #12|n."
             )
         if len(candidates) > 1:
             options = ", ".join(map(describe, candidates))
-            raise UsageError(f"There are several: {options}. Use the number.")
+            raise UsageError(f"Several match: {options}. Use the number.")
         return Speaker(candidates[0], name_of(candidates[0]))
 
 

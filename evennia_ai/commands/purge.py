@@ -15,20 +15,20 @@ from evennia_ai.store.purge import Report
 
 class CmdAIPurge(AICommand):
     """
-    delete old rows of the assistants' logs
+    delete old rows from the logs of the assistants
 
     Usage:
       aipurge [<character>]
       aipurge/dry [<character>]
 
-    Deletes for ever what the game's setting RETENTION has no room for, of one
-    assistant or of all. Where that is set, it happens once a day by itself.
-    What is in use stays, however old: what a model has in view or would have
-    after two undos, what waits for an answer, and what |waiforget|n needs to
-    find all that there is of somebody.
+    Deletes for ever the rows that are over the limits of the game's setting
+    RETENTION: those of one assistant, or of all. If RETENTION is set, the game
+    also does this by itself once a day. Rows in use stay, however old they are:
+    what a prompt holds or would hold after two undos, what waits for an answer,
+    and what |waiforget|n needs to find everything about a player.
 
     Switches:
-      dry - only tell how much would go, and why some of it would not
+      dry - count what would be deleted, and say why other rows would stay
     """
 
     key = "aipurge"
@@ -58,8 +58,8 @@ class CmdAIPurge(AICommand):
         whose = f"{script.character_name}'s logs" if script else "the logs of all assistants"
         limits = ", ".join(f"{table} {limit}" for table, limit in self.retention.retention.items())
         answer = yield (
-            f"This deletes from {whose}, for ever and without an undo, what is over a limit and "
-            f"not in use. Kept are: {limits}. |waipurge/dry|n tells how much would go. Go on? "
+            f"This deletes rows from {whose}, for ever and without an undo: those over a limit "
+            f"and not in use. Limits: {limits}. |waipurge/dry|n counts them first. Go on? "
             "yes/[no]"
         )
         if not is_yes(answer):
@@ -71,20 +71,21 @@ class CmdAIPurge(AICommand):
 
     def tell_progress(self, rows: int) -> None:
         """Say how many rows are deleted so far."""
-        self.msg(f"{rows:,} rows are deleted ...")
+        self.msg(f"{rows:,} rows deleted ...")
 
     def tell_result(self, report: Report) -> None:
         """Say what was deleted, and how much stays."""
         gone = ", ".join(f"{table} {tally.gone:,}" for table, tally in report.items() if tally.gone)
         kept = sum(tally.kept.total() for tally in report.values())
         self.msg(
-            f"Done. Rows deleted: {gone or 'none'}. Rows over a limit that stay, in use: {kept:,}."
+            f"Done. Rows deleted: {gone or 'none'}. "
+            f"Rows over a limit that stay because they are in use: {kept:,}."
         )
 
     def tell_plan(self, report: Report) -> None:
         """Show what a purge would delete and what would stay, with the reasons."""
         table = EvTable(
-            "Table", "Kept", "Rows", "Would go", "In use", border="header", pad_left=0
+            "Table", "Limit", "Rows", "Would go", "In use", border="header", pad_left=0
         )  # fmt: skip
         for name, tally in report.items():
             limit, kept = str(self.retention.retention[name]), tally.kept.total()
@@ -94,15 +95,15 @@ class CmdAIPurge(AICommand):
     def tell_failure(self, failure: Failure) -> None:
         """Say that the work ended early, and what became of the rows."""
         if isinstance(failure.value, CancelledError):
-            self.msg("The server goes down: the rest stays for the next time.")
+            self.msg("The server is stopping: the other rows stay until the next purge.")
         else:
             super().tell_failure(failure)
 
     def explain_failure(self, reason: str) -> str:
         """Return why the work ended early, and what to do."""
         return (
-            f"Broken off: {reason} What is deleted by now is gone, "
-            "the rest is as it was. Try again in a moment."
+            f"Stopped early: {reason} The rows deleted so far are gone; the others are unchanged. "
+            "Try again in a moment."
         )
 
 
@@ -111,4 +112,4 @@ def reasons(report: Report) -> Iterator[str]:
     for table, tally in report.items():
         if tally.kept:
             why = "; ".join(f"{count:,} {reason}" for reason, count in tally.kept.most_common())
-            yield f"In use of {table}: {why}."
+            yield f"In use in {table}: {why}."

@@ -39,7 +39,7 @@ ERASE_PAUSE_S = 0.01
 
 class CmdAISetup(AICommand):
     """
-    give a character a mind of its own
+    attach an assistant to a character, and change its settings
 
     Usage:
       aisetup <character> = <persona>
@@ -53,24 +53,27 @@ class CmdAISetup(AICommand):
       aisetup/delete <character>
       aisetup/list
 
+    An assistant plays the character: it hears, answers, acts and remembers.
+    |waisetup <character>|n shows the persona and the settings of one.
+
     Switches:
-      new     - make a new character here and give it a mind
-      set     - change one setting, or the persona; without a value it is
-                inherited again
-      persona - write a persona that several characters share; alone, show
-                those there are
-      delete  - take the mind and everything it remembers away; the character
-                stays. Asks before it does so.
-      list    - the settings there are, with their defaults
+      new     - create a character in this room, with an assistant
+      set     - change one setting, or the persona. Without a value the setting
+                is inherited again.
+      persona - write a persona that several characters share. Without a text it
+                is shown; without a name all of them are listed.
+      delete  - delete the assistant and everything it remembers. The character
+                stays. The command asks before it deletes.
+      list    - list all settings with their defaults
 
     The persona says in your own words who the character is, for example:
       aisetup Mira = You are Mira, who keeps the Gilded Gull. You are warm,
       quick and curious, and you never tell a guest's secret.
 
-    It may also be given by fields: text, voice, manner, knows, wants, never,
-    examples; the last four are lists, their entries separated by ";":
+    A persona has these fields: text, voice, manner, knows, wants, never and
+    examples. The last four are lists; a semicolon separates their entries:
       aisetup/set Mira/persona.wants = a new roof; to know every guest
-    Changing a persona keeps what the character remembers.
+    The character keeps its memories when you change its persona.
     """
 
     key = "aisetup"
@@ -87,7 +90,8 @@ class CmdAISetup(AICommand):
         if getattr(character, "assistant", None):
             raise UsageError(
                 f"{character.key} has an assistant already. "
-                f"|waisetup/set {character.key}/persona = ...|n changes who it is."
+                f"To change its persona: "
+                f"|waisetup/set {character.key}/persona = ...|n"
             )
         persona = self.read_persona()
         add_assistant_mixin(character)
@@ -98,7 +102,7 @@ class CmdAISetup(AICommand):
         if not self.lhs or not self.rhs:
             raise UsageError("Usage: aisetup/new <name> = <persona>")
         if self.caller.location is None:
-            raise UsageError("You are nowhere: go to where the character shall stand.")
+            raise UsageError("You are in no room. Go to the room for the new character first.")
         persona = self.read_persona()
         base = class_from_module(settings.BASE_CHARACTER_TYPECLASS)
         typeclass = base if issubclass(base, AssistantMixin) else path_with_mixin(base)
@@ -121,24 +125,26 @@ class CmdAISetup(AICommand):
         """Raise UsageError if an object cannot have an assistant, or must not have one."""
         if not isinstance(character, DefaultCharacter):
             raise UsageError(
-                f"{character.get_display_name(self.caller)} is no character. "
-                "|waisetup/new <name> = <persona>|n makes one."
+                f"{character.get_display_name(self.caller)} is no character. To create one: "
+                "|waisetup/new <name> = <persona>|n"
             )
         self.ensure_may_edit(character)
         if character.has_account:
-            raise UsageError(f"{character.key} is being played by somebody right now.")
+            raise UsageError(
+                f"{character.key} is being played by somebody now. Choose another character."
+            )
         if is_somebodys(character):
-            raise UsageError(f"{character.key} belongs to a player, who may come back to it.")
+            raise UsageError(f"{character.key} belongs to a player. Choose another character.")
         too_much = excessive_rights(character)
         if too_much:
-            raise UsageError(f"No: {too_much}")
+            raise UsageError(f"{character.key} cannot have an assistant: {too_much}")
 
     def welcome(self, script: GameScript) -> None:
         """Confirm a new assistant, and name its model."""
         profile = script.profile
         model = script.config.llm_model or profile.model
         self.msg(
-            f"|g{script.character_name} has a mind of its own now.|n It thinks with the model "
+            f"|g{script.character_name} has an assistant now.|n It uses the model "
             f"profile '{profile.name}' ({profile.client}, {model}). "
             f"Say something to it, or see |waistatus|n."
         )
@@ -147,7 +153,7 @@ class CmdAISetup(AICommand):
     def report_complaints(self, script: GameScript) -> None:
         """Name the settings that are invalid or contradict each other."""
         for complaint in script.complaints:
-            self.msg(f"|yTo be mended:|n {complaint}")
+            self.msg(f"|yFix this:|n {complaint}")
 
     def show(self) -> None:
         """Show an assistant's persona and its own settings."""
@@ -160,7 +166,7 @@ class CmdAISetup(AICommand):
             f"|w{script.character_name}|n ({'awake' if script.is_on else 'stopped'})",
             f"Persona: {persona_lines(script.persona)}",
             f"Model profile: {script.profile.name} ({script.profile.client})",
-            "Its own settings:" if rows else "It inherits all of its settings.",
+            "Its own settings:" if rows else "It has no settings of its own.",
             *rows,
         ]
         self.msg("\n".join(lines))
@@ -196,8 +202,8 @@ class CmdAISetup(AICommand):
         stored = deserialize(script.character.db.ai_persona)
         if field and is_shared(stored):
             raise UsageError(
-                f"{script.character_name} shares the persona {stored}. "
-                f"|waisetup/persona {stored[1:]}.{field} = ...|n changes it for all who have it."
+                f"{script.character_name} shares the persona {stored}. To change it for everybody: "
+                f"|waisetup/persona {stored[1:]}.{field} = ...|n"
             )
         before = getattr(read_persona(stored), field, "") if field else stored
         changed = changed_persona(stored, field, value)
@@ -205,7 +211,7 @@ class CmdAISetup(AICommand):
         write_attribute(script.character, "ai_persona", changed)
         name = f"{script.character_name}/persona{'.' if field else ''}{field}"
         self.msg(
-            f"The persona of {script.character_name} is changed; what it remembers stays. "
+            f"The persona of {script.character_name} is changed. Its memories stay. "
             f"To undo: |waisetup/set {name} =|n {persona_as_typed(before)}"
         )
 
@@ -225,7 +231,7 @@ class CmdAISetup(AICommand):
             return
         known = personas.all().get(name, Persona())
         personas.write(name, read_persona(changed_persona(known, field, self.rhs.strip())))
-        self.msg(f"The persona @{name} is stored. |waisetup <character> = @{name}|n gives it.")
+        self.msg(f"The persona @{name} is stored. To use it: |waisetup <character> = @{name}|n")
 
     def do_delete(self) -> Dialogue:
         """Delete an assistant, after a question."""
@@ -236,15 +242,15 @@ class CmdAISetup(AICommand):
         rows = count_rows(script.id)
         name = script.character_name
         answer = yield (
-            f"This deletes {name}'s mind with its {rows['Message']} messages, for ever. "
-            "The character stays. |waistop|n would only silence it.\n"
+            f"This deletes {name}'s assistant with its {rows['Message']} messages, for ever. "
+            f"The character stays. To silence it instead: |waistop {name}|n\n"
             f"Delete it? yes/[no]"
         )
         if not is_yes(answer):
             self.msg("Nothing was deleted.")
             return
         if not script.pk:
-            self.msg(f"{name}'s mind is gone already.")
+            self.msg(f"{name}'s assistant is deleted already.")
             return
         character = script.character
         script.stop_thinking()
@@ -252,7 +258,7 @@ class CmdAISetup(AICommand):
             yield ERASE_PAUSE_S
         script.delete()
         remove_assistant_mixin(character)
-        self.msg(f"{name} has no mind any more, and nothing of it is left.")
+        self.msg(f"{name} has no assistant any more. Everything it remembered is deleted.")
 
     def do_list(self) -> None:
         """List all settings, then all assistants."""

@@ -14,11 +14,12 @@ class CmdAISleep(AICommand):
     Usage:
       aisleep <character>
 
-    Asleep it sorts what it has been through: it writes down what it will need
-    of old talk, and sums that up where its context fills. Whoever speaks to it
-    wakes it; in the middle of sorting it mumbles and wakes a little later.
-    Without this it sleeps in the hours of its setting sleep_schedule, for a nap
-    with nobody near, and when it wants to. aihistory/sleep tells what it did.
+    A sleeping assistant sorts its memories: it writes facts from old messages
+    into its journal, and compacts them if its context window is nearly full. It
+    wakes when somebody speaks to it. During a sleep pass it first mumbles, and
+    answers a little later. Without this command it sleeps in the hours of its
+    setting sleep_schedule, takes a nap when nobody is near, or uses its own tool
+    go_to_sleep. |waihistory/sleep|n shows what it did.
     """
 
     key = "aisleep"
@@ -30,15 +31,21 @@ class CmdAISleep(AICommand):
         if is_asleep(script):
             raise UsageError(f"{script.character_name} is asleep already.")
         if not script.may_think():
-            raise UsageError(f"{script.character_name} is stopped, or played by somebody.")
+            raise UsageError(
+                f"{script.character_name} cannot sleep now: it is stopped, or somebody plays it."
+                " See |waistatus|n."
+            )
         asleep = go_to_bed(script, ORDER, f"at {self.caller.key}'s word")
-        now = "sleeps" if asleep else "will sleep as soon as nobody waits for an answer"
-        self.msg(f"{script.character_name} {now}. |waiwake|n wakes it, and so does talk.")
+        now = "is asleep" if asleep else "will fall asleep when nobody waits for an answer"
+        self.msg(
+            f"{script.character_name} {now}. "
+            "|waiwake|n wakes it, and so does anybody who speaks to it."
+        )
 
 
 class CmdAIWake(AICommand):
     """
-    wake an assistant that sleeps
+    wake a sleeping assistant
 
     Usage:
       aiwake <character>

@@ -22,8 +22,8 @@ from evennia_ai.store.reports import Page, seconds_between
 from evennia_ai.store.sleep_passes import find_pass
 
 LINE_CHARS = 400
-UNDER_WAY = "under way"
-INTERRUPTED = "interrupted, the server went down; what it did stands in /turns and /compactions"
+IN_PROGRESS = "in progress"
+INTERRUPTED = "interrupted by the server's stop; /turns and /compactions show what it did"
 
 
 def pass_lines(script: GameScript, page: Page) -> list[str]:
@@ -45,7 +45,7 @@ def pass_title(script: GameScript, row: dict[str, Any]) -> str:
 def how_it_ended(script: GameScript, row: dict[str, Any]) -> str:
     """Return how a pass ended, or that it did not."""
     if row["ended_at"] is None:
-        return f"|y{UNDER_WAY if script.ndb.pass_id == row['id'] else INTERRUPTED}|n"
+        return f"|y{IN_PROGRESS if script.ndb.pass_id == row['id'] else INTERRUPTED}|n"
     took_s = seconds_between(row["at"], row["ended_at"])
     return OUTCOMES.get(row["outcome"], "ended").format(took_s=took_s)
 
@@ -60,12 +60,12 @@ def whole_pass(script: GameScript, number: int) -> str:
     """Return one pass step by step; raises UsageError if the number is unknown."""
     row = find_pass(script.id, number)
     if row is None:
-        raise UsageError("There is none of that number. |waihistory/sleep|n lists them.")
+        raise UsageError("There is no sleep pass with this number. |waihistory/sleep|n lists them.")
     steps = [
         "  " + clean_output(describe_step(name, figures, row["errors"].get(name, "")), LINE_CHARS)
         for name, figures in row["results"].items()
     ]
-    cost = [f"  It cost: {describe_cost(row['cost'])}."] if row["ended_at"] else []
+    cost = [f"  Cost: {describe_cost(row['cost'])}."] if row["ended_at"] else []
     return "\n".join([pass_title(script, row), *steps, *cost])
 
 
@@ -74,7 +74,7 @@ def sleep_now(script: GameScript, last: dict[str, Any] | None) -> str:
     parts = [f"asleep{since(script)} ({REASONS[cause_of_sleep(script)]})"]
     if script.config.sleep_schedule:
         clock = " of the game world" if script.config.sleep_clock == GAME else ""
-        parts.append(f"its hours are {script.config.sleep_schedule}{clock}")
+        parts.append(f"sleep hours {script.config.sleep_schedule}{clock}")
     if last:
         summary = f", {pass_summary(last)}" if last["ended_at"] else ""
         parts.append(f"last pass ({last['id']}): {how_it_ended(script, last)}{summary}")

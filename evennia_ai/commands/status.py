@@ -26,14 +26,18 @@ class CmdAIStatus(AICommand):
     Usage:
       aistatus
 
-    Shows for each assistant whether it is awake, how full its context is,
-    how many lines wait for an answer, and what it cost today (UTC). Below the
-    table stands since when the sleepers sleep, and what came of it; what those
-    who are up are about; how much each model can read at a time, and who says
-    so: the profile, its endpoint, or a table by the model's name. Then what is
-    wrong: a model that is left alone because it failed, a budget that is nearly
-    used up, a setting that cannot be used, the last error of an assistant's
-    model.
+    The table shows for each assistant its mode, how full its context window is,
+    how many events wait for an answer, and its model calls and tokens of today
+    (UTC).
+
+    Below the table stand
+      - the sleeping assistants: since when they sleep, and what they did
+      - the awake assistants: what they are doing by their day plan, and how
+        many goals they have
+      - the models: the size of each context window, and where that number comes
+        from (the profile, the endpoint, or a table by the model's name)
+      - what is wrong: a model that is paused after failures, a budget that is
+        nearly used up, an invalid setting, the last error of a model
     """
 
     key = "aistatus"
@@ -43,7 +47,9 @@ class CmdAIStatus(AICommand):
         """Show the table."""
         scripts = all_assistants()
         if not scripts:
-            self.msg("There are no assistants yet. |waisetup <character> = <persona>|n makes one.")
+            self.msg(
+                "There are no assistants yet. To attach one: |waisetup <character> = <persona>|n"
+            )
             return
         queues, used = queue_lengths(), use_on(self.services.now().date())
         prompts, errors = last_prompt_tokens(), last_error()
@@ -93,7 +99,7 @@ def window_lines(scripts: Sequence[GameScript]) -> list[str]:
             known = window_known(config, profile)
             amount = f"{known.tokens:,} tokens, " if known.tokens else ""
             model = config.llm_model or profile.model
-            line = f"Window of {profile.name}:{model}: {amount}{known.source}."
+            line = f"Context window of {profile.name}:{model}: {amount}{known.source}."
             lines.append(clean_output(line, 160))
     return list(dict.fromkeys(lines))
 
@@ -109,23 +115,23 @@ def problems(
         for warning in script.warnings:
             yield script.character_name, warning
         for complaint in script.complaints:
-            yield f"{script.character_name}, to be mended", complaint
+            yield f"{script.character_name}, fix this", complaint
 
 
 def shared_problems(services: GameServices) -> Iterator[tuple[str, str]]:
     """Yield the problems that concern all assistants, as for `problems`."""
     if services.switched_off:
-        yield "Stopped", f"{services.switched_off} aistart all ends that."
+        yield "Stopped", f"{services.switched_off} To start them: aistart all"
     for lane in services.gateway.health():
         if lane.paused_s > 0:
             yield (
                 f"Model {lane.profile}:{lane.model}",
-                f"left alone for {lane.paused_s:.0f} s more: {lane.error}",
+                f"paused for {lane.paused_s:.0f} s more: {lane.error}",
             )
     for name, spent, budget in services.gateway.tight_budgets():
-        yield name, f"{spent:,} of {budget:,} tokens of today are used"
+        yield name, f"{spent:,} of today's {budget:,} tokens are used"
     for complaint in services.complaints:
-        yield "Settings, to be mended", complaint
+        yield "Settings, fix this", complaint
     if services.semantic.trouble:
         yield "Long-term memory", services.semantic.trouble
 

@@ -19,7 +19,7 @@ class SwitchCommand(AICommand):
         """Switch the named assistant, or all of them."""
         name = self.args.strip()
         if not name:
-            raise UsageError(f"Whom? |w{self.key} <character>|n, or |w{self.key} all|n.")
+            raise UsageError(f"Which character? |w{self.key} <character>|n, or |w{self.key} all|n.")
         if name.lower() != EVERYBODY:
             self.turn_one(self.find_editable(name))
         elif not self.caller.check_permstring("Admin"):
@@ -44,10 +44,10 @@ class CmdAIStop(SwitchCommand):
       aistop <character>
       aistop all
 
-    A stopped assistant hears, thinks and says nothing; what it was thinking is
-    dropped. |waistop all|n (for admins) ends every call to a model this moment
-    and lets none begin, also after a restart, until |waistart all|n. Whoever
-    speaks to a character meanwhile is told that it is silent.
+    A stopped assistant hears, thinks and says nothing; a turn in progress is
+    dropped. |waistop all|n (for admins) ends every model call at once and allows
+    no new one, also after a restart, until |waistart all|n. Players who speak to
+    a character meanwhile are told that it is silent.
     """
 
     key = "aistop"
@@ -57,26 +57,32 @@ class CmdAIStop(SwitchCommand):
         if not script.is_on:
             raise UsageError(f"{script.character_name} is stopped already.")
         script.stop_thinking()
-        self.msg(f"{script.character_name} is stopped. |waistart|n wakes it again.")
+        name = script.character_name
+        self.msg(f"{name} is stopped. To start it again: |waistart {name}|n")
 
     def turn_all(self, services: GameServices) -> None:
         """Stop all assistants and end every model call."""
         if services.switched_off:
-            raise UsageError(f"They are stopped already: {clean_output(services.switched_off)}")
+            raise UsageError(
+                f"All assistants are stopped already: {clean_output(services.switched_off)}"
+            )
         by = clean_output(self.caller.key, 60)
         services.switch_off(f"All assistants were stopped by {by}.")
-        self.msg("All assistants are stopped, and no model is asked. |waistart all|n ends that.")
+        self.msg(
+            "All assistants are stopped, and no model is called. To start them: |waistart all|n"
+        )
 
 
 class CmdAIStart(SwitchCommand):
     """
-    let an assistant, or all of them, think again
+    start a stopped assistant, or all of them
 
     Usage:
       aistart <character>
       aistart all
 
-    Undoes |waistop|n. Who was stopped by name stays so when all are started.
+    Undoes |waistop|n. An assistant that was stopped by name stays stopped when
+    you start all of them.
     """
 
     key = "aistart"
@@ -84,16 +90,16 @@ class CmdAIStart(SwitchCommand):
     def turn_one(self, script: GameScript) -> None:
         """Start one assistant."""
         if script.is_on:
-            raise UsageError(f"{script.character_name} is awake already.")
+            raise UsageError(f"{script.character_name} is not stopped.")
         write_attribute(script, "stopped", None)
         script.wake()
-        self.msg(f"{script.character_name} is awake.")
+        self.msg(f"{script.character_name} is started.")
         if script.services.switched_off:
-            self.msg("But all assistants are stopped. |waistart all|n ends that.")
+            self.msg("But all assistants are stopped by an admin. To start them: |waistart all|n")
 
     def turn_all(self, services: GameServices) -> None:
         """Start all assistants except those that were stopped by name."""
         if not services.switched_off:
-            raise UsageError("They are not stopped.")
+            raise UsageError("The assistants are not stopped.")
         services.switch_on()
-        self.msg("All assistants think again, but for those that were stopped by name.")
+        self.msg("All assistants are started, except those that were stopped by name.")

@@ -57,7 +57,7 @@ class MemoryCommand(AICommand):
         """
         lists = f"|w{listing} {request.name}|n lists them."
         if not number:
-            raise UsageError(f"Which entry, by its number? {lists}")
+            raise UsageError(f"Which entry? Give its number. {lists}")
         found: Record | None = records.get(number) or records.get(number.lower())
         if found is None or not self.may_read(found):
             raise UsageError(f"{request.name} has no entry '{clean_output(number, 40)}'. {lists}")
@@ -78,5 +78,5 @@ class MemoryCommand(AICommand):
     def find_audience(self, names: str) -> Audience:
         """Return the named players by dbref; raises UsageError unless the caller is an admin."""
         if not self.reads_private:
-            raise UsageError("What is private to somebody is for admins alone.")
+            raise UsageError("Only admins may read or write what is private to a player.")
         return frozenset(self.find_character(name.strip()).dbref for name in names.split(","))

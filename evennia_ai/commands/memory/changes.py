@@ -27,16 +27,16 @@ class MemoryChanges(MemoryCommand):
         words = self.read_words(request, "add <character> [for <player>]")
         entry = editor_of(request).add(words, None if audience is None else sorted(audience))
         if entry is None:
-            raise UsageError(f"{request.name} has noted just that already.")
+            raise UsageError(f"{request.name} has this entry already.")
         known = who_may_know(entry, names_in(entry))
-        self.tell_change(request, f"Written down, {clean_output(known, 200)}:", entry)
+        self.tell_change(request, f"Added, {clean_output(known, 200)}:", entry)
 
     def do_edit(self, request: MemoryRequest) -> None:
         """Replace the words of an entry."""
         entry = self.find_own_words(request, request.more)
         words = self.read_words(request, "edit <character>/<number>")
         if words == entry["content"]:
-            raise UsageError("It says just that already.")
+            raise UsageError("The entry has these words already.")
         editor_of(request).edit(entry["id"], words)
         self.tell_change(request, f"Now: {clean_output(words, LINE_CHARS)}\nBefore:", entry)
 
@@ -46,7 +46,7 @@ class MemoryChanges(MemoryCommand):
         entry = self.find_own_words(request, request.value)
         state = "pinned" if pinned else "not pinned"
         if entry["pinned"] is pinned:
-            raise UsageError(f"{entry['id']} is {state} as it is.")
+            raise UsageError(f"{entry['id']} is {state} already.")
         editor_of(request).pin(entry["id"], pinned)
         self.tell_change(request, f"Now {state}:", entry)
 
@@ -63,17 +63,17 @@ class MemoryChanges(MemoryCommand):
         editor = editor_of(request)
         step = editor.steps.last()
         if step is None:
-            raise UsageError(f"There is no change of {request.name}'s journal to take back.")
+            raise UsageError(f"There is no change of {request.name}'s journal to undo.")
         if not self.may_read(step):
-            raise UsageError("The last change was of something private: an admin can undo it.")
+            raise UsageError("The last change was to a private entry. Only an admin can undo it.")
         outcome = editor.undo(step)
         messages = {
-            GONE: f"{step['entry']} is gone meanwhile: there is nothing to take back.",
-            HEARD_SINCE: f"{step['entry']} stays: somebody has told it the same since then.",
+            GONE: f"{step['entry']} is deleted meanwhile: there is nothing to undo.",
+            HEARD_SINCE: f"{step['entry']} stays: somebody told the character the same since then.",
         }
         self.log_change(request, step["entry"])
         left = len(editor.steps.ids())
-        self.msg(f"{messages.get(outcome, f'Taken back: {undo_line(step)}.')} ({left} more.)")
+        self.msg(f"{messages.get(outcome, f'Undone: {undo_line(step)}.')} ({left} more.)")
 
     @inlineCallbacks
     def do_restore(self, request: MemoryRequest) -> Work:
@@ -87,14 +87,19 @@ class MemoryChanges(MemoryCommand):
         back = archive.bring_back(journal, entry["id"])
         self.log_change(request, back["id"])
         self.msg(
-            "\n".join(["Back in the journal, for good:", *entry_lines([back], names_in(back))])
+            "\n".join(
+                [
+                    "Back in the journal; pruning will not remove it again:",
+                    *entry_lines([back], names_in(back)),
+                ]
+            )
         )
 
     def tell_change(self, request: MemoryRequest, message: str, entry: Record) -> None:
         """Report a change, and how to undo it."""
         self.log_change(request, entry["id"])
         words = clean_output(entry["content"], LINE_CHARS)
-        undo = f"|waimemory/undo {request.name}|n takes it back."
+        undo = f"To undo it: |waimemory/undo {request.name}|n"
         self.msg(f"{message} |w{clean_output(entry['id'], 60)}|n {words}\n{undo}")
 
     def log_change(self, request: MemoryRequest, id: str) -> None:
@@ -106,8 +111,8 @@ class MemoryChanges(MemoryCommand):
         entry = self.find_entry(request, number)
         if is_synthesis(entry):
             raise UsageError(
-                "That is a summary of old talk. It can be deleted here; "
-                f"|waicompact/undo {request.name}|n takes the summary itself back."
+                "This entry is the summary of a compaction and can only be deleted. "
+                f"To undo the compaction: |waicompact/undo {request.name}|n"
             )
         return entry
 
@@ -115,9 +120,12 @@ class MemoryChanges(MemoryCommand):
         """Return the text that was typed for an entry; raises UsageError."""
         words = one_line(request.value)
         if not words:
-            raise UsageError(f"In which words? |waimemory/{usage} = <text>|n")
+            raise UsageError(f"Which text? |waimemory/{usage} = <text>|n")
         if len(words) > ENTRY_CHARS:
-            raise UsageError(f"One fact at a time, please, in {ENTRY_CHARS:,} characters at most.")
+            raise UsageError(
+                f"The text has {len(words):,} characters; at most {ENTRY_CHARS:,} are allowed. "
+                "Write one fact at a time."
+            )
         return words
 
 

@@ -29,7 +29,7 @@ SHOWN_MESSAGES = 6
 
 class CmdAIMemory(MemoryChanges):
     """
-    read, search and change what a character with a mind remembers
+    read, search and change what an assistant remembers
 
     Usage:
       aimemory <character> [= <page>]
@@ -46,27 +46,29 @@ class CmdAIMemory(MemoryChanges):
       aimemory/restore <character> = <number>
       aimemory/rebuild <character>
 
-    Without a switch: its journal, newest first. Of each entry its number, its
-    day, its weight of 1 to 10 and how that came, whose word it is, who may know
-    of it, and whether it is pinned and in long-term memory.
+    Without a switch: the journal, newest first. Each entry is shown with its
+    number, its day, its weight (importance, 1 to 10) and who gave it, its source,
+    its audience, and whether it is pinned and in long-term memory.
 
     Switches:
-      show    - one entry, whole: its source, its links, what was made of it
-      about   - what it knows of somebody, with what it thought before
-      search  - what it would find if these players request, and why; without
-                them, what anybody may be told. Tells what was held back.
-      add     - write something down for it; known to all, or to some alone.
-                Nothing automatic removes it.
-      edit    - put an entry in other words
-      pin, unpin - have it stand in every prompt of those who may know of it, as
-                far as there is room
-      delete  - take an entry away
-      undo    - take the last add, edit, pin or delete back; the last 20 are kept
-      archive - what faded in its sleep and was put away
-      restore - put an entry of those back into the journal
-      rebuild - make its index and its long-term memory anew from the journal
+      show    - one entry in full: source, links, and what was derived from it
+      about   - what the character knows about somebody, with earlier values
+      search  - what the character would find if these players asked, and why;
+                without players, what anybody may be told. Also shows what it
+                would withhold.
+      add     - write an entry, for everybody or for some players only. It is
+                never removed automatically.
+      edit    - replace the words of an entry
+      pin, unpin - keep an entry in every prompt whose audience may know it, as
+                far as the setting pin_tokens has room
+      delete  - delete an entry
+      undo    - undo the last add, edit, pin, unpin or delete; the last 20 are
+                kept
+      archive - the entries that were pruned during sleep
+      restore - put a pruned entry back into the journal
+      rebuild - build the index and the long-term memory again from the journal
 
-    What was told in private is for admins alone.
+    Only admins may read what was told in private.
 
     Examples:
       aimemory/search Mira as Ann = what does Ann owe
@@ -100,12 +102,12 @@ class CmdAIMemory(MemoryChanges):
     def do_default(self, request: MemoryRequest) -> Deferred[None]:
         """Show a page of the journal."""
         journal = request.script.character.journal
-        return self.browse(request, journal, f"{request.name} has written nothing down yet.")
+        return self.browse(request, journal, f"{request.name} has no journal entries yet.")
 
     def do_archive(self, request: MemoryRequest) -> Deferred[None]:
         """Show a page of the archive."""
         archive = request.script.character.journal.archive
-        return self.browse(request, archive, f"Nothing of {request.name}'s journal has faded.")
+        return self.browse(request, archive, f"{request.name} has no pruned entries.")
 
     @inlineCallbacks
     def browse(self, request: MemoryRequest, records: Records, if_none: str) -> Work:
@@ -140,7 +142,7 @@ class CmdAIMemory(MemoryChanges):
         if seqs and self.reads_private:
             rows = messages_by_seq(request.script.id, seqs, SHOWN_MESSAGES)
             more = f", the first {SHOWN_MESSAGES} of them" if len(seqs) > SHOWN_MESSAGES else ""
-            lines.append(f"Written after {len(seqs)} lines of talk{more}:")
+            lines.append(f"Source messages ({len(seqs)}{more}):")
             lines += [message_line(row, request.name) for row in rows]
         self.msg("\n".join(lines))
 
@@ -150,9 +152,9 @@ class CmdAIMemory(MemoryChanges):
         records = request.script.character.ai_profiles.about(dbref)
         lines = whole_profile(request.script, dbref, records, self.reads_private)
         if not lines:
-            self.msg(f"{request.name} knows nothing of {name} beside what its journal has.")
+            self.msg(f"{request.name} has no profile of {name}. Its journal may still name them.")
             return
-        self.msg("\n".join([f"What {request.name} knows of |w{name}|n ({dbref}):", *lines]))
+        self.msg("\n".join([f"What {request.name} knows about |w{name}|n ({dbref}):", *lines]))
 
     @inlineCallbacks
     def do_search(self, request: MemoryRequest) -> Work:
@@ -169,4 +171,4 @@ class CmdAIMemory(MemoryChanges):
         try:
             yield rebuild_memory(request.script, self.msg)
         except TurnAborted as error:
-            raise UsageError(f"Broken off: {error}") from error
+            raise UsageError(f"The rebuild stopped early: {error}") from error

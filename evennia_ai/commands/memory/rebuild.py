@@ -26,7 +26,7 @@ def rebuild_memory(
     """
     name = clean_output(script.character_name, 60)
     if script.ndb.rebuilding:
-        raise UsageError(f"{name}'s memory is being made anew already.")
+        raise UsageError(f"{name}'s memory is being rebuilt already.")
     script.ndb.rebuilding = True
     reported = 0
 
@@ -37,11 +37,11 @@ def rebuild_memory(
             tell(f"{name}: {done:,} entries done, {left:,} to go ...")
 
     try:
-        tell(f"{name}'s memory is made anew from its journal ...")
+        tell(f"Rebuilding {name}'s memory from its journal ...")
         services = script.services
         services.recollections.drop(script)
         yield script.memories.prepare(services)
-        tell(f"The index is done: {len(script.memories):,} memories can be found.")
+        tell(f"The index is done, with {len(script.memories):,} memories.")
         result = yield rebuild(script, report)
     finally:
         script.ndb.rebuilding = False
@@ -51,9 +51,9 @@ def rebuild_memory(
 def describe(result: dict[str, Any]) -> str:
     """Return the result for the long-term memory as a sentence."""
     if result.get("skipped"):
-        return f"Long-term memory is left alone: {clean_output(result['reason'], 300)}"
+        return f"Long-term memory is not rebuilt: {clean_output(result['reason'], 300)}"
     if not result["success"]:
         error = clean_output(result["error"], 300)
-        return f"Long-term memory is not done: {error} The next sleep goes on with it."
+        return f"Long-term memory is not complete: {error} The next sleep pass continues."
     trouble = f"; {result['failed']:,} could not be stored" if result["failed"] else ""
     return f"Done: {result['stored']:,} entries are in long-term memory{trouble}."

@@ -120,7 +120,7 @@ def whole_entry(
         details.append(f"Linked to: {'; '.join(links)}")
     if derived:
         made = [f"{one['id']} {one['attribute']}: {one['value']}" for one in derived]
-        details.append(f"Made of it: {'; '.join(made)}")
+        details.append(f"Derived from it: {'; '.join(made)}")
     shown = [clean_output(line, WHOLE_LINE_CHARS) for line in details]
     return "\n".join([title, whole_text(entry["content"]), *shown])
 
@@ -154,7 +154,7 @@ def whole_profile(
         lines += [f"  {clean_output(attribute_line(v, names, values), LINE_CHARS)}" for v in group]
     noticed = by_kind[OBSERVATION][::-1]
     if noticed:
-        lines.append("|wNoticed|n")
+        lines.append("|wObservations|n")
     lines += [
         f"  {clean_output(observation_line(one, names), LINE_CHARS)}"
         for one in noticed[:SHOWN_OBSERVATIONS]
@@ -168,4 +168,4 @@ def whole_profile(
 
 def hidden_line(count: int) -> str:
     """Return a line that says how many records are hidden from the reader."""
-    return f"|x{count} more: private, for admins to read.|n"
+    return f"|x{count} more: private, only admins may read this.|n"

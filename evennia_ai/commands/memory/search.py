@@ -48,7 +48,7 @@ def search_as(
         lines.append("Nothing.")
     if withheld and reads_private:
         rules = "; ".join(why_withheld(record, audience, names) for record in withheld)
-        lines.append(f"|yHeld back|n (by who may know): {clean_output(rules, 600)}.")
+        lines.append(f"|yWithheld|n (with its audience): {clean_output(rules, 600)}.")
     elif withheld:
         lines.append(hidden_line(len(withheld)))
     return lines
