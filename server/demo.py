@@ -1,4 +1,4 @@
-"""`make demo` and `make stop`: from a fresh clone to a running game, and to a stopped one.
+"""`make demo` and `make stop`: install, start and stop the demo game.
 
 Run as ``python -m server.demo start`` from the project's root, by any Python that can be found; it
 goes on in the environment it makes. Everything it creates stays inside this folder and is ignored
@@ -25,11 +25,11 @@ STOP_TIMEOUT_S = 30.0
 
 
 class DemoError(Exception):
-    """Something the person at the keyboard must know; the text is all of it."""
+    """The demo cannot go on. The text tells the user why and what to do."""
 
 
 def say(text: str = "") -> None:
-    """Print at once, so that the last line is what is being waited for."""
+    """Print at once, so that the last line shows the current step."""
     print(text, flush=True)
 
 
@@ -49,7 +49,7 @@ def main(arguments: list[str]) -> int:
 
 
 def start() -> None:
-    """Make whatever is missing, start the server and tell how to get in."""
+    """Install what is missing, start the server, and print how to connect."""
     enter_environment()
     known = record.load(RECORD)
     if running.is_ready(ROOT):
@@ -57,7 +57,7 @@ def start() -> None:
         use_ports(known)
         tell(known)
         if mind.choose_mind(os.environ).sentence != known.mind:
-            say("Your environment names another mind now: `make stop`, then `make demo`, takes it.")
+            say("Your environment now selects another model. To use it: make stop; make demo")
         return
     known.port_base = os.environ.get("EVENNIA_AI_PORT_BASE") or known.port_base
     use_ports(known)
@@ -66,7 +66,7 @@ def start() -> None:
 
 
 def enter_environment() -> None:
-    """Go on inside this project's environment, made first if need be. May not return."""
+    """Continue inside the project's environment; create it first if needed. May not return."""
     python = environment.venv_python(VENV)
     if not (environment.is_current(VENV, EXTRAS) or running.is_ready(ROOT)):
         create_environment()
@@ -79,33 +79,34 @@ def create_environment() -> None:
     found = interpreters.find_interpreters()
     best = interpreters.best_interpreter(found)
     if best is None:
-        raise DemoError("This needs Python 3.11 or newer (with venv), and none was found.")
-    say(f"Installing Evennia and the rest into {VENV.name}/ with Python {best}.")
-    say("This is done once and takes a minute or two ...")
+        raise DemoError("No Python 3.11 or newer with venv was found. Install one and try again.")
+    say(f"Installing Evennia and the other packages into {VENV.name}/ with Python {best}.")
+    say("This happens only once and takes one or two minutes ...")
     began = time.monotonic()
     environment.make_environment(VENV, found[best], EXTRAS)
     say(f"  done in {time.monotonic() - began:.0f} s.")
 
 
 def use_ports(known: record.Record) -> None:
-    """Let the settings take the ports that this copy was started with; raises DemoError."""
+    """Use the ports of this copy's last start, or of the environment; raises DemoError."""
     if known.port_base and not (known.port_base.isdecimal() and int(known.port_base) < 65_530):
         raise DemoError(
-            f"EVENNIA_AI_PORT_BASE is '{known.port_base}', which is no port: take 5000, say."
+            f"EVENNIA_AI_PORT_BASE is '{known.port_base}', which is no valid port. "
+            "Use a number below 65530, such as 5000."
         )
     if known.port_base:
         os.environ["EVENNIA_AI_PORT_BASE"] = known.port_base
 
 
 def launch(known: record.Record) -> None:
-    """Prepare everything, start the server, and wait until it is up for good."""
+    """Prepare everything, start the server, and wait until it is ready."""
     from server import demo_game
 
     demo_game.write_secrets(ROOT)
     ports = demo_game.load_settings()
     check_ports(ports.all())
     is_first = not (ROOT / "server" / "evennia.db3").exists()
-    say("Making the database ..." if is_first else "Looking after the database ...")
+    say("Creating the database ..." if is_first else "Checking the database ...")
     try:
         player_is_new = demo_game.prepare_database(known, os.environ)
     except demo_game.CannotStart as error:
@@ -122,20 +123,20 @@ def launch(known: record.Record) -> None:
 
 
 def check_ports(ports: dict[str, int]) -> None:
-    """Raise DemoError where somebody else listens on one of our ports."""
+    """Raise DemoError if another program uses one of our ports."""
     if running.portal_pid(ROOT):
         return
     taken = running.taken_ports(ports.values())
     if taken:
         words = ", ".join(f"{port} ({name})" for name, port in ports.items() if port in taken)
         raise DemoError(
-            f"Another program uses port {words}.\nStop that one, or take other ports: "
+            f"Another program uses port {words}.\nStop that program, or use other ports: "
             "EVENNIA_AI_PORT_BASE=5000 make demo"
         )
 
 
 def player_environ(known: record.Record, is_new: bool) -> dict[str, str]:
-    """Return what tells the server to make the player's account."""
+    """Return the environment variables that let the server create the player's account."""
     if not is_new:
         return {}
     return {
@@ -145,7 +146,7 @@ def player_environ(known: record.Record, is_new: bool) -> dict[str, str]:
 
 
 def start_server(environ: dict[str, str]) -> None:
-    """Start portal and server; return when the one that stays is up. Raises DemoError."""
+    """Start portal and server and wait until both are ready; raises DemoError."""
     (ROOT / "server" / "ready.pid").unlink(missing_ok=True)
     running.start_patiently(ROOT, lambda: evennia("start", environ))
     if not running.portal_pid(ROOT):
@@ -155,7 +156,10 @@ def start_server(environ: dict[str, str]) -> None:
 
 
 def evennia(command: str, environ: dict[str, str]) -> str:
-    """Run Evennia's launcher; return its output, which its daemons inherit: so it is a file."""
+    """Run Evennia's launcher; return its output.
+
+    The output goes to a file because the launcher's daemons inherit it.
+    """
     LAUNCHER_LOG.parent.mkdir(exist_ok=True)
     python = environment.venv_python(VENV)
     path = f"{python.parent}{os.pathsep}{environ.get('PATH', '')}"
@@ -173,7 +177,7 @@ def evennia(command: str, environ: dict[str, str]) -> str:
 
 
 def last_words() -> str:
-    """Return the ends of the logs, for when something went wrong."""
+    """Return the last lines of the logs, for an error message."""
     files = [LAUNCHER_LOG, *sorted(LAUNCHER_LOG.parent.glob("*.log"))]
     ends = []
     for file in dict.fromkeys(file for file in files if file.exists()):
@@ -183,7 +187,7 @@ def last_words() -> str:
 
 
 def tell(known: record.Record) -> None:
-    """Print where to connect, as whom, and who is thinking."""
+    """Print the addresses, the accounts and the model in use."""
     from server import demo_game
 
     ports = demo_game.load_settings()
@@ -195,7 +199,7 @@ The Gilded Gull is open.
            http://localhost:{ports.web}/webclient in a browser
   As       {account(known.player, known.player_password)}   a player
            {account(known.admin, known.admin_password)}   the superuser
-  Mind     {known.mind}
+  Model    {known.mind}
 
 Log in with `connect {known.player} <password>`, then `say hello`. `make stop` ends it.
 """
@@ -203,12 +207,12 @@ Log in with `connect {known.player} <password>`, then `say hello`. `make stop` e
 
 
 def account(name: str, password: str) -> str:
-    """Show an account's name and password in a column."""
+    """Return an account's name and password in columns."""
     return f"{name:<12} {password or '(the password you gave it)':<14}"
 
 
 def stop() -> None:
-    """Stop portal and server, by force where they do not listen."""
+    """Stop portal and server; kill them if they do not respond."""
     if not (running.portal_pid(ROOT) or running.server_pid(ROOT)):
         say("The demo is not running.")
         return
@@ -216,11 +220,11 @@ def stop() -> None:
     evennia("stop", dict(os.environ))
     if not running.wait_until(is_down, STOP_TIMEOUT_S):
         running.kill_game(ROOT)
-    say("The demo has stopped. Nothing is lost: `make demo` goes on from here.")
+    say("The demo has stopped. `make demo` continues the same game.")
 
 
 def is_down() -> bool:
-    """Tell whether neither portal nor server of this copy runs."""
+    """Return True if neither portal nor server of this copy runs."""
     return not (running.portal_pid(ROOT) or running.server_pid(ROOT))
 
 

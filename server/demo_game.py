@@ -1,4 +1,4 @@
-"""The part of the demo's start that needs Django: ports, database and accounts."""
+"""The Django part of the demo's start: ports, database and accounts."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ SECRET_KEY = {key!r}
 
 
 class CannotStart(Exception):
-    """The demo cannot start; the text is for the person at the keyboard."""
+    """The demo cannot start. The text tells the user why."""
 
 
 @dataclass(frozen=True)
 class Ports:
-    """The ports of the game as its settings say."""
+    """The ports in the game's settings."""
 
     telnet: int
     web: int
@@ -31,7 +31,7 @@ class Ports:
     amp: int
 
     def all(self) -> dict[str, int]:
-        """Every port with a word for what it is."""
+        """Every port by its name."""
         return {
             "telnet": self.telnet,
             "web": self.web,
@@ -42,14 +42,14 @@ class Ports:
 
 
 def write_secrets(root: Path) -> None:
-    """Give this copy a secret key of its own, once."""
+    """Write a secret key for this copy, if it has none."""
     file = root / "server" / "conf" / "secret_settings.py"
     if not file.exists():
         write_private(file, SECRETS.format(key=secrets.token_urlsafe(40)))
 
 
 def load_settings() -> Ports:
-    """Set Django up for the game directory we are in; return the ports of its settings."""
+    """Set up Django for the current game directory; return the ports in its settings."""
     os.environ["DJANGO_SETTINGS_MODULE"] = "server.conf.settings"
     import django
     from django.conf import settings
@@ -69,7 +69,7 @@ def prepare_database(record: Record, environ: Mapping[str, str]) -> bool:
     """Create or update the tables and the superuser; fill in the record's accounts.
 
     Returns:
-        Whether the player's account is still to be made, which the server does at its start.
+        True if the server must create the player's account at its start.
 
     Raises:
         CannotStart: The player's name or password cannot be used.
@@ -97,7 +97,7 @@ def prepare_database(record: Record, environ: Mapping[str, str]) -> bool:
 
 
 def check_player(record: Record) -> None:
-    """Raise CannotStart, with the reason, where the game would refuse this account."""
+    """Raise CannotStart with the reason if the game would refuse this account."""
     from evennia.accounts.accounts import DefaultAccount
 
     _, name_errors = DefaultAccount.validate_username(record.player)
@@ -107,6 +107,6 @@ def check_player(record: Record) -> None:
         reasons += password_errors.messages
     if reasons:
         raise CannotStart(
-            f"The player's account '{record.player}' cannot be made: {' '.join(reasons)} "
+            f"The player's account '{record.player}' cannot be created: {' '.join(reasons)} "
             "Change EVENNIA_PLAYER_USERNAME or EVENNIA_PLAYER_PASSWORD."
         )

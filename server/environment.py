@@ -1,4 +1,4 @@
-"""Makes a virtual environment with this project in it, and brings it up to date."""
+"""Create the virtual environment of this project, and keep it up to date."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check")
 
 
 class InstallError(Exception):
-    """The environment could not be made; the text says why and where the whole output is."""
+    """The environment could not be created. The text says why and names the log."""
 
 
 def venv_python(folder: Path) -> Path:
@@ -22,7 +22,7 @@ def venv_python(folder: Path) -> Path:
 
 
 def is_current(folder: Path, extras: str = "") -> bool:
-    """Tell whether the environment holds what pyproject.toml asks for now."""
+    """Return True if the environment matches the present pyproject.toml."""
     stamp = folder / "installed"
     return (
         venv_python(folder).exists() and stamp.exists() and stamp.read_text() == fingerprint(extras)
@@ -32,7 +32,7 @@ def is_current(folder: Path, extras: str = "") -> bool:
 def make_environment(folder: Path, interpreter: str, extras: str = "") -> None:
     """Install the project, editable, into the environment; raises InstallError.
 
-    One whose installation was never finished is made anew.
+    An unfinished installation is repeated from the start.
     """
     log = folder / "install.log"
     if not (folder / "installed").exists():
@@ -44,13 +44,13 @@ def make_environment(folder: Path, interpreter: str, extras: str = "") -> None:
 
 
 def fingerprint(extras: str) -> str:
-    """Name what is installed, so that a change of the requirements is seen."""
+    """Return a fingerprint of the requirements, which changes when they do."""
     text = (ROOT / "pyproject.toml").read_bytes() + extras.encode() + str(ROOT).encode()
     return hashlib.sha256(text).hexdigest()
 
 
 def run(command: list[str], log: Path) -> None:
-    """Run a step of the installation with its output in ``log``; raises InstallError."""
+    """Run one step of the installation, with its output in ``log``; raises InstallError."""
     with log.open("w") as out:
         done = subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, cwd=ROOT, check=False)
     if done.returncode:

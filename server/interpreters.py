@@ -1,4 +1,4 @@
-"""Finds the Python interpreters of this machine. Standard library only; nothing is installed."""
+"""Find the Python interpreters of this machine. Uses the standard library only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TESTED = ("3.11", "3.12", "3.13")
 def find_interpreters() -> dict[str, str]:
     """Return every usable interpreter as ``{"3.13": path}``, the first found of each version.
 
-    Usable means that it starts (a version manager's shim may not) and can make an environment.
+    A usable interpreter starts (a version manager's shim may not) and can create an environment.
     """
     found: dict[str, str] = {}
     for path in candidates():
@@ -26,13 +26,13 @@ def find_interpreters() -> dict[str, str]:
 
 
 def best_interpreter(found: dict[str, str]) -> str | None:
-    """Return the newest version that the suite is run on, else the newest there is, else None."""
+    """Return the newest tested version, else the newest one found, else None."""
     known = [version for version in found if version in TESTED]
     return max(known or found, key=as_numbers, default=None)
 
 
 def candidates() -> list[str]:
-    """List the files that may be interpreters: ours, those on the path, those of pyenv."""
+    """List possible interpreters: our own, those on the PATH, those of pyenv."""
     names = [f"python{version}" for version in reversed(TESTED)] + ["python3", "python"]
     folders = [Path(folder) for folder in os.environ.get("PATH", "").split(os.pathsep) if folder]
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
@@ -42,7 +42,7 @@ def candidates() -> list[str]:
 
 
 def probe(path: str) -> str | None:
-    """Return the interpreter's version as ``3.13``, or None where it is of no use."""
+    """Return the interpreter's version as ``3.13``, or None if it is not usable."""
     try:
         done = subprocess.run(
             [path, "-c", PROBE], capture_output=True, text=True, timeout=20, check=True

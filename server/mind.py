@@ -1,4 +1,4 @@
-"""Chooses what the demo's people think with. Standard library only; asks this machine alone."""
+"""Choose the model of the demo. Uses the standard library only and asks no other machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PROBE_TIMEOUT_S = 1.0
 
 @dataclass(frozen=True)
 class Mind:
-    """What to tell the person at the keyboard, and what to add to the server's environment."""
+    """The chosen model: a text for the user, and variables for the server's environment."""
 
     sentence: str
     environ: Mapping[str, str] = field(default_factory=dict)
@@ -22,7 +22,7 @@ class Mind:
 def choose_mind(
     environ: Mapping[str, str], list_models: Callable[[], list[str]] | None = None
 ) -> Mind:
-    """Take the endpoint the environment names, else a local Ollama, else the offline brain.
+    """Choose the endpoint of the environment, else a local Ollama, else the offline brain.
 
     ``list_models`` returns the names Ollama answers with, none where it does not run.
     """
@@ -35,14 +35,14 @@ def choose_mind(
 
 
 def configured_mind(environ: Mapping[str, str]) -> Mind:
-    """Describe the endpoint of the ``OPENAI_*`` variables."""
+    """Return the endpoint of the ``OPENAI_*`` variables."""
     model = environ.get("EVENNIA_AI_MODEL") or "the default model"
     where = environ.get("OPENAI_BASE_URL") or "the OpenAI API"
     return Mind(f"{model} at {where}, as your environment says")
 
 
 def ollama_mind(model: str) -> Mind:
-    """Describe the Ollama that answered."""
+    """Return the local Ollama with a model."""
     return Mind(
         f"{model}, from the Ollama that runs on this machine",
         {"OPENAI_BASE_URL": OLLAMA, "OPENAI_API_KEY": "ollama", "EVENNIA_AI_MODEL": model},
@@ -50,14 +50,14 @@ def ollama_mind(model: str) -> Mind:
 
 
 def pick_model(models: list[str], wanted: str) -> str:
-    """Return the wanted model if it is there, else the first that is not one for embeddings."""
+    """Return the wanted model if it is listed, else the first one that is not for embeddings."""
     if wanted in models:
         return wanted
     return next((name for name in models if "embed" not in name), models[0])
 
 
 def ollama_models() -> list[str]:
-    """Return the models a local Ollama lists, or none if none answers at once."""
+    """Return the models that a local Ollama lists; empty if none answers at once."""
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with direct.open(f"{OLLAMA}/models", timeout=PROBE_TIMEOUT_S) as reply:

@@ -1,4 +1,4 @@
-"""What the demo must remember from one `make demo` to the next. Standard library only."""
+"""The demo's data between two starts: accounts, ports and model. Standard library only."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 
 @dataclass
 class Record:
-    """The demo's accounts, ports and mind.
+    """The demo's accounts, ports and model.
 
-    An empty password means that the account is older than this record.
+    An empty password means that the account existed before this record.
     """
 
     admin: str = ""
@@ -27,7 +27,7 @@ class Record:
     mind: str = ""
 
     def choose_admin(self, environ: Mapping[str, str], existing: str | None) -> None:
-        """Settle who owns the game: who does already, or whom the environment names."""
+        """Choose the superuser: the existing one, else the one in the environment."""
         if existing and existing != self.admin:
             self.admin, self.admin_password = existing, ""
         elif not existing and not self.admin:
@@ -35,7 +35,7 @@ class Record:
             self.admin_password = environ.get("EVENNIA_SUPERUSER_PASSWORD") or new_password()
 
     def choose_player(self, environ: Mapping[str, str], exists: Callable[[str], bool]) -> None:
-        """Settle who plays: whom the environment names, else as before, else a wanderer."""
+        """Choose the player: the one in the environment, else the last one, else Wanderer."""
         name = environ.get("EVENNIA_PLAYER_USERNAME") or self.player or "Wanderer"
         if name != self.player:
             self.player, self.player_password = name, ""
@@ -44,7 +44,7 @@ class Record:
 
 
 def new_password() -> str:
-    """Make up a password that is easily typed."""
+    """Return a new random password that is easy to type."""
     return "".join(secrets.choice(ALPHABET) for _ in range(12))
 
 
@@ -57,12 +57,12 @@ def load(file: Path) -> Record:
 
 
 def save(file: Path, record: Record) -> None:
-    """Write the record, for its owner's eyes only from the first byte on."""
+    """Write the record, readable only by its owner from the first byte on."""
     write_private(file, json.dumps(asdict(record), indent=2))
 
 
 def write_private(file: Path, text: str) -> None:
-    """Write a file that nobody but its owner may read."""
+    """Write a file that only its owner may read."""
     file.unlink(missing_ok=True)
     with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
         out.write(text)

@@ -1,4 +1,4 @@
-"""Looks at a game directory's running server from outside: pids, readiness, ports.
+"""Look at a game directory's running server from outside: pids, readiness, ports.
 
 Used by the demo and by the end-to-end tests. Standard library only.
 """
@@ -29,7 +29,7 @@ def read_pid(file: Path) -> int | None:
 
 
 def is_alive(pid: int) -> bool:
-    """Tell whether the process runs; one that ended and waits for its parent does not."""
+    """Return True if the process runs; a zombie does not."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -53,7 +53,7 @@ def portal_pid(game: Path) -> int | None:
 
 
 def is_ready(game: Path) -> bool:
-    """Tell whether the server is up for good; see `world.hooks`."""
+    """Return True if the server is ready and will not restart; see `world.hooks`."""
     pid = server_pid(game)
     return pid is not None and pid == read_pid(game / "server" / "ready.pid")
 
@@ -69,7 +69,7 @@ def wait_until(condition: Callable[[], object], timeout_s: float) -> bool:
 
 
 def start_patiently(game: Path, launch: Callable[[], str]) -> str:
-    """Run Evennia's ``start`` with ``launch`` until it does not give up; return its output.
+    """Run Evennia's ``start`` with ``launch`` again while it times out; return its output.
 
     The launcher waits some seconds for the portal to answer. On a busy machine it leaves a portal
     that is only late, and no server; started again it goes on from there.
@@ -84,7 +84,7 @@ def start_patiently(game: Path, launch: Callable[[], str]) -> str:
 
 
 def kill_game(game: Path) -> None:
-    """Kill what still runs of this game directory, server and portal, by the pids it wrote."""
+    """Kill the server and the portal of this game directory, by their pid files."""
     for pid in filter(None, (portal_pid(game), server_pid(game))):
         if works_in(pid, game):
             os.kill(pid, signal.SIGKILL)
@@ -92,7 +92,7 @@ def kill_game(game: Path) -> None:
 
 
 def works_in(pid: int, game: Path) -> bool:
-    """Tell whether the process is one of this game directory's, so that no other is ever killed."""
+    """Return True if the process belongs to this game directory; no other may be killed."""
     try:
         words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
     except OSError:
@@ -101,12 +101,12 @@ def works_in(pid: int, game: Path) -> bool:
 
 
 def taken_ports(ports: Iterable[int]) -> list[int]:
-    """Return those of the ports that somebody listens on already."""
+    """Return the ports on which another program listens already."""
     return [port for port in ports if not can_bind(port)]
 
 
 def can_bind(port: int) -> bool:
-    """Tell whether we may listen on this port of the loopback address."""
+    """Return True if we can listen on this port of the loopback address."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -117,7 +117,7 @@ def can_bind(port: int) -> bool:
 
 
 def answers(port: int, timeout_s: float = 5.0) -> bool:
-    """Tell whether something speaks first to who connects to this port, as telnet servers do."""
+    """Return True if a server on this port speaks first, as telnet servers do."""
     try:
         with socket.create_connection((LOOPBACK, port), timeout_s) as client:
             return bool(client.recv(1))

@@ -137,8 +137,8 @@ def test_the_readme_shows_what_the_quick_start_does():
         blocks = read_blocks(page.read_text(encoding="utf-8"))
         return [(b.language, b.marks, b.body) for b in blocks if b.marks and b.heading in headings]
 
-    readme = shown(ROOT / "README.md", "In your own game")
-    guide = shown(DOCS / "quick-start.md", "Put it in", "Talk")
+    readme = shown(ROOT / "README.md", "Install it in your own game")
+    guide = shown(DOCS / "quick-start.md", "Install", "Create a character and talk to it")
     assert len(readme) >= 3
     for language, marks, body in readme:
         assert any((language, marks) == b[:2] and b[2].startswith(body) for b in guide), body

@@ -1,1 +1,1 @@
-"""The demo world: a tavern quarter with three people who have minds of their own."""
+"""The demo world: a tavern quarter with three characters with assistants."""

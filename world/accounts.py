@@ -1,4 +1,4 @@
-"""The accounts of the demo, made without a prompt, and their characters until they are played."""
+"""Create the demo's accounts without a prompt, and keep unplayed characters outside."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ SUPERUSER_CHARACTER_ID = 1
 def ensure_player(environ: Mapping[str, str]) -> None:
     """Create the account that ``EVENNIA_PLAYER_USERNAME`` and ``EVENNIA_PLAYER_PASSWORD`` name.
 
-    Its character starts in the common room. An account that exists is left as it is.
+    Its character starts in the common room. An existing account stays unchanged.
     """
     name = environ.get("EVENNIA_PLAYER_USERNAME")
     password = environ.get("EVENNIA_PLAYER_PASSWORD")
@@ -28,13 +28,13 @@ def ensure_player(environ: Mapping[str, str]) -> None:
 
 
 def send_superuser_outside() -> None:
-    """Let nobody stand in the common room who is not played: Mira would never be alone."""
+    """Move the superuser's character out of the common room, so that Mira can be alone."""
     for character in ObjectDB.objects.filter(id=SUPERUSER_CHARACTER_ID):
         send_outside(character)
 
 
 def send_outside(character: Any) -> None:
-    """Keep a character out of the world until it is played, as Evennia does after a logout."""
+    """Move a character outside the world until somebody plays it, as after a logout."""
     if character.location and not character.sessions.count():
         character.db.prelogout_location = character.location
         character.location = None

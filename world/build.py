@@ -1,7 +1,7 @@
-"""Builds the quarter. Run again it changes nothing: what carries a piece's tag is there already.
+"""Build the quarter. A second run changes nothing: existing pieces are found by their tags.
 
-By hand, as a superuser in the game: ``py from world.build import build_world; build_world()``
-puts back what is missing.
+To restore missing pieces, type as the superuser in the game:
+``py from world.build import build_world; build_world()``
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ from world.prototypes import PEOPLE, ROOMS, TAG_CATEGORY, THINGS, piece
 COMMON_ROOM = "gull_common"
 LIMBO_ID = 2
 
-# Who and what is where: the prototype's key and the room's.
+# The room of each character and thing, by the keys of their prototypes.
 PLACES = {
     "gull_mira": "gull_common",
     "gull_hearth": "gull_common",
@@ -36,7 +36,7 @@ PLACES = {
     "gull_candle": "gull_chapel",
 }
 
-# From, to, the exit's name, its aliases.
+# Start, target, name and aliases of each exit.
 WAYS = [
     ("gull_common", "gull_quay", "quay", ("north", "n", "out", "door")),
     ("gull_quay", "gull_common", "gull", ("south", "s", "in", "tavern")),
@@ -54,7 +54,7 @@ WAYS = [
 
 
 def build_world() -> int:
-    """Build what is missing of the quarter; return how many pieces were made."""
+    """Build the missing pieces of the quarter; return how many."""
     before = ObjectDB.objects.count()
     refurnish_limbo()
     rooms = {item["prototype_key"]: found_or_spawned(item) for item in ROOMS}
@@ -66,10 +66,9 @@ def build_world() -> int:
 
 
 def refurnish_limbo() -> None:
-    """Make the common room of Evennia's Limbo, where every new character starts.
+    """Turn Evennia's Limbo, where every new character starts, into the common room.
 
-    Only of an untouched one: in a game that has made something else of room #2, the common room
-    is a new room.
+    If the game changed room #2 before, Limbo stays, and the common room is a new room.
     """
     limbo = ObjectDB.objects.filter(id=LIMBO_ID, db_key="Limbo").first()
     if limbo is None or find(COMMON_ROOM):
@@ -81,7 +80,7 @@ def refurnish_limbo() -> None:
 def found_or_spawned(
     prototype: dict[str, Any], location: Any = None, destination: Any = None
 ) -> Any:
-    """Return the piece of this prototype, made if need be, at ``location``."""
+    """Return the piece of this prototype; create it at ``location`` if it is missing."""
     present = find(prototype["prototype_key"])
     if present:
         return present
@@ -91,12 +90,12 @@ def found_or_spawned(
 
 
 def find(prototype_key: str) -> Any:
-    """Return the piece with this tag, wherever it was carried, or None."""
+    """Return the piece with this tag in any place, or None."""
     return next(iter(search_object_by_tag(key=prototype_key, category=TAG_CATEGORY)), None)
 
 
 def exit_prototype(start: str, end: str, name: str, aliases: tuple[str, ...]) -> dict[str, Any]:
-    """Describe the way between two rooms, by the rooms' keys."""
+    """Return the prototype of an exit between two rooms, by the rooms' keys."""
     return piece(f"{start}_to_{end}", name, "", aliases) | {
         "typeclass": "evennia.objects.objects.DefaultExit"
     }

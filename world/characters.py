@@ -6,4 +6,4 @@ from evennia_ai.assistant_character import SpeakerMixin
 
 
 class Character(SpeakerMixin, DefaultCharacter):
-    """A guest of the quarter. The mixin lets assistants hear raw words and who whispers to whom."""
+    """A player's character. The mixin passes raw words and whisper receivers to assistants."""

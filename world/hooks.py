@@ -1,7 +1,7 @@
-"""What happens in the demo when its server starts, for the first time and every time.
+"""The demo's start hooks: build the world once, and report when the server is ready.
 
-Evennia restarts the server once after the very first start. `READY_FILE` tells whoever started it
-(`make demo`, the end-to-end tests) when the server that stays is up: it holds that server's pid.
+Evennia restarts the server once after the very first start. `READY_FILE` holds the pid of the
+server that stays, so that `make demo` and the end-to-end tests know when it is ready.
 """
 
 import os
@@ -19,7 +19,7 @@ BUILT = "evennia_ai_demo_built"
 
 
 class Process:
-    """What this one server process knows of itself."""
+    """The state of this server process."""
 
     is_very_first = False
 
@@ -32,7 +32,7 @@ def at_initial_setup() -> None:
 
 
 def at_server_start() -> None:
-    """Make good what the first start could not do, and say that the server is up."""
+    """Build what the first start could not, and report that the server is ready."""
     if Process.is_very_first:
         return
     open_quarter()
@@ -43,13 +43,13 @@ def at_server_start() -> None:
 
 
 def at_server_stop() -> None:
-    """Take the sign down, if it is ours."""
+    """Delete the ready file, if this process wrote it."""
     if READY_FILE.exists() and READY_FILE.read_text() == str(os.getpid()):
         READY_FILE.unlink()
 
 
 def open_quarter() -> None:
-    """Build the world, once: what a builder deleted on purpose is not put back."""
+    """Build the world once; a piece that a builder deleted stays deleted."""
     if ServerConfig.objects.conf(BUILT):
         return
     logger.log_info(f"Demo world: {build_world()} new things built.")

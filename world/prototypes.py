@@ -1,7 +1,7 @@
-"""The quarter's rooms, people and things, as Evennia prototypes: `spawn gull_mug` makes a mug.
+"""Evennia prototypes of the quarter's rooms, characters and things, such as `spawn gull_mug`.
 
-Where each of them stands is `world.build`'s business. Every prototype carries a tag of its own key
-in the category `TAG_CATEGORY`, by which the builder finds what is there already.
+`world.build` places them. Each prototype has its own key as a tag in the category `TAG_CATEGORY`,
+so that `world.build` finds existing pieces.
 """
 
 from textwrap import dedent
@@ -20,7 +20,7 @@ def prose(text: str) -> str:
 
 
 def room(prototype_key: str, key: str, desc: str, aliases: tuple[str, ...] = ()) -> Prototype:
-    """Describe a room."""
+    """Return the prototype of a room."""
     return piece(prototype_key, key, desc, aliases) | {
         "typeclass": "evennia.objects.objects.DefaultRoom"
     }
@@ -29,9 +29,9 @@ def room(prototype_key: str, key: str, desc: str, aliases: tuple[str, ...] = ())
 def person(
     prototype_key: str, key: str, desc: str, persona: str, lore: dict[str, str]
 ) -> Prototype:
-    """Describe somebody with a mind: the Attribute ``ai_persona`` is all it takes.
+    """Return the prototype of a character with an assistant, attached by ``ai_persona``.
 
-    ``lore`` is what comes to mind when the talk touches it: a text for each title.
+    ``lore`` maps each title to the text that only this character knows.
     """
     pieces = [{"title": title, "text": prose(text)} for title, text in lore.items()]
     return piece(prototype_key, key, desc) | {
@@ -42,7 +42,7 @@ def person(
 
 
 def thing(prototype_key: str, key: str, desc: str, aliases: tuple[str, ...] = ()) -> Prototype:
-    """Describe something that can be picked up."""
+    """Return the prototype of a thing that characters can pick up."""
     return piece(prototype_key, key, desc, aliases) | {
         "typeclass": "evennia.objects.objects.DefaultObject"
     }

@@ -1,4 +1,4 @@
-"""All commands in one set, and the way into a game's own set."""
+"""The command set, and how it gets into a game's own command set."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ COMMANDS = (
 
 
 class AICmdSet(CmdSet):
-    """The commands of evennia_ai."""
+    """All commands of evennia_ai."""
 
     key = "EvenniaAI"
 
@@ -53,20 +53,18 @@ class AICmdSet(CmdSet):
 
 
 def add_to_characters() -> None:
-    """Add our commands to the game's characters, unless ``ADD_COMMANDS`` is off.
+    """Add the commands to the game's characters, unless ``ADD_COMMANDS`` is False.
 
-    To be called before any character is loaded: one that is has its commands already, and would
-    not get ours.
+    Call this before any character is loaded: a loaded character keeps the commands that it has.
     """
     if game_setting("ADD_COMMANDS", True):
         add_commands(class_from_module(settings.CMDSET_CHARACTER))
 
 
 def add_commands(cmdset_class: Any) -> None:
-    """Let a game's character commands hold ours, so that it need not edit its own files.
+    """Add `AICmdSet` to a game's command set, so that the game need not edit its files.
 
-    Wraps the class's ``at_cmdset_creation``; doing it twice changes nothing. The setting
-    ``AI_ASSISTANT["ADD_COMMANDS"] = False`` leaves it to the game to add `AICmdSet`.
+    Wraps the class's ``at_cmdset_creation``. A second call changes nothing.
     """
     original = cmdset_class.at_cmdset_creation
     if getattr(original, "adds_ai_commands", False):

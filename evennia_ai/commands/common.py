@@ -1,46 +1,74 @@
-"""What the commands share."""
+"""Base class of the commands, with the lookups and texts that several commands share."""
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterable, Sequence
 from typing import Any
 
 from evennia.commands.default.muxcommand import MuxCommand
+from evennia.objects.models import ObjectDB
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from evennia_ai.assistant_character import composed_path
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import AssistantError
 from evennia_ai.game.help_entries import HELP_CATEGORY
-from evennia_ai.game.texts import text
+from evennia_ai.game.texts import TEXTS, text
 from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.ports import GameScript, GameServices
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.reports import Page
 
+log = Logger()
+
+NAME_CHARS = 60
+ERROR_CHARS = 400
+
+Dialogue = Generator[Any, str, None]  # yields a question, or a pause in seconds
+Outcome = Dialogue | Deferred[Any] | None
+
 
 class UsageError(AssistantError):
-    """What was typed cannot be done. The text says what can."""
+    """What was typed cannot be done. The text says why, and what to type instead."""
 
 
 class AICommand(MuxCommand):
-    """A command whose errors are sentences for whoever typed it."""
+    """A command that shows every `AssistantError` to its caller as a sentence."""
 
     help_category = HELP_CATEGORY
+    switch_options: tuple[str, ...] = ()
+    switches: list[str]
 
-    def func(self) -> Any:
-        """Run the command and tell what was wrong with it."""
+    @property
+    def services(self) -> GameServices:
+        """The services that all assistants share; `func` checks that they were started."""
+        services: GameServices = AssistantScript.shared_services
+        return services
+
+    @property
+    def switch(self) -> str:
+        """The switch that was typed, or an empty string."""
+        return self.switches[0] if self.switches else ""
+
+    def func(self) -> Dialogue | None:
+        """Run the command; show the caller any error, now or later."""
         try:
-            unknown = [s for s in self.switches if s not in self.switch_options]
-            if unknown:
-                raise UsageError(self.explain_switch(clean_output(unknown[0], 40)))
+            self.check_switches()
             if AssistantScript.shared_services is None:
-                raise UsageError(self.explain_silence())
-            return self.run()
+                raise UsageError(self.explain_no_services())
+            outcome = self.run()
         except AssistantError as error:
             self.msg(str(error))
             return None
+        if isinstance(outcome, Deferred):
+            outcome.addErrback(self.tell_failure)
+            return None
+        return outcome and self.guard(outcome)
 
     def parse(self) -> None:
-        """Keep the switches that Evennia would drop, to tell of them ourselves."""
+        """Keep the unknown switches that Evennia would drop, so that `func` can name them."""
         options, self.switch_options = self.switch_options, ()
         try:
             super().parse()
@@ -48,78 +76,157 @@ class AICommand(MuxCommand):
             self.switch_options = options
         self.switches = [switch.lower() for switch in self.switches]
 
+    def check_switches(self) -> None:
+        """Raise UsageError for an unknown switch or for more than one."""
+        unknown = [switch for switch in self.switches if switch not in self.switch_options]
+        if unknown:
+            raise UsageError(self.explain_switch(clean_output(unknown[0], 40)))
+        if len(self.switches) > 1:
+            raise UsageError(f"Use one switch at a time. See |whelp {self.key}|n.")
+
     def explain_switch(self, unknown: str) -> str:
-        """What to tell whoever typed a switch that there is not."""
+        """Return the message about an unknown switch."""
         known = ", ".join(f"/{switch}" for switch in self.switch_options)
         if not known:
             return text("switch_none", switch=unknown, command=self.key)
         return text("switch_unknown", switch=unknown, known=known)
 
-    def explain_silence(self) -> str:
-        """What to tell where the service could not be started."""
+    def explain_no_services(self) -> str:
+        """Return the message for a server whose assistants could not be started."""
         if not self.caller.check_permstring("Builder"):
             return text("minds_off")
-        return f"{text('minds_off')} The server's log says what, and what to do: |wevennia -l|n."
+        return f"{text('minds_off')} The server log says what to do: |wevennia -l|n."
 
-    def run(self) -> Any:
-        """Do what was asked; raises `AssistantError`."""
-        raise NotImplementedError
+    def run(self) -> Outcome:
+        """Do what was typed. Raises AssistantError.
+
+        Returns a Deferred if the work continues later, and a generator if it asks a question.
+        """
+        return self.dispatch()
+
+    def dispatch(self, *args: Any) -> Outcome:
+        """Call ``do_<switch>``, or ``do_default`` if no switch was typed."""
+        outcome: Outcome = getattr(self, f"do_{self.switch or 'default'}")(*args)
+        return outcome
+
+    def guard(self, dialogue: Dialogue) -> Dialogue:
+        """Run a dialogue and show the caller its error, if it raises one."""
+        try:
+            yield from dialogue
+        except AssistantError as error:
+            self.msg(str(error))
+
+    def tell(self, lines: str | Sequence[str]) -> None:
+        """Show lines to the caller, whose session may have changed since they typed."""
+        self.caller.msg(lines if isinstance(lines, str) else "\n".join(lines))
 
     def tell_failure(self, failure: Failure) -> None:
-        """Tell what was wrong with a command that goes on after `run`."""
-        failure.trap(AssistantError)
-        self.msg(str(failure.value))
+        """Tell the caller why work that continued after `run` failed."""
+        if isinstance(failure.value, UsageError):
+            self.tell(str(failure.value))
+        elif isinstance(failure.value, AssistantError):
+            self.tell(self.explain_failure(clean_output(str(failure.value), ERROR_CHARS)))
+        elif not isinstance(failure.value, CancelledError):  # the server is stopping
+            log.failure("{command} failed", command=self.key, failure=failure)
+            self.tell(f"|w{self.key}|n failed because of a bug. The server log has the details.")
+
+    def explain_failure(self, reason: str) -> str:
+        """Return the message about an error that ended the work."""
+        return reason
+
+    def show_page(self, name: str, lines: Sequence[str], page: Page, word: str = "") -> None:
+        """Show lines and, below them, what to type for the next page.
+
+        ``name`` is the character's; ``word`` comes before the page number, if anything does.
+        """
+        typed = "/".join([self.key, *self.switches])
+        older = f" Older: |w{typed} {name} = {word}{page.number + 1}|n"
+        footer = f"|xPage {page.number} of {page.pages}, times in UTC.|n"
+        self.msg("\n".join([*lines, footer + (older if page.number < page.pages else "")]))
 
     def find_character(self, name: str) -> Any:
-        """The one character of this name, near first; raises UsageError with what is wrong."""
+        """Return the one character of this name, from this room first; raises UsageError."""
         if not name:
             raise UsageError(f"Which character? See |whelp {self.key}|n.")
         found = self.caller.search(name, quiet=True) or self.caller.search(
             name, quiet=True, global_search=True
         )
         if not found:
-            raise UsageError(f"There is nobody called '{clean_output(name, 60)}'.")
+            raise UsageError(
+                f"There is no character called '{clean_output(name, NAME_CHARS)}'. "
+                "Check the name, or use a number such as #12."
+            )
         if len(found) > 1:
             options = ", ".join(
                 f"{obj.get_display_name(self.caller)}({obj.dbref})" for obj in found
             )
-            raise UsageError(f"There are several: {options}. Use the number: {found[0].dbref}.")
+            raise UsageError(f"Several match: {options}. Use a number, such as {found[0].dbref}.")
         return found[0]
 
-    def find_assistant(self, name: str) -> Any:
-        """The assistant of a character; raises UsageError where it has none."""
+    def find_assistant(self, name: str) -> GameScript:
+        """Return the assistant of a character; raises UsageError if it has none."""
         character = self.find_character(name)
-        script = getattr(character, "assistant", None)
+        script: GameScript | None = getattr(character, "assistant", None)
         if script is None and character.scripts.has(SCRIPT_KEY):
             raise UsageError(
-                f"{character.key} has a mind but no ears: its typeclass was changed. "
-                f"|wtypeclass/force {character.key} = {composed_path(type(character).path)}|n "
-                "gives them back."
+                f"{character.key} has an assistant but does not hear: its typeclass was changed. "
+                f"To repair it: |wtypeclass/force {character.key} = "
+                f"{composed_path(type(character).path)}|n"
             )
         if script is None:
             raise UsageError(
-                f"{character.key} has no assistant. |waisetup {character.key} = <persona>|n gives "
-                "it one."
+                f"{character.key} has no assistant. To attach one: |waisetup {character.key} = "
+                "<persona>|n"
             )
         return script
 
+    def find_editable(self, name: str) -> GameScript:
+        """Return the assistant of a character that the caller may edit; raises UsageError."""
+        script = self.find_assistant(name)
+        self.ensure_may_edit(script.character)
+        return script
+
+    def ensure_may_edit(self, character: Any) -> None:
+        """Raise UsageError if Evennia's locks do not let the caller edit a character."""
+        if not (character.access(self.caller, "edit") or character.access(self.caller, "control")):
+            raise UsageError(
+                f"You may not change {character.get_display_name(self.caller)}: "
+                "its edit and control locks do not let you. Ask an admin."
+            )
+
 
 def page_number(text: str | None) -> int:
-    """The page that was asked for, 1 where none was; raises UsageError."""
+    """Return the page number that was typed, or 1 if none was; raises UsageError."""
     if not text or not text.strip():
         return 1
     if not text.strip().isdigit() or not 0 < int(text) < 10**9:
-        raise UsageError(f"'{clean_output(text, 20)}' is no page number: try 1.")
+        raise UsageError(f"'{clean_output(text, 20)}' is no number. Use a whole number from 1.")
     return int(text)
 
 
-def page_footer(page: Page, typed: str) -> str:
-    """Where one is, and how to go on: what to type before the next page's number."""
-    older = f" Older: |w{typed}{page.number + 1}|n" if page.number < page.pages else ""
-    return f"|xPage {page.number} of {page.pages}, times in UTC.|n{older}"
+def is_yes(answer: str) -> bool:
+    """Return True for a yes, in the player's language or in English."""
+    return answer.strip().lower() in f"{text('forget_yes')} {TEXTS['forget_yes']}".lower().split()
 
 
-def all_assistants() -> list[AssistantScript]:
-    """Every assistant of the game, by the character's name."""
+def number_of(dbref: str) -> int:
+    """Return the number in a dbref."""
+    return int(dbref.lstrip("#"))
+
+
+def names_of(dbrefs: Iterable[str]) -> dict[str, str]:
+    """Return the names of objects by dbref, without those that are deleted. One query."""
+    rows = ObjectDB.objects.filter(id__in=[number_of(dbref) for dbref in dbrefs])
+    return {f"#{number}": key for number, key in rows.values_list("id", "db_key")}
+
+
+def list_names(dbrefs: Sequence[str]) -> str:
+    """Return the names of objects with commas; a deleted one keeps its number."""
+    names = names_of(dbrefs)
+    return ", ".join(names.get(dbref, dbref) for dbref in dbrefs) or "nobody"
+
+
+def all_assistants() -> list[GameScript]:
+    """Return every assistant of the game, sorted by its character's name."""
     scripts = AssistantScript.objects.filter_family(db_key=SCRIPT_KEY).exclude(db_obj=None)
     return sorted(scripts, key=lambda script: script.obj.key.lower())

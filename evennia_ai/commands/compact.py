@@ -1,16 +1,15 @@
-"""``aicompact``: sum old talk up by hand, look before it, and take it back."""
+"""``aicompact``: compact a conversation by hand, preview that, and undo it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from twisted.internet.defer import Deferred
-from twisted.python.failure import Failure
 
 from evennia_ai.commands.common import AICommand, UsageError
-from evennia_ai.errors import AssistantError
 from evennia_ai.policy.compaction.plan import Skip
 from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.ports import GameScript
 from evennia_ai.sleep.compaction.compact import CHANGED, preview
 from evennia_ai.sleep.compaction.journal_summary import undo_compaction
 from evennia_ai.sleep.compaction.request import MANUAL, CompactionRequest
@@ -21,7 +20,7 @@ MOST_KEPT = 10_000
 
 class CmdAICompact(AICommand):
     """
-    sum up the old talk of an assistant, so that its context has room
+    replace old messages by a summary, so that the context window has room
 
     Usage:
       aicompact <character> [= <what to keep above all>]
@@ -29,95 +28,97 @@ class CmdAICompact(AICommand):
       aicompact/dry <character>
       aicompact/undo <character>
 
-    Old talk goes out of the model's view and a summary stands in its place. The
-    log keeps every word: |waihistory|n shows it as before, and an undo brings it
-    back into view. It happens by itself when the context fills.
+    A compaction replaces the oldest messages in the prompt by a summary. The log
+    keeps every message: |waihistory|n shows them as before. The assistant does
+    this by itself when its context window is nearly full.
 
     Switches:
-      keep - keep so many of the newest messages word for word, for this once
-      dry  - only tell what would be done
-      undo - take the last compaction back; again, the one before it
+      keep - keep this number of the newest messages word for word, this time
+      dry  - show what a compaction would do, and change nothing
+      undo - undo the last compaction; repeat it to undo the one before
     """
 
     key = "aicompact"
     locks = "cmd:perm(Admin)"
     switch_options = ("keep", "dry", "undo")
 
-    def run(self) -> Any:
-        """Dispatch by switch."""
-        if len(self.switches) > 1:
-            raise UsageError("One switch at a time, please. See |whelp aicompact|n.")
-        if "undo" in self.switches:
-            return self.undo()
-        order = self.read_order()
-        script = self.find_assistant(self.lhs.partition("/")[0].strip())
-        if "dry" in self.switches:
-            return self.tell_plan(script, order)
-        return self.compact(script, order)
+    def do_default(self) -> Deferred[None]:
+        """Compact, and report the result when it is done."""
+        request = self.read_request()
+        script = self.find_named()
+        running: Deferred[dict[str, Any]] = script.compact(request)
+        self.msg(f"{script.character_name} is being compacted ...")
+        return running.addCallback(lambda result: self.msg(describe(result)))
 
-    def read_order(self) -> CompactionRequest:
-        """What was asked for; raises UsageError."""
+    do_keep = do_default
+
+    def do_dry(self) -> None:
+        """Say what a compaction would do now."""
+        request = self.read_request()
+        script = self.find_named()
+        use, plan = measure_context(script), preview(script, request)
+        name = script.character_name
+        size = f"{use.used:,} of {use.window:,} tokens"
+        fill = f"{name}'s context window is {use.ratio:.0%} full ({size})."
+        if isinstance(plan, Skip):
+            self.msg(f"{fill} A compaction would change nothing: {plan.reason}.")
+            return
+        kept = len(script.conversation.current.messages) - plan.cut
+        self.msg(
+            f"{fill} {plan.cut} messages would be summarised, the newest {kept} "
+            f"({plan.kept_tokens:,} tokens) would stay. Nothing was changed."
+        )
+
+    def do_undo(self) -> None:
+        """Undo the last compaction."""
+        script = self.find_assistant(self.lhs)
+        undone = undo_compaction(script)
+        if undone is None:
+            raise UsageError(f"{script.character_name} has no compaction to undo.")
+        use = measure_context(script)
+        self.msg(
+            f"The compaction of {undone.compacted_count} messages is undone. "
+            f"The context window is {use.ratio:.0%} full now."
+        )
+        if use.ratio >= script.config.compact_emergency_threshold:
+            self.msg(
+                f"{script.character_name} will compact again at its next tick. To prevent that: "
+                f"|waistop {script.character_name}|n"
+            )
+
+    def find_named(self) -> GameScript:
+        """Return the assistant before the slash; raises UsageError."""
+        return self.find_assistant(self.lhs.partition("/")[0].strip())
+
+    def read_request(self) -> CompactionRequest:
+        """Return the compaction that was asked for; raises UsageError."""
         keep = None
-        if "keep" in self.switches:
+        if self.switch == "keep":
             number = self.lhs.partition("/")[2].strip()
             if not number.isdigit() or int(number) > MOST_KEPT:
-                raise UsageError("How many? |waicompact/keep <character>/<number>|n, such as 10.")
+                raise UsageError(
+                    "How many messages? |waicompact/keep <character>/<number>|n, with a number "
+                    f"from 0 to {MOST_KEPT:,}."
+                )
             keep = int(number)
         focus = clean_output(self.rhs or "", 300) or None
         return CompactionRequest(MANUAL, force=True, focus=focus, keep_recent=keep)
 
-    def tell_plan(self, script: Any, order: CompactionRequest) -> None:
-        """What a compaction would do now."""
-        use, plan = measure_context(script), preview(script, order)
-        name = script.character_name
-        fill = f"{name}'s context is filled to {use.ratio:.0%} ({use.used:,} of {use.window:,})."
-        if isinstance(plan, Skip):
-            self.msg(f"{fill} Nothing would be done: {plan.reason}.")
-            return
-        kept = len(script.conversation.current.messages) - plan.cut
-        self.msg(
-            f"{fill} {plan.cut} messages would be summed up, the newest {kept} "
-            f"({plan.kept_tokens:,} tokens) would stay. Nothing was done."
-        )
+    def explain_failure(self, reason: str) -> str:
+        """Return why nothing was compacted."""
+        return f"Nothing was changed: {reason}"
 
-    def compact(self, script: Any, order: CompactionRequest) -> None:
-        """Compact, and tell how it went when it has."""
-        running: Deferred[dict[str, Any]] = script.compact(order)
-        self.msg(f"{script.character_name} sums up the old talk ...")
-        running.addCallbacks(self.tell_result, self.tell_failure)
 
-    def tell_result(self, result: dict[str, Any]) -> None:
-        """How it went."""
-        if result.get("skipped"):
-            self.msg(f"Nothing was done: {result['reason']}.")
-        elif result.get("error") == CHANGED:
-            self.msg("The talk was changed meanwhile, so nothing was done. Please try again.")
-        elif not result["success"]:
-            self.msg(
-                "No usable summary came of it, so everything stays as it is. See |waistatus|n."
-            )
-        else:
-            self.msg(
-                f"Done ({result['rung']}): {result['compacted_messages']} messages summed up, "
-                f"{result['preserved_messages']} kept; {result['original_tokens']:,} tokens "
-                f"before, {result['new_tokens']:,} now. |waicompact/undo|n takes it back."
-            )
-
-    def tell_failure(self, failure: Failure) -> None:
-        """What stood in the way."""
-        failure.trap(AssistantError)
-        self.msg(f"Nothing was done: {clean_output(str(failure.value), 300)}")
-
-    def undo(self) -> None:
-        """Take the last compaction back."""
-        script = self.find_assistant(self.lhs)
-        undone = undo_compaction(script)
-        if undone is None:
-            raise UsageError(f"{script.character_name} has no compaction to take back.")
-        use = measure_context(script)
-        self.msg(
-            f"The compaction of {undone.compacted_count} messages is taken back. "
-            f"The context is filled to {use.ratio:.0%} now."
-        )
-        if use.ratio >= script.config.compact_emergency_threshold:
-            self.msg("At its next tick it will compact again: |waistop|n it to prevent that.")
+def describe(result: dict[str, Any]) -> str:
+    """Return a compaction's result as a sentence."""
+    if result.get("skipped"):
+        return f"Nothing was changed: {result['reason']}."
+    if result.get("error") == CHANGED:
+        return "The conversation changed meanwhile, so nothing was compacted. Try again."
+    if not result["success"]:
+        return "The model produced no usable summary, so nothing was changed. See |waistatus|n."
+    return (
+        f"Done ({result['rung']}): {result['compacted_messages']} messages summarised, "
+        f"{result['preserved_messages']} kept; {result['original_tokens']:,} tokens "
+        f"before, {result['new_tokens']:,} now. To undo it: |waicompact/undo|n"
+    )

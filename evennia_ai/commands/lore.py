@@ -1,13 +1,11 @@
-"""``ailore``: what characters know of the world."""
+"""``ailore``: write and list what characters know about the world."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from evennia.objects.models import ObjectDB
 
-from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.policy.conversation.lore import (
     EVERYBODY,
@@ -25,7 +23,7 @@ ROOM_NUMBER = re.compile(r"room:#?(\d{1,18})")
 
 class CmdAILore(AICommand):
     """
-    write down what characters with minds know of the world
+    write down what assistants know about the world
 
     Usage:
       ailore
@@ -34,16 +32,18 @@ class CmdAILore(AICommand):
       ailore/delete <title>
       ailore/for <character> [= <words>]
 
-    Switches:
-      set    - write a piece, in place of one of the same title
-      delete - take a piece away; shows how to write it again
-      for    - what a character knows; with words, what of it would come to
-               its mind if somebody said them
+    Without a switch: all entries, or one of them in full.
 
-    Scopes say who knows a piece: all (the default), tag:<tag>,
+    Switches:
+      set    - write an entry; it replaces the one with the same title
+      delete - delete an entry, and show how to write it again
+      for    - list what a character knows; with words, what of it the prompt
+               would hold if somebody said them
+
+    Scopes say who knows an entry: all (the default), tag:<tag>,
     faction:<name> (a tag of the category "faction") and room:<tag>, room:#12
-    or room:here; one of several is enough. quest:<flag> says who may hear it:
-    everybody present must have that tag, in the category "quest".
+    or room:here. One matching scope is enough. quest:<flag> says who may hear
+    it: everybody present must have that tag, in the category "quest".
 
     Examples:
       ailore/set The north gate : faction:guard, room:tower = Hanno built it.
@@ -54,77 +54,67 @@ class CmdAILore(AICommand):
     locks = "cmd:perm(Builder)"
     switch_options = ("set", "delete", "for")
 
-    @property
-    def shelf(self) -> Any:
-        """Where lore is kept."""
-        return AssistantScript.shared_services.lore
-
-    def run(self) -> None:
-        """Dispatch by switch."""
-        if len(self.switches) > 1:
-            raise UsageError("One switch at a time, please. See |whelp ailore|n.")
-        if self.switches:
-            getattr(self, f"do_{self.switches[0]}")()
-        elif self.args.strip():
-            self.show(self.args.strip())
-        else:
-            self.do_list()
-
-    def do_list(self) -> None:
-        """Every piece, a line each."""
-        lines = [entry_line(entry) for entry in self.shelf.entries()]
-        self.msg("\n".join(lines) or "There is no lore yet. |whelp ailore|n tells how to write it.")
-
-    def show(self, title: str) -> None:
-        """One piece, whole."""
-        entry = self.find(title)
-        scopes = ", ".join(entry.scopes)
-        self.msg(f"|w{clean_output(entry.title)}|n ({scopes})\n{clean_output(entry.text)}")
+    def do_default(self) -> None:
+        """List all entries; with a title show one."""
+        title = self.args.strip()
+        if title:
+            entry = self.find(title)
+            scopes = ", ".join(entry.scopes)
+            self.msg(f"|w{clean_output(entry.title)}|n ({scopes})\n{clean_output(entry.text)}")
+            return
+        lines = [entry_line(entry) for entry in self.services.lore.entries()]
+        self.msg("\n".join(lines) or "There is no lore yet. |whelp ailore|n says how to write it.")
 
     def find(self, title: str) -> LoreEntry:
-        """The piece of a title; raises UsageError."""
-        entry = self.shelf.find(title)
+        """Return the entry with a title; raises UsageError."""
+        entry: LoreEntry | None = self.services.lore.find(title)
         if entry is None:
-            raise UsageError(f"There is no lore called '{clean_output(title, 60)}'.")
+            raise UsageError(
+                f"There is no lore called '{clean_output(title, 60)}'. |wailore|n lists all."
+            )
         return entry
 
     def do_set(self) -> None:
-        """Write a piece."""
+        """Write an entry, and show the one that it replaces."""
         title, _, scopes = self.lhs.partition(":")
         if not title.strip() or not self.rhs:
             raise UsageError("Usage: ailore/set <title> [: <scope>, <scope> ...] = <text>")
         written = scopes.split(",") if scopes.strip() else [EVERYBODY]
         checked = tuple(self.check_scope(scope) for scope in written)
         entry = LoreEntry(title.strip(), self.rhs.strip(), checked)
-        before = self.shelf.find(entry.title)
-        self.shelf.write(entry)
-        self.msg(f"Written down: {entry_line(entry)}")
+        before = self.services.lore.find(entry.title)
+        self.services.lore.write(entry)
+        self.msg(f"Written: {entry_line(entry)}")
         if before:
-            self.msg(f"It was: {as_typed(before)}")
+            self.msg(f"It replaces: {as_typed(before)}")
 
     def check_scope(self, written: str) -> str:
-        """A scope in its normal form, a room as its tag or number; raises AssistantError."""
+        """Return a scope in its normal form, a room as its tag or number; raises AssistantError."""
         scope = check_scope(written)
         if scope == HERE:
             if self.caller.location is None:
-                raise UsageError("You are nowhere: name the room by its number or a tag.")
+                raise UsageError("You are in no room. Name the room by its number or by a tag.")
             return f"room:{self.caller.location.dbref}"
         number = ROOM_NUMBER.fullmatch(scope)
         if number is None:
             return scope
         if not ObjectDB.objects.filter(id=number[1], db_location=None).exists():
-            raise UsageError(f"There is no room #{number[1]}. |wroom:here|n is where you are.")
+            raise UsageError(
+                f"There is no room #{number[1]}. For the room you are in, use |wroom:here|n."
+            )
         return f"room:#{number[1]}"
 
     def do_delete(self) -> None:
-        """Take a piece away."""
+        """Delete an entry."""
         entry = self.find(self.args.strip())
-        if not self.shelf.remove(entry.title):
-            raise UsageError(f"'{entry.title}' stands in a module of the game: take it out there.")
-        self.msg(f"Taken away. To write it again: {as_typed(entry)}")
+        if not self.services.lore.remove(entry.title):
+            raise UsageError(
+                f"'{entry.title}' comes from a module in LORE: delete it in that module."
+            )
+        self.msg(f"Deleted. To write it again: {as_typed(entry)}")
 
     def do_for(self) -> None:
-        """What a character knows, or what would come to its mind."""
+        """List the lore that a character knows, or would recall for some words."""
         script = self.find_assistant(self.lhs)
         audience = frozenset({self.caller.dbref})
         entries, labels = script.services.world.lore(script.character, audience)
@@ -133,11 +123,11 @@ class CmdAILore(AICommand):
         else:
             known = [entry for entry in entries if is_known(entry, labels)]
         lines = [entry_line(entry) for entry in known]
-        self.msg("\n".join(lines) or f"Nothing would come to {script.character_name}'s mind.")
+        self.msg("\n".join(lines) or f"{script.character_name} knows no lore for this.")
 
 
 def entry_line(entry: LoreEntry) -> str:
-    """A piece on one line."""
+    """Return an entry on one line."""
     scopes = clean_output(", ".join(entry.scopes), 60)
     return (
         f"|w{clean_output(entry.title, 60)}|n |x({scopes})|n {clean_output(entry.text, LINE_CHARS)}"
@@ -145,6 +135,6 @@ def entry_line(entry: LoreEntry) -> str:
 
 
 def as_typed(entry: LoreEntry) -> str:
-    """The command that writes a piece."""
+    """Return the command that writes an entry."""
     scopes = ", ".join(entry.scopes)
     return clean_output(f"ailore/set {entry.title} : {scopes} = {entry.text}")

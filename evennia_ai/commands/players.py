@@ -1,9 +1,8 @@
-"""What players may type: to be forgotten, and to be left alone."""
+"""Commands for players: ``aiforget`` deletes what they said, ``mute`` silences a character."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,7 @@ from evennia.objects.models import ObjectDB
 from evennia.utils import logger
 
 from evennia_ai.assistant_script import AssistantScript
-from evennia_ai.commands.common import AICommand, UsageError
+from evennia_ai.commands.common import AICommand, Dialogue, UsageError, is_yes, names_of, number_of
 from evennia_ai.game.perception import find_named
 from evennia_ai.game.texts import TEXTS, text
 from evennia_ai.policy.sanitize import clean_output
@@ -25,30 +24,29 @@ FOR_ADMINS = """
 For admins:
   aiforget <name or #number>
 
-The same for somebody else, who may be offline or deleted: the logs know
-everybody by the name he had and by his number."""
+Does the same for another player. They may be offline or deleted: the logs
+keep their last name and their number."""
 
 
 class PlayersCommand(AICommand):
-    """A command whose help, too, stands in `texts`."""
+    """A command whose help a game can reword and translate."""
 
-    switch_options = ()
     help_text = ""
 
     def get_help(self, caller: Any, cmdset: Any) -> str:
-        """The help in the game's own words or translated."""
+        """Return the help in the game's own words, or translated."""
         return text(self.help_text)
 
 
 @dataclass(frozen=True)
 class Speaker:
-    """Who is to be forgotten: whoever typed the command, unless there is a name."""
+    """Whose words are to be forgotten: the caller's, if the name is empty."""
 
     dbref: str
     name: str = ""
 
     def line(self, key: str, **values: Any) -> str:
-        """A line about him, or to him."""
+        """Return a line to the caller about themselves, or about the named speaker."""
         return text(f"{key}_of", name=self.name, **values) if self.name else text(key, **values)
 
 
@@ -60,17 +58,17 @@ class CmdForgetMe(PlayersCommand):
     help_text = "help_forget"
 
     def get_help(self, caller: Any, cmdset: Any) -> str:
-        """Admins can do more."""
+        """Return the help, for admins with what only they can do."""
         more = FOR_ADMINS if self.access(caller, "others") else ""
         return super().get_help(caller, cmdset) + "\n" + more
 
-    def run(self) -> Generator[Any, str, None]:
+    def run(self) -> Dialogue:
         """Ask, then delete."""
         who = self.args.strip()
         return self.dialogue(self.find_speaker(who) if who else Speaker(self.caller.dbref))
 
-    def dialogue(self, speaker: Speaker) -> Generator[Any, str, None]:
-        """Ask, then delete chunk by chunk, so that nobody notices."""
+    def dialogue(self, speaker: Speaker) -> Dialogue:
+        """Ask, then delete in chunks with pauses, so that the server stays responsive."""
         dbref = speaker.dbref
         count = count_traces(dbref)
         if not count and not assistants_who_know(dbref):
@@ -92,35 +90,30 @@ class CmdForgetMe(PlayersCommand):
         self.msg(text("forget_done"))
 
     def find_speaker(self, who: str) -> Speaker:
-        """Whom an admin means; raises UsageError."""
+        """Return the speaker whom an admin named; raises UsageError."""
         if not self.access(self.caller, "others"):
             raise UsageError(text("forget_only_own"))
         shown = clean_output(who, 60)
         if NUMBER.fullmatch(who):
             if not name_of(who):
-                raise UsageError(f"There is nothing {shown}, and nobody ever heard it speak.")
+                raise UsageError(f"There is no object {shown}, and no assistant ever heard it.")
             return Speaker(who, name_of(who))
         found = objects_called(who) | speakers_named(who)
-        # Of several of one name, those who never spoke near a mind are not meant.
+        # Of several of one name, those who never spoke near an assistant are not meant.
         candidates = sorted(speakers_among(found) or found, key=number_of)
         if not candidates:
             raise UsageError(
-                f"There is nobody called '{shown}', and no character with a mind ever heard of "
-                "one. A number will do, too: |waiforget #12|n."
+                f"There is nobody called '{shown}', and no assistant ever heard anybody of that "
+                "name. You can also use a number: |waiforget #12|n."
             )
         if len(candidates) > 1:
-            options = ", ".join(f"{name_of(dbref)} ({about(dbref)})" for dbref in candidates)
-            raise UsageError(f"There are several: {options}. Use the number.")
+            options = ", ".join(map(describe, candidates))
+            raise UsageError(f"Several match: {options}. Use the number.")
         return Speaker(candidates[0], name_of(candidates[0]))
 
 
-def is_yes(answer: str) -> bool:
-    """True for a yes, in the player's language or in English."""
-    return answer.strip().lower() in f"{text('forget_yes')} {TEXTS['forget_yes']}".lower().split()
-
-
 def objects_called(name: str) -> frozenset[str]:
-    """Dbrefs of the objects of a name, and of the characters of a player of that name."""
+    """Return the dbrefs of the objects of a name, and of the characters of an account of it."""
     found = list(ObjectDB.objects.filter(db_key__iexact=name))
     for account in AccountDB.objects.filter(username__iexact=name):
         found += [character for character in account.characters if character]
@@ -128,20 +121,14 @@ def objects_called(name: str) -> frozenset[str]:
 
 
 def name_of(dbref: str) -> str:
-    """The name of somebody, or the one he was last heard under; empty where there is neither."""
-    living = ObjectDB.objects.filter(id=number_of(dbref)).first()
-    return clean_output(living.key if living else last_name_of(dbref), 60)
+    """Return the name of an object, or the last one in the logs; empty if neither is known."""
+    return clean_output(names_of([dbref]).get(dbref) or last_name_of(dbref), 60)
 
 
-def about(dbref: str) -> str:
-    """What tells one from another of the same name."""
-    gone = "" if ObjectDB.objects.filter(id=number_of(dbref)).exists() else ", deleted"
-    return f"{dbref}{gone}, {count_traces(dbref)} lines"
-
-
-def number_of(dbref: str) -> int:
-    """The number in a dbref."""
-    return int(dbref.lstrip("#"))
+def describe(dbref: str) -> str:
+    """Return a speaker with what tells them from others of the same name."""
+    gone = "" if names_of([dbref]) else ", deleted"
+    return f"{name_of(dbref)} ({dbref}{gone}, {count_traces(dbref)} lines)"
 
 
 class CmdMute(PlayersCommand):
@@ -153,32 +140,28 @@ class CmdMute(PlayersCommand):
     help_text = "help_mute"
 
     def run(self) -> None:
-        """Mute, or end it."""
+        """Mute a character, or end that; without a name list those who are muted."""
         if not hasattr(self.caller, "muted_assistants"):
             raise UsageError(text("mute_unable"))
-        if not self.args.strip():
-            self.show()
-            return
-        target = self.find_target(self.args.strip())
-        muted = self.caller.toggle_mute(target.dbref)
-        self.msg(text("mute_on" if muted else "mute_off", name=target.key))
-
-    def show(self) -> None:
-        """Whom the caller muted."""
-        muted = self.muted_characters()
-        names = ", ".join(obj.key for obj in muted)
-        self.msg(text("mute_list", names=names) if names else text("mute_none"))
+        name = self.args.strip()
+        if name:
+            target = self.find_target(name)
+            muted = self.caller.toggle_mute(target.dbref)
+            self.msg(text("mute_on" if muted else "mute_off", name=target.key))
+        else:
+            names = ", ".join(obj.key for obj in self.muted_characters())
+            self.msg(text("mute_list", names=names) if names else text("mute_none"))
 
     def muted_characters(self) -> list[Any]:
-        """The characters the caller muted, as far as they still exist."""
+        """Return the characters that the caller muted and that still exist."""
         ids = [number_of(dbref) for dbref in self.caller.muted_assistants]
         return list(ObjectDB.objects.filter(id__in=ids))
 
     def find_target(self, name: str) -> Any:
-        """A character with a mind, here or among those muted; raises UsageError."""
+        """Return a character with an assistant, here or muted; raises UsageError."""
         here = self.caller.location.contents if self.caller.location else []
-        minds = [obj for obj in here if getattr(obj, "assistant", None)]
-        target = find_named(name, [*minds, *self.muted_characters()], self.caller)
+        characters = [obj for obj in here if getattr(obj, "assistant", None)]
+        target = find_named(name, [*characters, *self.muted_characters()], self.caller)
         if target is None:
             raise UsageError(text("mute_unknown", name=clean_output(name, 60)))
         return target

@@ -1,38 +1,34 @@
-"""``aipurge``: delete what retention has no room for, now; or look at it first."""
+"""``aipurge``: delete the log rows that are over the retention limits, or count them."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 from evennia.utils.evtable import EvTable
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.python.failure import Failure
 
-from evennia_ai.assistant_script import AssistantScript
-from evennia_ai.commands.common import AICommand
-from evennia_ai.commands.players import is_yes
-from evennia_ai.errors import AssistantError
-from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.commands.common import AICommand, Dialogue, Outcome, is_yes
+from evennia_ai.ports import GameScript, LogRetention
 from evennia_ai.store.purge import Report
 
 
 class CmdAIPurge(AICommand):
     """
-    delete old rows of the assistants' logs
+    delete old rows from the logs of the assistants
 
     Usage:
       aipurge [<character>]
       aipurge/dry [<character>]
 
-    Deletes for ever what the game's setting RETENTION has no room for, of one
-    assistant or of all. Where that is set, it happens once a day by itself.
-    What is in use stays, however old: what a model has in view or would have
-    after two undos, what waits for an answer, and what |waiforget|n needs to
-    find all that there is of somebody.
+    Deletes for ever the rows that are over the limits of the game's setting
+    RETENTION: those of one assistant, or of all. If RETENTION is set, the game
+    also does this by itself once a day. Rows in use stay, however old they are:
+    what a prompt holds or would hold after two undos, what waits for an answer,
+    and what |waiforget|n needs to find everything about a player.
 
     Switches:
-      dry - only tell how much would go, and why some of it would not
+      dry - count what would be deleted, and say why other rows would stay
     """
 
     key = "aipurge"
@@ -40,81 +36,80 @@ class CmdAIPurge(AICommand):
     switch_options = ("dry",)
 
     @property
-    def keeper(self) -> Any:
-        """What purges."""
-        return AssistantScript.shared_services.log_retention
+    def retention(self) -> LogRetention:
+        """The service that purges the logs."""
+        return self.services.log_retention
 
-    def run(self) -> Any:
+    def run(self) -> Outcome:
         """Dispatch by switch."""
         name = self.args.strip()
         script = self.find_assistant(name) if name else None
-        self.keeper.check()
-        if "dry" not in self.switches:
-            return self.dialogue(script)
-        self.watch(self.keeper.preview(script and script.id), "Counting ...", self.tell_plan)
-        return None
+        self.retention.check()
+        return self.dispatch(script)
 
-    def dialogue(self, script: Any) -> Generator[str, str, None]:
+    def do_dry(self, script: GameScript | None) -> Deferred[None]:
+        """Count what a purge would delete."""
+        self.msg("Counting ...")
+        counting: Deferred[Report] = self.retention.preview(script.id if script else None)
+        return counting.addCallback(self.tell_plan)
+
+    def do_default(self, script: GameScript) -> Dialogue:
         """Ask, then purge."""
         whose = f"{script.character_name}'s logs" if script else "the logs of all assistants"
-        limits = ", ".join(f"{table} {limit}" for table, limit in self.keeper.retention.items())
+        limits = ", ".join(f"{table} {limit}" for table, limit in self.retention.retention.items())
         answer = yield (
-            f"This deletes from {whose}, for ever and without an undo, what is over a limit and "
-            f"not in use. Kept are: {limits}. |waipurge/dry|n tells how much would go. Go on? "
+            f"This deletes rows from {whose}, for ever and without an undo: those over a limit "
+            f"and not in use. Limits: {limits}. |waipurge/dry|n counts them first. Go on? "
             "yes/[no]"
         )
         if not is_yes(answer):
             self.msg("Nothing was deleted.")
             return
-        try:
-            purging = self.keeper.purge(script and script.id, self.tell_progress)
-        except AssistantError as error:
-            self.msg(str(error))
-            return
-        self.watch(purging, "Deleting ...", self.tell_result)
-
-    def watch(self, work: Deferred[Report], beginning: str, tell: Any) -> None:
-        """Tell that something begins, and how it ended."""
-        self.msg(beginning)
-        work.addCallback(tell).addErrback(self.tell_failure)
+        purging = self.retention.purge(script.id if script else None, self.tell_progress)
+        self.msg("Deleting ...")
+        purging.addCallback(self.tell_result).addErrback(self.tell_failure)
 
     def tell_progress(self, rows: int) -> None:
-        """How far it is."""
-        self.msg(f"{rows:,} rows are deleted ...")
+        """Say how many rows are deleted so far."""
+        self.msg(f"{rows:,} rows deleted ...")
 
     def tell_result(self, report: Report) -> None:
-        """What was deleted."""
+        """Say what was deleted, and how much stays."""
         gone = ", ".join(f"{table} {tally.gone:,}" for table, tally in report.items() if tally.gone)
         kept = sum(tally.kept.total() for tally in report.values())
         self.msg(
-            f"Done. Rows deleted: {gone or 'none'}. Rows over a limit that stay, in use: {kept:,}."
+            f"Done. Rows deleted: {gone or 'none'}. "
+            f"Rows over a limit that stay because they are in use: {kept:,}."
         )
 
     def tell_plan(self, report: Report) -> None:
-        """What would be deleted, and what would stay all the same."""
+        """Show what a purge would delete and what would stay, with the reasons."""
         table = EvTable(
-            "Table", "Kept", "Rows", "Would go", "In use", border="header", pad_left=0
+            "Table", "Limit", "Rows", "Would go", "In use", border="header", pad_left=0
         )  # fmt: skip
         for name, tally in report.items():
-            limit, kept = str(self.keeper.retention[name]), tally.kept.total()
+            limit, kept = str(self.retention.retention[name]), tally.kept.total()
             table.add_row(name, limit, *(f"{n:,}" for n in (tally.rows, tally.gone, kept)))
         self.msg("\n".join([str(table), *reasons(report), "Nothing was deleted."]))
 
     def tell_failure(self, failure: Failure) -> None:
-        """What stood in the way."""
+        """Say that the work ended early, and what became of the rows."""
         if isinstance(failure.value, CancelledError):
-            self.msg("The server goes down: the rest stays for the next time.")
-            return
-        failure.trap(AssistantError)
-        self.msg(
-            f"Broken off: {clean_output(str(failure.value), 300)} What is deleted by now is gone, "
-            "the rest is as it was. Try again in a moment."
+            self.msg("The server is stopping: the other rows stay until the next purge.")
+        else:
+            super().tell_failure(failure)
+
+    def explain_failure(self, reason: str) -> str:
+        """Return why the work ended early, and what to do."""
+        return (
+            f"Stopped early: {reason} The rows deleted so far are gone; the others are unchanged. "
+            "Try again in a moment."
         )
 
 
 def reasons(report: Report) -> Iterator[str]:
-    """A line for each table of which something is over a limit and stays."""
+    """Yield a line for each table in which rows over a limit stay."""
     for table, tally in report.items():
         if tally.kept:
             why = "; ".join(f"{count:,} {reason}" for reason, count in tally.kept.most_common())
-            yield f"In use of {table}: {why}."
+            yield f"In use in {table}: {why}."

@@ -1,9 +1,8 @@
-"""``aisetup``: give a character a mind, tune it, take it away."""
+"""``aisetup``: attach an assistant to a character, set it up, and delete it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Mapping
 from typing import Any
 
 from django.conf import settings
@@ -19,17 +18,18 @@ from evennia_ai.assistant_character import (
     path_with_mixin,
     remove_assistant_mixin,
 )
-from evennia_ai.assistant_script import AssistantScript
-from evennia_ai.commands.common import AICommand, UsageError, all_assistants
+from evennia_ai.commands.common import AICommand, Dialogue, UsageError, all_assistants, is_yes
+from evennia_ai.commands.persona import (
+    changed_persona,
+    is_shared,
+    persona_as_typed,
+    persona_lines,
+)
 from evennia_ai.config import FIELDS, known_setting, parse_value, resolve_profile
 from evennia_ai.game.perception import excessive_rights
-from evennia_ai.policy.conversation.persona import (
-    Persona,
-    read_persona,
-    render_persona,
-    stored_fields,
-)
+from evennia_ai.policy.conversation.persona import Persona, read_persona, render_persona
 from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.ports import GameScript
 from evennia_ai.store.attributes import write_attribute
 from evennia_ai.store.erase import count_rows, erase_chunk
 
@@ -39,7 +39,7 @@ ERASE_PAUSE_S = 0.01
 
 class CmdAISetup(AICommand):
     """
-    give a character a mind of its own
+    attach an assistant to a character, and change its settings
 
     Usage:
       aisetup <character> = <persona>
@@ -53,66 +53,57 @@ class CmdAISetup(AICommand):
       aisetup/delete <character>
       aisetup/list
 
+    An assistant plays the character: it hears, answers, acts and remembers.
+    |waisetup <character>|n shows the persona and the settings of one.
+
     Switches:
-      new     - make a new character here and give it a mind
-      set     - change one setting, or the persona; without a value it is
-                inherited again
-      persona - write a persona that several characters share; alone, show
-                those there are
-      delete  - take the mind and everything it remembers away; the character
-                stays. Asks before it does so.
-      list    - the settings there are, with their defaults
+      new     - create a character in this room, with an assistant
+      set     - change one setting, or the persona. Without a value the setting
+                is inherited again.
+      persona - write a persona that several characters share. Without a text it
+                is shown; without a name all of them are listed.
+      delete  - delete the assistant and everything it remembers. The character
+                stays. The command asks before it deletes.
+      list    - list all settings with their defaults
 
     The persona says in your own words who the character is, for example:
       aisetup Mira = You are Mira, who keeps the Gilded Gull. You are warm,
       quick and curious, and you never tell a guest's secret.
 
-    It may also be given by fields: text, voice, manner, knows, wants, never,
-    examples; the last four are lists, their entries separated by ";":
+    A persona has these fields: text, voice, manner, knows, wants, never and
+    examples. The last four are lists; a semicolon separates their entries:
       aisetup/set Mira/persona.wants = a new roof; to know every guest
-    Changing a persona keeps what the character remembers.
+    The character keeps its memories when you change its persona.
     """
 
     key = "aisetup"
     locks = "cmd:perm(Builder)"
     switch_options = ("new", "set", "persona", "delete", "list")
 
-    def run(self) -> Any:
-        """Dispatch by switch."""
-        if len(self.switches) > 1:
-            raise UsageError("One switch at a time, please. See |whelp aisetup|n.")
-        if not self.switches:
-            return self.attach() if self.rhs else self.show()
-        return getattr(self, f"do_{self.switches[0]}")()
-
-    def attach(self) -> None:
-        """Give an existing character a mind."""
+    def do_default(self) -> None:
+        """Attach an assistant to an existing character; without a persona show the assistant."""
+        if not self.rhs:
+            self.show()
+            return
         character = self.find_character(self.lhs)
-        ensure_suitable(character, self.caller)
+        self.ensure_suitable(character)
         if getattr(character, "assistant", None):
             raise UsageError(
                 f"{character.key} has an assistant already. "
-                f"|waisetup/set {character.key}/persona = ...|n changes who it is."
+                f"To change its persona: "
+                f"|waisetup/set {character.key}/persona = ...|n"
             )
-        persona = self.rhs.strip()
-        all_services().personas.resolve(persona)
+        persona = self.read_persona()
         add_assistant_mixin(character)
         self.welcome(character.attach_assistant(persona))
 
-    def find_own(self, name: str) -> Any:
-        """The assistant of a character that the caller may change; raises UsageError."""
-        script = self.find_assistant(name)
-        ensure_may_edit(script.character, self.caller)
-        return script
-
     def do_new(self) -> None:
-        """Make a character with a mind."""
+        """Create a character with an assistant in the caller's room."""
         if not self.lhs or not self.rhs:
             raise UsageError("Usage: aisetup/new <name> = <persona>")
         if self.caller.location is None:
-            raise UsageError("You are nowhere: go to where the character shall stand.")
-        persona = self.rhs.strip()
-        all_services().personas.resolve(persona)
+            raise UsageError("You are in no room. Go to the room for the new character first.")
+        persona = self.read_persona()
         base = class_from_module(settings.BASE_CHARACTER_TYPECLASS)
         typeclass = base if issubclass(base, AssistantMixin) else path_with_mixin(base)
         character = create_object(
@@ -124,24 +115,48 @@ class CmdAISetup(AICommand):
         character.locks.add(f"edit:id({self.caller.id}) or perm(Admin);get:false()")
         self.welcome(character.attach_assistant(persona))
 
-    def welcome(self, script: Any) -> None:
-        """Tell what was made and which model stands behind it."""
+    def read_persona(self) -> str:
+        """Return the persona that was typed; raises AssistantError if it cannot be used."""
+        persona: str = self.rhs.strip()
+        self.services.personas.resolve(persona)
+        return persona
+
+    def ensure_suitable(self, character: Any) -> None:
+        """Raise UsageError if an object cannot have an assistant, or must not have one."""
+        if not isinstance(character, DefaultCharacter):
+            raise UsageError(
+                f"{character.get_display_name(self.caller)} is no character. To create one: "
+                "|waisetup/new <name> = <persona>|n"
+            )
+        self.ensure_may_edit(character)
+        if character.has_account:
+            raise UsageError(
+                f"{character.key} is being played by somebody now. Choose another character."
+            )
+        if is_somebodys(character):
+            raise UsageError(f"{character.key} belongs to a player. Choose another character.")
+        too_much = excessive_rights(character)
+        if too_much:
+            raise UsageError(f"{character.key} cannot have an assistant: {too_much}")
+
+    def welcome(self, script: GameScript) -> None:
+        """Confirm a new assistant, and name its model."""
         profile = script.profile
         model = script.config.llm_model or profile.model
         self.msg(
-            f"|g{script.character_name} has a mind of its own now.|n It thinks with the model "
+            f"|g{script.character_name} has an assistant now.|n It uses the model "
             f"profile '{profile.name}' ({profile.client}, {model}). "
             f"Say something to it, or see |waistatus|n."
         )
         self.report_complaints(script)
 
-    def report_complaints(self, script: Any) -> None:
-        """Name the settings that cannot be used, or do not fit together."""
+    def report_complaints(self, script: GameScript) -> None:
+        """Name the settings that are invalid or contradict each other."""
         for complaint in script.complaints:
-            self.msg(f"|yTo be mended:|n {complaint}")
+            self.msg(f"|yFix this:|n {complaint}")
 
     def show(self) -> None:
-        """Who the character is and how it is set."""
+        """Show an assistant's persona and its own settings."""
         if not self.lhs:
             raise UsageError("Usage: aisetup <character> = <persona>. See |whelp aisetup|n.")
         script = self.find_assistant(self.lhs)
@@ -151,28 +166,28 @@ class CmdAISetup(AICommand):
             f"|w{script.character_name}|n ({'awake' if script.is_on else 'stopped'})",
             f"Persona: {persona_lines(script.persona)}",
             f"Model profile: {script.profile.name} ({script.profile.client})",
-            "Its own settings:" if rows else "It inherits all of its settings.",
+            "Its own settings:" if rows else "It has no settings of its own.",
             *rows,
         ]
         self.msg("\n".join(lines))
         self.report_complaints(script)
 
     def do_set(self) -> None:
-        """Change one setting of one assistant."""
+        """Change one setting of one assistant, or let it be inherited again."""
         target, _, name = self.lhs.partition("/")
         if not name.strip():
             raise UsageError("Usage: aisetup/set <character>/<setting> = <value>")
-        script = self.find_own(target.strip())
-        name = name.strip().lower()
-        value = (self.rhs or "").strip()
-        if name.partition(".")[0] == PERSONA:
-            self.set_persona(script, name.partition(".")[2], value)
+        script = self.find_editable(target.strip())
+        name, value = name.strip().lower(), (self.rhs or "").strip()
+        setting, _, field = name.partition(".")
+        if setting == PERSONA:
+            self.set_persona(script, field, value)
             return
         known_setting(name)
         if value:
             checked = parse_value(name, value)
             if name == "profile":
-                resolve_profile(checked, script.services.profiles)
+                resolve_profile(str(checked), self.services.profiles)
             write_attribute(script, name, checked)
         else:
             script.attributes.remove(name)
@@ -182,60 +197,60 @@ class CmdAISetup(AICommand):
         self.msg(f"{script.character_name}: {name} is now {clean_output(str(effective))}{origin}.")
         self.report_complaints(script)
 
-    def set_persona(self, script: Any, field: str, value: str) -> None:
-        """Change who it is, or one field of that; what it remembers stays."""
+    def set_persona(self, script: GameScript, field: str, value: str) -> None:
+        """Change the persona or one of its fields; memories stay."""
         stored = deserialize(script.character.db.ai_persona)
         if field and is_shared(stored):
             raise UsageError(
-                f"{script.character_name} shares the persona {stored}. "
-                f"|waisetup/persona {stored[1:]}.{field} = ...|n changes it for all who have it."
+                f"{script.character_name} shares the persona {stored}. To change it for everybody: "
+                f"|waisetup/persona {stored[1:]}.{field} = ...|n"
             )
         before = getattr(read_persona(stored), field, "") if field else stored
         changed = changed_persona(stored, field, value)
-        script.services.personas.resolve(changed)
+        self.services.personas.resolve(changed)
         write_attribute(script.character, "ai_persona", changed)
         name = f"{script.character_name}/persona{'.' if field else ''}{field}"
         self.msg(
-            f"The persona of {script.character_name} is changed; what it remembers stays. "
+            f"The persona of {script.character_name} is changed. Its memories stay. "
             f"To undo: |waisetup/set {name} =|n {persona_as_typed(before)}"
         )
 
     def do_persona(self) -> None:
-        """Write a persona that several characters share, or show those there are."""
-        shelf = all_services().personas
+        """Write a shared persona, show one, or list them all."""
+        personas = self.services.personas
         if not self.lhs:
             lines = [
                 f"|w@{name}|n: {clean_output(render_persona(persona), 200)}"
-                for name, persona in sorted(shelf.all().items())
+                for name, persona in sorted(personas.all().items())
             ]
             self.msg("\n".join(lines) or "There are no shared personas yet.")
             return
         name, _, field = self.lhs.strip().lstrip("@").lower().partition(".")
         if self.rhs is None:
-            self.msg(persona_lines(shelf.resolve(f"@{name}")))
+            self.msg(persona_lines(personas.resolve(f"@{name}")))
             return
-        known = shelf.all().get(name, Persona())
-        shelf.write(name, read_persona(changed_persona(known, field, self.rhs.strip())))
-        self.msg(f"The persona @{name} is stored. |waisetup <character> = @{name}|n gives it.")
+        known = personas.all().get(name, Persona())
+        personas.write(name, read_persona(changed_persona(known, field, self.rhs.strip())))
+        self.msg(f"The persona @{name} is stored. To use it: |waisetup <character> = @{name}|n")
 
-    def do_delete(self) -> Generator[str, str, None]:
-        """Take the mind away, after a question."""
-        return self.confirm_delete(self.find_own(self.lhs))
+    def do_delete(self) -> Dialogue:
+        """Delete an assistant, after a question."""
+        return self.confirm_delete(self.find_editable(self.lhs))
 
-    def confirm_delete(self, script: Any) -> Generator[str, str, None]:
-        """Ask, then delete chunk by chunk, so that nobody notices."""
+    def confirm_delete(self, script: GameScript) -> Dialogue:
+        """Ask, then delete in chunks with pauses, so that the server stays responsive."""
         rows = count_rows(script.id)
         name = script.character_name
         answer = yield (
-            f"This deletes {name}'s mind with its {rows['Message']} messages, for ever. "
-            "The character stays. |waistop|n would only silence it.\n"
+            f"This deletes {name}'s assistant with its {rows['Message']} messages, for ever. "
+            f"The character stays. To silence it instead: |waistop {name}|n\n"
             f"Delete it? yes/[no]"
         )
-        if answer.strip().lower() not in ("y", "yes"):
+        if not is_yes(answer):
             self.msg("Nothing was deleted.")
             return
         if not script.pk:
-            self.msg(f"{name}'s mind is gone already.")
+            self.msg(f"{name}'s assistant is deleted already.")
             return
         character = script.character
         script.stop_thinking()
@@ -243,83 +258,29 @@ class CmdAISetup(AICommand):
             yield ERASE_PAUSE_S
         script.delete()
         remove_assistant_mixin(character)
-        self.msg(f"{name} has no mind any more, and nothing of it is left.")
+        self.msg(f"{name} has no assistant any more. Everything it remembered is deleted.")
 
     def do_list(self) -> None:
-        """The settings there are."""
+        """List all settings, then all assistants."""
         self.msg("\n".join(setting_line(name) for name in sorted(FIELDS)))
         names = ", ".join(script.character_name for script in all_assistants()) or "none yet"
         self.msg(f"Assistants: {names}.")
 
 
-def is_shared(stored: Any) -> bool:
-    """True where a character's persona is only the name of one that is shared."""
-    return isinstance(stored, str) and stored.startswith("@")
-
-
-def changed_persona(stored: Any, field: str, value: str) -> Any:
-    """A persona, as it is to be stored, with the whole or one field of it changed; raises
-    ConfigError for a field there is not and UsageError where nothing would be left."""
-    if not field:
-        if not value:
-            raise UsageError("A persona cannot be empty: say who the character is.")
-        return value
-    return stored_fields(read_persona({**stored_fields(read_persona(stored)), field: value}))
-
-
-def persona_lines(persona: Persona) -> str:
-    """A persona as a builder reads it: a line for each entry."""
-    return "\n".join(clean_output(line) for line in render_persona(persona).splitlines())
-
-
 def setting_line(name: str) -> str:
-    """A setting with its default and what it does."""
+    """Return a setting with its default and its help."""
     item = FIELDS[name]
     default = f"{item.default:g}" if isinstance(item.default, float) else str(item.default)
     value = "none" if item.default is None else f"{default} {item.metadata['unit']}".strip()
     return f"|w{name}|n ({clean_output(value, 60)}): {item.metadata['help']}"
 
 
-def persona_as_typed(value: Any) -> str:
-    """A persona or a field of one as a builder would type it."""
-    if isinstance(value, (list, tuple)):
-        value = "; ".join(value)
-    elif isinstance(value, Mapping):
-        value = value.get("text", "")
-    return clean_output(str(value or ""))
-
-
-def all_services() -> Any:
-    """What all assistants share."""
-    return AssistantScript.shared_services
-
-
-def ensure_suitable(character: Any, caller: Any) -> None:
-    """Raise UsageError where something cannot, or must not, be given a mind."""
-    if not isinstance(character, DefaultCharacter):
-        raise UsageError(
-            f"{character.get_display_name(caller)} is no character. "
-            "|waisetup/new <name> = <persona>|n makes one."
-        )
-    ensure_may_edit(character, caller)
-    if character.has_account:
-        raise UsageError(f"{character.key} is being played by somebody right now.")
-    if is_somebodys(character):
-        raise UsageError(f"{character.key} belongs to a player, who may come back to it.")
-    too_much = excessive_rights(character)
-    if too_much:
-        raise UsageError(f"No: {too_much}")
-
-
-def ensure_may_edit(character: Any, caller: Any) -> None:
-    """Raise UsageError where the caller may not change a character, by Evennia's own locks."""
-    if not (character.access(caller, "edit") or character.access(caller, "control")):
-        raise UsageError(f"You may not change {character.get_display_name(caller)}.")
-
-
 def is_somebodys(character: Any) -> bool:
-    """True where an account has the character among its own. Its puppet lock names the accounts to
-    ask, but builders put themselves there too when they make one."""
+    """Return True if an account lists the character among its own.
+
+    The puppet lock names the accounts to ask. The lock alone proves nothing: a builder who creates
+    a character stands there too.
+    """
     named = re.findall(r"\bpid\((\d+)\)", character.locks.get("puppet"))
     accounts = AccountDB.objects.filter(id__in=named)
     return any(character in account.characters for account in accounts)

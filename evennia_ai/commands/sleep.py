@@ -2,68 +2,61 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from evennia_ai.commands.common import AICommand, UsageError
-from evennia_ai.commands.setup import ensure_may_edit
 from evennia_ai.game.sleep_state import go_to_bed, is_asleep, wake_up
 from evennia_ai.policy.schedule.sleep_schedule import ORDER
 
 
-class RestCommand(AICommand):
-    """What the two have in common."""
-
-    locks = "cmd:perm(Builder)"
-    switch_options = ()
-
-    def find_own(self) -> Any:
-        """The assistant that was named; raises UsageError where the caller may not change it."""
-        script = self.find_assistant(self.args.strip())
-        ensure_may_edit(script.character, self.caller)
-        return script
-
-
-class CmdAISleep(RestCommand):
+class CmdAISleep(AICommand):
     """
     put an assistant to sleep
 
     Usage:
       aisleep <character>
 
-    Asleep it sorts what it has been through: it writes down what it will need
-    of old talk, and sums that up where its context fills. Whoever speaks to it
-    wakes it; in the middle of sorting it mumbles and wakes a little later.
-    Without this it sleeps in the hours of its setting sleep_schedule, for a nap
-    with nobody near, and when it wants to. aihistory/sleep tells what it did.
+    A sleeping assistant sorts its memories: it writes facts from old messages
+    into its journal, and compacts them if its context window is nearly full. It
+    wakes when somebody speaks to it. During a sleep pass it first mumbles, and
+    answers a little later. Without this command it sleeps in the hours of its
+    setting sleep_schedule, takes a nap when nobody is near, or uses its own tool
+    go_to_sleep. |waihistory/sleep|n shows what it did.
     """
 
     key = "aisleep"
+    locks = "cmd:perm(Builder)"
 
     def run(self) -> None:
-        """Put it to sleep."""
-        script = self.find_own()
+        """Put it to sleep now, or as soon as nobody waits for an answer."""
+        script = self.find_editable(self.args.strip())
         if is_asleep(script):
             raise UsageError(f"{script.character_name} is asleep already.")
         if not script.may_think():
-            raise UsageError(f"{script.character_name} is stopped, or played by somebody.")
+            raise UsageError(
+                f"{script.character_name} cannot sleep now: it is stopped, or somebody plays it."
+                " See |waistatus|n."
+            )
         asleep = go_to_bed(script, ORDER, f"at {self.caller.key}'s word")
-        now = "sleeps" if asleep else "will sleep as soon as nobody waits for an answer"
-        self.msg(f"{script.character_name} {now}. |waiwake|n wakes it, and so does talk.")
+        now = "is asleep" if asleep else "will fall asleep when nobody waits for an answer"
+        self.msg(
+            f"{script.character_name} {now}. "
+            "|waiwake|n wakes it, and so does anybody who speaks to it."
+        )
 
 
-class CmdAIWake(RestCommand):
+class CmdAIWake(AICommand):
     """
-    wake an assistant that sleeps
+    wake a sleeping assistant
 
     Usage:
       aiwake <character>
     """
 
     key = "aiwake"
+    locks = "cmd:perm(Builder)"
 
     def run(self) -> None:
-        """Wake it."""
-        script = self.find_own()
+        """Wake it, or cancel its going to sleep."""
+        script = self.find_editable(self.args.strip())
         if script.ndb.bedtime:
             script.ndb.bedtime = None
             self.msg(f"{script.character_name} stays awake.")

@@ -1,4 +1,4 @@
-"""An assistant's sleep in words: pass by pass for ``aihistory``, and now for ``aistatus``."""
+"""The lines about sleep: passes for ``aihistory``, the present sleep for ``aistatus``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from evennia_ai.commands.common import UsageError
-from evennia_ai.game.sleep_state import cause_of_sleep, is_asleep
+from evennia_ai.game.sleep_state import cause_of_sleep
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.policy.schedule.sleep_report import (
     OUTCOMES,
@@ -16,16 +16,17 @@ from evennia_ai.policy.schedule.sleep_report import (
     summarise_pass,
 )
 from evennia_ai.policy.schedule.sleep_schedule import GAME
+from evennia_ai.ports import GameScript
 from evennia_ai.store.attributes import read_attribute
 from evennia_ai.store.reports import Page, find_pass, seconds_between
 
 LINE_CHARS = 400
-UNDER_WAY = "under way"
-INTERRUPTED = "interrupted, the server went down; what it did stands in /turns and /compactions"
+IN_PROGRESS = "in progress"
+INTERRUPTED = "interrupted by the server's stop; /turns and /compactions show what it did"
 
 
-def pass_lines(script: Any, page: Page) -> list[str]:
-    """A page of passes, a line each; empty where there are none."""
+def pass_lines(script: GameScript, page: Page) -> list[str]:
+    """Return a line for each pass of a page, and a second one if it has ended."""
     return [
         f"{pass_title(script, row)}\n    {pass_summary(row)}"
         if row["ended_at"]
@@ -34,56 +35,53 @@ def pass_lines(script: Any, page: Page) -> list[str]:
     ]
 
 
-def pass_title(script: Any, row: dict[str, Any]) -> str:
-    """When a pass was, why it slept, how long it took and how it ended."""
+def pass_title(script: GameScript, row: dict[str, Any]) -> str:
+    """Return when a pass was, the reason for the sleep, and how the pass ended."""
     when = f"|w{row['id']}|n |x{row['at']:%m-%d %H:%M:%S}|n"
     return f"{when} {REASONS.get(row['reason'], 'asleep')}: {how_it_ended(script, row)}"
 
 
-def how_it_ended(script: Any, row: dict[str, Any]) -> str:
-    """The end of a pass, if it has one."""
+def how_it_ended(script: GameScript, row: dict[str, Any]) -> str:
+    """Return how a pass ended, or that it did not."""
     if row["ended_at"] is None:
-        return f"|y{UNDER_WAY if script.ndb.pass_id == row['id'] else INTERRUPTED}|n"
+        return f"|y{IN_PROGRESS if script.ndb.pass_id == row['id'] else INTERRUPTED}|n"
     took_s = seconds_between(row["at"], row["ended_at"])
     return OUTCOMES.get(row["outcome"], "ended").format(took_s=took_s)
 
 
 def pass_summary(row: dict[str, Any]) -> str:
-    """What a pass that has ended did and cost, in a line."""
-    told = f"{summarise_pass(row['results'], row['errors'])} ({describe_cost(row['cost'])})"
-    return clean_output(told, LINE_CHARS)
+    """Return what a finished pass did and cost, on a line."""
+    line = f"{summarise_pass(row['results'], row['errors'])} ({describe_cost(row['cost'])})"
+    return clean_output(line, LINE_CHARS)
 
 
-def whole_pass(script: Any, number: int) -> str:
-    """One pass, step by step; raises UsageError where there is none of that number."""
+def whole_pass(script: GameScript, number: int) -> str:
+    """Return one pass step by step; raises UsageError if the number is unknown."""
     row = find_pass(script.id, number)
     if row is None:
-        raise UsageError("There is none of that number. |waihistory/sleep|n lists them.")
+        raise UsageError("There is no sleep pass with this number. |waihistory/sleep|n lists them.")
     steps = [
         "  " + clean_output(describe_step(name, figures, row["errors"].get(name, "")), LINE_CHARS)
         for name, figures in row["results"].items()
     ]
-    cost = [f"  It cost: {describe_cost(row['cost'])}."] if row["ended_at"] else []
+    cost = [f"  Cost: {describe_cost(row['cost'])}."] if row["ended_at"] else []
     return "\n".join([pass_title(script, row), *steps, *cost])
 
 
-def sleep_now(script: Any, last: dict[str, Any] | None) -> str:
-    """For one that sleeps: since when and why, its hours, and its last pass; empty for one that is
-    awake."""
-    if not is_asleep(script):
-        return ""
+def sleep_now(script: GameScript, last: dict[str, Any] | None) -> str:
+    """Return since when and why an assistant sleeps, its hours, and its last pass."""
     parts = [f"asleep{since(script)} ({REASONS[cause_of_sleep(script)]})"]
     if script.config.sleep_schedule:
         clock = " of the game world" if script.config.sleep_clock == GAME else ""
-        parts.append(f"its hours are {script.config.sleep_schedule}{clock}")
+        parts.append(f"sleep hours {script.config.sleep_schedule}{clock}")
     if last:
         summary = f", {pass_summary(last)}" if last["ended_at"] else ""
         parts.append(f"last pass ({last['id']}): {how_it_ended(script, last)}{summary}")
     return "; ".join(parts)
 
 
-def since(script: Any) -> str:
-    """When it fell asleep, in UTC; empty where that is not known."""
+def since(script: GameScript) -> str:
+    """Return when an assistant fell asleep, in UTC; empty if that is unknown."""
     seconds = read_attribute(script, "asleep_since")
     try:
         return f" since {datetime.fromtimestamp(seconds, UTC):%m-%d %H:%M}"

@@ -1,9 +1,8 @@
-"""``aistatus``: all assistants at a glance."""
+"""``aistatus``: a table of all assistants, and what is wrong with them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from evennia.utils.evtable import EvTable
 
@@ -12,6 +11,7 @@ from evennia_ai.commands.sleep_rendering import sleep_now
 from evennia_ai.config import usable_window, window_known
 from evennia_ai.game.sleep_state import is_asleep
 from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.ports import GameScript, GameServices
 from evennia_ai.store.reports import last_error, last_passes, last_prompt_tokens, queue_lengths
 from evennia_ai.store.usage import use_on
 
@@ -25,28 +25,32 @@ class CmdAIStatus(AICommand):
     Usage:
       aistatus
 
-    Shows for each assistant whether it is awake, how full its context is,
-    how many lines wait for an answer, and what it cost today (UTC). Below the
-    table stands since when the sleepers sleep, and what came of it; what those
-    who are up are about; how much each model can read at a time, and who says
-    so: the profile, its endpoint, or a table by the model's name. Then what is
-    wrong: a model that is left alone because it failed, a budget that is nearly
-    used up, a setting that cannot be used, the last error of an assistant's
-    model.
+    The table shows for each assistant its mode, how full its context window is,
+    how many events wait for an answer, and its model calls and tokens of today
+    (UTC).
+
+    Below the table stand
+      - the sleeping assistants: since when they sleep, and what they did
+      - the awake assistants: what they are doing by their day plan, and how
+        many goals they have
+      - the models: the size of each context window, and where that number comes
+        from (the profile, the endpoint, or a table by the model's name)
+      - what is wrong: a model that is paused after failures, a budget that is
+        nearly used up, an invalid setting, the last error of a model
     """
 
     key = "aistatus"
     locks = "cmd:perm(Builder)"
-    switch_options = ()
 
     def run(self) -> None:
         """Show the table."""
         scripts = all_assistants()
         if not scripts:
-            self.msg("There are no assistants yet. |waisetup <character> = <persona>|n makes one.")
+            self.msg(
+                "There are no assistants yet. To attach one: |waisetup <character> = <persona>|n"
+            )
             return
-        services = scripts[0].services
-        queues, used = queue_lengths(), use_on(services.now().date())
+        queues, used = queue_lengths(), use_on(self.services.now().date())
         prompts, errors = last_prompt_tokens(), last_error()
         table = EvTable(
             "Assistant", "Where", "Mode", "Model", "Context", "Queue", "Calls", "Tokens",
@@ -55,40 +59,38 @@ class CmdAIStatus(AICommand):
         for script in scripts:
             table.add_row(*status_row(script, queues, used, prompts))
         self.msg(str(table))
-        for script, line in sleepers_told(scripts):
+        for script, line in [*sleep_lines(scripts), *activity_lines(scripts)]:
             self.msg(f"|x{clean_output(script.character_name, 60)}:|n {line}")
-        for script, line in doings_told(scripts):
-            self.msg(f"|x{clean_output(script.character_name, 60)}:|n {clean_output(line, 160)}")
-        for line in windows_told(scripts):
-            self.msg(clean_output(line, 160))
-        for subject, trouble in troubles(services, scripts, errors):
-            self.msg(f"|y{clean_output(subject, 60)}:|n {clean_output(trouble, 300)}")
+        for line in window_lines(scripts):
+            self.msg(line)
+        for subject, problem in problems(self.services, scripts, errors):
+            self.msg(f"|y{clean_output(subject, 60)}:|n {clean_output(problem, 300)}")
 
 
-def sleepers_told(scripts: Sequence[Any]) -> list[tuple[Any, str]]:
-    """One line for each that sleeps."""
-    if not any(is_asleep(script) for script in scripts):
-        return []
-    last = last_passes()
-    told = ((script, sleep_now(script, last.get(script.id))) for script in scripts)
-    return [(script, line) for script, line in told if line]
+def sleep_lines(scripts: Sequence[GameScript]) -> Iterator[tuple[GameScript, str]]:
+    """Yield each sleeping assistant with a line about its sleep."""
+    asleep = [script for script in scripts if is_asleep(script)]
+    last = last_passes() if asleep else {}
+    for script in asleep:
+        yield script, sleep_now(script, last.get(script.id))
 
 
-def doings_told(scripts: Sequence[Any]) -> list[tuple[Any, str]]:
-    """One line for each that is awake and about something, or after something that everybody may
-    know; as far as that is in memory, so that a look costs no query."""
-    told = []
+def activity_lines(scripts: Sequence[GameScript]) -> Iterator[tuple[GameScript, str]]:
+    """Yield each awake assistant with its public activity and its number of open goals.
+
+    Reads memory only and makes no query; an assistant with neither is left out.
+    """
     for script in scripts:
         if mode_of(script) in AWAKE:
             count = len(script.character.ai_goals.open())
             about = [f"about to {line.text}" for line in script.occupation()]
             after = [f"after {count} thing{'s' if count > 1 else ''}"] if count else []
-            told.append((script, "; ".join([*about, *after])))
-    return [(script, line) for script, line in told if line]
+            if about or after:
+                yield script, clean_output("; ".join([*about, *after]), 160)
 
 
-def windows_told(scripts: Sequence[Any]) -> list[str]:
-    """One line for each model that is asked: how much it is taken to read, and who says so."""
+def window_lines(scripts: Sequence[GameScript]) -> list[str]:
+    """Return a line for each model in use: its context window, and where the size comes from."""
     lines = []
     for script in scripts:
         config, profile = script.config, script.profile
@@ -96,49 +98,50 @@ def windows_told(scripts: Sequence[Any]) -> list[str]:
             known = window_known(config, profile)
             amount = f"{known.tokens:,} tokens, " if known.tokens else ""
             model = config.llm_model or profile.model
-            lines.append(f"Window of {profile.name}:{model}: {amount}{known.source}.")
+            line = f"Context window of {profile.name}:{model}: {amount}{known.source}."
+            lines.append(clean_output(line, 160))
     return list(dict.fromkeys(lines))
 
 
-def troubles(
-    services: Any, scripts: Sequence[Any], errors: Mapping[int, str]
+def problems(
+    services: GameServices, scripts: Sequence[GameScript], errors: Mapping[int, str]
 ) -> Iterator[tuple[str, str]]:
-    """What an admin must know, as (what it is about, what is wrong), the gravest first."""
-    yield from troubles_of_all(services)
+    """Yield what an admin must know, as (subject, problem): first what concerns all assistants."""
+    yield from shared_problems(services)
     for script in scripts:
         if script.id in errors:
             yield script.character_name, errors[script.id]
         for warning in script.warnings:
             yield script.character_name, warning
         for complaint in script.complaints:
-            yield f"{script.character_name}, to be mended", complaint
+            yield f"{script.character_name}, fix this", complaint
 
 
-def troubles_of_all(services: Any) -> Iterator[tuple[str, str]]:
-    """The same of what all assistants share."""
+def shared_problems(services: GameServices) -> Iterator[tuple[str, str]]:
+    """Yield the problems that concern all assistants, as for `problems`."""
     if services.switched_off:
-        yield "Stopped", f"{services.switched_off} aistart all ends that."
+        yield "Stopped", f"{services.switched_off} To start them: aistart all"
     for lane in services.gateway.health():
         if lane.paused_s > 0:
             yield (
                 f"Model {lane.profile}:{lane.model}",
-                f"left alone for {lane.paused_s:.0f} s more: {lane.error}",
+                f"paused for {lane.paused_s:.0f} s more: {lane.error}",
             )
     for name, spent, budget in services.gateway.tight_budgets():
-        yield name, f"{spent:,} of {budget:,} tokens of today are used"
+        yield name, f"{spent:,} of today's {budget:,} tokens are used"
     for complaint in services.complaints:
-        yield "Settings, to be mended", complaint
+        yield "Settings, fix this", complaint
     if services.semantic.trouble:
         yield "Long-term memory", services.semantic.trouble
 
 
 def status_row(
-    script: Any,
+    script: GameScript,
     queues: dict[int, int],
     used: dict[int, tuple[int, int]],
     prompts: dict[int, int],
 ) -> list[str]:
-    """One assistant's cells."""
+    """Return the table's cells for one assistant."""
     calls, tokens = used.get(script.id, (0, 0))
     window = usable_window(script.config, script.profile)
     place = script.character.location
@@ -155,8 +158,8 @@ def status_row(
     ]
 
 
-def mode_of(script: Any) -> str:
-    """What it is doing, in a word."""
+def mode_of(script: GameScript) -> str:
+    """Return what an assistant is doing, in a word."""
     if getattr(script.character, "assistant", None) is None:
         return "deaf"
     if not script.is_on:

@@ -2,43 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import AICommand, UsageError
-from evennia_ai.commands.setup import ensure_may_edit
 from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.ports import GameScript, GameServices
 from evennia_ai.store.attributes import write_attribute
 
 EVERYBODY = "all"
 
 
 class SwitchCommand(AICommand):
-    """What the two have in common."""
+    """A switch with two positions, for one assistant or for all."""
 
     locks = "cmd:perm(Builder)"
-    switch_options = ()
 
     def run(self) -> None:
-        """Turn one assistant, or all of them."""
+        """Switch the named assistant, or all of them."""
         name = self.args.strip()
         if not name:
-            raise UsageError(f"Whom? |w{self.key} <character>|n, or |w{self.key} all|n.")
+            raise UsageError(f"Which character? |w{self.key} <character>|n, or |w{self.key} all|n.")
         if name.lower() != EVERYBODY:
-            script = self.find_assistant(name)
-            ensure_may_edit(script.character, self.caller)
-            self.turn_one(script)
+            self.turn_one(self.find_editable(name))
         elif not self.caller.check_permstring("Admin"):
             raise UsageError(f"Only admins may use |w{self.key} all|n.")
         else:
-            self.turn_all(AssistantScript.shared_services)
+            self.turn_all(self.services)
 
-    def turn_one(self, script: Any) -> None:
-        """Turn one assistant; raises UsageError where it is so already."""
+    def turn_one(self, script: GameScript) -> None:
+        """Switch one assistant; raises UsageError if it is in that state already."""
         raise NotImplementedError
 
-    def turn_all(self, services: Any) -> None:
-        """Turn all assistants; raises UsageError where they are so already."""
+    def turn_all(self, services: GameServices) -> None:
+        """Switch all assistants; raises UsageError if they are in that state already."""
         raise NotImplementedError
 
 
@@ -50,56 +44,62 @@ class CmdAIStop(SwitchCommand):
       aistop <character>
       aistop all
 
-    A stopped assistant hears, thinks and says nothing; what it was thinking is
-    dropped. |waistop all|n (for admins) ends every call to a model this moment
-    and lets none begin, also after a restart, until |waistart all|n. Whoever
-    speaks to a character meanwhile is told that it is silent.
+    A stopped assistant hears, thinks and says nothing; a turn in progress is
+    dropped. |waistop all|n (for admins) ends every model call at once and allows
+    no new one, also after a restart, until |waistart all|n. Players who speak to
+    a character meanwhile are told that it is silent.
     """
 
     key = "aistop"
 
-    def turn_one(self, script: Any) -> None:
-        """Stop one."""
+    def turn_one(self, script: GameScript) -> None:
+        """Stop one assistant."""
         if not script.is_on:
             raise UsageError(f"{script.character_name} is stopped already.")
         script.stop_thinking()
-        self.msg(f"{script.character_name} is stopped. |waistart|n wakes it again.")
+        name = script.character_name
+        self.msg(f"{name} is stopped. To start it again: |waistart {name}|n")
 
-    def turn_all(self, services: Any) -> None:
-        """Stop all."""
+    def turn_all(self, services: GameServices) -> None:
+        """Stop all assistants and end every model call."""
         if services.switched_off:
-            raise UsageError(f"They are stopped already: {clean_output(services.switched_off)}")
+            raise UsageError(
+                f"All assistants are stopped already: {clean_output(services.switched_off)}"
+            )
         by = clean_output(self.caller.key, 60)
         services.switch_off(f"All assistants were stopped by {by}.")
-        self.msg("All assistants are stopped, and no model is asked. |waistart all|n ends that.")
+        self.msg(
+            "All assistants are stopped, and no model is called. To start them: |waistart all|n"
+        )
 
 
 class CmdAIStart(SwitchCommand):
     """
-    let an assistant, or all of them, think again
+    start a stopped assistant, or all of them
 
     Usage:
       aistart <character>
       aistart all
 
-    Undoes |waistop|n. Who was stopped by name stays so when all are started.
+    Undoes |waistop|n. An assistant that was stopped by name stays stopped when
+    you start all of them.
     """
 
     key = "aistart"
 
-    def turn_one(self, script: Any) -> None:
-        """Start one."""
+    def turn_one(self, script: GameScript) -> None:
+        """Start one assistant."""
         if script.is_on:
-            raise UsageError(f"{script.character_name} is awake already.")
+            raise UsageError(f"{script.character_name} is not stopped.")
         write_attribute(script, "stopped", None)
         script.wake()
-        self.msg(f"{script.character_name} is awake.")
+        self.msg(f"{script.character_name} is started.")
         if script.services.switched_off:
-            self.msg("But all assistants are stopped. |waistart all|n ends that.")
+            self.msg("But all assistants are stopped by an admin. To start them: |waistart all|n")
 
-    def turn_all(self, services: Any) -> None:
-        """Start all."""
+    def turn_all(self, services: GameServices) -> None:
+        """Start all assistants except those that were stopped by name."""
         if not services.switched_off:
-            raise UsageError("They are not stopped.")
+            raise UsageError("The assistants are not stopped.")
         services.switch_on()
-        self.msg("All assistants think again, but for those that were stopped by name.")
+        self.msg("All assistants are started, except those that were stopped by name.")

@@ -1,6 +1,6 @@
-"""What somebody sees who connects. At most 80 columns, and readable without colours."""
+"""The screen for new connections: at most 80 columns, readable without colours."""
 
-# No pipe in the drawing: in Evennia's markup it opens a colour.
+# The drawing must not hold a pipe, which starts a colour in Evennia's markup.
 SIGN = r"""
 |y          o=====8============================8=====o
 |y                8                            8

@@ -1,7 +1,7 @@
 """Settings of the demo game: this repository, run as an Evennia game directory.
 
-Only what differs from Evennia's defaults stands here. Ports, keys and anything private belong into
-``secret_settings.py`` beside this file, which is not in the repository and wins over what is here.
+This file holds only what differs from Evennia's defaults. Put ports, keys and private values into
+``secret_settings.py`` beside this file. It is not in the repository and overrides this file.
 """
 
 import os
@@ -11,16 +11,16 @@ from evennia.settings_default import *
 SERVERNAME = "The Gilded Gull"
 GAME_SLOGAN = "A tavern quarter whose people think before they answer"
 
-# The demo is for you alone: nothing listens on any address but this machine's own.
+# The demo listens on this machine only.
 LOCKDOWN_MODE = True
 ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
 GAME_INDEX_ENABLED = False
 
-# A traceback is for the log, not for a player.
+# Tracebacks go to the log, not to players.
 IN_GAME_ERRORS = False
 
 ######################################################################
-# Ports: seven in a row from EVENNIA_AI_PORT_BASE (of which the fourth and fifth stay unused)
+# Ports: seven in a row from EVENNIA_AI_PORT_BASE (the fourth and the fifth are unused)
 ######################################################################
 
 PORT_BASE = int(os.environ.get("EVENNIA_AI_PORT_BASE") or 4000)
@@ -30,7 +30,7 @@ WEBSOCKET_CLIENT_PORT = PORT_BASE + 2
 AMP_PORT = PORT_BASE + 6
 
 ######################################################################
-# The mind. Endpoint and key come from the environment: OPENAI_BASE_URL, OPENAI_API_KEY and
+# The model. Endpoint and key come from the environment: OPENAI_BASE_URL, OPENAI_API_KEY and
 # EVENNIA_AI_MODEL; without them the offline brain answers. docs/configuration.md has every setting.
 ######################################################################
 
@@ -38,8 +38,8 @@ INSTALLED_APPS += ["evennia_ai"]
 AI_ASSISTANT = {}
 
 ######################################################################
-# No typeclasses/, commands/ and web/ folders here: Evennia's own classes, but for our character,
-# who lets assistants hear the raw words of what a player says.
+# There are no folders typeclasses/, commands/ and web/: the demo uses Evennia's own classes, except
+# for its character class, which lets assistants hear a player's raw words.
 ######################################################################
 
 BASE_ACCOUNT_TYPECLASS = "evennia.accounts.accounts.DefaultAccount"
@@ -56,7 +56,7 @@ CMDSET_SESSION = "evennia.commands.default.cmdset_session.SessionCmdSet"
 CMDSET_CHARACTER = "evennia.commands.default.cmdset_character.CharacterCmdSet"
 CMDSET_ACCOUNT = "evennia.commands.default.cmdset_account.AccountCmdSet"
 
-# The modules of a generated game that this one does without.
+# Modules of a generated game that the demo does not have.
 LOCK_FUNC_MODULES = ["evennia.locks.lockfuncs"]
 INPUT_FUNC_MODULES = [name for name in INPUT_FUNC_MODULES if not name.startswith("server.conf")]
 FUNCPARSER_OUTGOING_MESSAGES_MODULES = ["evennia.utils.funcparser"]
@@ -71,8 +71,8 @@ ROOT_URLCONF = "server.conf.urls"
 STATICFILES_DIRS = []
 
 ######################################################################
-# The world. Its common room is made of Evennia's Limbo, room #2, where new characters start and
-# which is everything's home, so START_LOCATION and DEFAULT_HOME stay as they are.
+# The world. Its common room is Evennia's Limbo, room #2, which is the start and the home of all
+# characters. So START_LOCATION and DEFAULT_HOME keep their defaults.
 ######################################################################
 
 PROTOTYPE_MODULES = ["world.prototypes"]

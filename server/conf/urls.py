@@ -1,7 +1,7 @@
-"""The web site's addresses: Evennia's, and its admin, which a generated game adds by itself."""
+"""The addresses of the web site: Evennia's own and its admin pages."""
 
 from django.urls import include, path
 from evennia.web.urls import urlpatterns as evennia_patterns
 
-# The admin comes first: without it every page fails for staff, who are shown a link to it.
+# Without the admin pages every page fails for staff, because it links to them.
 urlpatterns = [path("admin/", include("evennia.web.admin.urls")), *evennia_patterns]

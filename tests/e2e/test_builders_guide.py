@@ -30,7 +30,7 @@ def game(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FreshGame]:
     """A game as the quick start leaves it."""
     game = FreshGame(tmp_path_factory.mktemp("builders"))
     try:
-        game.follow("quick-start.md", "Put it in")
+        game.follow("quick-start.md", "Install")
         yield game
     finally:
         game.discard()

@@ -12,7 +12,7 @@ import pytest
 from tests.e2e.fresh_game import ADMIN, FreshGame
 
 PAGE = "quick-start.md"
-WAY_BACK = "Take it out again"
+WAY_BACK = "Uninstall"
 OUR_WORDS = re.compile(r"evennia_ai|\bai_\w+|assistant|Good evening", re.I)
 
 
@@ -21,7 +21,7 @@ def game(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FreshGame]:
     """The game that the tests of this module go through, one after the other."""
     game = FreshGame(tmp_path_factory.mktemp("quick"))
     try:
-        game.follow(PAGE, "Put it in")
+        game.follow(PAGE, "Install")
         yield game
     finally:
         game.discard()
@@ -40,7 +40,7 @@ def stored(game: FreshGame) -> list[str]:
 
 
 def test_the_quick_start_does_what_it_says(game: FreshGame) -> None:
-    game.follow(PAGE, "Talk")
+    game.follow(PAGE, "Create a character and talk to it")
     assert "Traceback" not in game.log()
     assert [line for line in stored(game) if "Good evening, Otto." in line]
 

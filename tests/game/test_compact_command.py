@@ -27,7 +27,7 @@ def talkative(mira, ann):
 
 def counts(text):
     """How many messages were summed up, and how many kept."""
-    found = re.search(r"(\d+) messages (?:would be )?summed up, (?:the newest )?(\d+)", text)
+    found = re.search(r"(\d+) messages (?:would be )?summarised, (?:the newest )?(\d+)", text)
     return int(found[1]), int(found[2])
 
 
@@ -52,9 +52,9 @@ def test_a_compaction_is_done_told_and_taken_back(game, admin, answer, talkative
     assert "the stories" in game.model.requests[0].messages[0]["content"]
     assert "blinks, as if sorting" in text
     assert Message.objects.count() == 40
-    assert f"{gone} messages is taken back" in admin.told("aicompact/undo Mira")
+    assert f"{gone} messages is undone" in admin.told("aicompact/undo Mira")
     assert len(talkative.assistant.conversation.view()) == 40
-    assert "no compaction to take back" in admin.told("aicompact/undo Mira")
+    assert "no compaction to undo" in admin.told("aicompact/undo Mira")
 
 
 def test_admins_read_what_it_cost_and_whether_the_log_under_it_is_still_the_same(
@@ -65,10 +65,10 @@ def test_admins_read_what_it_cost_and_whether_the_log_under_it_is_still_the_same
     number = Compaction.objects.get().id
     text = admin.told(f"aihistory/compaction Mira = {number}")
     assert re.search(r"Cost: 1 model calls, [\d,]+ tokens in, 0 out, 0.0 s\.", text)
-    assert "The log under it is as it was." in text
+    assert "The summarised messages are unchanged." in text
     Message.objects.order_by("id").first().delete()
     text = admin.told(f"aihistory/compaction Mira = {number}")
-    assert "The log under it is changed since: messages were deleted." in text
+    assert "The summarised messages are changed: messages were deleted." in text
 
 
 def test_dry_tells_what_would_be_done_and_does_nothing(admin, talkative):
@@ -79,12 +79,12 @@ def test_dry_tells_what_would_be_done_and_does_nothing(admin, talkative):
 
 def test_the_number_to_keep_is_for_this_once(game, answer, talkative):
     game.model.add("Ann told long stories.")
-    assert "35 messages summed up, 5 kept" in answer("aicompact/keep Mira/5")
+    assert "35 messages summarised, 5 kept" in answer("aicompact/keep Mira/5")
 
 
 def test_a_failed_summary_leaves_everything_as_it_was(game, answer, talkative):
     game.model.add(ProviderUnavailable("down"))
-    assert "everything stays as it is" in answer("aicompact Mira")
+    assert "nothing was changed" in answer("aicompact Mira")
     assert not Compaction.objects.exists()
 
 
@@ -129,15 +129,15 @@ def test_a_games_own_code_is_told(game, answer, talkative):
     ("line", "answer"),
     [
         ("aicompact", "Which character?"),
-        ("aicompact Nobody", "There is nobody called 'Nobody'."),
+        ("aicompact Nobody", "There is no character called 'Nobody'."),
         ("aicompact Ada", "Ada has no assistant."),
         ("aicompact/frob Mira", "There is no switch /frob. There are: /keep, /dry, /undo."),
-        ("aicompact/dry/undo Mira", "One switch at a time"),
-        ("aicompact/keep Mira", "How many?"),
-        ("aicompact/keep Mira/" + "9" * 30, "How many?"),
-        ("aicompact/keep Mira/-1", "How many?"),
-        ("aicompact Mira", "Nothing was done: no history."),
-        ("aicompact/dry Mira", "Nothing would be done: no history."),
+        ("aicompact/dry/undo Mira", "Use one switch at a time"),
+        ("aicompact/keep Mira", "How many messages?"),
+        ("aicompact/keep Mira/" + "9" * 30, "How many messages?"),
+        ("aicompact/keep Mira/-1", "How many messages?"),
+        ("aicompact Mira", "Nothing was changed: no history."),
+        ("aicompact/dry Mira", "A compaction would change nothing: no history."),
     ],
 )
 def test_what_cannot_be_done_is_told_in_a_sentence(admin, line, answer):

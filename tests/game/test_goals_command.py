@@ -9,7 +9,7 @@ def builder(game, tavern, mira):
 
 
 def test_a_goal_is_given_shown_ended_and_taken_up_again(builder, mira):
-    assert "after nothing" in builder.told("aigoals Mira")
+    assert "has no goals" in builder.told("aigoals Mira")
     told = builder.told("aigoals/add Mira = Find out who waters the ale: 8")
     assert "g1 Find out who waters the ale (weight 8, 0%, a builder's)" in told
     builder.told("aigoals/add Mira = Ask the brewer. : 5 : g1")
@@ -19,7 +19,7 @@ def test_a_goal_is_given_shown_ended_and_taken_up_again(builder, mira):
     assert [goal["state"] for goal in mira.ai_goals.all()] == ["done", "done"]
     assert "Open again: g1" in builder.told("aigoals/undo Mira = g1")
     assert [goal["state"] for goal in mira.ai_goals.all()] == ["open", "open"]
-    assert "nothing to take back" in builder.told("aigoals/undo Mira = g1")
+    assert "g1 is open already" in builder.told("aigoals/undo Mira = g1")
     assert "g2 is dropped." in builder.told("aigoals/drop Mira = brewer")
 
 
@@ -43,11 +43,11 @@ def test_confided_goals_are_for_admins_to_read(builder, admin, ann, mira):
     [
         ("aigoals", "Which character?"),
         ("aigoals/add Mira", "Which goal?"),
-        ("aigoals/add Mira = : 5", "That is no goal"),
-        ("aigoals/add Mira = Sing : 99", "That is no goal"),
+        ("aigoals/add Mira = : 5", "This goal cannot be stored"),
+        ("aigoals/add Mira = Sing : 99", "This goal cannot be stored"),
         ("aigoals/add Mira = Sing : 5 : g7", "There is no goal 'g7'"),
         ("aigoals/done Mira = g7", "There is no goal 'g7'"),
-        ("aigoals/add/done Mira = g7", "One switch"),
+        ("aigoals/add/done Mira = g7", "Use one switch"),
     ],
 )
 def test_what_is_wrong_is_told(builder, mira, line, told):

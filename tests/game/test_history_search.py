@@ -87,29 +87,30 @@ def test_admins_find_words_in_the_whole_log(admin, old_talk):
     assert "The ferry leaves at noon." in text
     assert "(private)" in text
     assert "cheese" not in text
-    assert admin.told("aihistory/find Mira = zebra") == "Nothing was said with these words in it."
+    assert admin.told("aihistory/find Mira = zebra") == "No message holds these words."
 
 
 def test_admins_read_the_compactions(admin, ann, old_talk):
-    line = "sleep, summary: 2 messages, 60 tokens into 20; of 4 facts 3 in it, 1 written below"
+    line = "sleep, summary: 2 messages, 60 tokens into 20; "
+    line += "of 4 facts 3 kept in the summary, 1 added below it"
     assert line in admin.told("aihistory/compactions Mira")
     number = old_talk.assistant.conversation.current.record.id
     text = admin.told(f"aihistory/compaction Mira = {number}")
     assert "For everybody:\nThey spoke of a ferry." in text
     assert "For Ann:\nA key was mentioned." in text
     admin.do("aicompact/undo Mira")
-    assert "(taken back)" in admin.told("aihistory/compactions Mira")
+    assert "(undone)" in admin.told("aihistory/compactions Mira")
 
 
 @pytest.mark.parametrize(
     ("line", "answer"),
     [
         ("aihistory/find Mira", "Which words?"),
-        ("aihistory/find Mira = ...", "Nothing was said"),
-        ("aihistory/compaction Mira = 99", "There is none of that number."),
-        ("aihistory/compaction Mira = x", "'x' is no page number"),
-        ("aihistory/compactions Mira", "summed up yet"),
-        ("aihistory/find/turns Mira", "One switch at a time"),
+        ("aihistory/find Mira = ...", "No message holds these words"),
+        ("aihistory/compaction Mira = 99", "There is no compaction with this number."),
+        ("aihistory/compaction Mira = x", "'x' is no number"),
+        ("aihistory/compactions Mira", "Mira has no compaction yet."),
+        ("aihistory/find/turns Mira", "Use one switch at a time"),
     ],
 )
 def test_what_cannot_be_shown_is_told(admin, mira, line, answer):

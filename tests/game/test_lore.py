@@ -69,7 +69,7 @@ def test_a_character_is_no_room(builder, mira):
 
 def test_nowhere_there_is_no_here(builder):
     builder.character.location = None
-    assert "You are nowhere" in builder.told("ailore/set Gate : room:here = x")
+    assert "You are in no room" in builder.told("ailore/set Gate : room:here = x")
 
 
 def test_a_quest_secret_is_told_only_where_all_who_hear_have_the_flag(game, builder, tavern):
@@ -92,7 +92,7 @@ def test_a_character_may_have_lore_of_its_own(game, builder, mira):
 def test_writing_again_replaces_and_tells_how_to_undo(builder):
     builder.told("ailore/set Gate : tag:a = One.")
     text = builder.told("ailore/set gate : tag:b = Two.")
-    assert "It was: ailore/set Gate : tag:a = One." in text
+    assert "It replaces: ailore/set Gate : tag:a = One." in text
     assert Lore.objects.count() == 1
     assert "To write it again: ailore/set gate : tag:b = Two." in builder.told("ailore/delete GATE")
     assert not Lore.objects.exists()
@@ -107,10 +107,13 @@ def test_writing_again_replaces_and_tells_how_to_undo(builder):
         ("ailore/set Gate", "Usage: ailore/set"),
         ("ailore/set Gate : moon = x", "'moon' is not a scope. Use all, tag:<tag>"),
         ("ailore/set Gate : room: = x", "'room:' is not a scope. Use all, tag:<tag>"),
-        ("ailore/set Gate : room:#987654 = x", "There is no room #987654. room:here is where"),
+        (
+            "ailore/set Gate : room:#987654 = x",
+            "There is no room #987654. For the room you are in, use room:here",
+        ),
         ("ailore/frob", "There is no switch /frob."),
         ("ailore/for", "Which character?"),
-        ("ailore/for Mira = dragons", "Nothing would come to Mira's mind."),
+        ("ailore/for Mira = dragons", "Mira knows no lore for this."),
         ("aisetup/persona", "There are no shared personas yet."),
         ("aisetup/persona guard", "There is no shared persona '@guard'. There are: none."),
         ("aisetup/set Mira/persona.mood = x", "A persona has no field 'mood'."),
@@ -137,14 +140,14 @@ def test_lore_stands_in_modules_too_and_cannot_be_deleted_there(game, settings, 
 
     game.service.lore.fixed = LoreRecords(["tests.game.some_lore"]).fixed
     assert "Harbour" in builder.told("ailore")
-    assert "stands in a module of the game" in builder.told("ailore/delete Harbour")
+    assert "comes from a module in LORE" in builder.told("ailore/delete Harbour")
 
 
 def test_one_persona_for_twenty_guards(game, builder, tavern):
     builder.do("aisetup/persona guard = You are a guard of the north gate.")
     builder.do("aisetup/persona guard.never = sleep; take bribes")
     for number in range(2):
-        assert "has a mind" in builder.told(f"aisetup/new Guard{number} = @guard")
+        assert "has an assistant" in builder.told(f"aisetup/new Guard{number} = @guard")
     assert "You never:\n- sleep\n- take bribes" in builder.told("aisetup/persona guard")
     persona = next(o for o in tavern.contents if o.key == "Guard1").assistant.persona
     assert persona.never == ("sleep", "take bribes")

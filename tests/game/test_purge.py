@@ -212,7 +212,7 @@ def test_a_third_undo_is_refused_where_what_it_would_bring_back_is_gone(log, pur
     log.summed_up()
     purged({"Message": Limit(days=30)})
     for _ in range(2):
-        assert "is taken back" in admin.told("aicompact/undo Mira")
+        assert "is undone" in admin.told("aicompact/undo Mira")
     assert "retention has deleted the messages before it" in admin.told("aicompact/undo Mira")
     assert log.script.conversation.compactions.last() is not None
 
@@ -221,7 +221,7 @@ def test_a_third_undo_is_possible_where_nothing_was_to_be_deleted(log, purged, a
     log.summed_up()
     purged({"Message": Limit(days=365), "Compaction": Limit(days=365)})
     for _ in range(3):
-        assert "is taken back" in admin.told("aicompact/undo Mira")
+        assert "is undone" in admin.told("aicompact/undo Mira")
 
 
 def test_compactions_go_with_their_facts_and_the_one_after_them_cannot_be_undone(log, purged):
@@ -653,7 +653,10 @@ def test_a_purge_by_hand_asks_first_and_tells_what_went(log, keep, ask):
     told = ask("", "yes")
     assert "for ever and without an undo" in told
     assert "ModelCall 30 days, Message 365 days or 100 rows" in told
-    assert "Done. Rows deleted: ModelCall 1. Rows over a limit that stay, in use: 1." in told
+    assert (
+        "Done. Rows deleted: ModelCall 1. Rows over a limit that stay because they are in use: 1."
+        in told
+    )
     assert ModelCall.objects.count() == 1
 
 
@@ -663,7 +666,7 @@ def test_dry_shows_a_table_and_why_some_stays(log, keep, ask):
     told = ask("/dry")
     rows = [line.split() for line in told.splitlines()]
     assert ["Message", "30", "days", "6", "2", "4"] in rows
-    assert f"In use of Message: 4 {IN_VIEW}." in told
+    assert f"In use in Message: 4 {IN_VIEW}." in told
     assert Message.objects.count() == 6
 
 
@@ -672,7 +675,7 @@ def test_one_assistant_may_be_named(log, keep, ask):
     log.call(50, None), log.call(40, None)
     assert "from Mira's logs" in ask("Mira", "yes")
     assert ModelCall.objects.count() == 1
-    assert "nobody called 'Nora'" in ask(" Nora")
+    assert "no character called 'Nora'" in ask(" Nora")
 
 
 def test_where_nothing_is_configured_that_is_said(log, ask):
@@ -695,7 +698,7 @@ def test_a_busy_database_is_told(log, keep, ask, game, admin, monkeypatch):
     ask("", "yes")
     for _ in range(8):
         game.clock.advance(2)
-    assert "Broken off: The database cannot be written now." in admin.last()
+    assert "Stopped early: The database cannot be written now." in admin.last()
 
 
 def test_what_admins_read_does_without_the_rows_that_are_gone(log, purged, admin):
@@ -704,6 +707,6 @@ def test_what_admins_read_does_without_the_rows_that_are_gone(log, purged, admin
     purged({table: Limit(days=49) for table in ("Message", "ToolCall", "ModelCall", "Turn")})
     for page in (" Mira", "/turns Mira", "/find Mira = evening", "/compactions Mira"):
         assert "Good evening." in (told := admin.told(f"aihistory{page}")) or "Page 1" in told
-    assert "(for good)" in admin.told("aihistory/compactions Mira")
+    assert "(permanent)" in admin.told("aihistory/compactions Mira")
     assert "They met." in admin.told(f"aihistory/compaction Mira = {first.id}")
     assert "Mira" in admin.told("aistatus")

@@ -30,7 +30,7 @@ def fill(script, ratio):
 
 
 def test_it_is_put_to_sleep_for_all_to_see_and_talk_wakes_it(game, admin, ann, mira):
-    assert "Mira sleeps." in admin.told("aisleep Mira")
+    assert "Mira is asleep." in admin.told("aisleep Mira")
     game.run(1)
     assert "Mira yawns and falls asleep." in ann.heard()
     assert mira.assistant.db.operating_mode == "sleep"
@@ -48,7 +48,7 @@ def test_told_to_sleep_while_it_thinks_it_answers_first(game, admin, ann, mira):
     game.model.add(reply)
     ann.do("say Mira, hello")
     game.run(1)
-    assert "as soon as nobody waits" in admin.told("aisleep Mira")
+    assert "when nobody waits" in admin.told("aisleep Mira")
     assert not is_asleep(mira.assistant)
     ann.forget()
     reply.callback(call("say", text="Hello."))
@@ -213,7 +213,7 @@ def test_a_games_own_code_is_told(game, admin, mira):
     ("line", "answer"),
     [
         ("aisleep", "Which character?"),
-        ("aiwake Nobody", "There is nobody called 'Nobody'."),
+        ("aiwake Nobody", "There is no character called 'Nobody'."),
         ("aisleep/deeply Mira", "There is no switch /deeply"),
         ("aisleep Ada", "Ada has no assistant."),
         ("aisetup/set Mira/sleep_schedule = at night", "must be hours such as 23:00-06:30"),

@@ -62,7 +62,7 @@ def test_one_pass_is_told_step_by_step(slept, admin):
     told = admin.told(f"aihistory/sleep Mira = {SleepPass.objects.get().id}")
     assert len(told.splitlines()) == len(WHOLE_PASS) + 2
     assert "Facts written down: 0 into the journal (model calls: 1)" in told
-    assert "It cost: 2 model calls," in told
+    assert "Cost: 2 model calls," in told
 
 
 def test_long_sleepers_fill_pages(mira, admin):
@@ -76,10 +76,10 @@ def test_long_sleepers_fill_pages(mira, admin):
 
 def test_a_pass_that_a_crash_cut_off_is_told_as_interrupted(mira, admin):
     number = store_pass(mira.assistant)
-    assert "interrupted, the server went down" in admin.told("aihistory/sleep Mira")
+    assert "interrupted by the server's stop" in admin.told("aihistory/sleep Mira")
     assert "interrupted" in admin.told(f"aihistory/sleep Mira = {number}")
     mira.assistant.ndb.pass_id = number
-    assert "under way" in admin.told("aihistory/sleep Mira")
+    assert "in progress" in admin.told("aihistory/sleep Mira")
 
 
 def test_what_failed_is_told_and_does_nothing_to_a_client(mira, admin):
@@ -94,9 +94,9 @@ def test_what_failed_is_told_and_does_nothing_to_a_client(mira, admin):
     ("line", "answer"),
     [
         ("aihistory/sleep Mira", "Mira has not slept yet."),
-        ("aihistory/sleep Mira = 99", "There is none of that number."),
-        ("aihistory/sleep Mira = soon", "'soon' is no page number"),
-        ("aihistory/sleep Mira = page two", "'two' is no page number"),
+        ("aihistory/sleep Mira = 99", "There is no sleep pass with this number."),
+        ("aihistory/sleep Mira = soon", "'soon' is no number"),
+        ("aihistory/sleep Mira = page two", "'two' is no number"),
     ],
 )
 def test_what_cannot_be_shown_is_told_in_a_sentence(mira, admin, line, answer):
@@ -106,7 +106,7 @@ def test_what_cannot_be_shown_is_told_in_a_sentence(mira, admin, line, answer):
 def test_another_assistants_pass_is_not_shown(game, tavern, mira, admin):
     number = store_pass(mira.assistant, {})
     game.assistant("Otto", tavern)
-    assert "none of that number" in admin.told(f"aihistory/sleep Otto = {number}")
+    assert "no sleep pass with this number" in admin.told(f"aihistory/sleep Otto = {number}")
 
 
 def test_the_status_tells_since_when_it_sleeps_and_what_came_of_it(slept, admin):
@@ -114,7 +114,7 @@ def test_the_status_tells_since_when_it_sleeps_and_what_came_of_it(slept, admin)
     slept.assistant.resolve_settings()
     told = admin.told("aistatus")
     assert f"Mira: asleep since {slept.assistant.services.now():%m-%d}" in told
-    assert "(it was told to); its hours are 23:00-06:00; last pass (" in told
+    assert "(it was told to); sleep hours 23:00-06:00; last pass (" in told
     assert "Old talk summed up:" in told
     admin.told("aiwake Mira")
     assert "asleep since" not in admin.told("aistatus")

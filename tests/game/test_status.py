@@ -28,7 +28,7 @@ def test_a_model_that_is_left_alone_is_told_with_its_error(game, admin, ann):
     ann.do("say Mira, hello")
     game.run(1)
     assert (
-        "Model default:offline: left alone for 4 s more: The key in X is refused (HTTP 401)."
+        "Model default:offline: paused for 4 s more: The key in X is refused (HTTP 401)."
         in status(admin)
     )
 
@@ -38,15 +38,15 @@ def test_a_budget_of_which_most_is_used_is_told(game, service, admin, ann):
     limits = GatewayLimits(game_tokens_per_day=1_000, player_tokens_per_day=100)
     service.gateway = ModelGateway(service.clock, {}, limits, lambda day: spent)
     text = status(admin)
-    assert "The game's budget: 900 of 1,000 tokens of today are used" in text
-    assert "This player's budget #5: 90 of 100 tokens of today are used" in text
+    assert "The game's budget: 900 of today's 1,000 tokens are used" in text
+    assert "This player's budget #5: 90 of today's 100 tokens are used" in text
     assert "#6" not in text
 
 
 def test_that_all_are_stopped_is_told(game, admin):
     admin.do("aistop all")
     text = status(admin)
-    assert "Stopped: All assistants were stopped by Ada. aistart all ends that." in text
+    assert "Stopped: All assistants were stopped by Ada. To start them: aistart all" in text
 
 
 def test_what_an_assistant_has_to_tell_its_owner_is_told_once(admin, mira):
@@ -59,12 +59,12 @@ def test_who_says_how_much_a_model_can_read_is_told(service, admin, mira, settin
     profiles = {"home": {"client": "openai", "model": "ours", "base_url": "http://localhost/v1"}}
     service.profiles = profiles
     mira.assistant.db.profile = "home"
-    line = "Window of home:ours: nobody says how many; max_context_tokens are taken."
+    line = "Context window of home:ours: nobody says how many; max_context_tokens are taken."
     assert line in status(admin)
     service.windows = EndpointWindows(lambda _profile: succeed(6_000))
     service.windows.learn(ModelProfile("home", model="ours", base_url="http://localhost/v1"))
     mira.assistant.resolve_settings()
-    assert "Window of home:ours: 6,000 tokens, as its endpoint tells." in status(admin)
+    assert "Context window of home:ours: 6,000 tokens, as its endpoint tells." in status(admin)
     assert usable_window(mira.assistant.config, mira.assistant.profile) == 6_000
 
 

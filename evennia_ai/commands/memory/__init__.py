@@ -1,1 +1,1 @@
-"""``aimemory``: what a character remembers, to be read, searched and changed."""
+"""``aimemory``: read, search and change what a character remembers."""

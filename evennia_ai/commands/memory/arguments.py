@@ -1,4 +1,4 @@
-"""What was typed after ``aimemory``, and who may read what."""
+"""What was typed after ``aimemory``, and which records the caller may read."""
 
 from __future__ import annotations
 
@@ -13,64 +13,70 @@ from evennia_ai.commands.players import NUMBER, name_of
 from evennia_ai.messages import Audience
 from evennia_ai.policy.records.provenance import Record, is_known_to
 from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.ports import GameScript, Records
 
 Work = Generator[Deferred[Any], Any, None]
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What was typed: the assistant, what stands behind its name, and what behind the ``=``."""
+class MemoryRequest:
+    """What was typed: the assistant, the text after its name, and the text after the ``=``."""
 
-    script: Any
+    script: GameScript
     more: str
-    given: str
+    value: str
 
     @property
     def name(self) -> str:
-        """The character's name, to be shown."""
+        """The character's name, safe to show."""
         return clean_output(self.script.character_name, 60)
 
 
 class MemoryCommand(AICommand):
-    """What reading and changing a memory have in common."""
+    """A command that finds records of a character, if the caller may read them."""
 
     @property
     def reads_private(self) -> bool:
-        """True for those who may read what was told in private."""
+        """True if the caller may read private records."""
         return bool(self.access(self.caller, "private"))
 
     def may_read(self, record: Record) -> bool:
-        """True where the caller may read a record."""
+        """Return True if the caller may read a record."""
         return self.reads_private or is_known_to(record, None)
 
-    def find_entry(self, asked: Asked, number: str) -> Record:
-        """The entry of the journal of a number; raises UsageError."""
-        return self.find_in(asked.script.character.journal, number, asked, "aimemory")
+    def find_entry(self, request: MemoryRequest, number: str) -> Record:
+        """Return the journal entry with a number; raises UsageError."""
+        return self.find_in(request.script.character.journal, number, request, "aimemory")
 
-    def find_in(self, shelf: Any, number: str, asked: Asked, listing: str) -> Record:
-        """The entry of a number on some shelf; raises UsageError that names the command which lists
-        them."""
-        lists = f"|w{listing} {asked.name}|n lists them."
+    def find_in(
+        self, records: Records, number: str, request: MemoryRequest, listing: str
+    ) -> Record:
+        """Return the entry with a number from the journal or the archive.
+
+        Raises UsageError, which names ``listing`` as the command that lists the entries.
+        """
+        lists = f"|w{listing} {request.name}|n lists them."
         if not number:
-            raise UsageError(f"Which entry, by its number? {lists}")
-        found: Record | None = shelf.get(number) or shelf.get(number.lower())
+            raise UsageError(f"Which entry? Give its number. {lists}")
+        found: Record | None = records.get(number) or records.get(number.lower())
         if found is None or not self.may_read(found):
-            raise UsageError(f"{asked.name} has no entry '{clean_output(number, 40)}'. {lists}")
+            raise UsageError(f"{request.name} has no entry '{clean_output(number, 40)}'. {lists}")
         return found
 
-    def find_subject(self, asked: Asked) -> tuple[str, str]:
-        """Of whom the profile is wanted, by dbref, with a name; somebody deleted too, by his
-        number; raises UsageError."""
-        if not asked.given:
+    def find_subject(self, request: MemoryRequest) -> tuple[str, str]:
+        """Return whose profile is wanted, as (dbref, name); raises UsageError.
+
+        A dbref also finds somebody who is deleted.
+        """
+        if not request.value:
             raise UsageError("About whom? |waimemory/about <character> = <player or thing>|n")
-        if NUMBER.fullmatch(asked.given):
-            return asked.given, name_of(asked.given) or asked.given
-        found = self.find_character(asked.given)
+        if NUMBER.fullmatch(request.value):
+            return request.value, name_of(request.value) or request.value
+        found = self.find_character(request.value)
         return found.dbref, clean_output(found.key, 60)
 
     def find_audience(self, names: str) -> Audience:
-        """Those whose names were given, by dbref; raises UsageError. Admins alone may tell, and
-        read, what is private."""
+        """Return the named players by dbref; raises UsageError unless the caller is an admin."""
         if not self.reads_private:
-            raise UsageError("What is private to somebody is for admins alone.")
+            raise UsageError("Only admins may read or write what is private to a player.")
         return frozenset(self.find_character(name.strip()).dbref for name in names.split(","))

@@ -1,4 +1,4 @@
-"""What a builder writes into a character's journal, changes there and takes back."""
+"""The switches of ``aimemory`` that change a journal."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from evennia.utils import logger
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.commands.common import UsageError
-from evennia_ai.commands.memory.arguments import Asked, MemoryCommand, Work
+from evennia_ai.commands.memory.arguments import MemoryCommand, MemoryRequest, Work
 from evennia_ai.commands.memory.rendering import entry_lines, names_in
 from evennia_ai.policy.compaction.journal_summary import is_synthesis
 from evennia_ai.policy.records.memory_listing import undo_line, who_may_know
@@ -21,104 +21,114 @@ ENTRY_CHARS = 1_000
 class MemoryChanges(MemoryCommand):
     """The switches that change something: add, edit, pin, unpin, delete, undo."""
 
-    def do_add(self, asked: Asked) -> None:
-        """Write something down."""
-        audience = self.find_audience(asked.more) if asked.more else None
-        words = self.read_words(asked, "add <character> [for <player>]")
-        ears = None if audience is None else sorted(audience)
-        entry = MemoryEditor(asked.script.character).add(words, ears)
+    def do_add(self, request: MemoryRequest) -> None:
+        """Add an entry."""
+        audience = self.find_audience(request.more) if request.more else None
+        words = self.read_words(request, "add <character> [for <player>]")
+        entry = editor_of(request).add(words, None if audience is None else sorted(audience))
         if entry is None:
-            raise UsageError(f"{asked.name} has noted just that already.")
+            raise UsageError(f"{request.name} has this entry already.")
         known = who_may_know(entry, names_in(entry))
-        self.tell_change(asked, "add", f"Written down, {clean_output(known, 200)}:", entry)
+        self.tell_change(request, f"Added, {clean_output(known, 200)}:", entry)
 
-    def do_edit(self, asked: Asked) -> None:
-        """Put an entry in other words."""
-        entry = self.find_own_words(asked, asked.more)
-        words = self.read_words(asked, "edit <character>/<number>")
+    def do_edit(self, request: MemoryRequest) -> None:
+        """Replace the words of an entry."""
+        entry = self.find_own_words(request, request.more)
+        words = self.read_words(request, "edit <character>/<number>")
         if words == entry["content"]:
-            raise UsageError("It says just that already.")
-        MemoryEditor(asked.script.character).edit(entry["id"], words)
-        self.tell_change(asked, "edit", f"Now: {clean_output(words, LINE_CHARS)}\nBefore:", entry)
+            raise UsageError("The entry has these words already.")
+        editor_of(request).edit(entry["id"], words)
+        self.tell_change(request, f"Now: {clean_output(words, LINE_CHARS)}\nBefore:", entry)
 
-    def do_pin(self, asked: Asked) -> None:
-        """Keep an entry in mind for good."""
-        self.pin(asked, True)
-
-    def do_unpin(self, asked: Asked) -> None:
-        """Not any more."""
-        self.pin(asked, False)
-
-    def pin(self, asked: Asked, pinned: bool) -> None:
-        """Pin an entry, or let it go."""
-        entry = self.find_own_words(asked, asked.given)
+    def do_pin(self, request: MemoryRequest) -> None:
+        """Pin an entry, or unpin it."""
+        pinned = self.switch == "pin"
+        entry = self.find_own_words(request, request.value)
         state = "pinned" if pinned else "not pinned"
         if entry["pinned"] is pinned:
-            raise UsageError(f"{entry['id']} is {state} as it is.")
-        MemoryEditor(asked.script.character).pin(entry["id"], pinned)
-        self.tell_change(asked, "pin" if pinned else "unpin", f"Now {state}:", entry)
+            raise UsageError(f"{entry['id']} is {state} already.")
+        editor_of(request).pin(entry["id"], pinned)
+        self.tell_change(request, f"Now {state}:", entry)
 
-    def do_delete(self, asked: Asked) -> None:
-        """Take an entry away."""
-        entry = self.find_entry(asked, asked.given)
-        MemoryEditor(asked.script.character).delete(entry["id"])
-        self.tell_change(asked, "delete", "Deleted:", entry)
+    do_unpin = do_pin
 
-    def do_undo(self, asked: Asked) -> None:
-        """Take the last change back."""
-        editor = MemoryEditor(asked.script.character)
+    def do_delete(self, request: MemoryRequest) -> None:
+        """Delete an entry."""
+        entry = self.find_entry(request, request.value)
+        editor_of(request).delete(entry["id"])
+        self.tell_change(request, "Deleted:", entry)
+
+    def do_undo(self, request: MemoryRequest) -> None:
+        """Undo the last change."""
+        editor = editor_of(request)
         step = editor.steps.last()
         if step is None:
-            raise UsageError(f"There is no change of {asked.name}'s journal to take back.")
+            raise UsageError(f"There is no change of {request.name}'s journal to undo.")
         if not self.may_read(step):
-            raise UsageError("The last change was of something private: an admin can undo it.")
+            raise UsageError("The last change was to a private entry. Only an admin can undo it.")
         outcome = editor.undo(step)
-        told = {
-            GONE: f"{step['entry']} is gone meanwhile: there is nothing to take back.",
-            HEARD_SINCE: f"{step['entry']} stays: somebody has told it the same since then.",
+        messages = {
+            GONE: f"{step['entry']} is deleted meanwhile: there is nothing to undo.",
+            HEARD_SINCE: f"{step['entry']} stays: somebody told the character the same since then.",
         }
-        self.log_change(asked, "undo", step["entry"])
+        self.log_change(request, step["entry"])
         left = len(editor.steps.ids())
-        self.msg(f"{told.get(outcome, f'Taken back: {undo_line(step)}.')} ({left} more.)")
+        self.msg(f"{messages.get(outcome, f'Undone: {undo_line(step)}.')} ({left} more.)")
 
     @inlineCallbacks
-    def do_restore(self, asked: Asked) -> Work:
-        """Put an entry that faded back into the journal."""
-        journal, archive = asked.script.character.journal, asked.script.character.journal.archive
-        yield archive.load(asked.script.services.slices.put)
-        entry = self.find_in(archive, asked.given, asked, "aimemory/archive")
+    def do_restore(self, request: MemoryRequest) -> Work:
+        """Put an archived entry back into the journal."""
+        journal, archive = (
+            request.script.character.journal,
+            request.script.character.journal.archive,
+        )
+        yield archive.load(request.script.services.slices.put)
+        entry = self.find_in(archive, request.value, request, "aimemory/archive")
         back = archive.bring_back(journal, entry["id"])
-        self.log_change(asked, "restore", back["id"])
+        self.log_change(request, back["id"])
         self.msg(
-            "\n".join(["Back in the journal, for good:", *entry_lines([back], names_in(back))])
+            "\n".join(
+                [
+                    "Back in the journal; pruning will not remove it again:",
+                    *entry_lines([back], names_in(back)),
+                ]
+            )
         )
 
-    def tell_change(self, asked: Asked, act: str, told: str, entry: Record) -> None:
-        """Tell what was done, and how to take it back."""
-        self.log_change(asked, act, entry["id"])
+    def tell_change(self, request: MemoryRequest, message: str, entry: Record) -> None:
+        """Report a change, and how to undo it."""
+        self.log_change(request, entry["id"])
         words = clean_output(entry["content"], LINE_CHARS)
-        undo = f"|waimemory/undo {asked.name}|n takes it back."
-        self.msg(f"{told} |w{clean_output(entry['id'], 60)}|n {words}\n{undo}")
+        undo = f"To undo it: |waimemory/undo {request.name}|n"
+        self.msg(f"{message} |w{clean_output(entry['id'], 60)}|n {words}\n{undo}")
 
-    def log_change(self, asked: Asked, act: str, id: str) -> None:
-        """Note in the server's log who changed what; no words of it."""
-        logger.log_sec(f"aimemory/{act}: {self.caller}, {id} of {asked.script.character}")
+    def log_change(self, request: MemoryRequest, id: str) -> None:
+        """Write into the server's log who changed which entry, without its words."""
+        logger.log_sec(f"aimemory/{self.switch}: {self.caller}, {id} of {request.script.character}")
 
-    def find_own_words(self, asked: Asked, number: str) -> Record:
-        """An entry that may be put in other words or pinned; raises UsageError."""
-        entry = self.find_entry(asked, number)
+    def find_own_words(self, request: MemoryRequest, number: str) -> Record:
+        """Return an entry that may be edited or pinned; raises UsageError."""
+        entry = self.find_entry(request, number)
         if is_synthesis(entry):
             raise UsageError(
-                "That is a summary of old talk. It can be deleted here; "
-                f"|waicompact/undo {asked.name}|n takes the summary itself back."
+                "This entry is the summary of a compaction and can only be deleted. "
+                f"To undo the compaction: |waicompact/undo {request.name}|n"
             )
         return entry
 
-    def read_words(self, asked: Asked, usage: str) -> str:
-        """What is to be written down; raises UsageError."""
-        words = one_line(asked.given)
+    def read_words(self, request: MemoryRequest, usage: str) -> str:
+        """Return the text that was typed for an entry; raises UsageError."""
+        words = one_line(request.value)
         if not words:
-            raise UsageError(f"In which words? |waimemory/{usage} = <text>|n")
+            raise UsageError(f"Which text? |waimemory/{usage} = <text>|n")
         if len(words) > ENTRY_CHARS:
-            raise UsageError(f"One fact at a time, please, in {ENTRY_CHARS:,} characters at most.")
+            raise UsageError(
+                f"The text has {len(words):,} characters; at most {ENTRY_CHARS:,} are allowed. "
+                "Write one fact at a time."
+            )
         return words
+
+
+def editor_of(request: MemoryRequest) -> MemoryEditor:
+    """Return the editor of the requested character's journal."""
+    return MemoryEditor(request.script.character)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from twisted.internet.defer import Deferred, inlineCallbacks
 
-from evennia_ai.commands.common import UsageError, page_footer, page_number
-from evennia_ai.commands.history import message_line
-from evennia_ai.commands.memory.arguments import Asked, Work
+from evennia_ai.commands.common import UsageError, page_number
+from evennia_ai.commands.history_rendering import message_line
+from evennia_ai.commands.memory.arguments import MemoryRequest, Work
 from evennia_ai.commands.memory.changes import MemoryChanges
 from evennia_ai.commands.memory.rebuild import rebuild_memory
 from evennia_ai.commands.memory.rendering import (
@@ -20,9 +18,9 @@ from evennia_ai.commands.memory.rendering import (
     whole_profile,
 )
 from evennia_ai.commands.memory.search import search_as
-from evennia_ai.commands.setup import ensure_may_edit
 from evennia_ai.errors import TurnAborted
 from evennia_ai.policy.records.provenance import Record
+from evennia_ai.ports import Records
 from evennia_ai.scheduling import spread
 from evennia_ai.store.reports import messages_by_seq
 
@@ -31,7 +29,7 @@ SHOWN_MESSAGES = 6
 
 class CmdAIMemory(MemoryChanges):
     """
-    read, search and change what a character with a mind remembers
+    read, search and change what an assistant remembers
 
     Usage:
       aimemory <character> [= <page>]
@@ -48,27 +46,29 @@ class CmdAIMemory(MemoryChanges):
       aimemory/restore <character> = <number>
       aimemory/rebuild <character>
 
-    Without a switch: its journal, newest first. Of each entry its number, its
-    day, its weight of 1 to 10 and how that came, whose word it is, who may know
-    of it, and whether it is pinned and in long-term memory.
+    Without a switch: the journal, newest first. Each entry is shown with its
+    number, its day, its weight (importance, 1 to 10) and who gave it, its source,
+    its audience, and whether it is pinned and in long-term memory.
 
     Switches:
-      show    - one entry, whole: its source, its links, what was made of it
-      about   - what it knows of somebody, with what it thought before
-      search  - what it would find if these players asked, and why; without
-                them, what anybody may be told. Tells what was held back.
-      add     - write something down for it; known to all, or to some alone.
-                Nothing automatic removes it.
-      edit    - put an entry in other words
-      pin, unpin - have it stand in every prompt of those who may know of it, as
-                far as there is room
-      delete  - take an entry away
-      undo    - take the last add, edit, pin or delete back; the last 20 are kept
-      archive - what faded in its sleep and was put away
-      restore - put an entry of those back into the journal
-      rebuild - make its index and its long-term memory anew from the journal
+      show    - one entry in full: source, links, and what was derived from it
+      about   - what the character knows about somebody, with earlier values
+      search  - what the character would find if these players asked, and why;
+                without players, what anybody may be told. Also shows what it
+                would withhold.
+      add     - write an entry, for everybody or for some players only. It is
+                never removed automatically.
+      edit    - replace the words of an entry
+      pin, unpin - keep an entry in every prompt whose audience may know it, as
+                far as the setting pin_tokens has room
+      delete  - delete an entry
+      undo    - undo the last add, edit, pin, unpin or delete; the last 20 are
+                kept
+      archive - the entries that were pruned during sleep
+      restore - put a pruned entry back into the journal
+      rebuild - build the index and the long-term memory again from the journal
 
-    What was told in private is for admins alone.
+    Only admins may read what was told in private.
 
     Examples:
       aimemory/search Mira as Ann = what does Ann owe
@@ -77,117 +77,98 @@ class CmdAIMemory(MemoryChanges):
 
     key = "aimemory"
     locks = "cmd:perm(Builder);private:perm(Admin)"
-    switch_options = (
-        "show",
-        "about",
-        "search",
-        "add",
-        "edit",
-        "pin",
-        "unpin",
-        "delete",
-        "undo",
-        "archive",
-        "restore",
-        "rebuild",
+    switch_options = tuple(
+        "show about search add edit pin unpin delete undo archive restore rebuild".split()
     )
 
-    def run(self) -> None:
-        """Find out what was asked for, and do it when all is loaded that it needs."""
-        if len(self.switches) > 1:
-            raise UsageError("One switch at a time, please. See |whelp aimemory|n.")
-        switch = self.switches[0] if self.switches else "browse"
-        asked = self.read(switch)
-        self.begin(asked, getattr(self, f"do_{switch}")).addErrback(self.tell_failure)
-
     @inlineCallbacks
-    def begin(self, asked: Asked, work: Any) -> Work:
-        """Load what it knows, in slices, and go on."""
-        character, put = asked.script.character, asked.script.services.slices.put
+    def run(self) -> Work:
+        """Load what the character knows, in time slices, and dispatch by switch."""
+        request = self.read_request()
+        character, put = request.script.character, self.services.slices.put
         yield character.journal.load(put)
         yield character.ai_profiles.load(put)
-        yield work(asked)
+        work = self.dispatch(request)
+        if isinstance(work, Deferred):
+            yield work
 
-    # --- what was typed -------------------------------------------------------------------------
+    def read_request(self) -> MemoryRequest:
+        """Return what was typed, in its parts; raises UsageError."""
+        separator = {"edit": "/", "search": " as ", "add": " for "}.get(self.switch, "\n")
+        name, _, more = (self.lhs or "").partition(separator)
+        find = self.find_assistant if self.reads_private else self.find_editable
+        return MemoryRequest(find(name.strip()), more.strip(), (self.rhs or "").strip())
 
-    def read(self, switch: str) -> Asked:
-        """What was typed, in its parts; raises UsageError."""
-        marks = {"edit": "/", "search": " as ", "add": " for "}
-        name, _, more = (self.lhs or "").partition(marks.get(switch, "\n"))
-        script = self.find_assistant(name.strip())
-        if not self.reads_private:
-            ensure_may_edit(script.character, self.caller)
-        return Asked(script, more.strip(), (self.rhs or "").strip())
+    def do_default(self, request: MemoryRequest) -> Deferred[None]:
+        """Show a page of the journal."""
+        journal = request.script.character.journal
+        return self.browse(request, journal, f"{request.name} has no journal entries yet.")
 
-    # --- reading --------------------------------------------------------------------------------
-
-    def do_browse(self, asked: Asked) -> Deferred[None]:
-        """A page of the journal."""
-        nothing = f"{asked.name} has written nothing down yet."
-        return self.browse(asked, asked.script.character.journal, "aimemory", nothing)
-
-    def do_archive(self, asked: Asked) -> Deferred[None]:
-        """A page of what faded."""
-        nothing = f"Nothing of {asked.name}'s journal has faded."
-        archive = asked.script.character.journal.archive
-        return self.browse(asked, archive, "aimemory/archive", nothing)
+    def do_archive(self, request: MemoryRequest) -> Deferred[None]:
+        """Show a page of the archive."""
+        archive = request.script.character.journal.archive
+        return self.browse(request, archive, f"{request.name} has no pruned entries.")
 
     @inlineCallbacks
-    def browse(self, asked: Asked, shelf: Any, typed: str, nothing: str) -> Work:
-        """A page of some entries."""
-        number = page_number(asked.given)
-        found = yield journal_page(asked.script, shelf, number, self.reads_private)
+    def browse(self, request: MemoryRequest, records: Records, if_none: str) -> Work:
+        """Show a page of the journal or of the archive, or ``if_none`` if it is empty."""
+        number = page_number(request.value)
+        found = yield journal_page(request.script, records, number, self.reads_private)
         rows = found.page.rows
         lines = entry_lines(rows, names_in(*rows))
         if found.hidden:
             lines.append(hidden_line(found.hidden))
-        footer = page_footer(found.page, f"{typed} {asked.name} = ")
-        self.msg("\n".join([*lines, footer]) if lines else nothing)
+        if lines:
+            self.show_page(request.name, lines, found.page)
+        else:
+            self.msg(if_none)
 
     @inlineCallbacks
-    def do_show(self, asked: Asked) -> Work:
-        """One entry, whole."""
-        entry, profiles = self.find_entry(asked, asked.given), asked.script.character.ai_profiles
+    def do_show(self, request: MemoryRequest) -> Work:
+        """Show one entry with its source, its links and what was derived from it."""
+        entry = self.find_entry(request, request.value)
+        profiles = request.script.character.ai_profiles
 
-        def rests_on_it(id: str) -> Record | None:
+        def derived_record(id: str) -> Record | None:
             record = profiles.get(id)
-            rests = record and entry["id"] in record.get("sources", ())
-            return record if rests and self.may_read(record) else None
+            if record and entry["id"] in record.get("sources", ()) and self.may_read(record):
+                return record
+            return None
 
-        put = asked.script.services.slices.put
-        bases = yield spread(put, profiles.ids(), rests_on_it)
-        lines = [whole_entry(asked.script, entry, [*filter(None, bases)], self.reads_private)]
+        found = yield spread(self.services.slices.put, profiles.ids(), derived_record)
+        derived = [record for record in found if record]
+        lines = [whole_entry(request.script, entry, derived, self.reads_private)]
         seqs = entry["source_seqs"]
         if seqs and self.reads_private:
-            rows = messages_by_seq(asked.script.id, seqs, SHOWN_MESSAGES)
+            rows = messages_by_seq(request.script.id, seqs, SHOWN_MESSAGES)
             more = f", the first {SHOWN_MESSAGES} of them" if len(seqs) > SHOWN_MESSAGES else ""
-            lines.append(f"Written after {len(seqs)} lines of talk{more}:")
-            lines += [message_line(row, asked.name) for row in rows]
+            lines.append(f"Source messages ({len(seqs)}{more}):")
+            lines += [message_line(row, request.name) for row in rows]
         self.msg("\n".join(lines))
 
-    def do_about(self, asked: Asked) -> None:
-        """What it knows of somebody."""
-        dbref, name = self.find_subject(asked)
-        records = asked.script.character.ai_profiles.about(dbref)
-        lines = whole_profile(asked.script, dbref, records, self.reads_private)
+    def do_about(self, request: MemoryRequest) -> None:
+        """Show what the character knows about somebody."""
+        dbref, name = self.find_subject(request)
+        records = request.script.character.ai_profiles.about(dbref)
+        lines = whole_profile(request.script, dbref, records, self.reads_private)
         if not lines:
-            self.msg(f"{asked.name} knows nothing of {name} beside what its journal has.")
+            self.msg(f"{request.name} has no profile of {name}. Its journal may still name them.")
             return
-        self.msg("\n".join([f"What {asked.name} knows of |w{name}|n ({dbref}):", *lines]))
+        self.msg("\n".join([f"What {request.name} knows about |w{name}|n ({dbref}):", *lines]))
 
     @inlineCallbacks
-    def do_search(self, asked: Asked) -> Work:
-        """What it would find for somebody."""
-        if not asked.given:
+    def do_search(self, request: MemoryRequest) -> Work:
+        """Show what the character would find for some players."""
+        if not request.value:
             raise UsageError("Which words? |waimemory/search <character> [as <player>] = <words>|n")
-        audience = self.find_audience(asked.more) if asked.more else frozenset()
-        told = yield search_as(asked.script, asked.given, audience, self.reads_private)
-        self.msg(told)
+        audience = self.find_audience(request.more) if request.more else frozenset()
+        lines = yield search_as(request.script, request.value, audience, self.reads_private)
+        self.msg("\n".join(lines))
 
     @inlineCallbacks
-    def do_rebuild(self, asked: Asked) -> Work:
-        """Make the index and long-term memory anew."""
+    def do_rebuild(self, request: MemoryRequest) -> Work:
+        """Rebuild the index and the long-term memory."""
         try:
-            yield rebuild_memory(asked.script, self.msg)
+            yield rebuild_memory(request.script, self.msg)
         except TurnAborted as error:
-            raise UsageError(f"Broken off: {error}") from error
+            raise UsageError(f"The rebuild stopped early: {error}") from error

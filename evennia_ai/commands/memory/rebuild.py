@@ -1,4 +1,4 @@
-"""A character's index and long-term memory, made anew from its journal."""
+"""Rebuild a character's index and long-term memory from its journal."""
 
 from __future__ import annotations
 
@@ -9,52 +9,51 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.commands.common import UsageError
 from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.ports import GameScript
 from evennia_ai.sleep.consolidation import rebuild
 
 PROGRESS_EVERY = 500  # entries
 
 
 @inlineCallbacks
-def rebuild_memory(script: Any, tell: Callable[[str], Any]) -> Generator[Deferred[Any], Any, None]:
-    """Make both anew, in slices, while it goes on talking.
+def rebuild_memory(
+    script: GameScript, tell: Callable[[str], Any]
+) -> Generator[Deferred[Any], Any, None]:
+    """Rebuild both in time slices, and call ``tell`` with lines about the progress.
 
-    Args:
-        script: the assistant.
-        tell: called with lines on how far it is.
-
-    Fires when it is done; fails with UsageError while it is done already, with StoreUnavailable
-    and with TurnAborted.
+    Fires when it is done. Fails with UsageError if a rebuild is running already, with
+    StoreUnavailable and with TurnAborted.
     """
     name = clean_output(script.character_name, 60)
     if script.ndb.rebuilding:
-        raise UsageError(f"{name}'s memory is being made anew already.")
+        raise UsageError(f"{name}'s memory is being rebuilt already.")
     script.ndb.rebuilding = True
-    told_at = 0
+    reported = 0
 
     def report(done: int, left: int) -> None:
-        nonlocal told_at
-        if done - told_at >= PROGRESS_EVERY:
-            told_at = done
+        nonlocal reported
+        if done - reported >= PROGRESS_EVERY:
+            reported = done
             tell(f"{name}: {done:,} entries done, {left:,} to go ...")
 
     try:
-        tell(f"{name}'s memory is made anew from its journal ...")
+        tell(f"Rebuilding {name}'s memory from its journal ...")
         services = script.services
         services.memory_indices.drop(script)
         yield script.memories.prepare(services)
-        tell(f"The index is done: {len(script.memories):,} memories can be found.")
+        tell(f"The index is done, with {len(script.memories):,} memories.")
         result = yield rebuild(script, report)
     finally:
         script.ndb.rebuilding = False
-    tell(told_result(result))
+    tell(describe(result))
 
 
-def told_result(result: dict[str, Any]) -> str:
-    """What became of long-term memory, in a sentence."""
+def describe(result: dict[str, Any]) -> str:
+    """Return the result for the long-term memory as a sentence."""
     if result.get("skipped"):
-        return f"Long-term memory is left alone: {clean_output(result['reason'], 300)}"
+        return f"Long-term memory is not rebuilt: {clean_output(result['reason'], 300)}"
     if not result["success"]:
         error = clean_output(result["error"], 300)
-        return f"Long-term memory is not done: {error} The next sleep goes on with it."
+        return f"Long-term memory is not complete: {error} The next sleep pass continues."
     trouble = f"; {result['failed']:,} could not be stored" if result["failed"] else ""
     return f"Done: {result['stored']:,} entries are in long-term memory{trouble}."

@@ -1,4 +1,4 @@
-"""What a character remembers, as lines of a client: for ``aimemory`` and ``aihistory/journal``."""
+"""The lines of ``aimemory`` and ``aihistory/journal``: entries and profiles."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evennia.objects.models import ObjectDB
 from twisted.internet.defer import Deferred, inlineCallbacks
 
+from evennia_ai.commands.common import names_of
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE, OBSERVATION, RELATIONSHIP
 from evennia_ai.policy.records.memory_listing import (
     DAY_CHARS,
@@ -23,6 +23,7 @@ from evennia_ai.policy.records.memory_listing import (
 )
 from evennia_ai.policy.records.provenance import Record, is_known_to, people_in
 from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.ports import GameScript, Records
 from evennia_ai.scheduling import spread
 from evennia_ai.store.reports import Page, turns_of_messages
 
@@ -36,7 +37,7 @@ SHOWN_OBSERVATIONS = 20
 
 @dataclass(frozen=True)
 class JournalPage:
-    """A page of a journal, newest first, and how many entries of it all are not for this reader."""
+    """A page of a journal, newest first, and how many entries are hidden from the reader."""
 
     page: Page
     hidden: int
@@ -44,27 +45,25 @@ class JournalPage:
 
 @inlineCallbacks
 def journal_page(
-    script: Any, journal: Any, number: int, with_private: bool
+    script: GameScript, journal: Records, number: int, with_private: bool
 ) -> Generator[Deferred[Any], Any, JournalPage]:
-    """Fires with a page; a number beyond the last gives the last. Fails with StoreUnavailable.
+    """Read a page of a journal, or of its archive, in time slices; page 1 is the newest.
 
-    Args:
-        script: the assistant.
-        journal: its character's journal, or the archive.
-        number: 1 is the newest.
-        with_private: whether the reader may see what is private to others.
+    Fires with the page, or with the last page if the number is too high; fails with
+    StoreUnavailable. Without ``with_private`` private entries are only counted.
     """
     put = script.services.slices.put
     yield journal.load(put)
     ids = journal.ids()
 
-    def look(id: str) -> tuple[str, str] | None:
+    def time_of(id: str) -> str | None:
         entry = journal.get(id)
-        known = entry and (with_private or is_known_to(entry, None))
-        return (entry["timestamp"], id) if known else None
+        if entry and (with_private or is_known_to(entry, None)):
+            return str(entry["timestamp"])
+        return None
 
-    looks = yield spread(put, ids, look)
-    times = sorted((found[0], place) for place, found in enumerate(looks) if found)[::-1]
+    found = yield spread(put, ids, time_of)
+    times = sorted((at, place) for place, at in enumerate(found) if at is not None)[::-1]
     pages = max(1, -(-len(times) // ENTRIES_A_PAGE))
     number = min(number, pages)
     wanted = times[(number - 1) * ENTRIES_A_PAGE : number * ENTRIES_A_PAGE]
@@ -75,13 +74,7 @@ def journal_page(
 def entry_lines(
     entries: Sequence[Record], names: Names, origins: Mapping[str, str] | None = None
 ) -> list[str]:
-    """Entries, two lines each.
-
-    Args:
-        entries: the entries.
-        names: of everybody concerned.
-        origins: by id, what each was made from; with these the second of the time is told, too.
-    """
+    """Return two lines for each entry, with where it comes from if ``origins`` say so by id."""
     lines = []
     for entry in entries:
         chars = DAY_CHARS if origins is None else SECONDS_CHARS
@@ -96,8 +89,8 @@ def entry_lines(
     return lines
 
 
-def origins_of(script: Any, entries: Iterable[Record]) -> dict[str, str]:
-    """Which turns of talk each of some entries was made from, by its id. One query."""
+def origins_of(script: GameScript, entries: Iterable[Record]) -> dict[str, str]:
+    """Return the turns that each entry comes from, by its id. One query."""
     listed = list(entries)
     seqs = [entry["source_seqs"] for entry in listed]
     ends = {end for known in seqs for end in (*known[:1], *known[-1:])}
@@ -106,42 +99,34 @@ def origins_of(script: Any, entries: Iterable[Record]) -> dict[str, str]:
 
 
 def names_in(*records: Record, besides: Iterable[str] = ()) -> Names:
-    """Names of everybody whom records concern, by dbref; one query."""
-    dbrefs = frozenset(besides).union(*map(people_in, records))
-    ids = [int(dbref.lstrip("#")) for dbref in dbrefs]
-    rows = ObjectDB.objects.filter(id__in=ids).values_list("id", "db_key")
-    return {f"#{number}": key for number, key in rows}
+    """Return the names of everybody in some records, by dbref. One query."""
+    return names_of(frozenset(besides).union(*map(people_in, records)))
 
 
 def whole_text(text: str) -> str:
-    """A text with its line breaks, each line safe for a client."""
+    """Return a text with its line breaks, each line safe for a client."""
     return "\n".join(f"    {clean_output(line, WHOLE_LINE_CHARS)}" for line in text.splitlines())
 
 
-def whole_entry(script: Any, entry: Record, bases: Sequence[Record], reads_private: bool) -> str:
-    """Everything there is to tell of one entry.
-
-    Args:
-        script: the assistant.
-        entry: the entry.
-        bases: what was made of it.
-        reads_private: whether the reader may see what is private to others.
-    """
-    names = names_in(entry, *bases)
+def whole_entry(
+    script: GameScript, entry: Record, derived: Sequence[Record], reads_private: bool
+) -> str:
+    """Return one entry with everything that is known about it, and what is derived from it."""
+    names = names_in(entry, *derived)
     title, _ = entry_lines([entry], names, origins_of(script, [entry]))[0].split("\n")
     details = entry_details(entry, names, script.services.now())
     links = [linked_to(script, link, reads_private) for link in entry["links"]]
     if links:
         details.append(f"Linked to: {'; '.join(links)}")
-    if bases:
-        made = [f"{one['id']} {one['attribute']}: {one['value']}" for one in bases]
-        details.append(f"Made of it: {'; '.join(made)}")
+    if derived:
+        made = [f"{one['id']} {one['attribute']}: {one['value']}" for one in derived]
+        details.append(f"Derived from it: {'; '.join(made)}")
     shown = [clean_output(line, WHOLE_LINE_CHARS) for line in details]
     return "\n".join([title, whole_text(entry["content"]), *shown])
 
 
-def linked_to(script: Any, link: str, reads_private: bool) -> str:
-    """A link with the words it leads to, as far as the reader may see them."""
+def linked_to(script: GameScript, link: str, reads_private: bool) -> str:
+    """Return a link, with the words of its entry if the reader may see them."""
     entry = script.character.journal.get(link)
     if entry and (reads_private or is_known_to(entry, None)):
         return f"{link} {clean_output(entry['content'], LINK_CHARS)}"
@@ -149,10 +134,12 @@ def linked_to(script: Any, link: str, reads_private: bool) -> str:
 
 
 def whole_profile(
-    script: Any, dbref: str, records: Sequence[Record], reads_private: bool
+    script: GameScript, dbref: str, records: Sequence[Record], reads_private: bool
 ) -> list[str]:
-    """Everything that is known of somebody, as far as the reader may see it: lines, none where
-    that is nothing."""
+    """Return what is known about somebody, as far as the reader may see it.
+
+    Returns no lines if nothing is known.
+    """
     known = [one for one in records if reads_private or is_known_to(one, None)]
     names = names_in(*known, besides=[dbref])
     by_kind = {
@@ -167,7 +154,7 @@ def whole_profile(
         lines += [f"  {clean_output(attribute_line(v, names, values), LINE_CHARS)}" for v in group]
     noticed = by_kind[OBSERVATION][::-1]
     if noticed:
-        lines.append("|wNoticed|n")
+        lines.append("|wObservations|n")
     lines += [
         f"  {clean_output(observation_line(one, names), LINE_CHARS)}"
         for one in noticed[:SHOWN_OBSERVATIONS]
@@ -180,5 +167,5 @@ def whole_profile(
 
 
 def hidden_line(count: int) -> str:
-    """That there is more, which is for admins alone."""
-    return f"|x{count} more: private, for admins to read.|n"
+    """Return a line that says how many records are hidden from the reader."""
+    return f"|x{count} more: private, only admins may read this.|n"

@@ -1,4 +1,4 @@
-"""What a character would find if somebody asked, and what it would keep back."""
+"""Show what a character would find if somebody asked, and what it would withhold."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from evennia_ai.policy.compaction.journal_summary import select_found
 from evennia_ai.policy.records.memory_listing import named, why_found, why_withheld
 from evennia_ai.policy.records.provenance import Record, is_known_to
 from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.ports import GameScript
 from evennia_ai.scheduling import pause
 from evennia_ai.tools.memory import FOUND, SHOWN_CHARS
 from evennia_ai.turn.recall import memory_line, text_of
@@ -21,18 +22,12 @@ from evennia_ai.turn.recall import memory_line, text_of
 
 @inlineCallbacks
 def search_as(
-    script: Any, words: str, audience: Audience, reads_private: bool
-) -> Generator[Deferred[Any], Any, str]:
-    """What `search_memory` would find for an audience, each with its score and why, and what it
-    would not say, with the rule. Nothing counts as looked up by it.
+    script: GameScript, words: str, audience: Audience, reads_private: bool
+) -> Generator[Deferred[Any], Any, list[str]]:
+    """Search as the tool `search_memory` would, without counting as a recall.
 
-    Args:
-        script: the assistant.
-        words: what is looked for.
-        audience: dbrefs of those who would hear the answer; of nobody, what is public.
-        reads_private: whether whoever searches may read what is private.
-
-    Fires with the lines; fails with StoreUnavailable and TurnAborted.
+    Fires with lines: the memories that this audience (dbrefs, none for the public) may be told,
+    with scores, and those withheld, with the rule. Fails with StoreUnavailable and TurnAborted.
     """
     hits: list[Hit] = yield search_all_memories(script, script.character, words, audience)
     by_id = {hit.record["id"]: hit for hit in hits}
@@ -40,7 +35,9 @@ def search_as(
     found = select_found(ranked, script.conversation.current.record, FOUND)
     yield pause(script.services.slices.put)
     withheld = find_withheld(script, words, audience)
-    if not reads_private:  # a trusting character tells what is private to anybody; we do not
+    if (
+        not reads_private
+    ):  # a trusting character tells private things to anybody; this command does not
         withheld += [record for record in found if not is_known_to(record, None)]
         found = [record for record in found if is_known_to(record, None)]
     names = names_in(*withheld, besides=audience)
@@ -51,21 +48,21 @@ def search_as(
         lines.append("Nothing.")
     if withheld and reads_private:
         rules = "; ".join(why_withheld(record, audience, names) for record in withheld)
-        lines.append(f"|yHeld back|n (by who may know): {clean_output(rules, 600)}.")
+        lines.append(f"|yWithheld|n (with its audience): {clean_output(rules, 600)}.")
     elif withheld:
         lines.append(hidden_line(len(withheld)))
-    return "\n".join(lines)
+    return lines
 
 
-def find_withheld(script: Any, words: str, audience: Audience) -> list[Record]:
-    """What would be among the first that are found, but may not be told this audience."""
+def find_withheld(script: GameScript, words: str, audience: Audience) -> list[Record]:
+    """Return the nearest memories that may not be told to this audience."""
     discretion, now = script.config.discretion, script.services.now()
     nearest = script.memories.search(words, FOUND, audience, now, "trusting")
     return [hit.record for hit in nearest if not is_known_to(hit.record, audience, discretion)]
 
 
-def hit_line(script: Any, words: str, hit: Hit) -> str:
-    """One thing that was found."""
+def hit_line(script: GameScript, words: str, hit: Hit) -> str:
+    """Return a memory that was found, with its score and the reasons."""
     line = memory_line(script, hit.record, SHOWN_CHARS, words)
     reasons = why_found(words, text_of(hit.record), hit.score, hit.likeness)
     private = " |r(private)|n" if hit.record["audience"] is not None else ""

@@ -174,7 +174,7 @@ class LongTalk:
         """She is put to sleep by an admin, with everybody there."""
         self.admin.mark()
         self.admin.send("aisleep Mira")
-        self.admin.expect("Mira (?:sleeps|will sleep)", PATIENCE_S)
+        self.admin.expect("Mira (?:is asleep|will fall asleep)", PATIENCE_S)
         self._wait_until(self._is_dreaming, "dream")
 
     def _sleep_alone(self) -> None:

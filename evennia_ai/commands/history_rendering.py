@@ -1,0 +1,144 @@
+"""The lines of ``aihistory``: messages, turns, model calls and compactions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from evennia_ai.commands.common import list_names
+from evennia_ai.messages import Message
+from evennia_ai.policy.context.projection import PUBLIC
+from evennia_ai.policy.limits.budgets import CALLS, MS, NOTHING, TOKENS_IN, TOKENS_OUT
+from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.store.compactions import MASK
+from evennia_ai.store.reports import is_log_unchanged, seconds_between
+
+LINE_CHARS = 400
+
+
+def as_row(message: Message) -> dict[str, Any]:
+    """Return a message as `message_line` takes it."""
+    metadata = message["metadata"]
+    return {
+        **metadata,
+        **message,
+        "at": datetime.fromisoformat(metadata["at"]),
+        "tool_calls": message.get("tool_calls", []),
+    }
+
+
+def compaction_line(row: dict[str, Any]) -> str:
+    """Return a compaction on a line: time, reason, ladder step, sizes and facts."""
+    when = f"|w{row['id']}|n |x{row['at']:%m-%d %H:%M:%S}|n"
+    sealed = " |x(permanent)|n" if row["sealed"] else ""
+    undone = " |y(undone)|n" if row["undone_at"] else sealed
+    if row["reason"] == MASK:
+        return f"{when} {row['compacted_count']} tool results masked{undone}"
+    facts = (
+        f"; of {row['facts_found']} facts {row['facts_kept']} kept in the summary, "
+        f"{row['facts_rescued']} added below it"
+        if row["facts_found"]
+        else ""
+    )
+    return (
+        f"{when} {row['reason']}, {row['rung']}: {row['compacted_count']} messages, "
+        f"{row['original_token_count']:,} tokens into {row['summary_token_count']:,}{facts}{undone}"
+    )
+
+
+def whole_compaction(row: dict[str, Any]) -> str:
+    """Return one compaction with its cost, and its summary for each audience."""
+    parts = [
+        f"|wFor {list_names(key.split(',')) if key != PUBLIC else 'everybody'}|n:\n"
+        + "\n".join(clean_output(line, 500) for line in text.splitlines())
+        for key, text in row["summary"].items()
+    ]
+    notes = [] if row["reason"] == MASK else [compaction_note(row)]
+    return "\n".join([compaction_line(row), *notes, *parts])
+
+
+def compaction_note(row: dict[str, Any]) -> str:
+    """Return what a compaction cost, and whether its messages are still as they were."""
+    cost = {**NOTHING, **row["cost"]}
+    spent = (
+        f"{cost[CALLS]} model calls, {cost[TOKENS_IN]:,} tokens in, {cost[TOKENS_OUT]:,} out, "
+        f"{cost[MS] / 1_000:.1f} s"
+        if cost[CALLS]
+        else "no model call"
+    )
+    unchanged = is_log_unchanged(row)
+    if unchanged is None:
+        return f"Cost: {spent}."
+    state = "unchanged" if unchanged else "|ychanged|n: messages were deleted"
+    return f"Cost: {spent}. The summarised messages are {state}."
+
+
+def waiting_line(event: Mapping[str, Any]) -> str:
+    """Return an event that waits for an answer."""
+    text = clean_output(f"{event['speaker_name']}: {event['text']}", LINE_CHARS)
+    return f"|y(waiting, {event['kind']})|n {text}"
+
+
+def message_line(row: dict[str, Any], own_name: str) -> str:
+    """Return a message: time, speaker, audience, tokens and words."""
+    if row["role"] == "tool":
+        return f"    |x= {clean_output(row['content'], LINE_CHARS)} ({row['tokens']} tokens)|n"
+    who = own_name if row["role"] == "assistant" else row["speaker_name"]
+    calls = [call["function"] for call in row["tool_calls"]]
+    said = [clean_output(row["content"], LINE_CHARS)] if row["content"] else []
+    text = " ".join([*said, *(call_text(call["name"], call["arguments"]) for call in calls)])
+    heard_by = clean_output(list_names(row["audience"]), 120)
+    private = " |r(private)|n" if row["private"] else ""
+    return (
+        f"|x{row['at']:%m-%d %H:%M:%S}|n |w{clean_output(who, 40)}|n"
+        f" |x> {heard_by}, {row['tokens']} tokens|n{private}\n    {text}"
+    )
+
+
+def call_text(name: str, arguments: str) -> str:
+    """Return a tool call on a line.
+
+    For example ``say: Hello``, ``whisper (target Ann): Hello`` or ``give: item mug, to Ann``.
+    """
+    try:
+        values = json.loads(arguments or "{}")
+    except ValueError:
+        values = arguments
+    title = f"|c{clean_output(name, 40)}|n"
+    if isinstance(values, dict):
+        words = values.pop("text", "")
+        others = ", ".join(f"{key} {value}" for key, value in values.items())
+        title += f" ({clean_output(others, 120)})" if words and others else ""
+        values = words or others
+    return f"{title}: {clean_output(str(values), LINE_CHARS)}".rstrip(": ")
+
+
+def turn_lines(turn: Any) -> list[str]:
+    """Return a turn with its events, model calls and tool calls."""
+    took = seconds_between(turn.at, turn.ended_at)
+    ended = f"{turn.outcome or 'in progress'} after {took:.1f} s" if turn.ended_at else "open"
+    detail = f" ({clean_output(turn.detail, 200)})" if turn.detail else ""
+    heard_by = clean_output(list_names(turn.audience), 120)
+    lines = [f"|wTurn {turn.id}|n |x{turn.at:%m-%d %H:%M:%S}, for {heard_by}|n: {ended}{detail}"]
+    for event in turn.events.all():
+        text = clean_output(f"{event.speaker_name}: {event.text}", LINE_CHARS)
+        how = dict.fromkeys([event.kind, clean_output(event.reason or event.state, 60)])
+        lines.append(f"  heard ({', '.join(how)}) {text}")
+    lines.extend(f"  model {model_call_text(call)}" for call in turn.model_calls.all())
+    for act in turn.tool_calls.all():
+        result = clean_output(act.result, LINE_CHARS)
+        lines.append(f"  {call_text(act.name, act.arguments)}\n    |x= {act.state}: {result}|n")
+    return lines
+
+
+def model_call_text(call: Any) -> str:
+    """Return a model call on a line: model, time, tokens and error."""
+    if call.prompt_tokens is None:
+        tokens = f"about {call.estimated_tokens} tokens in"
+    else:
+        tokens = f"{call.prompt_tokens} tokens in, {call.completion_tokens or 0} out"
+    problem = f", |r{call.error_kind}: {clean_output(call.error, 300)}|n" if call.error else ""
+    model = clean_output(f"{call.profile}:{call.model}", 60)
+    return f"{model}, {call.duration_ms} ms, {tokens}{problem}"
