@@ -11,7 +11,7 @@ from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.errors import AssistantError
 from evennia_ai.policy.compaction.plan import Skip
 from evennia_ai.policy.sanitize import clean_output
-from evennia_ai.sleep.compaction.compact import CHANGED, preview
+from evennia_ai.sleep.compaction.compact import CHANGED, decide
 from evennia_ai.sleep.compaction.journal_summary import undo_compaction
 from evennia_ai.sleep.compaction.request import MANUAL, CompactionRequest
 from evennia_ai.turn.context_use import measure_context
@@ -68,13 +68,14 @@ class CmdAICompact(AICommand):
 
     def tell_plan(self, script: Any, order: CompactionRequest) -> None:
         """What a compaction would do now."""
-        use, plan = measure_context(script), preview(script, order)
+        use = measure_context(script)
+        task = decide(script, order, use)
         name = script.character_name
         fill = f"{name}'s context is filled to {use.ratio:.0%} ({use.used:,} of {use.window:,})."
-        if isinstance(plan, Skip):
-            self.msg(f"{fill} Nothing would be done: {plan.reason}.")
+        if isinstance(task, Skip):
+            self.msg(f"{fill} Nothing would be done: {task.reason}.")
             return
-        kept = len(script.conversation.current.messages) - plan.cut
+        plan, kept = task.plan, len(task.messages) - task.plan.cut
         self.msg(
             f"{fill} {plan.cut} messages would be summed up, the newest {kept} "
             f"({plan.kept_tokens:,} tokens) would stay. Nothing was done."

@@ -6,7 +6,7 @@ from typing import Any
 
 from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.commands.setup import ensure_may_edit
-from evennia_ai.game.sleep_state import go_to_bed, is_asleep, wake_up
+from evennia_ai.game.sleep_state import go_to_bed, is_asleep, stay_up, wake_up
 from evennia_ai.policy.schedule.sleep_schedule import ORDER
 
 
@@ -64,8 +64,7 @@ class CmdAIWake(RestCommand):
     def run(self) -> None:
         """Wake it."""
         script = self.find_own()
-        if script.ndb.bedtime:
-            script.ndb.bedtime = None
+        if stay_up(script):
             self.msg(f"{script.character_name} stays awake.")
             return
         if not is_asleep(script):

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from evennia_ai.commands.common import UsageError
-from evennia_ai.game.sleep_state import cause_of_sleep, is_asleep
+from evennia_ai.game.sleep_state import cause_of_sleep, is_asleep, sleep_state
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.policy.schedule.sleep_report import (
     OUTCOMES,
@@ -16,6 +16,7 @@ from evennia_ai.policy.schedule.sleep_report import (
     summarise_pass,
 )
 from evennia_ai.policy.schedule.sleep_schedule import GAME
+from evennia_ai.sleep import STEP_TEXTS
 from evennia_ai.store.attributes import read_attribute
 from evennia_ai.store.reports import Page, seconds_between
 from evennia_ai.store.sleep_passes import find_pass
@@ -44,15 +45,15 @@ def pass_title(script: Any, row: dict[str, Any]) -> str:
 def how_it_ended(script: Any, row: dict[str, Any]) -> str:
     """The end of a pass, if it has one."""
     if row["ended_at"] is None:
-        return f"|y{UNDER_WAY if script.ndb.pass_id == row['id'] else INTERRUPTED}|n"
+        return f"|y{UNDER_WAY if sleep_state(script).pass_id == row['id'] else INTERRUPTED}|n"
     took_s = seconds_between(row["at"], row["ended_at"])
     return OUTCOMES.get(row["outcome"], "ended").format(took_s=took_s)
 
 
 def pass_summary(row: dict[str, Any]) -> str:
     """What a pass that has ended did and cost, in a line."""
-    told = f"{summarise_pass(row['results'], row['errors'])} ({describe_cost(row['cost'])})"
-    return clean_output(told, LINE_CHARS)
+    done = summarise_pass(STEP_TEXTS, row["results"], row["errors"])
+    return clean_output(f"{done} ({describe_cost(row['cost'])})", LINE_CHARS)
 
 
 def whole_pass(script: Any, number: int) -> str:
@@ -61,11 +62,12 @@ def whole_pass(script: Any, number: int) -> str:
     if row is None:
         raise UsageError("There is none of that number. |waihistory/sleep|n lists them.")
     steps = [
-        "  " + clean_output(describe_step(name, figures, row["errors"].get(name, "")), LINE_CHARS)
+        describe_step(STEP_TEXTS, name, figures, row["errors"].get(name, ""))
         for name, figures in row["results"].items()
     ]
     cost = [f"  It cost: {describe_cost(row['cost'])}."] if row["ended_at"] else []
-    return "\n".join([pass_title(script, row), *steps, *cost])
+    told = [f"  {clean_output(step, LINE_CHARS)}" for step in steps]
+    return "\n".join([pass_title(script, row), *told, *cost])
 
 
 def sleep_now(script: Any, last: dict[str, Any] | None) -> str:

@@ -13,7 +13,14 @@ from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.game.game_time import minute_now
-from evennia_ai.game.sleep_state import cause_of_sleep, fall_asleep, is_asleep, wake_up
+from evennia_ai.game.sleep_state import (
+    cause_of_sleep,
+    fall_asleep,
+    is_asleep,
+    sleep_state,
+    wake_up,
+)
+from evennia_ai.policy.compaction.decision import ContextUse
 from evennia_ai.policy.schedule.sleep_schedule import (
     AWAKE,
     HOURS,
@@ -25,8 +32,8 @@ from evennia_ai.policy.schedule.sleep_schedule import (
     read_schedule,
 )
 from evennia_ai.scheduling import is_time, keep_running
-from evennia_ai.sleep.compaction.compact import is_due
 from evennia_ai.store.attributes import write_attribute
+from evennia_ai.turn.context_use import measure_context
 
 log = Logger()
 
@@ -34,36 +41,37 @@ ROUND_S = 5.0
 HOURS_OVER, NAP_OVER = "its hours are over", "its nap is over"
 
 
-def rest_state(script: Any) -> RestState:
-    """What decides over an assistant's sleep now."""
-    now = script.services.clock.seconds()
-    woken_at = script.ndb.woken_at
+def rest_state(script: Any, use: ContextUse) -> RestState:
+    """Return what decides over an assistant's sleep now."""
+    now, woken_at = script.services.clock.seconds(), sleep_state(script).woken_at
     asleep = is_asleep(script)
     return RestState(
         asleep=asleep,
-        scheduled=has_reason(script, asleep),
+        scheduled=has_reason(script, use, asleep=asleep),
         quiet_s=now - (script.ndb.last_talk_at or 0.0),
         woken_s=None if woken_at is None else now - woken_at,
     )
 
 
-def has_reason(script: Any, asleep: bool) -> bool:
-    """True where it should sleep, if it is quiet."""
+def has_reason(script: Any, use: ContextUse, *, asleep: bool) -> bool:
+    """Return True if it should sleep once it is quiet."""
     sleeps_on = asleep and cause_of_sleep(script) in UNTIL_WOKEN
-    return sleeps_on or in_hours(script) or wants_nap(script, asleep)
+    return sleeps_on or in_hours(script) or wants_nap(script, use, asleep=asleep)
 
 
-def wants_nap(script: Any, asleep: bool) -> bool:
-    """True where nobody is near, and a pass of sleep has begun and is not done yet, or is due: by
-    how full its head is, or since it has been quiet for long after talk."""
+def wants_nap(script: Any, use: ContextUse, *, asleep: bool) -> bool:
+    """Return True if nobody is near, and a sleep pass is unfinished or due.
+
+    A pass is due if a compaction is, or after long quiet that followed some talk.
+    """
     if script.players_near():
         return False
-    unfinished = asleep and not script.ndb.slept
-    return unfinished or is_due(script) or is_quiet_for_long(script)
+    unfinished = asleep and not sleep_state(script).slept
+    return unfinished or use.is_due or is_quiet_for_long(script)
 
 
 def is_quiet_for_long(script: Any) -> bool:
-    """True where it has not slept on what it heard, and that is ``sleep_after_long_quiet`` ago."""
+    """Return True if nobody has talked for ``sleep_after_long_quiet`` since its last sleep pass."""
     if not has_news(script):
         return False
     quiet_s = script.services.clock.seconds() - script.ndb.last_talk_at
@@ -71,20 +79,20 @@ def is_quiet_for_long(script: Any) -> bool:
 
 
 def has_news(script: Any) -> bool:
-    """True where long quiet would send it to sleep, for what it heard since its last sleep."""
-    talk_at, slept_at = script.ndb.last_talk_at, script.ndb.last_pass_at
+    """Return True if long quiet would send it to sleep: it heard talk since its last sleep pass."""
+    talk_at, slept_at = script.ndb.last_talk_at, sleep_state(script).last_pass_at
     if not script.config.sleep_after_long_quiet or not talk_at:
         return False
     return slept_at is None or slept_at < talk_at
 
 
-def may_sleep_soon(script: Any) -> bool:
-    """True where there is something for whose sake one that is awake must be looked after."""
-    return script.config.sleep_schedule is not None or has_news(script) or is_due(script)
+def may_sleep_soon(script: Any, use: ContextUse) -> bool:
+    """Return True if an assistant that is awake may fall asleep by itself later."""
+    return script.config.sleep_schedule is not None or has_news(script) or use.is_due
 
 
 def in_hours(script: Any) -> bool:
-    """True in the assistant's own hours of sleep."""
+    """Return True in the assistant's own hours of sleep."""
     schedule = read_schedule(script.config.sleep_schedule)
     return schedule is not None and schedule.holds(minute_now(script))
 
@@ -106,7 +114,7 @@ class SleepTimer:
         """Look after an assistant from now on."""
         if script.id not in self.charges:
             self.charges[script.id] = script
-            script.ndb.next_look = self.clock.seconds()
+            sleep_state(script).next_check_at = self.clock.seconds()
         keep_running(self.rounds, ROUND_S)
 
     def stop(self) -> None:
@@ -121,8 +129,8 @@ class SleepTimer:
         for script_id, script in list(self.charges.items()):
             if not script.pk or not script.obj:
                 del self.charges[script_id]
-            elif is_time(script.ndb.next_look, now, script.config.tick_rate_sleep):
-                script.ndb.next_look = now + script.config.tick_rate_sleep
+            elif is_time(sleep_state(script).next_check_at, now, script.config.tick_rate_sleep):
+                sleep_state(script).next_check_at = now + script.config.tick_rate_sleep
                 script.services.slices.put(self.tend, script)
         self.rest()
 
@@ -153,18 +161,20 @@ class SleepTimer:
         if script.ndb.ticking or not script.may_think():
             return True
         script.resolve_settings()
-        state = rest_state(script)
+        use = measure_context(script)
+        state = rest_state(script, use)
         mode = next_mode(state, script.config.sleep_after_quiet)
         if mode == AWAKE:
             if not state.asleep:
-                return may_sleep_soon(script)
+                return may_sleep_soon(script, use)
             wake_up(script, HOURS_OVER if cause_of_sleep(script) == HOURS else NAP_OVER)
             return False
         if not state.asleep:
             fall_asleep(script, HOURS if in_hours(script) else NAP)
         elif cause_of_sleep(script) == WISH and in_hours(script):
             write_attribute(script, "sleep_cause", HOURS)  # so that it wakes when they are over
-        if not script.ndb.slept:
+        slept = sleep_state(script)
+        if not slept.slept:
             script.tick()
         wakes_by_itself = cause_of_sleep(script) not in UNTIL_WOKEN
-        return wakes_by_itself or not script.ndb.slept or script.config.sleep_schedule is not None
+        return wakes_by_itself or not slept.slept or script.config.sleep_schedule is not None

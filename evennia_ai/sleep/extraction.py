@@ -16,13 +16,15 @@ from twisted.logger import Logger
 
 from evennia_ai.errors import ProviderError
 from evennia_ai.messages import Audience, LLMReply, Message, WireMessage, to_wire
+from evennia_ai.policy.compaction.decision import ContextUse
 from evennia_ai.policy.compaction.plan import Skip
 from evennia_ai.policy.context.projection import part_audience, split_by_audience
 from evennia_ai.policy.conversation.react import LoopState, begin_step, take_calls
 from evennia_ai.ports import ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.scheduling import pause, persist
-from evennia_ai.sleep.compaction.compact import is_due, preview
+from evennia_ai.sleep.compaction.compact import decide
 from evennia_ai.sleep.compaction.request import SLEEP, CompactionRequest
+from evennia_ai.turn.context_use import measure_context
 from evennia_ai.turn.llm_interaction import build_request, call_model
 from evennia_ai.turn.prompt_building import build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION, PromptContext
@@ -85,19 +87,19 @@ def run_pre_compaction_extraction(
     and StoreUnavailable.
     """
     most = script.config.pre_compact_max_iterations if max_iterations is None else max_iterations
-    return extract_facts(script, ExtractionLimits(most))
+    return extract_facts(script, ExtractionLimits(most), measure_context(script))
 
 
 @inlineCallbacks
 def extract_facts(
-    script: Any, limits: ExtractionLimits
+    script: Any, limits: ExtractionLimits, use: ContextUse
 ) -> Generator[Deferred[Any], Any, dict[str, Any]]:
     """`run_pre_compaction_extraction` within limits. Fires and fails as that does; ``stopped_by``
     is ``interrupted`` where something more important came."""
     config = script.config
     if not config.pre_compact_extraction_enabled:
         return {"skipped": True, "reason": "extraction disabled"}
-    going = messages_to_go(script)
+    going = messages_to_go(script, use)
     if len(going) < LEAST_MESSAGES:
         return {"skipped": True, "reason": f"fewer than {LEAST_MESSAGES} messages"}
     # A turn that an error left open would be open for ever behind those that begin here.
@@ -126,12 +128,10 @@ def extract_facts(
     }
 
 
-def messages_to_go(script: Any) -> Sequence[Message]:
-    """What the next compaction would take out of view; nothing while none is due."""
-    if not is_due(script):
-        return []
-    plan = preview(script, CompactionRequest(SLEEP))
-    return [] if isinstance(plan, Skip) else script.conversation.current.messages[: plan.cut]
+def messages_to_go(script: Any, use: ContextUse) -> Sequence[Message]:
+    """Return the messages that the next compaction in sleep would evict; none if none is due."""
+    task = decide(script, CompactionRequest(SLEEP), use)
+    return [] if isinstance(task, Skip) else task.evicted
 
 
 def signal(script: Any, on: bool) -> None:

@@ -179,8 +179,7 @@ def test_put_to_sleep_it_sleeps_on_after_a_restart(game, admin, mira):
     admin.told("aisleep Mira")
     game.run(1)
     game.service.watch.stop()
-    for name in ("slept", "last_pass_at", "pass_time"):
-        mira.assistant.nattributes.remove(name)
+    mira.assistant.nattributes.remove("sleep_state")
     game.service.resume()
     game.run()
     game.run(300)

@@ -13,13 +13,14 @@ from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.messages import Audience, Heard
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.sleep import run_sleep_tick
-from evennia_ai.sleep.compaction.compact import compact, is_due, mask_old_results
+from evennia_ai.sleep.compaction.compact import compact, mask_old_results
 from evennia_ai.sleep.compaction.journal_summary import archive_summaries
 from evennia_ai.sleep.compaction.request import EMERGENCY, MANUAL, CompactionRequest
 from evennia_ai.sleep.pass_time import PassTime
 from evennia_ai.store.backlog import Backlog
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.answer_events import EXPIRED, TURNS_A_TICK, act_autonomously, answer_events
+from evennia_ai.turn.context_use import measure_context
 
 if TYPE_CHECKING:
     from tests.simulation.play import Stores
@@ -187,7 +188,7 @@ class Mind:
         if self.unarchived:
             self.unarchived = False
             yield archive_summaries(self.script)
-        mask_old_results(self.script)
+        mask_old_results(self.script, measure_context(self.script))
         if self.cramped:
             yield compact(self.script, CompactionRequest(EMERGENCY, force=True, keep_recent=KEPT))
             self.cramped = False
@@ -244,7 +245,7 @@ class Mind:
         if self.ticking or not self.may_think():
             return
         unseen = self.process.rooms.listeners(self.dbref).isdisjoint(self.process.sim.players)
-        if unseen and not self.asleep and is_due(self.script):
+        if unseen and not self.asleep and measure_context(self.script).is_due:
             self.fall_asleep()
         if self.asleep and not self.slept:
             self.tick()

@@ -24,21 +24,8 @@ SUMMARY_ROOM = 900
 SUMMARY_SHARE = 0.25
 PARTS_SHOWN = 2
 
-# What automatic compactions must take out, of the window: where tools and persona leave hardly any
-# room, every new line would set another one off.
-LEAST_GAIN_SHARE = 0.05
-# Three in a row that took out less of the window than this sum the same summary up over and over.
-SMALL_SHARE = 0.1
-SMALL_IN_A_ROW = 3
-
-DISABLED = "compaction disabled"
 NO_HISTORY = "no history"
 WITHIN_WINDOW = "history within preserve window"
-TOO_LITTLE = "too little would be gained"
-LITTLE_PROGRESS = (
-    "Three compactions in a row took out little of the talk, and each summed the same summary up "
-    "again. Give it a larger window, a shorter persona, or a lower compact_target."
-)
 
 
 @dataclass(frozen=True)
@@ -105,11 +92,6 @@ class Skip:
 def needs_compaction(used: int, window: int, threshold: float) -> bool:
     """True where ``used`` tokens reach the part ``threshold`` of ``window``."""
     return used >= threshold * window
-
-
-def below_threshold(used: int, window: int, threshold: float) -> str:
-    """The reason to skip, with its figures."""
-    return f"below threshold ({used / window:.1%} < {threshold:.0%})"
 
 
 def call_spans(messages: Messages) -> list[tuple[int, int]]:
@@ -252,18 +234,3 @@ def plan_last_turn(
     """As `plan_compaction`, where nothing but the last turn stays, and where that alone is too
     long, the end of it that fits."""
     return plan_compaction(messages, replace(limits, preserve=1, kept_share=0.0), count)
-
-
-def is_worthwhile(plan: CompactionPlan, window: int) -> bool:
-    """True where so much goes that a compaction nobody asked for makes progress (P4)."""
-    return plan.gone_tokens >= LEAST_GAIN_SHARE * window
-
-
-def count_small(before: int, plan: CompactionPlan, window: int) -> int:
-    """How many compactions in a row took out little of the window, this one counted."""
-    return before + 1 if plan.gone_tokens < SMALL_SHARE * window else 0
-
-
-def makes_little_progress(small: int) -> bool:
-    """True where compactions follow one another so closely that each sums up a summary."""
-    return small >= SMALL_IN_A_ROW

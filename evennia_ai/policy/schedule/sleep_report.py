@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from evennia_ai.policy.sanitize import clean_output
@@ -27,29 +28,16 @@ OUTCOMES = {
     WOKEN: "broken off after {took_s:.1f} s, since it was woken",
     STOPPED: "broken off after {took_s:.1f} s, since it was stopped",
 }
-TITLES = {
-    "memory_links": "Journal into long-term memory",
-    "entity_consolidation": "What it knows of others",
-    "orphaned_links": "Links that lead nowhere",
-    "episodic_prune": "Old memories let go",
-    "stale_conversations": "Talks that came to an end",
-    "pre_compaction_extraction": "Facts written down",
-    "context_compaction": "Old talk summed up",
-    "reflection": "What follows from it",
-    "goals": "What it is after",
-    "daily_plan": "Its day to come",
-    "shared_memory": "What others were told",
-}
 # What there is besides, however little was done.
 BACKGROUND = frozenset({"success", "running", "kept", "left", "iterations", "calls", *TEXT_KEYS})
-SENTENCES = {
-    "stale_conversations": "{ended} ended, {running} going on",
-    "pre_compaction_extraction": "{facts_recorded} into the journal (model calls: {iterations})",
-    "reflection": "{insights} insights from {thought_over} entries",
-    "context_compaction": (
-        "{compacted_messages} messages, {original_tokens:,} tokens before and {new_tokens:,} after"
-    ),
-}
+
+
+@dataclass(frozen=True)
+class StepText:
+    """How reports name a sleep step, and a format for its figures; both may be empty."""
+
+    title: str = ""
+    sentence: str = ""
 
 
 def split_result(result: Mapping[str, Any]) -> tuple[Figures, str]:
@@ -69,21 +57,25 @@ def split_result(result: Mapping[str, Any]) -> tuple[Figures, str]:
     return figures, clean_output(str(result.get("error") or ""), TEXT_CHARS)
 
 
-def describe_step(name: str, figures: Mapping[str, Any], error: str = "") -> str:
-    """What one step did, as a line: its title, then how it went."""
-    return f"{TITLES.get(name, plain(name))}: {how_it_went(name, figures, error)}"
+def describe_step(
+    texts: Mapping[str, StepText], name: str, figures: Mapping[str, Any], error: str = ""
+) -> str:
+    """Return what one step did, as a line: its title, then its result."""
+    text = texts.get(name, StepText())
+    return f"{text.title or plain(name)}: {describe_result(text, figures, error)}"
 
 
-def how_it_went(name: str, figures: Mapping[str, Any], error: str) -> str:
-    """A step's result in words."""
+def describe_result(text: StepText, figures: Mapping[str, Any], error: str) -> str:
+    """Return a step's result in words."""
     if error or figures.get("success") is False:
         return f"failed, {error or 'for a reason that stands in the log'}"
     if figures.get("skipped"):
         return f"not done, {figures.get('reason') or 'for no reason given'}"
     try:
-        return SENTENCES[name].format(**figures)
+        told = text.sentence.format(**figures)
     except (KeyError, ValueError, TypeError):
-        return list_figures(figures) or "nothing to do"
+        told = ""
+    return told or list_figures(figures) or "nothing to do"
 
 
 def list_figures(figures: Mapping[str, Any]) -> str:
@@ -104,14 +96,18 @@ def did_something(figures: Mapping[str, Any]) -> bool:
     return any(value for key, value in figures.items() if key not in BACKGROUND)
 
 
-def summarise_pass(results: Mapping[str, Mapping[str, Any]], errors: Mapping[str, str]) -> str:
-    """A pass in a line: what was done, then what failed."""
+def summarise_pass(
+    texts: Mapping[str, StepText],
+    results: Mapping[str, Mapping[str, Any]],
+    errors: Mapping[str, str],
+) -> str:
+    """Return a pass as a line: what was done, then what failed."""
     done = [
-        describe_step(name, figures)
+        describe_step(texts, name, figures)
         for name, figures in results.items()
         if name not in errors and not figures.get("skipped") and did_something(figures)
     ]
-    failed = [describe_step(name, {}, error) for name, error in errors.items()]
+    failed = [describe_step(texts, name, {}, error) for name, error in errors.items()]
     return "; ".join([*done, *failed]) or "nothing was to be done"
 
 
