@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.internet.interfaces import IReactorTime
@@ -17,6 +17,28 @@ from evennia_ai.errors import StoreUnavailable
 log = Logger()
 
 SLICE_S = 0.01
+
+
+class DelayedCall(Protocol):
+    """A call that a `Clock` will make."""
+
+    def active(self) -> bool:
+        """Return True until the call was made or cancelled."""
+
+    def cancel(self) -> None:
+        """Cancel the call."""
+
+
+class Clock(Protocol):
+    """Twisted's IReactorTime, as a type checker can read it."""
+
+    def seconds(self) -> float:
+        """Return the time in seconds."""
+
+    def callLater(  # noqa: N802  # Twisted's name
+        self, delay: float, callable: Callable[..., object], /, *args: Any, **kw: Any
+    ) -> DelayedCall:
+        """Call a function after ``delay`` seconds."""
 
 
 class TimeSlices:

@@ -11,8 +11,9 @@ from evennia_ai.messages import (
 )
 from evennia_ai.policy.context.projection import CompactionRecord, View
 from evennia_ai.policy.tokens import CountText, UsageReport
+from evennia_ai.ports.character import Character
 from evennia_ai.ports.log import Conversation, Inbox, ModelCallRecord, OpenEvents, TurnRecord, Turns
-from evennia_ai.ports.memory import Embedder, Memories, RemoteEmbedder, SemanticMemory
+from evennia_ai.ports.memory import Embedder, Found, Memories, RemoteEmbedder, SemanticMemory
 from evennia_ai.ports.models import (
     TASK_SUMMARY,
     Caller,
@@ -22,33 +23,74 @@ from evennia_ai.ports.models import (
     LLMRequest,
     Scene,
 )
-from evennia_ai.ports.services import Script, Services, Slices, World
+from evennia_ai.ports.records import (
+    DayPlan,
+    EntityProfiles,
+    Goals,
+    Journal,
+    JournalArchive,
+    Records,
+    Watcher,
+)
+from evennia_ai.ports.script import GameScript, Script
+from evennia_ai.ports.services import (
+    GameServices,
+    LogRetention,
+    Lore,
+    Personas,
+    Prober,
+    Recollections,
+    Services,
+    SharedMemory,
+    Slices,
+    Watch,
+    Windows,
+    World,
+)
 from evennia_ai.ports.tools import Toolbox, ToolContext, ToolResult, ToolSpec
+from evennia_ai.scheduling import Clock
 
 __all__ = [
     "TASK_SUMMARY",
     "Audience",
     "Caller",
+    "Character",
+    "Clock",
     "CompactionRecord",
     "Conversation",
     "CountText",
+    "DayPlan",
     "Embedder",
+    "EntityProfiles",
+    "Found",
+    "GameScript",
+    "GameServices",
     "Gateway",
+    "Goals",
     "Heard",
     "HeardLine",
     "Inbox",
     "InboxEvent",
+    "Journal",
+    "JournalArchive",
     "LLMClient",
     "LLMReply",
     "LLMRequest",
+    "LogRetention",
+    "Lore",
     "Memories",
     "ModelCallRecord",
     "OpenEvents",
+    "Personas",
+    "Prober",
+    "Recollections",
+    "Records",
     "RemoteEmbedder",
     "Scene",
     "Script",
     "SemanticMemory",
     "Services",
+    "SharedMemory",
     "Situation",
     "Slices",
     "ToolCallRequest",
@@ -61,5 +103,8 @@ __all__ = [
     "Usage",
     "UsageReport",
     "View",
+    "Watch",
+    "Watcher",
+    "Windows",
     "World",
 ]

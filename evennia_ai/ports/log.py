@@ -77,6 +77,12 @@ class Conversation(Protocol):
     def undo(self) -> CompactionRecord | None:
         """Put the last compaction out of force; returns it, None where there is none."""
 
+    def to_archive(self) -> list[tuple[CompactionRecord, bool]]:
+        """Return compactions whose journal entries are missing (True) or must go (False)."""
+
+    def note_archived(self, id: int, archived: bool) -> None:
+        """Store whether a compaction has its journal entries."""
+
 
 class Inbox(Protocol):
     """One assistant's stored events."""
@@ -95,7 +101,11 @@ class Inbox(Protocol):
 
 
 class Turns(Protocol):
-    """One assistant's turns, model calls and acts."""
+    """One assistant's turns, model calls and acts; ``current`` is the open turn's id, if any."""
+
+    @property
+    def current(self) -> int | None:
+        """Return the id of the open turn, None if none is open."""
 
     def begin(
         self, events: Sequence[InboxEvent], audience: Audience, private: bool, context: str

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from twisted.internet.defer import Deferred
 
 from evennia_ai.messages import Audience
 from evennia_ai.policy.records.long_term import MemoryItem, MemoryRow, Stored
+from evennia_ai.policy.records.provenance import Record
+
+if TYPE_CHECKING:
+    from evennia_ai.ports.services import Services
 
 
 class SemanticMemory(Protocol):
@@ -26,6 +30,10 @@ class SemanticMemory(Protocol):
     @property
     def is_off(self) -> bool:
         """True where the game does without it: nothing will come of waiting."""
+
+    @property
+    def was_used(self) -> bool:
+        """Return False if nothing was ever stored, as far as this machine knows."""
 
     def put(self, agent: str, items: Sequence[MemoryItem]) -> Deferred[Mapping[str, Stored]]:
         """Store items; what is there already is not stored again.
@@ -69,10 +77,22 @@ class RemoteEmbedder(Protocol):
         """Fires with what `Embedder.embed` returns; fails with a `ProviderError`."""
 
 
+class Found(Protocol):
+    """A record that a search found; scores compare only within one search."""
+
+    @property
+    def record(self) -> Record:
+        """Return the record."""
+
+    @property
+    def score(self) -> float:
+        """Return how well it fits."""
+
+
 class Memories(Protocol):
     """What a character wrote down and takes to be so, as it can be searched."""
 
-    def prepare(self, services: Any, queries: Sequence[str] = ()) -> Deferred[None]:
+    def prepare(self, services: Services, queries: Sequence[str] = ()) -> Deferred[None]:
         """Take in what has changed, and what will be asked. Fires when a search is quick; fails
         with StoreUnavailable."""
 
@@ -83,7 +103,7 @@ class Memories(Protocol):
         audience: Audience | None,
         now: datetime,
         discretion: str = "strict",
-        keep: Callable[[Mapping[str, Any]], bool] | None = None,
-    ) -> Sequence[Any]:
+        keep: Callable[[Record], bool] | None = None,
+    ) -> Sequence[Found]:
         """The records nearest to what is asked, best first, each with its ``record`` and its
         ``score``, as far as all of an audience may know them."""

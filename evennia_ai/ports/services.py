@@ -1,133 +1,270 @@
-"""What an assistant is given to work with, and what the engine touches of it."""
+"""What all assistants share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, MutableMapping, MutableSequence, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import IReactorTime
 
-from evennia_ai.config import AssistantConfig, ModelProfile
+from evennia_ai.config import ModelProfile
 from evennia_ai.messages import Audience, Situation
-from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.conversation.lore import LoreEntry
 from evennia_ai.policy.conversation.persona import Persona
-from evennia_ai.policy.tokens import CountText, UsageReport
-from evennia_ai.ports.log import Conversation, Inbox, TurnRecord, Turns
+from evennia_ai.policy.records.shared_memory import Telling, Told
+from evennia_ai.ports.log import TurnRecord
 from evennia_ai.ports.memory import Memories, SemanticMemory
 from evennia_ai.ports.models import Gateway
 from evennia_ai.ports.tools import Toolbox
+from evennia_ai.scheduling import Clock
+
+if TYPE_CHECKING:
+    from evennia_ai.ports.character import Character
+    from evennia_ai.ports.script import Script
 
 
 class World(Protocol):
-    """The character's senses."""
+    """What a character perceives."""
 
-    def listeners(self, character: Any) -> Audience:
-        """Who would hear the character speak aloud now, itself not among them."""
+    def listeners(self, character: Character) -> Audience:
+        """Return the dbrefs of everybody who would hear the character, without itself."""
 
-    def situation(self, character: Any) -> Situation:
-        """What it sees."""
+    def situation(self, character: Character) -> Situation:
+        """Return what the character sees."""
 
-    def lore(self, character: Any, audience: Audience) -> tuple[Sequence[LoreEntry], Audience]:
-        """Every piece of lore there is, and the labels that say which of them the character knows
-        and this audience may hear."""
+    def lore(
+        self, character: Character, audience: Audience
+    ) -> tuple[Sequence[LoreEntry], Audience]:
+        """Return all lore, and the labels of what character and audience may know."""
 
-    def name_of(self, character: Any, dbref: str) -> str:
-        """What the character calls somebody, empty where there is nobody of that dbref."""
+    def name_of(self, character: Character, dbref: str) -> str:
+        """Return what the character calls somebody, empty if nobody has that dbref."""
 
-    def looks_of(self, character: Any, dbref: str) -> str:
-        """What somebody or something within its sight looks like now, empty for any other."""
+    def looks_of(self, character: Character, dbref: str) -> str:
+        """Return the description of something the character sees, empty if it does not."""
 
 
 class Slices(Protocol):
-    """Work that takes its turn, so that none of it holds others up for long."""
+    """A queue of work that shares the reactor fairly."""
 
     def put(self, work: Callable[..., object], *args: Any) -> None:
         """Call ``work(*args)`` soon, after everything put before it."""
 
 
+class SharedMemory(Protocol):
+    """What assistants of one faction, place or world told each other."""
+
+    def with_hearsay(self, script: Script, own: Any) -> Memories:
+        """Return an assistant's own memories (its index), with what others told it."""
+
+    def labels_of(self, character: Character) -> frozenset[str]:
+        """Return the scopes that a character belongs to now."""
+
+    def told_by(self, assistant_id: int) -> list[Told]:
+        """Return what an assistant has told."""
+
+    def open_among(self, assistant_id: int, seqs: Iterable[int]) -> frozenset[int]:
+        """Return those of some message numbers that were said in public."""
+
+    def tell(self, assistant_id: int, teller: str, now: datetime, new: Sequence[Telling]) -> None:
+        """Store what an assistant tells, in one transaction; raises StoreUnavailable."""
+
+    def take_back(self, ids: Sequence[int]) -> None:
+        """Delete what was told, by row id, in one transaction; raises StoreUnavailable."""
+
+
+class Watch(Protocol):
+    """The timer that lets assistants fall asleep and wake."""
+
+    def keep(self, script: Script) -> None:
+        """Check an assistant regularly from now on."""
+
+
 class Services(Protocol):
-    """What a script is given to work with."""
+    """What the engine uses of what all assistants share.
 
-    clock: IReactorTime
-    slices: Slices
-    gateway: Gateway
-    toolbox: Toolbox
-    world: World
-    profiles: Mapping[str, Mapping[str, Any]]
-    semantic: SemanticMemory
-
-    def now(self) -> datetime:
-        """The time, in UTC."""
-
-    def text(self, key: str) -> str:
-        """A line for players that no model wrote."""
-
-    def compacting(self, script: Any, reason: str, result: Mapping[str, Any] | None) -> None:
-        """A compaction begins (no result yet), or has ended with its result. Never raises."""
-
-    def thinking(self, script: Any, turn: TurnRecord, begins: bool) -> None:
-        """A turn's thought begins, or ends however it did: those present may be shown it.
-
-        Never raises."""
-
-
-class Script(Protocol):
-    """What the engine touches of an `AssistantScript`.
-
-    ``prompt_overhead`` is what the last request took beside the conversation, in tokens;
-    ``compaction_strikes`` counts the compactions in a row of which no summary came,
-    ``small_compactions`` those in a row that took out little; ``compaction_cost`` is what was spent
-    on the next one so far (`policy.limits.budgets`); ``count_text``
-    counts tokens as the model does where that is known; ``usage_reports`` are the latest counts of
-    the endpoint's beside ours.
+    ``epoch`` is the number of this server process; ``profiles`` are the model profiles by name.
     """
 
-    id: int
-    prompt_overhead: int
-    compaction_strikes: int
-    small_compactions: int
-    compaction_cost: Mapping[str, int]
-    count_text: CountText
-    usage_reports: MutableSequence[UsageReport]
-
-    config: AssistantConfig
-    profile: ModelProfile
-    services: Services
-    conversation: Conversation
-    inbox: Inbox
-    turns: Turns
-    persona: Persona
+    @property
+    def clock(self) -> Clock:
+        """Return the clock."""
 
     @property
-    def partners(self) -> MutableMapping[str, datetime]:
-        """Who is in conversation with the character: dbref → time of the last exchange."""
+    def epoch(self) -> int:
+        """Return the number of this server process."""
 
-    def is_in_conversation(self, dbref: str) -> bool:
-        """True where the last exchange with somebody is short enough ago."""
+    @property
+    def slices(self) -> Slices:
+        """Return the queue of work."""
 
-    memories: Memories
+    @property
+    def gateway(self) -> Gateway:
+        """Return the way to the models."""
 
-    def pins(self, audience: Audience | None) -> Sequence[KnownLine]:
-        """What it keeps in mind for good and this audience may know, None for what everybody may,
-        a line each."""
+    @property
+    def toolbox(self) -> Toolbox:
+        """Return the tools."""
 
-    def goals(self, audience: Audience | None) -> Sequence[KnownLine]:
-        """What it is after, as for `pins`."""
+    @property
+    def world(self) -> World:
+        """Return what characters perceive."""
 
-    def occupation(self) -> Sequence[KnownLine]:
-        """What it is about at this time of its day, a line, or none."""
+    @property
+    def profiles(self) -> Mapping[str, Mapping[str, Any]]:
+        """Return the model profiles by name."""
 
-    def journalled_since(self, at: str, audience: Audience | None) -> Sequence[str]:
-        """What was written into the journal since a time in ISO form, as for `pins`."""
+    @property
+    def semantic(self) -> SemanticMemory:
+        """Return the long-term memory."""
 
-    def tell_owner(self, trouble: str) -> None:
-        """Have whoever looks after it know of something, once."""
+    @property
+    def shared_memory(self) -> SharedMemory:
+        """Return the memory that assistants share."""
 
-    def may_think(self) -> bool:
-        """False while it must not begin anything."""
+    @property
+    def watch(self) -> Watch:
+        """Return the sleep timer."""
 
-    def compact_on_overflow(self) -> Deferred[bool]:
-        """Compact at once, without a model; True where there is more room now."""
+    def now(self) -> datetime:
+        """Return the time in UTC."""
+
+    def text(self, key: str) -> str:
+        """Return a line for players that no model wrote."""
+
+    def compacting(self, script: Script, reason: str, result: Mapping[str, Any] | None) -> None:
+        """Announce that a compaction starts (result None) or ended. Never raises."""
+
+    def thinking(self, script: Script, turn: TurnRecord, begins: bool) -> None:
+        """Announce that a turn starts or ended. Never raises."""
+
+
+class Personas(Protocol):
+    """Personas that characters share."""
+
+    def all(self) -> dict[str, Persona]:
+        """Return every shared persona by name."""
+
+    def resolve(self, value: Any) -> Persona:
+        """Return a persona from its Attribute; raises ConfigError for an unknown name."""
+
+    def write(self, name: str, persona: Persona) -> None:
+        """Store a shared persona."""
+
+
+class Lore(Protocol):
+    """The lore of the game."""
+
+    def entries(self) -> tuple[LoreEntry, ...]:
+        """Return every entry."""
+
+    def find(self, title: str) -> LoreEntry | None:
+        """Return the entry with a title, in any case."""
+
+    def write(self, entry: LoreEntry) -> None:
+        """Store an entry; replace the one with the same title."""
+
+    def remove(self, title: str) -> bool:
+        """Delete an entry written in the game; return whether it existed."""
+
+
+class Recollections(Protocol):
+    """The indices of the assistants' own memories."""
+
+    def of(self, script: Script) -> Any:
+        """Return the index of an assistant's journal and profiles."""
+
+    def drop(self, script: Script) -> None:
+        """Rebuild the index of an assistant at its next use."""
+
+
+class Windows(Protocol):
+    """The context windows that endpoints reported."""
+
+    def told(self, base_url: str, model: str) -> int | None:
+        """Return the reported window of a model in tokens, None if unknown."""
+
+
+class Prober(Protocol):
+    """Tests what an endpoint can do."""
+
+    def probe(self, profile: ModelProfile, progress: Callable[..., Any], /) -> Deferred[Any]:
+        """Test an endpoint. Fires with the findings."""
+
+
+class LogRetention(Protocol):
+    """Deletes old rows of the logs."""
+
+    retention: Mapping[str, Any]
+
+    def check(self) -> None:
+        """Raise `AssistantError` if nothing can be deleted now."""
+
+    def preview(self, assistant_id: int | None = None) -> Deferred[Any]:
+        """Fires with a tally by table of what `purge` would delete now."""
+
+    def purge(
+        self, assistant_id: int | None = None, progress: Callable[[int], None] | None = None
+    ) -> Deferred[Any]:
+        """Delete rows beyond the retention limits. Fires with a tally by table."""
+
+
+class GameServices(Services, Protocol):
+    """What the commands and the game use beyond `Services`.
+
+    ``gateway`` and ``toolbox`` are Any here, since commands read figures that only the real ones
+    have. ``accepting`` is False before the start and after the stop of the server;
+    ``switched_off`` is the reason while an admin has stopped all assistants, else empty.
+    """
+
+    accepting: bool
+    switched_off: str
+    complaints: list[str]
+
+    @property
+    def gateway(self) -> Any:
+        """Return the gateway, with ``health()`` and ``tight_budgets()``."""
+
+    @property
+    def toolbox(self) -> Any:
+        """Return the tool registry, with ``tools`` by name."""
+
+    @property
+    def personas(self) -> Personas:
+        """Return the shared personas."""
+
+    @property
+    def lore(self) -> Lore:
+        """Return the lore of the game."""
+
+    @property
+    def recollections(self) -> Recollections:
+        """Return the indices of the assistants' memories."""
+
+    @property
+    def windows(self) -> Windows:
+        """Return the windows that endpoints reported."""
+
+    @property
+    def prober(self) -> Prober:
+        """Return the test of endpoints."""
+
+    @property
+    def log_retention(self) -> LogRetention:
+        """Return the retention of the logs."""
+
+    def attend(self, script: Script) -> None:
+        """Tick an assistant while players are near."""
+
+    def resume(self) -> None:
+        """Resume interrupted work."""
+
+    def quiesce(self) -> None:
+        """Start no turn any more and drop those in flight."""
+
+    def switch_off(self, reason: str) -> None:
+        """Stop all assistants, until `switch_on`."""
+
+    def switch_on(self) -> None:
+        """Let the assistants think again."""

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from twisted.internet.defer import Deferred
 
 from evennia_ai.messages import Audience, ToolCallRequest
+
+if TYPE_CHECKING:
+    from evennia_ai.ports.character import Character
+    from evennia_ai.ports.script import Script
 
 
 @dataclass(frozen=True)
@@ -24,8 +28,8 @@ class ToolContext:
     the speakers do (P8), but what is written down is not theirs.
     """
 
-    script: Any
-    character: Any
+    script: Script
+    character: Character
     audience: Audience
     private: bool
     speakers: Audience

@@ -92,6 +92,11 @@ class RecordStore:
         at: datetime = services.now() if services else datetime.now(UTC)
         return at
 
+    @property
+    def is_loaded(self) -> bool:
+        """Return True once every record is in memory."""
+        return self.segments.is_loaded
+
     def load_steps(self) -> Iterator[None]:
         """Load everything, about a millisecond's work a step. Everything works meanwhile, and
         before; what needs all of it loads the rest in one go."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, cast
 
 from evennia_ai.assistant_character import add_assistant_mixin
-from evennia_ai.ports import ToolCallRequest, ToolContext, ToolResult
+from evennia_ai.ports import Script, ToolCallRequest, ToolContext, ToolResult
 from evennia_ai.tools.base import Tool
 from evennia_ai.tools.registry import ToolRegistry
 
@@ -33,7 +33,7 @@ def try_tool(item: Tool, character: Any, speaker: Any, **arguments: Any) -> Tool
     add_assistant_mixin(character)
     heard_by = frozenset({speaker.dbref})
     context = ToolContext(
-        script=getattr(character, "assistant", None),
+        script=cast(Script, getattr(character, "assistant", None)),  # a tool may need none
         character=character,
         audience=heard_by,
         private=False,
