@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evennia.objects.objects import DefaultCharacter
 from evennia.utils.utils import class_from_module
@@ -25,7 +25,13 @@ COMPOSED = "Assistant__"
 DBREF = re.compile(r"#\d+")
 
 
-class AssistantMixin:
+if TYPE_CHECKING:
+    from evennia.objects.objects import DefaultCharacter as Mixed
+else:  # a mixin stands before any typeclass
+    Mixed = object
+
+
+class AssistantMixin(Mixed):
     """Ears for a character. Does nothing, and costs nothing, while no assistant is attached."""
 
     @property
@@ -106,7 +112,7 @@ class AssistantMixin:
 
     def at_msg_receive(self, text: Any = None, from_obj: Any = None, **kwargs: Any) -> bool:
         """Evennia sends the character a line: hear it, if it is for the ears."""
-        passed = super().at_msg_receive(text=text, from_obj=from_obj, **kwargs)
+        passed: bool = super().at_msg_receive(text=text, from_obj=from_obj, **kwargs)
         if from_obj and from_obj is not self and hasattr(from_obj, "dbref") and self.assistant:
             line, message_type = split_message(text)
             if message_type in KINDS:
@@ -144,7 +150,7 @@ class AssistantCharacter(AssistantMixin, DefaultCharacter):
     """A character with a mind. Give it the Attribute ``ai_persona`` when you create it."""
 
 
-class SpeakerMixin:
+class SpeakerMixin(Mixed):
     """Optional, for players' characters: assistants hear the raw words and know the receivers, and
     the player may mute one of them."""
 
@@ -165,7 +171,7 @@ class SpeakerMixin:
         """Let nothing through that a muted character says or does."""
         if from_obj and getattr(from_obj, "dbref", None) in self.muted_assistants:
             return False
-        return super().at_msg_receive(text=text, from_obj=from_obj, **kwargs)
+        return bool(super().at_msg_receive(text=text, from_obj=from_obj, **kwargs))
 
     def at_post_puppet(self, **kwargs: Any) -> None:
         """A player enters the game: to those present that is an arrival."""
@@ -245,6 +251,6 @@ def __getattr__(name: str) -> type:
     if not name.startswith(COMPOSED):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     base = class_from_module(name[len(COMPOSED) :].replace("__", "."))
-    made = type(base)(name, (AssistantMixin, base), {"__module__": __name__})
+    made: type = type(base)(name, (AssistantMixin, base), {"__module__": __name__})
     globals()[name] = made
     return made

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from datetime import timedelta
 from functools import partial
 from typing import Any, ClassVar
@@ -30,7 +29,7 @@ from evennia_ai.policy.conversation.autonomy import (
 )
 from evennia_ai.policy.schedule.sleep_report import DONE, STOPPED, WOKEN
 from evennia_ai.policy.schedule.sleep_schedule import DREAMING
-from evennia_ai.scheduling import persist
+from evennia_ai.scheduling import Steps, persist
 from evennia_ai.signals import turn_finished
 from evennia_ai.sleep import STEPS, run_sleep_tick
 from evennia_ai.sleep.compaction.compact import compact, mask_old_results
@@ -45,9 +44,10 @@ from evennia_ai.store.attributes import (
 )
 from evennia_ai.store.deleted_characters import mark_for_deletion
 from evennia_ai.store.sleep_passes import begin_pass, end_pass
-from evennia_ai.turn.answer_events import EXPIRED, TURNS_A_TICK, act_autonomously, answer_events
+from evennia_ai.turn.answer_events import TURNS_A_TICK, act_autonomously, answer_events
 from evennia_ai.turn.context_use import measure_context
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_AUTONOMOUS
+from evennia_ai.turn.react_loop import EXPIRED
 
 log = Logger()
 
@@ -118,7 +118,7 @@ class AssistantScript(AssistantContextMixin, AssistantHearingMixin, DefaultScrip
         turns = self.ndb.turns
         if not turns or not turns.current:
             return []
-        waiting = turns.waiting_speakers()
+        waiting: list[str] = turns.waiting_speakers()
         turns.finish(turns.current, EXPIRED, reason)
         return waiting
 
@@ -154,7 +154,7 @@ class AssistantScript(AssistantContextMixin, AssistantHearingMixin, DefaultScrip
             self.at_tick().addErrback(lambda failure: log.failure("a tick failed", failure=failure))
 
     @inlineCallbacks
-    def at_tick(self) -> Generator[Deferred[Any], Any, int]:
+    def at_tick(self) -> Steps[int]:
         """Do everything there is to do now. Never overlaps with itself.
 
         Fires with the number of turns taken.
@@ -166,7 +166,7 @@ class AssistantScript(AssistantContextMixin, AssistantHearingMixin, DefaultScrip
             return 0
         self.ndb.ticking = True
         try:
-            turns = yield self.take_turns()
+            turns: int = yield self.take_turns()
         except TurnAborted as error:
             log.info("evennia_ai: {error}", error=error)
             return 0
@@ -186,7 +186,7 @@ class AssistantScript(AssistantContextMixin, AssistantHearingMixin, DefaultScrip
         return turns
 
     @inlineCallbacks
-    def take_turns(self) -> Generator[Deferred[Any], Any, int]:
+    def take_turns(self) -> Steps[int]:
         """Make room where the context is nearly full, then answer who waits; where nobody does,
         perhaps act unasked. Fires with the number of turns."""
         self.resolve_settings()
@@ -217,7 +217,7 @@ class AssistantScript(AssistantContextMixin, AssistantHearingMixin, DefaultScrip
         return turns
 
     @inlineCallbacks
-    def compact(self, order: CompactionRequest) -> Generator[Deferred[Any], Any, dict[str, Any]]:
+    def compact(self, order: CompactionRequest) -> Steps[dict[str, Any]]:
         """Compact at an admin's word, in the place of a tick. Fires with the result; fails with
         TurnAborted, also where it is thinking at this moment, and with StoreUnavailable."""
         if self.ndb.ticking:
@@ -239,7 +239,8 @@ class AssistantScript(AssistantContextMixin, AssistantHearingMixin, DefaultScrip
             since = self.services.now() - timedelta(seconds=HOUR_S)
             times = self.turns.times_of(CONTEXT_TICK_AUTONOMOUS.name, since)
             self.ndb.autonomous_acts = [at.timestamp() for at in times]
-        return self.ndb.autonomous_acts
+        acts: list[float] = self.ndb.autonomous_acts
+        return acts
 
     def wants_to_act(self) -> bool:
         """True where it is time for a little life of its own."""
@@ -273,7 +274,7 @@ class AssistantScript(AssistantContextMixin, AssistantHearingMixin, DefaultScrip
 
 
 @inlineCallbacks
-def sleep_through(script: Any) -> Generator[Deferred[Any], Any, dict[str, Any]]:
+def sleep_through(script: Any) -> Steps[dict[str, Any]]:
     """Run one sleep pass; after it the assistant dreams, and wakes as soon as it is spoken to.
 
     A pass that was broken off because somebody waited is run again in the next sleep. Fires with

@@ -16,6 +16,11 @@ from evennia_ai.errors import StoreUnavailable
 
 log = Logger()
 
+T = TypeVar("T")
+R = TypeVar("R")
+# What an `inlineCallbacks` function returns whose Deferred fires with a T.
+Steps = Generator[Deferred[Any], Any, T]
+
 SLICE_S = 0.01
 
 
@@ -104,13 +109,11 @@ def is_time(due_at: float, now: float, interval_s: float) -> bool:
     return not 0 < due_at - now <= interval_s
 
 
-T = TypeVar("T")
-
 PAUSES_S = (0.05, 0.1, 0.2, 0.4, 0.8, 1.5)
 
 
 @inlineCallbacks
-def persist(clock: Any, write: Callable[[], T]) -> Generator[Deferred[Any], Any, T]:
+def persist(clock: Any, write: Callable[[], T]) -> Steps[T]:
     """Do one write of a store, which is done whole or not at all, so that it may be done again.
 
     Fires with its result; fails with StoreUnavailable where the database stays busy for longer
@@ -124,8 +127,6 @@ def persist(clock: Any, write: Callable[[], T]) -> Generator[Deferred[Any], Any,
     return write()
 
 
-R = TypeVar("R")
-
 PIECE = 20
 
 
@@ -137,9 +138,7 @@ def pause(put: Callable[..., None]) -> Deferred[None]:
 
 
 @inlineCallbacks
-def spread(
-    put: Callable[..., None], items: Sequence[T], work: Callable[[T], R]
-) -> Generator[Deferred[Any], Any, list[R]]:
+def spread(put: Callable[..., None], items: Sequence[T], work: Callable[[T], R]) -> Steps[list[R]]:
     """Do some work on each of many items, `PIECE` items at a time.
 
     Args:

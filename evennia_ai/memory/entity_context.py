@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import BadRecord
@@ -20,7 +20,7 @@ from evennia_ai.policy.consolidation.attribute_synthesis import (
 from evennia_ai.policy.consolidation.entity_consolidation import Group, group_observations
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import Character, EntityProfiles, Script
-from evennia_ai.scheduling import persist
+from evennia_ai.scheduling import Steps, persist
 from evennia_ai.turn.background_call import ask_in_background, has_model
 from evennia_ai.turn.background_step import Asked, ask_each, skip
 from evennia_ai.turn.prompt_contexts import CONTEXT_SLEEP_CONSOLIDATE
@@ -35,9 +35,7 @@ FIGURES = ("observations", "attributes", "refused")
 
 
 @inlineCallbacks
-def run_entity_consolidation_batch(
-    script: Script, character: Character
-) -> Generator[Deferred[Any], Any, dict[str, Any]]:
+def run_entity_consolidation_batch(script: Script, character: Character) -> Steps[dict[str, Any]]:
     """Make attributes of the observations that were not consolidated yet.
 
     Observations of one entity with one audience go together (P9), oldest first: in one model call,
@@ -76,7 +74,7 @@ def run_entity_consolidation_batch(
 @inlineCallbacks
 def consolidate_group(
     script: Script, profiles: EntityProfiles, group: Group
-) -> Generator[Deferred[Any], Any, Counter[str]]:
+) -> Steps[Counter[str]]:
     """Turn one group of observations into stored attributes. Fires with the `FIGURES`.
 
     Fails with `ProviderError`, and then nothing of the group has changed.
@@ -120,7 +118,7 @@ def ask_for_attributes(
     group: Group,
     observations: Sequence[Record],
     entity: str,
-) -> Generator[Deferred[Any], Any, Synthesis]:
+) -> Steps[Synthesis]:
     """Ask a model for attributes. Fires with what counts of the reply.
 
     The model sees only what the group's audience may know. It is asked for a sentiment only about

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
+from twisted.internet.defer import inlineCallbacks, maybeDeferred
 from twisted.logger import Logger
 
 from evennia_ai.errors import TurnAborted
 from evennia_ai.memory.entity_context import run_entity_consolidation_batch
 from evennia_ai.memory.working_memory import clear_stale_conversations
 from evennia_ai.policy.schedule.sleep_report import StepText
-from evennia_ai.scheduling import pause
+from evennia_ai.ports import Character, Script
+from evennia_ai.scheduling import Steps, pause
 from evennia_ai.sleep.compaction.compact import compact_conversation_history
 from evennia_ai.sleep.consolidation import (
     consolidate_memories_to_semantic,
@@ -96,11 +97,11 @@ STEP_TEXTS = {step.name: step.text for step in STEPS}
 
 @inlineCallbacks
 def run_sleep_tick(
-    script: Any,
-    character: Any,
+    script: Script,
+    character: Character,
     steps: Sequence[SleepStep] = STEPS_IN_TICK,
     time: PassTime | None = None,
-) -> Generator[Deferred[Any], Any, dict[str, dict[str, Any]]]:
+) -> Steps[dict[str, dict[str, Any]]]:
     """Run steps of a sleep pass in their order; `STEPS` is a whole pass.
 
     A step that fails or never ends does not stop the next. Each step may run again without doing
@@ -123,8 +124,8 @@ def run_sleep_tick(
 
 @inlineCallbacks
 def run_step(
-    script: Any, character: Any, step: SleepStep, time: PassTime
-) -> Generator[Deferred[Any], Any, dict[str, Any]]:
+    script: Script, character: Character, step: SleepStep, time: PassTime
+) -> Steps[dict[str, Any]]:
     """Run one step. Fires with its result dict; fails with TurnAborted only."""
     name = script.character_name
     try:

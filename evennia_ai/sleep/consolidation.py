@@ -7,12 +7,12 @@ metadata has its entry's id, an entry's links have ``mem0:<id>``.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import MemoryUnavailable
 from evennia_ai.policy.records.long_term import (
@@ -28,7 +28,8 @@ from evennia_ai.policy.records.long_term import (
     match_memories,
     needs_linking,
 )
-from evennia_ai.scheduling import PIECE, pause, persist, spread
+from evennia_ai.ports import Character, Journal, Script
+from evennia_ai.scheduling import PIECE, Steps, pause, persist, spread
 
 # A pass keeps its assistant asleep: what is more than this waits for the next one.
 MOST = 400
@@ -38,8 +39,8 @@ Report = Callable[[int, int], object]
 
 @inlineCallbacks
 def consolidate_memories_to_semantic(
-    script: Any, character: Any, most: int | None = MOST, report: Report | None = None
-) -> Generator[Deferred[Any], Any, dict[str, Any]]:
+    script: Script, character: Character, most: int | None = MOST, report: Report | None = None
+) -> Steps[dict[str, Any]]:
     """Put what the journal holds and long-term memory does not yet into it.
 
     Args:
@@ -78,8 +79,8 @@ def consolidate_memories_to_semantic(
 
 @inlineCallbacks
 def link_items(
-    script: Any, character: Any, items: Sequence[MemoryItem], stored: Mapping[str, Stored]
-) -> Generator[Deferred[Any], Any, int]:
+    script: Script, character: Character, items: Sequence[MemoryItem], stored: Mapping[str, Stored]
+) -> Steps[int]:
     """Let entries name their memories. What was forgotten or changed while it was stored must not
     be remembered. Fires with how many entries were linked; fails as its callers do."""
     work = partial(write_links, character.journal, items, stored)
@@ -90,7 +91,7 @@ def link_items(
 
 
 def write_links(
-    journal: Any, items: Sequence[MemoryItem], stored: Mapping[str, Stored]
+    journal: Journal, items: Sequence[MemoryItem], stored: Mapping[str, Stored]
 ) -> tuple[int, list[str]]:
     """Name memories in the entries as they are now, in one transaction; returns how many, and the
     ids of memories whose entry is gone or says something else by now."""
@@ -109,9 +110,7 @@ def write_links(
 
 
 @inlineCallbacks
-def prune_orphaned_memory_links(
-    script: Any, character: Any
-) -> Generator[Deferred[Any], Any, dict[str, Any]]:
+def prune_orphaned_memory_links(script: Script, character: Character) -> Steps[dict[str, Any]]:
     """Bring journal and long-term memory back in step.
 
     Memories whose entry is gone, says something else, or has another memory are deleted. Entries
@@ -136,7 +135,7 @@ def prune_orphaned_memory_links(
 
 
 @inlineCallbacks
-def compare(script: Any, character: Any) -> Generator[Deferred[Any], Any, dict[str, Any]]:
+def compare(script: Script, character: Character) -> Steps[dict[str, Any]]:
     """Do the work of `prune_orphaned_memory_links`; fails with MemoryUnavailable, too."""
     memory, journal, services = script.services.semantic, character.journal, script.services
     agent, by_entry = agent_of(character.id), defaultdict[str, list[MemoryRow]](list)
@@ -167,7 +166,7 @@ def compare(script: Any, character: Any) -> Generator[Deferred[Any], Any, dict[s
     return {"deleted": len(going), "reset": len(wrong) - kept, "relinked": kept}
 
 
-def write_matches(journal: Any, matches: Sequence[tuple[str, str]]) -> None:
+def write_matches(journal: Journal, matches: Sequence[tuple[str, str]]) -> None:
     """Let entries, as they are now, name the memories that were found for them, in one
     transaction."""
     fresh = ((journal.get(entry_id), keep) for entry_id, keep in matches)
@@ -175,9 +174,7 @@ def write_matches(journal: Any, matches: Sequence[tuple[str, str]]) -> None:
 
 
 @inlineCallbacks
-def rebuild(
-    script: Any, report: Report | None = None
-) -> Generator[Deferred[Any], Any, dict[str, Any]]:
+def rebuild(script: Script, report: Report | None = None) -> Steps[dict[str, Any]]:
     """Make a character's long-term memory anew from its journal.
 
     Args:

@@ -6,16 +6,16 @@ assistant first journal what it will need of the evicted messages.
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from functools import partial
 from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.policy.compaction.decision import ContextUse
 from evennia_ai.ports import Script
+from evennia_ai.scheduling import Steps
 from evennia_ai.sleep.compaction.compact import compact
 from evennia_ai.sleep.compaction.request import EMERGENCY, OVERFLOW, CompactionRequest
 from evennia_ai.sleep.extraction import ExtractionLimits, extract_facts
@@ -31,7 +31,7 @@ TOO_FULL = "the talk does not fit the window any more"
 @inlineCallbacks
 def compact_in_emergency(
     script: Script,
-) -> Generator[Deferred[Any], Any, dict[str, Any] | None]:
+) -> Steps[dict[str, Any] | None]:
     """Compact if the context window is filled to ``compact_emergency_threshold``.
 
     Called at the start of every tick and between its turns. Fires with the compaction's result,
@@ -46,7 +46,7 @@ def compact_in_emergency(
 
 
 @inlineCallbacks
-def compact_on_overflow(script: Script) -> Generator[Deferred[Any], Any, bool]:
+def compact_on_overflow(script: Script) -> Steps[bool]:
     """Compact after a provider refused a request as too long, without asking a model.
 
     Fires with True if the context window was relieved; fails with TurnAborted and StoreUnavailable.
@@ -56,9 +56,7 @@ def compact_on_overflow(script: Script) -> Generator[Deferred[Any], Any, bool]:
 
 
 @inlineCallbacks
-def extract_before_emergency(
-    script: Script, use: ContextUse
-) -> Generator[Deferred[Any], Any, dict[str, Any]]:
+def extract_before_emergency(script: Script, use: ContextUse) -> Steps[dict[str, Any]]:
     """Journal facts of what an emergency compaction evicts.
 
     Takes at most `MOST_ITERATIONS` model calls for each audience and the time of one turn, and ends

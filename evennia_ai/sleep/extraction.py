@@ -7,7 +7,7 @@ it. Its tool calls are stored with a turn and are no part of the conversation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Generator, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -28,8 +28,8 @@ from evennia_ai.policy.compaction.decision import ContextUse
 from evennia_ai.policy.compaction.plan import Skip
 from evennia_ai.policy.context.projection import part_audience, split_by_audience
 from evennia_ai.policy.conversation.react import LoopState, begin_step, take_calls
-from evennia_ai.ports import Script, ToolContext, ToolResult, TurnRecord
-from evennia_ai.scheduling import pause, persist
+from evennia_ai.ports import Character, Script, ToolContext, ToolResult, TurnRecord
+from evennia_ai.scheduling import Steps, pause, persist
 from evennia_ai.sleep.compaction.compact import decide
 from evennia_ai.sleep.compaction.request import SLEEP, CompactionRequest
 from evennia_ai.turn.background_step import skip
@@ -86,7 +86,7 @@ class ExtractionLimits:
 
 
 def run_pre_compaction_extraction(
-    script: Script, character: Any, max_iterations: int | None = None
+    script: Script, character: Character, max_iterations: int | None = None
 ) -> Deferred[dict[str, Any]]:
     """Let the assistant journal facts of the messages that the next compaction evicts.
 
@@ -107,7 +107,7 @@ def run_pre_compaction_extraction(
 @inlineCallbacks
 def extract_facts(
     script: Script, limits: ExtractionLimits, use: ContextUse
-) -> Generator[Deferred[Any], Any, dict[str, Any]]:
+) -> Steps[dict[str, Any]]:
     """Run `run_pre_compaction_extraction` within limits.
 
     Fires and fails as that does; ``stopped_by`` is ``interrupted`` if `ExtractionLimits` said so.
@@ -156,7 +156,7 @@ def signal(script: Script, on: bool) -> None:
 @inlineCallbacks
 def extract_for(
     script: Script, confidants: Audience | None, limits: ExtractionLimits
-) -> Generator[Deferred[Any], Any, Extracted]:
+) -> Steps[Extracted]:
     """Run one loop for one audience, in a turn of its own. Fires with what was `Extracted`.
 
     Fails with `ProviderError`, after it has closed the turn.
@@ -179,7 +179,7 @@ def extract_for(
 @inlineCallbacks
 def run_loop(
     script: Script, turn: TurnRecord, context: PromptContext, limits: ExtractionLimits
-) -> Generator[Deferred[Any], Any, Extracted]:
+) -> Steps[Extracted]:
     """Ask and journal until nothing is left to write. Fires with what was `Extracted`."""
     tools = tool_context(script, turn, turn.audience, turn.private, context.tools)
     tools = replace(tools, deadline_at=deadline_of(script, limits))
@@ -239,7 +239,7 @@ def journal(
     tools: ToolContext,
     calls: Sequence[ToolCallRequest],
     known: Container[str],
-) -> Generator[Deferred[Any], Any, Exchange]:
+) -> Steps[Exchange]:
     """Run a reply's journal calls. Fires with the `Exchange`.
 
     A tool that was not offered is not run, and ends the loop.

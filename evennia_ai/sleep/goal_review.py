@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from functools import partial
 from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.policy.records.goal import needs_steps, plan_fading
 from evennia_ai.policy.records.goal_steps import read_steps, steps_request
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import Character, Goals, Script
-from evennia_ai.scheduling import persist
+from evennia_ai.scheduling import Steps, persist
 from evennia_ai.turn.background_call import ask_in_background, has_model
 from evennia_ai.turn.background_step import Asked, ask_each, skip
 from evennia_ai.turn.prompt_contexts import CONTEXT_GOAL_DECOMPOSE
@@ -22,9 +21,7 @@ REPLY_TOKENS = 300
 
 
 @inlineCallbacks
-def review_goals(
-    script: Script, character: Character
-) -> Generator[Deferred[Any], Any, dict[str, Any]]:
+def review_goals(script: Script, character: Character) -> Steps[dict[str, Any]]:
     """Drop neglected goals, remove those that closed long ago, and find steps for important ones.
 
     A model is asked once for each goal and sees that goal and the persona only (P9). Without a
@@ -57,7 +54,7 @@ def review_goals(
 
 
 @inlineCallbacks
-def find_steps(script: Script, goals: Goals, goal: Record) -> Generator[Deferred[Any], Any, int]:
+def find_steps(script: Script, goals: Goals, goal: Record) -> Steps[int]:
     """Ask for the steps towards a goal and store them. Fires with how many are new.
 
     Fails with `ProviderError`; then the next pass asks again.

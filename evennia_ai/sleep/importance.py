@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.messages import Audience
 from evennia_ai.policy.consolidation.importance import (
@@ -18,7 +17,7 @@ from evennia_ai.policy.consolidation.importance import (
 from evennia_ai.policy.records.journal_entry import BY_RULE
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import Journal, Script
-from evennia_ai.scheduling import persist
+from evennia_ai.scheduling import Steps, persist
 from evennia_ai.turn.background_call import ask_in_background, has_model
 from evennia_ai.turn.background_step import Asked, ask_each
 
@@ -31,7 +30,7 @@ TOKENS_A_SCORE = 8
 
 
 @inlineCallbacks
-def score_new_entries(script: Script, journal: Journal) -> Generator[Deferred[Any], Any, int]:
+def score_new_entries(script: Script, journal: Journal) -> Steps[int]:
     """Let a model score the journal entries that only the rule has scored.
 
     Each call holds the entries of one audience (P9), the newest first. An entry without a score in
@@ -63,9 +62,7 @@ def unscored(script: Script, journal: Journal) -> list[list[Record]]:
 
 
 @inlineCallbacks
-def score_group(
-    script: Script, journal: Journal, entries: Sequence[Record]
-) -> Generator[Deferred[Any], Any, int]:
+def score_group(script: Script, journal: Journal, entries: Sequence[Record]) -> Steps[int]:
     """Score entries of one audience. Fires with how many were scored.
 
     Fails with `ProviderError`, and then nothing has changed.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.policy.audience import speakers_in
 from evennia_ai.policy.records.day_plan import (
@@ -19,7 +19,7 @@ from evennia_ai.policy.records.day_plan import (
 )
 from evennia_ai.policy.records.goal_tree import by_weight
 from evennia_ai.ports import Character, Script
-from evennia_ai.scheduling import persist
+from evennia_ai.scheduling import Steps, persist
 from evennia_ai.turn.background_call import ask_in_background, has_model
 from evennia_ai.turn.background_step import Asked, ask_each, skip
 from evennia_ai.turn.prompt_contexts import CONTEXT_PLAN_DAY
@@ -28,7 +28,7 @@ REPLY_TOKENS = 400
 
 
 @inlineCallbacks
-def plan_day(script: Script, character: Character) -> Generator[Deferred[Any], Any, dict[str, Any]]:
+def plan_day(script: Script, character: Character) -> Steps[dict[str, Any]]:
     """Plan the coming day, once a day; the new plan replaces the old one.
 
     The plan is made of the persona, the neighbouring places and the public goals (P9). A model is
@@ -70,9 +70,7 @@ def plan_day(script: Script, character: Character) -> Generator[Deferred[Any], A
 
 
 @inlineCallbacks
-def ask_for_plan(
-    script: Script, goals: Sequence[str]
-) -> Generator[Deferred[Any], Any, Sequence[Planned]]:
+def ask_for_plan(script: Script, goals: Sequence[str]) -> Steps[Sequence[Planned]]:
     """Ask a model for a plan. Fires with its parts, none if the reply is of no use.
 
     Fails with `ProviderError`.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.policy.consolidation.forgetting import (
     Fading,
@@ -17,7 +17,7 @@ from evennia_ai.policy.consolidation.forgetting import (
     select_to_forget,
 )
 from evennia_ai.ports import Character, Journal, JournalArchive, Script
-from evennia_ai.scheduling import pause, persist, spread
+from evennia_ai.scheduling import Steps, pause, persist, spread
 from evennia_ai.sleep.importance import score_new_entries
 from evennia_ai.turn.background_step import skip
 
@@ -41,9 +41,7 @@ class Look:
 
 
 @inlineCallbacks
-def prune_low_importance_entries(
-    script: Script, character: Character
-) -> Generator[Deferred[Any], Any, dict[str, Any]]:
+def prune_low_importance_entries(script: Script, character: Character) -> Steps[dict[str, Any]]:
     """Archive faded journal entries.
 
     Recent recalls are stored and new entries are scored first, since both decide what fades. An
@@ -92,7 +90,7 @@ def reason_for_nothing(script: Script, kept: int) -> str:
 @inlineCallbacks
 def in_pieces(
     script: Script, ids: Sequence[str], write: Callable[[Sequence[str]], int]
-) -> Generator[Deferred[Any], Any, int]:
+) -> Steps[int]:
     """Write about entries, `AT_ONCE` at a time. Fires with the sum of what ``write`` returns."""
     total = 0
     for start in range(0, len(ids), AT_ONCE):
@@ -113,7 +111,7 @@ def fading_of(script: Script) -> Fading:
 
 
 @inlineCallbacks
-def find_faded(script: Script, character: Character) -> Generator[Deferred[Any], Any, list[str]]:
+def find_faded(script: Script, character: Character) -> Steps[list[str]]:
     """Find the entries to archive. Fires with their ids, the most faded first."""
     journal, put = character.journal, script.services.slices.put
     ids, fading = journal.ids(), fading_of(script)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.policy.consolidation.reflection import (
     Insight,
@@ -25,7 +25,7 @@ from evennia_ai.policy.consolidation.rule_reflection import reflect_plainly
 from evennia_ai.policy.records.goal import MOST_OPEN, find_goal
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import Character, Goals, Journal, Script
-from evennia_ai.scheduling import pause, persist
+from evennia_ai.scheduling import Steps, pause, persist
 from evennia_ai.turn.background_call import ask_in_background, has_model
 from evennia_ai.turn.background_step import Asked, ask_each, skip
 from evennia_ai.turn.prompt_contexts import CONTEXT_REFLECTION
@@ -37,7 +37,7 @@ FIGURES = ("insights", "goals", "thought_over", "refused")
 
 
 @inlineCallbacks
-def reflect(script: Script, character: Character) -> Generator[Deferred[Any], Any, dict[str, Any]]:
+def reflect(script: Script, character: Character) -> Steps[dict[str, Any]]:
     """Draw insights from the entries since the last reflection, if they are important enough.
 
     Each audience is a call of its own (P9): an insight is as private as the entries it follows
@@ -78,7 +78,7 @@ def reflect(script: Script, character: Character) -> Generator[Deferred[Any], An
 @inlineCallbacks
 def reflect_on(
     script: Script, journal: Journal, looked_at: datetime, entries: Sequence[Record]
-) -> Generator[Deferred[Any], Any, Counter[str]]:
+) -> Steps[Counter[str]]:
     """Reflect on entries of one audience, and store the insights. Fires with the `FIGURES`.
 
     Fails with `ProviderError`, and then nothing has changed.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.policy.records.provenance import Record, people_in
 from evennia_ai.policy.records.shared_memory import (
@@ -22,16 +22,14 @@ from evennia_ai.policy.records.shared_memory import (
     worth_telling,
 )
 from evennia_ai.ports import Character, Script
-from evennia_ai.scheduling import pause, persist, spread
+from evennia_ai.scheduling import Steps, pause, persist, spread
 from evennia_ai.turn.background_step import skip
 
 AT_ONCE = 8  # entries checked or told at a stretch: 5 ms (measured)
 
 
 @inlineCallbacks
-def share_memories(
-    script: Script, character: Character
-) -> Generator[Deferred[Any], Any, dict[str, Any]]:
+def share_memories(script: Script, character: Character) -> Steps[dict[str, Any]]:
     """Tell a character's scopes what it learnt, and take back what it no longer tells.
 
     Each entry is told once, to the scopes that the character has at that time; they keep it when
@@ -86,7 +84,7 @@ def write_tellings(
 @inlineCallbacks
 def select_standing(
     script: Script, character: Character, known: frozenset[str], *, tells_new: bool
-) -> Generator[Deferred[Any], Any, list[Record]]:
+) -> Steps[list[Record]]:
     """Select the entries that may be told, the most important first.
 
     Fires with at most `MOST_TOLD`. Entries in ``known`` were checked when they were told first;
@@ -129,7 +127,7 @@ def select_first_hand(
 
 
 @inlineCallbacks
-def gather_rumours(script: Script) -> Generator[Deferred[Any], Any, Rumours]:
+def gather_rumours(script: Script) -> Steps[Rumours]:
     """Collect everything that others told the character. Fires with it."""
     rumours, names = Rumours(), dict[str, str]()
     services = script.services

@@ -9,9 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
-
-from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.messages import (
     Audience,
@@ -23,148 +20,9 @@ from evennia_ai.messages import (
     make_message,
 )
 from evennia_ai.policy.audience import visible
-from evennia_ai.policy.context.projection import CompactionRecord, View, is_maskable
 from evennia_ai.policy.conversation.inbox import EXCUSE, state_after_loss
-from evennia_ai.policy.records.journal_entry import make_entry, merge_entries, sameness
-from evennia_ai.policy.records.provenance import Record, copy_of
-from evennia_ai.policy.tokens import count_message
 from evennia_ai.ports import ModelCallRecord, OpenEvents, TurnRecord
-
-Now = Callable[[], datetime]
-
-
-@dataclass
-class StoredMask:
-    """Results up to a message are shown masked, since after a compaction's time."""
-
-    upto_seq: int
-    undone: bool = False
-
-
-@dataclass
-class StoredCompaction:
-    """One compaction, which an undo puts out of force."""
-
-    record: CompactionRecord
-    undone: bool = False
-    archived: bool = False
-
-
-class MemoryConversation:
-    """An append-only list; ``messages`` and ``moves`` are those that are stored already."""
-
-    def __init__(
-        self,
-        now: Now,
-        messages: list[Message] | None = None,
-        moves: list[StoredCompaction | StoredMask] | None = None,
-    ) -> None:
-        self.now = now
-        self.messages: list[Message] = [] if messages is None else messages
-        self.moves: list[StoredCompaction | StoredMask] = [] if moves is None else moves
-
-    def append(self, messages: Sequence[Message]) -> list[Message]:
-        """Store messages with ``seq``, ``at`` and ``tokens`` filled in."""
-        stored = []
-        for message in messages:
-            copy: Message = {**message, "metadata": dict(message["metadata"])}  # type: ignore[typeddict-item]
-            copy["metadata"]["seq"] = len(self.messages) + 1
-            copy["metadata"]["at"] = self.now().isoformat()
-            copy["metadata"]["tokens"] = count_message(message)
-            self.messages.append(copy)
-            stored.append(copy)
-        return stored
-
-    def view(self) -> Sequence[Message]:
-        """The last compaction's marker, if any, and every message after it."""
-        return self.current.items
-
-    @property
-    def current(self) -> View:
-        """The view with its sizes."""
-        records = [m.record for m in self._in_force() if isinstance(m, StoredCompaction)]
-        record = records[-1] if records else None
-        masks = [m.upto_seq for m in self._in_force() if isinstance(m, StoredMask)]
-        first = record.upto_seq if record else 0
-        messages = [m for m in self.messages if m["metadata"]["seq"] > first]
-        return View(record, messages, max(masks, default=0), count_message)
-
-    def _in_force(self) -> list[StoredCompaction | StoredMask]:
-        return [move for move in self.moves if not move.undone]
-
-    def compact(self, record: CompactionRecord) -> CompactionRecord:
-        """Store a compaction."""
-        stored = replace(record, id=len(self.moves) + 1, compacted_at=self.now().isoformat())
-        self.moves.append(StoredCompaction(stored))
-        return stored
-
-    def mask(self, upto_seq: int) -> int:
-        """Show tool results up to a message masked from now on; returns how many these are."""
-        view = self.current
-        chosen = range(view.masked_upto + 1, upto_seq + 1)
-        count = sum(is_maskable(m) and m["metadata"]["seq"] in chosen for m in view.messages)
-        if count:
-            self.moves.append(StoredMask(upto_seq))
-        return count
-
-    def undo(self) -> CompactionRecord | None:
-        """Undo the last compaction and the masks after it."""
-        records = [m for m in self._in_force() if isinstance(m, StoredCompaction)]
-        if not records:
-            return None
-        for move in self.moves[self.moves.index(records[-1]) :]:
-            move.undone = True
-            if isinstance(move, StoredCompaction):
-                move.archived = True  # it may be, in part
-        return records[-1].record
-
-    def to_archive(self) -> list[tuple[CompactionRecord, bool]]:
-        """The compactions whose entries in the journal are to be written (True) or taken back."""
-        moves = (move for move in self.moves if isinstance(move, StoredCompaction))
-        return [(m.record, not m.undone) for m in moves if m.undone == m.archived]
-
-    def note_archived(self, id: int, archived: bool) -> None:
-        """Store whether a compaction has its entries in the journal."""
-        for move in self.moves:
-            if isinstance(move, StoredCompaction) and move.record.id == id:
-                move.archived = archived
-
-
-class MemoryJournal:
-    """A character's journal; ``entries`` are those that are stored already, by id."""
-
-    def __init__(self, now: Now, entries: dict[str, Record] | None = None) -> None:
-        self.now = now
-        self.entries: dict[str, Record] = {} if entries is None else entries
-
-    def load(self, put: Callable[..., object]) -> Deferred[None]:
-        """Everything is there already."""
-        return succeed(None)
-
-    def add(self, content: str, **fields: Any) -> str:
-        """Write something down, once for the same ears; returns the entry's id."""
-        own_id = fields.pop("id", None)
-        if own_id in self.entries:
-            return str(own_id)
-        entry = make_entry(own_id or f"j{len(self.entries) + 1}", content, self.now(), fields)
-        for known in self.entries.values():
-            if sameness(known) == sameness(entry):
-                self.entries[known["id"]] = merge_entries(known, entry)
-                return str(known["id"])
-        self.entries[entry["id"]] = entry
-        return str(entry["id"])
-
-    def get(self, id: str) -> Record | None:
-        """One entry, None where there is none of that id."""
-        return copy_of(self.entries[id]) if id in self.entries else None
-
-    def all(self) -> list[Record]:
-        """Every entry, oldest first."""
-        return [copy_of(entry) for entry in self.entries.values()]
-
-    def remove(self, *ids: str) -> int:
-        """Remove entries; returns how many of these there were."""
-        return sum(self.entries.pop(known, None) is not None for known in ids)
+from evennia_ai.testing.memory_conversation import MemoryConversation, Now
 
 
 @dataclass

@@ -2,164 +2,95 @@
 
 from __future__ import annotations
 
-import json
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
-from types import SimpleNamespace
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred, succeed
-from twisted.internet.task import Clock
+from twisted.internet.defer import Deferred
 
 from evennia_ai.config import AssistantConfig, ModelProfile
-from evennia_ai.errors import ToolError
-from evennia_ai.messages import Audience, Heard, ToolCallRequest
+from evennia_ai.messages import Audience, Heard
 from evennia_ai.policy.audience import KnownLine
-from evennia_ai.policy.conversation.lore import LoreEntry
 from evennia_ai.policy.conversation.persona import read_persona
-from evennia_ai.policy.tokens import UsageReport, estimate_tokens
-from evennia_ai.ports import Gateway, Situation, ToolContext, ToolResult, ToolSpec, TurnRecord
-from evennia_ai.testing.memory_stores import (
-    MemoryConversation,
-    MemoryInbox,
-    MemoryJournal,
-    MemoryTurns,
+from evennia_ai.policy.tokens import CountText, UsageReport, estimate_tokens
+from evennia_ai.ports import (
+    Character,
+    Gateway,
+    Script,
+    Services,
+    Situation,
 )
-from evennia_ai.testing.semantic import StandInSemantic
-
-TOOLS = {"say": "final", "whisper": "final", "noop": "final", "look": "free", "give": "once"}
-SILENT = frozenset({"noop", "look"})
-
-Behaviour = Callable[[ToolContext, Mapping[str, Any]], Any]
+from evennia_ai.testing.memory_conversation import MemoryConversation
+from evennia_ai.testing.memory_records import EmptyGoals, EmptyPlan, EmptyProfiles, MemoryJournal
+from evennia_ai.testing.memory_stores import MemoryInbox, MemoryTurns
+from evennia_ai.testing.stand_in_services import NoMemories, StandInServices
 
 
-class StandInToolbox:
-    """Tools that only write down who was told what.
+class Namespace:
+    """Evennia's ``db`` or ``ndb``: a name that was never set reads None."""
 
-    ``behaviours`` replaces what a tool does: called with context and arguments, it returns text or
-    a Deferred of it, or raises `ToolError`.
-    """
-
-    def __init__(self, categories: Mapping[str, str] = TOOLS) -> None:
-        self.categories = dict(categories)
-        self.behaviours: dict[str, Behaviour] = {}
-        self.spoken: list[tuple[str, str, Audience]] = []
-
-    def offered(self, context: ToolContext) -> Sequence[ToolSpec]:
-        """Every tool the context allows."""
-        return [
-            ToolSpec(
-                name, category, name not in SILENT, name in SILENT, {"function": {"name": name}}
-            )
-            for name, category in self.categories.items()
-            if context.allowed is None or name in context.allowed
-        ]
-
-    @inlineCallbacks
-    def run(
-        self, context: ToolContext, call: ToolCallRequest
-    ) -> Generator[Deferred[Any], Any, ToolResult]:
-        """Run a tool. Fires with its result; never fails."""
-        if call.name not in self.categories:
-            return ToolResult("failed", f"There is no tool '{call.name}'.")
-        arguments = json.loads(call.arguments or "{}")
-        try:
-            text = yield maybeDeferred(
-                self.behaviours.get(call.name, self.write_down), context, arguments
-            )
-        except ToolError as error:
-            return ToolResult("failed", str(error))
-        if call.name in ("say", "whisper"):
-            self.spoken.append((call.name, arguments.get("text", ""), context.audience))
-        return ToolResult("done", str(text))
-
-    def write_down(self, context: ToolContext, arguments: Mapping[str, Any]) -> str:
-        """What a tool does where nothing else was set."""
-        return "Done."
+    def __getattr__(self, name: str) -> Any:
+        return None
 
 
-class StandInWorld:
-    """A room: whoever is in ``present`` hears."""
+class StandInCharacter:
+    """Plays an `AssistantCharacter`; ``said`` are the words it spoke."""
 
-    def __init__(self, present: Audience = frozenset({"#5"})) -> None:
-        self.present = present
-        self.seen = Situation(place="Tavern", people=("Ann",))
-        self.known: list[LoreEntry] = []
-        self.names = {"#5": "Ann"}
-        self.looks: dict[str, str] = {}
+    def __init__(self, key: str, now: Callable[[], datetime], dbref: str = "#7") -> None:
+        self.key = key
+        self.dbref = dbref
+        self.id = self.pk = int(dbref.lstrip("#"))
+        self.db, self.ndb = Namespace(), Namespace()
+        self.location: Any = None
+        self.contents: list[Any] = []
+        self.has_account = False
+        self.assistant: Script | None = None
+        self.journal = MemoryJournal(now)
+        self.ai_profiles = EmptyProfiles()
+        self.ai_goals = EmptyGoals()
+        self.ai_plan = EmptyPlan()
+        self.said: list[str] = []
 
-    def listeners(self, character: Any) -> Audience:
-        """Who is there."""
-        return self.present
+    def attach_assistant(self, persona: str = "") -> Script | None:
+        """Return the assistant it has."""
+        return self.assistant
 
-    def situation(self, character: Any) -> Situation:
-        """What is seen."""
-        return self.seen
+    def at_ai_hear(self, event: Heard) -> Heard | None:
+        """Return the event unchanged."""
+        return event
 
-    def lore(self, character: Any, audience: Audience) -> tuple[Sequence[LoreEntry], Audience]:
-        """What is known; the character is everybody."""
-        return self.known, frozenset({"all"})
+    def at_ai_pre_act(self, tool: str, args: dict[str, Any]) -> bool | None:
+        """Forbid nothing."""
+        return None
 
-    def name_of(self, character: Any, dbref: str) -> str:
-        """What somebody is called, by ``names``."""
-        return self.names.get(dbref, "")
+    def at_ai_situation(self, situation: Situation) -> Situation:
+        """Return the situation unchanged."""
+        return situation
 
-    def looks_of(self, character: Any, dbref: str) -> str:
-        """What something looks like, by ``looks``."""
-        return self.looks.get(dbref, "")
+    def at_ai_say(self, text: str) -> str:
+        """Return the words unchanged."""
+        return text
 
+    def at_ai_thinking(self, seconds: float) -> str | None:
+        """Do nothing meanwhile."""
+        return None
 
-class AtOnce:
-    """Slices for tests: everything is done at once."""
+    def at_pre_say(self, message: str, **kwargs: Any) -> str | None:
+        """Return the words unchanged."""
+        return message
 
-    def put(self, work: Callable[..., object], *args: Any) -> None:
-        """Call ``work(*args)``."""
-        work(*args)
+    def at_say(self, message: str, **kwargs: Any) -> None:
+        """Write the words down."""
+        self.said.append(message)
 
+    def get_display_name(self, looker: Any = None) -> str:
+        """Return the same name for everybody."""
+        return self.key
 
-class NoMemories:
-    """It wrote nothing down."""
-
-    def prepare(self, services: Any, queries: Sequence[str] = ()) -> Deferred[None]:
-        """Nothing is to be done."""
-        return succeed(None)
-
-    def search(self, *args: Any, **kwargs: Any) -> Sequence[Any]:
-        """Nothing is found."""
-        return ()
-
-
-class StandInServices:
-    """What a script is given."""
-
-    def __init__(self, gateway: Gateway) -> None:
-        self.clock: Any = Clock()
-        self.slices = AtOnce()
-        self.gateway = gateway
-        self.toolbox = StandInToolbox()
-        self.world = StandInWorld()
-        self.semantic = StandInSemantic(off="there is none here")
-        self.profiles: dict[str, Mapping[str, Any]] = {}
-        self.thoughts: list[tuple[int, bool]] = []
-        self.compactions: list[tuple[str, Mapping[str, Any] | None]] = []
-
-    def compacting(self, script: Any, reason: str, result: Mapping[str, Any] | None) -> None:
-        """Write down how compactions go."""
-        self.compactions.append((reason, result))
-
-    def thinking(self, script: Any, turn: TurnRecord, begins: bool) -> None:
-        """Write down that a turn's thought begins or ends."""
-        self.thoughts.append((turn.id, begins))
-
-    def now(self) -> datetime:
-        """The fake clock's time, counted from the beginning of 2026."""
-        start = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
-        return datetime.fromtimestamp(start + self.clock.seconds(), UTC)
-
-    def text(self, key: str) -> str:
-        """Every line for players is its own name."""
-        return f"({key})"
+    def access(self, accessing_obj: Any, access_type: str = "read") -> bool:
+        """Let everybody pass."""
+        return True
 
 
 class StandInScript:
@@ -171,24 +102,27 @@ class StandInScript:
         config: AssistantConfig | None = None,
         persona: str | Mapping[str, Any] = "You are Mira, a barkeep.",
     ) -> None:
-        self.id = 1
-        self.db = SimpleNamespace(context_signals=None)
+        self.id = self.pk = 1
+        self.db, self.ndb = Namespace(), Namespace()
+        self.is_on = True
+        self.wakes = 0
         self.prompt_overhead = 0
         self.told: list[tuple[str, str]] = []
         self.compaction_strikes = 0
         self.small_compactions = 0
         self.compaction_cost: Mapping[str, int] = {}
         self.troubles: list[str] = []
-        self.count_text = estimate_tokens
+        self.count_text: CountText = estimate_tokens
         self.usage_reports: deque[UsageReport] = deque(maxlen=8)
         self.services = StandInServices(gateway)
         self.config = config or AssistantConfig()
         self.profile = ModelProfile("test", model="scripted")
         self.persona = read_persona(persona)
         self.character_name = "Mira"
-        self.character = self
+        self.character = StandInCharacter(self.character_name, self.services.now)
+        self.obj = self.character
+        self.journal = self.character.journal
         self.conversation = MemoryConversation(self.services.now)
-        self.journal = MemoryJournal(self.services.now)
         self.inbox = MemoryInbox(self.services.now)
         self.memories = NoMemories()
         self.partners: dict[str, datetime] = {}
@@ -213,6 +147,26 @@ class StandInScript:
     def is_in_conversation(self, dbref: str) -> bool:
         """True where they talked, however long ago."""
         return dbref in self.partners
+
+    def last_exchange_with(self, dbref: str) -> float:
+        """When they talked, in unix seconds, however long ago; 0 if they never did."""
+        last = self.partners.get(dbref)
+        return last.timestamp() if last else 0.0
+
+    def players_near(self) -> bool:
+        """Whether anybody is there."""
+        return bool(self.services.world.present)
+
+    def wake(self) -> None:
+        """Count the calls; a test decides when it thinks."""
+        self.wakes += 1
+
+    def tick(self) -> None:
+        """Count it as a wake."""
+        self.wake()
+
+    def resolve_settings(self) -> None:
+        """The settings are those it was made with."""
 
     def tell(self, key: str, dbrefs: Iterable[str]) -> None:
         """Write down who is told which line that is not in the character's own voice."""
@@ -260,3 +214,12 @@ class StandInScript:
     def whispered(self, text: str, speaker: str = "#5", name: str = "Ann") -> int:
         """Put a whisper into the inbox."""
         return self.hears(text, speaker, name, kind="whisper", private=True)
+
+
+if TYPE_CHECKING:
+
+    def check_ports(
+        character: StandInCharacter, script: StandInScript, services: StandInServices
+    ) -> tuple[Character, Script, Services]:
+        """Let the type checker compare the stand-ins with the ports."""
+        return character, script, services

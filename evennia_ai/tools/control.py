@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from pydantic import BaseModel, Field
 
@@ -18,7 +17,7 @@ from evennia_ai.policy.schedule.sleep_schedule import (
     BedtimeState,
     why_not_to_bed,
 )
-from evennia_ai.ports import ToolContext
+from evennia_ai.ports import Script, ToolContext
 from evennia_ai.tools.base import EVERYBODY, tool
 from evennia_ai.tools.registry import is_permitted
 
@@ -65,11 +64,11 @@ def bedtime_state(context: ToolContext) -> BedtimeState:
     )
 
 
-def last_addressed_s(script: Any, context: ToolContext) -> float | None:
+def last_addressed_s(script: Script, context: ToolContext) -> float | None:
     """How long ago somebody talked with the character who is not behind this turn."""
     others = (at for dbref, at in script.partners.items() if dbref not in context.speakers)
     latest = max(others, default=None)
-    return latest and (script.services.now() - latest).total_seconds()
+    return None if latest is None else (script.services.now() - latest).total_seconds()
 
 
 def seconds_since(moment: float | None, now: float) -> float | None:

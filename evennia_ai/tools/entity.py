@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any
 
 from evennia.objects.models import ObjectDB
 from pydantic import BaseModel, Field
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import BadRecord, ToolError
 from evennia_ai.game.perception import all_named, can_hear, display_name, find_named, plain
 from evennia_ai.policy.compaction.consulted import entity_ref
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext
-from evennia_ai.scheduling import persist
+from evennia_ai.scheduling import Steps, persist
 from evennia_ai.tools.base import Reached, tool
 from evennia_ai.tools.memory_sources import sources_of
 from evennia_ai.tools.world import around
@@ -33,7 +32,7 @@ class ObservationArguments(BaseModel):
 @inlineCallbacks
 def update_entity_observation(
     context: ToolContext, arguments: ObservationArguments
-) -> Generator[Deferred[Any], Any, Reached]:
+) -> Steps[Reached]:
     """Keep in mind something you noticed about a person, thing or place."""
     character, services = context.character, context.script.services
     observation = clean_heard(arguments.observation, OBSERVATION_CHARS)

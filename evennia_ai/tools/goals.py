@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Literal
 
 from pydantic import BaseModel, Field
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import BadRecord, ToolError
 from evennia_ai.game.perception import plain
@@ -22,8 +22,8 @@ from evennia_ai.policy.records.goal import (
 )
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.ports import ToolContext
-from evennia_ai.scheduling import persist
+from evennia_ai.ports import Goals, ToolContext
+from evennia_ai.scheduling import Steps, persist
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.memory_sources import sources_of
 
@@ -49,7 +49,7 @@ class ProgressArguments(BaseModel):
 
 @tool("set_goal", world=False, safe_to_retry=True)
 @inlineCallbacks
-def set_goal(context: ToolContext, arguments: GoalArguments) -> Generator[Deferred[Any], Any, str]:
+def set_goal(context: ToolContext, arguments: GoalArguments) -> Steps[str]:
     """Set yourself a goal that you will keep in mind for days, or a step towards one."""
     goals, services = context.character.ai_goals, context.script.services
     content = clean_heard(arguments.goal, GOAL_CHARS)
@@ -81,9 +81,7 @@ def set_goal(context: ToolContext, arguments: GoalArguments) -> Generator[Deferr
 
 @tool("update_goal", world=False, safe_to_retry=True)
 @inlineCallbacks
-def update_goal(
-    context: ToolContext, arguments: ProgressArguments
-) -> Generator[Deferred[Any], Any, str]:
+def update_goal(context: ToolContext, arguments: ProgressArguments) -> Steps[str]:
     """Note how far you have come with one of your goals, that you reached it, or give it up."""
     goals, services = context.character.ai_goals, context.script.services
     yield goals.load(services.slices.put)
@@ -93,7 +91,7 @@ def update_goal(
     return done
 
 
-def change(goals: Any, goal: Record, arguments: ProgressArguments) -> Callable[[], str]:
+def change(goals: Goals, goal: Record, arguments: ProgressArguments) -> Callable[[], str]:
     """What stores the change; it returns a sentence."""
 
     def write() -> str:
@@ -110,10 +108,8 @@ def change(goals: Any, goal: Record, arguments: ProgressArguments) -> Callable[[
 
 def known_goals(context: ToolContext) -> list[Record]:
     """The open goals that everybody who will hear the answer may know of."""
-    goals: list[Record] = context.character.ai_goals.open(
-        context.audience, context.script.config.discretion
-    )
-    return goals
+    discretion = context.script.config.discretion
+    return context.character.ai_goals.open(context.audience, discretion)
 
 
 def meant(words: str, goals: list[Record]) -> Record:

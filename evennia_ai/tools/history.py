@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from pydantic import BaseModel, Field
 
@@ -11,7 +10,7 @@ from evennia_ai.messages import Audience, Message, is_private
 from evennia_ai.policy.audience import audience_of, visible
 from evennia_ai.policy.compaction.summary import transcript_lines
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.ports import ToolContext
+from evennia_ai.ports import Script, ToolContext
 from evennia_ai.store.search import find_messages
 from evennia_ai.tools.base import Reached, tool
 
@@ -48,7 +47,7 @@ def may_know(audience: Audience, message: Message) -> bool:
     return visible(audience_of(message), audience)
 
 
-def found_lines(message: Message, script: Any) -> list[str]:
+def found_lines(message: Message, script: Script) -> list[str]:
     """A message as the model reads it, with its day."""
     day = message["metadata"]["at"][:10]
     lines = transcript_lines([message], script.character_name)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
-from typing import Any
 
 from pydantic import BaseModel, Field
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import BadRecord, ToolError
 from evennia_ai.policy.audience import speakers_in
@@ -18,7 +17,7 @@ from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import UNGUARDED
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext
-from evennia_ai.scheduling import persist
+from evennia_ai.scheduling import Steps, persist
 from evennia_ai.tools.base import Reached, Tool, tool
 from evennia_ai.tools.memory_sources import is_named_in, sources_of
 from evennia_ai.turn.recall import memory_line
@@ -47,9 +46,7 @@ class SearchArguments(BaseModel):
 
 @tool("add_journal_entry", world=False, safe_to_retry=True)
 @inlineCallbacks
-def add_journal_entry(
-    context: ToolContext, arguments: EntryArguments
-) -> Generator[Deferred[Any], Any, Reached]:
+def add_journal_entry(context: ToolContext, arguments: EntryArguments) -> Steps[Reached]:
     """Write a fact into your journal that you will need later: a promise, debt, name, secret."""
     content = clean_heard(arguments.content, ENTRY_CHARS)
     if not content:
@@ -76,7 +73,7 @@ def add_journal_entry(
 
 @tool("pin_fact", world=False, safe_to_retry=True)
 @inlineCallbacks
-def pin_fact(context: ToolContext, arguments: EntryArguments) -> Generator[Deferred[Any], Any, str]:
+def pin_fact(context: ToolContext, arguments: EntryArguments) -> Steps[str]:
     """Keep one fact in mind for good, such as a promise or a standing wish. Room is short."""
     content = clean_heard(arguments.content, PIN_CHARS)
     if not content:
@@ -126,9 +123,7 @@ def oldest_beyond(
 
 @tool("search_journal", world=False, safe_to_retry=True)
 @inlineCallbacks
-def search_journal(
-    context: ToolContext, arguments: SearchArguments
-) -> Generator[Deferred[Any], Any, str | Reached]:
+def search_journal(context: ToolContext, arguments: SearchArguments) -> Steps[str | Reached]:
     """Look up in your journal what you wrote down earlier."""
     journal, script = context.character.journal, context.script
     words, discretion = arguments.words, script.config.discretion

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from pydantic import BaseModel, Field
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.memory.all_memories import search_all_memories
 from evennia_ai.policy.audience import speakers_in
@@ -16,6 +15,7 @@ from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import HEARSAY
 from evennia_ai.ports import ToolContext
+from evennia_ai.scheduling import Steps
 from evennia_ai.tools.base import Reached, tool
 from evennia_ai.turn.recall import memory_line
 
@@ -31,9 +31,7 @@ class MemoryArguments(BaseModel):
 
 @tool("search_memory", world=False, safe_to_retry=True)
 @inlineCallbacks
-def search_memory(
-    context: ToolContext, arguments: MemoryArguments
-) -> Generator[Deferred[Any], Any, str | Reached]:
+def search_memory(context: ToolContext, arguments: MemoryArguments) -> Steps[str | Reached]:
     """Search all you remember: your notes, what you know of people and things, and long ago."""
     script, journal, query = context.script, context.character.journal, arguments.query
     hits = yield search_all_memories(script, context.character, query, context.audience)

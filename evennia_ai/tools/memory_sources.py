@@ -25,7 +25,7 @@ def sources_of(context: ToolContext) -> dict[str, Any]:
 
 def heard(context: ToolContext) -> list[Message]:
     """What was heard in the turn that is under way, newest first."""
-    turn_id = getattr(context.script.turns, "current", None)
+    turn_id = context.script.turns.current
     found: list[Message] = []
     for message in reversed(context.script.conversation.view()):
         if turn_id is None or message["metadata"].get("turn_id") != turn_id:

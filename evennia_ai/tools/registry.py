@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from evennia.locks.lockhandler import check_lockstring
 from evennia.objects.models import ObjectDB
 from pydantic import BaseModel, ValidationError
-from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks, maybeDeferred
+from twisted.internet.defer import CancelledError, inlineCallbacks, maybeDeferred
 from twisted.logger import Logger
 
 from evennia_ai.errors import ConfigError, StoreUnavailable, ToolDenied, ToolError
@@ -18,6 +18,7 @@ from evennia_ai.game.perception import excessive_rights
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext, ToolResult, ToolSpec
+from evennia_ai.scheduling import Steps
 from evennia_ai.tools.base import EVERYBODY, Reached, Tool
 from evennia_ai.turn.tool_execution import TOO_SLOW
 
@@ -59,9 +60,7 @@ class ToolRegistry:
         ]
 
     @inlineCallbacks
-    def run(
-        self, context: ToolContext, call: ToolCallRequest
-    ) -> Generator[Deferred[Any], Any, ToolResult]:
+    def run(self, context: ToolContext, call: ToolCallRequest) -> Steps[ToolResult]:
         """Check everything again and run one call. Fires with a `ToolResult`; never fails."""
         try:
             item = self._find(context, call.name)

@@ -18,7 +18,7 @@ from evennia_ai.game.perception import (
 from evennia_ai.game.texts import text
 from evennia_ai.policy.compaction.consulted import entity_ref
 from evennia_ai.policy.conversation.react import ONCE
-from evennia_ai.ports import Situation, ToolContext
+from evennia_ai.ports import Character, Situation, ToolContext
 from evennia_ai.tools.base import Reached, tool
 
 
@@ -126,7 +126,7 @@ def give(context: ToolContext, arguments: GiveArguments) -> str:
     return f"You gave {display_name(item, character)} to {display_name(receiver, character)}."
 
 
-def around(character: Any) -> list[Any]:
+def around(character: Character) -> list[Any]:
     """Everything within reach of the eyes: the place's contents and what it carries, as far as it
     may be seen."""
     here = character.location.contents if character.location else []
@@ -134,7 +134,7 @@ def around(character: Any) -> list[Any]:
     return [obj for obj in seen if obj is not character and obj.access(character, "view")]
 
 
-def carried(character: Any, name: str) -> Any:
+def carried(character: Character, name: str) -> Any:
     """A thing the character carries; raises ToolError where it carries none of that name."""
     item = find_named(name, character.contents, character)
     if item is None:
@@ -142,14 +142,14 @@ def carried(character: Any, name: str) -> Any:
     return item
 
 
-def exit_to(place: str, exits: list[Any], character: Any) -> Any | None:
+def exit_to(place: str, exits: list[Any], character: Character) -> Any | None:
     """The exit that leads to a place of this name."""
     by_place = {obj.destination: obj for obj in exits if obj.destination}
     found = find_named(place, by_place, character)
     return by_place[found] if found else None
 
 
-def show(character: Any, key: str, **mapping: Any) -> None:
+def show(character: Character, key: str, **mapping: Any) -> None:
     """Let everybody in the place see what happened, in the words of `texts`."""
     character.location.msg_contents(
         text(key), from_obj=character, mapping={"actor": character, **mapping}

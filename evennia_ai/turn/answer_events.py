@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import OutcomeUnknown, ProviderError, StoreUnavailable, TurnAborted
 from evennia_ai.policy.conversation.inbox import GAVE_UP, Batch, next_batch, select_expired
-from evennia_ai.ports import InboxEvent, TurnRecord
-from evennia_ai.scheduling import persist
+from evennia_ai.ports import InboxEvent, Script, TurnRecord
+from evennia_ai.scheduling import Steps, persist
 from evennia_ai.turn.fallback import excuse
 from evennia_ai.turn.people import record_contacts
 from evennia_ai.turn.prompt_contexts import (
@@ -33,7 +32,7 @@ REMEMBERED_S = 3_600.0
 
 
 @inlineCallbacks
-def answer_events(script: Any) -> Generator[Deferred[Any], Any, int]:
+def answer_events(script: Script) -> Steps[int]:
     """Answer everything that waits, one turn after the other.
 
     A turn that an error or a lost lease left open is closed first, and its events are taken up
@@ -60,7 +59,7 @@ def answer_events(script: Any) -> Generator[Deferred[Any], Any, int]:
     return turns
 
 
-def take_batch(script: Any, events: Sequence[InboxEvent]) -> Batch | None:
+def take_batch(script: Script, events: Sequence[InboxEvent]) -> Batch | None:
     """Close what waited too long, with its reason, and choose the next batch from the rest. Who
     said it not long ago, and is still there, is told that it was not heard."""
     now = script.services.now()
@@ -79,9 +78,7 @@ def take_batch(script: Any, events: Sequence[InboxEvent]) -> Batch | None:
 
 
 @inlineCallbacks
-def think(
-    script: Any, batch: Batch, answer_lost: bool = False
-) -> Generator[Deferred[Any], Any, None]:
+def think(script: Script, batch: Batch, answer_lost: bool = False) -> Steps[None]:
     """One turn from its opening to its end, which always has an outcome.
 
     A model that gives no answer in time is made good by the fallback line. Where an answer may have
@@ -105,7 +102,7 @@ def think(
         yield record_contacts(script, turn)
 
 
-def begin_turn(script: Any, batch: Batch, context: PromptContext) -> TurnRecord:
+def begin_turn(script: Script, batch: Batch, context: PromptContext) -> TurnRecord:
     """Open a turn; raises StoreUnavailable, or TurnAborted where the database was busy until nobody
     is there to think any more."""
     if not script.may_think():
@@ -114,7 +111,7 @@ def begin_turn(script: Any, batch: Batch, context: PromptContext) -> TurnRecord:
     return turn
 
 
-def close_turn(script: Any, turn: TurnRecord, outcome: Outcome) -> Deferred[None]:
+def close_turn(script: Script, turn: TurnRecord, outcome: Outcome) -> Deferred[None]:
     """Store how a turn ended. Fires when it is stored; fails with StoreUnavailable."""
     return persist(
         script.services.clock,
@@ -122,13 +119,13 @@ def close_turn(script: Any, turn: TurnRecord, outcome: Outcome) -> Deferred[None
     )
 
 
-def askers_present(script: Any, turn: TurnRecord) -> bool:
+def askers_present(script: Script, turn: TurnRecord) -> bool:
     """True where at least one of those who wait for the answer would hear it now."""
     return bool(turn.askers & script.services.world.listeners(script.character))
 
 
 @inlineCallbacks
-def act_autonomously(script: Any) -> Generator[Deferred[Any], Any, None]:
+def act_autonomously(script: Script) -> Steps[None]:
     """One turn nobody set off. A model that fails leaves no trace in the room: nobody waits."""
     context = CONTEXT_TICK_AUTONOMOUS
     audience = script.services.world.listeners(script.character)
@@ -140,9 +137,7 @@ def act_autonomously(script: Any) -> Generator[Deferred[Any], Any, None]:
 
 
 @inlineCallbacks
-def try_visibly(
-    script: Any, turn: TurnRecord, context: PromptContext
-) -> Generator[Deferred[Any], Any, Outcome]:
+def try_visibly(script: Script, turn: TurnRecord, context: PromptContext) -> Steps[Outcome]:
     """`try_turn`, while those who wait for the answer are shown that one is on its way."""
     services = script.services
     services.thinking(script, turn, True)
@@ -154,9 +149,7 @@ def try_visibly(
 
 
 @inlineCallbacks
-def try_turn(
-    script: Any, turn: TurnRecord, context: PromptContext
-) -> Generator[Deferred[Any], Any, Outcome]:
+def try_turn(script: Script, turn: TurnRecord, context: PromptContext) -> Steps[Outcome]:
     """Think within the turn's deadline.
 
     Fires with the outcome, whose state is `FAILED` where no answer came, for a reason of the

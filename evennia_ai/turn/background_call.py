@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.messages import LLMReply, WireMessage
 from evennia_ai.policy.tokens import count_conversation_tokens
-from evennia_ai.ports import Caller, LLMRequest, Scene
+from evennia_ai.ports import Caller, LLMRequest, Scene, Script
+from evennia_ai.scheduling import Steps
 from evennia_ai.turn.llm_interaction import Purpose, ask_model, effective_profile, ensure_awake
 
 
-def has_model(script: Any) -> bool:
+def has_model(script: Script) -> bool:
     """False where the offline brain thinks: it makes nothing of such a request."""
     return bool(script.profile.client != "offline")
 
 
 @inlineCallbacks
 def ask_in_background(
-    script: Any, purpose: str, messages: Sequence[WireMessage], max_tokens: int
-) -> Generator[Deferred[Any], Any, str]:
+    script: Script, purpose: str, messages: Sequence[WireMessage], max_tokens: int
+) -> Steps[str]:
     """Ask the model that sums up, in the lane of those nobody waits for.
 
     Args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -11,7 +11,7 @@ from twisted.logger import Logger
 
 from evennia_ai.errors import ProviderError
 from evennia_ai.ports import Script
-from evennia_ai.scheduling import pause
+from evennia_ai.scheduling import Steps, pause
 
 log = Logger()
 
@@ -40,7 +40,7 @@ class Asked(Generic[R]):
 @inlineCallbacks
 def ask_each(
     script: Script, items: Iterable[T], ask: Callable[[T], Deferred[R]]
-) -> Generator[Deferred[Any], Any, Asked[R]]:
+) -> Steps[Asked[R]]:
     """Do some work that asks a model on each item in turn, until a provider fails.
 
     Fires with what was `Asked`; fails as ``ask`` does, except with a `ProviderError`.

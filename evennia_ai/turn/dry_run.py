@@ -1,14 +1,14 @@
-"""A dry turn: what an assistant would do if somebody now said a line. Nothing is done or stored.
+"""A dry turn: what an assistant would do if somebody said a line now. Nothing is done or stored.
 
 It runs the code of a real turn on a script that reads like the real one and writes nothing. Only
-what the model cost is recorded, since it was really asked.
+the model calls are recorded, since the model really is asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
@@ -33,7 +33,8 @@ from evennia_ai.policy.conversation.react import (
     take_calls,
 )
 from evennia_ai.policy.sanitize import spoken_words
-from evennia_ai.ports import ModelCallRecord, ToolContext, ToolResult, TurnRecord
+from evennia_ai.ports import ModelCallRecord, Script, ToolContext, ToolResult, TurnRecord, Turns
+from evennia_ai.scheduling import Steps
 from evennia_ai.turn.llm_interaction import build_request, call_model
 from evennia_ai.turn.prompt_building import build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
@@ -50,23 +51,23 @@ Check = Callable[[ToolContext, ToolCallRequest], Deferred[ToolResult]]
 
 @dataclass(frozen=True)
 class DryRunCall:
-    """A call the model asked for. ``result`` is done where it would have been tried, and otherwise
-    what the model would have been told."""
+    """A tool call of the model. ``result`` is done if a real turn would run it; otherwise it is
+    what the model would be told."""
 
     call: ToolCallRequest
     result: ToolResult
 
     @property
     def would_be_tried(self) -> bool:
-        """True where nothing forbids it; whether it works out is known only when it is done."""
+        """Return True if nothing forbids the call. It may still fail when it runs."""
         return self.result.state == DONE
 
 
 @dataclass(frozen=True)
 class DryRunStep:
-    """One model call: what it cost, what was offered, and what the reply wants.
+    """One model call: its cost, the tools offered, and the reply.
 
-    ``words`` are those of a reply in plain text, as they would be spoken.
+    ``words`` are what the character would say if the reply was plain text.
     """
 
     cost: ModelCallRecord
@@ -77,8 +78,8 @@ class DryRunStep:
 
 @dataclass(frozen=True)
 class DryRun:
-    """A dry turn. ``audience`` would hear the answer; ``ended`` is True where the turn would be
-    over; ``problem`` says why no (further) reply came."""
+    """The result of a dry turn. ``audience`` would hear the answer; ``ended`` is True if a real
+    turn would be over; ``problem`` says why a reply is missing."""
 
     audience: Audience
     steps: tuple[DryRunStep, ...]
@@ -87,35 +88,35 @@ class DryRun:
 
 
 class DryConversation:
-    """A log as it is now, to which lines can be added that are nowhere stored."""
+    """The log as it is now, with lines that are stored nowhere."""
 
     def __init__(self, view: View) -> None:
         self.current = view
 
     def append(self, messages: Sequence[Message]) -> list[Message]:
-        """Add lines for this rehearsal."""
+        """Add lines for this dry run only."""
         self.current.extend(messages)
         return list(messages)
 
     def view(self) -> Sequence[Message]:
-        """What is in view."""
+        """Return the messages in the context window."""
         return self.current.items
 
 
 class DryTurns:
-    """Turns without a turn: model calls are recorded, and nothing else is."""
+    """Turns that are stored nowhere; only model calls are recorded, since they cost something."""
 
-    def __init__(self, turns: Any, is_alive: Callable[[], bool]) -> None:
+    def __init__(self, turns: Turns, is_alive: Callable[[], bool]) -> None:
         self._turns = turns
         self._is_alive = is_alive
         self.costs: list[ModelCallRecord] = []
 
     def is_current(self, turn_id: int) -> bool:
-        """False once there is nobody any more whose cost it is."""
+        """Return False once the assistant is gone."""
         return self._is_alive()
 
     def record_model_call(self, turn_id: int, call: ModelCallRecord) -> None:
-        """Store a model call as one of no turn."""
+        """Store a model call as one that belongs to no turn."""
         self._turns.record_model_call(None, call)
         self.costs.append(call)
 
@@ -123,49 +124,69 @@ class DryTurns:
 class DryScript:
     """An assistant that reads what the real one reads and writes nothing."""
 
-    def __init__(self, script: Any, is_alive: Callable[[], bool]) -> None:
+    def __init__(self, script: Script, turns: DryTurns) -> None:
         self._script = script
         self.conversation = DryConversation(script.conversation.current.copy())
-        self.turns = DryTurns(script.turns, is_alive)
+        self.turns = turns
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._script, name)
 
 
+@dataclass(frozen=True)
+class DryTurn:
+    """A dry turn in progress: its assistant, its record, its calls' costs and its limits."""
+
+    script: Script
+    turn: TurnRecord
+    costs: Sequence[ModelCallRecord]
+    check: Check
+    deadline_at: float
+
+
 @inlineCallbacks
 def run_dry(
-    script: Any, heard: Heard, check: Check, is_alive: Callable[[], bool] = lambda: True
-) -> Generator[Deferred[Any], Any, DryRun]:
-    """Think one turn about a line, dry, in `MOST_STEPS` steps at most.
+    script: Script, heard: Heard, check: Check, is_alive: Callable[[], bool] = lambda: True
+) -> Steps[DryRun]:
+    """Think about a line in a dry turn of at most `MOST_STEPS` steps.
 
     Args:
         script: the assistant, awake or stopped.
-        heard: the line, as it would be heard.
-        check: everything that stands before a tool's use, and not the use: fires with a done
-            result where it would be tried.
-        is_alive: whether the assistant is still there, asked when a reply comes.
+        heard: the line.
+        check: checks a tool call without running it; fires with a done result if a real turn would
+            run it.
+        is_alive: returns whether the assistant still exists; called when a reply arrives.
 
-    Fires with the `DryRun`; fails with TurnAborted where the server stops or the assistant has
-    gone.
+    Fires with the `DryRun`; fails with TurnAborted if the server stops or the assistant is gone.
     """
-    dry = DryScript(script, is_alive)
-    turn = dry_turn(dry, heard)
-    log_heard(dry, turn)
-    deadline_at = script.services.clock.seconds() + script.config.turn_deadline
+    dry = begin_dry_turn(script, heard, check, is_alive)
     steps: list[DryRunStep] = []
-    state = LoopState(turn.id)
+    state = LoopState(dry.turn.id)
     try:
         while not state.ended and len(steps) < min(MOST_STEPS, script.config.max_iterations):
-            step, state = yield take_step(dry, turn, state, check, deadline_at)
+            step, state = yield take_step(dry, state)
             steps.append(step)
     except ProviderError as error:
-        return DryRun(turn.audience, tuple(steps), problem=str(error))
-    return DryRun(turn.audience, tuple(steps), state.ended)
+        return DryRun(dry.turn.audience, tuple(steps), problem=str(error))
+    return DryRun(dry.turn.audience, tuple(steps), state.ended)
 
 
-def dry_turn(script: Any, heard: Heard) -> TurnRecord:
-    """The turn that the line would open: the same ears, the same overheard talk."""
-    listeners: Audience = script.services.world.listeners(script.character)
+def begin_dry_turn(
+    script: Script, heard: Heard, check: Check, is_alive: Callable[[], bool]
+) -> DryTurn:
+    """Return the dry turn that a line starts, with the line in its log."""
+    turns = DryTurns(script.turns, is_alive)
+    # The dry parts lack every method that writes, so a call of one fails instead of writing.
+    dry = cast(Script, DryScript(script, turns))
+    turn = dry_turn(dry, heard)
+    dry.conversation.append([log_message(event) for event in (*turn.overheard, *turn.events)])
+    deadline_at = script.services.clock.seconds() + script.config.turn_deadline
+    return DryTurn(dry, turn, turns.costs, check, deadline_at)
+
+
+def dry_turn(script: Script, heard: Heard) -> TurnRecord:
+    """Return the record of the turn that a line would start."""
+    listeners = script.services.world.listeners(script.character)
     audience = heard.audience if heard.private else listeners | {heard.speaker}
     overheard = tuple(
         event for event in script.inbox.overheard() if visible(event.heard.confidants, audience)
@@ -174,61 +195,65 @@ def dry_turn(script: Any, heard: Heard) -> TurnRecord:
     return TurnRecord(NO_TURN, audience, heard.private, (event,), overheard)
 
 
-def log_heard(script: Any, turn: TurnRecord) -> None:
-    """Put what was heard where a real turn would log it."""
-    script.conversation.append(
-        [
-            make_message(
-                "user",
-                heard_line(event.heard.kind, event.heard.speaker_name, event.heard.text),
-                speaker=event.heard.speaker,
-                audience=sorted(event.heard.audience),
-                private=event.heard.private,
-            )
-            for event in (*turn.overheard, *turn.events)
-        ]
+def log_message(event: InboxEvent) -> Message:
+    """Return an event as a real turn would log it."""
+    heard = event.heard
+    return make_message(
+        "user",
+        heard_line(heard.kind, heard.speaker_name, heard.text),
+        speaker=heard.speaker,
+        audience=sorted(heard.audience),
+        private=heard.private,
     )
 
 
 @inlineCallbacks
-def take_step(
-    script: Any, turn: TurnRecord, state: LoopState, check: Check, deadline_at: float
-) -> Generator[Deferred[Any], Any, tuple[DryRunStep, LoopState]]:
-    """Ask once and look at the reply. Fires with the step and the loop after it."""
-    context, config = CONTEXT_TICK_EVENT, script.config
-    first = state.step == 0
+def take_step(dry: DryTurn, state: LoopState) -> Steps[tuple[DryRunStep, LoopState]]:
+    """Ask the model once and check its calls. Fires with the step and the next loop state."""
+    script, turn, context = dry.script, dry.turn, CONTEXT_TICK_EVENT
     tools = tool_context(script, turn, turn.audience, False, context.tools)
     specs = script.services.toolbox.offered(tools)
     room = sum(spec.tokens for spec in specs)
-    prompt = build_prompt(script, context, turn.audience, turn.events if first else (), room)
+    events = turn.events if state.step == 0 else ()
+    prompt = build_prompt(script, context, turn.audience, events, room)
     tools = replace(tools, private=tools.private or prompt.private)
-    offered = tuple(spec.name for spec in specs)
     request = build_request(script, turn, prompt, specs, state.step + 1)
-    reply: LLMReply = yield call_model(script, turn, request, PURPOSE, deadline_at)
-    cost = script.turns.costs[-1]
+    reply: LLMReply = yield call_model(script, turn, request, PURPOSE, dry.deadline_at)
+    step = DryRunStep(dry.costs[-1], tuple(spec.name for spec in specs))
     if not reply.tool_calls:
-        words = spoken_words(reply.content, script.character_name, config.max_speech_chars)
-        return DryRunStep(cost, offered, words), replace(state, ended=True)
-    state = begin_step(state)
+        limit = script.config.max_speech_chars
+        words = spoken_words(reply.content, script.character_name, limit)
+        return replace(step, words=words), replace(state, ended=True)
     categories = {spec.name: spec.category for spec in specs}
-    limit = config.max_tool_calls
+    calls, state = yield check_calls(dry, tools, reply, begin_step(state), categories)
+    for item in calls:
+        script.conversation.append(call_messages(turn, tools, item.call, item.result))
+    return replace(step, calls=tuple(calls)), state
+
+
+@inlineCallbacks
+def check_calls(
+    dry: DryTurn,
+    tools: ToolContext,
+    reply: LLMReply,
+    state: LoopState,
+    categories: Mapping[str, str],
+) -> Steps[tuple[list[DryRunCall], LoopState]]:
+    """Check a reply's calls in order. Fires with the calls and the next loop state."""
+    limit = dry.script.config.max_tool_calls
     calls: list[DryRunCall] = []
     for number, call in enumerate(take_calls(reply, state, limit)):
         refusal = refusal_for(call, number, state, categories, reply.finish_reason, limit)
         result = ToolResult(REFUSED, refusal)
         if not refusal:
-            result = yield check_call(tools, call, check)
+            result = yield check_call(tools, call, dry.check)
         calls.append(DryRunCall(call, result))
         state = apply_call(state, call, calls[-1].would_be_tried, categories)
-    for item in calls:
-        script.conversation.append(call_messages(turn, tools, item.call, item.result))
-    return DryRunStep(cost, offered, calls=tuple(calls)), state
+    return calls, state
 
 
 @inlineCallbacks
-def check_call(
-    tools: ToolContext, call: ToolCallRequest, check: Check
-) -> Generator[Deferred[Any], Any, ToolResult]:
-    """What would stand before a call. Fires with a result that says it was not done."""
+def check_call(tools: ToolContext, call: ToolCallRequest, check: Check) -> Steps[ToolResult]:
+    """Check one call. Fires with a result that says the call was not run."""
     result: ToolResult = yield check(tools, call)
     return ToolResult(DONE, NOT_DONE) if result.state == DONE else result

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import dataclass, replace
-from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.config import ModelProfile
@@ -14,7 +12,8 @@ from evennia_ai.errors import Busy, ProviderError, TurnAborted
 from evennia_ai.messages import Audience, LLMReply
 from evennia_ai.policy.conversation.react import own_call_id
 from evennia_ai.policy.sanitize import spoken_words
-from evennia_ai.ports import ToolResult, TurnRecord
+from evennia_ai.ports import Script, ToolResult, TurnRecord
+from evennia_ai.scheduling import Steps
 from evennia_ai.turn.llm_interaction import build_request
 from evennia_ai.turn.prompt_building import build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
@@ -48,8 +47,8 @@ class Excuse:
 
 @inlineCallbacks
 def excuse(
-    script: Any, turn: TurnRecord, failed: Outcome, answer_lost: bool = False
-) -> Generator[Deferred[Any], Any, Outcome]:
+    script: Script, turn: TurnRecord, failed: Outcome, answer_lost: bool = False
+) -> Steps[Outcome]:
     """Say something to whoever waits for an answer; it may safely be said twice.
 
     It counts as the last of a chain of assistants' answers, so that none of them answers an excuse.
@@ -80,8 +79,8 @@ def excuse(
 
 @inlineCallbacks
 def choose_excuse(
-    script: Any, turn: TurnRecord, failed: Outcome, answer_lost: bool
-) -> Generator[Deferred[Any], Any, Excuse]:
+    script: Script, turn: TurnRecord, failed: Outcome, answer_lost: bool
+) -> Steps[Excuse]:
     """The builder's line; else that somebody is busy; else what the offline brain has to say;
     else the game's own line. Fires with the `Excuse`."""
     text = script.services.text
@@ -97,7 +96,7 @@ def choose_excuse(
 
 
 @inlineCallbacks
-def ask_stand_in(script: Any, turn: TurnRecord) -> Generator[Deferred[Any], Any, Excuse]:
+def ask_stand_in(script: Script, turn: TurnRecord) -> Steps[Excuse]:
     """What the offline brain would say, without tools: it may not act in the model's place.
 
     Fires with an `Excuse`, without words where it has none; fails with TurnAborted alone.

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.config import AssistantConfig, ModelProfile, usable_window
@@ -39,10 +38,11 @@ from evennia_ai.ports import (
     LLMRequest,
     ModelCallRecord,
     Scene,
+    Script,
     ToolSpec,
     TurnRecord,
 )
-from evennia_ai.scheduling import persist
+from evennia_ai.scheduling import Steps, persist
 from evennia_ai.turn.prompt_building import Prompt, build_prompt
 from evennia_ai.turn.prompt_contexts import (
     CONTEXT_PRE_COMPACTION,
@@ -58,7 +58,7 @@ COMPACTING = frozenset({TASK_SUMMARY, CONTEXT_PRE_COMPACTION.name})
 
 
 def build_llm_messages(
-    script: Any, context: PromptContext, audience: Audience
+    script: Script, context: PromptContext, audience: Audience
 ) -> list[WireMessage]:
     """The wire messages of the next call, for those who will hear the answer.
 
@@ -70,7 +70,7 @@ def build_llm_messages(
     return build_prompt(script, context, audience).messages
 
 
-def build_scene(script: Any, turn: TurnRecord, prompt: Prompt, step: int) -> Scene:
+def build_scene(script: Script, turn: TurnRecord, prompt: Prompt, step: int) -> Scene:
     """The turn's new words and what is seen and known, structured, for the offline brain."""
     lines = tuple(
         HeardLine(e.heard.kind, e.heard.speaker_name, e.heard.text, e.heard.private)
@@ -81,7 +81,7 @@ def build_scene(script: Any, turn: TurnRecord, prompt: Prompt, step: int) -> Sce
 
 
 def build_request(
-    script: Any, turn: TurnRecord, prompt: Prompt, tools: Sequence[ToolSpec], step: int
+    script: Script, turn: TurnRecord, prompt: Prompt, tools: Sequence[ToolSpec], step: int
 ) -> LLMRequest:
     """One request to a model."""
     config: AssistantConfig = script.config
@@ -101,7 +101,7 @@ def build_request(
     )
 
 
-def effective_profile(script: Any) -> ModelProfile:
+def effective_profile(script: Script) -> ModelProfile:
     """The profile with the assistant's own model name, if it has one."""
     profile: ModelProfile = script.profile
     return replace(profile, model=script.config.llm_model or profile.model)
@@ -109,12 +109,12 @@ def effective_profile(script: Any) -> ModelProfile:
 
 @inlineCallbacks
 def call_model(
-    script: Any,
+    script: Script,
     turn: TurnRecord,
     request: LLMRequest,
     purpose: str,
     deadline_at: float,
-) -> Generator[Deferred[Any], Any, LLMReply]:
+) -> Steps[LLMReply]:
     """Ask the model once for a turn and store what it cost, however it ended.
 
     Fires with an `LLMReply`; fails with a `ProviderError`, or with `TurnAborted` where the turn
@@ -140,8 +140,8 @@ class Purpose:
 
 @inlineCallbacks
 def ask_model(
-    script: Any, request: LLMRequest, purpose: Purpose, deadline_at: float
-) -> Generator[Deferred[Any], Any, LLMReply]:
+    script: Script, request: LLMRequest, purpose: Purpose, deadline_at: float
+) -> Steps[LLMReply]:
     """Ask through the gateway and store what it cost. Fires and fails as `call_model` does."""
     clock, profile = script.services.clock, purpose.profile
     started = clock.seconds()
@@ -188,7 +188,7 @@ def add_to(cost: Mapping[str, int], record: ModelCallRecord) -> dict[str, int]:
     return add_call(cost, usage.prompt_tokens, usage.completion_tokens, record.duration_ms)
 
 
-def record_call(script: Any, purpose: Purpose, record: ModelCallRecord) -> None:
+def record_call(script: Script, purpose: Purpose, record: ModelCallRecord) -> None:
     """Store what a call cost; raises StoreUnavailable, or TurnAborted where nobody wants its
     reply any more."""
     purpose.ensure_wanted()
@@ -196,7 +196,7 @@ def record_call(script: Any, purpose: Purpose, record: ModelCallRecord) -> None:
 
 
 def hidden_trouble(
-    script: Any, request: LLMRequest, reply: LLMReply, profile: ModelProfile
+    script: Script, request: LLMRequest, reply: LLMReply, profile: ModelProfile
 ) -> ContextOverflow | None:
     """The overflow that a reply hides, None where it is as good as it looks. What a local server
     seems to have cut from the prompt in silence is told to whoever owns the assistant."""
@@ -234,7 +234,7 @@ class SummaryCall:
     input_tokens: int
 
 
-def summary_profile(script: Any) -> ModelProfile:
+def summary_profile(script: Script) -> ModelProfile:
     """The profile whose model sums up: ``compact_model``, else the assistant's own."""
     profile = effective_profile(script)
     return replace(profile, model=script.config.compact_model or profile.model)
@@ -250,14 +250,14 @@ def tokens_a_word(messages: Sequence[Message]) -> float:
 
 @inlineCallbacks
 def generate_context_summary(
-    script: Any,
+    script: Script,
     messages_to_compact: Sequence[Message],
     focus: str | None = None,
     *,
     previous: str = "",
     with_results: bool = True,
     terms: SummaryTerms = SummaryTerms(),
-) -> Generator[Deferred[Any], Any, str | None]:
+) -> Steps[str | None]:
     """Sum messages up in a call of its own that holds nothing else, wrapped as data.
 
     Args:
@@ -283,9 +283,7 @@ def generate_context_summary(
 
 
 @inlineCallbacks
-def ask_for_summary(
-    script: Any, call: SummaryCall, terms: SummaryTerms
-) -> Generator[Deferred[Any], Any, str | None]:
+def ask_for_summary(script: Script, call: SummaryCall, terms: SummaryTerms) -> Steps[str | None]:
     """Ask for a summary and look whether the reply is one. Fires and fails as
     `generate_context_summary` does."""
     config, name = script.config, script.character_name
@@ -319,13 +317,13 @@ def ask_for_summary(
     return text
 
 
-def ensure_awake(script: Any) -> None:
+def ensure_awake(script: Script) -> None:
     """Raise TurnAborted where the assistant may not think any more."""
     if not script.may_think():
         raise TurnAborted(f"{script.character_name} may not think any more")
 
 
-def ensure_current(script: Any, turn: TurnRecord) -> None:
+def ensure_current(script: Script, turn: TurnRecord) -> None:
     """Raise TurnAborted where the turn has lost its lease: nothing may be done for it any more."""
     if not script.turns.is_current(turn.id):
         raise TurnAborted(f"turn {turn.id} is no longer current")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.config import usable_window
@@ -17,9 +16,10 @@ from evennia_ai.policy.consolidation.relationship import (
     acquaintance_line,
     mean_sentiment,
 )
-from evennia_ai.policy.records.provenance import is_known_to
+from evennia_ai.policy.records.provenance import Record, is_known_to
 from evennia_ai.policy.tokens import estimate_tokens
-from evennia_ai.ports import TurnRecord
+from evennia_ai.ports import EntityProfiles, Script, TurnRecord
+from evennia_ai.scheduling import Steps
 
 log = Logger()
 
@@ -28,7 +28,7 @@ MOST_PEOPLE = 6
 PEOPLE_PART = 0.02  # of the window
 
 
-def describe_present(script: Any, audience: Audience) -> Sequence[KnownLine]:
+def describe_present(script: Script, audience: Audience) -> Sequence[KnownLine]:
     """What the character knows of those present, a line each, within the room of the setting
     ``entity_tokens`` and as far as this audience may know of it (P9).
 
@@ -38,9 +38,8 @@ def describe_present(script: Any, audience: Audience) -> Sequence[KnownLine]:
         script: the assistant.
         audience: dbrefs of everybody who will hear the answer.
     """
-    profiles = getattr(script.character, "ai_profiles", None)
-    room = room_for_people(script)
-    if profiles is None or not room or not profiles.segments.is_loaded:
+    profiles, room = script.character.ai_profiles, room_for_people(script)
+    if not room or not profiles.is_loaded:
         return ()
     lines: list[KnownLine] = []
     for dbref in nearest_first(script, audience):
@@ -54,25 +53,27 @@ def describe_present(script: Any, audience: Audience) -> Sequence[KnownLine]:
     return lines
 
 
-def room_for_people(script: Any) -> int:
+def room_for_people(script: Script) -> int:
     """Tokens of a prompt for what is known of those present: no more than the end of a small
     window's prompt can bear."""
     window = usable_window(script.config, script.profile)
     return min(int(script.config.entity_tokens), int(PEOPLE_PART * window))
 
 
-def nearest_first(script: Any, audience: Audience) -> list[str]:
+def nearest_first(script: Script, audience: Audience) -> list[str]:
     """Dbrefs of those present: whom it talks with before the others, then by their age."""
     present = script.services.world.listeners(script.character) | audience
     return sorted(present, key=lambda who: (not is_partner(script, who), int(who.lstrip("#"))))
 
 
-def is_partner(script: Any, dbref: str) -> bool:
+def is_partner(script: Script, dbref: str) -> bool:
     """True where the two are in conversation."""
     return dbref in script.partners and script.is_in_conversation(dbref)
 
 
-def describe(script: Any, profiles: Any, dbref: str, audience: Audience) -> KnownLine | None:
+def describe(
+    script: Script, profiles: EntityProfiles, dbref: str, audience: Audience
+) -> KnownLine | None:
     """The line of one person, None where nothing is known of him."""
     discretion = script.config.discretion
     values = profiles.attributes(dbref, audience, discretion)
@@ -97,22 +98,20 @@ def describe(script: Any, profiles: Any, dbref: str, audience: Audience) -> Know
     return KnownLine(line, private, speakers_in(values)) if line and person.name else None
 
 
-def is_contradicted(profiles: Any, value: Any, audience: Audience) -> bool:
+def is_contradicted(profiles: EntityProfiles, value: Record, audience: Audience) -> bool:
     """True where another source says something else, of which all of this audience may know."""
     others = filter(None, map(profiles.get, value["contradicts"]))
     return any(is_known_to(other, audience) for other in others)
 
 
 @inlineCallbacks
-def record_contacts(script: Any, turn: TurnRecord) -> Generator[Deferred[Any], Any, None]:
+def record_contacts(script: Script, turn: TurnRecord) -> Steps[None]:
     """After a turn: who spoke with the character is a little better known to it. How it went is
     told from what all could hear alone, since it shows to all (P9).
 
     A database that is busy now costs no more than this one contact. Fires when it is done.
     """
-    profiles = getattr(script.character, "ai_profiles", None)
-    if profiles is None:
-        return
+    profiles = script.character.ai_profiles
     yield profiles.load(script.services.slices.put)
     if not script.may_think():  # deleted, or stopped, while the turn was stored
         return

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from evennia_ai.config import usable_window
 from evennia_ai.messages import (
@@ -21,7 +20,7 @@ from evennia_ai.policy.context.projection import newest_that_fit, visible_items
 from evennia_ai.policy.conversation.lore import LoreEntry
 from evennia_ai.policy.conversation.persona import render_persona
 from evennia_ai.policy.tokens import count_message, stored_tokens
-from evennia_ai.ports import InboxEvent
+from evennia_ai.ports import InboxEvent, Script
 from evennia_ai.turn.context_use import measure_context
 from evennia_ai.turn.prompt_context_data import ContextItems, latest_talk, select_context_items
 from evennia_ai.turn.prompt_contexts import (
@@ -51,7 +50,7 @@ class Prompt:
 
 
 def build_prompt(
-    script: Any,
+    script: Script,
     context: PromptContext,
     audience: Audience,
     events: Sequence[InboxEvent] = (),
@@ -110,7 +109,7 @@ def places_out_of(messages: Sequence[Message], events: Sequence[InboxEvent]) -> 
     return {place for place, event in enumerate(events) if event.id not in there}
 
 
-def tail_text(script: Any, situation: Situation, mind: ContextItems, task: str) -> str:
+def tail_text(script: Script, situation: Situation, mind: ContextItems, task: str) -> str:
     """The prompt's last part, with the context's task or the lines that have no answer yet."""
     now = script.services.now().strftime("%A, %H:%M")
     return situation_prompt(situation, mind.lore, now, task, mind.lines)

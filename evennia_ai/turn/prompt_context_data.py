@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from evennia_ai.config import usable_window
 from evennia_ai.messages import Audience, Message, Situation
@@ -15,6 +14,7 @@ from evennia_ai.policy.facts.sources import HEARD
 from evennia_ai.policy.tokens import (
     estimate_tokens,
 )
+from evennia_ai.ports import Script
 from evennia_ai.turn.people import LABEL as PEOPLE
 from evennia_ai.turn.people import describe_present
 from evennia_ai.turn.prompt_contexts import (
@@ -50,7 +50,7 @@ class ContextItems:
 
 
 def select_context_items(
-    script: Any, audience: Audience, talk: Talk, situation: Situation
+    script: Script, audience: Audience, talk: Talk, situation: Situation
 ) -> ContextItems:
     """Everything that the talk touches upon and this audience may hear of, within its room: what
     is recalled has as much as situation, pins, lore, materials and memories leave of the tail's."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
@@ -25,7 +24,8 @@ from evennia_ai.policy.conversation.react import (
     with_earlier_acts,
 )
 from evennia_ai.policy.sanitize import spoken_words
-from evennia_ai.ports import ToolContext, ToolResult, ToolSpec, TurnRecord
+from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec, TurnRecord
+from evennia_ai.scheduling import Steps
 from evennia_ai.turn.llm_interaction import build_request, call_model
 from evennia_ai.turn.prompt_building import build_prompt
 from evennia_ai.turn.prompt_contexts import PromptContext
@@ -55,7 +55,7 @@ class Asked:
     specs: Mapping[str, ToolSpec]
 
 
-def audience_now(script: Any, turn: TurnRecord) -> Audience:
+def audience_now(script: Script, turn: TurnRecord) -> Audience:
     """Who will hear the next words of this turn: its parties if whispered, else the room as it is
     now, since somebody may have come in and the character may have walked."""
     if turn.private:
@@ -65,7 +65,11 @@ def audience_now(script: Any, turn: TurnRecord) -> Audience:
 
 
 def tool_context(
-    script: Any, turn: TurnRecord, audience: Audience, private: bool, allowed: frozenset[str] | None
+    script: Script,
+    turn: TurnRecord,
+    audience: Audience,
+    private: bool,
+    allowed: frozenset[str] | None,
 ) -> ToolContext:
     """For whom and on whose words this step's tools run."""
     return ToolContext(
@@ -81,7 +85,7 @@ def tool_context(
     )
 
 
-def prepare_memories(script: Any, turn: TurnRecord) -> Deferred[None]:
+def prepare_memories(script: Script, turn: TurnRecord) -> Deferred[None]:
     """Have at hand what this turn's words may call to mind. Fires when it is; fails with
     StoreUnavailable."""
     lines = [heard_line(e.heard.kind, e.heard.speaker_name, e.heard.text) for e in turn.events]
@@ -91,8 +95,8 @@ def prepare_memories(script: Any, turn: TurnRecord) -> Deferred[None]:
 
 @inlineCallbacks
 def run_turn(
-    script: Any, turn: TurnRecord, context: PromptContext, deadline_at: float
-) -> Generator[Deferred[Any], Any, Outcome]:
+    script: Script, turn: TurnRecord, context: PromptContext, deadline_at: float
+) -> Steps[Outcome]:
     """Think until the turn has ended.
 
     Args:
@@ -137,13 +141,13 @@ def run_turn(
 
 @inlineCallbacks
 def ask_with_room(
-    script: Any,
+    script: Script,
     turn: TurnRecord,
     context: PromptContext,
     step: int,
     deadline_at: float,
     remembered: Audience,
-) -> Generator[Deferred[Any], Any, Asked]:
+) -> Steps[Asked]:
     """`ask`; where the model's window overflows, once more after a compaction that asks no model.
 
     The step is asked again and not the turn: what was done before it stays done (P2). Fires and
@@ -161,13 +165,13 @@ def ask_with_room(
 
 @inlineCallbacks
 def ask(
-    script: Any,
+    script: Script,
     turn: TurnRecord,
     context: PromptContext,
     step: int,
     deadline_at: float,
     remembered: Audience,
-) -> Generator[Deferred[Any], Any, Asked]:
+) -> Steps[Asked]:
     """One model call, for those who will hear the answer as things are now. ``remembered`` are
     those whose words the turn's tools have called to mind.
 
@@ -204,8 +208,8 @@ def remember_earlier(turn: TurnRecord, specs: Mapping[str, ToolSpec]) -> LoopSta
 
 @inlineCallbacks
 def speak_text(
-    script: Any, turn: TurnRecord, tools: ToolContext, reply: LLMReply, step: int
-) -> Generator[Deferred[Any], Any, bool]:
+    script: Script, turn: TurnRecord, tools: ToolContext, reply: LLMReply, step: int
+) -> Steps[bool]:
     """Say a reply that came as plain text, as models without tool calls do.
 
     Fires with True where something was said.
@@ -220,8 +224,8 @@ def speak_text(
 
 @inlineCallbacks
 def say_aloud(
-    script: Any, turn: TurnRecord, tools: ToolContext, words: str, call_id: str
-) -> Generator[Deferred[Any], Any, ToolResult]:
+    script: Script, turn: TurnRecord, tools: ToolContext, words: str, call_id: str
+) -> Steps[ToolResult]:
     """Have the character say words that no tool call asked for; the log holds them as its own."""
 
     def as_logged(result: ToolResult) -> list[Message]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
 
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import KnownLine, speakers_in
@@ -17,6 +16,7 @@ from evennia_ai.policy.records.shared_memory import HEARSAY
 from evennia_ai.policy.retrieval.relevance import is_small_talk
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
+from evennia_ai.ports import Script
 
 MOST_LINES = 6
 LINE_CHARS = 300
@@ -38,7 +38,7 @@ def spoken(line: str) -> str:
 
 
 def remembered(
-    script: Any, audience: Audience, talk: Talk, budget_tokens: int, told: Collection[str]
+    script: Script, audience: Audience, talk: Talk, budget_tokens: int, told: Collection[str]
 ) -> list[KnownLine]:
     """Memories near to the talk that this audience may know of (P9), a line each, the nearest
     first.
@@ -88,7 +88,9 @@ def text_of(record: Record) -> str:
     return str(record["value"] if record.get("kind") == ATTRIBUTE else record["content"])
 
 
-def memory_line(script: Any, record: Record, most_chars: int = LINE_CHARS, words: str = "") -> str:
+def memory_line(
+    script: Script, record: Record, most_chars: int = LINE_CHARS, words: str = ""
+) -> str:
     """A memory on one line: since when it is known, by whom, and what it is; of a long one what is
     nearest to the words that were looked for."""
     world, character = script.services.world, script.character

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import KnownLine, speakers_in
@@ -12,13 +11,16 @@ from evennia_ai.policy.context.projection import View
 from evennia_ai.policy.records.provenance import Record, is_known_to
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
+from evennia_ai.ports import Script
 
 LINE_CHARS = 300
 NOTED = 3
 LABEL_TOKENS = 4  # "At hand: " before each line
 
 
-def read_restored_materials(script: Any, audience: Audience, budget_tokens: int) -> list[KnownLine]:
+def read_restored_materials(
+    script: Script, audience: Audience, budget_tokens: int
+) -> list[KnownLine]:
     """What `policy.compaction.consulted.select_at_hand` names, a line each, as far as this audience
     may know
     of it (P9) and there is room.
@@ -48,7 +50,7 @@ def read_restored_materials(script: Any, audience: Audience, budget_tokens: int)
     return lines
 
 
-def read_entry(script: Any, id: str, audience: Audience) -> KnownLine | None:
+def read_entry(script: Script, id: str, audience: Audience) -> KnownLine | None:
     """An entry of the journal as it is now, None where it is gone, may not be known, or is pinned
     and stands in the prompt already."""
     entry = script.character.journal.get(id)
@@ -61,7 +63,7 @@ def read_entry(script: Any, id: str, audience: Audience) -> KnownLine | None:
     return KnownLine(line, entry["audience"] is not None, speakers_in([entry]))
 
 
-def read_entity(script: Any, dbref: str, audience: Audience) -> KnownLine | None:
+def read_entity(script: Script, dbref: str, audience: Audience) -> KnownLine | None:
     """Somebody or something as it looks now, if it is in sight, and what is known of it, if it is
     nobody here, of whom the prompt tells already; None where that is nothing."""
     world, character = script.services.world, script.character
@@ -77,11 +79,11 @@ def read_entity(script: Any, dbref: str, audience: Audience) -> KnownLine | None
 
 
 def what_is_known(
-    script: Any, dbref: str, audience: Audience, with_values: bool
+    script: Script, dbref: str, audience: Audience, with_values: bool
 ) -> Sequence[Record]:
     """The newest observations of somebody that an audience may know, and the values that hold."""
-    profiles = getattr(script.character, "ai_profiles", None)
-    if profiles is None or not profiles.segments.is_loaded:
+    profiles = script.character.ai_profiles
+    if not profiles.is_loaded:
         return ()
     discretion = script.config.discretion
     values = profiles.attributes(dbref, audience, discretion) if with_values else ()

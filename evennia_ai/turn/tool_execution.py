@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -27,8 +27,8 @@ from evennia_ai.policy.conversation.react import (
     take_calls,
     wire_arguments,
 )
-from evennia_ai.ports import ToolContext, ToolResult, ToolSpec, TurnRecord
-from evennia_ai.scheduling import persist
+from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec, TurnRecord
+from evennia_ai.scheduling import Steps, persist
 from evennia_ai.turn.llm_interaction import ensure_current
 
 REFUSED, DONE, FAILED, UNKNOWN = "refused", "done", "failed", "unknown"
@@ -51,13 +51,13 @@ class Worked:
 
 @inlineCallbacks
 def perform(
-    script: Any,
+    script: Script,
     turn: TurnRecord,
     context: ToolContext,
     call: ToolCallRequest,
     world: bool,
     as_logged: AsLogged,
-) -> Generator[Deferred[Any], Any, ToolResult]:
+) -> Steps[ToolResult]:
     """Run one call between its stored intent and its stored outcome.
 
     Args:
@@ -123,7 +123,7 @@ def given_up(call: ToolCallRequest, world: bool) -> ToolResult:
     return ToolResult(UNKNOWN if world else FAILED, TOO_SLOW)
 
 
-def intend(script: Any, turn: TurnRecord, call: ToolCallRequest, world: bool) -> int:
+def intend(script: Script, turn: TurnRecord, call: ToolCallRequest, world: bool) -> int:
     """Store an intent, as long as the turn holds its lease."""
     ensure_current(script, turn)
     act_id: int = script.turns.intend(turn.id, call, world)
@@ -132,13 +132,13 @@ def intend(script: Any, turn: TurnRecord, call: ToolCallRequest, world: bool) ->
 
 @inlineCallbacks
 def execute_calls(
-    script: Any,
+    script: Script,
     turn: TurnRecord,
     context: ToolContext,
     reply: LLMReply,
     specs: Mapping[str, ToolSpec],
     state: LoopState,
-) -> Generator[Deferred[Any], Any, Worked]:
+) -> Steps[Worked]:
     """Work off a reply's calls one by one, in their order. Fires with what came of them."""
     categories = {spec.name: spec.category for spec in specs.values()}
     limit = script.config.max_tool_calls
@@ -162,8 +162,8 @@ def execute_calls(
 
 @inlineCallbacks
 def refuse(
-    script: Any, turn: TurnRecord, call: ToolCallRequest, reason: str, as_logged: AsLogged
-) -> Generator[Deferred[Any], Any, ToolResult]:
+    script: Script, turn: TurnRecord, call: ToolCallRequest, reason: str, as_logged: AsLogged
+) -> Steps[ToolResult]:
     """Record a call that is not run. Fires with its result."""
     clock, result = script.services.clock, ToolResult(REFUSED, reason)
     act_id = yield persist(clock, lambda: intend(script, turn, call, False))

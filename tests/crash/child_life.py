@@ -31,7 +31,7 @@ from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.journal import Journal
 from evennia_ai.store.recovery import assistants_with_work, recover_open_turns
 from evennia_ai.store.turns import TableTurns
-from evennia_ai.testing.stand_ins import StandInServices
+from evennia_ai.testing.stand_in_services import StandInServices
 from tests.crash.fast_points import AFTER, BEFORE, Kill, steps_towards
 from tests.invariants import Deed, Put, RequestRow
 from tests.simulation.mind import Mind

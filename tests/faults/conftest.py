@@ -15,6 +15,7 @@ from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import LLMRequest, Scene
+from evennia_ai.testing.memory_records import EmptyProfiles
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.registry import ToolRegistry
@@ -81,6 +82,7 @@ class Body:
     """What the registry touches of a character: an ordinary one without rights."""
 
     key = "Mira"
+    ai_profiles = EmptyProfiles()
     is_superuser = False
 
     def __init__(self):

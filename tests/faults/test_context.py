@@ -11,6 +11,7 @@ import pytest
 from evennia_ai.messages import make_message, wire_call
 from evennia_ai.sleep.compaction.compact import compact, compact_conversation_history
 from evennia_ai.sleep.compaction.request import CompactionRequest
+from evennia_ai.testing.stand_ins import StandInCharacter
 from evennia_ai.testing.stub_replies import build_completion
 from tests.faults.conftest import Body
 
@@ -29,7 +30,8 @@ NO_SUMMARIES = {
 def full(road):
     """A character with a small window and a long talk behind it."""
     road.script.config = replace(road.script.config, max_context_tokens=12_000)
-    road.script.character = road.script  # of which nothing but what it remembers is touched
+    road.script.character = StandInCharacter("Mira", road.script.services.now)
+    road.script.journal = road.script.character.journal
     said = "I crossed a river and then another one and went on through the wide and empty land. "
     for number in range(60):
         line = f"Ann says: {number}. " + said * 7

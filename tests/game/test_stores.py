@@ -15,7 +15,8 @@ from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.recovery import recover_open_turns
 from evennia_ai.store.turns import TableTurns
 from evennia_ai.store.usage import use_on
-from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
+from evennia_ai.testing.memory_conversation import MemoryConversation
+from evennia_ai.testing.memory_stores import MemoryInbox, MemoryTurns
 
 ANN = frozenset({"#5"})
 

@@ -18,6 +18,7 @@ from evennia_ai.sleep.compaction.journal_summary import archive_summaries
 from evennia_ai.sleep.compaction.request import EMERGENCY, MANUAL, CompactionRequest
 from evennia_ai.sleep.pass_time import PassTime
 from evennia_ai.store.backlog import Backlog
+from evennia_ai.testing.memory_records import EmptyProfiles
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.answer_events import EXPIRED, TURNS_A_TICK, act_autonomously, answer_events
 from evennia_ai.turn.context_use import measure_context
@@ -70,8 +71,9 @@ class Watched:
 class Body(str):
     """A character: its dbref, and what it knows."""
 
-    __slots__ = ("journal",)
+    __slots__ = ("ai_profiles", "journal")
     journal: Any
+    ai_profiles: EmptyProfiles
 
 
 class Mind:
@@ -96,6 +98,7 @@ class Mind:
         self.script.services = process.services
         self.script.profile = ModelProfile(dbref, client="sim", model="sim")
         self.script.character = Body(dbref)
+        self.script.character.ai_profiles = EmptyProfiles()
         self.script.may_think = self.may_think
         self.script.pins = self.pins
         self.script.character_name = name

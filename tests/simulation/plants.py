@@ -20,7 +20,8 @@ from evennia_ai.sleep import extraction
 from evennia_ai.sleep.compaction import record as compaction
 from evennia_ai.sleep.compaction import summarising
 from evennia_ai.testing import memory_stores
-from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
+from evennia_ai.testing.memory_conversation import MemoryConversation
+from evennia_ai.testing.memory_stores import MemoryInbox, MemoryTurns
 from evennia_ai.turn import (
     answer_events,
     llm_interaction,

@@ -11,7 +11,7 @@ from evennia_ai.sleep.emergency import (
     extract_before_emergency,
 )
 from evennia_ai.testing.scripted import call
-from evennia_ai.testing.stand_ins import TOOLS, StandInToolbox
+from evennia_ai.testing.stand_in_services import TOOLS, StandInToolbox
 from evennia_ai.turn.answer_events import answer_events
 from evennia_ai.turn.context_use import measure_context
 from tests.test_context_compaction import ANN, BOB, SUMMARY, make_script, outcome, talk

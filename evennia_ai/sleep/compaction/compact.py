@@ -6,7 +6,7 @@ made when the summary is ready, so that messages which arrived meanwhile stay.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -25,8 +25,8 @@ from evennia_ai.policy.compaction.decision import (
 from evennia_ai.policy.compaction.plan import CompactionLimits, Skip
 from evennia_ai.policy.context.projection import plan_mask
 from evennia_ai.policy.tokens import stored_tokens
-from evennia_ai.ports import Script
-from evennia_ai.scheduling import pause
+from evennia_ai.ports import Character, Script
+from evennia_ai.scheduling import Steps, pause
 from evennia_ai.sleep.compaction.fact_check import Summed
 from evennia_ai.sleep.compaction.journal_summary import archive_summaries
 from evennia_ai.sleep.compaction.ladder import OF_A_MODEL, worst_of
@@ -51,7 +51,7 @@ CHANGED = "the history was changed meanwhile"
 
 def compact_conversation_history(
     script: Script,
-    character: Any,
+    character: Character,
     force: bool = False,
     focus: str | None = None,
     keep_recent: int | None = None,
@@ -117,9 +117,7 @@ def decide(script: Script, request: CompactionRequest, use: ContextUse) -> Compa
 
 
 @inlineCallbacks
-def compact(
-    script: Script, request: CompactionRequest
-) -> Generator[Deferred[Any], Any, dict[str, Any]]:
+def compact(script: Script, request: CompactionRequest) -> Steps[dict[str, Any]]:
     """Carry out a request: decide, summarise, apply.
 
     Fires with the result dict; fails with TurnAborted and StoreUnavailable, and then nothing has
@@ -147,7 +145,7 @@ def compact(
 @inlineCallbacks
 def apply(
     script: Script, task: CompactionTask, parts: Mapping[str, Summed]
-) -> Generator[Deferred[Any], Any, dict[str, Any]]:
+) -> Steps[dict[str, Any]]:
     """Fit the summaries into the context window, and store them if they save anything.
 
     Fires with the result dict; fails with TurnAborted and StoreUnavailable.

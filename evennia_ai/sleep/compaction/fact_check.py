@@ -3,11 +3,10 @@ for once, and what is missing then is written below it, word for word."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import ProviderError
 from evennia_ai.messages import Audience, Message
@@ -25,7 +24,8 @@ from evennia_ai.policy.facts.check import (
     settle,
 )
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
-from evennia_ai.scheduling import pause, spread
+from evennia_ai.ports import Script
+from evennia_ai.scheduling import Steps, pause, spread
 from evennia_ai.sleep.compaction.ladder import tell
 from evennia_ai.turn.llm_interaction import (
     SummaryCall,
@@ -58,9 +58,7 @@ class Summed:
 
 
 @inlineCallbacks
-def find_facts(
-    script: Any, messages: Sequence[Message]
-) -> Generator[Deferred[Any], Any, tuple[Fact, ...]]:
+def find_facts(script: Script, messages: Sequence[Message]) -> Steps[tuple[Fact, ...]]:
     """The facts in messages, found without holding the reactor: 2,000 messages take a quarter of a
     second (measured). Fires with them."""
     name = script.character_name
@@ -102,13 +100,13 @@ def check_facts(
 
 @inlineCallbacks
 def ask_for_missing(
-    script: Any,
+    script: Script,
     part: Summed,
     facts: Sequence[Fact],
     messages: Sequence[Message],
     audience: Audience | None,
     terms: SummaryTerms,
-) -> Generator[Deferred[Any], Any, Summed]:
+) -> Steps[Summed]:
     """Have facts put into a summary that are in neither it nor journal nor pins, in one call.
 
     Args:
@@ -142,7 +140,7 @@ def ask_for_missing(
 
 
 def noted_elsewhere(
-    script: Any, messages: Sequence[Message], audience: Audience | None
+    script: Script, messages: Sequence[Message], audience: Audience | None
 ) -> list[str]:
     """What this audience may know of what was pinned, and of what was written into the journal
     since the oldest of these messages."""
@@ -151,6 +149,6 @@ def noted_elsewhere(
     return [*pins, *script.journalled_since(since, audience)]
 
 
-def is_worth_asking(script: Any) -> bool:
+def is_worth_asking(script: Script) -> bool:
     """True where a language model sums up: the offline brain has given what it can."""
     return effective_profile(script).client != "offline"

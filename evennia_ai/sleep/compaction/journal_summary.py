@@ -7,24 +7,22 @@ entries.
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from functools import partial
-from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import BadRecord, StoreUnavailable
 from evennia_ai.policy.compaction.journal_summary import synthesis_entries, synthesis_ids
 from evennia_ai.policy.context.projection import CompactionRecord
 from evennia_ai.ports import Script
-from evennia_ai.scheduling import persist
+from evennia_ai.scheduling import Steps, persist
 
 log = Logger()
 
 
 @inlineCallbacks
-def archive_summaries(script: Script) -> Generator[Deferred[Any], Any, int]:
+def archive_summaries(script: Script) -> Steps[int]:
     """Make the journal agree with the compactions in force.
 
     Fires with how many compactions needed entries written or removed. Never fails, since the

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.config import ModelProfile, resolve_profile, usable_window
 from evennia_ai.errors import ConfigError, ContextOverflow, ProviderError
 from evennia_ai.messages import Message
 from evennia_ai.policy.tokens import stored_tokens
+from evennia_ai.ports import Script
+from evennia_ai.scheduling import Steps
 from evennia_ai.turn.llm_interaction import (
     SummaryTerms,
     effective_profile,
@@ -53,9 +54,7 @@ def worst_of(rungs: Iterable[str]) -> str:
 
 
 @inlineCallbacks
-def climb_ladder(
-    script: Any, material: Material, terms: SummaryTerms
-) -> Generator[Deferred[Any], Any, tuple[str, str]]:
+def climb_ladder(script: Script, material: Material, terms: SummaryTerms) -> Steps[tuple[str, str]]:
     """Ask for a summary, and where that fails, with less of the talk where less may help, and then
     of another model.
 
@@ -84,7 +83,7 @@ def climb_ladder(
     return "", ""
 
 
-def rungs_of(script: Any) -> list[Rung]:
+def rungs_of(script: Script) -> list[Rung]:
     """Every way to ask, in their order."""
     first = summary_profile(script)
     others = {p.name + p.model: p for p in (effective_profile(script), *fallback_profile(script))}
@@ -93,7 +92,7 @@ def rungs_of(script: Any) -> list[Rung]:
     return [*same, *(Rung(OTHER, profile) for profile in others.values())]
 
 
-def fallback_profile(script: Any) -> list[ModelProfile]:
+def fallback_profile(script: Script) -> list[ModelProfile]:
     """The profile that ``compact_fallback_profile`` names, if any. The owner is told of a name that
     means nothing."""
     name = script.config.compact_fallback_profile
@@ -106,12 +105,12 @@ def fallback_profile(script: Any) -> list[ModelProfile]:
         return []
 
 
-def is_late(script: Any, terms: SummaryTerms) -> bool:
+def is_late(script: Script, terms: SummaryTerms) -> bool:
     """True where there is no time left to ask."""
     return terms.deadline_at is not None and script.services.clock.seconds() >= terms.deadline_at
 
 
-def tell(script: Any, rung: str, problem: Exception) -> None:
+def tell(script: Script, rung: str, problem: Exception) -> None:
     """One line for the log: a rung of the ladder broke."""
     log.warn(
         "{name}: no summary ({rung}): {problem}",
@@ -122,9 +121,7 @@ def tell(script: Any, rung: str, problem: Exception) -> None:
 
 
 @inlineCallbacks
-def ask_by_rung(
-    script: Any, rung: Rung, material: Material, terms: SummaryTerms
-) -> Generator[Deferred[Any], Any, str]:
+def ask_by_rung(script: Script, rung: Rung, material: Material, terms: SummaryTerms) -> Steps[str]:
     """One rung of the ladder. Fires with the summary, empty where there is none."""
     terms = replace(terms, profile=rung.profile)
     chunks: Sequence[Sequence[Message]] = [material.messages]

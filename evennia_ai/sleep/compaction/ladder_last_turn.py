@@ -5,12 +5,11 @@ What is pinned stands in every prompt in any case.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.policy.audience import audience_of
 from evennia_ai.policy.compaction.digest import count_line
@@ -19,7 +18,7 @@ from evennia_ai.policy.context.projection import Sizes, part_audience, part_size
 from evennia_ai.policy.facts.check import Fact, gather
 from evennia_ai.policy.tokens import count_message, stored_tokens
 from evennia_ai.ports import Script
-from evennia_ai.scheduling import pause
+from evennia_ai.scheduling import Steps, pause
 from evennia_ai.sleep.compaction.fact_check import Summed, check_facts, find_facts
 from evennia_ai.sleep.compaction.ladder import LAST
 from evennia_ai.sleep.compaction.request import CompactionTask
@@ -44,7 +43,7 @@ def tokens_after(script: Script, parts: Mapping[str, Summed], upto_seq: int) -> 
 @inlineCallbacks
 def keep_last_turn(
     script: Script, task: CompactionTask, parts: Mapping[str, Summed]
-) -> Generator[Deferred[Any], Any, tuple[CompactionTask, dict[str, Summed]]]:
+) -> Steps[tuple[CompactionTask, dict[str, Summed]]]:
     """Evict all but the last turn, and drop the summaries in favour of the facts that fit.
 
     Args:

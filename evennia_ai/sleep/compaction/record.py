@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.policy.compaction.consulted import keep_consulted
 from evennia_ai.policy.compaction.digest import prefix_hash
@@ -14,7 +14,7 @@ from evennia_ai.policy.compaction.journal_summary import speakers_of
 from evennia_ai.policy.context.projection import CompactionRecord
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import Script
-from evennia_ai.scheduling import pause, persist
+from evennia_ai.scheduling import Steps, pause, persist
 from evennia_ai.sleep.compaction.fact_check import Summed
 from evennia_ai.sleep.compaction.ladder import worst_of
 from evennia_ai.sleep.compaction.request import CompactionTask
@@ -24,7 +24,7 @@ from evennia_ai.turn.context_use import measure_context
 @inlineCallbacks
 def store_compaction(
     script: Script, task: CompactionTask, parts: Mapping[str, Summed]
-) -> Generator[Deferred[Any], Any, dict[str, Any] | None]:
+) -> Steps[dict[str, Any] | None]:
     """Store a compaction's record.
 
     Fires with the result dict, None if the history was changed meanwhile; fails with

@@ -7,11 +7,10 @@ as that turn lasts.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.messages import Message
 from evennia_ai.policy.compaction.digest import (
@@ -25,7 +24,7 @@ from evennia_ai.policy.context.projection import part_audience, split_by_audienc
 from evennia_ai.policy.facts.check import Fact
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import Script
-from evennia_ai.scheduling import pause
+from evennia_ai.scheduling import Steps, pause
 from evennia_ai.sleep.compaction.fact_check import (
     Summed,
     ask_for_missing,
@@ -62,9 +61,7 @@ class Evicted:
 
 
 @inlineCallbacks
-def summarise(
-    script: Script, task: CompactionTask
-) -> Generator[Deferred[Any], Any, dict[str, Summed] | None]:
+def summarise(script: Script, task: CompactionTask) -> Steps[dict[str, Summed] | None]:
     """Summarise the evicted messages, once for each audience, on from its earlier part.
 
     Fires with the parts; a part without new messages is unchanged. Fires with None if a part could
@@ -113,7 +110,7 @@ def split_task(task: CompactionTask) -> dict[str, Evicted]:
 @inlineCallbacks
 def sum_up(
     script: Script, request: CompactionRequest, evicted: Evicted, earlier: str, terms: SummaryTerms
-) -> Generator[Deferred[Any], Any, Summed | None]:
+) -> Steps[Summed | None]:
     """One audience's part, without the facts below it. Fires with it; None where no summary came
     and there is time to try again later."""
     before, turn = split_turn(without_facts(earlier))
@@ -136,7 +133,7 @@ def sum_up(
 @inlineCallbacks
 def segment(
     script: Script, request: CompactionRequest, material: Material, terms: SummaryTerms
-) -> Generator[Deferred[Any], Any, tuple[str, str]]:
+) -> Steps[tuple[str, str]]:
     """Sum up one stretch. What is shorter than any summary stays word for word. Fires with the
     summary and its rung, both empty where none came and there is time to try again later."""
     tokens = estimate_tokens(material.previous) + sum(map(stored_tokens, material.messages))
