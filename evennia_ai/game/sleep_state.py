@@ -17,6 +17,7 @@ from evennia_ai.game.typing_indicator import send_filler, shown_name
 from evennia_ai.messages import Heard
 from evennia_ai.policy.schedule.sleep_report import REASONS
 from evennia_ai.policy.schedule.sleep_schedule import ASLEEP, AWAKE, CONSOLIDATING, NAP, WISH
+from evennia_ai.ports import Script
 from evennia_ai.signals import assistant_slept, assistant_woke
 from evennia_ai.store.attributes import read_attribute, write_attributes
 
@@ -57,22 +58,22 @@ class SleepState:
     mumbled_to: set[str] = field(default_factory=set)
 
     def fall_asleep(self) -> None:
-        """A sleep begins."""
+        """Note that a sleep begins."""
         self.slept, self.bedtime = False, None
         self.mumbled_to = set()
 
     def end_pass(self) -> None:
-        """No sleep pass is under way any more."""
+        """Note that no sleep pass is under way any more."""
         if self.pass_time is not None:
             self.pass_time.close()
         self.pass_time = self.pass_id = None
 
     def complete_pass(self, now: float) -> None:
-        """A sleep pass has done all of its steps."""
+        """Note that a sleep pass has run all of its steps."""
         self.slept, self.last_pass_at = True, now
 
 
-def sleep_state(script: Any) -> SleepState:
+def sleep_state(script: Script) -> SleepState:
     """Return what an assistant's sleep keeps in memory; a new one after a restart."""
     if script.ndb.sleep_state is None:
         script.ndb.sleep_state = SleepState()
@@ -80,31 +81,31 @@ def sleep_state(script: Any) -> SleepState:
     return state
 
 
-def is_asleep(script: Any) -> bool:
-    """True between falling asleep and waking, also over restarts."""
+def is_asleep(script: Script) -> bool:
+    """Return True between falling asleep and waking; restarts keep it."""
     return bool(read_attribute(script, "operating_mode") == ASLEEP)
 
 
-def cause_of_sleep(script: Any) -> str:
-    """Why it sleeps, one of `policy.schedule.sleep_schedule`'s causes; a nap where nothing is
-    stored."""
+def cause_of_sleep(script: Script) -> str:
+    """Return the cause of its sleep (`policy.schedule.sleep_schedule`), a nap if none is stored."""
     cause = read_attribute(script, "sleep_cause")
     return cause if cause in REASONS else NAP
 
 
-def is_awaited(script: Any) -> bool:
-    """True where somebody waits for an answer."""
-    open_events = script.inbox.open_events()
-    return bool(open_events.waiting or open_events.doubtful)
+def is_awaited(script: Script) -> bool:
+    """Return True if somebody waits for an answer."""
+    return bool(script.inbox.open_events())
 
 
-def fall_asleep(script: Any, cause: str, reason: str = "") -> None:
-    """Go to sleep, for all to see; raises StoreUnavailable, and then it is awake.
+def fall_asleep(script: Script, cause: str, reason: str = "") -> None:
+    """Fall asleep, and show it to those present.
 
     Args:
         script: the assistant.
-        cause: one of `policy.schedule.sleep_schedule`'s.
-        reason: what the log and the signal tell, in place of the cause's own words.
+        cause: one of `policy.schedule.sleep_schedule`.
+        reason: for the log and the signal; empty uses the words of the cause.
+
+    Raises StoreUnavailable, and then it stays awake.
     """
     write_attributes(
         script,
@@ -121,10 +122,10 @@ def fall_asleep(script: Any, cause: str, reason: str = "") -> None:
     log.info("evennia_ai: {name} sleeps: {reason}", name=script.character_name, reason=told)
 
 
-def wake_up(script: Any, reason: str) -> None:
-    """Be awake again, for all to see; raises StoreUnavailable, and then it sleeps on.
+def wake_up(script: Script, reason: str) -> None:
+    """Wake, show it to those present, and break off a sleep pass under way.
 
-    A pass of sleep that is still under way is broken off.
+    Raises StoreUnavailable, and then it stays asleep.
     """
     write_attributes(script, operating_mode=AWAKE, sleep_phase=None, sleep_cause=None)
     state = sleep_state(script)
@@ -136,7 +137,7 @@ def wake_up(script: Any, reason: str) -> None:
     log.info("evennia_ai: {name} wakes: {reason}", name=script.character_name, reason=reason)
 
 
-def on_addressed(script: Any, heard: Heard) -> None:
+def on_addressed(script: Script, heard: Heard) -> None:
     """Answer somebody who speaks to an assistant during a sleep pass.
 
     It mumbles, once for each speaker, and wakes when the pass ends or after ``sleep_wake_within``.
@@ -153,9 +154,11 @@ def on_addressed(script: Any, heard: Heard) -> None:
     show(script, "mumbles", meant)
 
 
-def go_to_bed(script: Any, cause: str, reason: str = "") -> bool:
-    """Fall asleep now, or at the end of the tick that is under way; raises StoreUnavailable.
-    Returns True where it sleeps already. Arguments as for `fall_asleep`."""
+def go_to_bed(script: Script, cause: str, reason: str = "") -> bool:
+    """Fall asleep now, or at the end of the tick under way.
+
+    Takes the arguments of `fall_asleep`. Returns True if it sleeps now; raises StoreUnavailable.
+    """
     if script.ndb.ticking:
         sleep_state(script).bedtime = Bedtime(cause, script.services.clock.seconds(), reason)
         return False
@@ -164,9 +167,11 @@ def go_to_bed(script: Any, cause: str, reason: str = "") -> bool:
     return True
 
 
-def lie_down(script: Any) -> None:
-    """At the end of a tick: fall asleep where it shall, as soon as nobody waits for an answer, and
-    not where it only wanted to and somebody has spoken since; raises StoreUnavailable."""
+def lie_down(script: Script) -> None:
+    """Fall asleep at the end of a tick if that is planned and nobody waits for an answer.
+
+    A plan of its own is dropped if somebody has spoken since. Raises StoreUnavailable.
+    """
     state = sleep_state(script)
     bedtime = state.bedtime
     if bedtime is None or is_awaited(script):
@@ -177,22 +182,22 @@ def lie_down(script: Any) -> None:
         script.wake()
 
 
-def stay_up(script: Any) -> bool:
+def stay_up(script: Script) -> bool:
     """Drop a plan to fall asleep. Returns True if there was one."""
     state = sleep_state(script)
     planned, state.bedtime = state.bedtime is not None, None
     return planned
 
 
-def show(script: Any, key: str, witnesses: Sequence[Any] | None = None) -> None:
-    """Let those present see something, or those of them who are named."""
+def show(script: Script, key: str, witnesses: Sequence[Any] | None = None) -> None:
+    """Show a line to those present, or to the witnesses only."""
     if script.character.location:
         seen_by = listening_objects(script.character) if witnesses is None else witnesses
         send_filler(script.character, text(key), seen_by)
 
 
 def sleeper_line(character: Any, looker: Any) -> str:
-    """What whoever looks at a character is told of its sleep; empty where it is awake."""
+    """Return what somebody sees of a character's sleep, empty if it is awake."""
     script = character.assistant
     if script is None or character.has_account or not is_asleep(script):
         return ""

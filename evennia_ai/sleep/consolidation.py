@@ -1,7 +1,7 @@
-"""The journal goes into long-term memory, and the two are kept in step.
+"""Copy the journal into long-term memory, and keep the two in step.
 
-Entries and memories name each other, so that whatever is done again is not done twice: a memory's
-metadata has its entry's id, an entry's links have ``mem0:<id>``.
+Entries and memories link to each other, so that repeated work changes nothing: a memory's metadata
+holds its entry's id, and the entry's links hold ``mem0:<id>``.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ from evennia_ai.policy.records.long_term import (
 )
 from evennia_ai.ports import Character, Journal, Script
 from evennia_ai.scheduling import PIECE, Steps, pause, persist, spread
+from evennia_ai.turn.background_step import skip, write_in_pieces
 
-# A pass keeps its assistant asleep: what is more than this waits for the next one.
+# Entries in one pass: the assistant sleeps as long as a pass runs.
 MOST = 400
 
 Report = Callable[[int, int], object]
@@ -41,21 +42,21 @@ Report = Callable[[int, int], object]
 def consolidate_memories_to_semantic(
     script: Script, character: Character, most: int | None = MOST, report: Report | None = None
 ) -> Steps[dict[str, Any]]:
-    """Put what the journal holds and long-term memory does not yet into it.
+    """Store the journal entries that long-term memory does not hold yet.
 
     Args:
         script: the assistant.
         character: its character.
-        most: how many entries at most; None is all.
-        report: called after each batch with how many were done and how many are left.
+        most: most entries; None stores all.
+        report: called after each batch with how many are done and how many are left.
 
     Fires with ``success`` and how many were ``stored``, ``linked``, ``already_there``, ``failed``
-    and ``left`` for a later pass, with ``error`` where the store is down; with ``skipped`` and
-    ``reason`` where the game does without. Fails with StoreUnavailable and TurnAborted.
+    and ``left`` for a later pass, with ``error`` if the vector store is down; with ``skipped`` and
+    ``reason`` if long-term memory is off. Fails with StoreUnavailable and TurnAborted.
     """
     memory = script.services.semantic
     if memory.is_off:
-        return {"skipped": True, "reason": memory.trouble}
+        return skip(memory.trouble)
     journal = character.journal
     yield journal.load(script.services.slices.put)
     tally, tried, error = Tally(), set[str](), ""
@@ -81,8 +82,10 @@ def consolidate_memories_to_semantic(
 def link_items(
     script: Script, character: Character, items: Sequence[MemoryItem], stored: Mapping[str, Stored]
 ) -> Steps[int]:
-    """Let entries name their memories. What was forgotten or changed while it was stored must not
-    be remembered. Fires with how many entries were linked; fails as its callers do."""
+    """Link entries to their memories, and delete memories of entries that changed meanwhile.
+
+    Fires with how many entries were linked; fails as its callers do.
+    """
     work = partial(write_links, character.journal, items, stored)
     count, stray = yield persist(script.services.clock, work)
     if stray:
@@ -93,8 +96,10 @@ def link_items(
 def write_links(
     journal: Journal, items: Sequence[MemoryItem], stored: Mapping[str, Stored]
 ) -> tuple[int, list[str]]:
-    """Name memories in the entries as they are now, in one transaction; returns how many, and the
-    ids of memories whose entry is gone or says something else by now."""
+    """Link entries to their memories in one transaction.
+
+    Returns how many were linked, and the ids of memories whose entry is gone or changed meanwhile.
+    """
     changes: dict[str, dict[str, Any]] = {}
     stray: list[str] = []
     for item in items:
@@ -111,20 +116,20 @@ def write_links(
 
 @inlineCallbacks
 def prune_orphaned_memory_links(script: Script, character: Character) -> Steps[dict[str, Any]]:
-    """Bring journal and long-term memory back in step.
+    """Repair the links between journal and long-term memory.
 
-    Memories whose entry is gone, says something else, or has another memory are deleted. Entries
-    whose memory is gone name none any more, and are consolidated anew at once. An entry is never
-    deleted. A store that is down is not an empty one: then nothing is done.
+    A memory is deleted if its entry is gone, changed, or linked to another memory. An entry whose
+    memory is gone loses its link and is stored again at once. An entry is never deleted. If the
+    vector store is down, nothing is done.
 
-    Fires with ``success`` and how many memories were ``deleted``, how many links ``reset`` and
-    ``relinked``, with what became of the entries that were reset as ``consolidated_anew``; with
-    ``error`` where the store is down; with ``skipped`` and ``reason`` where the game does without.
+    Fires with ``success`` and how many memories were ``deleted``, how many links were ``reset`` and
+    ``relinked``, and the result for the entries stored again as ``consolidated_anew``; with
+    ``error`` if the store is down; with ``skipped`` and ``reason`` if long-term memory is off.
     Fails with StoreUnavailable and TurnAborted.
     """
     memory = script.services.semantic
     if memory.is_off:
-        return {"skipped": True, "reason": memory.trouble}
+        return skip(memory.trouble)
     try:
         result = yield compare(script, character)
     except MemoryUnavailable as unavailable:
@@ -136,7 +141,11 @@ def prune_orphaned_memory_links(script: Script, character: Character) -> Steps[d
 
 @inlineCallbacks
 def compare(script: Script, character: Character) -> Steps[dict[str, Any]]:
-    """Do the work of `prune_orphaned_memory_links`; fails with MemoryUnavailable, too."""
+    """Compare the journal with long-term memory, and repair the links.
+
+    Fires with ``deleted``, ``reset`` and ``relinked``; fails as its caller does and with
+    MemoryUnavailable.
+    """
     memory, journal, services = script.services.semantic, character.journal, script.services
     agent, by_entry = agent_of(character.id), defaultdict[str, list[MemoryRow]](list)
     for row in (yield memory.rows(agent)):
@@ -153,10 +162,7 @@ def compare(script: Script, character: Character) -> Steps[dict[str, Any]]:
     judged = yield spread(services.slices.put, journal.ids(), judge)
     found = [one for one in judged if one]
     wrong = [(entry_id, match.keep) for entry_id, match, differs in found if differs]
-    for start in range(0, len(wrong), PIECE):
-        work = partial(write_matches, journal, wrong[start : start + PIECE])
-        yield persist(services.clock, work)
-        yield pause(services.slices.put)
+    yield write_in_pieces(script, wrong, PIECE, partial(write_matches, journal))
     going = [memory_id for _, match, _ in found for memory_id in match.superfluous]
     gone = by_entry.keys() - set(journal.ids())
     going += [row.id for entry_id in sorted(gone) for row in by_entry[entry_id]]
@@ -167,35 +173,31 @@ def compare(script: Script, character: Character) -> Steps[dict[str, Any]]:
 
 
 def write_matches(journal: Journal, matches: Sequence[tuple[str, str]]) -> None:
-    """Let entries, as they are now, name the memories that were found for them, in one
-    transaction."""
+    """Link entries to the memories found for them, in one transaction."""
     fresh = ((journal.get(entry_id), keep) for entry_id, keep in matches)
     journal.update_all({entry["id"]: linked(entry, keep) for entry, keep in fresh if entry})
 
 
 @inlineCallbacks
 def rebuild(script: Script, report: Report | None = None) -> Steps[dict[str, Any]]:
-    """Make a character's long-term memory anew from its journal.
+    """Rebuild a character's long-term memory from its journal.
 
     Args:
         script: its assistant.
-        report: called now and then with how many entries are done and how many are left.
+        report: called after each batch with how many entries are done and how many are left.
 
     Fires as `consolidate_memories_to_semantic` does; fails with StoreUnavailable and TurnAborted.
     """
     memory, character, services = script.services.semantic, script.character, script.services
     if memory.is_off:
-        return {"skipped": True, "reason": memory.trouble}
+        return skip(memory.trouble)
     try:
         yield memory.delete_all(agent_of(character.id))
     except MemoryUnavailable as unavailable:
         return {"success": False, "error": str(unavailable)}
     journal = character.journal
     yield journal.load(services.slices.put)
-    ids = journal.ids()
-    for start in range(0, len(ids), PIECE):
-        unlinked = [(entry_id, "") for entry_id in ids[start : start + PIECE]]
-        yield persist(services.clock, partial(write_matches, journal, unlinked))
-        yield pause(services.slices.put)
+    unlinked = [(entry_id, "") for entry_id in journal.ids()]
+    yield write_in_pieces(script, unlinked, PIECE, partial(write_matches, journal))
     result: dict[str, Any] = yield consolidate_memories_to_semantic(script, character, None, report)
     return result

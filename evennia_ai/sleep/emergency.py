@@ -94,5 +94,4 @@ def reason_to_skip(script: Script, use: ContextUse) -> str:
 
 def somebody_waits(script: Script) -> bool:
     """Return True if any words have no answer yet."""
-    open_events = script.inbox.open_events()
-    return bool(open_events.waiting or open_events.doubtful)
+    return bool(script.inbox.open_events())

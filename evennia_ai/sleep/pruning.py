@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -17,9 +17,9 @@ from evennia_ai.policy.consolidation.forgetting import (
     select_to_forget,
 )
 from evennia_ai.ports import Character, Journal, JournalArchive, Script
-from evennia_ai.scheduling import Steps, pause, persist, spread
+from evennia_ai.scheduling import Steps, pause, spread
 from evennia_ai.sleep.importance import score_new_entries
-from evennia_ai.turn.background_step import skip
+from evennia_ai.turn.background_step import skip, write_in_pieces
 
 AT_ONCE = 8  # entries in one write
 MOST_A_PASS = 500
@@ -64,12 +64,14 @@ def prune_low_importance_entries(script: Script, character: Character) -> Steps[
     put = script.services.slices.put
     yield journal.load(put)
     yield archive.load(put)
-    recalled: int = yield in_pieces(script, list(journal.recalls), journal.store_recalls)
+    recalled: int = yield write_in_pieces(
+        script, list(journal.recalls), AT_ONCE, journal.store_recalls
+    )
     scored: int = yield score_new_entries(script, journal)
     over = archive.over(script.services.now(), script.config.archive_days)[:MOST_A_PASS]
-    yield in_pieces(script, over, lambda piece: archive.remove(*piece))
+    yield write_in_pieces(script, over, AT_ONCE, lambda piece: archive.remove(*piece))
     faded: list[str] = yield find_faded(script, character)
-    pruned: int = yield in_pieces(script, faded, partial(put_away, script, journal))
+    pruned: int = yield write_in_pieces(script, faded, AT_ONCE, partial(put_away, script, journal))
     kept = len(journal.ids())
     done = {"pruned": pruned, "scored": scored, "recalled": recalled, "expired": len(over)}
     if not any(done.values()):
@@ -85,18 +87,6 @@ def reason_for_nothing(script: Script, kept: int) -> str:
     if kept <= config.prune_floor:
         return f"no more than {config.prune_floor} entries"
     return "nothing faded"
-
-
-@inlineCallbacks
-def in_pieces(
-    script: Script, ids: Sequence[str], write: Callable[[Sequence[str]], int]
-) -> Steps[int]:
-    """Write about entries, `AT_ONCE` at a time. Fires with the sum of what ``write`` returns."""
-    total = 0
-    for start in range(0, len(ids), AT_ONCE):
-        yield pause(script.services.slices.put)
-        total += yield persist(script.services.clock, partial(write, ids[start : start + AT_ONCE]))
-    return total
 
 
 def fading_of(script: Script) -> Fading:

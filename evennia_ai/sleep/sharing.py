@@ -23,7 +23,7 @@ from evennia_ai.policy.records.shared_memory import (
 )
 from evennia_ai.ports import Character, Script
 from evennia_ai.scheduling import Steps, pause, persist, spread
-from evennia_ai.turn.background_step import skip
+from evennia_ai.turn.background_step import skip, write_in_pieces
 
 AT_ONCE = 8  # entries checked or told at a stretch: 5 ms (measured)
 
@@ -44,7 +44,7 @@ def share_memories(script: Script, character: Character) -> Steps[dict[str, Any]
     Fires with ``success``, ``told`` (entries) and ``taken_back`` (an entry counts once for each of
     its scopes); or with ``skipped`` True and ``reason``. Fails with StoreUnavailable.
     """
-    shared, put = script.services.shared_memory, script.services.slices.put
+    shared = script.services.shared_memory
     chosen = read_scopes(script.config.share_memory)
     told = shared.told_by(script.id)
     if not chosen and not told:
@@ -58,16 +58,13 @@ def share_memories(script: Script, character: Character) -> Steps[dict[str, Any]
     if not new and not gone:
         return skip("nothing new to tell")
     yield persist(script.services.clock, partial(shared.take_back, gone))
-    count = 0
-    for start in range(0, len(new), AT_ONCE):
-        yield pause(put)
-        write = partial(write_tellings, script, character, new[start : start + AT_ONCE], scopes)
-        count += yield persist(script.services.clock, write)
+    tell = partial(write_tellings, script, character, scopes)
+    count: int = yield write_in_pieces(script, new, AT_ONCE, tell)
     return {"success": True, "told": count, "taken_back": len(gone)}
 
 
 def write_tellings(
-    script: Script, character: Character, entries: Sequence[Record], scopes: Sequence[str]
+    script: Script, character: Character, scopes: Sequence[str], entries: Sequence[Record]
 ) -> int:
     """Tell those entries that have not changed meanwhile, in one transaction; return how many."""
     now, delay_s = script.services.now(), script.config.share_delay

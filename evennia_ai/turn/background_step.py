@@ -1,9 +1,10 @@
-"""The frame of a background step: ask a model about several items, and report what came of it."""
+"""The frame of background steps: ask a model about several items, write many in pieces, report."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from twisted.internet.defer import Deferred, inlineCallbacks
@@ -11,7 +12,7 @@ from twisted.logger import Logger
 
 from evennia_ai.errors import ProviderError
 from evennia_ai.ports import Script
-from evennia_ai.scheduling import Steps, pause
+from evennia_ai.scheduling import Steps, pause, persist
 
 log = Logger()
 
@@ -55,6 +56,22 @@ def ask_each(
             log.warn(message, name=script.character_name, error=error)
             return Asked(results, str(error))
     return Asked(results)
+
+
+@inlineCallbacks
+def write_in_pieces(
+    script: Script, items: Sequence[T], size: int, write: Callable[[Sequence[T]], int | None]
+) -> Steps[int]:
+    """Write about many items, ``size`` of them in one transaction, with a pause before each.
+
+    Fires with the sum of what ``write`` returns; fails with StoreUnavailable.
+    """
+    total = 0
+    for start in range(0, len(items), size):
+        yield pause(script.services.slices.put)
+        work = partial(write, items[start : start + size])
+        total += (yield persist(script.services.clock, work)) or 0
+    return total
 
 
 def skip(reason: str, **figures: Any) -> dict[str, Any]:

@@ -197,8 +197,7 @@ class Mind:
             self.cramped = False
         yield self.script.compact_in_emergency()
         if self.asleep:
-            open_events = self.script.inbox.open_events()
-            if not (open_events.waiting or open_events.doubtful):
+            if not self.script.inbox.open_events():
                 if not self.slept:
                     yield self.sleep_through()
                 return 0
@@ -222,19 +221,19 @@ class Mind:
         return self.dbref in self.process.sim.sleepers
 
     def fall_asleep(self) -> None:
-        """As `rest.fall_asleep`."""
+        """As `sleep_state.fall_asleep`."""
         self.process.sim.sleepers.add(self.dbref)
         self.slept = False
         self.process.sim.tell(f"{self.name} falls asleep")
 
     def wake_up(self) -> None:
-        """As `rest.wake_up`."""
+        """As `sleep_state.wake_up`."""
         self.process.sim.sleepers.discard(self.dbref)
         self.process.sim.tell(f"{self.name} wakes up")
 
     @inlineCallbacks
     def sleep_through(self) -> Generator[Deferred[Any], Any, None]:
-        """As `rest.sleep_through`: one pass, which whoever speaks to it may break off."""
+        """As `assistant_script.sleep_through`: one pass, which whoever speaks to it may break off."""
         self.sleep = PassTime(self.process.clock)
         try:
             yield run_sleep_tick(self.script, self.script.character, time=self.sleep)
@@ -244,7 +243,7 @@ class Mind:
             self.sleep = None
 
     def tend(self) -> None:
-        """As `rest.SleepTimer.put_to_rest`: a full head sleeps where nobody is near."""
+        """As `SleepTimer.update_mode`: a full head sleeps where nobody is near."""
         if self.ticking or not self.may_think():
             return
         unseen = self.process.rooms.listeners(self.dbref).isdisjoint(self.process.sim.players)

@@ -27,7 +27,7 @@ from evennia_ai.policy.context.projection import plan_mask
 from evennia_ai.policy.tokens import stored_tokens
 from evennia_ai.ports import Character, Script
 from evennia_ai.scheduling import Steps, pause
-from evennia_ai.sleep.compaction.fact_check import Summed
+from evennia_ai.sleep.compaction.fact_check import SummaryPart
 from evennia_ai.sleep.compaction.journal_summary import archive_summaries
 from evennia_ai.sleep.compaction.ladder import OF_A_MODEL, worst_of
 from evennia_ai.sleep.compaction.ladder_last_turn import keep_last_turn, tokens_after
@@ -132,7 +132,7 @@ def compact(script: Script, request: CompactionRequest) -> Steps[dict[str, Any]]
     if request.is_urgent:
         text = "{name}: Emergency compaction triggered: {ratio:.0%} context usage"
         log.warn(text, name=script.character_name, ratio=use.ratio)
-    parts: dict[str, Summed] | None = yield summarise(script, task)
+    parts: dict[str, SummaryPart] | None = yield summarise(script, task)
     if parts is None:
         script.compaction_strikes += 1
         result: dict[str, Any] = {"success": False, "error": FAILED}
@@ -144,7 +144,7 @@ def compact(script: Script, request: CompactionRequest) -> Steps[dict[str, Any]]
 
 @inlineCallbacks
 def apply(
-    script: Script, task: CompactionTask, parts: Mapping[str, Summed]
+    script: Script, task: CompactionTask, parts: Mapping[str, SummaryPart]
 ) -> Steps[dict[str, Any]]:
     """Fit the summaries into the context window, and store them if they save anything.
 

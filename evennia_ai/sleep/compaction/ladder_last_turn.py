@@ -19,12 +19,12 @@ from evennia_ai.policy.facts.check import Fact, gather
 from evennia_ai.policy.tokens import count_message, stored_tokens
 from evennia_ai.ports import Script
 from evennia_ai.scheduling import Steps, pause
-from evennia_ai.sleep.compaction.fact_check import Summed, check_facts, find_facts
+from evennia_ai.sleep.compaction.fact_check import SummaryPart, check_facts, find_facts
 from evennia_ai.sleep.compaction.ladder import LAST
 from evennia_ai.sleep.compaction.request import CompactionTask
 
 
-def tokens_after(script: Script, parts: Mapping[str, Summed], upto_seq: int) -> int:
+def tokens_after(script: Script, parts: Mapping[str, SummaryPart], upto_seq: int) -> int:
     """Return the tokens of the largest projection after a compaction up to a message.
 
     Messages that arrived after that message count too.
@@ -42,8 +42,8 @@ def tokens_after(script: Script, parts: Mapping[str, Summed], upto_seq: int) -> 
 
 @inlineCallbacks
 def keep_last_turn(
-    script: Script, task: CompactionTask, parts: Mapping[str, Summed]
-) -> Steps[tuple[CompactionTask, dict[str, Summed]]]:
+    script: Script, task: CompactionTask, parts: Mapping[str, SummaryPart]
+) -> Steps[tuple[CompactionTask, dict[str, SummaryPart]]]:
     """Evict all but the last turn, and drop the summaries in favour of the facts that fit.
 
     Args:
@@ -58,9 +58,11 @@ def keep_last_turn(
     last = task if isinstance(plan, Skip) else replace(task, plan=plan)
     evicted = split_by_audience(last.evicted)
     more = split_by_audience(messages[cut : last.plan.cut])
-    bare = {key: Summed(count_line(evicted.get(key, ())), LAST) for key in {**parts, **evicted}}
+    bare = {
+        key: SummaryPart(count_line(evicted.get(key, ())), LAST) for key in {**parts, **evicted}
+    }
     room = fact_room(script, bare, last)
-    kept: dict[str, Summed] = {}
+    kept: dict[str, SummaryPart] = {}
     for key, part in bare.items():
         before = parts.get(key, part)
         found: tuple[Fact, ...] = yield find_facts(script, more.get(key, ()))
@@ -70,7 +72,7 @@ def keep_last_turn(
     return last, kept
 
 
-def fact_room(script: Script, bare: Mapping[str, Summed], task: CompactionTask) -> int:
+def fact_room(script: Script, bare: Mapping[str, SummaryPart], task: CompactionTask) -> int:
     """Return the tokens left for the facts of one part, shared by the parts one listener sees."""
     shown = Sizes()
     for key in bare:

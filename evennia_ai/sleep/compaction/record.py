@@ -15,7 +15,7 @@ from evennia_ai.policy.context.projection import CompactionRecord
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import Script
 from evennia_ai.scheduling import Steps, pause, persist
-from evennia_ai.sleep.compaction.fact_check import Summed
+from evennia_ai.sleep.compaction.fact_check import SummaryPart
 from evennia_ai.sleep.compaction.ladder import worst_of
 from evennia_ai.sleep.compaction.request import CompactionTask
 from evennia_ai.turn.context_use import measure_context
@@ -23,7 +23,7 @@ from evennia_ai.turn.context_use import measure_context
 
 @inlineCallbacks
 def store_compaction(
-    script: Script, task: CompactionTask, parts: Mapping[str, Summed]
+    script: Script, task: CompactionTask, parts: Mapping[str, SummaryPart]
 ) -> Steps[dict[str, Any] | None]:
     """Store a compaction's record.
 
@@ -42,7 +42,7 @@ def store_compaction(
 
 
 def make_record(
-    task: CompactionTask, parts: Mapping[str, Summed], cost: Mapping[str, int]
+    task: CompactionTask, parts: Mapping[str, SummaryPart], cost: Mapping[str, int]
 ) -> CompactionRecord:
     """Return the record of a compaction, still without an id."""
     evicted, earlier = task.evicted, task.view.record

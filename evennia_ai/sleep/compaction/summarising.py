@@ -1,8 +1,8 @@
-"""What stands in the place of old talk: a summary, and the facts below it, apart for each audience.
+"""Summarise what a compaction evicts: a summary with facts below it, one part for each audience.
 
-Every part is made of its audience's messages and of its own earlier part. The beginning of a turn
-that the cut goes through is summed up by itself, below the rest, and brought up to date for as long
-as that turn lasts.
+A part is made of its audience's messages and its own earlier part. If the cut goes through a turn,
+the evicted beginning of that turn gets a summary of its own below the rest, which is updated until
+the turn ends.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import Script
 from evennia_ai.scheduling import Steps, pause
 from evennia_ai.sleep.compaction.fact_check import (
-    Summed,
+    SummaryPart,
     ask_for_missing,
     check_facts,
     fact_room,
@@ -44,24 +44,24 @@ from evennia_ai.sleep.compaction.request import (
 from evennia_ai.turn.llm_interaction import SummaryTerms
 
 ASKED_AGAIN_EVERY = 4
-TURN_PART = 0.25  # of a part's room, for the beginning of a turn
+TURN_PART = 0.25  # of a part's limit, for the beginning of a turn
 
 
 @dataclass(frozen=True)
 class Evicted:
-    """What goes for one audience: whole turns, and the beginning of one that goes on."""
+    """Messages that leave one audience's view: whole turns, and the beginning of one that stays."""
 
     older: Sequence[Message] = ()
     begun: Sequence[Message] = ()
 
     @property
     def messages(self) -> list[Message]:
-        """All of it."""
+        """Return all of them."""
         return [*self.older, *self.begun]
 
 
 @inlineCallbacks
-def summarise(script: Script, task: CompactionTask) -> Steps[dict[str, Summed] | None]:
+def summarise(script: Script, task: CompactionTask) -> Steps[dict[str, SummaryPart] | None]:
     """Summarise the evicted messages, once for each audience, on from its earlier part.
 
     Fires with the parts; a part without new messages is unchanged. Fires with None if a part could
@@ -70,10 +70,10 @@ def summarise(script: Script, task: CompactionTask) -> Steps[dict[str, Summed] |
     request, earlier, room = task.request, task.view.record, task.limits.summary_room
     texts = earlier.summary if earlier else {}
     known = earlier.facts if earlier else {}
-    parts = {key: Summed(text, SUMMARY, known.get(key, ())) for key, text in texts.items()}
+    parts = {key: SummaryPart(text, SUMMARY, known.get(key, ())) for key, text in texts.items()}
     terms = SummaryTerms(room, deadline_at=deadline_of(script, request))
     for key, evicted in split_task(task).items():
-        part: Summed | None = yield sum_up(script, request, evicted, texts.get(key, ""), terms)
+        part: SummaryPart | None = yield sum_up(script, request, evicted, texts.get(key, ""), terms)
         if part is None:
             return None
         new: tuple[Fact, ...] = yield find_facts(script, evicted.messages)
@@ -109,10 +109,16 @@ def split_task(task: CompactionTask) -> dict[str, Evicted]:
 
 @inlineCallbacks
 def sum_up(
-    script: Script, request: CompactionRequest, evicted: Evicted, earlier: str, terms: SummaryTerms
-) -> Steps[Summed | None]:
-    """One audience's part, without the facts below it. Fires with it; None where no summary came
-    and there is time to try again later."""
+    script: Script,
+    request: CompactionRequest,
+    evicted: Evicted,
+    earlier: str,
+    terms: SummaryTerms,
+) -> Steps[SummaryPart | None]:
+    """Summarise one audience's part, without the facts below it.
+
+    Fires with it; with None if no summary came and it may be tried again later.
+    """
     before, turn = split_turn(without_facts(earlier))
     turn_room = int(TURN_PART * terms.room)
     text, rungs = before, []
@@ -127,15 +133,18 @@ def sum_up(
         rungs.append(rung)
     if not all(rungs):
         return None
-    return Summed(with_turn(text, turn), worst_of(rungs))
+    return SummaryPart(with_turn(text, turn), worst_of(rungs))
 
 
 @inlineCallbacks
 def segment(
     script: Script, request: CompactionRequest, material: Material, terms: SummaryTerms
 ) -> Steps[tuple[str, str]]:
-    """Sum up one stretch. What is shorter than any summary stays word for word. Fires with the
-    summary and its rung, both empty where none came and there is time to try again later."""
+    """Summarise one stretch; a stretch shorter than any summary is kept word for word.
+
+    Fires with the summary and its ladder step, both empty if no summary came and it may be tried
+    again later.
+    """
     tokens = estimate_tokens(material.previous) + sum(map(stored_tokens, material.messages))
     if is_shorter_than_its_summary(tokens):
         lines = transcript_lines(material.messages, script.character_name)
@@ -150,8 +159,11 @@ def segment(
 
 
 def may_ask(request: CompactionRequest, strikes: int) -> bool:
-    """True where a model is asked for a summary: not in an overflow, and after failing twice in a
-    row only now and again, until one comes of it. An admin's word always counts."""
+    """Return True if a model may be asked for a summary.
+
+    An overflow asks none. After `STRIKES` failures in a row only every `ASKED_AGAIN_EVERY`-th
+    compaction asks. An admin's request always does.
+    """
     if request.reason == OVERFLOW:
         return False
     return request.reason == MANUAL or strikes < STRIKES or strikes % ASKED_AGAIN_EVERY == 0
