@@ -31,7 +31,7 @@ from evennia_ai.policy.schedule.sleep_schedule import (
     next_mode,
     read_schedule,
 )
-from evennia_ai.ports import Clock, Script
+from evennia_ai.ports import Script
 from evennia_ai.scheduling import is_time, keep_running
 from evennia_ai.store.attributes import write_attribute
 from evennia_ai.turn.context_use import measure_context
@@ -105,10 +105,10 @@ class SleepTimer:
     themselves. With none to check it stops.
     """
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Any) -> None:
         self.clock = clock
         self.assistants: dict[int, Script] = {}
-        self.rounds: Any = LoopingCall(self.check_all)  # its clock is typed as IReactorTime
+        self.rounds = LoopingCall(self.check_all)
         self.rounds.clock = clock
 
     def keep(self, script: Script) -> None:

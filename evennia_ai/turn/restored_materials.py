@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import KnownLine, speakers_in
-from evennia_ai.policy.compaction.consulted import ENTITY, ENTRY, select_at_hand, split_ref
+from evennia_ai.policy.compaction.consulted import ENTITY, ENTRY, select_restored, split_ref
 from evennia_ai.policy.context.projection import View
 from evennia_ai.policy.records.provenance import Record, is_known_to
 from evennia_ai.policy.sanitize import clean_heard
@@ -21,9 +21,8 @@ LABEL_TOKENS = 4  # "At hand: " before each line
 def read_restored_materials(
     script: Script, audience: Audience, budget_tokens: int
 ) -> list[KnownLine]:
-    """What `policy.compaction.consulted.select_at_hand` names, a line each, as far as this audience
-    may know
-    of it (P9) and there is room.
+    """What `policy.compaction.consulted.select_restored` names, a line each, as far as this
+    audience may know of it (P9) and there is room.
 
     Read anew for each prompt: what was changed since, or is gone, stands as it is now, or not at
     all. Of a journal and profiles that are loaded.
@@ -36,7 +35,7 @@ def read_restored_materials(
     view: View = script.conversation.current
     strict = script.config.discretion == "strict"
     lines: list[KnownLine] = []
-    for item in select_at_hand(view.record, view.messages, audience, script.config.discretion):
+    for item in select_restored(view.record, view.messages, audience, script.config.discretion):
         kind, id = split_ref(item.ref)  # noqa: A001
         read_again = READERS.get(kind)
         found = read_again(script, id, audience) if read_again is not None else None

@@ -10,7 +10,7 @@ from evennia_ai.store.erase import erase_chunk
 from evennia_ai.store.forget import forget_chunk
 from evennia_ai.store.sleep_passes import begin_pass, end_pass
 from evennia_ai.testing.scripted import call
-from tests.game.test_rest import fill
+from tests.game.test_sleep_timer import fill
 
 GOOD = {"success": True, "stored": 2}
 

@@ -6,7 +6,7 @@ from twisted.internet.defer import Deferred
 from evennia_ai.game.sleep_state import is_asleep, sleep_state
 from evennia_ai.models import Compaction, Event, SleepPass
 from evennia_ai.testing.scripted import call
-from tests.game.test_rest import fill
+from tests.game.test_sleep_timer import fill
 
 MUMBLES = "Mira mumbles in the middle of a dream: a moment more ..."
 

@@ -233,7 +233,7 @@ class Mind:
 
     @inlineCallbacks
     def sleep_through(self) -> Generator[Deferred[Any], Any, None]:
-        """As `assistant_script.sleep_through`: one pass, which whoever speaks to it may break off."""
+        """As `sleep_through`: one pass, which whoever speaks to it may break off."""
         self.sleep = PassTime(self.process.clock)
         try:
             yield run_sleep_tick(self.script, self.script.character, time=self.sleep)

@@ -1,4 +1,4 @@
-"""What a pass of sleep came to: as figures that may be kept, and as sentences for a reader."""
+"""Report a sleep pass: as figures to store, and as sentences to read. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evennia_ai.policy.schedule.sleep_schedule import HOURS, NAP, ORDER, WISH
 
 Figures = dict[str, Any]
 
-# Texts of the code's own, that quote nobody.
+# Results under these keys are texts of the code, which quote nobody.
 TEXT_KEYS = ("reason", "rung", "stopped_by")
 TEXT_CHARS = 200
 DONE, WOKEN, STOPPED = "done", "woken", "stopped"
@@ -28,7 +28,7 @@ OUTCOMES = {
     WOKEN: "broken off after {took_s:.1f} s, since it was woken",
     STOPPED: "broken off after {took_s:.1f} s, since it was stopped",
 }
-# What there is besides, however little was done.
+# Figures that do not show that a step changed anything.
 BACKGROUND = frozenset({"success", "running", "kept", "left", "iterations", "calls", *TEXT_KEYS})
 
 
@@ -41,8 +41,10 @@ class StepText:
 
 
 def split_result(result: Mapping[str, Any]) -> tuple[Figures, str]:
-    """A step's result without words that anybody may have said, and its error, if any, which may
-    quote some. Of lists and the like stays how many there were."""
+    """Split a step's result into figures, which quote nobody, and its error, which may.
+
+    Of a list or other collection its length is kept.
+    """
     figures: Figures = {}
     for key, value in result.items():
         if value is None or isinstance(value, bool | int):
@@ -79,7 +81,7 @@ def describe_result(text: StepText, figures: Mapping[str, Any], error: str) -> s
 
 
 def list_figures(figures: Mapping[str, Any]) -> str:
-    """Figures that say something, as a list; empty where there are none."""
+    """Return the figures that are not zero as a list in words, empty for none."""
     said = {key: value for key, value in figures.items() if key != "success" and value}
     return ", ".join(
         plain(key) if value is True else f"{plain(key)} {value}" for key, value in said.items()
@@ -87,12 +89,12 @@ def list_figures(figures: Mapping[str, Any]) -> str:
 
 
 def plain(name: str) -> str:
-    """A name of the code as a reader wants it."""
+    """Return a name of the code in plain words."""
     return name.replace("_", " ")
 
 
 def did_something(figures: Mapping[str, Any]) -> bool:
-    """True where a step changed anything."""
+    """Return True if a step changed anything."""
     return any(value for key, value in figures.items() if key not in BACKGROUND)
 
 
@@ -112,7 +114,7 @@ def summarise_pass(
 
 
 def describe_cost(cost: Mapping[str, Any]) -> str:
-    """What it cost: model calls and tokens."""
+    """Return the cost of a pass in words: model calls and tokens."""
     calls = cost.get("calls") or 0
     if not calls:
         return "no model calls"
