@@ -16,7 +16,6 @@ from evennia_ai.game.assistant_hearing import AssistantHearingMixin
 from evennia_ai.game.sleep_state import (
     cause_of_sleep,
     is_asleep,
-    is_awaited,
     lie_down,
     sleep_state,
     wake_up,
@@ -200,9 +199,9 @@ class AssistantScript(AssistantContextMixin, AssistantHearingMixin, DefaultScrip
         mask_old_results(self, measure_context(self))
         yield compact_in_emergency(self)
         if is_asleep(self):
-            if not sleep_state(self).slept and not is_awaited(self):
+            if not sleep_state(self).slept and not self.inbox.open_events():
                 yield sleep_through(self)
-            if is_asleep(self) and not is_awaited(self):
+            if is_asleep(self) and not self.inbox.open_events():
                 return 0
         if is_asleep(self):
             wake_up(self, "somebody speaks to it")
@@ -294,7 +293,7 @@ def sleep_through(script: Any) -> Steps[dict[str, Any]]:
         end = partial(end_pass, state.pass_id, services.now(), outcome, results)
         yield persist(services.clock, end)
         if outcome == DONE:
-            state.complete_pass(services.clock.seconds())
+            state.slept, state.last_pass_at = True, services.clock.seconds()
             if is_asleep(script):
                 write_attribute(script, "sleep_phase", DREAMING)
     finally:

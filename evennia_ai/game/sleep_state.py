@@ -57,20 +57,11 @@ class SleepState:
     bedtime: Bedtime | None = None
     mumbled_to: set[str] = field(default_factory=set)
 
-    def fall_asleep(self) -> None:
-        """Note that a sleep begins."""
-        self.slept, self.bedtime = False, None
-        self.mumbled_to = set()
-
     def end_pass(self) -> None:
         """Note that no sleep pass is under way any more."""
         if self.pass_time is not None:
             self.pass_time.close()
         self.pass_time = self.pass_id = None
-
-    def complete_pass(self, now: float) -> None:
-        """Note that a sleep pass has run all of its steps."""
-        self.slept, self.last_pass_at = True, now
 
 
 def sleep_state(script: Script) -> SleepState:
@@ -92,16 +83,10 @@ def cause_of_sleep(script: Script) -> str:
     return cause if cause in REASONS else NAP
 
 
-def is_awaited(script: Script) -> bool:
-    """Return True if somebody waits for an answer."""
-    return bool(script.inbox.open_events())
-
-
 def fall_asleep(script: Script, cause: str, reason: str = "") -> None:
     """Fall asleep, and show it to those present.
 
     Args:
-        script: the assistant.
         cause: one of `policy.schedule.sleep_schedule`.
         reason: for the log and the signal; empty uses the words of the cause.
 
@@ -114,7 +99,8 @@ def fall_asleep(script: Script, cause: str, reason: str = "") -> None:
         sleep_cause=cause,
         asleep_since=script.services.clock.seconds(),
     )
-    sleep_state(script).fall_asleep()
+    state = sleep_state(script)
+    state.slept, state.bedtime, state.mumbled_to = False, None, set()
     script.services.watch.keep(script)
     show(script, "falls_asleep")
     told = reason or REASONS[cause]
@@ -174,7 +160,7 @@ def lie_down(script: Script) -> None:
     """
     state = sleep_state(script)
     bedtime = state.bedtime
-    if bedtime is None or is_awaited(script):
+    if bedtime is None or script.inbox.open_events():
         return
     state.bedtime = None
     if bedtime.cause != WISH or (script.ndb.last_talk_at or 0.0) <= bedtime.at:

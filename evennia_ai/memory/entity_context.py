@@ -42,10 +42,6 @@ def run_entity_consolidation_batch(script: Script, character: Character) -> Step
     or by patterns if there is no model. Attributes and marks are one transaction, so that a pass
     may end anywhere and the next one continues there.
 
-    Args:
-        script: the assistant.
-        character: its character, with ``ai_profiles``.
-
     Fires with ``success``, ``entities``, ``observations``, ``attributes`` (new values), ``calls``,
     ``refused`` (lines of replies that did not count), ``left`` (observations for the next pass),
     and ``error`` if a provider failed; or with ``skipped`` True and ``reason``. Fails with

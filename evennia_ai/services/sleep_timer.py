@@ -46,18 +46,13 @@ def rest_state(script: Script, use: ContextUse) -> RestState:
     """Return what decides over an assistant's sleep now."""
     now, woken_at = script.services.clock.seconds(), sleep_state(script).woken_at
     asleep = is_asleep(script)
+    sleeps_on = asleep and cause_of_sleep(script) in UNTIL_WOKEN
     return RestState(
         asleep=asleep,
-        scheduled=has_reason(script, use, asleep=asleep),
+        scheduled=sleeps_on or in_hours(script) or wants_nap(script, use, asleep=asleep),
         quiet_s=now - (script.ndb.last_talk_at or 0.0),
         woken_s=None if woken_at is None else now - woken_at,
     )
-
-
-def has_reason(script: Script, use: ContextUse, *, asleep: bool) -> bool:
-    """Return True if it should sleep once it is quiet."""
-    sleeps_on = asleep and cause_of_sleep(script) in UNTIL_WOKEN
-    return sleeps_on or in_hours(script) or wants_nap(script, use, asleep=asleep)
 
 
 def wants_nap(script: Script, use: ContextUse, *, asleep: bool) -> bool:

@@ -45,8 +45,6 @@ def consolidate_memories_to_semantic(
     """Store the journal entries that long-term memory does not hold yet.
 
     Args:
-        script: the assistant.
-        character: its character.
         most: most entries; None stores all.
         report: called after each batch with how many are done and how many are left.
 
@@ -183,7 +181,6 @@ def rebuild(script: Script, report: Report | None = None) -> Steps[dict[str, Any
     """Rebuild a character's long-term memory from its journal.
 
     Args:
-        script: its assistant.
         report: called after each batch with how many entries are done and how many are left.
 
     Fires as `consolidate_memories_to_semantic` does; fails with StoreUnavailable and TurnAborted.

@@ -6,7 +6,6 @@ assistant first journal what it will need of the evicted messages.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from twisted.internet.defer import inlineCallbacks
@@ -70,7 +69,7 @@ def extract_before_emergency(script: Script, use: ContextUse) -> Steps[dict[str,
     limits = ExtractionLimits(
         iterations=min(MOST_ITERATIONS, script.config.pre_compact_max_iterations),
         end_at=script.services.clock.seconds() + script.config.turn_deadline,
-        is_interrupted=partial(somebody_waits, script),
+        is_interrupted=lambda: bool(script.inbox.open_events()),
     )
     try:
         result: dict[str, Any] = yield extract_facts(script, limits, use)
@@ -87,11 +86,6 @@ def reason_to_skip(script: Script, use: ContextUse) -> str:
 
     The model must see the whole conversation, or it would journal half of a matter.
     """
-    if somebody_waits(script):
+    if script.inbox.open_events():
         return SOMEBODY_WAITS
     return TOO_FULL if use.ratio > 1 else ""
-
-
-def somebody_waits(script: Script) -> bool:
-    """Return True if any words have no answer yet."""
-    return bool(script.inbox.open_events())

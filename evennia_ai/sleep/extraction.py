@@ -64,11 +64,6 @@ class Extracted:
         return Extracted(facts, iterations, more.stopped_by)
 
 
-def never() -> bool:
-    """Return False: nothing interrupts."""
-    return False
-
-
 @dataclass(frozen=True)
 class ExtractionLimits:
     """How far an extraction goes.
@@ -82,7 +77,7 @@ class ExtractionLimits:
 
     iterations: int
     end_at: float | None = None
-    is_interrupted: Callable[[], bool] = never
+    is_interrupted: Callable[[], bool] = lambda: False
 
 
 def run_pre_compaction_extraction(
@@ -91,8 +86,6 @@ def run_pre_compaction_extraction(
     """Let the assistant journal facts of the messages that the next compaction evicts.
 
     Args:
-        script: the assistant.
-        character: its character.
         max_iterations: most model calls for each audience; None uses the setting.
 
     Fires with ``success`` True, ``facts_recorded``, ``iterations`` and ``stopped_by`` (noop,

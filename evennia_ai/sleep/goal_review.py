@@ -27,10 +27,6 @@ def review_goals(script: Script, character: Character) -> Steps[dict[str, Any]]:
     A model is asked once for each goal and sees that goal and the persona only (P9). Without a
     model no steps are found. The steps, and the mark that they were asked for, are one transaction.
 
-    Args:
-        script: the assistant.
-        character: its character, with ``ai_goals``.
-
     Fires with ``success``, ``faded``, ``removed``, ``steps`` (new sub-goals), ``calls``, and
     ``error`` if a provider failed; or with ``skipped`` True and ``reason``. Fails with TurnAborted
     and StoreUnavailable.

@@ -36,10 +36,6 @@ def score_new_entries(script: Script, journal: Journal) -> Steps[int]:
     Each call holds the entries of one audience (P9), the newest first. An entry without a score in
     the reply keeps that of the rule, and this process does not ask about it again.
 
-    Args:
-        script: the assistant.
-        journal: its character's, loaded.
-
     Fires with how many entries the model scored; a provider's error only ends the scoring. Fails
     with TurnAborted and StoreUnavailable.
     """

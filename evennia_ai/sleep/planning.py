@@ -35,10 +35,6 @@ def plan_day(script: Script, character: Character) -> Steps[dict[str, Any]]:
     asked once. Without a model, or if its reply is of no use, the plan is that of the trade which
     the persona names, if any.
 
-    Args:
-        script: the assistant.
-        character: its character, with ``ai_plan`` and ``ai_goals``.
-
     Fires with ``success``, ``parts`` (of the day), ``calls``, and ``error`` if a provider failed;
     or with ``skipped`` True and ``reason``. Fails with TurnAborted and StoreUnavailable.
     """

@@ -49,10 +49,6 @@ def prune_low_importance_entries(script: Script, character: Character) -> Steps[
     cited by something that still holds, or missing from a long-term memory in use. See
     `policy.consolidation.forgetting`.
 
-    Args:
-        script: the assistant.
-        character: its character, with ``journal``.
-
     Fires with ``success``, ``pruned``, ``kept`` (entries left), ``scored``, ``recalled`` (entries
     with new recalls) and ``expired`` (deleted from the archive); or with ``skipped`` True and
     ``reason`` if there was nothing to do. Fails with TurnAborted and StoreUnavailable.

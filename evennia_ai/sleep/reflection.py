@@ -45,10 +45,6 @@ def reflect(script: Script, character: Character) -> Steps[dict[str, Any]]:
     that a pass may end anywhere and no entry is read twice. Only entries without any insight are
     read again by the next process.
 
-    Args:
-        script: the assistant.
-        character: its character, with ``journal``.
-
     Fires with ``success``, ``insights`` (new entries), ``goals`` (new ones), ``thought_over``
     (entries read), ``refused`` (lines of the reply that did not count), ``calls``, and ``error`` if
     a provider failed; or with ``skipped`` True and ``reason``. Fails with TurnAborted and

@@ -37,10 +37,6 @@ def share_memories(script: Script, character: Character) -> Steps[dict[str, Any]
     `policy.records.shared_memory.may_be_told`. A character with discretion "trusting" mixes
     whispered words into its entries, so it tells nothing new.
 
-    Args:
-        script: the assistant.
-        character: its character, with ``journal``.
-
     Fires with ``success``, ``told`` (entries) and ``taken_back`` (an entry counts once for each of
     its scopes); or with ``skipped`` True and ``reason``. Fails with StoreUnavailable.
     """

@@ -59,8 +59,6 @@ def compact_conversation_history(
     """Compact from ``compact_sleep_threshold`` on, or at once if forced.
 
     Args:
-        script: the assistant.
-        character: its character.
         force: skip the threshold, but not ``compact_enabled``.
         focus: what the summary should keep above all.
         keep_recent: how many of the newest messages to keep this time; None uses the setting.

@@ -116,7 +116,6 @@ def ask_for_missing(
     """Ask a model once to add the facts that summary, journal and pins lack.
 
     Args:
-        script: the assistant.
         part: a summary that a model wrote.
         facts: those in the evicted messages.
         messages: the evicted messages.

@@ -66,7 +66,6 @@ def climb_ladder(script: Script, material: Material, terms: SummaryTerms) -> Ste
     is not asked again.
 
     Args:
-        script: the assistant.
         material: what to summarise.
         terms: the summary's limit, and until when models may be asked.
 

@@ -47,7 +47,6 @@ def keep_last_turn(
     """Evict all but the last turn, and drop the summaries in favour of the facts that fit.
 
     Args:
-        script: the assistant.
         task: the compaction that did not reach its target.
         parts: its summaries.
 
