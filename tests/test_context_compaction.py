@@ -9,7 +9,6 @@ from evennia_ai.config import AssistantConfig
 from evennia_ai.errors import ContextOverflow, ProviderMisconfigured, ProviderUnavailable
 from evennia_ai.messages import make_message, wire_call
 from evennia_ai.policy.context.projection import is_marker
-from evennia_ai.policy.schedule.sleep_report import StepText
 from evennia_ai.sleep import SleepStep, run_sleep_tick
 from evennia_ai.sleep.compaction.compact import (
     compact,
@@ -396,8 +395,8 @@ class TestSleepPhaseIntegration:
             raise KeyError("a mistake of ours")
 
         steps = (
-            SleepStep("first", broken, StepText()),
-            SleepStep("second", lambda script, character: {"success": True}, StepText()),
+            SleepStep("first", broken, ""),
+            SleepStep("second", lambda script, character: {"success": True}, ""),
         )
         script = make_script()
         results = outcome(run_sleep_tick(script, script, steps))

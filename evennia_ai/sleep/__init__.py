@@ -12,7 +12,6 @@ from twisted.logger import Logger
 from evennia_ai.errors import TurnAborted
 from evennia_ai.memory.entity_context import run_entity_consolidation_batch
 from evennia_ai.memory.working_memory import clear_stale_conversations
-from evennia_ai.policy.schedule.sleep_report import StepText
 from evennia_ai.ports import Character, Script
 from evennia_ai.scheduling import Steps, pause
 from evennia_ai.sleep.compaction.compact import compact_conversation_history
@@ -41,58 +40,54 @@ class SleepStep:
     Attributes:
         name: its key in the results.
         run: called with script and character; returns a result dict, or a Deferred of one.
-        text: how the reports name it.
+        title: its name in reports.
+        sentence: a format for its figures in reports; empty lists them.
         in_tick: False for a step that only a whole pass runs.
     """
 
     name: str
     run: Callable[[Any, Any], Any]
-    text: StepText
+    title: str
+    sentence: str = ""
     in_tick: bool = True
 
 
 STEPS = (
-    SleepStep(
-        "memory_links", consolidate_memories_to_semantic, StepText("Journal into long-term memory")
-    ),
-    SleepStep(
-        "entity_consolidation", run_entity_consolidation_batch, StepText("What it knows of others")
-    ),
-    SleepStep("orphaned_links", prune_orphaned_memory_links, StepText("Links that lead nowhere")),
-    SleepStep("episodic_prune", prune_low_importance_entries, StepText("Old memories let go")),
+    SleepStep("memory_links", consolidate_memories_to_semantic, "Journal into long-term memory"),
+    SleepStep("entity_consolidation", run_entity_consolidation_batch, "What it knows of others"),
+    SleepStep("orphaned_links", prune_orphaned_memory_links, "Links that lead nowhere"),
+    SleepStep("episodic_prune", prune_low_importance_entries, "Old memories let go"),
     SleepStep(
         "stale_conversations",
         clear_stale_conversations,
-        StepText("Talks that came to an end", "{ended} ended, {running} going on"),
+        "Talks that came to an end",
+        "{ended} ended, {running} going on",
     ),
     SleepStep(
         "pre_compaction_extraction",
         run_pre_compaction_extraction,
-        StepText(
-            "Facts written down", "{facts_recorded} into the journal (model calls: {iterations})"
-        ),
+        "Facts written down",
+        "{facts_recorded} into the journal (model calls: {iterations})",
     ),
     SleepStep(
         "context_compaction",
         compact_conversation_history,
-        StepText(
-            "Old talk summed up",
-            "{compacted_messages} messages, {original_tokens:,} tokens before and "
-            "{new_tokens:,} after",
-        ),
+        "Old talk summed up",
+        "{compacted_messages} messages, {original_tokens:,} tokens before and {new_tokens:,} after",
     ),
     SleepStep(
         "reflection",
         reflect,
-        StepText("What follows from it", "{insights} insights from {thought_over} entries"),
+        "What follows from it",
+        "{insights} insights from {thought_over} entries",
         in_tick=False,
     ),
-    SleepStep("goals", review_goals, StepText("What it is after"), in_tick=False),
-    SleepStep("daily_plan", plan_day, StepText("Its day to come"), in_tick=False),
-    SleepStep("shared_memory", share_memories, StepText("What others were told"), in_tick=False),
+    SleepStep("goals", review_goals, "What it is after", in_tick=False),
+    SleepStep("daily_plan", plan_day, "Its day to come", in_tick=False),
+    SleepStep("shared_memory", share_memories, "What others were told", in_tick=False),
 )
 STEPS_IN_TICK = tuple(step for step in STEPS if step.in_tick)
-STEP_TEXTS = {step.name: step.text for step in STEPS}
+STEP_TEXTS = {step.name: (step.title, step.sentence) for step in STEPS}
 
 
 @inlineCallbacks

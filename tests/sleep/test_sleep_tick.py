@@ -4,7 +4,6 @@ import pytest
 from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.errors import TurnAborted
-from evennia_ai.policy.schedule.sleep_report import StepText
 from evennia_ai.sleep import BROKEN_OFF, WOKEN, SleepStep, run_sleep_tick
 from evennia_ai.sleep.pass_time import STEP_TIME_S, PassTime
 from tests.test_context_compaction import make_script, outcome
@@ -14,7 +13,7 @@ GOOD = {"success": True}
 
 def step(name, result):
     """A step that comes to a result."""
-    return SleepStep(name, lambda *_: result, StepText())
+    return SleepStep(name, lambda *_: result, name)
 
 
 @pytest.fixture

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.policy.schedule.sleep_schedule import HOURS, NAP, ORDER, WISH
 
 Figures = dict[str, Any]
+# Title, and format for the figures, of each sleep step by its name; both may be empty.
+StepTexts = Mapping[str, tuple[str, str]]
 
 # Results under these keys are texts of the code, which quote nobody.
 TEXT_KEYS = ("reason", "rung", "stopped_by")
@@ -32,14 +33,6 @@ OUTCOMES = {
 BACKGROUND = frozenset({"success", "running", "kept", "left", "iterations", "calls", *TEXT_KEYS})
 
 
-@dataclass(frozen=True)
-class StepText:
-    """How reports name a sleep step, and a format for its figures; both may be empty."""
-
-    title: str = ""
-    sentence: str = ""
-
-
 def split_result(result: Mapping[str, Any]) -> tuple[Figures, str]:
     """Split a step's result into figures, which quote nobody, and its error, which may.
 
@@ -59,22 +52,20 @@ def split_result(result: Mapping[str, Any]) -> tuple[Figures, str]:
     return figures, clean_output(str(result.get("error") or ""), TEXT_CHARS)
 
 
-def describe_step(
-    texts: Mapping[str, StepText], name: str, figures: Mapping[str, Any], error: str = ""
-) -> str:
+def describe_step(texts: StepTexts, name: str, figures: Mapping[str, Any], error: str = "") -> str:
     """Return what one step did, as a line: its title, then its result."""
-    text = texts.get(name, StepText())
-    return f"{text.title or plain(name)}: {describe_result(text, figures, error)}"
+    title, sentence = texts.get(name, ("", ""))
+    return f"{title or plain(name)}: {describe_result(sentence, figures, error)}"
 
 
-def describe_result(text: StepText, figures: Mapping[str, Any], error: str) -> str:
+def describe_result(sentence: str, figures: Mapping[str, Any], error: str) -> str:
     """Return a step's result in words."""
     if error or figures.get("success") is False:
         return f"failed, {error or 'for a reason that stands in the log'}"
     if figures.get("skipped"):
         return f"not done, {figures.get('reason') or 'for no reason given'}"
     try:
-        told = text.sentence.format(**figures)
+        told = sentence.format(**figures)
     except (KeyError, ValueError, TypeError):
         told = ""
     return told or list_figures(figures) or "nothing to do"
@@ -99,7 +90,7 @@ def did_something(figures: Mapping[str, Any]) -> bool:
 
 
 def summarise_pass(
-    texts: Mapping[str, StepText],
+    texts: StepTexts,
     results: Mapping[str, Mapping[str, Any]],
     errors: Mapping[str, str],
 ) -> str:
