@@ -14,7 +14,13 @@ from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.game.assistant_context import AssistantContextMixin
 from evennia_ai.game.hearing import AssistantHearingMixin
 from evennia_ai.game.presence import AssistantPresenceMixin
-from evennia_ai.game.sleep_state import cause_of_sleep, is_asleep, is_awaited, lie_down, wake_up
+from evennia_ai.game.sleep_state import (
+    cause_of_sleep,
+    is_asleep,
+    lie_down,
+    sleep_state,
+    wake_up,
+)
 from evennia_ai.policy.conversation.autonomy import (
     HOUR_S,
     AutonomyLimits,
@@ -26,15 +32,11 @@ from evennia_ai.policy.schedule.sleep_schedule import DREAMING
 from evennia_ai.ports import GameScript
 from evennia_ai.scheduling import Steps, persist
 from evennia_ai.signals import turn_finished
-from evennia_ai.sleep import WHOLE_PASS, run_sleep_tick
-from evennia_ai.sleep.compaction.compact import (
-    compact,
-    compact_on_overflow,
-    mask_old_results,
-)
+from evennia_ai.sleep import STEPS, run_sleep_tick
+from evennia_ai.sleep.compaction.compact import compact, mask_old_results
 from evennia_ai.sleep.compaction.journal_summary import archive_summaries
 from evennia_ai.sleep.compaction.request import CompactionRequest
-from evennia_ai.sleep.emergency import compact_in_emergency
+from evennia_ai.sleep.emergency import compact_in_emergency, compact_on_overflow
 from evennia_ai.sleep.pass_time import PassTime
 from evennia_ai.store.attributes import (
     SCRIPT_KEY,
@@ -44,6 +46,7 @@ from evennia_ai.store.attributes import (
 from evennia_ai.store.deleted_characters import mark_for_deletion
 from evennia_ai.store.sleep_passes import begin_pass, end_pass
 from evennia_ai.turn.answer_events import TURNS_A_TICK, act_autonomously, answer_events
+from evennia_ai.turn.context_use import measure_context
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_AUTONOMOUS
 from evennia_ai.turn.react_loop import EXPIRED
 
@@ -219,12 +222,12 @@ class AssistantScript(
         if self.ndb.unarchived:
             self.ndb.unarchived = False
             yield archive_summaries(self)
-        mask_old_results(self)
-        yield self.compact_in_emergency()
+        mask_old_results(self, measure_context(self))
+        yield compact_in_emergency(self)
         if is_asleep(self):
-            if not self.ndb.slept and not is_awaited(self):
+            if not sleep_state(self).slept and not self.inbox.open_events():
                 yield sleep_through(self)
-            if is_asleep(self) and not is_awaited(self):
+            if is_asleep(self) and not self.inbox.open_events():
                 return 0
         if is_asleep(self):
             wake_up(self, "somebody speaks to it")
@@ -310,39 +313,37 @@ if TYPE_CHECKING:
 
 @inlineCallbacks
 def sleep_through(script: Any) -> Steps[dict[str, Any]]:
-    """One pass of sleep; after it the assistant dreams, and wakes at once where it is spoken to.
+    """Run one sleep pass; after it the assistant dreams, and wakes as soon as it is spoken to.
 
-    Where somebody waited and the pass was broken off, it is done anew in the next sleep. Fires with
+    A pass that was broken off because somebody waited is run again in the next sleep. Fires with
     the steps' results; fails with TurnAborted and StoreUnavailable.
     """
-    services, cause = script.services, cause_of_sleep(script)
-    begin = partial(begin_pass, script.id, services.now(), services.epoch, cause)
-    time = script.ndb.pass_time = PassTime(services.clock)
+    services, state = script.services, sleep_state(script)
+    time = state.pass_time = PassTime(services.clock)
+    begin = partial(begin_pass, script.id, services.now(), services.epoch, cause_of_sleep(script))
     try:
-        pass_id: int = yield persist(services.clock, begin)
-        script.ndb.pass_id = pass_id
+        state.pass_id = yield persist(services.clock, begin)
         try:
-            results = yield run_sleep_tick(script, script.character, WHOLE_PASS, time)
+            results = yield run_sleep_tick(script, script.character, STEPS, time)
         except TurnAborted:
-            note_stopped(script, pass_id)
+            note_stopped(script, state.pass_id)
             raise
         outcome = WOKEN if time.is_over else DONE
-        end = partial(end_pass, pass_id, services.now(), outcome, results)
+        end = partial(end_pass, state.pass_id, services.now(), outcome, results)
         yield persist(services.clock, end)
         if outcome == DONE:
-            script.ndb.slept, script.ndb.last_pass_at = True, services.clock.seconds()
-        if outcome == DONE and is_asleep(script):
-            write_attribute(script, "sleep_phase", DREAMING)
+            state.slept, state.last_pass_at = True, services.clock.seconds()
+            if is_asleep(script):
+                write_attribute(script, "sleep_phase", DREAMING)
     finally:
-        time.close()
-        script.ndb.pass_time = script.ndb.pass_id = None
+        state.end_pass()
     return dict(results)
 
 
 def note_stopped(script: Any, pass_id: int) -> None:
-    """Store that a pass was broken off by a stop, if that can be stored now: else it is told as
-    interrupted."""
+    """Store that a stop broke a sleep pass off; if that fails, it is shown as interrupted."""
     try:
         end_pass(pass_id, script.services.now(), STOPPED, {})
     except StoreUnavailable as error:
-        log.warn("{name}: {error}", name=script.character_name, error=error)
+        message = "{name}: the end of sleep pass {pass_id} is not stored: {error}"
+        log.warn(message, name=script.character_name, pass_id=pass_id, error=error)

@@ -9,14 +9,14 @@ from evennia_ai.config import AssistantConfig
 from evennia_ai.errors import ContextOverflow, ProviderMisconfigured, ProviderUnavailable
 from evennia_ai.messages import make_message, wire_call
 from evennia_ai.policy.context.projection import is_marker
-from evennia_ai.sleep import run_sleep_tick
+from evennia_ai.sleep import SleepStep, run_sleep_tick
 from evennia_ai.sleep.compaction.compact import (
     compact,
     compact_conversation_history,
-    compact_if_urgent,
     mask_old_results,
 )
 from evennia_ai.sleep.compaction.request import CompactionRequest
+from evennia_ai.sleep.emergency import compact_in_emergency
 from evennia_ai.testing.scripted import LLMReply, ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.answer_events import answer_events
@@ -394,7 +394,10 @@ class TestSleepPhaseIntegration:
         def broken(script, character):
             raise KeyError("a mistake of ours")
 
-        steps = (("first", broken), ("second", lambda script, character: {"success": True}))
+        steps = (
+            SleepStep("first", broken, ""),
+            SleepStep("second", lambda script, character: {"success": True}, ""),
+        )
         script = make_script()
         results = outcome(run_sleep_tick(script, script, steps))
         assert results == {
@@ -424,14 +427,14 @@ class TestMasking:
             )
         before = measure_context(script)
         assert before.ratio > 0.6
-        assert mask_old_results(script) == 3
+        assert mask_old_results(script, measure_context(script)) == 3
         assert measure_context(script).used < before.used
-        assert mask_old_results(script) == 0
+        assert mask_old_results(script, measure_context(script)) == 0
 
     def test_below_the_threshold_nothing_is_masked(self):
         script = make_script()
         script.conversation.append([make_message("tool", "a thing " * 100, tool_call_id="1")] * 5)
-        assert mask_old_results(script) == 0
+        assert mask_old_results(script, measure_context(script)) == 0
 
 
 class TestEmergencyCompaction:
@@ -439,12 +442,12 @@ class TestEmergencyCompaction:
         script = make_script()
         talk(script, 44)
         assert 0.7 < measure_context(script).ratio < 0.8
-        assert outcome(compact_if_urgent(script))["reason"].endswith("< 80%)")
+        assert outcome(compact_in_emergency(script)) is None
 
     def test_without_a_model_a_digest_makes_room(self):
         script = make_script([ProviderUnavailable("down")])
         talk(script, 80)
-        result = outcome(compact_if_urgent(script))
+        result = outcome(compact(script, CompactionRequest("emergency")))
         assert (result["success"], result["rung"]) == (True, "digest")
         assert measure_context(script).ratio < 0.8
 

@@ -10,7 +10,7 @@ from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.policy.compaction.plan import Skip
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.ports import GameScript
-from evennia_ai.sleep.compaction.compact import CHANGED, preview
+from evennia_ai.sleep.compaction.compact import CHANGED, decide
 from evennia_ai.sleep.compaction.journal_summary import undo_compaction
 from evennia_ai.sleep.compaction.request import MANUAL, CompactionRequest
 from evennia_ai.turn.context_use import measure_context
@@ -56,14 +56,15 @@ class CmdAICompact(AICommand):
         """Say what a compaction would do now."""
         request = self.read_request()
         script = self.find_named()
-        use, plan = measure_context(script), preview(script, request)
+        use = measure_context(script)
+        task = decide(script, request, use)
         name = script.character_name
         size = f"{use.used:,} of {use.window:,} tokens"
         fill = f"{name}'s context window is {use.ratio:.0%} full ({size})."
-        if isinstance(plan, Skip):
-            self.msg(f"{fill} A compaction would change nothing: {plan.reason}.")
+        if isinstance(task, Skip):
+            self.msg(f"{fill} A compaction would change nothing: {task.reason}.")
             return
-        kept = len(script.conversation.current.messages) - plan.cut
+        plan, kept = task.plan, len(task.messages) - task.plan.cut
         self.msg(
             f"{fill} {plan.cut} messages would be summarised, the newest {kept} "
             f"({plan.kept_tokens:,} tokens) would stay. Nothing was changed."

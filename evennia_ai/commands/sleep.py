@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evennia_ai.commands.common import AICommand, UsageError
-from evennia_ai.game.sleep_state import go_to_bed, is_asleep, wake_up
+from evennia_ai.game.sleep_state import go_to_bed, is_asleep, stay_up, wake_up
 from evennia_ai.policy.schedule.sleep_schedule import ORDER
 
 
@@ -57,8 +57,7 @@ class CmdAIWake(AICommand):
     def run(self) -> None:
         """Wake it, or cancel its going to sleep."""
         script = self.find_editable(self.args.strip())
-        if script.ndb.bedtime:
-            script.ndb.bedtime = None
+        if stay_up(script):
             self.msg(f"{script.character_name} stays awake.")
             return
         if not is_asleep(script):

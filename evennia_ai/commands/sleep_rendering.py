@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from evennia_ai.commands.common import UsageError
-from evennia_ai.game.sleep_state import cause_of_sleep
+from evennia_ai.game.sleep_state import cause_of_sleep, sleep_state
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.policy.schedule.sleep_report import (
     OUTCOMES,
@@ -17,6 +17,7 @@ from evennia_ai.policy.schedule.sleep_report import (
 )
 from evennia_ai.policy.schedule.sleep_schedule import GAME
 from evennia_ai.ports import GameScript
+from evennia_ai.sleep import STEP_TEXTS
 from evennia_ai.store.attributes import read_attribute
 from evennia_ai.store.reports import Page, find_pass, seconds_between
 
@@ -44,15 +45,15 @@ def pass_title(script: GameScript, row: dict[str, Any]) -> str:
 def how_it_ended(script: GameScript, row: dict[str, Any]) -> str:
     """Return how a pass ended, or that it did not."""
     if row["ended_at"] is None:
-        return f"|y{IN_PROGRESS if script.ndb.pass_id == row['id'] else INTERRUPTED}|n"
+        return f"|y{IN_PROGRESS if sleep_state(script).pass_id == row['id'] else INTERRUPTED}|n"
     took_s = seconds_between(row["at"], row["ended_at"])
     return OUTCOMES.get(row["outcome"], "ended").format(took_s=took_s)
 
 
 def pass_summary(row: dict[str, Any]) -> str:
     """Return what a finished pass did and cost, on a line."""
-    line = f"{summarise_pass(row['results'], row['errors'])} ({describe_cost(row['cost'])})"
-    return clean_output(line, LINE_CHARS)
+    done = summarise_pass(STEP_TEXTS, row["results"], row["errors"])
+    return clean_output(f"{done} ({describe_cost(row['cost'])})", LINE_CHARS)
 
 
 def whole_pass(script: GameScript, number: int) -> str:
@@ -61,11 +62,12 @@ def whole_pass(script: GameScript, number: int) -> str:
     if row is None:
         raise UsageError("There is no sleep pass with this number. |waihistory/sleep|n lists them.")
     steps = [
-        "  " + clean_output(describe_step(name, figures, row["errors"].get(name, "")), LINE_CHARS)
+        describe_step(STEP_TEXTS, name, figures, row["errors"].get(name, ""))
         for name, figures in row["results"].items()
     ]
     cost = [f"  Cost: {describe_cost(row['cost'])}."] if row["ended_at"] else []
-    return "\n".join([pass_title(script, row), *steps, *cost])
+    told = [f"  {clean_output(step, LINE_CHARS)}" for step in steps]
+    return "\n".join([pass_title(script, row), *told, *cost])
 
 
 def sleep_now(script: GameScript, last: dict[str, Any] | None) -> str:

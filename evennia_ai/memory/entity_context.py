@@ -1,15 +1,16 @@
-"""Asleep, what was noticed of others becomes what is taken to be so of them."""
+"""Consolidate observations of others into attributes of their entity profiles."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
-from evennia_ai.errors import BadRecord, ProviderError
+from evennia_ai.errors import BadRecord
 from evennia_ai.policy.consolidation.attribute_synthesis import (
     Synthesis,
     read_synthesis,
@@ -17,8 +18,11 @@ from evennia_ai.policy.consolidation.attribute_synthesis import (
     synthesise_plainly,
 )
 from evennia_ai.policy.consolidation.entity_consolidation import Group, group_observations
-from evennia_ai.scheduling import pause, persist
+from evennia_ai.policy.records.provenance import Record
+from evennia_ai.ports import Character, EntityProfiles, Script
+from evennia_ai.scheduling import Steps, persist
 from evennia_ai.turn.background_call import ask_in_background, has_model
+from evennia_ai.turn.background_step import Asked, ask_each, skip
 from evennia_ai.turn.prompt_contexts import CONTEXT_SLEEP_CONSOLIDATE
 
 log = Logger()
@@ -27,106 +31,95 @@ REPLY_TOKENS = 800
 AT_ONCE = 40  # observations in one call
 CALLS_A_PASS = 20
 READ_A_PASS = 1_000  # observations, without a model
-
-
-@dataclass
-class Tally:
-    """What a pass came to so far."""
-
-    observations: int = 0
-    attributes: int = 0
-    refused: int = 0
-    calls: int = 0
+FIGURES = ("observations", "attributes", "refused")
 
 
 @inlineCallbacks
-def run_entity_consolidation_batch(
-    script: Any, character: Any
-) -> Generator[Deferred[Any], Any, dict[str, Any]]:
-    """Make attributes of the observations that none were made of yet.
+def run_entity_consolidation_batch(script: Script, character: Character) -> Steps[dict[str, Any]]:
+    """Make attributes of the observations that were not consolidated yet.
 
-    Each entity's observations of one audience go by themselves (P9), oldest first; with a model in
-    one call, without one by plain patterns. Attributes and marks are one transaction, so that a
-    pass may end anywhere and the next goes on from there.
-
-    Args:
-        script: the assistant.
-        character: its character, with ``ai_profiles``.
+    Observations of one entity with one audience go together (P9), oldest first: in one model call,
+    or by patterns if there is no model. Attributes and marks are one transaction, so that a pass
+    may end anywhere and the next one continues there.
 
     Fires with ``success``, ``entities``, ``observations``, ``attributes`` (new values), ``calls``,
-    ``refused`` (lines of the model's that did not count), ``left`` (observations for the next
-    pass), and ``error`` where a model failed; or with ``skipped`` True and ``reason``. Fails with
+    ``refused`` (lines of replies that did not count), ``left`` (observations for the next pass),
+    and ``error`` if a provider failed; or with ``skipped`` True and ``reason``. Fails with
     TurnAborted and StoreUnavailable.
     """
-    profiles, put = getattr(character, "ai_profiles", None), script.services.slices.put
+    profiles: EntityProfiles | None = getattr(character, "ai_profiles", None)
     if profiles is None:
-        return {"skipped": True, "reason": "no profiles"}
-    yield profiles.load(put)
-    asks = has_model(script)
+        return skip("no profiles")
+    yield profiles.load(script.services.slices.put)
+    by_model = has_model(script)
     new = profiles.new_observations(READ_A_PASS)
-    groups = group_observations(new, AT_ONCE)[: CALLS_A_PASS if asks else None]
+    groups = group_observations(new, AT_ONCE)[: CALLS_A_PASS if by_model else None]
     if not groups:
-        return {"skipped": True, "reason": "no new observations"}
-    tally, error = Tally(), ""
-    for group in groups:
-        yield pause(put)
-        try:
-            yield consolidate_group(script, profiles, group, tally, asks=asks)
-        except ProviderError as failure:
-            log.warn("{name}: {error}", name=script.character_name, error=failure)
-            error = str(failure)
-            break
-    return {
-        "success": not error,
-        "entities": len({group.entity for group in groups}),
-        "observations": tally.observations,
-        "attributes": tally.attributes,
-        "calls": tally.calls,
-        "refused": tally.refused,
-        "left": profiles.count_new(),
-        **({"error": error} if error else {}),
-    }
+        return skip("no new observations")
+    work = partial(consolidate_group, script, profiles)
+    asked: Asked[Counter[str]] = yield ask_each(script, groups, work)
+    total = sum(asked.results, Counter[str]())
+    return asked.report(
+        entities=len({group.entity for group in groups}),
+        **{name: total[name] for name in FIGURES},
+        calls=asked.calls if by_model else 0,
+        left=profiles.count_new(),
+    )
 
 
 @inlineCallbacks
 def consolidate_group(
-    script: Any, profiles: Any, group: Group, tally: Tally, *, asks: bool
-) -> Generator[Deferred[Any], Any, None]:
-    """One group, from its observations to stored attributes. Fires when it is stored; fails with
-    `ProviderError`, and then nothing of it has changed."""
+    script: Script, profiles: EntityProfiles, group: Group
+) -> Steps[Counter[str]]:
+    """Turn one group of observations into stored attributes. Fires with the `FIGURES`.
+
+    Fails with `ProviderError`, and then nothing of the group has changed.
+    """
+    by_model = has_model(script)
     observations = [item for item in map(profiles.get, group.ids) if item]
     entity = script.services.world.name_of(script.character, group.entity)
     made = Synthesis()
-    if asks:
-        tally.calls += 1
+    if by_model:
         made = yield ask_for_attributes(script, profiles, group, observations, entity)
-        tally.refused += made.refused
-    inferred = bool(made.findings)
-    if not asks or (made.refused and not made.findings):
+    refused, inferred = made.refused, bool(made.findings)
+    if not by_model or (refused and not inferred):
         found = synthesise_plainly(observations, [entity])
         made = Synthesis(found.findings, made.sentiment)
+    work = partial(store_attributes, script, profiles, group, made, inferred=inferred)
+    attributes: int = yield persist(script.services.clock, work)
+    return Counter(observations=len(observations), attributes=attributes, refused=refused)
 
-    def write() -> int:
-        try:
-            new: int = profiles.consolidate(
-                group.ids, made.findings, inferred=inferred, sentiment=made.sentiment
-            )
-        except BadRecord as error:
-            log.warn("{name}: {error}", name=script.character_name, error=error)
-            return int(profiles.consolidate(group.ids, ()))
-        return new
 
-    tally.attributes += yield persist(script.services.clock, write)
-    tally.observations += len(observations)
+def store_attributes(
+    script: Script, profiles: EntityProfiles, group: Group, made: Synthesis, *, inferred: bool
+) -> int:
+    """Store attributes and mark their observations; return how many values are new.
+
+    Attributes that cannot be stored are logged and dropped.
+    """
+    try:
+        return profiles.consolidate(
+            group.ids, made.findings, inferred=inferred, sentiment=made.sentiment
+        )
+    except BadRecord as error:
+        message = "{name}: attributes of {entity} dropped: {error}"
+        log.warn(message, name=script.character_name, entity=group.entity, error=error)
+        return profiles.consolidate(group.ids, ())
 
 
 @inlineCallbacks
 def ask_for_attributes(
-    script: Any, profiles: Any, group: Group, observations: list[Any], entity: str
-) -> Generator[Deferred[Any], Any, Synthesis]:
-    """Ask a model. It is shown what those who may know of these observations may know, and no
-    more; how somebody feels is asked of what everybody saw alone, since it shows to all. Fires
-    with what counts of the answer; fails with `ProviderError`."""
+    script: Script,
+    profiles: EntityProfiles,
+    group: Group,
+    observations: Sequence[Record],
+    entity: str,
+) -> Steps[Synthesis]:
+    """Ask a model for attributes. Fires with what counts of the reply.
+
+    The model sees only what the group's audience may know. It is asked for a sentiment only about
+    public observations, since everybody can see the sentiment. Fails with `ProviderError`.
+    """
     known = profiles.attributes(group.entity, group.audience)
     public = group.audience is None
     name = script.character_name

@@ -64,6 +64,10 @@ class OpenEvents:
     waiting: tuple[InboxEvent, ...] = ()
     doubtful: tuple[InboxEvent, ...] = ()
 
+    def __bool__(self) -> bool:
+        """Return True if anybody waits for an answer."""
+        return bool(self.waiting or self.doubtful)
+
 
 class Conversation(Protocol):
     """One assistant's append-only log, with the part that a model may see."""

@@ -1,17 +1,19 @@
-"""Asleep: what an assistant does with what it has been through. This file is the order of it."""
+"""A sleep pass: the steps in which an assistant sorts its memories, in their order."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
+from twisted.internet.defer import inlineCallbacks, maybeDeferred
 from twisted.logger import Logger
 
 from evennia_ai.errors import TurnAborted
 from evennia_ai.memory.entity_context import run_entity_consolidation_batch
 from evennia_ai.memory.working_memory import clear_stale_conversations
-from evennia_ai.scheduling import pause
+from evennia_ai.ports import Character, Script
+from evennia_ai.scheduling import Steps, pause
 from evennia_ai.sleep.compaction.compact import compact_conversation_history
 from evennia_ai.sleep.consolidation import (
     consolidate_memories_to_semantic,
@@ -27,77 +29,114 @@ from evennia_ai.sleep.sharing import share_memories
 
 log = Logger()
 
-Step = Callable[[Any, Any], Any]
-WOKEN: Mapping[str, Any] = {"skipped": True, "reason": "woken"}
-BROKEN_OFF: Mapping[str, Any] = {"skipped": True, "reason": "broken off in the middle of it"}
+WOKEN = {"skipped": True, "reason": "woken"}
+BROKEN_OFF = {"skipped": True, "reason": "broken off in the middle of it"}
 
 
-STEPS: tuple[tuple[str, Step], ...] = (
-    ("memory_links", consolidate_memories_to_semantic),
-    ("entity_consolidation", run_entity_consolidation_batch),
-    ("orphaned_links", prune_orphaned_memory_links),
-    ("episodic_prune", prune_low_importance_entries),
-    ("stale_conversations", clear_stale_conversations),
-    ("pre_compaction_extraction", run_pre_compaction_extraction),
-    ("context_compaction", compact_conversation_history),
+@dataclass(frozen=True)
+class SleepStep:
+    """One step of a sleep pass.
+
+    Attributes:
+        name: its key in the results.
+        run: called with script and character; returns a result dict, or a Deferred of one.
+        title: its name in reports.
+        sentence: a format for its figures in reports; empty lists them.
+        in_tick: False for a step that only a whole pass runs.
+    """
+
+    name: str
+    run: Callable[[Any, Any], Any]
+    title: str
+    sentence: str = ""
+    in_tick: bool = True
+
+
+STEPS = (
+    SleepStep("memory_links", consolidate_memories_to_semantic, "Journal into long-term memory"),
+    SleepStep("entity_consolidation", run_entity_consolidation_batch, "What it knows of others"),
+    SleepStep("orphaned_links", prune_orphaned_memory_links, "Links that lead nowhere"),
+    SleepStep("episodic_prune", prune_low_importance_entries, "Old memories let go"),
+    SleepStep(
+        "stale_conversations",
+        clear_stale_conversations,
+        "Talks that came to an end",
+        "{ended} ended, {running} going on",
+    ),
+    SleepStep(
+        "pre_compaction_extraction",
+        run_pre_compaction_extraction,
+        "Facts written down",
+        "{facts_recorded} into the journal (model calls: {iterations})",
+    ),
+    SleepStep(
+        "context_compaction",
+        compact_conversation_history,
+        "Old talk summed up",
+        "{compacted_messages} messages, {original_tokens:,} tokens before and {new_tokens:,} after",
+    ),
+    SleepStep(
+        "reflection",
+        reflect,
+        "What follows from it",
+        "{insights} insights from {thought_over} entries",
+        in_tick=False,
+    ),
+    SleepStep("goals", review_goals, "What it is after", in_tick=False),
+    SleepStep("daily_plan", plan_day, "Its day to come", in_tick=False),
+    SleepStep("shared_memory", share_memories, "What others were told", in_tick=False),
 )
-# What is made of it all, once memories are in order: a pass of sleep ends with these.
-AFTERTHOUGHTS: tuple[tuple[str, Step], ...] = (
-    ("reflection", reflect),
-    ("goals", review_goals),
-    ("daily_plan", plan_day),
-    ("shared_memory", share_memories),
-)
-WHOLE_PASS = (*STEPS, *AFTERTHOUGHTS)
+STEPS_IN_TICK = tuple(step for step in STEPS if step.in_tick)
+STEP_TEXTS = {step.name: (step.title, step.sentence) for step in STEPS}
 
 
 @inlineCallbacks
 def run_sleep_tick(
-    script: Any,
-    character: Any,
-    steps: tuple[tuple[str, Step], ...] = STEPS,
+    script: Script,
+    character: Character,
+    steps: Sequence[SleepStep] = STEPS_IN_TICK,
     time: PassTime | None = None,
-) -> Generator[Deferred[Any], Any, dict[str, dict[str, Any]]]:
-    """One pass of sleep: every step in its order, each by itself, so that one that fails, or that
-    never ends, does not keep the next from being done.
+) -> Steps[dict[str, dict[str, Any]]]:
+    """Run steps of a sleep pass in their order; `STEPS` is a whole pass.
 
-    Each step may be done again without doing anything twice; so ``time`` may break the pass off
-    where somebody waits for it to end, in the middle of a step too, and what was not done is told
-    as skipped. Fires with each step's result by its name; fails with TurnAborted alone, where the
-    server stops or the assistant may not think any more: the next pass makes it good.
+    A step that fails or never ends does not stop the next. Each step may run again without doing
+    anything twice, so ``time`` may break the pass off even within a step; what was not done is
+    reported as skipped. Fires with each step's result by its name; fails with TurnAborted only, if
+    the server stops or the assistant may not think any more.
     """
     time = time or PassTime(script.services.clock)
     results: dict[str, dict[str, Any]] = {}
-    for name, step in steps:
-        yield pause(script.services.slices.put)  # the offline brain makes none of its own
+    for step in steps:
+        yield pause(script.services.slices.put)  # the offline brain makes no pauses of its own
         if not script.may_think():
             raise TurnAborted("asleep, it was stopped")
         if time.is_over:
-            results[name] = dict(WOKEN)
-            continue
-        try:
-            came = yield time.limit(maybeDeferred(step, script, character))
-            results[name] = checked(came)
-        except TurnAborted:
-            raise
-        except StepGivenUp as error:
-            log.warn("{name}: asleep, {step}: {error}", **told(script, name), error=error)
-            results[name] = (
-                dict(BROKEN_OFF) if time.is_over else {"success": False, "error": str(error)}
-            )
-        except Exception as error:  # noqa: BLE001  # a step's own boundary
-            log.failure("{name}: asleep, {step} failed", **told(script, name))
-            results[name] = {"success": False, "error": f"{type(error).__name__}: {error}"}
+            results[step.name] = dict(WOKEN)
+        else:
+            results[step.name] = yield run_step(script, character, step, time)
     return results
 
 
-def told(script: Any, step: str) -> dict[str, Any]:
-    """Who does what, for a line of the log."""
-    return {"name": script.character_name, "step": step}
+@inlineCallbacks
+def run_step(
+    script: Script, character: Character, step: SleepStep, time: PassTime
+) -> Steps[dict[str, Any]]:
+    """Run one step. Fires with its result dict; fails with TurnAborted only."""
+    name = script.character_name
+    try:
+        return checked((yield time.limit(maybeDeferred(step.run, script, character))))
+    except TurnAborted:
+        raise
+    except StepGivenUp as error:
+        log.warn("{name}: sleep step {step} {error}", name=name, step=step.name, error=error)
+        return dict(BROKEN_OFF) if time.is_over else {"success": False, "error": str(error)}
+    except Exception as error:  # noqa: BLE001  # one step's error must not stop the next
+        log.failure("{name}: sleep step {step} failed", name=name, step=step.name)
+        return {"success": False, "error": f"{type(error).__name__}: {error}"}
 
 
 def checked(result: Any) -> dict[str, Any]:
-    """A step's result; raises TypeError where it is no dict, as each promises."""
+    """Return a step's result; raises TypeError if it is no dict."""
     if not isinstance(result, dict):
-        raise TypeError(f"a step must come to a dict, not to {type(result).__name__}")
+        raise TypeError(f"a step must return a dict, not {type(result).__name__}")
     return result

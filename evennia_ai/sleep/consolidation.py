@@ -1,18 +1,18 @@
-"""The journal goes into long-term memory, and the two are kept in step.
+"""Copy the journal into long-term memory, and keep the two in step.
 
-Entries and memories name each other, so that whatever is done again is not done twice: a memory's
-metadata has its entry's id, an entry's links have ``mem0:<id>``.
+Entries and memories link to each other, so that repeated work changes nothing: a memory's metadata
+holds its entry's id, and the entry's links hold ``mem0:<id>``.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import MemoryUnavailable
 from evennia_ai.policy.records.long_term import (
@@ -28,9 +28,11 @@ from evennia_ai.policy.records.long_term import (
     match_memories,
     needs_linking,
 )
-from evennia_ai.scheduling import PIECE, pause, persist, spread
+from evennia_ai.ports import Character, Journal, Script
+from evennia_ai.scheduling import PIECE, Steps, pause, persist, spread
+from evennia_ai.turn.background_step import skip, write_in_pieces
 
-# A pass keeps its assistant asleep: what is more than this waits for the next one.
+# Entries in one pass: the assistant sleeps as long as a pass runs.
 MOST = 400
 
 Report = Callable[[int, int], object]
@@ -38,23 +40,21 @@ Report = Callable[[int, int], object]
 
 @inlineCallbacks
 def consolidate_memories_to_semantic(
-    script: Any, character: Any, most: int | None = MOST, report: Report | None = None
-) -> Generator[Deferred[Any], Any, dict[str, Any]]:
-    """Put what the journal holds and long-term memory does not yet into it.
+    script: Script, character: Character, most: int | None = MOST, report: Report | None = None
+) -> Steps[dict[str, Any]]:
+    """Store the journal entries that long-term memory does not hold yet.
 
     Args:
-        script: the assistant.
-        character: its character.
-        most: how many entries at most; None is all.
-        report: called after each batch with how many were done and how many are left.
+        most: most entries; None stores all.
+        report: called after each batch with how many are done and how many are left.
 
     Fires with ``success`` and how many were ``stored``, ``linked``, ``already_there``, ``failed``
-    and ``left`` for a later pass, with ``error`` where the store is down; with ``skipped`` and
-    ``reason`` where the game does without. Fails with StoreUnavailable and TurnAborted.
+    and ``left`` for a later pass, with ``error`` if the vector store is down; with ``skipped`` and
+    ``reason`` if long-term memory is off. Fails with StoreUnavailable and TurnAborted.
     """
     memory = script.services.semantic
     if memory.is_off:
-        return {"skipped": True, "reason": memory.trouble}
+        return skip(memory.trouble)
     journal = character.journal
     yield journal.load(script.services.slices.put)
     tally, tried, error = Tally(), set[str](), ""
@@ -78,10 +78,12 @@ def consolidate_memories_to_semantic(
 
 @inlineCallbacks
 def link_items(
-    script: Any, character: Any, items: Sequence[MemoryItem], stored: Mapping[str, Stored]
-) -> Generator[Deferred[Any], Any, int]:
-    """Let entries name their memories. What was forgotten or changed while it was stored must not
-    be remembered. Fires with how many entries were linked; fails as its callers do."""
+    script: Script, character: Character, items: Sequence[MemoryItem], stored: Mapping[str, Stored]
+) -> Steps[int]:
+    """Link entries to their memories, and delete memories of entries that changed meanwhile.
+
+    Fires with how many entries were linked; fails as its callers do.
+    """
     work = partial(write_links, character.journal, items, stored)
     count, stray = yield persist(script.services.clock, work)
     if stray:
@@ -90,10 +92,12 @@ def link_items(
 
 
 def write_links(
-    journal: Any, items: Sequence[MemoryItem], stored: Mapping[str, Stored]
+    journal: Journal, items: Sequence[MemoryItem], stored: Mapping[str, Stored]
 ) -> tuple[int, list[str]]:
-    """Name memories in the entries as they are now, in one transaction; returns how many, and the
-    ids of memories whose entry is gone or says something else by now."""
+    """Link entries to their memories in one transaction.
+
+    Returns how many were linked, and the ids of memories whose entry is gone or changed meanwhile.
+    """
     changes: dict[str, dict[str, Any]] = {}
     stray: list[str] = []
     for item in items:
@@ -109,23 +113,21 @@ def write_links(
 
 
 @inlineCallbacks
-def prune_orphaned_memory_links(
-    script: Any, character: Any
-) -> Generator[Deferred[Any], Any, dict[str, Any]]:
-    """Bring journal and long-term memory back in step.
+def prune_orphaned_memory_links(script: Script, character: Character) -> Steps[dict[str, Any]]:
+    """Repair the links between journal and long-term memory.
 
-    Memories whose entry is gone, says something else, or has another memory are deleted. Entries
-    whose memory is gone name none any more, and are consolidated anew at once. An entry is never
-    deleted. A store that is down is not an empty one: then nothing is done.
+    A memory is deleted if its entry is gone, changed, or linked to another memory. An entry whose
+    memory is gone loses its link and is stored again at once. An entry is never deleted. If the
+    vector store is down, nothing is done.
 
-    Fires with ``success`` and how many memories were ``deleted``, how many links ``reset`` and
-    ``relinked``, with what became of the entries that were reset as ``consolidated_anew``; with
-    ``error`` where the store is down; with ``skipped`` and ``reason`` where the game does without.
+    Fires with ``success`` and how many memories were ``deleted``, how many links were ``reset`` and
+    ``relinked``, and the result for the entries stored again as ``consolidated_anew``; with
+    ``error`` if the store is down; with ``skipped`` and ``reason`` if long-term memory is off.
     Fails with StoreUnavailable and TurnAborted.
     """
     memory = script.services.semantic
     if memory.is_off:
-        return {"skipped": True, "reason": memory.trouble}
+        return skip(memory.trouble)
     try:
         result = yield compare(script, character)
     except MemoryUnavailable as unavailable:
@@ -136,8 +138,12 @@ def prune_orphaned_memory_links(
 
 
 @inlineCallbacks
-def compare(script: Any, character: Any) -> Generator[Deferred[Any], Any, dict[str, Any]]:
-    """Do the work of `prune_orphaned_memory_links`; fails with MemoryUnavailable, too."""
+def compare(script: Script, character: Character) -> Steps[dict[str, Any]]:
+    """Compare the journal with long-term memory, and repair the links.
+
+    Fires with ``deleted``, ``reset`` and ``relinked``; fails as its caller does and with
+    MemoryUnavailable.
+    """
     memory, journal, services = script.services.semantic, character.journal, script.services
     agent, by_entry = agent_of(character.id), defaultdict[str, list[MemoryRow]](list)
     for row in (yield memory.rows(agent)):
@@ -154,10 +160,7 @@ def compare(script: Any, character: Any) -> Generator[Deferred[Any], Any, dict[s
     judged = yield spread(services.slices.put, journal.ids(), judge)
     found = [one for one in judged if one]
     wrong = [(entry_id, match.keep) for entry_id, match, differs in found if differs]
-    for start in range(0, len(wrong), PIECE):
-        work = partial(write_matches, journal, wrong[start : start + PIECE])
-        yield persist(services.clock, work)
-        yield pause(services.slices.put)
+    yield write_in_pieces(script, wrong, PIECE, partial(write_matches, journal))
     going = [memory_id for _, match, _ in found for memory_id in match.superfluous]
     gone = by_entry.keys() - set(journal.ids())
     going += [row.id for entry_id in sorted(gone) for row in by_entry[entry_id]]
@@ -167,38 +170,31 @@ def compare(script: Any, character: Any) -> Generator[Deferred[Any], Any, dict[s
     return {"deleted": len(going), "reset": len(wrong) - kept, "relinked": kept}
 
 
-def write_matches(journal: Any, matches: Sequence[tuple[str, str]]) -> None:
-    """Let entries, as they are now, name the memories that were found for them, in one
-    transaction."""
+def write_matches(journal: Journal, matches: Sequence[tuple[str, str]]) -> None:
+    """Link entries to the memories found for them, in one transaction."""
     fresh = ((journal.get(entry_id), keep) for entry_id, keep in matches)
     journal.update_all({entry["id"]: linked(entry, keep) for entry, keep in fresh if entry})
 
 
 @inlineCallbacks
-def rebuild(
-    script: Any, report: Report | None = None
-) -> Generator[Deferred[Any], Any, dict[str, Any]]:
-    """Make a character's long-term memory anew from its journal.
+def rebuild(script: Script, report: Report | None = None) -> Steps[dict[str, Any]]:
+    """Rebuild a character's long-term memory from its journal.
 
     Args:
-        script: its assistant.
-        report: called now and then with how many entries are done and how many are left.
+        report: called after each batch with how many entries are done and how many are left.
 
     Fires as `consolidate_memories_to_semantic` does; fails with StoreUnavailable and TurnAborted.
     """
     memory, character, services = script.services.semantic, script.character, script.services
     if memory.is_off:
-        return {"skipped": True, "reason": memory.trouble}
+        return skip(memory.trouble)
     try:
         yield memory.delete_all(agent_of(character.id))
     except MemoryUnavailable as unavailable:
         return {"success": False, "error": str(unavailable)}
     journal = character.journal
     yield journal.load(services.slices.put)
-    ids = journal.ids()
-    for start in range(0, len(ids), PIECE):
-        unlinked = [(entry_id, "") for entry_id in ids[start : start + PIECE]]
-        yield persist(services.clock, partial(write_matches, journal, unlinked))
-        yield pause(services.slices.put)
+    unlinked = [(entry_id, "") for entry_id in journal.ids()]
+    yield write_in_pieces(script, unlinked, PIECE, partial(write_matches, journal))
     result: dict[str, Any] = yield consolidate_memories_to_semantic(script, character, None, report)
     return result

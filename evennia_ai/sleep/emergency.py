@@ -1,19 +1,22 @@
-"""Room before anything else: what is done where the context is nearly full.
+"""Free the context window before anything else when it is nearly full.
 
-Whoever waits for an answer waits for one summary and no longer. Only where nobody does, the
-assistant first writes down what it will need of what goes.
+A player who waits for an answer waits for one summary at most. Only if nobody waits does the
+assistant first journal what it will need of the evicted messages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable, TurnAborted
-from evennia_ai.sleep.compaction.compact import compact_if_urgent, is_urgent
+from evennia_ai.policy.compaction.decision import ContextUse
+from evennia_ai.ports import Script
+from evennia_ai.scheduling import Steps
+from evennia_ai.sleep.compaction.compact import compact
+from evennia_ai.sleep.compaction.request import EMERGENCY, OVERFLOW, CompactionRequest
 from evennia_ai.sleep.extraction import ExtractionLimits, extract_facts
 from evennia_ai.turn.context_use import measure_context
 
@@ -25,56 +28,64 @@ TOO_FULL = "the talk does not fit the window any more"
 
 
 @inlineCallbacks
-def compact_in_emergency(script: Any) -> Generator[Deferred[Any], Any, dict[str, Any] | None]:
-    """Compact where the context is filled to ``compact_emergency_threshold``; where it is not, this
-    costs 30 µs (measured). Asked at the start of every tick and between its turns.
+def compact_in_emergency(
+    script: Script,
+) -> Steps[dict[str, Any] | None]:
+    """Compact if the context window is filled to ``compact_emergency_threshold``.
 
-    Fires with the compaction's result, None where there was room; fails with TurnAborted and
-    StoreUnavailable.
+    Called at the start of every tick and between its turns. Fires with the compaction's result,
+    None below the threshold; fails with TurnAborted and StoreUnavailable.
     """
-    if not is_urgent(script):
+    use = measure_context(script)
+    if not use.is_urgent:
         return None
-    yield extract_before_emergency(script)
-    result: dict[str, Any] = yield compact_if_urgent(script)
+    yield extract_before_emergency(script, use)
+    result: dict[str, Any] = yield compact(script, CompactionRequest(EMERGENCY))
     return result
 
 
 @inlineCallbacks
-def extract_before_emergency(script: Any) -> Generator[Deferred[Any], Any, dict[str, Any]]:
-    """Journal facts of what an emergency takes out of view: in `MOST_ITERATIONS` model calls for
-    each audience at most, within the time of one turn, and only for as long as nobody waits.
+def compact_on_overflow(script: Script) -> Steps[bool]:
+    """Compact after a provider refused a request as too long, without asking a model.
 
-    Fires with a result as `run_pre_compaction_extraction` does; a loop that breaks keeps no room
-    from being made.
+    Fires with True if the context window was relieved; fails with TurnAborted and StoreUnavailable.
     """
-    reason = reason_to_skip(script)
+    result: dict[str, Any] = yield compact(script, CompactionRequest(OVERFLOW, force=True))
+    return bool(result.get("success"))
+
+
+@inlineCallbacks
+def extract_before_emergency(script: Script, use: ContextUse) -> Steps[dict[str, Any]]:
+    """Journal facts of what an emergency compaction evicts.
+
+    Takes at most `MOST_ITERATIONS` model calls for each audience and the time of one turn, and ends
+    as soon as somebody waits. Fires with a result as `run_pre_compaction_extraction` does. An error
+    does not stop the compaction; fails with TurnAborted and StoreUnavailable only.
+    """
+    reason = reason_to_skip(script, use)
     if reason:
         log.info("{name}: nothing journalled: {reason}", name=script.character_name, reason=reason)
         return {"skipped": True, "reason": reason}
     limits = ExtractionLimits(
         iterations=min(MOST_ITERATIONS, script.config.pre_compact_max_iterations),
         end_at=script.services.clock.seconds() + script.config.turn_deadline,
-        is_interrupted=lambda: somebody_waits(script),
+        is_interrupted=lambda: bool(script.inbox.open_events()),
     )
     try:
-        result: dict[str, Any] = yield extract_facts(script, limits)
+        result: dict[str, Any] = yield extract_facts(script, limits, use)
     except (TurnAborted, StoreUnavailable):
         raise
-    except Exception as error:  # noqa: BLE001  # an overfull context must not stay so for this
-        log.failure("{name}: extraction failed", name=script.character_name)
+    except Exception as error:  # noqa: BLE001  # the compaction must go on whatever fails here
+        log.failure("{name}: extraction failed; compacting", name=script.character_name)
         return {"success": False, "error": f"{type(error).__name__}: {error}"}
     return result
 
 
-def reason_to_skip(script: Any) -> str:
-    """Why there is no extraction before an emergency compaction; empty where there may be one. It
-    must see all of the talk, or it would write down half of a matter."""
-    if somebody_waits(script):
+def reason_to_skip(script: Script, use: ContextUse) -> str:
+    """Return why not to extract facts now, empty if nothing speaks against it.
+
+    The model must see the whole conversation, or it would journal half of a matter.
+    """
+    if script.inbox.open_events():
         return SOMEBODY_WAITS
-    return TOO_FULL if measure_context(script).ratio > 1 else ""
-
-
-def somebody_waits(script: Any) -> bool:
-    """True where there are words without an answer."""
-    open_events = script.inbox.open_events()
-    return bool(open_events.waiting or open_events.doubtful)
+    return TOO_FULL if use.ratio > 1 else ""

@@ -1,4 +1,4 @@
-"""How long a pass of sleep may last: no step for ever, and not long where somebody waits."""
+"""Limit how long a sleep pass lasts: each step, and the whole pass if somebody waits."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Any
 from twisted.internet.defer import Deferred
 
 from evennia_ai.errors import AssistantError
+from evennia_ai.ports import Clock
 
-# More than a step needs that asks a slow model once for each of many listeners.
+# More than a step needs to ask a slow model once for each of many listeners.
 STEP_TIME_S = 600.0
 
 
 class StepGivenUp(AssistantError):
-    """A step of sleep was given up before its end. The text says why."""
+    """A sleep step was given up before its end. The text says why."""
 
 
 class PassTime:
-    """The time of one pass, counted by an injected clock.
+    """The time of one sleep pass.
 
-    ``is_over`` turns True where the pass is broken off because somebody waits: what is left of it
-    is for another time.
+    ``is_over`` turns True if the pass is broken off because somebody waits.
     """
 
-    def __init__(self, clock: Any, step_time_s: float = STEP_TIME_S) -> None:
+    def __init__(self, clock: Clock, step_time_s: float = STEP_TIME_S) -> None:
         self.clock = clock
         self.step_time_s = step_time_s
         self.is_over = False
@@ -32,23 +32,22 @@ class PassTime:
         self._give_up: Callable[[str], None] | None = None
 
     def end_within(self, seconds: float) -> None:
-        """Somebody waits: break the pass off after so many seconds, if it lasts that long. Of
-        several who wait the first one counts."""
+        """Break the pass off after some seconds at the latest. The earliest request counts."""
         if self._end is None or not self._end.active():
             self._end = self.clock.callLater(seconds, self._break_off)
         elif self._end.getTime() > self.clock.seconds() + seconds:
             self._end.reset(seconds)
 
     def close(self) -> None:
-        """The pass has ended: nothing is to be broken off any more."""
+        """End the pass: nothing can be broken off any more."""
         if self._end is not None and self._end.active():
             self._end.cancel()
 
     def limit(self, running: Deferred[Any]) -> Deferred[Any]:
-        """What a step comes to, if it comes to anything in time.
+        """Wait for a step, but not longer than its time.
 
-        A step that takes no notice of being cancelled is left behind; what it brings later is
-        dropped. Fires and fails as the step does; fails with `StepGivenUp`.
+        A step that ignores its cancellation is abandoned; its late result is dropped. Fires and
+        fails as the step does; fails with `StepGivenUp`.
         """
         came: Deferred[Any] = Deferred()
 

@@ -1,75 +1,78 @@
-"""Asleep, a character plans its day, so that it is at something when somebody comes near."""
+"""Plan the character's next day, so that it is occupied when a player comes near."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
-from twisted.logger import Logger
+from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai.errors import ProviderError
 from evennia_ai.policy.audience import speakers_in
 from evennia_ai.policy.records.day_plan import (
     MOST_GOALS,
+    Planned,
     places_near,
     plan_plainly,
     plan_request,
     read_plan,
 )
 from evennia_ai.policy.records.goal_tree import by_weight
-from evennia_ai.scheduling import persist
+from evennia_ai.ports import Character, Script
+from evennia_ai.scheduling import Steps, persist
 from evennia_ai.turn.background_call import ask_in_background, has_model
+from evennia_ai.turn.background_step import Asked, ask_each, skip
 from evennia_ai.turn.prompt_contexts import CONTEXT_PLAN_DAY
-
-log = Logger()
 
 REPLY_TOKENS = 400
 
 
 @inlineCallbacks
-def plan_day(script: Any, character: Any) -> Generator[Deferred[Any], Any, dict[str, Any]]:
-    """Plan the day to come, once a day, in the place of the plan before.
+def plan_day(script: Script, character: Character) -> Steps[dict[str, Any]]:
+    """Plan the coming day, once a day; the new plan replaces the old one.
 
-    It is made of the persona, of the places next to this one and of goals that everybody may know
-    (P9). A model is asked once; where its answer is of no use, and without one, the day is that of
-    the trade the persona names, if any.
+    The plan is made of the persona, the neighbouring places and the public goals (P9). A model is
+    asked once. Without a model, or if its reply is of no use, the plan is that of the trade which
+    the persona names, if any.
 
-    Args:
-        script: the assistant.
-        character: its character, with ``ai_plan`` and ``ai_goals``.
-
-    Fires with ``success``, ``parts`` (of the day), ``calls``, and ``error`` where a model failed;
+    Fires with ``success``, ``parts`` (of the day), ``calls``, and ``error`` if a provider failed;
     or with ``skipped`` True and ``reason``. Fails with TurnAborted and StoreUnavailable.
     """
     if not script.config.daily_plan:
-        return {"skipped": True, "reason": "no plans wanted"}
+        return skip("no plans wanted")
     services, plan = script.services, character.ai_plan
     yield plan.load(services.slices.put)
     yield character.ai_goals.load(services.slices.put)
     if not plan.is_stale:
-        return {"skipped": True, "reason": "its day is planned, or cannot be"}
+        return skip("its day is planned, or cannot be")
     goals = by_weight(character.ai_goals.open())[:MOST_GOALS]
     told = [goal["content"] for goal in goals]
-    calls, planned = 0, plan_plainly(script.persona, told)
-    if has_model(script):
-        calls = 1
-        context, name = CONTEXT_PLAN_DAY, script.character_name
-        places = places_near(services.world.situation(character).exits)
-        wire = plan_request(context.prompt, name, script.persona, told, places)
-        try:
-            reply: str = yield ask_in_background(script, context.name, wire, REPLY_TOKENS)
-        except ProviderError as error:
-            log.warn("{name}: no plan: {error}", name=name, error=error)
-            return {"success": False, "parts": 0, "calls": calls, "error": str(error)}
-        planned = read_plan(reply, places) or planned
+    requests = [told] if has_model(script) else []
+    asked: Asked[Sequence[Planned]] = yield ask_each(
+        script, requests, partial(ask_for_plan, script)
+    )
+    if asked.error:
+        return asked.report(parts=0, calls=asked.calls)
+    planned = next(filter(None, asked.results), ()) or plan_plainly(script.persona, told)
     if not planned:
         plan.give_up()
-        return {"skipped": True, "reason": "nothing is known of its days", "calls": calls}
-    # Somebody may have been forgotten while the model thought.
+        return skip("nothing is known of its days", calls=asked.calls)
+    # A player may have been forgotten while the model was asked.
     if any(character.ai_goals.get(goal["id"]) is None for goal in goals):
-        return {"skipped": True, "reason": "its goals have changed meanwhile", "calls": calls}
+        return skip("its goals have changed meanwhile", calls=asked.calls)
     store = partial(plan.replace, planned, sorted(speakers_in(goals)))
     parts: int = yield persist(services.clock, store)
-    return {"success": True, "parts": parts, "calls": calls}
+    return asked.report(parts=parts, calls=asked.calls)
+
+
+@inlineCallbacks
+def ask_for_plan(script: Script, goals: Sequence[str]) -> Steps[Sequence[Planned]]:
+    """Ask a model for a plan. Fires with its parts, none if the reply is of no use.
+
+    Fails with `ProviderError`.
+    """
+    context, name = CONTEXT_PLAN_DAY, script.character_name
+    places = places_near(script.services.world.situation(script.character).exits)
+    wire = plan_request(context.prompt, name, script.persona, goals, places)
+    reply: str = yield ask_in_background(script, context.name, wire, REPLY_TOKENS)
+    return read_plan(reply, places)

@@ -1,14 +1,13 @@
-"""Asleep, what hardly matters and was not looked up for long goes out of the journal, into an
-archive from which it can be brought back."""
+"""Move faded journal entries into an archive, from which they can be brought back."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.policy.records.forgetting import (
     Fading,
@@ -17,9 +16,10 @@ from evennia_ai.policy.records.forgetting import (
     retention_of,
     select_to_forget,
 )
-from evennia_ai.policy.records.provenance import Record
-from evennia_ai.scheduling import pause, persist, spread
+from evennia_ai.ports import Character, Journal, JournalArchive, Script
+from evennia_ai.scheduling import Steps, pause, spread
 from evennia_ai.sleep.importance import score_new_entries
+from evennia_ai.turn.background_step import skip, write_in_pieces
 
 AT_ONCE = 8  # entries in one write
 MOST_A_PASS = 500
@@ -27,8 +27,13 @@ MOST_A_PASS = 500
 
 @dataclass(frozen=True)
 class Look:
-    """What one look at an entry tells: its id, how much is left of it where it faded, else None,
-    and the ids of what it was made of, where these must stay."""
+    """What one look at an entry finds.
+
+    Attributes:
+        id: the entry's.
+        left: its retention if it faded, else None.
+        cites: ids of the entries it was made of, if these must stay.
+    """
 
     id: str
     left: float | None
@@ -36,48 +41,42 @@ class Look:
 
 
 @inlineCallbacks
-def prune_low_importance_entries(
-    script: Any, character: Any
-) -> Generator[Deferred[Any], Any, dict[str, Any]]:
-    """Put faded journal entries away.
+def prune_low_importance_entries(script: Script, character: Character) -> Steps[dict[str, Any]]:
+    """Archive faded journal entries.
 
-    Before that, what was looked up lately is counted, and a model scores what is new, since both
-    decide what fades. What is pinned, written or weighed by a builder or by code, left by a
-    compaction, or the source of something that still holds stays; so does what long-term memory
-    does not have yet, where there is one. See `policy.records.forgetting`.
-
-    Args:
-        script: the assistant.
-        character: its character, with ``journal``.
+    Recent recalls are stored and new entries are scored first, since both decide what fades. An
+    entry stays if it is pinned, written or scored by a builder or by code, written by a compaction,
+    cited by something that still holds, or missing from a long-term memory in use. See
+    `policy.records.forgetting`.
 
     Fires with ``success``, ``pruned``, ``kept`` (entries left), ``scored``, ``recalled`` (entries
-    whose count of recalls grew) and ``expired`` (gone from the archive for good), or with
-    ``skipped`` True and ``reason`` where there was nothing of any of it to do. Fails with
-    TurnAborted and StoreUnavailable.
+    with new recalls) and ``expired`` (deleted from the archive); or with ``skipped`` True and
+    ``reason`` if there was nothing to do. Fails with TurnAborted and StoreUnavailable.
     """
-    journal: Any = getattr(character, "journal", None)
-    archive, put = getattr(journal, "archive", None), script.services.slices.put
-    if archive is None:
-        return {"skipped": True, "reason": "no journal"}
+    journal: Journal | None = getattr(character, "journal", None)
+    archive: JournalArchive | None = getattr(journal, "archive", None)
+    if journal is None or archive is None:
+        return skip("no journal")
+    put = script.services.slices.put
     yield journal.load(put)
     yield archive.load(put)
-    recalled: int = yield store_recalls(script, journal)
+    recalled: int = yield write_in_pieces(
+        script, list(journal.recalls), AT_ONCE, journal.store_recalls
+    )
     scored: int = yield score_new_entries(script, journal)
-    expired: int = yield expire(script, archive)
+    over = archive.over(script.services.now(), script.config.archive_days)[:MOST_A_PASS]
+    yield write_in_pieces(script, over, AT_ONCE, lambda piece: archive.remove(*piece))
     faded: list[str] = yield find_faded(script, character)
-    pruned = 0
-    for piece in pieces(faded):
-        yield pause(put)
-        pruned += yield persist(script.services.clock, partial(put_away, script, journal, piece))
+    pruned: int = yield write_in_pieces(script, faded, AT_ONCE, partial(put_away, script, journal))
     kept = len(journal.ids())
-    done = {"pruned": pruned, "scored": scored, "recalled": recalled, "expired": expired}
+    done = {"pruned": pruned, "scored": scored, "recalled": recalled, "expired": len(over)}
     if not any(done.values()):
-        return {"skipped": True, "reason": reason_for_nothing(script, kept)}
+        return skip(reason_for_nothing(script, kept))
     return {"success": True, **done, "kept": kept}
 
 
-def reason_for_nothing(script: Any, kept: int) -> str:
-    """Why nothing was put away."""
+def reason_for_nothing(script: Script, kept: int) -> str:
+    """Return why nothing was archived."""
     config = script.config
     if not config.prune_enabled:
         return "pruning disabled"
@@ -86,13 +85,8 @@ def reason_for_nothing(script: Any, kept: int) -> str:
     return "nothing faded"
 
 
-def pieces(ids: Sequence[str]) -> list[Sequence[str]]:
-    """Ids, as many as one write takes at a time."""
-    return [ids[start : start + AT_ONCE] for start in range(0, len(ids), AT_ONCE)]
-
-
-def fading_of(script: Any) -> Fading:
-    """When entries of this assistant fade."""
+def fading_of(script: Script) -> Fading:
+    """Return when entries of this assistant fade."""
     config = script.config
     return Fading(
         retention=config.prune_retention,
@@ -103,8 +97,8 @@ def fading_of(script: Any) -> Fading:
 
 
 @inlineCallbacks
-def find_faded(script: Any, character: Any) -> Generator[Deferred[Any], Any, list[str]]:
-    """Fires with the ids of what is to be put away, the most faded first."""
+def find_faded(script: Script, character: Character) -> Steps[list[str]]:
+    """Find the entries to archive. Fires with their ids, the most faded first."""
     journal, put = character.journal, script.services.slices.put
     ids, fading = journal.ids(), fading_of(script)
     if not script.config.prune_enabled or len(ids) <= fading.floor:
@@ -113,13 +107,13 @@ def find_faded(script: Any, character: Any) -> Generator[Deferred[Any], Any, lis
     yield pause(put)
     in_use = character.ai_profiles.live_sources()
     now = script.services.now()
-    waits = waits_for_long_term(script)
+    needs_link = uses_long_term(script)
 
     def look(id: str) -> Look:
-        entry: Record | None = journal.get(id)
+        entry = journal.get(id)
         if entry is None:
             return Look(id, None, ())
-        fades = is_faded(entry, now, fading) and not (waits and not entry["consolidated"])
+        fades = is_faded(entry, now, fading) and (entry["consolidated"] or not needs_link)
         return Look(id, retention_of(entry, now) if fades else None, tuple(cited_by(entry)))
 
     looks: list[Look] = yield spread(put, ids, look)
@@ -128,35 +122,15 @@ def find_faded(script: Any, character: Any) -> Generator[Deferred[Any], Any, lis
     return select_to_forget(faded, in_use | cited, len(ids), fading.floor)[:MOST_A_PASS]
 
 
-def waits_for_long_term(script: Any) -> bool:
-    """True where long-term memory is in use: what it does not have yet must stay."""
+def uses_long_term(script: Script) -> bool:
+    """Return True if the game uses long-term memory."""
     semantic = getattr(script.services, "semantic", None)
     return semantic is not None and not semantic.is_off
 
 
-def put_away(script: Any, journal: Any, ids: Sequence[str]) -> int:
-    """Put some entries away that are still faded now; returns how many."""
+def put_away(script: Script, journal: Journal, ids: Sequence[str]) -> int:
+    """Archive those of some entries that are still faded; return how many."""
     now, fading = script.services.now(), fading_of(script)
     fresh = [entry for entry in map(journal.get, ids) if entry]
     still = [entry["id"] for entry in fresh if is_faded(entry, now, fading)]
-    return int(journal.archive.put_away(journal, *still))
-
-
-@inlineCallbacks
-def store_recalls(script: Any, journal: Any) -> Generator[Deferred[Any], Any, int]:
-    """Write down how often entries were looked up since the last pass. Fires with how many."""
-    stored = 0
-    for piece in pieces(list(journal.recalls)):
-        yield pause(script.services.slices.put)
-        stored += yield persist(script.services.clock, partial(journal.store_recalls, piece))
-    return stored
-
-
-@inlineCallbacks
-def expire(script: Any, archive: Any) -> Generator[Deferred[Any], Any, int]:
-    """Remove from the archive what has been there long enough. Fires with how many."""
-    over = archive.over(script.services.now(), script.config.archive_days)[:MOST_A_PASS]
-    for piece in pieces(over):
-        yield pause(script.services.slices.put)
-        yield persist(script.services.clock, partial(archive.remove, *piece))
-    return len(over)
+    return journal.archive.put_away(journal, *still)

@@ -1,12 +1,12 @@
-"""Asleep, what was learnt at first hand goes to those who share: a faction, a place, everybody."""
+"""Share memories learnt at first hand with a faction, a place, or the world."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.policy.records.provenance import Record, people_in
 from evennia_ai.policy.records.shared_memory import (
@@ -21,53 +21,48 @@ from evennia_ai.policy.records.shared_memory import (
     was_said_openly,
     worth_telling,
 )
-from evennia_ai.scheduling import pause, persist, spread
+from evennia_ai.ports import Character, Script
+from evennia_ai.scheduling import Steps, pause, persist, spread
+from evennia_ai.turn.background_step import skip, write_in_pieces
 
-AT_ONCE = 8  # entries looked into, or told, at a stretch: 5 ms (measured)
+AT_ONCE = 8  # entries checked or told at a stretch: 5 ms (measured)
 
 
 @inlineCallbacks
-def share_memories(script: Any, character: Any) -> Generator[Deferred[Any], Any, dict[str, Any]]:
-    """Tell the scopes of a character what it learnt, and take back what it tells no more.
+def share_memories(script: Script, character: Character) -> Steps[dict[str, Any]]:
+    """Tell a character's scopes what it learnt, and take back what it no longer tells.
 
-    Each entry is told once, to the scopes that the character has then; they keep it when it goes
-    elsewhere. What others may not know is never looked at; see
-    `policy.records.shared_memory.may_be_told`. A character whose discretion is "trusting" mixes
-    what was whispered into what it writes, so it tells nothing new.
+    Each entry is told once, to the scopes that the character has at that time; they keep it when
+    the character moves on. Private entries are never read; see
+    `policy.records.shared_memory.may_be_told`. A character with discretion "trusting" mixes
+    whispered words into its entries, so it tells nothing new.
 
-    Args:
-        script: the assistant.
-        character: its character, with ``journal``.
-
-    Fires with ``success``, ``told`` (entries) and ``taken_back`` (an entry counts for each of its
-    scopes); or with ``skipped`` True and ``reason``. Fails with StoreUnavailable.
+    Fires with ``success``, ``told`` (entries) and ``taken_back`` (an entry counts once for each of
+    its scopes); or with ``skipped`` True and ``reason``. Fails with StoreUnavailable.
     """
-    shared, put = script.services.shared_memory, script.services.slices.put
+    shared = script.services.shared_memory
     chosen = read_scopes(script.config.share_memory)
     told = shared.told_by(script.id)
     if not chosen and not told:
-        return {"skipped": True, "reason": "nothing is shared"}
+        return skip("nothing is shared")
     known = frozenset(one.entry for one in told)
-    standing: list[Record] = yield select_standing(script, character, known)
+    tells_new = bool(chosen) and script.config.discretion == "strict"
+    standing: list[Record] = yield select_standing(script, character, known, tells_new=tells_new)
     gone = select_taken_back(told, frozenset(entry["id"] for entry in standing), chosen)
     scopes = select_scopes(chosen, shared.labels_of(character))
     new = [entry for entry in standing if entry["id"] not in known] if scopes else []
     if not new and not gone:
-        return {"skipped": True, "reason": "nothing new to tell"}
+        return skip("nothing new to tell")
     yield persist(script.services.clock, partial(shared.take_back, gone))
-    count = 0
-    for start in range(0, len(new), AT_ONCE):
-        yield pause(put)
-        write = partial(write_tellings, script, character, new[start : start + AT_ONCE], scopes)
-        count += yield persist(script.services.clock, write)
+    tell = partial(write_tellings, script, character, scopes)
+    count: int = yield write_in_pieces(script, new, AT_ONCE, tell)
     return {"success": True, "told": count, "taken_back": len(gone)}
 
 
 def write_tellings(
-    script: Any, character: Any, entries: Sequence[Record], scopes: Sequence[str]
+    script: Script, character: Character, scopes: Sequence[str], entries: Sequence[Record]
 ) -> int:
-    """Tell some entries, as far as they still say the same, in one transaction; returns how
-    many."""
+    """Tell those entries that have not changed meanwhile, in one transaction; return how many."""
     now, delay_s = script.services.now(), script.config.share_delay
     still = [entry for entry in entries if is_as_told(entry, character.journal.get(entry["id"]))]
     tellings = [
@@ -81,21 +76,24 @@ def write_tellings(
 
 @inlineCallbacks
 def select_standing(
-    script: Any, character: Any, known: frozenset[str]
-) -> Generator[Deferred[Any], Any, list[Record]]:
-    """Fires with the entries that may be told, what matters most first, `MOST_TOLD` at most. What
-    is ``known`` to others already was looked into when they were told."""
+    script: Script, character: Character, known: frozenset[str], *, tells_new: bool
+) -> Steps[list[Record]]:
+    """Select the entries that may be told, the most important first.
+
+    Fires with at most `MOST_TOLD`. Entries in ``known`` were checked when they were told first;
+    without ``tells_new`` no others are selected.
+    """
     journal, put = character.journal, script.services.slices.put
     least: int = script.config.share_importance
     yield journal.load(put)
 
     def look(id: str) -> Record | None:
-        entry: Record | None = journal.get(id)
+        entry = journal.get(id)
         return entry if entry and may_be_told(entry, least) else None
 
     looked: list[Record | None] = yield spread(put, journal.ids(), look)
     found = sorted((entry for entry in looked if entry), key=worth_telling, reverse=True)
-    if script.config.discretion != "strict":
+    if not tells_new:
         found = [entry for entry in found if entry["id"] in known]
     fresh = any(entry["id"] not in known for entry in found[:MOST_TOLD])
     rumours: Rumours = (yield gather_rumours(script)) if fresh else Rumours()
@@ -109,10 +107,9 @@ def select_standing(
 
 
 def select_first_hand(
-    script: Any, entries: Sequence[Record], known: frozenset[str], rumours: Rumours
+    script: Script, entries: Sequence[Record], known: frozenset[str], rumours: Rumours
 ) -> list[Record]:
-    """The entries that others know already, or that were made of what was said openly and are no
-    rumours."""
+    """Return entries that others know already, or that come from public words and are no rumour."""
     seqs = {seq for entry in entries if entry["id"] not in known for seq in entry["source_seqs"]}
     said = script.services.shared_memory.open_among(script.id, seqs)
     return [
@@ -123,10 +120,11 @@ def select_first_hand(
 
 
 @inlineCallbacks
-def gather_rumours(script: Any) -> Generator[Deferred[Any], Any, Rumours]:
-    """Fires with all that others told the character."""
+def gather_rumours(script: Script) -> Steps[Rumours]:
+    """Collect everything that others told the character. Fires with it."""
     rumours, names = Rumours(), dict[str, str]()
-    services, memories = script.services, script.memories
+    services = script.services
+    memories: Any = script.memories  # with ``records``, since the character shares
     yield memories.prepare(services)
 
     def take_in(record: Record) -> None:

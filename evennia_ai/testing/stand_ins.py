@@ -136,7 +136,7 @@ class StandInScript:
 
     def compact_on_overflow(self) -> Deferred[bool]:
         """Compact as an `AssistantScript` does."""
-        from evennia_ai.sleep.compaction.compact import (
+        from evennia_ai.sleep.emergency import (
             compact_on_overflow,  # this module is below the engine
         )
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pydantic import BaseModel, Field
 
 from evennia_ai.errors import ToolError
-from evennia_ai.game.sleep_state import go_to_bed
+from evennia_ai.game.sleep_state import go_to_bed, sleep_state
 from evennia_ai.policy.conversation.react import FINAL
 from evennia_ai.policy.schedule.sleep_schedule import (
     ANYBODY,
@@ -59,7 +59,7 @@ def bedtime_state(context: ToolContext) -> BedtimeState:
     return BedtimeState(
         unanswered=len(script.inbox.open_events().waiting),
         addressed_s=last_addressed_s(script, context),
-        woken_s=seconds_since(script.ndb.woken_at, script.services.clock.seconds()),
+        woken_s=seconds_since(sleep_state(script).woken_at, script.services.clock.seconds()),
         refused=not is_permitted(replace(go_to_sleep, lock=lock), context),
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import KnownLine, speakers_in
-from evennia_ai.policy.compaction.consulted import ENTITY, ENTRY, select_at_hand, split_ref
+from evennia_ai.policy.compaction.consulted import ENTITY, ENTRY, select_restored, split_ref
 from evennia_ai.policy.records.provenance import Record, is_known_to
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
@@ -33,7 +33,7 @@ def read_restored_materials(
     """
     view, discretion = script.conversation.current, script.config.discretion
     lines: list[KnownLine] = []
-    for item in select_at_hand(view.record, view.messages, audience, discretion):
+    for item in select_restored(view.record, view.messages, audience, discretion):
         found = read_material(script, item.ref, audience)
         if found is None:
             continue

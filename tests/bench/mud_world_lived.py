@@ -22,7 +22,7 @@ from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.long_term import MemoryRow
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.retrieval.relevance import score_texts
-from evennia_ai.sleep import WHOLE_PASS, run_sleep_tick
+from evennia_ai.sleep import STEPS, run_sleep_tick
 from evennia_ai.testing.semantic import StandInSemantic
 from evennia_ai.turn.prompt_building import build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
@@ -131,7 +131,7 @@ class Lived:
 
     def sleep(self) -> None:
         """A pass of sleep for everybody."""
-        passes = [run_sleep_tick(mind.assistant, mind, WHOLE_PASS) for mind in self.minds.values()]
+        passes = [run_sleep_tick(mind.assistant, mind, STEPS) for mind in self.minds.values()]
         self.slept += self.wait(gatherResults(passes))
 
     def wait(self, done: Deferred[Any]) -> Any:

@@ -20,9 +20,10 @@ from evennia_ai.policy.conversation.lore import LoreEntry
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import Situation
 from evennia_ai.scheduling import TimeSlices
-from evennia_ai.sleep.compaction.compact import compact, is_due, is_urgent
+from evennia_ai.sleep.compaction.compact import compact
 from evennia_ai.sleep.compaction.request import CompactionRequest
 from evennia_ai.testing.stand_ins import StandInScript
+from evennia_ai.turn.context_use import measure_context
 from evennia_ai.turn.prompt_building import Prompt, build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.bench.figures import Sheet
@@ -189,7 +190,7 @@ def test_planning_and_deciding_take_no_time(sheet: Callable[[str], Sheet]) -> No
     assert isinstance(plan_compaction(messages, limits, stored_tokens), CompactionPlan)
     add_times(paper, "planning 5,000 messages", plans, "ms", 20)
     script.config = AssistantConfig(max_context_tokens=1_000_000)
-    assert not is_due(script)
+    assert not measure_context(script).is_due
     decisions = [once_ms(lambda: many(100, script)) * 10 for _ in range(TIMES)]
     add_times(paper, "deciding that none is needed, twice", decisions, "µs", 50)
     paper.check()
@@ -198,8 +199,8 @@ def test_planning_and_deciding_take_no_time(sheet: Callable[[str], Sheet]) -> No
 def many(times: int, script: StandInScript) -> None:
     """Decide as a tick does, over and over."""
     for _ in range(times):
-        is_urgent(script)
-        is_due(script)
+        assert not measure_context(script).is_urgent
+        assert not measure_context(script).is_due
 
 
 def once_ms(work: Callable[[], object]) -> float:

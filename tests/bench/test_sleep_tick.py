@@ -109,7 +109,7 @@ class TimedSlices(TimeSlices):
 
 
 def test_a_pass_of_sleep(mira: Any, sheet: Callable[[str], Sheet]) -> None:
-    from evennia_ai.sleep import WHOLE_PASS, run_sleep_tick
+    from evennia_ai.sleep import STEPS, run_sleep_tick
     from evennia_ai.store.archive import JournalArchive
     from evennia_ai.store.goal_records import Goals
     from evennia_ai.store.journal import Journal
@@ -127,7 +127,7 @@ def test_a_pass_of_sleep(mira: Any, sheet: Callable[[str], Sheet]) -> None:
     slices = TimedSlices()
     script.services.slices = slices
     fired: list[Any] = []
-    slices.time(lambda: run_sleep_tick(script, mira, WHOLE_PASS).addBoth(fired.append))
+    slices.time(lambda: run_sleep_tick(script, mira, STEPS).addBoth(fired.append))
     slices.run_all()
     while not fired:
         slices.time(lambda: script.services.clock.advance(TIME_S))
@@ -140,7 +140,7 @@ def test_a_pass_of_sleep(mira: Any, sheet: Callable[[str], Sheet]) -> None:
     paper.add("the pass, in all, of the processor's time", sum(slices.busy), "ms")
     paper.add_spread("a stretch", slices.busy, "ms", max_at_most=STRETCH_AT_MOST_MS)
     paper.add("a stretch by the clock, p99", percentile(slices.took, 99), "ms")
-    assert {name for name, _ in WHOLE_PASS} - done == NOTHING_TO_DO, results
+    assert {step.name for step in STEPS} - done == NOTHING_TO_DO, results
     assert results["episodic_prune"]["pruned"] >= 400
     assert results["entity_consolidation"]["left"] == 0
     paper.check()

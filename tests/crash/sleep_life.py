@@ -28,7 +28,8 @@ from evennia_ai.policy.records.long_term import (
     memory_of,
 )
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.sleep import WHOLE_PASS, run_sleep_tick
+from evennia_ai.sleep import STEPS as ALL_STEPS
+from evennia_ai.sleep import run_sleep_tick
 from evennia_ai.store.archive import JournalArchive
 from evennia_ai.store.goal_records import Goals
 from evennia_ai.store.journal import Journal
@@ -39,9 +40,7 @@ from tests.crash.child_life import Body, Chronicle, Executioner
 from tests.crash.fast_points import AFTER, BEFORE, Kill
 
 SLEEPER = "#900"
-STEPS = tuple(
-    (name, step) for name, step in WHOLE_PASS if name not in ("daily_plan", "shared_memory")
-)
+STEPS = tuple(step for step in ALL_STEPS if step.name not in ("daily_plan", "shared_memory"))
 CONFIG = AssistantConfig(prune_floor=5, reflection_threshold=30)
 NOTES, FADED, NOTICED = 6, 3, 3
 LONG_AGO = timedelta(days=400)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evennia_ai.game.sleep_state import Bedtime, cause_of_sleep, is_asleep
+from evennia_ai.game.sleep_state import Bedtime, cause_of_sleep, is_asleep, sleep_state
 from evennia_ai.policy.schedule.sleep_schedule import WISH
 from evennia_ai.testing.scripted import call
 from evennia_ai.testing.tools import try_tool
@@ -83,12 +83,12 @@ def test_while_somebody_else_talks_with_it_it_stays_awake(game, ann, bob, mira):
 
 
 def test_who_speaks_before_its_eyes_are_shut_keeps_it_awake(game, ann, mira):
-    mira.assistant.ndb.bedtime = Bedtime(WISH, game.clock.seconds() - 1)
+    sleep_state(mira.assistant).bedtime = Bedtime(WISH, game.clock.seconds() - 1)
     game.model.add(call("say", text="Yes?"))
     ann.do("say Mira, wait!")
     game.run(1)
     assert not is_asleep(mira.assistant)
-    assert mira.assistant.ndb.bedtime is None
+    assert sleep_state(mira.assistant).bedtime is None
 
 
 def test_who_has_just_woken_is_not_tired(game, admin, ann, mira):

@@ -3,13 +3,14 @@
 import pytest
 from django.db import OperationalError, transaction
 
+from evennia_ai.game.sleep_state import sleep_state
 from evennia_ai.models import ModelCall, SleepPass
-from evennia_ai.sleep import WHOLE_PASS
+from evennia_ai.sleep import STEPS
 from evennia_ai.store.erase import erase_chunk
 from evennia_ai.store.forget import forget_chunk
 from evennia_ai.store.sleep_passes import begin_pass, end_pass
 from evennia_ai.testing.scripted import call
-from tests.game.test_rest import fill
+from tests.game.test_sleep_timer import fill
 
 GOOD = {"success": True, "stored": 2}
 
@@ -35,7 +36,7 @@ def store_pass(script, results=None, outcome="done"):
 def test_a_pass_is_kept_with_what_each_step_did_and_what_it_cost(slept):
     row = SleepPass.objects.get()
     assert (row.reason, row.outcome, row.errors) == ("order", "done", {})
-    assert list(row.results) == [name for name, _ in WHOLE_PASS]
+    assert list(row.results) == [step.name for step in STEPS]
     assert row.results["context_compaction"]["success"]
     assert row.cost["calls"] == ModelCall.objects.count() == 2
 
@@ -60,7 +61,7 @@ def test_admins_read_pass_by_pass_what_it_did(slept, admin):
 
 def test_one_pass_is_told_step_by_step(slept, admin):
     told = admin.told(f"aihistory/sleep Mira = {SleepPass.objects.get().id}")
-    assert len(told.splitlines()) == len(WHOLE_PASS) + 2
+    assert len(told.splitlines()) == len(STEPS) + 2
     assert "Facts written down: 0 into the journal (model calls: 1)" in told
     assert "Cost: 2 model calls," in told
 
@@ -78,7 +79,7 @@ def test_a_pass_that_a_crash_cut_off_is_told_as_interrupted(mira, admin):
     number = store_pass(mira.assistant)
     assert "interrupted by the server's stop" in admin.told("aihistory/sleep Mira")
     assert "interrupted" in admin.told(f"aihistory/sleep Mira = {number}")
-    mira.assistant.ndb.pass_id = number
+    sleep_state(mira.assistant).pass_id = number
     assert "in progress" in admin.told("aihistory/sleep Mira")
 
 
@@ -128,7 +129,7 @@ def test_a_database_that_is_full_puts_a_pass_off(game, admin, mira, monkeypatch)
     monkeypatch.setattr(transaction, "atomic", lambda *args, **kwargs: full())
     for _ in range(8):
         game.run(1)
-    assert mira.assistant.ndb.pass_time is None
+    assert sleep_state(mira.assistant).pass_time is None
     assert not SleepPass.objects.exists()
     monkeypatch.undo()
     for _ in range(20):

@@ -3,10 +3,10 @@
 import pytest
 from twisted.internet.defer import Deferred
 
-from evennia_ai.game.sleep_state import is_asleep
+from evennia_ai.game.sleep_state import is_asleep, sleep_state
 from evennia_ai.models import Compaction, Event, SleepPass
 from evennia_ai.testing.scripted import call
-from tests.game.test_rest import fill
+from tests.game.test_sleep_timer import fill
 
 MUMBLES = "Mira mumbles in the middle of a dream: a moment more ..."
 
@@ -24,7 +24,7 @@ def sorting(game, admin, mira, reply):
     game.model.add(reply)
     admin.told("aisleep Mira")
     game.run()
-    assert mira.assistant.ndb.pass_time
+    assert sleep_state(mira.assistant).pass_time
     return mira
 
 
@@ -77,7 +77,7 @@ def test_nobody_waits_longer_than_half_a_minute(game, ann, sorting):
     assert Event.objects.get(text="Mira, hello").state == "answered"
     row = SleepPass.objects.get()
     assert (row.outcome, row.ended_at is None) == ("woken", False)
-    assert not sorting.assistant.ndb.slept
+    assert not sleep_state(sorting.assistant).slept
 
 
 def test_what_was_broken_off_is_done_in_its_next_sleep(game, ann, admin, sorting):

@@ -7,17 +7,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.messages import make_message, to_wire, wire_call
+from evennia_ai.policy.compaction.decision import (
+    DISABLED,
+    TOO_LITTLE,
+    ContextUse,
+    Thresholds,
+    count_small,
+    decide_compaction,
+    is_worthwhile,
+    makes_little_progress,
+)
 from evennia_ai.policy.compaction.plan import (
     NO_HISTORY,
     WITHIN_WINDOW,
     CompactionLimits,
     CompactionPlan,
     Skip,
-    below_threshold,
-    count_small,
-    is_worthwhile,
     last_turn_start,
-    makes_little_progress,
     needs_compaction,
     plan_compaction,
     plan_last_turn,
@@ -25,6 +31,7 @@ from evennia_ai.policy.compaction.plan import (
 )
 from evennia_ai.policy.tokens import count_message
 
+THRESHOLDS = Thresholds(mask=0.6, sleep=0.7, emergency=0.8)
 LIMITS = CompactionLimits(window=4_000, fixed=500, reserve=500, target=0.8, preserve=4)
 
 
@@ -78,7 +85,53 @@ def test_a_line_between_a_call_and_its_result_is_no_place_to_cut():
 def test_exactly_at_the_threshold_it_is_time():
     assert needs_compaction(700, 1_000, 0.7)
     assert not needs_compaction(699, 1_000, 0.7)
-    assert below_threshold(610, 1_000, 0.7) == "below threshold (61.0% < 70%)"
+
+
+def used(tokens, thresholds=THRESHOLDS):
+    return ContextUse(tokens, 1_000, thresholds)
+
+
+def decide(use, messages, limits=LIMITS, *, waits=True, force=False):
+    return decide_compaction(use, messages, limits, count_message, waits=waits, force=force)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "relief"),
+    [
+        (599, (False, False, False)),
+        (600, (True, False, False)),
+        (699, (True, False, False)),
+        (700, (True, True, False)),
+        (799, (True, True, False)),
+        (800, (True, True, True)),
+    ],
+)
+def test_each_kind_of_relief_begins_at_its_threshold(tokens, relief):
+    use = used(tokens)
+    assert (use.should_mask, use.is_due, use.is_urgent) == relief
+
+
+def test_where_compaction_is_disabled_nothing_is_ever_due():
+    use = used(999, None)
+    assert not (use.should_mask or use.is_due or use.is_urgent)
+    assert decide(use, [heard()] * 9, force=True) == Skip(DISABLED)
+
+
+def test_below_the_threshold_it_waits_unless_it_need_not():
+    messages = [heard("word " * 400)] * 9
+    assert decide(used(610), messages) == Skip("below threshold (61.0% < 70%)")
+    assert isinstance(decide(used(610), messages, waits=False), CompactionPlan)
+    assert isinstance(decide(used(700), messages), CompactionPlan)
+
+
+def test_without_any_history_that_is_the_reason():
+    assert decide(used(10), []) == Skip(NO_HISTORY)
+
+
+def test_a_little_is_only_worth_it_where_somebody_wants_it():
+    messages, limits = [heard()] * 6, replace(LIMITS, kept_share=0.0)
+    assert decide(used(900), messages, limits) == Skip(TOO_LITTLE)
+    assert isinstance(decide(used(900), messages, limits, force=True), CompactionPlan)
 
 
 def test_a_fixed_part_that_leaves_no_room_is_a_mistake_in_the_settings():

@@ -5,15 +5,15 @@ from hypothesis import strategies as st
 
 from evennia_ai.messages import make_message
 from evennia_ai.policy.compaction.consulted import (
-    AT_HAND,
     LASTING_MESSAGES,
     MOST_KEPT,
+    MOST_RESTORED,
     consulted_in,
     entity_ref,
     entry_ref,
     keep_consulted,
     read_consulted,
-    select_at_hand,
+    select_restored,
     split_ref,
 )
 from evennia_ai.policy.context.projection import MASKED, CompactionRecord
@@ -46,7 +46,7 @@ def record(consulted):
 
 
 def at_hand(consulted, messages=(), audience=BOTH, discretion="strict"):
-    found = select_at_hand(record(consulted), messages, frozenset(audience), discretion)
+    found = select_restored(record(consulted), messages, frozenset(audience), discretion)
     return [item.ref for item in found]
 
 
@@ -75,11 +75,11 @@ def test_a_record_stays_short():
 def test_the_five_newest_are_at_hand():
     kept = keep_consulted(None, [result(n, f"entry:j{n}") for n in range(1, 9)])
     assert at_hand(kept) == [f"entry:j{n}" for n in (8, 7, 6, 5, 4)]
-    assert len(at_hand(kept)) == AT_HAND
+    assert len(at_hand(kept)) == MOST_RESTORED
 
 
 def test_before_any_compaction_nothing_is():
-    assert select_at_hand(None, [result(1, "entry:j1")], BOTH, "strict") == []
+    assert select_restored(None, [result(1, "entry:j1")], BOTH, "strict") == []
 
 
 def test_what_is_consulted_later_takes_the_place_of_what_was_before():

@@ -13,6 +13,7 @@ from evennia_ai.policy.schedule.sleep_report import (
     split_result,
     summarise_pass,
 )
+from evennia_ai.sleep import STEP_TEXTS
 
 COMPACTED = {
     "success": True,
@@ -94,7 +95,7 @@ def test_a_number_that_is_none_is_nothing():
     ],
 )
 def test_each_step_is_told_in_words(name, figures, error, line):
-    assert describe_step(name, figures, error) == line
+    assert describe_step(STEP_TEXTS, name, figures, error) == line
 
 
 def test_a_pass_in_a_line_tells_what_was_done_and_what_failed():
@@ -105,11 +106,14 @@ def test_a_pass_in_a_line_tells_what_was_done_and_what_failed():
         "pre_compaction_extraction": {"success": True, "facts_recorded": 0, "stopped_by": "noop"},
         "memory_links": {"success": False},
     }
-    assert summarise_pass(results, {"memory_links": "down"}) == (
+    assert summarise_pass(STEP_TEXTS, results, {"memory_links": "down"}) == (
         "Old talk summed up: 40 messages, 6,100 tokens before and 2,300 after; "
         "Journal into long-term memory: failed, down"
     )
-    assert summarise_pass({"episodic_prune": {"skipped": True}}, {}) == "nothing was to be done"
+    assert (
+        summarise_pass(STEP_TEXTS, {"episodic_prune": {"skipped": True}}, {})
+        == "nothing was to be done"
+    )
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.messages import Audience, Heard
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.sleep import run_sleep_tick
-from evennia_ai.sleep.compaction.compact import compact, is_due, mask_old_results
+from evennia_ai.sleep.compaction.compact import compact, mask_old_results
 from evennia_ai.sleep.compaction.journal_summary import archive_summaries
 from evennia_ai.sleep.compaction.request import EMERGENCY, MANUAL, CompactionRequest
 from evennia_ai.sleep.pass_time import PassTime
@@ -21,6 +21,7 @@ from evennia_ai.store.backlog import Backlog
 from evennia_ai.testing.memory_records import EmptyProfiles
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.answer_events import EXPIRED, TURNS_A_TICK, act_autonomously, answer_events
+from evennia_ai.turn.context_use import measure_context
 
 if TYPE_CHECKING:
     from tests.simulation.play import Stores
@@ -190,14 +191,13 @@ class Mind:
         if self.unarchived:
             self.unarchived = False
             yield archive_summaries(self.script)
-        mask_old_results(self.script)
+        mask_old_results(self.script, measure_context(self.script))
         if self.cramped:
             yield compact(self.script, CompactionRequest(EMERGENCY, force=True, keep_recent=KEPT))
             self.cramped = False
         yield self.script.compact_in_emergency()
         if self.asleep:
-            open_events = self.script.inbox.open_events()
-            if not (open_events.waiting or open_events.doubtful):
+            if not self.script.inbox.open_events():
                 if not self.slept:
                     yield self.sleep_through()
                 return 0
@@ -221,19 +221,19 @@ class Mind:
         return self.dbref in self.process.sim.sleepers
 
     def fall_asleep(self) -> None:
-        """As `rest.fall_asleep`."""
+        """As `sleep_state.fall_asleep`."""
         self.process.sim.sleepers.add(self.dbref)
         self.slept = False
         self.process.sim.tell(f"{self.name} falls asleep")
 
     def wake_up(self) -> None:
-        """As `rest.wake_up`."""
+        """As `sleep_state.wake_up`."""
         self.process.sim.sleepers.discard(self.dbref)
         self.process.sim.tell(f"{self.name} wakes up")
 
     @inlineCallbacks
     def sleep_through(self) -> Generator[Deferred[Any], Any, None]:
-        """As `rest.sleep_through`: one pass, which whoever speaks to it may break off."""
+        """As `sleep_through`: one pass, which whoever speaks to it may break off."""
         self.sleep = PassTime(self.process.clock)
         try:
             yield run_sleep_tick(self.script, self.script.character, time=self.sleep)
@@ -243,11 +243,11 @@ class Mind:
             self.sleep = None
 
     def tend(self) -> None:
-        """As `rest.SleepTimer.put_to_rest`: a full head sleeps where nobody is near."""
+        """As `SleepTimer.update_mode`: a full head sleeps where nobody is near."""
         if self.ticking or not self.may_think():
             return
         unseen = self.process.rooms.listeners(self.dbref).isdisjoint(self.process.sim.players)
-        if unseen and not self.asleep and is_due(self.script):
+        if unseen and not self.asleep and measure_context(self.script).is_due:
             self.fall_asleep()
         if self.asleep and not self.slept:
             self.tick()

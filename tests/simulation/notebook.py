@@ -13,10 +13,15 @@ from evennia_ai.testing.memory_records import MemoryJournal
 
 
 class Notebook(MemoryJournal):
-    """``entries`` are those that are stored already, by any process."""
+    """``entries`` are those that are stored already, by any process.
+
+    Without an archive no sleep pass prunes it, nor asks a model how important its entries are: the
+    simulation takes each model call for one of a turn or of a summary.
+    """
 
     def __init__(self, now: Callable[[], datetime], entries: dict[str, Record]) -> None:
         super().__init__(now, entries)
+        self.archive = None
         self.loaded = False
 
     def load(self, put: Callable[..., object]) -> Deferred[None]:

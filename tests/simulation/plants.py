@@ -17,7 +17,7 @@ from evennia_ai.policy.conversation.inbox import Batch
 from evennia_ai.policy.tokens import count_message
 from evennia_ai.ports import ToolContext
 from evennia_ai.sleep import extraction
-from evennia_ai.sleep.compaction import compact as compaction
+from evennia_ai.sleep.compaction import record as compaction
 from evennia_ai.sleep.compaction import summarising
 from evennia_ai.testing import memory_stores
 from evennia_ai.testing.memory_conversation import MemoryConversation
@@ -134,8 +134,8 @@ def view_of_everything(conversation: MemoryConversation) -> View:
 
 def take_what_came_later(*about: Any) -> CompactionRecord:
     """A compaction that takes all out of view that is there when its summary is."""
-    _order, view, *_rest = about
-    return replace(real_record(*about), upto_seq=view.messages[-1]["metadata"]["seq"])
+    task, *_rest = about
+    return replace(real_record(*about), upto_seq=task.view.messages[-1]["metadata"]["seq"])
 
 
 def compact_whatever_came(script: Any, record: CompactionRecord, *about: Any) -> CompactionRecord:

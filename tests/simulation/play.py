@@ -18,8 +18,8 @@ from twisted.python.failure import Failure
 
 from evennia_ai.messages import Heard, make_message, wire_call
 from evennia_ai.ports import LLMRequest
-from evennia_ai.sleep.compaction.compact import is_due
 from evennia_ai.sleep.compaction.journal_summary import undo_compaction
+from evennia_ai.turn.context_use import measure_context
 from tests.invariants import Deed
 from tests.simulation.mind import KEPT, Mind
 from tests.simulation.process import Process
@@ -269,7 +269,7 @@ class Play(ABC):
 
     def doze(self) -> None:
         """Somebody falls asleep, by the hours it keeps."""
-        mind = self.a_mind(lambda mind: is_due(mind.script))
+        mind = self.a_mind(lambda mind: measure_context(mind.script).is_due)
         if not mind.asleep or mind.slept:
             mind.fall_asleep()
         mind.wake()

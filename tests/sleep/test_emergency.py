@@ -23,6 +23,10 @@ def entry(text):
     return call("add_journal_entry", content=text)
 
 
+def extract_now(script):
+    return extract_before_emergency(script, measure_context(script))
+
+
 def fill(script, ratio):
     """Make the context as full as this."""
     use = measure_context(script)
@@ -68,24 +72,24 @@ def test_where_nobody_waits_facts_are_journalled_first(nearly_full):
 def test_who_waits_does_not_wait_for_a_journal(nearly_full):
     script = nearly_full([SUMMARY])
     script.hears("Mira, a beer!")
-    assert outcome(extract_before_emergency(script)) == {"skipped": True, "reason": SOMEBODY_WAITS}
+    assert outcome(extract_now(script)) == {"skipped": True, "reason": SOMEBODY_WAITS}
     assert outcome(compact_in_emergency(script))["success"]
     assert script.purposes == ["summary"]
 
 
 def test_it_asks_three_times_at_most_and_less_where_the_setting_says_so(nearly_full):
     script = nearly_full([entry(f"Fact {number}.") for number in range(9)])
-    assert outcome(extract_before_emergency(script))["iterations"] == 3
+    assert outcome(extract_now(script))["iterations"] == 3
     script = nearly_full([entry(f"Fact {number}.") for number in range(9)],
                          pre_compact_max_iterations=1)  # fmt: skip
-    assert outcome(extract_before_emergency(script))["iterations"] == 1
+    assert outcome(extract_now(script))["iterations"] == 1
 
 
 def test_it_must_see_all_of_the_talk(nearly_full):
     script = nearly_full()
     fill(script, 1.0)
     assert measure_context(script).ratio > 1
-    assert outcome(extract_before_emergency(script)) == {"skipped": True, "reason": TOO_FULL}
+    assert outcome(extract_now(script)) == {"skipped": True, "reason": TOO_FULL}
 
 
 def test_it_ends_as_soon_as_somebody_speaks(nearly_full):
@@ -97,7 +101,7 @@ def test_it_ends_as_soon_as_somebody_speaks(nearly_full):
         return run(context, request)
 
     script.services.toolbox.run = interrupted
-    result = outcome(extract_before_emergency(script))
+    result = outcome(extract_now(script))
     assert (result["facts_recorded"], result["stopped_by"]) == (1, "interrupted")
     assert not script.turns.current
 
@@ -114,7 +118,7 @@ def test_it_has_the_time_of_one_turn(nearly_full):
         return complete(request, profile, deadline_at)
 
     script.services.gateway.complete = noting
-    outcome(extract_before_emergency(script))
+    outcome(extract_now(script))
     assert set(deadlines) == {7.0}
 
 

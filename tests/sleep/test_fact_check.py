@@ -5,8 +5,8 @@ import pytest
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import LLMReply, make_message
-from evennia_ai.sleep.compaction.compact import compact, compact_if_urgent
-from evennia_ai.sleep.compaction.request import CompactionRequest
+from evennia_ai.sleep.compaction.compact import compact
+from evennia_ai.sleep.compaction.request import EMERGENCY, CompactionRequest
 from tests.test_context_compaction import ANN, BOB, make_script, outcome, sleep, talk
 
 POOR = "Ann has a sister Lina, who keeps bees in Dunmore."
@@ -106,7 +106,7 @@ def test_the_offline_brain_is_not_asked_again():
 def test_nobody_waits_for_it_in_an_emergency():
     script = told([POOR])
     talk(script, 40)
-    assert outcome(compact_if_urgent(script))["rung"] == "summary"
+    assert outcome(compact(script, CompactionRequest(EMERGENCY)))["rung"] == "summary"
     assert len(script.services.gateway.requests) == 1
     talk(script, 40)
     assert outcome(compact(script, CompactionRequest("overflow", force=True)))["rung"] == "digest"

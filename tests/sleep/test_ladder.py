@@ -7,9 +7,9 @@ import pytest
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ContextOverflow, ProviderMisconfigured, ProviderUnavailable
 from evennia_ai.messages import LLMReply, make_message
-from evennia_ai.sleep.compaction.compact import compact, compact_if_urgent
+from evennia_ai.sleep.compaction.compact import compact
 from evennia_ai.sleep.compaction.ladder import rungs_of, worst_of
-from evennia_ai.sleep.compaction.request import CompactionRequest
+from evennia_ai.sleep.compaction.request import EMERGENCY, CompactionRequest
 from tests.test_context_compaction import ANN, SUMMARY, make_script, outcome, sleep, talk
 
 SPARE = {"spare": {"client": "openai", "model": "big", "base_url": "http://127.0.0.1:1/v1"}}
@@ -96,7 +96,7 @@ def slow(seconds):
 
 def test_in_an_emergency_all_rungs_together_have_the_time_of_one_turn():
     script = slow(12)
-    assert outcome(compact_if_urgent(script))["rung"] == "digest"
+    assert outcome(compact(script, CompactionRequest(EMERGENCY)))["rung"] == "digest"
     assert script.services.gateway.deadlines == [20.0, 20.0]
 
 

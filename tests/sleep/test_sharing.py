@@ -74,7 +74,9 @@ class Notes(dict):
 
 def share(notes, board, heard=(), **settings):
     """One step of sleep; returns its result."""
-    memories = SimpleNamespace(prepare=lambda services: succeed(None), records=lambda: list(heard))
+    memories = SimpleNamespace(prepare=lambda services: succeed(None))
+    if settings.get("share_memory") != "off":
+        memories.records = lambda: list(heard)  # as in a game: who shares nothing hears nothing
     services = SimpleNamespace(
         world=StandInWorld(),
         shared_memory=board,
@@ -82,7 +84,7 @@ def share(notes, board, heard=(), **settings):
         clock=Clock(),
         now=lambda: NOW + timedelta(hours=1),
     )
-    config = AssistantConfig(share_memory="world, faction", **settings)
+    config = AssistantConfig(**{"share_memory": "world, faction", **settings})
     me = SimpleNamespace(journal=notes, dbref="#9")
     script = SimpleNamespace(
         id=1, config=config, services=services, memories=memories, character=me
@@ -134,6 +136,14 @@ def test_what_is_no_more_is_taken_back_from_every_scope():
     del notes["j0"]
     assert share(notes, board) == {"success": True, "told": 0, "taken_back": 2}
     assert {row.entry for row in board.rows} == {"j1"}
+
+
+def test_who_shares_no_more_takes_everything_back_whatever_is_new():
+    notes, board = notes_of([{"importance": 7}, {"importance": 7}]), Board()
+    told = Notes(j0=notes["j0"])
+    assert share(told, board)["told"] == 1
+    assert share(notes, board, share_memory="off") == {"success": True, "told": 0, "taken_back": 2}
+    assert board.rows == []
 
 
 def test_what_others_told_is_not_told_on():

@@ -4,11 +4,16 @@ import pytest
 from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.errors import TurnAborted
-from evennia_ai.sleep import BROKEN_OFF, WOKEN, run_sleep_tick
+from evennia_ai.sleep import BROKEN_OFF, WOKEN, SleepStep, run_sleep_tick
 from evennia_ai.sleep.pass_time import STEP_TIME_S, PassTime
 from tests.test_context_compaction import make_script, outcome
 
 GOOD = {"success": True}
+
+
+def step(name, result):
+    """A step that comes to a result."""
+    return SleepStep(name, lambda *_: result, name)
 
 
 @pytest.fixture
@@ -29,7 +34,7 @@ def hanging():
 
 @pytest.fixture
 def steps(hanging):
-    return (("first", lambda *_: GOOD), ("second", lambda *_: hanging), ("third", lambda *_: GOOD))
+    return (step("first", GOOD), step("second", hanging), step("third", GOOD))
 
 
 def start(script, steps, time=None):
@@ -95,9 +100,9 @@ def test_a_pass_that_ends_soon_enough_is_not_broken_off(script, clock, steps, ha
 
 @pytest.mark.parametrize("result", [None, 3, [1]])
 def test_a_step_that_does_not_come_to_a_dict_has_failed(script, result):
-    results = outcome(run_sleep_tick(script, script, (("odd", lambda *_: succeed(result)),)))
+    results = outcome(run_sleep_tick(script, script, (step("odd", succeed(result)),)))
     assert not results["odd"]["success"]
-    assert "must come to a dict" in results["odd"]["error"]
+    assert "must return a dict" in results["odd"]["error"]
 
 
 def test_who_may_not_think_any_more_does_nothing_more(script, steps):

@@ -1,9 +1,8 @@
-"""What an assistant looked at and looked up: kept across compactions, so that it is at hand again
-when the talk in which it was consulted is out of view. Pure.
+"""The materials that an assistant consulted, kept across compactions. Pure.
 
-A tool's result names in its metadata what was read and what was changed; the rest follows from the
-messages alone. Whoever may not know of a message may not know either that something was consulted
-in it (P9): what is remembered is that, by whom it is for, and never a word of the thing itself.
+A tool result names in its metadata what was read and what was changed. That a thing was consulted
+is known to the audience of that message only (P9). Only the reference is kept, never the content:
+the material is read again when it is restored into a prompt.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from evennia_ai.policy.context.projection import MASKED, CompactionRecord, part_
 
 READ, CHANGED = "read", "changed"
 ENTRY, ENTITY = "entry", "entity"
-AT_HAND = 5
+MOST_RESTORED = 5
 MOST_KEPT = 50  # of each kind, in a record
 LASTING_MESSAGES = 60
 
@@ -28,9 +27,11 @@ LASTING_MESSAGES = 60
 class Consulted:
     """One thing that was consulted.
 
-    ``ref`` names it, see `entry_ref` and `entity_ref`; ``seq`` is the latest message it was
-    consulted in; ``heard_by`` who alone may know of that, None for everybody; ``how`` is read or
-    changed.
+    Attributes:
+        ref: its reference, see `entry_ref` and `entity_ref`.
+        seq: the latest message it was consulted in.
+        heard_by: the audience of that message, None for everybody.
+        how: `READ` or `CHANGED`.
     """
 
     ref: str
@@ -40,23 +41,23 @@ class Consulted:
 
 
 def entry_ref(id: str) -> str:
-    """The name of an entry of the journal."""
+    """Return the reference of a journal entry."""
     return f"{ENTRY}:{id}"
 
 
 def entity_ref(dbref: str) -> str:
-    """The name of a person, a thing or a place."""
+    """Return the reference of a person, a thing or a place."""
     return f"{ENTITY}:{dbref}"
 
 
 def split_ref(ref: str) -> tuple[str, str]:
-    """A name's kind and the id in it."""
+    """Return the kind and the id in a reference."""
     kind, _, id = ref.partition(":")  # noqa: A001
     return kind, id
 
 
 def consulted_in(messages: Iterable[Message]) -> Iterator[Consulted]:
-    """Everything that was consulted in some messages, oldest first."""
+    """Yield everything that was consulted in some messages, oldest first."""
     for message in messages:
         metadata: Mapping[str, Any] = message["metadata"] if message["role"] == "tool" else {}
         for how, refs in metadata.get("consulted", {}).items():
@@ -65,7 +66,7 @@ def consulted_in(messages: Iterable[Message]) -> Iterator[Consulted]:
 
 
 def newest_each(items: Iterable[Consulted]) -> list[Consulted]:
-    """Each thing once for the same ears and in the same way, with the latest time; newest first."""
+    """Return each thing once for each audience and way, as of its latest use; newest first."""
     latest: dict[tuple[str, Audience | None, str], Consulted] = {}
     for item in items:
         key = (item.ref, item.heard_by, item.how)
@@ -77,8 +78,10 @@ def newest_each(items: Iterable[Consulted]) -> list[Consulted]:
 def keep_consulted(
     record: CompactionRecord | None, going: Sequence[Message]
 ) -> dict[str, list[list[Any]]]:
-    """What a compaction's record holds of it: what was consulted in the messages that go, and what
-    the record before had, the newest of each kind."""
+    """Return what a compaction's record stores: the newest things consulted, of each way.
+
+    They come from the evicted messages and from the record before.
+    """
     kept: dict[str, list[list[Any]]] = {READ: [], CHANGED: []}
     for item in newest_each([*read_consulted(record), *consulted_in(going)]):
         if len(kept[item.how]) < MOST_KEPT:
@@ -87,7 +90,7 @@ def keep_consulted(
 
 
 def read_consulted(record: CompactionRecord | None) -> list[Consulted]:
-    """What a record holds of it; what cannot be read is passed over."""
+    """Return what a record stores; unreadable items are left out."""
     stored: Mapping[str, Any] = record.consulted if record is not None else {}
     found = []
     for how in (READ, CHANGED):
@@ -98,17 +101,16 @@ def read_consulted(record: CompactionRecord | None) -> list[Consulted]:
     return found
 
 
-def select_at_hand(
+def select_restored(
     record: CompactionRecord | None,
     messages: Sequence[Message],
     audience: Audience,
     discretion: str,
 ) -> list[Consulted]:
-    """What should be at hand, newest first: of the `AT_HAND` things consulted last those whose
-    result is out of view.
+    """Select the materials to restore into a prompt, newest first.
 
-    Something consulted later takes the place of something earlier. After `LASTING_MESSAGES` of talk
-    since the compaction nothing is at hand any more: what nobody came back to is not needed.
+    These are the `MOST_RESTORED` things consulted last, except those whose result is still in
+    view. After `LASTING_MESSAGES` since the compaction nothing is restored any more.
 
     Args:
         record: the compaction in force.
@@ -128,11 +130,11 @@ def select_at_hand(
     newest: dict[str, Consulted] = {}
     for item in newest_each(allowed):
         newest.setdefault(item.ref, item)
-    return [item for item in list(newest.values())[:AT_HAND] if item.ref not in in_view]
+    return [item for item in list(newest.values())[:MOST_RESTORED] if item.ref not in in_view]
 
 
 def is_long_ago(record: CompactionRecord, messages: Sequence[Message]) -> bool:
-    """True where `LASTING_MESSAGES` have come since a compaction."""
+    """Return True if `LASTING_MESSAGES` came since a compaction."""
     if len(messages) < LASTING_MESSAGES:
         return False
     at: str = messages[-LASTING_MESSAGES]["metadata"]["at"]

@@ -1,5 +1,4 @@
-"""What stands in the place of old talk where no model sums it up: nothing is invented, little is
-lost that can be counted."""
+"""The deterministic summary: counts and facts, made without a model."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ UNDER_WAY = "The turn under way, so far:"
 
 
 def count_line(messages: Sequence[Message]) -> str:
-    """How many messages of which kind went; empty where none did."""
+    """Return a line with the numbers of evicted messages by role, empty for none."""
     if not messages:
         return ""
     roles = Counter(message["role"] for message in messages)
@@ -25,25 +24,26 @@ def count_line(messages: Sequence[Message]) -> str:
 
 
 def make_digest(messages: Sequence[Message], previous: str) -> str:
-    """A summary without a model: what was summed up before, and how much went now."""
+    """Return a summary without a model: a count line, and the previous summary."""
     before = "\n".join(line for line in previous.splitlines() if not line.startswith(COUNTED))
     return "\n".join(filter(None, (count_line(messages), before.strip())))
 
 
 def with_facts(text: str, facts: Iterable[str]) -> str:
-    """A summary with facts below it, each on a line of its own."""
+    """Return a summary with facts below it, one on each line."""
     lines = [f"- {fact}" for fact in facts]
     return "\n".join([text, FACTS, *lines]) if lines else text
 
 
 def without_facts(text: str) -> str:
-    """A summary without the facts below it."""
+    """Return a summary without the facts below it."""
     return text.partition(f"\n{FACTS}\n")[0]
 
 
 def prefix_hash(rows: Iterable[tuple[int, str, str]]) -> str:
-    """A fingerprint of what was summed up, which tells whether the log under a summary is still the
-    same. Of tools' results it holds only that they are there: in view they may be masked.
+    """Return a hash of the evicted messages, which shows later whether the log is unchanged.
+
+    Of a tool result only the fact that it exists counts, since it may be masked.
 
     Args:
         rows: sequence number, role and content of each message, in their order.
@@ -56,12 +56,11 @@ def prefix_hash(rows: Iterable[tuple[int, str, str]]) -> str:
 
 
 def with_turn(text: str, turn: str) -> str:
-    """A summary with that of a turn's beginning below it, under a heading of its own."""
+    """Return a summary with that of a turn's beginning below it, under its own heading."""
     return "\n".join(filter(None, (text, turn and f"{UNDER_WAY}\n{turn}")))
 
 
 def split_turn(text: str) -> tuple[str, str]:
-    """A summary without the facts below it, and the summary of a turn's beginning that stands at
-    its end; either may be empty."""
+    """Split the summary of a turn's beginning off a summary without facts; both may be empty."""
     before, mark, turn = f"\n{text}".rpartition(f"\n{UNDER_WAY}\n")
     return (before.strip(), turn) if mark else (text, "")

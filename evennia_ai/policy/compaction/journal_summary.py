@@ -1,7 +1,7 @@
-"""What the journal keeps of a compaction: each audience's part of the summary, as an entry.
+"""The journal entries of a compaction: one for each audience's part of the summary.
 
-Which entries a compaction has follows from its record alone, so that what a crash left undone can
-be made good at any time, and an undo knows what to take back.
+The entries follow from the compaction's record alone, so that they can be written after a crash
+and removed by an undo.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ PREFIX = "compact_"
 
 
 def synthesis_entries(record: CompactionRecord) -> dict[str, dict[str, Any]]:
-    """The journal's entries of a stored compaction, by id: the fields of each, its content among
-    them. Always the same of the same record."""
+    """Return the fields of each journal entry of a stored compaction, by the entry's id."""
     return {
         entry_id: entry_fields(record, key)
         for key, entry_id in synthesis_ids(record).items()
@@ -38,16 +37,17 @@ def synthesis_entries(record: CompactionRecord) -> dict[str, dict[str, Any]]:
 
 
 def synthesis_ids(record: CompactionRecord) -> dict[str, str]:
-    """The id of each part's entry: the time of the compaction, and the part's number; the public
-    part has 1, then come the others in the order of their names."""
+    """Return the entry id of each part: the compaction's time and the part's number.
+
+    The public part is number 1; the others follow in the order of their keys.
+    """
     at = datetime.fromisoformat(record.compacted_at).astimezone(UTC)
     keys = sorted(record.summary, key=lambda key: (key != PUBLIC, key))
     return {key: f"{PREFIX}{at:%Y%m%dT%H%M%S%fZ}_{n}" for n, key in enumerate(keys, 1)}
 
 
 def entry_fields(record: CompactionRecord, key: str) -> dict[str, Any]:
-    """One part as an entry of the journal: known to whom the part is, and of the words of everybody
-    who is in it."""
+    """Return one part as fields of a journal entry, with its audience and its speakers."""
     audience = part_audience(key)
     return {
         "content": f"{TITLE}\n{record.summary[key].strip()}",
@@ -61,15 +61,14 @@ def entry_fields(record: CompactionRecord, key: str) -> dict[str, Any]:
 
 
 def is_synthesis(entry: Mapping[str, Any]) -> bool:
-    """True for an entry that a compaction wrote."""
+    """Return True for an entry that a compaction wrote."""
     return bool(entry["source_type"] == SOURCE)
 
 
 def speakers_of(
     messages: Iterable[Message], earlier: Mapping[str, Sequence[str]]
 ) -> dict[str, list[str]]:
-    """Whose words are in each part of a summary: those who were in it before, and those heard in
-    what goes now."""
+    """Return the speakers of each part: the earlier ones, and those of the evicted messages."""
     found = {key: set(speakers) for key, speakers in earlier.items()}
     for key, heard in split_by_audience(messages).items():
         found.setdefault(key, set()).update(
@@ -81,9 +80,11 @@ def speakers_of(
 def select_found(
     entries: Iterable[Record], record: CompactionRecord | None, most: int
 ) -> list[Record]:
-    """The entries of a search to be shown, best first: of syntheses the best alone, and none of the
-    compaction in force, which the prompt holds already. They are long and repeat one another, and
-    would crowd everything else out."""
+    """Return the search results to show, best first, with at most one summary entry.
+
+    Entries of the compaction in force are left out, since the prompt holds them. Summary entries
+    are long and repeat each other, so that several would displace all other results.
+    """
     in_view = set(synthesis_ids(record).values()) if record is not None else set()
     shown: list[Record] = []
     for entry in entries:
@@ -96,8 +97,10 @@ def select_found(
 
 
 def nearest_lines(content: str, words: str, most_chars: int) -> str:
-    """The lines of a long text that are nearest to some words, in the text's order, as many as have
-    room; the first at least."""
+    """Return the lines of a long text that match some words best, in their order.
+
+    As many as fit are returned, and at least the best one.
+    """
     lines = [line.strip() for line in content.splitlines() if line.strip() not in ("", TITLE)]
     scores = score_texts(words, lines)
     chosen: set[int] = set()

@@ -1,8 +1,8 @@
-"""When to compact a conversation, and where to cut it. Pure: nothing here reads a clock or a log.
+"""Choose where to cut a conversation. Pure.
 
 A history is a list of stored messages in their order. A *cut* is the index of the first message
-that is kept. A *unit* is an assistant message with calls together with all results of these calls:
-it is kept or goes as a whole, since servers refuse a result without its call and a call without its
+that stays. A *unit* is an assistant message with tool calls and all results of these calls. A unit
+stays or goes as a whole, since servers refuse a result without its call and a call without its
 result.
 """
 
@@ -18,40 +18,27 @@ Count = Callable[[Mapping[str, Any]], int]
 KEPT_SHARE = 0.2
 LEAST_TARGET_SHARE = 0.25
 SPLIT_TURN_MESSAGES = 5
-# What one part of a summary may take with the facts below it: tokens, and a part of the target. A
-# listener is shown two, the public one and his own, and they must leave room for talk.
+# Limits of one part of a summary, facts included: in tokens, and as a share of the target. A
+# listener's prompt holds two parts, the public one and their own, and must leave room for messages.
 SUMMARY_ROOM = 900
 SUMMARY_SHARE = 0.25
 PARTS_SHOWN = 2
 
-# What automatic compactions must take out, of the window: where tools and persona leave hardly any
-# room, every new line would set another one off.
-LEAST_GAIN_SHARE = 0.05
-# Three in a row that took out less of the window than this sum the same summary up over and over.
-SMALL_SHARE = 0.1
-SMALL_IN_A_ROW = 3
-
-DISABLED = "compaction disabled"
 NO_HISTORY = "no history"
 WITHIN_WINDOW = "history within preserve window"
-TOO_LITTLE = "too little would be gained"
-LITTLE_PROGRESS = (
-    "Three compactions in a row took out little of the talk, and each summed the same summary up "
-    "again. Give it a larger window, a shorter persona, or a lower compact_target."
-)
 
 
 @dataclass(frozen=True)
 class CompactionLimits:
-    """What a plan goes by; all sizes are tokens.
+    """The figures that a plan is made by; all sizes are tokens.
 
-    Args:
+    Attributes:
         window: the model's context window.
-        fixed: what every request holds beside the conversation: tools, persona, tail.
-        reserve: the room kept for the reply.
-        target: which part of the rest the conversation may fill after a compaction.
-        preserve: how many of the newest messages are kept where they fit.
-        kept_share: which part of the window is kept with them, where it fits.
+        fixed: the part of every request outside the conversation: tools, persona, tail.
+        reserve: the tokens reserved for the reply.
+        target: the share of the rest that the conversation may fill after a compaction.
+        preserve: how many of the newest messages stay if they fit.
+        kept_share: the share of the window that stays if it fits.
     """
 
     window: int
@@ -63,26 +50,33 @@ class CompactionLimits:
 
     @property
     def target_tokens(self) -> int:
-        """The most the conversation, its summary included, may take after a compaction."""
+        """Return the most tokens of the conversation after a compaction, summary included."""
         return max(0, int(self.target * (self.window - self.fixed - self.reserve)))
 
     @property
     def summary_room(self) -> int:
-        """The most that one part of a summary should take, with the facts below it."""
+        """Return the most tokens of one part of a summary, facts included."""
         return min(SUMMARY_ROOM, int(SUMMARY_SHARE * self.target_tokens))
 
     @property
     def is_cramped(self) -> bool:
-        """True where so little of the window is left for talk that compactions would chase one
-        another: a mistake in the settings."""
+        """Return True if the settings leave the conversation too little of the window.
+
+        Compactions would then follow each other without end.
+        """
         return self.target_tokens < LEAST_TARGET_SHARE * self.window
 
 
 @dataclass(frozen=True)
 class CompactionPlan:
-    """Where to cut. ``cut`` is the first kept index; ``turn_start`` the index at which the turn
-    began that the cut goes through, or ``cut`` itself; ``kept_tokens`` what is kept and
-    ``gone_tokens`` what goes."""
+    """Where to cut.
+
+    Attributes:
+        cut: the index of the first message that stays.
+        turn_start: the index where the turn begins that the cut splits; ``cut`` if it splits none.
+        kept_tokens: tokens of the messages that stay.
+        gone_tokens: tokens of the evicted messages.
+    """
 
     cut: int
     turn_start: int
@@ -91,29 +85,24 @@ class CompactionPlan:
 
     @property
     def splits_turn(self) -> bool:
-        """True where so much of a turn goes that this part deserves a summary of its own."""
+        """Return True if the evicted beginning of a turn is long enough for its own summary."""
         return self.cut - self.turn_start >= SPLIT_TURN_MESSAGES
 
 
 @dataclass(frozen=True)
 class Skip:
-    """Why nothing is compacted."""
+    """The reason why nothing is compacted."""
 
     reason: str
 
 
 def needs_compaction(used: int, window: int, threshold: float) -> bool:
-    """True where ``used`` tokens reach the part ``threshold`` of ``window``."""
+    """Return True if ``used`` tokens reach the share ``threshold`` of ``window``."""
     return used >= threshold * window
 
 
-def below_threshold(used: int, window: int, threshold: float) -> str:
-    """The reason to skip, with its figures."""
-    return f"below threshold ({used / window:.1%} < {threshold:.0%})"
-
-
 def call_spans(messages: Messages) -> list[tuple[int, int]]:
-    """For each assistant message with answered calls: its index and that of its last result."""
+    """Return the indices of each assistant message with answered calls and of its last result."""
     callers: dict[str, int] = {}
     ends: dict[int, int] = {}
     for index, message in enumerate(messages):
@@ -126,7 +115,7 @@ def call_spans(messages: Messages) -> list[tuple[int, int]]:
 
 
 def orphans(messages: Messages) -> set[int]:
-    """Indices of results whose call is nowhere before them."""
+    """Return the indices of results that have no call before them."""
     called: set[str] = set()
     found = set()
     for index, message in enumerate(messages):
@@ -137,8 +126,10 @@ def orphans(messages: Messages) -> set[int]:
 
 
 def legal_cuts(messages: Messages) -> list[int]:
-    """For every index from 0 to the length, the nearest cut that tears no unit apart: back to the
-    calling message, or forward past results without a call."""
+    """Return the nearest cut that splits no unit, for every index from 0 to the length.
+
+    That is back to the calling message, or forward past results without a call.
+    """
     legal = list(range(len(messages) + 1))
     for start, end in call_spans(messages):
         for index in range(start + 1, end + 1):
@@ -151,19 +142,22 @@ def legal_cuts(messages: Messages) -> list[int]:
 
 
 def safe_cut(messages: Messages, index: int) -> int:
-    """Move a cut to the nearest legal one: back to the calling assistant message, or forward past
-    results without a call.
+    """Return the legal cut nearest to an index.
+
+    That is back to the calling assistant message, or forward past results without a call.
 
     Args:
         messages: the history.
-        index: of the first message that would be kept, from 0 to the length.
+        index: of the first message that would stay, from 0 to the length.
     """
     return legal_cuts(messages)[index]
 
 
 def unanswered_from(messages: Messages) -> int:
-    """The index of the first call at the end of the history whose results are not all there yet:
-    nothing from there on may go. The length where there is none."""
+    """Return the index of the first call at the end that still lacks results, else the length.
+
+    Nothing from there on may be evicted.
+    """
     answered = {message.get("tool_call_id") for message in messages if message["role"] == "tool"}
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
@@ -176,9 +170,11 @@ def unanswered_from(messages: Messages) -> int:
 
 
 def last_turn_start(messages: Messages) -> int:
-    """The index of the last thing heard, zero where there is none. One line and not a run of them:
-    a room's talk among others may be the whole history, and what has no answer yet is named at the
-    end of the prompt in any case."""
+    """Return the index of the last line heard, 0 if there is none.
+
+    It is one line and not a run of lines: room talk among others may be the whole history, and
+    unanswered lines stand at the end of the prompt in any case.
+    """
     index = len(messages) - 1
     while index > 0 and messages[index]["role"] != "user":
         index -= 1
@@ -186,8 +182,7 @@ def last_turn_start(messages: Messages) -> int:
 
 
 def turn_start_before(messages: Messages, cut: int) -> int:
-    """Where the turn began that a cut goes through: the cut itself where it stands at the
-    beginning of one."""
+    """Return the index where the turn of a cut begins; the cut itself if it splits no turn."""
     if cut >= len(messages) or messages[cut]["role"] == "user":
         return cut
     index = cut
@@ -199,7 +194,7 @@ def turn_start_before(messages: Messages, cut: int) -> int:
 
 
 def wanted_cut(sizes: Sequence[int], limits: CompactionLimits) -> int:
-    """Where the shortest end of the history begins that has enough messages and enough tokens."""
+    """Return the start of the shortest tail that has enough messages and enough tokens."""
     kept = 0
     for index in range(len(sizes) - 1, -1, -1):
         kept += sizes[index]
@@ -212,17 +207,18 @@ def wanted_cut(sizes: Sequence[int], limits: CompactionLimits) -> int:
 def plan_compaction(
     messages: Messages, limits: CompactionLimits, count: Count
 ) -> CompactionPlan | Skip:
-    """Choose what stays: the shortest end of the history that holds ``limits.preserve`` messages
-    and a fifth of the window; fewer where that is more than the target, down to the last turn of a
-    player, and where that alone is too long, to the end of it that fits.
+    """Choose where to cut.
+
+    What stays is the shortest tail with ``limits.preserve`` messages and ``limits.kept_share`` of
+    the window. If that is over the target, fewer messages stay: down to the last turn of a player,
+    and if that alone is too long, to the part of its end that fits. A call without all of its
+    results always stays, and so does the last unit; only a single unit may be over the target, and
+    the projection shortens it.
 
     Args:
         messages: the history in view, without the marker of an earlier compaction.
         limits: see `CompactionLimits`.
         count: tokens of one message.
-
-    A call that waits for its results never goes, nor does the last unit. What is kept may be over
-    the target only where it is a single unit: to shorten that is the projection's.
     """
     if not messages:
         return Skip(NO_HISTORY)
@@ -249,21 +245,5 @@ def plan_compaction(
 def plan_last_turn(
     messages: Messages, limits: CompactionLimits, count: Count
 ) -> CompactionPlan | Skip:
-    """As `plan_compaction`, where nothing but the last turn stays, and where that alone is too
-    long, the end of it that fits."""
+    """Choose a cut after which only the last turn stays, or the part of its end that fits."""
     return plan_compaction(messages, replace(limits, preserve=1, kept_share=0.0), count)
-
-
-def is_worthwhile(plan: CompactionPlan, window: int) -> bool:
-    """True where so much goes that a compaction nobody asked for makes progress (P4)."""
-    return plan.gone_tokens >= LEAST_GAIN_SHARE * window
-
-
-def count_small(before: int, plan: CompactionPlan, window: int) -> int:
-    """How many compactions in a row took out little of the window, this one counted."""
-    return before + 1 if plan.gone_tokens < SMALL_SHARE * window else 0
-
-
-def makes_little_progress(small: int) -> bool:
-    """True where compactions follow one another so closely that each sums up a summary."""
-    return small >= SMALL_IN_A_ROW

@@ -1,4 +1,4 @@
-"""What a pass of sleep came to: as figures that may be kept, and as sentences for a reader."""
+"""Report a sleep pass: as figures to store, and as sentences to read. Pure."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.policy.schedule.sleep_schedule import HOURS, NAP, ORDER, WISH
 
 Figures = dict[str, Any]
+# Title, and format for the figures, of each sleep step by its name; both may be empty.
+StepTexts = Mapping[str, tuple[str, str]]
 
-# Texts of the code's own, that quote nobody.
+# Results under these keys are texts of the code, which quote nobody.
 TEXT_KEYS = ("reason", "rung", "stopped_by")
 TEXT_CHARS = 200
 DONE, WOKEN, STOPPED = "done", "woken", "stopped"
@@ -27,34 +29,15 @@ OUTCOMES = {
     WOKEN: "broken off after {took_s:.1f} s, since it was woken",
     STOPPED: "broken off after {took_s:.1f} s, since it was stopped",
 }
-TITLES = {
-    "memory_links": "Journal into long-term memory",
-    "entity_consolidation": "What it knows of others",
-    "orphaned_links": "Links that lead nowhere",
-    "episodic_prune": "Old memories let go",
-    "stale_conversations": "Talks that came to an end",
-    "pre_compaction_extraction": "Facts written down",
-    "context_compaction": "Old talk summed up",
-    "reflection": "What follows from it",
-    "goals": "What it is after",
-    "daily_plan": "Its day to come",
-    "shared_memory": "What others were told",
-}
-# What there is besides, however little was done.
+# Figures that do not show that a step changed anything.
 BACKGROUND = frozenset({"success", "running", "kept", "left", "iterations", "calls", *TEXT_KEYS})
-SENTENCES = {
-    "stale_conversations": "{ended} ended, {running} going on",
-    "pre_compaction_extraction": "{facts_recorded} into the journal (model calls: {iterations})",
-    "reflection": "{insights} insights from {thought_over} entries",
-    "context_compaction": (
-        "{compacted_messages} messages, {original_tokens:,} tokens before and {new_tokens:,} after"
-    ),
-}
 
 
 def split_result(result: Mapping[str, Any]) -> tuple[Figures, str]:
-    """A step's result without words that anybody may have said, and its error, if any, which may
-    quote some. Of lists and the like stays how many there were."""
+    """Split a step's result into figures, which quote nobody, and its error, which may.
+
+    Of a list or other collection its length is kept.
+    """
     figures: Figures = {}
     for key, value in result.items():
         if value is None or isinstance(value, bool | int):
@@ -69,25 +52,27 @@ def split_result(result: Mapping[str, Any]) -> tuple[Figures, str]:
     return figures, clean_output(str(result.get("error") or ""), TEXT_CHARS)
 
 
-def describe_step(name: str, figures: Mapping[str, Any], error: str = "") -> str:
-    """What one step did, as a line: its title, then how it went."""
-    return f"{TITLES.get(name, plain(name))}: {how_it_went(name, figures, error)}"
+def describe_step(texts: StepTexts, name: str, figures: Mapping[str, Any], error: str = "") -> str:
+    """Return what one step did, as a line: its title, then its result."""
+    title, sentence = texts.get(name, ("", ""))
+    return f"{title or plain(name)}: {describe_result(sentence, figures, error)}"
 
 
-def how_it_went(name: str, figures: Mapping[str, Any], error: str) -> str:
-    """A step's result in words."""
+def describe_result(sentence: str, figures: Mapping[str, Any], error: str) -> str:
+    """Return a step's result in words."""
     if error or figures.get("success") is False:
         return f"failed, {error or 'for a reason that stands in the log'}"
     if figures.get("skipped"):
         return f"not done, {figures.get('reason') or 'for no reason given'}"
     try:
-        return SENTENCES[name].format(**figures)
+        told = sentence.format(**figures)
     except (KeyError, ValueError, TypeError):
-        return list_figures(figures) or "nothing to do"
+        told = ""
+    return told or list_figures(figures) or "nothing to do"
 
 
 def list_figures(figures: Mapping[str, Any]) -> str:
-    """Figures that say something, as a list; empty where there are none."""
+    """Return the figures that are not zero as a list in words, empty for none."""
     said = {key: value for key, value in figures.items() if key != "success" and value}
     return ", ".join(
         plain(key) if value is True else f"{plain(key)} {value}" for key, value in said.items()
@@ -95,28 +80,32 @@ def list_figures(figures: Mapping[str, Any]) -> str:
 
 
 def plain(name: str) -> str:
-    """A name of the code as a reader wants it."""
+    """Return a name of the code in plain words."""
     return name.replace("_", " ")
 
 
 def did_something(figures: Mapping[str, Any]) -> bool:
-    """True where a step changed anything."""
+    """Return True if a step changed anything."""
     return any(value for key, value in figures.items() if key not in BACKGROUND)
 
 
-def summarise_pass(results: Mapping[str, Mapping[str, Any]], errors: Mapping[str, str]) -> str:
-    """A pass in a line: what was done, then what failed."""
+def summarise_pass(
+    texts: StepTexts,
+    results: Mapping[str, Mapping[str, Any]],
+    errors: Mapping[str, str],
+) -> str:
+    """Return a pass as a line: what was done, then what failed."""
     done = [
-        describe_step(name, figures)
+        describe_step(texts, name, figures)
         for name, figures in results.items()
         if name not in errors and not figures.get("skipped") and did_something(figures)
     ]
-    failed = [describe_step(name, {}, error) for name, error in errors.items()]
+    failed = [describe_step(texts, name, {}, error) for name, error in errors.items()]
     return "; ".join([*done, *failed]) or "nothing was to be done"
 
 
 def describe_cost(cost: Mapping[str, Any]) -> str:
-    """What it cost: model calls and tokens."""
+    """Return the cost of a pass in words: model calls and tokens."""
     calls = cost.get("calls") or 0
     if not calls:
         return "no model calls"

@@ -1,4 +1,4 @@
-"""When a character sleeps: by the hour, and with nobody to keep it awake."""
+"""Decide when a character sleeps and wakes. Pure."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from evennia_ai.errors import ConfigError
 
 AWAKE, ASLEEP = "awake", "sleep"
 CONSOLIDATING, DREAMING = "consolidating", "dreaming"
-# Why it sleeps. In its hours and for a nap it wakes by itself; else when it is woken.
+# The causes of sleep. From HOURS and NAP it wakes by itself, from ORDER and WISH when it is woken.
 HOURS, NAP, ORDER, WISH = "hours", "nap", "order", "wish"
 UNTIL_WOKEN = (ORDER, WISH)
 REAL, GAME = "real", "game"
 NOBODY, STAFF, ANYBODY = "nobody", "staff", "anybody"
 DAY_MINUTES = 24 * 60
-# How long it stays awake before it may go to sleep by itself.
+# Time awake before it may fall asleep by its own wish.
 STAY_AWAKE_S = 600.0
 ADDRESSED_S = 60.0
 FORM = re.compile(r"\s*(\d{1,2}):(\d{2})\s*-\s*(\d{1,2}):(\d{2})\s*")
@@ -23,21 +23,20 @@ FORM = re.compile(r"\s*(\d{1,2}):(\d{2})\s*-\s*(\d{1,2}):(\d{2})\s*")
 
 @dataclass(frozen=True)
 class Schedule:
-    """The hours of sleep of a day, in minutes since its midnight; over midnight where ``end`` is
-    before ``begin``."""
+    """The daily hours of sleep, in minutes since midnight; past midnight if ``end`` < ``begin``."""
 
     begin: int
     end: int
 
     def holds(self, minute: int) -> bool:
-        """True where a minute of the day, in the schedule's own time, is one of sleep."""
+        """Return True if a minute of the day, on the schedule's clock, is in these hours."""
         if self.begin <= self.end:
             return self.begin <= minute < self.end
         return minute >= self.begin or minute < self.end
 
 
 def read_schedule(text: str | None) -> Schedule | None:
-    """Read ``23:00-06:30``, None for no schedule; raises ConfigError."""
+    """Return the schedule of a text such as ``23:00-06:30``, None for none; raises ConfigError."""
     if not text:
         return None
     found = FORM.fullmatch(text)
@@ -53,22 +52,24 @@ def read_schedule(text: str | None) -> Schedule | None:
 
 
 def wrong_hours(text: str) -> ConfigError:
-    """What to raise where a text holds no hours."""
+    """Return the error for a text that holds no hours."""
     return ConfigError(f"sleep_schedule must be hours such as 23:00-06:30, not '{text}'.")
 
 
 def minute_of_day(seconds: float) -> int:
-    """The minute of a day, by the seconds since some midnight."""
+    """Return the minute of the day for seconds since any midnight."""
     return int(seconds // 60) % DAY_MINUTES
 
 
 @dataclass(frozen=True)
 class RestState:
-    """What decides over sleep, at one moment.
+    """What decides whether an assistant sleeps.
 
-    ``quiet_s`` is how long nothing has been said to it or near it; ``scheduled`` True where it has
-    a reason to sleep, such as its hours; ``woken_s`` how long ago it was woken, None where it was
-    not. That somebody waits for an answer is no part of it: who is spoken to wakes by that.
+    Attributes:
+        asleep: whether it sleeps now.
+        scheduled: whether it has a reason to sleep, such as its hours.
+        quiet_s: seconds since anybody spoke to it or near it.
+        woken_s: seconds since it woke, None if it did not since the start.
     """
 
     asleep: bool
@@ -78,12 +79,11 @@ class RestState:
 
 
 def next_mode(state: RestState, calm_s: float) -> str:
-    """Whether it should be awake or asleep now.
+    """Return whether an assistant should be `AWAKE` or `ASLEEP` now.
 
     Args:
         state: see `RestState`.
-        calm_s: how long it must have been quiet before it falls asleep in its hours; who was woken
-            goes back to sleep after as long.
+        calm_s: seconds of quiet, and seconds since it woke, before it falls asleep.
     """
     if not state.scheduled:
         return AWAKE
@@ -95,12 +95,13 @@ def next_mode(state: RestState, calm_s: float) -> str:
 
 @dataclass(frozen=True)
 class BedtimeState:
-    """What decides whether it may go to sleep of its own accord.
+    """What decides whether an assistant may fall asleep by its own wish.
 
-    ``unanswered`` counts the lines that wait for a turn; ``addressed_s`` is how long ago somebody
-    spoke to it who does not ask it to sleep, ``woken_s`` how long it has been awake, both None for
-    long ago; ``refused`` is True where somebody's words are in the turn on whose word it does not
-    sleep.
+    Attributes:
+        unanswered: lines that wait for a turn.
+        addressed_s: seconds since anybody but the speakers of this turn spoke to it, None for long.
+        woken_s: seconds since it woke, None for long.
+        refused: whether a speaker of this turn may not send it to sleep.
     """
 
     unanswered: int = 0
@@ -110,7 +111,7 @@ class BedtimeState:
 
 
 def why_not_to_bed(state: BedtimeState) -> str:
-    """Why it stays awake, in a sentence for the model; empty where it may sleep."""
+    """Return why it must stay awake, as a sentence for the model; empty if it may sleep."""
     if state.refused:
         return "You do not go to sleep because of what was just said to you."
     if state.unanswered:

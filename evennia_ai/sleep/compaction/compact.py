@@ -1,12 +1,12 @@
-"""Compaction: old talk goes out of view, a summary stands in its place, and the log stays whole.
+"""Compaction: a summary replaces the oldest messages in the context window; the log stays whole.
 
-Decide (`policy.compaction.plan`), do (the summary call), apply: the record is made for the history
-as it is when the summary is there, so that what arrived meanwhile is kept.
+Decide (`policy.compaction.decision`), summarise (`summarising`), apply (`record`): the record is
+made when the summary is ready, so that messages which arrived meanwhile stay.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,42 +14,33 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.config import usable_window
-from evennia_ai.messages import Message
-from evennia_ai.policy.compaction.consulted import keep_consulted
-from evennia_ai.policy.compaction.digest import prefix_hash
-from evennia_ai.policy.compaction.journal_summary import speakers_of
-from evennia_ai.policy.compaction.plan import (
-    DISABLED,
+from evennia_ai.policy.compaction.decision import (
     LITTLE_PROGRESS,
     TOO_LITTLE,
-    CompactionLimits,
-    CompactionPlan,
-    Skip,
-    below_threshold,
+    ContextUse,
     count_small,
-    is_worthwhile,
+    decide_compaction,
     makes_little_progress,
-    needs_compaction,
-    plan_compaction,
 )
-from evennia_ai.policy.context.projection import CompactionRecord, View, plan_mask
-from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
-from evennia_ai.scheduling import pause, persist
-from evennia_ai.sleep.compaction.fact_check import Summed
+from evennia_ai.policy.compaction.plan import CompactionLimits, Skip
+from evennia_ai.policy.context.projection import plan_mask
+from evennia_ai.policy.tokens import stored_tokens
+from evennia_ai.ports import Character, Script
+from evennia_ai.scheduling import Steps, pause
+from evennia_ai.sleep.compaction.fact_check import SummaryPart
 from evennia_ai.sleep.compaction.journal_summary import archive_summaries
 from evennia_ai.sleep.compaction.ladder import OF_A_MODEL, worst_of
 from evennia_ai.sleep.compaction.ladder_last_turn import keep_last_turn, tokens_after
+from evennia_ai.sleep.compaction.record import store_compaction
 from evennia_ai.sleep.compaction.request import (
-    EMERGENCY,
     MANUAL,
-    OVERFLOW,
     SLEEP,
     STRIKES,
-    URGENT,
     CompactionRequest,
+    CompactionTask,
 )
 from evennia_ai.sleep.compaction.summarising import summarise
-from evennia_ai.turn.context_use import ContextUse, measure_context, reserve
+from evennia_ai.turn.context_use import measure_context, reserve
 
 log = Logger()
 
@@ -58,8 +49,41 @@ FAILED = "summary generation failed"
 CHANGED = "the history was changed meanwhile"
 
 
-def limits_for(script: Any, order: CompactionRequest) -> CompactionLimits:
-    """What a plan goes by."""
+def compact_conversation_history(
+    script: Script,
+    character: Character,
+    force: bool = False,
+    focus: str | None = None,
+    keep_recent: int | None = None,
+) -> Deferred[dict[str, Any]]:
+    """Compact from ``compact_sleep_threshold`` on, or at once if forced.
+
+    Args:
+        force: skip the threshold, but not ``compact_enabled``.
+        focus: what the summary should keep above all.
+        keep_recent: how many of the newest messages to keep this time; None uses the setting.
+
+    Fires with a result dict: ``success`` True with figures; ``skipped`` True with ``reason`` and
+    ``token_usage``; or ``success`` False with ``error``, and then the history is unchanged.
+    """
+    return compact(script, CompactionRequest(MANUAL if force else SLEEP, force, focus, keep_recent))
+
+
+def mask_old_results(script: Script, use: ContextUse) -> int:
+    """Mask old tool results if the context window fills and masking frees enough of it.
+
+    Masking costs no model call. Returns how many were masked; raises StoreUnavailable.
+    """
+    if not use.should_mask:
+        return 0
+    messages = script.conversation.current.messages
+    least = int(MASK_SAVING * use.window)
+    upto = plan_mask(messages, script.config.mask_keep_last, least, stored_tokens)
+    return script.conversation.mask(upto) if upto else 0
+
+
+def limits_for(script: Script, request: CompactionRequest) -> CompactionLimits:
+    """Return the limits that a plan goes by."""
     config = script.config
     limits = CompactionLimits(
         window=usable_window(config, script.profile),
@@ -68,258 +92,97 @@ def limits_for(script: Any, order: CompactionRequest) -> CompactionLimits:
         target=config.compact_target,
         preserve=config.compact_preserve_window,
     )
-    if order.keep_recent is None:
+    if request.keep_recent is None:
         return limits
-    return replace(limits, preserve=order.keep_recent, kept_share=0.0)
+    return replace(limits, preserve=request.keep_recent, kept_share=0.0)
 
 
-def compact_conversation_history(
-    script: Any,
-    character: Any,
-    force: bool = False,
-    focus: str | None = None,
-    keep_recent: int | None = None,
-) -> Deferred[dict[str, Any]]:
-    """Compact in sleep from ``compact_sleep_threshold`` on, or at once where an admin wants it.
-
-    Args:
-        script: the assistant.
-        character: its character.
-        force: skip the threshold, not ``compact_enabled``.
-        focus: what the summary shall keep above all.
-        keep_recent: how many of the newest messages to keep, for this once.
-
-    Fires with a result dict: ``success`` True with figures; ``skipped`` True with ``reason`` and
-    ``token_usage``; or ``success`` False with ``error``, and then the history is as it was.
-    """
-    return compact(script, CompactionRequest(MANUAL if force else SLEEP, force, focus, keep_recent))
-
-
-def mask_old_results(script: Any) -> int:
-    """Mask old results of tools where the context fills and enough would come of it: masking costs
-    no model call. Returns how many were masked; raises StoreUnavailable."""
-    use, config = measure_context(script), script.config
-    if not config.compact_enabled or use.ratio < config.mask_threshold:
-        return 0
-    messages = script.conversation.current.messages
-    least = int(MASK_SAVING * use.window)
-    upto = plan_mask(messages, config.mask_keep_last, least, stored_tokens)
-    return int(script.conversation.mask(upto)) if upto else 0
-
-
-def is_due(script: Any) -> bool:
-    """True where the context is filled to ``compact_sleep_threshold``."""
-    use, config = measure_context(script), script.config
-    return config.compact_enabled and needs_compaction(
-        use.used, use.window, config.compact_sleep_threshold
+def decide(script: Script, request: CompactionRequest, use: ContextUse) -> CompactionTask | Skip:
+    """Decide what a request would do now. Nothing is done."""
+    view, limits = script.conversation.current, limits_for(script, request)
+    messages = view.messages
+    plan = decide_compaction(
+        use,
+        messages,
+        limits,
+        stored_tokens,
+        waits=request.waits_for_threshold,
+        force=request.force,
     )
-
-
-def is_urgent(script: Any) -> bool:
-    """True where the context is filled to ``compact_emergency_threshold``: asked at the start of
-    every tick."""
-    use = measure_context(script)
-    threshold: float = script.config.compact_emergency_threshold
-    return script.config.compact_enabled and needs_compaction(use.used, use.window, threshold)
-
-
-def compact_if_urgent(script: Any) -> Deferred[dict[str, Any]]:
-    """Compact where the context is filled to ``compact_emergency_threshold``. Fires with a result
-    as `compact_conversation_history` does."""
-    return compact(script, CompactionRequest(EMERGENCY))
-
-
-@inlineCallbacks
-def compact_on_overflow(script: Any) -> Generator[Deferred[Any], Any, bool]:
-    """Compact after a model's window has overflowed, without asking any. Fires with True where
-    there is more room now; fails with TurnAborted and StoreUnavailable."""
-    result: dict[str, Any] = yield compact(script, CompactionRequest(OVERFLOW, force=True))
-    return bool(result.get("success"))
-
-
-def preview(script: Any, order: CompactionRequest) -> CompactionPlan | Skip:
-    """What an order would do now, by where it would cut. Nothing is done."""
-    if not script.config.compact_enabled:
-        return Skip(DISABLED)
-    view: View = script.conversation.current
-    limits = limits_for(script, order)
-    plan = plan_compaction(view.messages, limits, stored_tokens)
-    if isinstance(plan, Skip) or order.force or is_worthwhile(plan, limits.window):
-        return plan
-    return Skip(TOO_LITTLE)
-
-
-@inlineCallbacks
-def compact(script: Any, order: CompactionRequest) -> Generator[Deferred[Any], Any, dict[str, Any]]:
-    """Carry an order out. Fires with the result dict; fails with TurnAborted and StoreUnavailable,
-    and then nothing has changed."""
-    use, config = measure_context(script), script.config
-    threshold = (
-        config.compact_emergency_threshold if order.reason in URGENT
-        else config.compact_sleep_threshold
-    )  # fmt: skip
-    if not config.compact_enabled:
-        return skipped(DISABLED, use)
-    view: View = script.conversation.current
-    if view.messages and not order.force and not needs_compaction(use.used, use.window, threshold):
-        return skipped(below_threshold(use.used, use.window, threshold), use)
-    yield archive_summaries(script)  # what a crash left of the compaction before
-    view = script.conversation.current
-    plan = preview(script, order)
     if isinstance(plan, Skip):
-        return skipped(plan.reason, use)
-    script.services.compacting(script, order.reason, None)
-    if order.reason in URGENT:
-        log.warn(
-            "{name}: Emergency compaction triggered: {ratio:.0%} context usage",
-            name=script.character_name,
-            ratio=use.ratio,
-        )
-    messages, limits = view.messages, limits_for(script, order)
-    parts: dict[str, Summed] | None = yield summarise(
-        script, order, messages, plan, view.record, limits.summary_room
-    )
-    if parts is not None:
-        plan, parts = yield make_fit(script, messages, plan, parts, limits)
-        yield pause(script.services.slices.put)
+        return plan
+    return CompactionTask(request, use, view, messages, plan, limits)
+
+
+@inlineCallbacks
+def compact(script: Script, request: CompactionRequest) -> Steps[dict[str, Any]]:
+    """Carry out a request: decide, summarise, apply.
+
+    Fires with the result dict; fails with TurnAborted and StoreUnavailable, and then nothing has
+    changed.
+    """
+    use = measure_context(script)
+    task = decide(script, request, use)
+    if isinstance(task, Skip):
+        return skipped(task.reason, use)
+    yield archive_summaries(script)  # what a crash left undone of the compaction before
+    script.services.compacting(script, request.reason, None)
+    if request.is_urgent:
+        text = "{name}: Emergency compaction triggered: {ratio:.0%} context usage"
+        log.warn(text, name=script.character_name, ratio=use.ratio)
+    parts: dict[str, SummaryPart] | None = yield summarise(script, task)
     if parts is None:
         script.compaction_strikes += 1
         result: dict[str, Any] = {"success": False, "error": FAILED}
-    elif not is_shorter(script, messages, plan, parts):
-        script.compaction_strikes += not order.force
-        result = skipped(TOO_LITTLE, use)
     else:
-        going = messages[: plan.cut]
-        record = replace(make_record(order, view, going, parts), cost=dict(script.compaction_cost))
-        yield pause(script.services.slices.put)
-        stored: CompactionRecord | None = yield persist(
-            script.services.clock, lambda: store(script, record, view, going)
-        )
-        script.compaction_strikes = strikes_after(record.rung, script.compaction_strikes)
-        if stored is None:
-            result = {"success": False, "error": CHANGED}
-        else:
-            script.usage_reports.clear()
-            script.compaction_cost = {}
-            warn_of_little_progress(script, order, plan, limits.window)
-            result = report(script, stored, plan, use, len(messages))
-            yield archive_summaries(script)
-    script.services.compacting(script, order.reason, result)
+        result = yield apply(script, task, parts)
+    script.services.compacting(script, request.reason, result)
     return result
 
 
 @inlineCallbacks
-def make_fit(
-    script: Any,
-    messages: Sequence[Message],
-    plan: CompactionPlan,
-    parts: dict[str, Summed],
-    limits: CompactionLimits,
-) -> Generator[Deferred[Any], Any, tuple[CompactionPlan, dict[str, Summed]]]:
-    """Go on to the last rung where the talk would not be at its target (P4). Fires with the plan
-    and its parts."""
-    if tokens_after(script, parts, last_seq(messages, plan)) <= limits.target_tokens:
-        return plan, parts
-    last: tuple[CompactionPlan, dict[str, Summed]] = yield keep_last_turn(
-        script, messages, plan, parts, limits
-    )
-    return last
+def apply(
+    script: Script, task: CompactionTask, parts: Mapping[str, SummaryPart]
+) -> Steps[dict[str, Any]]:
+    """Fit the summaries into the context window, and store them if they save anything.
 
-
-def is_shorter(
-    script: Any, messages: Sequence[Message], plan: CompactionPlan, parts: Mapping[str, Summed]
-) -> bool:
-    """True where a compaction saves anything at all."""
-    view: View = script.conversation.current
-    before = view.sizes.largest(script.config.discretion)
-    return tokens_after(script, parts, last_seq(messages, plan)) < before
-
-
-def last_seq(messages: Sequence[Message], plan: CompactionPlan) -> int:
-    """The sequence number of the last message that goes."""
-    return int(messages[plan.cut - 1]["metadata"]["seq"])
+    Fires with the result dict; fails with TurnAborted and StoreUnavailable.
+    """
+    if tokens_after(script, parts, task.last_seq) > task.limits.target_tokens:
+        task, parts = yield keep_last_turn(script, task, parts)  # P4
+    yield pause(script.services.slices.put)
+    before = script.conversation.current.sizes.largest(script.config.discretion)
+    if tokens_after(script, parts, task.last_seq) >= before:
+        script.compaction_strikes += not task.request.force
+        return skipped(TOO_LITTLE, task.use)
+    report: dict[str, Any] | None = yield store_compaction(script, task, parts)
+    rung = worst_of(part.rung for part in parts.values())
+    script.compaction_strikes = strikes_after(rung, script.compaction_strikes)
+    if report is None:
+        return {"success": False, "error": CHANGED}
+    if not task.request.force:
+        warn_of_little_progress(script, task)
+    yield archive_summaries(script)
+    return report
 
 
 def strikes_after(rung: str, strikes: int) -> int:
-    """How often in a row no summary came, after one that was stored: where all of it came from a
-    model, never; without one the count goes on once models are no longer asked every time."""
+    """Return how many compactions in a row had no summary, after one that was stored.
+
+    A summary of a model ends the count. Without one the count goes on, once models are no longer
+    asked every time.
+    """
     return 0 if rung in OF_A_MODEL else strikes + (strikes >= STRIKES)
 
 
-def warn_of_little_progress(
-    script: Any, order: CompactionRequest, plan: CompactionPlan, window: int
-) -> None:
-    """Tell the owner, once, where compactions that nobody asked for follow one another closely."""
-    if order.force:
-        return
-    script.small_compactions = count_small(script.small_compactions, plan, window)
-    if makes_little_progress(script.small_compactions):
+def warn_of_little_progress(script: Script, task: CompactionTask) -> None:
+    """Tell the owner, once, that automatic compactions follow each other closely."""
+    count = count_small(script.small_compactions, task.plan, task.limits.window)
+    script.small_compactions = count
+    if makes_little_progress(count):
         script.tell_owner(LITTLE_PROGRESS)
 
 
 def skipped(reason: str, use: ContextUse) -> dict[str, Any]:
-    """The result where nothing was to be done."""
+    """Return the result of a compaction that was not done."""
     return {"skipped": True, "reason": reason, "token_usage": use.ratio}
-
-
-def store(
-    script: Any, record: CompactionRecord, view: View, going: Sequence[Message]
-) -> CompactionRecord | None:
-    """Store a compaction of what was in view when it began; raises StoreUnavailable.
-
-    None, and nothing is stored, where that is not so any more: an undo that came meanwhile would
-    leave messages neither summed up nor in view, and of somebody who was forgotten meanwhile the
-    summary still has the words.
-    """
-    now: View = script.conversation.current
-    if now.record != view.record or now.messages[: len(going)] != list(going):
-        return None
-    stored: CompactionRecord = script.conversation.compact(record)
-    return stored
-
-
-def make_record(
-    order: CompactionRequest, view: View, going: Sequence[Message], parts: Mapping[str, Summed]
-) -> CompactionRecord:
-    """The record of what was done, still without an id."""
-    return CompactionRecord(
-        id=0,
-        reason=order.reason,
-        from_seq=going[0]["metadata"]["seq"],
-        upto_seq=going[-1]["metadata"]["seq"],
-        summary={key: part.text for key, part in parts.items()},
-        compacted_count=len(going),
-        compacted_at="",
-        original_token_count=sum(map(stored_tokens, going)),
-        summary_token_count=sum(estimate_tokens(part.text) for part in parts.values()),
-        prefix_hash=prefix_hash(
-            (message["metadata"]["seq"], message["role"], message["content"]) for message in going
-        ),
-        rung=worst_of(part.rung for part in parts.values()),
-        facts_found=sum(len(part.new) for part in parts.values()),
-        facts_kept=sum(part.kept for part in parts.values()),
-        facts_rescued=sum(part.rescued for part in parts.values()),
-        facts={key: part.facts for key, part in parts.items() if part.facts},
-        speakers=speakers_of(going, view.record.speakers if view.record else {}),
-        consulted=keep_consulted(view.record, going),
-        previous_id=view.record.id if view.record else None,
-    )
-
-
-def report(
-    script: Any, record: CompactionRecord, plan: CompactionPlan, before: ContextUse, messages: int
-) -> dict[str, Any]:
-    """The result dict of a compaction that was done."""
-    after = measure_context(script)
-    return {
-        "success": True,
-        "compaction_id": record.id,
-        "compacted_messages": record.compacted_count,
-        "preserved_messages": messages - plan.cut,
-        "original_tokens": before.used,
-        "new_tokens": after.used,
-        "reduction_pct": round(100 * (1 - after.used / before.used), 1),
-        "facts_found": record.facts_found,
-        "facts_kept": record.facts_kept,
-        "rung": record.rung,
-    }

@@ -1,13 +1,14 @@
-"""Whether a summary still holds what was said. Nobody else checks this: what is missing is asked
-for once, and what is missing then is written below it, word for word."""
+"""Check that a summary keeps the facts of the messages it replaces.
+
+Missing facts are asked for once; those still missing are written below the summary.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import ProviderError
 from evennia_ai.messages import Audience, Message
@@ -25,8 +26,9 @@ from evennia_ai.policy.facts.check import (
     settle,
 )
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
-from evennia_ai.scheduling import pause, spread
-from evennia_ai.sleep.compaction.ladder import tell
+from evennia_ai.ports import Script
+from evennia_ai.scheduling import Steps, pause, spread
+from evennia_ai.sleep.compaction.ladder import log_problem
 from evennia_ai.turn.llm_interaction import (
     SummaryCall,
     SummaryTerms,
@@ -37,16 +39,20 @@ from evennia_ai.turn.model_call import effective_profile
 LEAST_FACT_ROOM = 100
 MOST_FACTS = 1_000
 REPAIR = "repair"
-REPAIR_PART = 0.3  # of a part's room, for the facts that are asked for
+REPAIR_PART = 0.3  # of a part's limit, for the facts that are asked for
 
 
 @dataclass(frozen=True)
-class Summed:
-    """One part of a summary, and the rung of the ladder it came from; no text where all failed.
+class SummaryPart:
+    """The part of a summary for one audience.
 
-    ``facts`` are all that are out of view now for this part's audience; ``new`` those of them that
-    this compaction took out of view, ``kept`` how many of these the summary holds by itself, and
-    ``rescued`` how many were written below it.
+    Attributes:
+        text: the summary, with facts below it; empty if every ladder step failed.
+        rung: the ladder step it came from.
+        facts: all facts outside the context window for this audience.
+        new: those of them that this compaction evicts.
+        kept: how many of the new facts the summary itself holds.
+        rescued: how many of them were written below it.
     """
 
     text: str
@@ -58,11 +64,11 @@ class Summed:
 
 
 @inlineCallbacks
-def find_facts(
-    script: Any, messages: Sequence[Message]
-) -> Generator[Deferred[Any], Any, tuple[Fact, ...]]:
-    """The facts in messages, found without holding the reactor: 2,000 messages take a quarter of a
-    second (measured). Fires with them."""
+def find_facts(script: Script, messages: Sequence[Message]) -> Steps[tuple[Fact, ...]]:
+    """Find the facts in messages. Fires with them.
+
+    Works in slices: 2,000 messages take a quarter of a second (measured).
+    """
     name = script.character_name
     known = names_in(messages, (name,))
     found: list[list[Fact]] = yield spread(
@@ -72,25 +78,23 @@ def find_facts(
     return gather([fact for facts in found for fact in facts])
 
 
-def fact_room(part: Summed, room: int) -> int:
-    """Tokens for the facts below a summary: what it leaves of its room, and a little in any
-    case."""
-    return max(min(LEAST_FACT_ROOM, room // 4), room - estimate_tokens(part.text))
+def fact_room(part: SummaryPart, limit: int) -> int:
+    """Return the tokens for facts below a summary: the rest of its limit, or a small minimum."""
+    return max(min(LEAST_FACT_ROOM, limit // 4), limit - estimate_tokens(part.text))
 
 
 def check_facts(
-    part: Summed, known: Sequence[Fact], new: Sequence[Fact], budget_tokens: int
-) -> Summed:
-    """A part with the facts below it that it does not hold by itself, the weightiest first.
+    part: SummaryPart, known: Sequence[Fact], new: Sequence[Fact], budget_tokens: int
+) -> SummaryPart:
+    """Return a part with the facts below it that it lacks, the most important first.
 
-    A summary that drops everything costs nothing but room: what does not find room below it can
-    still be called to mind (`policy.facts.recall`).
+    Facts that do not fit below it can still be recalled (`policy.facts.recall`).
 
     Args:
         part: a new summary.
-        known: facts that were out of view before.
-        new: facts in what goes now.
-        budget_tokens: the room for those that are missing.
+        known: facts that were outside the context window before.
+        new: facts in the evicted messages.
+        budget_tokens: limit for the missing facts.
     """
     facts = keep_facts(settle((*known, *new)), MOST_FACTS)
     lost = missing_facts(new, [part.text])
@@ -102,25 +106,24 @@ def check_facts(
 
 @inlineCallbacks
 def ask_for_missing(
-    script: Any,
-    part: Summed,
+    script: Script,
+    part: SummaryPart,
     facts: Sequence[Fact],
     messages: Sequence[Message],
     audience: Audience | None,
     terms: SummaryTerms,
-) -> Generator[Deferred[Any], Any, Summed]:
-    """Have facts put into a summary that are in neither it nor journal nor pins, in one call.
+) -> Steps[SummaryPart]:
+    """Ask a model once to add the facts that summary, journal and pins lack.
 
     Args:
-        script: the assistant.
         part: a summary that a model wrote.
-        facts: those in what goes.
-        messages: what goes.
+        facts: those in the evicted messages.
+        messages: the evicted messages.
         audience: who may know the part, None for everybody.
-        terms: the room for it, whom to ask and until when.
+        terms: its limit, which model to ask, and until when.
 
-    Fires with the part, its text another one only where that holds more of the facts, lost none,
-    and is short enough.
+    Fires with the part; its text changes only if the new one holds more facts, lost none, and is
+    short enough.
     """
     elsewhere = "\n".join(noted_elsewhere(script, messages, audience))
     lost = missing_facts(facts, [part.text, elsewhere])
@@ -135,22 +138,21 @@ def ask_for_missing(
     try:
         text: str | None = yield ask_for_summary(script, call, terms)
     except ProviderError as error:
-        tell(script, REPAIR, error)
+        log_problem(script, REPAIR, error)
         return part
     yield pause(script.services.slices.put)
     return replace(part, text=text) if text and holds_more(text, part.text, facts) else part
 
 
 def noted_elsewhere(
-    script: Any, messages: Sequence[Message], audience: Audience | None
+    script: Script, messages: Sequence[Message], audience: Audience | None
 ) -> list[str]:
-    """What this audience may know of what was pinned, and of what was written into the journal
-    since the oldest of these messages."""
+    """Return the pins, and entries journalled since these messages, that an audience may know."""
     pins = [line.text for line in script.pins(audience)]
     since = str(messages[0]["metadata"].get("at", ""))
     return [*pins, *script.journalled_since(since, audience)]
 
 
-def is_worth_asking(script: Any) -> bool:
-    """True where a language model sums up: the offline brain has given what it can."""
+def is_worth_asking(script: Script) -> bool:
+    """Return False for the offline brain: its summary already holds all it can."""
     return effective_profile(script).client != "offline"

@@ -1,71 +1,76 @@
-"""After a compaction its summary goes into the journal, too, where it can be looked up for good.
+"""Journal the summary of each compaction, so that it can be searched for good.
 
-The record is committed first, the entries after it. What a crash left between the two is made good
-at the next start, or before the next compaction; an undo takes the entries back.
+The compaction's record is stored first, the journal entries after it. What a crash leaves undone
+between the two is done at the next start or before the next compaction. An undo removes the
+entries.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from functools import partial
-from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import BadRecord, StoreUnavailable
 from evennia_ai.policy.compaction.journal_summary import synthesis_entries, synthesis_ids
 from evennia_ai.policy.context.projection import CompactionRecord
-from evennia_ai.scheduling import persist
+from evennia_ai.ports import Script
+from evennia_ai.scheduling import Steps, persist
 
 log = Logger()
 
 
 @inlineCallbacks
-def archive_summaries(script: Any) -> Generator[Deferred[Any], Any, int]:
+def archive_summaries(script: Script) -> Steps[int]:
     """Make the journal agree with the compactions in force.
 
-    Fires with how many compactions had entries to be written or taken back. Whatever goes wrong
-    with it, it never fails, since talk must go on; what was not done stays to be done.
+    Fires with how many compactions needed entries written or removed. Never fails, since the
+    conversation must go on; what was not done is done later.
     """
-    clock = script.services.clock
     try:
-        due: list[tuple[CompactionRecord, bool]] = script.conversation.to_archive()
+        due = script.conversation.to_archive()
         if not due:
             return 0
         yield script.character.journal.load(script.services.slices.put)
         for record, in_force in due:
-            yield persist(clock, partial(bring_up_to_date, script, record, in_force))
+            yield persist(script.services.clock, partial(update_entries, script, record, in_force))
     except StoreUnavailable as error:
-        log.warn("{name}: {error}; later", name=script.character_name, error=error)
+        message = "{name}: summaries not journalled: {error}; retrying at the next compaction"
+        log.warn(message, name=script.character_name, error=error)
         return 0
-    except Exception:  # noqa: BLE001  # a journal that is broken must not cost the voice
-        log.failure("{name}: no synthesis in the journal", name=script.character_name)
+    except Exception:  # noqa: BLE001  # a broken journal must not stop the assistant from answering
+        log.failure("{name}: summaries not journalled", name=script.character_name)
         return 0
     return len(due)
 
 
-def bring_up_to_date(script: Any, record: CompactionRecord, in_force: bool) -> None:
-    """Write one compaction's entries, or take them back where it was undone; then note that it is
-    done. May be done again. Raises StoreUnavailable."""
+def update_entries(script: Script, record: CompactionRecord, in_force: bool) -> None:
+    """Write one compaction's entries, or remove them after an undo, and note that it is done.
+
+    May be repeated. Raises StoreUnavailable.
+    """
     journal = script.character.journal
     if in_force:
         for entry_id, fields in synthesis_entries(record).items():
             try:
                 journal.add(id=entry_id, **fields)
-            except BadRecord as error:  # it would be none the next time, either
-                log.warn("{id} is no entry: {error}", id=entry_id, error=error)
+            except BadRecord as error:  # a retry would not make it better
+                message = "{name}: summary {id} cannot be journalled and is dropped: {error}"
+                log.warn(message, name=script.character_name, id=entry_id, error=error)
     else:
         journal.remove(*synthesis_ids(record).values())
     script.conversation.note_archived(record.id, in_force)
 
 
-def undo_compaction(script: Any) -> CompactionRecord | None:
-    """Take the last compaction back, and what the journal has of it; returns it, None where there
-    is none. Raises StoreUnavailable."""
-    undone: CompactionRecord | None = script.conversation.undo()
+def undo_compaction(script: Script) -> CompactionRecord | None:
+    """Undo the last compaction, and remove its journal entries.
+
+    Returns the compaction, None if there is none. Raises StoreUnavailable.
+    """
+    undone = script.conversation.undo()
     if undone is not None:
         archive_summaries(script).addErrback(
-            lambda failure: log.failure("taking back a synthesis failed", failure=failure)
+            lambda failure: log.failure("removing a summary's entries failed", failure=failure)
         )
     return undone

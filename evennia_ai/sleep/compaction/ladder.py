@@ -1,18 +1,19 @@
-"""The ladder of summaries: asked for in full, then with less of the talk, then of another model."""
+"""The ladder of summaries: ask in full, then with fewer messages, then another model."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.config import ModelProfile, resolve_profile, usable_window
 from evennia_ai.errors import ConfigError, ContextOverflow, ProviderError
 from evennia_ai.messages import Message
 from evennia_ai.policy.tokens import stored_tokens
+from evennia_ai.ports import Script
+from evennia_ai.scheduling import Steps
 from evennia_ai.turn.llm_interaction import (
     SummaryTerms,
     generate_context_summary,
@@ -30,8 +31,13 @@ CHUNK_PART = 1 / 3  # of the window
 
 @dataclass(frozen=True)
 class Material:
-    """What is to be summed up: messages of one audience, the summary so far, to be brought up to
-    date, and what to keep above all."""
+    """What to summarise.
+
+    Attributes:
+        messages: those of one audience.
+        previous: the summary so far, to be updated.
+        focus: what to keep above all.
+    """
 
     messages: Sequence[Message]
     previous: str = ""
@@ -40,30 +46,29 @@ class Material:
 
 @dataclass(frozen=True)
 class Rung:
-    """One way to ask: its name, and whose model."""
+    """One step of the ladder: its name, and the model profile to ask."""
 
     name: str
     profile: ModelProfile
 
 
 def worst_of(rungs: Iterable[str]) -> str:
-    """The rung furthest down; the first where there is none."""
+    """Return the ladder step furthest down, the first one for none."""
     return max(rungs, key=RUNGS.index, default=SUMMARY)
 
 
 @inlineCallbacks
-def climb_ladder(
-    script: Any, material: Material, terms: SummaryTerms
-) -> Generator[Deferred[Any], Any, tuple[str, str]]:
-    """Ask for a summary, and where that fails, with less of the talk where less may help, and then
-    of another model.
+def climb_ladder(script: Script, material: Material, terms: SummaryTerms) -> Steps[tuple[str, str]]:
+    """Ask for a summary step by step, until one comes.
+
+    After an overflow the next step asks with fewer messages; after any other error the same model
+    is not asked again.
 
     Args:
-        script: the assistant.
-        material: what is to be summed up.
-        terms: the room for it, and until when it may be asked for.
+        material: what to summarise.
+        terms: the summary's limit, and until when models may be asked.
 
-    Fires with the summary and its rung, both empty where nothing came of it.
+    Fires with the summary and its ladder step, both empty if every step failed.
     """
     broken: ModelProfile | None = None
     for rung in rungs_of(script):
@@ -71,20 +76,18 @@ def climb_ladder(
             continue
         try:
             text: str = yield ask_by_rung(script, rung, material, terms)
-        except ContextOverflow as error:
-            tell(script, rung.name, error)
-            continue
         except ProviderError as error:
-            tell(script, rung.name, error)
-            broken = rung.profile  # it does not answer at all: less talk would not help
+            log_problem(script, rung.name, error)
+            if not isinstance(error, ContextOverflow):
+                broken = rung.profile
             continue
         if text:
             return text, rung.name
     return "", ""
 
 
-def rungs_of(script: Any) -> list[Rung]:
-    """Every way to ask, in their order."""
+def rungs_of(script: Script) -> list[Rung]:
+    """Return the steps of the ladder that ask a model, in their order."""
     first = summary_profile(script)
     others = {p.name + p.model: p for p in (effective_profile(script), *fallback_profile(script))}
     others.pop(first.name + first.model, None)
@@ -92,9 +95,11 @@ def rungs_of(script: Any) -> list[Rung]:
     return [*same, *(Rung(OTHER, profile) for profile in others.values())]
 
 
-def fallback_profile(script: Any) -> list[ModelProfile]:
-    """The profile that ``compact_fallback_profile`` names, if any. The owner is told of a name that
-    means nothing."""
+def fallback_profile(script: Script) -> list[ModelProfile]:
+    """Return the profile that ``compact_fallback_profile`` names, if any.
+
+    An unknown name is reported to the owner.
+    """
     name = script.config.compact_fallback_profile
     if name is None:
         return []
@@ -105,26 +110,20 @@ def fallback_profile(script: Any) -> list[ModelProfile]:
         return []
 
 
-def is_late(script: Any, terms: SummaryTerms) -> bool:
-    """True where there is no time left to ask."""
+def is_late(script: Script, terms: SummaryTerms) -> bool:
+    """Return True if no time is left to ask."""
     return terms.deadline_at is not None and script.services.clock.seconds() >= terms.deadline_at
 
 
-def tell(script: Any, rung: str, problem: Exception) -> None:
-    """One line for the log: a rung of the ladder broke."""
-    log.warn(
-        "{name}: no summary ({rung}): {problem}",
-        name=script.character_name,
-        rung=rung,
-        problem=str(problem),
-    )
+def log_problem(script: Script, rung: str, problem: Exception) -> None:
+    """Log that a step of the ladder failed."""
+    message = "{name}: summary step {rung} failed: {problem}; going on without it"
+    log.warn(message, name=script.character_name, rung=rung, problem=str(problem))
 
 
 @inlineCallbacks
-def ask_by_rung(
-    script: Any, rung: Rung, material: Material, terms: SummaryTerms
-) -> Generator[Deferred[Any], Any, str]:
-    """One rung of the ladder. Fires with the summary, empty where there is none."""
+def ask_by_rung(script: Script, rung: Rung, material: Material, terms: SummaryTerms) -> Steps[str]:
+    """Try one step of the ladder. Fires with the summary, empty if none came."""
     terms = replace(terms, profile=rung.profile)
     chunks: Sequence[Sequence[Message]] = [material.messages]
     text = material.previous
@@ -146,7 +145,7 @@ def ask_by_rung(
 
 
 def in_chunks(messages: Sequence[Message], size: int) -> list[list[Message]]:
-    """Messages in runs of about ``size`` tokens, each at least one message."""
+    """Split messages into runs of about ``size`` tokens, each at least one message."""
     chunks: list[list[Message]] = [[]]
     left = size
     for message in messages:

@@ -1,29 +1,34 @@
-"""Whether a compaction makes room (P4), and the last rung of the ladder: nothing of the talk stays
-but its last turn; what is pinned stands in every prompt in any case."""
+"""The last step of the ladder: only the last turn of the conversation stays.
+
+What is pinned stands in every prompt in any case.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
-from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai.messages import Message
 from evennia_ai.policy.audience import audience_of
 from evennia_ai.policy.compaction.digest import count_line
-from evennia_ai.policy.compaction.plan import CompactionLimits, CompactionPlan, Skip, plan_last_turn
+from evennia_ai.policy.compaction.plan import Skip, plan_last_turn
 from evennia_ai.policy.context.projection import Sizes, part_audience, part_sizes, split_by_audience
 from evennia_ai.policy.facts.check import Fact, gather
 from evennia_ai.policy.tokens import count_message, stored_tokens
-from evennia_ai.scheduling import pause
-from evennia_ai.sleep.compaction.fact_check import Summed, check_facts, find_facts
+from evennia_ai.ports import Script
+from evennia_ai.scheduling import Steps, pause
+from evennia_ai.sleep.compaction.fact_check import SummaryPart, check_facts, find_facts
 from evennia_ai.sleep.compaction.ladder import LAST
+from evennia_ai.sleep.compaction.request import CompactionTask
 
 
-def tokens_after(script: Any, parts: Mapping[str, Summed], upto_seq: int) -> int:
-    """What the largest projection of the talk would take after a compaction up to a message, what
-    arrived meanwhile with it."""
+def tokens_after(script: Script, parts: Mapping[str, SummaryPart], upto_seq: int) -> int:
+    """Return the tokens of the largest projection after a compaction up to a message.
+
+    Messages that arrived after that message count too.
+    """
     sizes = Sizes()
     count = partial(count_message, count_text=script.count_text)
     texts = {key: part.text for key, part in parts.items()}
@@ -37,31 +42,26 @@ def tokens_after(script: Any, parts: Mapping[str, Summed], upto_seq: int) -> int
 
 @inlineCallbacks
 def keep_last_turn(
-    script: Any,
-    messages: Sequence[Message],
-    plan: CompactionPlan,
-    parts: Mapping[str, Summed],
-    limits: CompactionLimits,
-) -> Generator[Deferred[Any], Any, tuple[CompactionPlan, dict[str, Summed]]]:
-    """The last rung: summaries give way, and of the facts those below them that find room.
+    script: Script, task: CompactionTask, parts: Mapping[str, SummaryPart]
+) -> Steps[tuple[CompactionTask, dict[str, SummaryPart]]]:
+    """Evict all but the last turn, and drop the summaries in favour of the facts that fit.
 
     Args:
-        script: the assistant.
-        messages: those in view when the compaction began.
-        plan: where they were cut.
-        parts: the summaries that are too long.
-        limits: see `CompactionLimits`.
+        task: the compaction that did not reach its target.
+        parts: its summaries.
 
-    Fires with the plan and the parts that take their place.
+    Fires with the task, cut anew, and its parts: a count of messages each, with facts below it.
     """
-    last = plan_last_turn(messages, limits, stored_tokens)
-    if isinstance(last, Skip):
-        last = plan
-    gone = split_by_audience(messages[: last.cut])
-    more = split_by_audience(messages[plan.cut : last.cut])
-    bare = {key: Summed(count_line(gone.get(key, ())), LAST) for key in {**parts, **gone}}
-    room = fact_room(script, bare, messages[last.cut - 1]["metadata"]["seq"], limits)
-    kept: dict[str, Summed] = {}
+    messages, cut = task.messages, task.plan.cut
+    plan = plan_last_turn(messages, task.limits, stored_tokens)
+    last = task if isinstance(plan, Skip) else replace(task, plan=plan)
+    evicted = split_by_audience(last.evicted)
+    more = split_by_audience(messages[cut : last.plan.cut])
+    bare = {
+        key: SummaryPart(count_line(evicted.get(key, ())), LAST) for key in {**parts, **evicted}
+    }
+    room = fact_room(script, bare, last)
+    kept: dict[str, SummaryPart] = {}
     for key, part in bare.items():
         before = parts.get(key, part)
         found: tuple[Fact, ...] = yield find_facts(script, more.get(key, ()))
@@ -71,14 +71,11 @@ def keep_last_turn(
     return last, kept
 
 
-def fact_room(
-    script: Any, bare: Mapping[str, Summed], upto_seq: int, limits: CompactionLimits
-) -> int:
-    """The room that is left for the facts of one part, in tokens, by how many parts the listener
-    with the most is shown."""
+def fact_room(script: Script, bare: Mapping[str, SummaryPart], task: CompactionTask) -> int:
+    """Return the tokens left for the facts of one part, shared by the parts one listener sees."""
     shown = Sizes()
     for key in bare:
         shown.add(part_audience(key), 1)
-    left = limits.target_tokens - tokens_after(script, bare, upto_seq)
+    left = task.limits.target_tokens - tokens_after(script, bare, task.last_seq)
     most = max(1, shown.largest(script.config.discretion))
-    return max(0, min(limits.summary_room, left // most))
+    return max(0, min(task.limits.summary_room, left // most))

@@ -3,9 +3,9 @@
 from itertools import pairwise
 
 from evennia_ai.messages import make_message
-from evennia_ai.policy.compaction.plan import TOO_LITTLE
-from evennia_ai.sleep.compaction.compact import compact, compact_if_urgent, limits_for
-from evennia_ai.sleep.compaction.request import CompactionRequest
+from evennia_ai.policy.compaction.decision import TOO_LITTLE
+from evennia_ai.sleep.compaction.compact import compact, limits_for
+from evennia_ai.sleep.compaction.request import EMERGENCY, CompactionRequest
 from evennia_ai.turn.context_use import measure_context
 from evennia_ai.turn.llm_interaction import build_llm_messages
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
@@ -79,7 +79,8 @@ def test_a_prompt_full_of_other_things_is_not_compacted_with_every_line():
     done = []
     for _ in range(20):
         assert measure_context(script).ratio >= 0.8
-        done.append(outcome(compact_if_urgent(script)).get("success", False))
+        result = outcome(compact(script, CompactionRequest(EMERGENCY)))
+        done.append(result.get("success", False))
         talk(script, 1, length=10)
     assert done[0]
     assert sum(done) <= 5

@@ -3,11 +3,12 @@ is warned that compactions follow one another too closely."""
 
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import LLMReply, Usage
+from evennia_ai.policy.compaction.decision import LITTLE_PROGRESS
 from evennia_ai.policy.compaction.digest import prefix_hash
-from evennia_ai.policy.compaction.plan import LITTLE_PROGRESS
 from evennia_ai.sleep import run_sleep_tick
-from evennia_ai.sleep.compaction.compact import compact, compact_if_urgent
-from evennia_ai.sleep.compaction.request import CompactionRequest
+from evennia_ai.sleep.compaction.compact import compact
+from evennia_ai.sleep.compaction.request import EMERGENCY, CompactionRequest
+from evennia_ai.turn.context_use import measure_context
 from tests.test_context_compaction import SUMMARY, make_script, outcome, sleep, talk
 
 
@@ -59,6 +60,11 @@ def test_the_fingerprint_is_that_of_what_was_summed_up():
     assert record.prefix_hash != prefix_hash(rows(gone[:-1]))
 
 
+def compact_now(script):
+    """Compact as an emergency does, once the journal has its facts."""
+    return outcome(compact(script, CompactionRequest(EMERGENCY)))
+
+
 def crowded(small_steps):
     """An assistant whose window is nearly full of other things, after so many compactions."""
     script = make_script([SUMMARY] * 50)
@@ -66,7 +72,8 @@ def crowded(small_steps):
     done = 0
     while done < small_steps:
         talk(script, 1, length=60)
-        done += outcome(compact_if_urgent(script)).get("success", False)
+        if measure_context(script).is_urgent:
+            done += compact_now(script).get("success", False)
     return script
 
 
@@ -78,7 +85,7 @@ def test_the_owner_is_warned_after_three_compactions_in_a_row_that_took_out_litt
 def test_one_that_takes_out_much_begins_the_count_anew():
     script = crowded(2)
     talk(script, 60)
-    assert outcome(compact_if_urgent(script))["success"]
+    assert compact_now(script)["success"]
     assert script.small_compactions == 0
 
 

@@ -179,8 +179,7 @@ def test_put_to_sleep_it_sleeps_on_after_a_restart(game, admin, mira):
     admin.told("aisleep Mira")
     game.run(1)
     game.service.watch.stop()
-    for name in ("slept", "last_pass_at", "pass_time"):
-        mira.assistant.nattributes.remove(name)
+    mira.assistant.nattributes.remove("sleep_state")
     game.service.resume()
     game.run()
     game.run(300)
@@ -193,7 +192,7 @@ def test_who_sleeps_is_looked_after_again_after_a_restart(game, admin, mira):
     game.service.watch.stop()
     game.service.resume()
     game.run()
-    assert list(game.service.watch.charges) == [mira.assistant.id]
+    assert list(game.service.watch.assistants) == [mira.assistant.id]
 
 
 def test_a_games_own_code_is_told(game, admin, mira):
@@ -237,7 +236,7 @@ def test_many_that_are_due_at_once_are_looked_after_in_turns(game, tavern, monke
         game.service.watch.keep(script)
     game.clock.advance(10)
     assert [args for _work, args in seen] == [(script,) for script in scripts]
-    assert len(game.service.watch.charges) == 3
+    assert len(game.service.watch.assistants) == 3
     for work, args in seen:
         work(*args)
-    assert game.service.watch.charges == {}
+    assert game.service.watch.assistants == {}

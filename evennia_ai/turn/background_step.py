@@ -1,0 +1,79 @@
+"""The frame of background steps: ask a model about several items, write many in pieces, report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.logger import Logger
+
+from evennia_ai.errors import ProviderError
+from evennia_ai.ports import Script
+from evennia_ai.scheduling import Steps, pause, persist
+
+log = Logger()
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Asked(Generic[R]):
+    """The results for the items, and the provider's error that ended the work, if any."""
+
+    results: list[R]
+    error: str = ""
+
+    @property
+    def calls(self) -> int:
+        """Return how often a model was asked, if it was asked once for each item."""
+        return len(self.results) + bool(self.error)
+
+    def report(self, **figures: Any) -> dict[str, Any]:
+        """Return a step's result dict: ``success``, its figures, and the ``error``, if any."""
+        error = {"error": self.error} if self.error else {}
+        return {"success": not self.error, **figures, **error}
+
+
+@inlineCallbacks
+def ask_each(
+    script: Script, items: Iterable[T], ask: Callable[[T], Deferred[R]]
+) -> Steps[Asked[R]]:
+    """Do some work that asks a model on each item in turn, until a provider fails.
+
+    Fires with what was `Asked`; fails as ``ask`` does, except with a `ProviderError`.
+    """
+    results: list[R] = []
+    for item in items:
+        yield pause(script.services.slices.put)
+        try:
+            results.append((yield ask(item)))
+        except ProviderError as error:
+            message = "{name}: {error}; the rest waits for the next sleep pass"
+            log.warn(message, name=script.character_name, error=error)
+            return Asked(results, str(error))
+    return Asked(results)
+
+
+@inlineCallbacks
+def write_in_pieces(
+    script: Script, items: Sequence[T], size: int, write: Callable[[Sequence[T]], int | None]
+) -> Steps[int]:
+    """Write about many items, ``size`` of them in one transaction, with a pause before each.
+
+    Fires with the sum of what ``write`` returns; fails with StoreUnavailable.
+    """
+    total = 0
+    for start in range(0, len(items), size):
+        yield pause(script.services.slices.put)
+        work = partial(write, items[start : start + size])
+        total += (yield persist(script.services.clock, work)) or 0
+    return total
+
+
+def skip(reason: str, **figures: Any) -> dict[str, Any]:
+    """Return the result dict of a step that was skipped."""
+    return {"skipped": True, "reason": reason, **figures}
