@@ -1,8 +1,7 @@
-"""Optional packages: what each is for, and how to get it."""
+"""Optional packages: what does not work without each, and how to get it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 
@@ -11,32 +10,27 @@ DISTRIBUTION = "evennia-ai"
 
 @dataclass(frozen=True)
 class Extra:
-    """An optional package.
-
-    Attributes:
-        name: the extra of our distribution that installs it.
-        package: the package's name on the index.
-        module: the module that it brings.
-        purpose: what does not work without it.
-    """
+    """An optional package: our extra that installs it, its module, and what is missing without."""
 
     name: str
     package: str
     module: str
-    purpose: str
-
-    def is_installed(self, find: Callable[[str], object] = find_spec) -> bool:
-        """Tell whether the package can be imported. Imports nothing."""
-        return find(self.module) is not None
+    consequence: str
 
     @property
     def advice(self) -> str:
-        """Say what is missing and how to get it."""
+        """Return what is missing and how to get it; empty if the package is installed."""
+        try:
+            installed = find_spec(self.module) is not None
+        except ValueError:  # something stands in for the module
+            installed = False
+        if installed:
+            return ""
         return (
-            f"{self.package}, for {self.purpose}. "
-            f"To get it: pip install '{DISTRIBUTION}[{self.name}]'."
+            f"{self.package} is not installed: {self.consequence}. "
+            f"To get it: pip install '{DISTRIBUTION}[{self.name}]'"
         )
 
 
-LONG_TERM_MEMORY = Extra("memory", "mem0ai", "mem0", "long-term memory")
-EMBEDDINGS = Extra("embeddings", "wordllama", "wordllama", "recall by meaning")
+LONG_TERM_MEMORY = Extra("memory", "mem0ai", "mem0", "the journal is the only memory")
+EMBEDDINGS = Extra("embeddings", "wordllama", "wordllama", "recall ranks by words alone")

@@ -13,6 +13,7 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from evennia_ai.errors import ConfigError, MemoryUnavailable, TurnAborted
+from evennia_ai.memory.extras import LONG_TERM_MEMORY
 from evennia_ai.memory.mem0_setup import NOTE, StoreSettings
 from evennia_ai.memory.mem0_store import Mem0Store
 from evennia_ai.memory.worker import Worker
@@ -116,7 +117,9 @@ class LongTermMemory:
         self._worker = Worker(clock, call_from_thread, "evennia-ai-memory")
         self._breaker = Breaker()
         self._error = ""
-        self._off = "" if settings.enabled else "turned off by AI_ASSISTANT['MEMORY']"
+        self._off = (
+            LONG_TERM_MEMORY.advice if settings.enabled else "turned off by AI_ASSISTANT['MEMORY']"
+        )
 
     @property
     def is_off(self) -> bool:
@@ -199,7 +202,7 @@ class LongTermMemory:
             self._breaker = after_abandoned(self._breaker)
             return failure
         error = MemoryUnavailable(self._words_of(failure.value))
-        if failure.check(ImportError):
+        if failure.check(ImportError, ConfigError):
             self._off = str(error)
         self._breaker = after_failure(self._breaker, error, self._clock.seconds(), LIMITS)
         if str(error) != self._error:

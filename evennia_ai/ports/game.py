@@ -98,6 +98,7 @@ class GameServices(Services, Protocol):
     accepting: bool
     switched_off: str
     complaints: list[str]
+    recall_trouble: str
 
     @property
     def gateway(self) -> Any:

@@ -71,6 +71,7 @@ class AssistantService(Service):
             clock, settings, call_from_thread, models.client, self.now
         )
         self.semantic, self.long_term_sync = memory.long_term, memory.long_term_sync
+        self.recall_trouble = memory.recall_trouble
         self.memory_indices, self.shared_memory = memory.indices, memory.shared
 
         content = GameContent(settings)

@@ -12,9 +12,10 @@ from django.conf import settings as django_settings
 
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.perception import knowledge_labels
-from evennia_ai.game.settings import SettingReader
+from evennia_ai.game.settings import SettingReader, game_setting
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.memory import embedders
+from evennia_ai.memory.extras import EMBEDDINGS
 from evennia_ai.memory.index import answers_at_once
 from evennia_ai.memory.index_cache import IndexCache
 from evennia_ai.memory.semantic import LongTermMemory, read_settings
@@ -64,6 +65,8 @@ class MemoryServices:
             game = read_settings(raw, Path(django_settings.GAME_DIR))
             return LongTermMemory(clock, call_from_thread, game, self._local_embedder)
 
+        chosen = game_setting("EMBEDDER", embedders.DEFAULT)
+        self.recall_trouble = EMBEDDINGS.advice if chosen == embedders.DEFAULT else ""
         self.long_term = settings.read("MEMORY", make_long_term, {})
         self.long_term_sync = LongTermSync(clock, self.long_term)
         self.shared = SharedMemory()
@@ -78,6 +81,8 @@ class MemoryServices:
         The first use loads it, which takes up to half a second (measured): a server that has
         assistants loads it before players are served.
         """
+        if self.recall_trouble:
+            return None
         make = partial(embedders.make, client=self._client)
         try:
             return self._settings.read("EMBEDDER", make, embedders.DEFAULT)

@@ -137,7 +137,7 @@ def test_without_extras_the_game_is_played_and_the_status_says_what_is_missing(
     bare_game.play(
         ADMIN,
         "> aistatus\n"
-        "Not installed: mem0ai, for long-term memory\n"
-        "Not installed: wordllama, for recall by meaning\n",
+        "Recall: wordllama is not installed\n"
+        "Long-term memory: mem0ai is not installed\n",
     )
     assert "Traceback" not in bare_game.log()

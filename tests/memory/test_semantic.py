@@ -306,7 +306,7 @@ def test_a_call_that_is_cancelled_before_its_turn_is_never_made(slow):
 def test_a_library_that_is_not_there_turns_it_off(make, monkeypatch):
     monkeypatch.setitem(sys.modules, "mem0", None)
     mind = make()
-    assert "missing" in mind.refused("put", [item(1, "The bridge is closed.")])
+    assert "is not installed" in mind.refused("put", [item(1, "The bridge is closed.")])
     assert mind.memory.is_off
     assert "mem0" in mind.memory.trouble
 
