@@ -10,6 +10,8 @@ import pytest
 
 from tests.crash.fast import ROOT, Report, add_game
 
+pytestmark = pytest.mark.campaign
+
 KILLS = 200
 KILLS_FOR_A_PLANT = 150
 PLANTS = (
@@ -29,7 +31,6 @@ def kill_sleepers(folder, kills, plant=""):
     return report
 
 
-@pytest.mark.once
 def test_two_hundred_kills_in_sleep_lose_nothing_and_do_nothing_twice(tmp_path):
     report = kill_sleepers(tmp_path, KILLS)
     assert not report.broken, "\n\n".join(report.broken)

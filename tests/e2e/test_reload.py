@@ -14,7 +14,7 @@ from tests.e2e import hanging
 from tests.e2e.harness import GameServer
 from tests.e2e.test_talk import OPEN_EVENTS, thinking_with
 
-pytestmark = pytest.mark.timed
+pytestmark = pytest.mark.alone
 
 HANGING = 20
 TRIES = 3

@@ -13,7 +13,7 @@ from server import running
 from tests.e2e.harness import GameServer
 from tests.e2e.test_talk import thinking_with
 
-pytestmark = pytest.mark.timed
+pytestmark = pytest.mark.alone
 
 SLOW_S = 10.0
 TICKER = """

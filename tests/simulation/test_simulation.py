@@ -43,7 +43,7 @@ def digests(hash_seed):
     return run.stdout.split()
 
 
-@pytest.mark.once
+@pytest.mark.campaign
 def test_a_thousand_games_break_no_promise():
     assert broken_promises(range(GAMES)) == []
 

@@ -94,7 +94,7 @@ def test_killed_at_each_commit_point_and_at_random_it_loses_and_repeats_nothing(
     assert not found, judged(found, seed)
 
 
-@pytest.mark.once
+@pytest.mark.campaign
 def test_killed_while_the_talk_is_summed_up_it_has_the_old_history_or_the_new(
     make_game: MakeGame,
 ) -> None:

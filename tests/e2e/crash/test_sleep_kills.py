@@ -137,7 +137,7 @@ def check(left: dict[str, list], barrels: int) -> None:
     )
 
 
-@pytest.mark.once
+@pytest.mark.campaign
 def test_killed_in_its_sleep_each_note_has_one_memory_in_the_end(game: CrashGame) -> None:
     moments = [*NAMED[1::2], "before values made", ""][:KILLS]
     check(play(game, moments, seed=1), KILLS)
