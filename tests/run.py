@@ -33,6 +33,7 @@ COUNT = re.compile(r"(\d+) (passed|failed|errors?)\b")
 CLOSING_LINE = re.compile(
     r"^=* ?(no tests ran|\d+ (passed|failed|error|skipped|deselected)).*", re.M
 )
+FURTHER = "e2e and not quick and not alone and not campaign"
 MEASUREMENTS = {"bench": ("bench and not soak", "tests/bench"), "soak": ("soak", "tests")}
 # All end-to-end steps of a call copy the same new game from here; see tests/e2e/conftest.py.
 TEMPLATE = "EVENNIA_AI_TEMPLATE"
@@ -147,7 +148,8 @@ def steps_of_test(version: str) -> list[Step]:
 def steps_of_more(version: str) -> list[Step]:
     """List the further steps on the interpreter of `make test`, the longest first."""
     return [
-        pytest_step("further end-to-end tests", version, "e2e and not quick and not alone"),
+        pytest_step("further end-to-end tests", version, FURTHER),
+        pytest_step("end-to-end campaigns", version, "e2e and campaign"),
         pytest_step("campaigns", version, "campaign and not e2e"),
     ]
 

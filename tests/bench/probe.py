@@ -15,6 +15,7 @@ import re
 import signal
 import sys
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -252,10 +253,13 @@ ORDERS: dict[str, Callable[[], dict[str, Any]]] = {
 
 
 def obey() -> None:
-    """Do what the order file says and write down what came of it."""
+    """Run the command of the order file and write its result, or the error it raised."""
     order = json.loads(ORDER.read_text())
     began = time.perf_counter()
-    result = ORDERS[order["do"]]()
+    try:
+        result = ORDERS[order["do"]]()
+    except Exception:  # noqa: BLE001  # the test that waits raises it
+        result = {"error": traceback.format_exc()}
     took_ms = (time.perf_counter() - began) * 1000
     write("obeyed", order=order["number"], took_ms=took_ms, **result)
 

@@ -85,11 +85,17 @@ class ProbedServer:
         return found
 
     def order(self, do: str) -> Record:
-        """Let the probe do something; return what came of it."""
+        """Run a command of the probe in the server; return its result.
+
+        Raises ServerTrouble if the command raised, with its traceback.
+        """
         number = next(self._numbers)
         (self.game.folder / "bench.order").write_text(json.dumps({"do": do, "number": number}))
         os.kill(self.pid, signal.SIGUSR2)
-        return self.await_record("obeyed", order=number)
+        result = self.await_record("obeyed", order=number)
+        if "error" in result:
+            raise ServerTrouble(f"The probe's {do!r} failed:\n{result['error']}")
+        return result
 
     def started_at(self) -> float:
         """When the server that runs now was up, in unix seconds."""

@@ -133,7 +133,7 @@ def test_from_hearing_to_asking_with_a_hundred_messages(
         heard = scene.server.order("snapshot")["heard"]
         took = heard_to_asked(scene, [tuple(pair) for pair in heard])
         assert len(took) == SINGLE
-        paper.add_spread(title, took, "ms")
+        paper.add_spread(title, took)
     paper.check()
 
 
@@ -186,7 +186,7 @@ def add_rush(paper: Sheet, title: str, scene: Scene, word: str) -> None:
     took = heard_to_asked(scene, [tuple(pair) for pair in after["heard"]])
     assert len(took) == PLAYERS
     add_stalls(paper, title, before, after)
-    paper.add_spread(f"{title}: heard to asked", took, "ms")
+    paper.add_spread(f"{title}: heard to asked", took)
     paper.add(f"{title}: first word to last answer", ended - began, "s")
 
 
@@ -195,7 +195,7 @@ def add_stalls(
 ) -> None:
     """Write down the reactor's stretches between two looks, and the CPU time for each line."""
     held = [ms for _, ms in after["gaps"]]
-    paper.add_spread(f"{title}: reactor held", held, "ms")
+    paper.add_spread(f"{title}: reactor held", held)
     paper.add(f"{title}: held over {LONG_MS:.0f} ms", sum(ms > LONG_MS for ms in held), "times")
     spent_ms = 1000 * (after["cpu_s"] - before["cpu_s"])
     if lines:

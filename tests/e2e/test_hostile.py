@@ -54,7 +54,7 @@ def game(
         server.start()
         yield server
     finally:
-        server.stop()
+        server.discard()
 
 
 @pytest.fixture(scope="module")

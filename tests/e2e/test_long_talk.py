@@ -32,6 +32,8 @@ from tests.e2e.long_talk.evidence import (
 from tests.e2e.long_talk.model import SEED, TellingModel
 from tests.e2e.test_talk import thinking_with
 
+pytestmark = pytest.mark.campaign
+
 UTTERANCES = 200
 UTTERANCES_IN_SOAK = 2_000
 MOST_SHOWN = 20

@@ -94,6 +94,7 @@ def test_two_players_at_once_are_both_answered(game: GameServer) -> None:
         }
 
 
+@pytest.mark.quick
 @with_the_stub
 def test_talk_goes_on_after_a_reload_with_the_history_intact(game: GameServer) -> None:
     with game.player("Ann") as ann:

@@ -23,6 +23,8 @@ from tests.e2e.crash.model import MarkedModel
 from tests.e2e.test_talk import thinking_with
 from tests.invariants import Evidence, Violation, check_append_only, check_records, violations
 
+pytestmark = pytest.mark.campaign
+
 MakeGame = Callable[[], CrashGame]
 
 KILLS = 24
@@ -94,7 +96,6 @@ def test_killed_at_each_commit_point_and_at_random_it_loses_and_repeats_nothing(
     assert not found, judged(found, seed)
 
 
-@pytest.mark.campaign
 def test_killed_while_the_talk_is_summed_up_it_has_the_old_history_or_the_new(
     make_game: MakeGame,
 ) -> None:

@@ -16,6 +16,8 @@ from tests.e2e.crash.crash_game import CrashGame
 from tests.e2e.harness import ADMIN
 from tests.e2e.telnet import TelnetPlayer
 
+pytestmark = pytest.mark.campaign
+
 POINTS = ("memories stored", "links written", "values made")
 NAMED = tuple(f"{side} {point}" for point in POINTS for side in ("before", "after"))
 KILLS, KILLS_IN_SOAK = 5, 20
@@ -137,7 +139,6 @@ def check(left: dict[str, list], barrels: int) -> None:
     )
 
 
-@pytest.mark.campaign
 def test_killed_in_its_sleep_each_note_has_one_memory_in_the_end(game: CrashGame) -> None:
     moments = [*NAMED[1::2], "before values made", ""][:KILLS]
     check(play(game, moments, seed=1), KILLS)
