@@ -1,4 +1,4 @@
-"""A reload with a thousand assistants, and in the middle of one model call and of a hundred."""
+"""A reload: with a thousand assistants, during one model call, and during a hundred."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Reload:
 
 
 def hooks_of(before: Record, after: Record) -> dict[str, float]:
-    """Milliseconds in each hook: those of the stop from one process, of the start from the next."""
+    """Return the ms in each hook, of the old process at the stop and the new one at the start."""
     stopping = {name: ms for name, ms in before["hooks_ms"].items() if is_of_the_stop(name)}
     starting = {name: ms for name, ms in after["hooks_ms"].items() if not is_of_the_stop(name)}
     return stopping | starting
@@ -72,34 +72,34 @@ def is_of_the_stop(hook: str) -> bool:
 
 
 def reloads(template: Path, folder: Path) -> list[Reload]:
-    """Reload a copy of a game a few times."""
+    """Reload a copy of a game a few times and return the measurements."""
     with ProbedServer(template, folder, "beat") as server:
         return [Reload(server) for _ in range(RELOADS)]
 
 
 def test_a_reload_with_a_thousand_assistants_holds_the_reactor_no_longer(
     empty_template: Path,
-    mindless_template: Path,
+    characters_template: Path,
     crowd_template: Path,
     tmp_path: Path,
     sheet: Callable[[str], Sheet],
 ) -> None:
     none = reloads(empty_template, tmp_path / "none")
-    mindless = reloads(mindless_template, tmp_path / "mindless")
+    plain = reloads(characters_template, tmp_path / "plain")
     crowd = reloads(crowd_template, tmp_path / "crowd")
     assert {(one.told, one.woken) for one in crowd} == {(ASSISTANTS, ASSISTANTS)}
     paper = sheet(f"reload, {ASSISTANTS:,} assistants")
     for what, side in (("stop", "stop_ms"), ("start", "start_ms")):
-        held = [median(getattr(one, side) for one in runs) for runs in (none, mindless, crowd)]
+        held = [median(getattr(one, side) for one in runs) for runs in (none, plain, crowd)]
         paper.add(f"longest stretch at the {what}, none", held[0], "ms")
-        paper.add(f"  {ASSISTANTS:,} characters without minds", held[1], "ms")
+        paper.add(f"  {ASSISTANTS:,} characters without assistants", held[1], "ms")
         paper.add(f"  {ASSISTANTS:,} assistants", held[2], "ms")
         paper.add("  assistants less none", held[2] - held[0], "ms", MOST_HELD_MS)
     for name in sorted(crowd[0].hooks_ms):
         paper.add(f"in {name}", median(one.hooks_ms.get(name, 0.0) for one in crowd), "ms")
-    wall = [median(one.seconds for one in runs) for runs in (none, mindless, crowd)]
+    wall = [median(one.seconds for one in runs) for runs in (none, plain, crowd)]
     paper.add("wall clock, none", wall[0], "s")
-    paper.add(f"  {ASSISTANTS:,} characters without minds", wall[1], "s")
+    paper.add(f"  {ASSISTANTS:,} characters without assistants", wall[1], "s")
     paper.add(f"  {ASSISTANTS:,} assistants", wall[2], "s")
     paper.add("  times that with none", wall[2] / wall[0], "", MOST_TIMES)
     paper.check()
@@ -107,7 +107,7 @@ def test_a_reload_with_a_thousand_assistants_holds_the_reactor_no_longer(
 
 @pytest.fixture
 def game(demo_template: Path, tmp_path: Path, stub: StubProvider) -> Iterator[GameServer]:
-    """The demo, thinking with the stub."""
+    """Return the demo, running, with the stub as its model."""
     server = GameServer.copy_of(demo_template, tmp_path / "game", assistant=thinking_with(stub))
     try:
         server.start()
@@ -117,9 +117,9 @@ def game(demo_template: Path, tmp_path: Path, stub: StubProvider) -> Iterator[Ga
 
 
 def reload_in_flight(game: GameServer, stub: StubProvider, ann: TelnetPlayer, line: str) -> float:
-    """Reload while a call of ten seconds is on its way; return the seconds it took.
+    """Reload during a model call of ten seconds; return the seconds of the reload.
 
-    The line is answered afterwards, by a call of its own that is not slow.
+    Another call answers the line afterwards.
     """
     stub.control(latency=SLOW_S)
     asked = len(stub.requests())
@@ -150,14 +150,14 @@ def test_a_reload_in_the_middle_of_a_model_call_is_no_longer(
 
 @dataclass
 class Pause:
-    """How long the players of a probed server had to wait for a reload, in seconds."""
+    """How long players waited for a reload, in seconds."""
 
     hooks_s: float
     talk_s: float
 
     @classmethod
     def of(cls, server: ProbedServer, player: TelnetPlayer) -> Pause:
-        """Reload, and let a player speak as soon as the server is up."""
+        """Reload, let a player speak at once, and measure both."""
         old, began = server.pid, time.monotonic()
         server.game.reload()
         player.mark()
@@ -171,11 +171,11 @@ class Pause:
 def test_a_reload_with_a_hundred_calls_hanging_is_no_longer_and_all_are_answered_after_it(
     gathering_template: Path, tmp_path: Path, stub: StubProvider, sheet: Callable[[str], Sheet]
 ) -> None:
-    mind = thinking_with(stub, **hanging.UNDISTURBED)
+    settings = thinking_with(stub, **hanging.UNDISTURBED)
     quiet, busy = [], []
     with (
         ProbedServer(
-            gathering_template, tmp_path / "game", "", [hanging.MANY_COMMANDS], assistant=mind
+            gathering_template, tmp_path / "game", "", [hanging.MANY_COMMANDS], assistant=settings
         ) as server,
         server.game.player("Ann") as ann,
         server.game.player("Ben") as ben,

@@ -330,13 +330,6 @@ def test_a_limit_of_rows_is_found_in_strides(log, purged, monkeypatch):
     assert ModelCall.objects.count() == 1
 
 
-def test_what_is_of_the_last_day_stays_whatever_the_limits_say(log, purged):
-    for age in (3, 0.5, 0.4):
-        log.call(age, None)
-    purged({"ModelCall": Limit(0, 0)})
-    assert ModelCall.objects.count() == 2
-
-
 def test_one_assistant_can_be_purged_alone(log, purged, game, tavern):
     other = Log(game.assistant("Otto", tavern).assistant, log.now)
     for scribe in (log, other):
