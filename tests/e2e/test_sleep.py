@@ -1,4 +1,4 @@
-"""A character sleeps for all to see, is spoken to and killed in the middle of it, over telnet."""
+"""A character falls asleep in front of players, is spoken to, and is killed in its sleep."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FULL_HEAD = {
 
 @pytest.fixture
 def game(make_server: Callable[..., GameServer], stub: StubProvider) -> GameServer:
-    """A game whose assistants soon have something to sort."""
+    """Return a game whose assistants soon need a compaction."""
     return make_server(assistant=thinking_with(stub, **FULL_HEAD))
 
 
