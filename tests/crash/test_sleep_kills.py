@@ -1,5 +1,8 @@
-"""Killed anywhere in its sleep, a character forgets nothing and remembers nothing twice once it has
-slept again: journal and archive, profiles, goals, insights, and long-term memory with its links."""
+"""Killed anywhere in its sleep, a character loses nothing and stores nothing twice.
+
+This holds after its next sleep for the journal and its archive, profiles, goals, insights, and
+long-term memory with its links.
+"""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""A journal in memory that is loaded in turns with other work, as the real one is."""
+"""A journal in memory that loads in slices between other work, as the real one does."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from evennia_ai.testing.memory_stores import MemoryJournal
 
 
 class Notebook(MemoryJournal):
-    """``entries`` are those that are stored already, by any process."""
+    """``entries`` are those that any process has stored."""
 
     def __init__(self, now: Callable[[], datetime], entries: dict[str, Record]) -> None:
         super().__init__(now, entries)
         self.loaded = False
 
     def load(self, put: Callable[..., object]) -> Deferred[None]:
-        """Fires when all is there: later, once in a process."""
+        """Return a Deferred that fires when all is loaded, once in a process."""
         if self.loaded:
             return succeed(None)
         loading: Deferred[None] = Deferred()
@@ -29,5 +29,5 @@ class Notebook(MemoryJournal):
         return loading
 
     def pinned(self, audience: Audience) -> list[Record]:
-        """The pinned entries that all of an audience may know."""
+        """Return the pinned entries that all of an audience may know."""
         return [e for e in select_known(self.entries.values(), audience) if e["pinned"]]
