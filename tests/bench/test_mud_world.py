@@ -25,8 +25,8 @@ from tests.bench.mud_world_lived import MEANING, NEWEST, OURS, RANKING, WORDS, L
 from tests.game.conftest import service  # noqa: F401  # the game that it is played in
 
 MISSED_AT_MOST = 5.0  # per cent
-# Each secret is tried on every fourth wrong audience, and all secrets together on all of them.
-AUDIENCES_ONE_IN = 4
+# Each secret is tried on every eighth wrong audience, and all secrets together on all of them.
+AUDIENCES_ONE_IN = 8
 
 
 def asked_once(way: Way) -> Way:

@@ -23,7 +23,7 @@ from tests.e2e.test_talk import OPEN_EVENTS, thinking_with
 
 pytestmark = pytest.mark.timeout(600)
 
-RELOADS = 3
+RELOADS = 2
 SETTLE_S = 2.0
 MOST_HELD_MS = 200.0
 RELOAD_HOOK = "scripts' at_server_reload"
@@ -77,32 +77,41 @@ def reloads(template: Path, folder: Path) -> list[Reload]:
         return [Reload(server) for _ in range(RELOADS)]
 
 
-def test_a_reload_with_a_thousand_assistants_holds_the_reactor_no_longer(
-    empty_template: Path,
-    characters_template: Path,
-    crowd_template: Path,
-    tmp_path: Path,
-    sheet: Callable[[str], Sheet],
+def test_a_reload_with_a_thousand_assistants_takes_little_longer(
+    empty_template: Path, crowd_template: Path, tmp_path: Path, sheet: Callable[[str], Sheet]
 ) -> None:
     none = reloads(empty_template, tmp_path / "none")
-    plain = reloads(characters_template, tmp_path / "plain")
     crowd = reloads(crowd_template, tmp_path / "crowd")
     assert {(one.told, one.woken) for one in crowd} == {(ASSISTANTS, ASSISTANTS)}
     paper = sheet(f"reload, {ASSISTANTS:,} assistants")
-    for what, side in (("stop", "stop_ms"), ("start", "start_ms")):
-        held = [median(getattr(one, side) for one in runs) for runs in (none, plain, crowd)]
-        paper.add(f"longest stretch at the {what}, none", held[0], "ms")
-        paper.add(f"  {ASSISTANTS:,} characters without assistants", held[1], "ms")
-        paper.add(f"  {ASSISTANTS:,} assistants", held[2], "ms")
-        paper.add("  assistants less none", held[2] - held[0], "ms", MOST_HELD_MS)
+    compare(paper, none, crowd)
     for name in sorted(crowd[0].hooks_ms):
         paper.add(f"in {name}", median(one.hooks_ms.get(name, 0.0) for one in crowd), "ms")
-    wall = [median(one.seconds for one in runs) for runs in (none, plain, crowd)]
-    paper.add("wall clock, none", wall[0], "s")
-    paper.add(f"  {ASSISTANTS:,} characters without assistants", wall[1], "s")
-    paper.add(f"  {ASSISTANTS:,} assistants", wall[2], "s")
-    paper.add("  times that with none", wall[2] / wall[0], "", MOST_TIMES)
+    wall = [median(one.seconds for one in runs) for runs in (none, crowd)]
+    paper.add("wall clock, times that with none", wall[1] / wall[0], "", MOST_TIMES)
     paper.check()
+
+
+@pytest.mark.soak
+def test_a_reload_with_a_thousand_characters_without_assistants(
+    empty_template: Path, characters_template: Path, tmp_path: Path, sheet: Callable[[str], Sheet]
+) -> None:
+    """Printed only: what a thousand characters cost Evennia itself."""
+    paper = sheet(f"reload, {ASSISTANTS:,} characters without assistants")
+    none = reloads(empty_template, tmp_path / "none")
+    compare(paper, none, reloads(characters_template, tmp_path / "plain"))
+
+
+def compare(paper: Sheet, none: list[Reload], many: list[Reload]) -> None:
+    """Keep the longest stretches on the reactor and the wall clock of both."""
+    for what, side in (("stop", "stop_ms"), ("start", "start_ms")):
+        held = [median(getattr(one, side) for one in runs) for runs in (none, many)]
+        paper.add(f"longest stretch at the {what}, none", held[0], "ms")
+        paper.add(f"  {ASSISTANTS:,}", held[1], "ms")
+        paper.add(f"  {ASSISTANTS:,} less none", held[1] - held[0], "ms", MOST_HELD_MS)
+    wall = [median(one.seconds for one in runs) for runs in (none, many)]
+    paper.add("wall clock, none", wall[0], "s")
+    paper.add(f"  {ASSISTANTS:,}", wall[1], "s")
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.timeout(600)
 
 PLAYERS = 200
 HISTORY = 100
-SINGLE = 30
+SINGLE = 15
 RUSH_S = 2.0
 LATENCY_S = 0.2
 SILENCE_S = 15.0
