@@ -15,6 +15,8 @@ from evennia_ai.testing.scripted import ScriptedLLM
 from evennia_ai.testing.semantic import StandInSemantic
 
 SESSION_IDS = count(1000)
+FLUSHES = count(1)
+FLUSHES_A_COLLECTION = 20
 
 
 class Player:
@@ -59,6 +61,7 @@ class Game:
         self.service = service
         self.clock = service.clock
         self.model = model
+        self._lobby = None
 
     def room(self, key="Tavern", desc="A warm room."):
         from evennia.objects.objects import DefaultRoom
@@ -103,8 +106,8 @@ class Game:
             key, f"{key}@example.com", "x" * 12, permissions=list(permissions),
             is_superuser=superuser,
         )  # fmt: skip
-        lobby = self.room("Lobby")  # so that nobody in the room sees the player arrive
-        character = create_object(typeclass or Character, key=key, location=lobby)
+        self._lobby = self._lobby or self.room("Lobby")  # nobody in the room sees an arrival
+        character = create_object(typeclass or Character, key=key, location=self._lobby)
         character.permissions.batch_add(*permissions)
         character.locks.add(f"puppet:pid({account.id})")
         account.db._last_puppet = character
@@ -142,19 +145,29 @@ def forget_everything():
 
     Evennia keeps instances that hold ndb data, and the rows of the next test have the same numbers.
     The cache of command sets goes by `id()` and would return the exits of an earlier test.
+    Evennia's own `flush_cache` also collects garbage, which takes some ms in each test.
     """
     from evennia.accounts.models import AccountDB
     from evennia.commands import cmdhandler
     from evennia.objects.models import ObjectDB
     from evennia.scripts.models import ScriptDB
-    from evennia.utils.idmapper.models import flush_cache
+    from evennia.utils.idmapper.models import SharedMemoryModel
 
     cmdhandler._CMDSET_MERGE_CACHE.clear()
     for model in (ObjectDB, ScriptDB, AccountDB):
         for instance in model.get_all_cached_instances():
             instance.nattributes.clear()
-    flush_cache()  # also collects garbage
-    gc.freeze()
+    for model in leaves(SharedMemoryModel):
+        model.flush_instance_cache()
+    if next(FLUSHES) % FLUSHES_A_COLLECTION == 0:
+        gc.collect()
+        gc.freeze()  # later collections skip what is left
+
+
+def leaves(model):
+    """Return the classes below a model that have no subclasses."""
+    children = model.__subclasses__()
+    return [leaf for child in children for leaf in leaves(child)] if children else [model]
 
 
 def gateway_to(model, clock):
