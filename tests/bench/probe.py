@@ -140,8 +140,8 @@ class Hooks:
         """Time each hook of evennia_ai that runs at a stop or a start."""
         from evennia.scripts.manager import ScriptDBManager
 
-        from evennia_ai import services
         from evennia_ai.assistant_script import AssistantScript
+        from evennia_ai.services import assistant_service as services
 
         self.time(services, "start_plugin_services", "service made")
         self.time(services.AssistantService, "startService", "startService")

@@ -22,7 +22,7 @@ GAMES_OWN = """
 from pathlib import Path
 from django.conf import settings
 from evennia.scripts.scripts import DefaultScript
-from evennia_ai import services
+from evennia_ai.services import assistant_service as services
 
 services.REVIVAL_S = 2.0  # what a test need not wait for
 
