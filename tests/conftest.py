@@ -1,6 +1,6 @@
-"""Wires Evennia into pytest-django, and marks tests by the folder they are in.
+"""Connect Evennia to pytest-django, and mark tests by their folder.
 
-`pytest -p no:django tests/policy tests/turn` runs the pure tiers without loading Django at all.
+`pytest -p no:django tests/policy tests/turn` runs the pure tests without loading Django.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FOLDER_MARKERS = ("game", "e2e", "bench")
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Fill in Evennia's shortcuts (`evennia.create_object` and so on), which are None before."""
+    """Fill in Evennia's shortcuts (`evennia.create_object` and others), which are None before."""
     if not config.pluginmanager.hasplugin("django"):
         return
     import evennia
@@ -27,16 +27,18 @@ def pytest_configure(config: pytest.Config) -> None:
     from pytest_django.plugin import blocking_manager_key
 
     settings.TEST_ENVIRONMENT = True
-    # Evennia looks into the database here, before there is a test database: never into the demo's.
+    # Evennia queries the database here, before the test database exists; keep it off the demo's.
     connection.settings_dict["NAME"] = ":memory:"
     with config.stash[blocking_manager_key].unblock(), redirect_stdout(io.StringIO()):
-        evennia._init()  # says that there is no database, which we know
+        evennia._init()  # prints that the database has no tables
         connection.close()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark everything in tests/game, tests/e2e and tests/bench by its folder's name, and leave out
-    what is marked as a soak unless the marks that were asked for name it."""
+    """Mark the tests of tests/game, tests/e2e and tests/bench by their folder's name.
+
+    Deselect soak tests unless the command line names that mark.
+    """
     for item in items:
         folder = item.path.relative_to(HERE).parts[0]
         if folder in FOLDER_MARKERS:
@@ -48,8 +50,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(scope="session")
+def django_db_use_migrations() -> bool:
+    """Create the tables from the models: 119 migrations take ten times as long.
+
+    `test_migrations` compares both, and each end-to-end server runs the migrations.
+    """
+    return False
+
+
+@pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None) -> None:
-    """Take what is there by now out of the collector's sight: Evennia collects garbage whenever it
-    empties its cache, as every game test does, which took a third of a second each."""
+    """Keep all objects that exist by now out of garbage collection.
+
+    Evennia collects garbage whenever its cache is emptied, which every game test does. Without
+    this, each collection takes a third of a second.
+    """
     gc.collect()
     gc.freeze()

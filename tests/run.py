@@ -1,14 +1,13 @@
-"""Runs everything: `make test`. Standard library only; makes its own environments.
+"""Run the tests: `make test`, `make test-more`, `make bench` and `make soak`.
 
-One environment per interpreter of 3.11 to 3.13 that is found, under .venv-test/. While the next
-one is installed, the tests run in those that are ready. One interpreter (the newest, or
-``EVENNIA_AI_E2E=3.11``) runs everything; the others leave out what would only do again the same
-sums for long (marked ``once``), and those between the oldest and the newest what asks nothing of
-Evennia. The tests with real servers run beside the others, but for those that measure time (marked
-``timed``): they come last and alone.
+Needs the standard library only and makes one environment for each interpreter, under .venv-test/.
+Each call runs several steps side by side, prints one line for each, and closes with the sum.
 
-    python -m tests.run                 lint, types, all tests
+    python -m tests.run test            what you run before a commit, on one interpreter
+    python -m tests.run more            the other interpreters, the campaigns, all servers
     python -m tests.run bench|soak      the measurements
+
+`EVENNIA_AI_PYTHON=3.11` chooses the one interpreter; without it the newest one found is used.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
@@ -27,39 +27,41 @@ from server import environment, interpreters
 ROOT = environment.ROOT
 VENVS = ROOT / ".venv-test"
 EXTRAS = "[all,test]"
-# On two cores: a test with a server waits about as long as it works.
-WORKERS = 4
+# Steps at a time on two cores: a test with a server waits about as long as it works.
+WORKERS = 3
 COUNT = re.compile(r"(\d+) (passed|failed|errors?)\b")
 CLOSING_LINE = re.compile(
     r"^=* ?(no tests ran|\d+ (passed|failed|error|skipped|deselected)).*", re.M
 )
+FURTHER = "e2e and not quick and not alone and not campaign"
 MEASUREMENTS = {"bench": ("bench and not soak", "tests/bench"), "soak": ("soak", "tests")}
-NOTHING_COLLECTED = 5
-# Where the end-to-end tests of one run share the game they begin with; see tests/e2e/conftest.py.
+# All end-to-end steps of a call copy the same new game from here; see tests/e2e/conftest.py.
 TEMPLATE = "EVENNIA_AI_TEMPLATE"
 
 
 @dataclass(frozen=True)
 class Step:
-    """One thing to run in an environment; ``is_pytest`` tells that it closes with counts."""
+    """One command of an interpreter's environment; a pytest step ends with counts."""
 
     title: str
+    version: str
     command: tuple[str, ...]
     is_pytest: bool = False
 
 
 @dataclass(frozen=True)
 class Result:
-    """How a step ended. A step that is no pytest, or ended without counts, fails as one."""
+    """How a step ended. A step without counts passes or fails as one test."""
 
     step: Step
     status: int
     output: str
-    seconds: float
+    wall_s: float = 0.0
+    cpu_s: float = 0.0
 
     @property
     def closing_line(self) -> str:
-        """The line that sums the step up."""
+        """Return the line of the output that sums the step up."""
         matches = list(CLOSING_LINE.finditer(self.output)) if self.step.is_pytest else []
         if matches:
             return matches[-1].group()
@@ -67,149 +69,175 @@ class Result:
 
     @property
     def counts(self) -> tuple[int, int]:
-        """How many tests passed and failed; errors are failures."""
+        """Return how many tests passed and failed; an error counts as a failure."""
         words = COUNT.findall(self.closing_line) if self.step.is_pytest else []
         passed = sum(int(number) for number, word in words if word == "passed")
         failed = sum(int(number) for number, word in words if word != "passed")
         return passed, max(failed, 1 if self.status else 0)
 
+    def __str__(self) -> str:
+        verdict = "FAILED " if self.status else "ok     "
+        spent = f"{self.wall_s:.0f} s, {self.cpu_s:.0f} s CPU"
+        return f"  {verdict}  {self.step.title}: {self.closing_line} [{spent}]"
 
-def main(arguments: list[str]) -> int:
-    """Run what was asked for; return the exit status."""
+
+def main(arguments: Sequence[str]) -> int:
+    """Run what the command line asks for; return the exit status."""
     os.chdir(ROOT)
     found = {
         version: path
         for version, path in interpreters.find_interpreters().items()
         if version in interpreters.TESTED
     }
+    what = arguments[0] if arguments else "test"
+    if what not in (*SUITES, *MEASUREMENTS):
+        say(f"Unknown: {what}. Use one of: {', '.join((*SUITES, *MEASUREMENTS))}.")
+        return 2
     if not found:
-        say("This needs Python 3.11, 3.12 or 3.13 (with venv), and none was found.")
+        say(f"No usable Python found. Install one of {', '.join(interpreters.TESTED)} with venv.")
         return 1
-    if arguments:
-        return measure(arguments[0], found)
+    if what in MEASUREMENTS:
+        return measure(what, found)
     with TemporaryDirectory() as folder:
         os.environ[TEMPLATE] = folder
-        results = run_suite(found)
-    return report(results)
+        return report(SUITES[what](found))
 
 
-def run_suite(found: dict[str, str]) -> list[Result]:
-    """Run every step, as far as environments can be made."""
-    versions = sorted(found, key=interpreters.as_numbers)
-    missing = [version for version in interpreters.TESTED if version not in found]
-    say(f"Python {', '.join(versions)} found" + (f"; no {', '.join(missing)}." if missing else "."))
-    main = os.environ.get("EVENNIA_AI_E2E") or versions[-1]
-    pending: list[Future[Result]] = []
-    results: list[Result] = []
+def main_version(found: dict[str, str]) -> str:
+    """Return the interpreter that runs everything: the chosen one, else the newest."""
+    return os.environ.get("EVENNIA_AI_PYTHON") or max(found, key=interpreters.as_numbers)
+
+
+# --- what each call runs ---------------------------------------------------------------------
+
+
+def run_test(found: dict[str, str]) -> list[Result]:
+    """Run `make test`: checks, small tests and a short end-to-end set on one interpreter."""
+    version = main_version(found)
+    say(f"Python {version}")
     with ThreadPoolExecutor(WORKERS) as pool:
-        for version in sorted(versions, key=lambda one: one != main):
-            try:
-                install(version, found[version])
-            except environment.InstallError as error:
-                results.append(broken_installation(version, error))
-                continue
-            steps = tests_beside_others(version, main, oldest=versions[0])
-            pending += [pool.submit(run, step, version) for step in steps]
-        results += [future.result() for future in pending]
+        return finish(start(pool, {version: steps_of_test(version)}, found))
+
+
+def run_more(found: dict[str, str]) -> list[Result]:
+    """Run `make test-more`: all that `make test` leaves out, the time measurements last."""
+    main = main_version(found)
+    others = sorted(set(found) - {main}, key=interpreters.as_numbers)
+    missing = [version for version in interpreters.TESTED if version not in found]
+    say(f"Python {', '.join([main, *others])}" + (f"; not found: {missing}" if missing else ""))
+    steps = {main: steps_of_more(main)} | {other: steps_of_other(other) for other in others}
+    with ThreadPoolExecutor(WORKERS) as pool:
+        results = finish(start(pool, steps, found))
     if environment.is_current(VENVS / main, EXTRAS):
-        results.append(run(timed_tests(main), main))
+        results.append(run(pytest_step("end-to-end tests of time", main, "e2e and alone")))
     return results
 
 
-def tests_beside_others(version: str, main: str, oldest: str) -> list[Step]:
-    """What is run on an interpreter, the longest first: on ``main`` everything, on the oldest lint
-    and types too."""
-    if version == main:
-        tests = [end_to_end_tests(version), unit_tests(version)]
-    else:
-        tests = [brief_tests(version) if version == oldest else game_tests(version)]
-    return tests + (static_checks() if version == oldest else [])
-
-
-def install(version: str, interpreter: str) -> None:
-    """Make the version's environment unless it is there and up to date."""
-    if environment.is_current(VENVS / version, EXTRAS):
-        return
-    say(f"Installing for Python {version} ...")
-    environment.make_environment(VENVS / version, interpreter, EXTRAS)
-
-
-def static_checks() -> list[Step]:
-    """Lint, format and types, once, in the oldest environment."""
+def steps_of_test(version: str) -> list[Step]:
+    """List the steps of `make test`, the longest first."""
     return [
-        Step("ruff check", ("-m", "ruff", "check", ".")),
-        Step("ruff format --check", ("-m", "ruff", "format", "--check", ".")),
-        Step("mypy", ("-m", "mypy")),
+        pytest_step("short end-to-end tests", version, "e2e and quick"),
+        pytest_step("game tests", version, "game and not campaign"),
+        pytest_step("pure tests", version, "not game and not e2e and not bench and not campaign"),
+        Step("types", version, ("-m", "mypy")),
+        Step("lint", version, ("-m", "ruff", "check", ".")),
+        Step("format", version, ("-m", "ruff", "format", "--check", ".")),
     ]
 
 
-def unit_tests(version: str) -> Step:
-    """The pure and the game tier."""
-    return pytest_step(f"pure and game tests on {version}", "-m", "not e2e and not bench")
+def steps_of_more(version: str) -> list[Step]:
+    """List the further steps on the interpreter of `make test`, the longest first."""
+    return [
+        pytest_step("further end-to-end tests", version, FURTHER),
+        pytest_step("end-to-end campaigns", version, "e2e and campaign"),
+        pytest_step("campaigns", version, "campaign and not e2e"),
+    ]
 
 
-def brief_tests(version: str) -> Step:
-    """The same, for one more interpreter."""
-    marks = "not e2e and not bench and not once"
-    return pytest_step(f"pure and game tests on {version}", "-m", marks)
+def steps_of_other(version: str) -> list[Step]:
+    """List the steps on another interpreter: types and the small tests."""
+    marks = "not e2e and not bench and not campaign"
+    return [
+        pytest_step("pure and game tests", version, marks),
+        Step(f"types on {version}", version, ("-m", "mypy")),
+    ]
 
 
-def game_tests(version: str) -> Step:
-    """What needs Evennia and a database, for an interpreter between two others."""
-    return pytest_step(f"game tests on {version}", "-m", "game and not once and not bench")
+def pytest_step(title: str, version: str, marks: str) -> Step:
+    """Return a pytest run of the tests with these marks."""
+    title = f"{title} on {version}"
+    cache = f"cache_dir=.pytest_cache/{re.sub('[^a-z0-9.]+', '-', title)}"
+    folder = ("tests/e2e",) if marks.startswith("e2e") else ()
+    command = ("-m", "pytest", "--color=no", "-o", cache, "-m", marks, *folder)
+    return Step(title, version, command, is_pytest=True)
 
 
-def end_to_end_tests(version: str) -> Step:
-    """The tier with real servers."""
-    title = f"end-to-end tests on {version}"
-    return pytest_step(title, "-m", "e2e and not timed", "tests/e2e")
+SUITES: dict[str, Callable[[dict[str, str]], list[Result]]] = {"test": run_test, "more": run_more}
 
 
-def timed_tests(version: str) -> Step:
-    """Those of them that measure time."""
-    return pytest_step(f"timed tests on {version}", "-m", "e2e and timed", "tests/e2e")
+# --- running ---------------------------------------------------------------------------------
 
 
-def pytest_step(title: str, *arguments: str) -> Step:
-    """A step that is a run of pytest."""
-    own_cache = f"cache_dir=.pytest_cache/{re.sub('[^a-z0-9.]+', '-', title)}"
-    return Step(title, ("-m", "pytest", "--color=no", "-o", own_cache, *arguments), is_pytest=True)
+def start(
+    pool: ThreadPoolExecutor, steps: dict[str, list[Step]], found: dict[str, str]
+) -> Iterator[Future[Result]]:
+    """Start the steps of one version after the other, each as soon as it is installed."""
+    for version, of_version in steps.items():
+        try:
+            install(version, found)
+        except environment.InstallError as error:
+            yield pool.submit(failed_installation, version, error)
+            continue
+        yield from [pool.submit(run, step) for step in of_version]
 
 
-def run(step: Step, version: str) -> Result:
-    """Run a step in a version's environment and say how it went, with its output if badly."""
+def finish(started: Iterator[Future[Result]]) -> list[Result]:
+    """Wait for all steps; return their results in the order of their start."""
+    return [future.result() for future in list(started)]
+
+
+def install(version: str, found: dict[str, str]) -> None:
+    """Make the version's environment unless it is up to date; raises InstallError."""
+    if version not in found:
+        raise environment.InstallError(f"There is no Python {version} on this machine.")
+    if not environment.is_current(VENVS / version, EXTRAS):
+        say(f"Installing for Python {version} ...")
+        environment.make_environment(VENVS / version, found[version], EXTRAS)
+
+
+def failed_installation(version: str, error: environment.InstallError) -> Result:
+    """Return the result of an environment that could not be made."""
+    result = Result(Step(f"installation for {version}", version, ()), 1, str(error))
+    say(str(error), str(result))
+    return result
+
+
+def run(step: Step) -> Result:
+    """Run a step; print how it ended, and its whole output if it failed."""
     say(f"  running  {step.title}")
     began = time.monotonic()
-    done = subprocess.run(
-        [str(environment.venv_python(VENVS / version)), *step.command],
+    process = subprocess.Popen(
+        [str(environment.venv_python(VENVS / step.version)), *step.command],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
-        check=False,
     )
-    result = Result(step, done.returncode, done.stdout, time.monotonic() - began)
-    say(*([f"\n{done.stdout}"] if done.returncode else []), describe(result))
+    assert process.stdout
+    with process.stdout as pipe:
+        output = pipe.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    cpu_s = usage.ru_utime + usage.ru_stime
+    result = Result(step, process.returncode, output, time.monotonic() - began, cpu_s)
+    say(*([f"\n{output}"] if result.status else []), str(result))
     return result
-
-
-def broken_installation(version: str, error: environment.InstallError) -> Result:
-    """The failure of an environment that could not be made."""
-    result = Result(Step(f"installation for {version}", ()), 1, str(error), 0.0)
-    say(str(error), describe(result))
-    return result
-
-
-def describe(result: Result) -> str:
-    """Sum a step up in one line."""
-    verdict = "FAILED " if result.status else "ok     "
-    return f"  {verdict}  {result.step.title}: {result.closing_line} [{result.seconds:.0f} s]"
 
 
 def report(results: list[Result]) -> int:
-    """Print one closing line for each step and the sum of all; return the exit status."""
-    say("", *(describe(result) for result in results), "")
+    """Print one line for each step and the sum of all; return the exit status."""
+    say("", *map(str, results), "")
     passed = sum(result.counts[0] for result in results)
     failed = sum(result.counts[1] for result in results)
     say(f"{passed} passed, {failed} failed")
@@ -217,28 +245,21 @@ def report(results: list[Result]) -> int:
 
 
 def measure(what: str, found: dict[str, str]) -> int:
-    """Run the measurements of this name with their output shown; return the exit status."""
-    if what not in MEASUREMENTS:
-        say(f"There is no '{what}' to run; there are: {', '.join(MEASUREMENTS)}.")
-        return 2
-    version = max(found, key=interpreters.as_numbers)
+    """Run the measurements of this name and show their output; return the exit status."""
+    version = main_version(found)
     try:
-        install(version, found[version])
+        install(version, found)
     except environment.InstallError as error:
         say(str(error))
         return 1
     python = str(environment.venv_python(VENVS / version))
     marks, folder = MEASUREMENTS[what]
     command = [python, "-m", "pytest", folder, "-s", "-m", marks]
-    status = subprocess.run(command, check=False).returncode
-    if status == NOTHING_COLLECTED:
-        say(f"There is nothing to measure under '{what}' yet.")
-        return 0
-    return status
+    return subprocess.run(command, check=False).returncode
 
 
 def say(*lines: str) -> None:
-    """Print lines at once and together, whichever thread they come from."""
+    """Print lines at once and together, from any thread."""
     sys.stdout.write("".join(f"{line}\n" for line in lines))
     sys.stdout.flush()
 

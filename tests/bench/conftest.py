@@ -1,4 +1,4 @@
-"""Game directories to measure in, made once; the table and the JSON file at the end."""
+"""Game directories to measure in, and the table of figures at the end."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ BOOK = pytest.StashKey[list[Figure]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Open the book that all benchmarks write into."""
+    """Make the list that collects the figures of all benchmarks."""
     config.stash[BOOK] = []
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Show the figures and write them to the results folder."""
+    """Print the figures and write them to the results folder."""
     book = terminalreporter.config.stash[BOOK]
     if book:
         figures.write_json(book)
@@ -48,7 +48,7 @@ def sheet(request: pytest.FixtureRequest) -> Callable[[str], Sheet]:
 def db(
     django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path: Path
 ) -> Generator[None]:
-    """The test database as a file, with a game's settings."""
+    """Use the test database as a file, with a game's settings."""
     from django.db import connection
 
     from evennia_ai.apps import prepare_sqlite
@@ -61,37 +61,41 @@ def db(
 
 @pytest.fixture(scope="session")
 def demo_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The demo, stopped, after its first start."""
+    """Return the folder of the demo, stopped after its first start."""
     return GameServer.first_start(tmp_path_factory.mktemp("demo") / "game").folder
 
 
 @pytest.fixture(scope="session")
 def empty_template(demo_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The demo without any assistant."""
+    """Return the folder of the demo without assistants."""
     return furnished(demo_template, tmp_path_factory.mktemp("empty"), worlds.EMPTY)
 
 
 @pytest.fixture(scope="session")
-def mindless_template(empty_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A thousand characters more, without minds."""
-    return furnished(empty_template, tmp_path_factory.mktemp("plain"), worlds.crowd(minds=False))
+def characters_template(empty_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder with a thousand characters who have no assistants."""
+    return furnished(
+        empty_template, tmp_path_factory.mktemp("plain"), worlds.crowd(assistants=False)
+    )
 
 
 @pytest.fixture(scope="session")
 def crowd_template(empty_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A thousand assistants, in rooms of ten, and nobody else."""
-    return furnished(empty_template, tmp_path_factory.mktemp("crowd"), worlds.crowd(minds=True))
+    """Return the folder with a thousand assistants in rooms of ten, and nobody else."""
+    return furnished(
+        empty_template, tmp_path_factory.mktemp("crowd"), worlds.crowd(assistants=True)
+    )
 
 
 @pytest.fixture(scope="session")
 def gathering_template(demo_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A hundred assistants more, all in one room, and Ann among them."""
+    """Return the folder with a hundred assistants and Ann in one room."""
     snippet = worlds.gathering("Ann")
     return furnished(demo_template, tmp_path_factory.mktemp("gathering"), snippet)
 
 
 def furnished(template: Path, folder: Path, snippet: str) -> Path:
-    """A copy of a game directory in which a snippet has run."""
+    """Return a copy of a game directory in which a snippet has run."""
     game = GameServer.copy_of(template, folder / "game")
     print(game.python(snippet))
     return game.folder

@@ -1,6 +1,7 @@
-"""Times inserts at few and at many rows, in a server's own process and on its own connection.
+"""Time inserts at few and at many rows, in a server's own process and on its own connection.
 
-Only there does SQLite run as it does in a game. Copied into game directories beside the probe.
+Only there does SQLite run as it does in a game. `probed.ProbedServer` copies this file into a game
+directory beside the probe.
 """
 
 from __future__ import annotations
@@ -8,22 +9,27 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 WARM_UP = 10
-TIMED = 1_000
-ROWS = 100_000
 CHUNK = 5_000
 TEXT = "The ferryman says the river will freeze before the week is out, and nobody believes him."
 
 
+class Size(NamedTuple):
+    """How many inserts are timed at each end, and how many rows there are at the last."""
+
+    timed: int = 1_000
+    rows: int = 100_000
+
+
 def now() -> datetime:
-    """The clock of the stores."""
+    """Return the time for the stores."""
     return datetime.now(UTC)
 
 
-def timed(insert: Callable[[], Any], count: int = TIMED) -> list[float]:
-    """Milliseconds of each of many inserts."""
+def timed(insert: Callable[[], Any], count: int) -> list[float]:
+    """Return the milliseconds of each of many inserts."""
     took = []
     for _ in range(count):
         began = time.perf_counter()
@@ -33,27 +39,27 @@ def timed(insert: Callable[[], Any], count: int = TIMED) -> list[float]:
 
 
 def first_and_last(
-    model: Any, assistant_id: int, insert: Callable[[], Any], remember: Callable[[], Any]
+    model: Any, assistant_id: int, size: Size, insert: Callable[[], Any], load: Callable[[], Any]
 ) -> dict[str, Any]:
-    """Time the first 1,000 inserts and those up to the 100,000th row; what lies between is copied.
+    """Time the first inserts and those up to the last row; the rows between are copies.
 
-    ``remember`` is called before each, to have in memory what a living assistant has there.
+    ``load`` is called before each, so that memory holds what it holds in a game.
     """
-    remember()
+    load()
     for _ in range(WARM_UP):
         insert()
-    first = timed(insert)
-    fill(model, assistant_id, ROWS - TIMED)
+    first = timed(insert, size.timed)
+    fill(model, assistant_id, size.rows - size.timed)
     began = time.perf_counter()
-    remember()
-    remembering = (time.perf_counter() - began) * 1000
-    last = timed(insert)
+    load()
+    load_ms = (time.perf_counter() - began) * 1000
+    last = timed(insert, size.timed)
     rows = model.objects.filter(assistant_id=assistant_id).count()
-    return {"first": first, "last": last, "rows": rows, "remembering_ms": remembering}
+    return {"first": first, "last": last, "rows": rows, "load_ms": load_ms}
 
 
 def fill(model: Any, assistant_id: int, upto: int) -> None:
-    """Copy an assistant's last row until there are so many."""
+    """Copy an assistant's last row until it has ``upto`` rows."""
     pattern = model.objects.filter(assistant_id=assistant_id).order_by("-id").first()
     fields = {f.attname: getattr(pattern, f.attname) for f in model._meta.fields if f.name != "id"}
     missing = upto - model.objects.filter(assistant_id=assistant_id).count()
@@ -62,7 +68,7 @@ def fill(model: Any, assistant_id: int, upto: int) -> None:
 
 
 def pragma(name: str) -> Any:
-    """What SQLite says to a PRAGMA on the connection that the server uses."""
+    """Return SQLite's answer to a PRAGMA on the server's connection."""
     from django.db import connection
 
     with connection.cursor() as cursor:
@@ -70,8 +76,8 @@ def pragma(name: str) -> Any:
         return cursor.fetchone()[0]
 
 
-def measure_inserts() -> dict[str, Any]:
-    """Measure both stores of one assistant; holds the server for as long as that takes."""
+def measure_inserts(size: Size = Size()) -> dict[str, Any]:  # noqa: B008  # it is a constant
+    """Measure both stores of one assistant. The server does nothing else meanwhile."""
     from evennia.scripts.models import ScriptDB
 
     from evennia_ai import models
@@ -85,17 +91,19 @@ def measure_inserts() -> dict[str, Any]:
     message = make_message("user", f"Ann says: {TEXT}", speaker="#5", audience=["#5", "#6"])
     heard = Heard("say", "#5", "Ann", TEXT, frozenset({"#5", "#6"}))
 
-    def read_anew() -> None:
+    def say() -> None:
+        conversation.append([message])
+
+    def read_view() -> None:
         conversation.forget_view()
         conversation.view()
 
+    def hear() -> None:
+        inbox.put(heard)
+
     return {
-        "message": first_and_last(
-            models.Message, assistant_id, lambda: conversation.append([message]), read_anew
-        ),
-        "event": first_and_last(
-            models.Event, assistant_id, lambda: inbox.put(heard), inbox.waiting
-        ),
+        "message": first_and_last(models.Message, assistant_id, size, say, read_view),
+        "event": first_and_last(models.Event, assistant_id, size, hear, lambda: None),
         "journal_mode": pragma("journal_mode"),
         "synchronous": pragma("synchronous"),
     }

@@ -229,16 +229,19 @@ class Lived:
                 return False
         return False
 
-    def missed(self, way: Way, judge: Judge, *kinds: str, retold: bool = False) -> float:
-        """The share, in per cent, of the questions of some kinds, asked by whom they are about,
-        that do not pass a judgement."""
-        asked = [
-            question
-            for question in self.world.questions
-            if question.kind in kinds and question.retold == retold
-        ]
+    def missed(self, way: Way, judge: Judge, kind: str) -> float:
+        """Return the failures of a kind of question in per cent."""
+        failed, asked = self.failures(way, judge, kind)
+        return 100 * failed / asked
+
+    def failures(self, way: Way, judge: Judge, kind: str, retold: bool = False) -> tuple[int, int]:
+        """Return how many questions of a kind fail a judgement, and how many there are.
+
+        The player a question is about asks it.
+        """
+        asked = [q for q in self.world.questions if q.kind == kind and q.retold == retold]
         failed = sum(not judge(q, way(q, self.ears([q.about]))) for q in asked)
-        return 100 * failed / len(asked)
+        return failed, len(asked)
 
     def unprompted(self, kind: str) -> float:
         """The share, in per cent, of the questions of a kind whose answer is not in the prompt
@@ -247,15 +250,17 @@ class Lived:
         told = sum(q.key in self.prompt(q, self.ears([q.about])) for q in asked)
         return 100 * (1 - told / len(asked))
 
-    def leaks(self) -> tuple[list[Leak], int]:
-        """Secrets that stand in a search or in a prompt of a wrong audience, and how many of these
-        were looked at."""
+    def leaks(self, one_in: int = 1) -> tuple[list[Leak], int]:
+        """Return the secrets that a wrong audience is told, and how often was looked.
+
+        Each look is a search or a prompt. ``one_in`` leaves audiences out, by turns.
+        """
         found: list[Leak] = []
         looked_at = 0
-        for question in self.world.questions:
-            if question.kind != WHISPER:
-                continue
-            for names in wrong_audiences(question.about, self.world.players):
+        secrets = [question for question in self.world.questions if question.kind == WHISPER]
+        for number, question in enumerate(secrets):
+            audiences = wrong_audiences(question.about, self.world.players)
+            for names in audiences[number % one_in :: one_in]:
                 ears = self.ears(names)
                 looked_at += 2
                 searched = str(self.search(question, ears))

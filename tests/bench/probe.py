@@ -1,10 +1,10 @@
-"""Measures from inside a game's server process.
+"""Measure from inside a game's server process.
 
 `probed.ProbedServer` copies this file into a game directory as ``world/bench_probe.py`` and adds it
-to the server's plugins. It writes one JSON line for everything that happens to ``bench.jsonl``, and
-obeys the order in ``bench.order`` when it gets SIGUSR2, so that it costs nothing while it waits.
-``BENCH_PROBE`` chooses what is measured: ``queries`` counts them by table and by who asked;
-``beat`` takes the gaps between beats of the reactor, and the time spent in our own hooks.
+to the server's plugins. The probe writes JSON lines to ``bench.jsonl``. On SIGUSR2 it runs the
+command in ``bench.order``, so it costs nothing while it waits. ``BENCH_PROBE`` chooses what is
+measured: ``queries`` counts database queries by table and by caller; ``beat`` measures the gaps
+between beats of the reactor, and the time spent in hooks of evennia_ai.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import re
 import signal
 import sys
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -38,26 +39,26 @@ CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def write(what: str, **details: Any) -> None:
-    """Append a record."""
+    """Append a record to the file."""
     line = json.dumps({"what": what, "pid": os.getpid(), "at": time.time(), **details})
     with RECORDS.open("a") as file:
         file.write(line + "\n")
 
 
 def cpu_seconds() -> float:
-    """User and system time of this process, all threads."""
+    """Return the user and system time of this process in seconds."""
     fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / CLOCK_TICKS
 
 
 class Queries:
-    """Counts queries, on every connection of every thread."""
+    """Counts queries on every connection of every thread."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
 
     def install(self) -> None:
-        """Count on the connections there are and on those to come."""
+        """Count on existing connections and on new ones."""
         for connection in connections.all():
             self.watch(connection=connection)
         connection_created.connect(self.watch, weak=False)
@@ -86,30 +87,30 @@ def asked_by_us() -> bool:
 
 
 class Beat:
-    """Takes the gaps between beats: nothing else of the reactor's runs during a long one."""
+    """Measures the gaps between beats; a long gap means that something held the reactor."""
 
     def __init__(self) -> None:
         self.gaps: list[tuple[float, float]] = []
         self.last = 0.0
 
     def start(self) -> None:
-        """Begin to beat."""
+        """Start to beat."""
         self.last = time.monotonic()
         reactor.callLater(BEAT_S, self.beat)
 
     def beat(self) -> None:
-        """Note the gap since the last beat, less the time between beats."""
+        """Keep the gap since the last beat and beat again."""
         self.note()
         reactor.callLater(BEAT_S, self.beat)
 
     def note(self) -> None:
-        """Keep (unix time at its end, milliseconds) of the gap that ends now."""
+        """Keep the gap that ends now as (unix time, ms), without the time between beats."""
         now = time.monotonic()
         self.gaps.append((time.time(), round((now - self.last - BEAT_S) * 1000, 2)))
         self.last = now
 
     def take(self) -> list[tuple[float, float]]:
-        """Hand the gaps out and begin anew."""
+        """Return the gaps and forget them."""
         taken, self.gaps = self.gaps, []
         return taken
 
@@ -136,11 +137,11 @@ class Hooks:
         setattr(owner, name, timed)
 
     def install(self) -> None:
-        """Time everything of ours that runs at a stop or a start."""
+        """Time each hook of evennia_ai that runs at a stop or a start."""
         from evennia.scripts.manager import ScriptDBManager
 
-        from evennia_ai import services
         from evennia_ai.assistant_script import AssistantScript
+        from evennia_ai.services import assistant_service as services
 
         self.time(services, "start_plugin_services", "service made")
         self.time(services.AssistantService, "startService", "startService")
@@ -152,21 +153,21 @@ class Hooks:
         self.time(ScriptDBManager, "update_scripts_after_server_start", "Evennia loads scripts")
 
 
-class Ears:
-    """Notes when an assistant begins to hear something; can stop all ears for a comparison."""
+class Hearing:
+    """Notes when an assistant hears something. It can ignore all speech, for a comparison."""
 
     def __init__(self) -> None:
         self.heard: list[tuple[float, str]] = []
-        self.deaf = False
+        self.is_ignoring = False
 
     def install(self) -> None:
-        """Stand before every assistant's ears."""
+        """Wrap the method by which every assistant hears."""
         from evennia_ai.assistant_script import AssistantScript
 
         inner = AssistantScript.hear
 
         def hear(script: Any, kind: str, words: str, speaker: Any) -> None:
-            if self.deaf:
+            if self.is_ignoring:
                 return
             self.heard.append((time.time(), words))
             inner(script, kind, words, speaker)
@@ -174,35 +175,35 @@ class Ears:
         AssistantScript.hear = hear
 
     def take(self) -> list[tuple[float, str]]:
-        """Hand out what was heard and begin anew."""
+        """Return what was heard and forget it."""
         taken, self.heard = self.heard, []
         return taken
 
 
-QUERIES, BEAT, HOOKS, EARS = Queries(), Beat(), Hooks(), Ears()
+QUERIES, BEAT, HOOKS, HEARING = Queries(), Beat(), Hooks(), Hearing()
 
 
 def snapshot() -> dict[str, Any]:
-    """Everything measured since the last snapshot; CPU and queries since the start."""
+    """Return all measurements since the last snapshot; CPU and queries since the start."""
     return {
         "cpu_s": cpu_seconds(),
         "queries": dict(QUERIES.counts),
         "gaps": BEAT.take(),
         "hooks_ms": dict(HOOKS.ms),
         "hook_calls": dict(HOOKS.calls),
-        "heard": EARS.take(),
+        "heard": HEARING.take(),
     }
 
 
 def assistants() -> list[Any]:
-    """All assistants, loaded into Evennia's cache as in a game that has run for a day."""
+    """Return all assistants, loaded into Evennia's cache as after a day of play."""
     from evennia_ai.assistant_script import AssistantScript
 
     return list(AssistantScript.objects.all())
 
 
 def live_in() -> dict[str, Any]:
-    """Load every character and let each assistant be as after a talk."""
+    """Load every character, and of each assistant all that a talk loads."""
     from evennia.objects.models import ObjectDB
 
     characters = len(list(ObjectDB.objects.all()))
@@ -212,7 +213,7 @@ def live_in() -> dict[str, Any]:
 
 
 def visit() -> dict[str, Any]:
-    """Do for every assistant what the service does when something happens around it."""
+    """Let the service attend to every assistant, as when something happens around it."""
     living = assistants()
     for script in living:
         script.services.attend(script)
@@ -220,7 +221,7 @@ def visit() -> dict[str, Any]:
 
 
 def attended() -> dict[str, Any]:
-    """Tell how many assistants the service ticks at present."""
+    """Return how many assistants the service ticks."""
     from evennia_ai.assistant_script import AssistantScript
 
     return {"attended": len(AssistantScript.shared_services.timers.ticks.scripts)}
@@ -233,35 +234,38 @@ def inserts() -> dict[str, Any]:
     return measure_inserts()
 
 
-def stop_ears() -> dict[str, Any]:
-    """Let nobody hear anything."""
-    EARS.deaf = True
+def ignore_speech() -> dict[str, Any]:
+    """Let assistants ignore all speech."""
+    HEARING.is_ignoring = True
     return {}
 
 
-def open_ears() -> dict[str, Any]:
-    """Let everybody hear again."""
-    EARS.deaf = False
+def hear_speech() -> dict[str, Any]:
+    """Let assistants hear again."""
+    HEARING.is_ignoring = False
     return {}
 
 
 ORDERS: dict[str, Callable[[], dict[str, Any]]] = {
     function.__name__: function
-    for function in (snapshot, live_in, visit, attended, inserts, stop_ears, open_ears)
+    for function in (snapshot, live_in, visit, attended, inserts, ignore_speech, hear_speech)
 }
 
 
 def obey() -> None:
-    """Do what the order file says and write down what came of it."""
+    """Run the command of the order file and write its result, or the error it raised."""
     order = json.loads(ORDER.read_text())
     began = time.perf_counter()
-    result = ORDERS[order["do"]]()
+    try:
+        result = ORDERS[order["do"]]()
+    except Exception:  # noqa: BLE001  # the test that waits raises it
+        result = {"error": traceback.format_exc()}
     took_ms = (time.perf_counter() - began) * 1000
     write("obeyed", order=order["number"], took_ms=took_ms, **result)
 
 
 def begin() -> None:
-    """Called when the reactor runs."""
+    """Start to measure; called when the reactor runs."""
     signal.signal(signal.SIGUSR2, lambda *_: reactor.callFromThread(obey))
     if "beat" in MODES:
         BEAT.start()
@@ -269,26 +273,26 @@ def begin() -> None:
 
 
 def end() -> None:
-    """Called when the reactor has stopped: the last gap holds the stopping of all services."""
+    """Write the last gap, which holds the stop of all services."""
     BEAT.note()
     write("stopped", gaps=BEAT.take(), hooks_ms=dict(HOOKS.ms), hook_calls=dict(HOOKS.calls))
 
 
 def start_plugin_services(server: Any) -> None:
-    """Evennia's plugin hook: in the server process only, before any other plugin of the game."""
+    """Install the probe; Evennia calls this before any other plugin of the game."""
     if "queries" in MODES:
         QUERIES.install()
     if "beat" in MODES:
         HOOKS.install()
-        EARS.install()
+        HEARING.install()
     reactor.callWhenRunning(begin)
 
 
 def at_server_reload_stop() -> None:
-    """Evennia's hook at the beginning of a reload, when all scripts have been told."""
+    """Note that a reload began, and that all scripts were told."""
     write("reload began")
 
 
 def at_server_start() -> None:
-    """Evennia's start hook; its maintenance runs every 60 s from this moment."""
+    """Note the start; Evennia's maintenance runs every 60 s from now on."""
     write("server started")

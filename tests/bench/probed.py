@@ -1,4 +1,4 @@
-"""A game server with the probe in it, and what the probe says."""
+"""A game server with the probe in it, and the records that the probe writes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Record = dict[str, Any]
 
 
 class ProbedServer:
-    """A `GameServer` that is measured from inside; a context manager that ends it by force.
+    """A `GameServer` that the probe measures; as a context manager it kills the server at the end.
 
     Args:
         template: A stopped game directory.
@@ -59,25 +59,25 @@ class ProbedServer:
 
     @property
     def pid(self) -> int:
-        """The server process now."""
+        """Return the id of the server process."""
         pid = running.server_pid(self.game.folder)
         if pid is None:
             raise ServerTrouble(f"There is no server to measure.\n{self.game.last_words()}")
         return pid
 
     def records(self) -> list[Record]:
-        """Everything the probe has written."""
+        """Return all records of the probe."""
         file = self.game.folder / "bench.jsonl"
         lines = file.read_text().splitlines(keepends=True) if file.exists() else []
         return [json.loads(line) for line in lines if line.endswith("\n")]
 
     def find(self, what: str, **fields: Any) -> Record | None:
-        """The latest record of a kind with these fields, None if there is none."""
+        """Return the latest record of a kind with these fields, or None."""
         wanted = {"what": what, **fields}.items()
         return next((r for r in reversed(self.records()) if wanted <= flat(r).items()), None)
 
     def await_record(self, what: str, **fields: Any) -> Record:
-        """Wait for a record."""
+        """Wait for a record of a kind with these fields and return it."""
         if not running.wait_until(lambda: self.find(what, **fields), ORDER_TIMEOUT_S):
             raise ServerTrouble(f"The probe never wrote {what} {fields}.\n{self.game.last_words()}")
         found = self.find(what, **fields)
@@ -85,22 +85,28 @@ class ProbedServer:
         return found
 
     def order(self, do: str) -> Record:
-        """Let the probe do something; return what came of it."""
+        """Run a command of the probe in the server; return its result.
+
+        Raises ServerTrouble if the command raised, with its traceback.
+        """
         number = next(self._numbers)
         (self.game.folder / "bench.order").write_text(json.dumps({"do": do, "number": number}))
         os.kill(self.pid, signal.SIGUSR2)
-        return self.await_record("obeyed", order=number)
+        result = self.await_record("obeyed", order=number)
+        if "error" in result:
+            raise ServerTrouble(f"The probe's {do!r} failed:\n{result['error']}")
+        return result
 
     def started_at(self) -> float:
-        """When the server that runs now was up, in unix seconds."""
+        """Return when the running server was up, in unix seconds."""
         return float(self.await_record("server started", pid=self.pid)["at"])
 
 
 def flat(record: Record) -> Record:
-    """A record's fields that can be compared as a set."""
+    """Return a record without its lists and dictionaries."""
     return {key: value for key, value in record.items() if not isinstance(value, (list, dict))}
 
 
 def longest_gap(record: Record, since: float = 0.0) -> float:
-    """Milliseconds of the reactor's longest stretch that ended after a unix time."""
+    """Return the longest stretch, in ms, that ended after a unix time."""
     return max((ms for at, ms in record["gaps"] if at >= since), default=0.0)

@@ -1,4 +1,4 @@
-"""P7: a thousand assistants with nobody near cost nothing."""
+"""P7: a thousand assistants with no player near cost nothing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def until(moment: float) -> None:
 
 
 def take_window(server: ProbedServer, visited: bool) -> tuple[Record, Record]:
-    """What the probe says at the beginning and at the end of the window."""
+    """Return snapshots of the beginning and the end of the window."""
     started = server.started_at()
     if visited:
         until(started + VISIT_AT_S)
@@ -43,13 +43,13 @@ def take_window(server: ProbedServer, visited: bool) -> tuple[Record, Record]:
 
 
 def core_percent(window: tuple[Record, Record]) -> float:
-    """CPU time of the window in per cent of one core."""
+    """Return the CPU time of the window in per cent of one core."""
     before, after = window
     return 100 * (after["cpu_s"] - before["cpu_s"]) / (after["at"] - before["at"])
 
 
 def queries(window: tuple[Record, Record]) -> Counter[str]:
-    """The window's queries, by who asked, verb and table."""
+    """Return the window's queries, by caller, verb and table."""
     before, after = window
     return Counter(after["queries"]) - Counter(before["queries"])
 
@@ -65,12 +65,12 @@ class Idle:
 
     @property
     def queries_of_ours(self) -> int:
-        """How many queries had evennia_ai on the stack."""
+        """Return how many queries evennia_ai asked."""
         return sum(n for kind, n in self.queries.items() if kind.startswith("evennia_ai "))
 
 
 def watch(server: ProbedServer, visited: bool) -> Idle:
-    """Watch one server through its window."""
+    """Measure one server through its window."""
     window = take_window(server, visited)
     calls = server.game.sql("SELECT COUNT(*) FROM evennia_ai_modelcall")[0][0]
     still = server.order("attended")["attended"]
@@ -81,7 +81,7 @@ def watch(server: ProbedServer, visited: bool) -> Idle:
 def idle(
     empty_template: Path, crowd_template: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Idle]:
-    """Three servers side by side: with none, with a thousand never visited, once visited."""
+    """Measure three servers: without assistants, with a thousand, with a thousand visited once."""
     folder = tmp_path_factory.mktemp("idle")
     templates = {"none": empty_template, "never": crowd_template, "once": crowd_template}
     with ExitStack() as stack:
@@ -108,12 +108,12 @@ def test_a_thousand_assistants_that_nobody_visited_cost_nothing(
 def test_a_thousand_assistants_that_were_visited_and_left_cost_nothing(
     idle: dict[str, Idle], sheet: Callable[[str], Sheet]
 ) -> None:
-    """They stand in rooms of ten: the company of other assistants is nobody."""
+    """They stand in rooms of ten: other assistants do not count as players."""
     compare(sheet(f"idle, {WINDOW_S:.0f} s, once visited"), idle["once"], idle["none"])
 
 
 def compare(paper: Sheet, crowd: Idle, none: Idle) -> None:
-    """Write down what a crowd costs more than nobody, and hold it against the bars."""
+    """Keep what a crowd costs more than none, and check the bars."""
     more = crowd.core_percent - none.core_percent
     paper.add("CPU", crowd.core_percent, "% of a core")
     paper.add("  more than with none", more, "% of a core", MOST_OF_A_CORE)
@@ -125,5 +125,5 @@ def compare(paper: Sheet, crowd: Idle, none: Idle) -> None:
 
 
 def difference(one: Idle, other: Idle) -> int:
-    """How many queries of any kind are in one and not in the other, either way."""
+    """Return how many queries are in one and not in the other."""
     return ((one.queries - other.queries) + (other.queries - one.queries)).total()

@@ -1,4 +1,4 @@
-"""Storing a message or something heard costs the same at the 10th row and at the 100,000th."""
+"""Storing a message or an inbox event costs the same at the 10th row and at the 100,000th."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from tests.bench.probed import ProbedServer, Record
 
 pytestmark = pytest.mark.timeout(300)
 
+SIZE = inserts.Size()
 MOST_TIMES = 2.0
 LABELS = {"message": "TableConversation.append", "event": "TableInbox.put"}
 
 
 @pytest.fixture(scope="module")
 def measured(demo_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Record:
-    """What `inserts` measured in a running server."""
+    """Return what `inserts` measured in a running server."""
     with ProbedServer(demo_template, tmp_path_factory.mktemp("inserts") / "game", "") as server:
         figures = server.order("inserts")
         outside = server.game.sql("SELECT COUNT(*) FROM evennia_ai_message")[0][0]
-    assert outside == inserts.ROWS, "other processes do not see what the server writes"
+    assert outside == SIZE.rows, "other processes do not see what the server writes"
     assert figures["journal_mode"] == "wal"
     return figures
 
@@ -34,16 +35,16 @@ def test_an_insert_costs_the_same_at_the_100_000th_row(
     kind: str, measured: Record, sheet: Callable[[str], Sheet]
 ) -> None:
     figures = measured[kind]
-    assert figures["rows"] == inserts.ROWS
+    assert figures["rows"] == SIZE.rows
     first, last = median(figures["first"]), median(figures["last"])
     paper = sheet(LABELS[kind])
-    paper.add(f"rows 10 to {inserts.TIMED + 10:,}, median", first, "ms")
+    paper.add(f"rows 10 to {SIZE.timed + 10:,}, median", first, "ms")
     paper.add("  p99", percentile(figures["first"], 99), "ms")
-    paper.add(f"the last {inserts.TIMED:,} up to row {inserts.ROWS:,}, median", last, "ms")
+    paper.add(f"the last {SIZE.timed:,} up to row {SIZE.rows:,}, median", last, "ms")
     paper.add("  p99", percentile(figures["last"], 99), "ms")
     paper.add("  times the first", last / first, "", MOST_TIMES)
     if kind == "message":
-        paper.add("first view of 99,000 messages", figures["remembering_ms"], "ms")
+        paper.add("first view of 99,000 messages", figures["load_ms"], "ms")
         paper.add(
             "PRAGMA synchronous (2: a flush to disk at every commit)", measured["synchronous"]
         )

@@ -32,8 +32,8 @@ with transaction.atomic():
             attributes=[("ai_persona", persona)] if persona else [],
         )
 from evennia.scripts.models import ScriptDB
-minds = ScriptDB.objects.filter(db_key="assistant").count()
-print(f"MADE {{minds}} {{time.monotonic() - began:.2f}}")
+made = ScriptDB.objects.filter(db_key="assistant").count()
+print(f"MADE {{made}} {{time.monotonic() - began:.2f}}")
 """
 
 MOVE_IN = """
@@ -93,18 +93,18 @@ print("MADE", {count})
 """
 
 
-def crowd(minds: bool, count: int = ASSISTANTS, a_room: int = A_ROOM) -> str:
-    """A snippet for many characters in rooms of their own, with or without minds."""
-    persona = "You are one of the crowd." if minds else ""
+def crowd(assistants: bool, count: int = ASSISTANTS, a_room: int = A_ROOM) -> str:
+    """Return a snippet that makes many characters, ten to a room, with or without assistants."""
+    persona = "You are one of the crowd." if assistants else ""
     return CROWD.format(count=count, a_room=a_room, persona=persona)
 
 
 def gathering(player: str, count: int = GATHERED) -> str:
-    """A snippet for many assistants in one room, where a player of the demo will be among them."""
+    """Return a snippet that puts many assistants and a player of the demo into one room."""
     move_in = MOVE_IN.format(player=player, room="Chamber 0")
-    return crowd(minds=True, count=count, a_room=count) + move_in
+    return crowd(assistants=True, count=count, a_room=count) + move_in
 
 
 def pairs(count: int, history: int, password: str) -> str:
-    """A snippet for players and assistants, two by two, with a past of ``history`` messages."""
+    """Return a snippet that makes pairs of a player and an assistant who have talked."""
     return PAIRS.format(count=count, history=history, password=password)

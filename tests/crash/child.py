@@ -1,10 +1,10 @@
-"""The process that kills: it imports Django once and forks a life for each kill.
+"""Kill games: import Django once and fork a process, a "life", for each kill.
 
 python -m tests.crash.child FOLDER --kills 200
 python -m tests.crash.child FOLDER --first 17 --kills 1    one game again, with its trace
 
-It prints one JSON object a game: its number, the moments of its kills, what broke a promise, and
-the trace where something did.
+It prints one JSON object for each game: its number, the moments of its kills, the violations, and
+the trace if there are any.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FINISHED, FAILED = 0, 1
 
 
 def main() -> int:
-    """Play games until there were enough kills, or a promise is broken where that is asked for."""
+    """Play games until there are enough kills, or until a violation if asked to stop there."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--kills", type=int, default=20)
@@ -57,7 +57,7 @@ def main() -> int:
 
 
 def set_up(template: Path) -> None:
-    """Load Django and everything a life needs, and make the database that games begin with."""
+    """Load Django and everything a life needs, and make the database that games start with."""
     os.environ["DJANGO_SETTINGS_MODULE"] = "tests.crash.child_settings"
     os.environ["CRASH_DATABASE"] = str(template)
     import django
@@ -71,7 +71,7 @@ def set_up(template: Path) -> None:
 
 
 def play(folder: Path, game: int, families: Sequence[str]) -> dict[str, Any]:
-    """One game: some lives that are killed and one that comes to rest, judged at its end."""
+    """Play one game: some lives that are killed and one that comes to rest; return the report."""
     from tests.crash import child_rows
     from tests.crash.child_database import open_database
     from tests.crash.child_views import check_start
@@ -114,7 +114,7 @@ def play(folder: Path, game: int, families: Sequence[str]) -> dict[str, Any]:
 
 
 def live(place: Path, game: int, number: int, kill: Any) -> None:
-    """Fork a life and wait for its end; at a random moment, bring that about."""
+    """Fork a life and wait for its end; kill it if the moment is random."""
     from tests.crash.child_life import Chronicle
     from tests.crash.fast_points import AT_RANDOM
 
@@ -133,7 +133,7 @@ def live(place: Path, game: int, number: int, kill: Any) -> None:
 
 
 def be_alive(place: Path, game: int, number: int, kill: Any) -> int:
-    """A life, in the forked process; returns its exit status."""
+    """Live one life in the forked process; return its exit status."""
     from tests.crash.child_database import open_database
     from tests.crash.child_life import Life
 

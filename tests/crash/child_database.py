@@ -1,4 +1,4 @@
-"""Databases for killed games: our tables and a script for each assistant, as a game has them."""
+"""Databases for killed games: our tables, and a script for each assistant."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.crash.child_life import DBREFS
 
 
 def make_template(path: Path) -> None:
-    """Make a database of our tables alone, in a moment: no migration of Evennia's is needed."""
+    """Make a database without Evennia's migrations, which takes a moment."""
     with open_database(path):
         with connection.schema_editor() as editor:
             for model in (
@@ -39,7 +39,7 @@ def make_template(path: Path) -> None:
 
 
 def insert_bare(model: Any, row_id: int) -> None:
-    """A script's or an object's row, past its typeclass: nothing of Evennia's runs here."""
+    """Insert a script's or an object's row without its typeclass."""
     empty: dict[str, Any] = {"CharField": "", "TextField": "", "BooleanField": False}
     values = {
         field.column: empty.get(field.get_internal_type(), 0)
@@ -57,7 +57,7 @@ def insert_bare(model: Any, row_id: int) -> None:
 
 @contextmanager
 def open_database(path: Path) -> Iterator[None]:
-    """Work on another file, in the mode that a running server has it in."""
+    """Use another database file, in the mode of a running server."""
     connection.close()
     connection.settings_dict["NAME"] = str(path)
     with connection.cursor() as cursor:

@@ -1,7 +1,7 @@
-"""One life of a killed process: the engine on our tables, and a world that outlives it.
+"""One life of a killed process: the engine on our tables, and a world that survives it.
 
-Imported in a process where Django is set up. What was promised to players and what they noticed
-goes to a journal, by one write for each fact, so that it survives any kill.
+Django must be set up. Each promise to a player and each deed that a player noticed is one write to
+a journal, so that it survives any kill.
 """
 
 from __future__ import annotations
@@ -73,13 +73,13 @@ STEPS: dict[Callable[[Play], None], int] = {
 
 
 def latest_time() -> float:
-    """The game's time, in its clocks' seconds, when the process before was last heard of."""
+    """Return the game's time, in seconds, at the last fact of the life before."""
     latest = [model.objects.aggregate(Max("at"))["at__max"] for model in TIMED]
     return max((at - BEGINNING).total_seconds() for at in (*latest, BEGINNING) if at is not None)
 
 
 class Body:
-    """A character as its journal needs it: what it has of Attributes."""
+    """A stand-in for a character: only the Attributes that a journal needs."""
 
     def __init__(self, dbref: str) -> None:
         self.dbref = self.key = dbref
@@ -90,19 +90,19 @@ class Body:
 
 
 class Chronicle:
-    """A file of facts, a line each; a line is there as a whole or not at all."""
+    """A file of facts, one to a line; each line is written whole or not at all."""
 
     def __init__(self, path: Path) -> None:
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
     def write(self, kind: str, fact: Any) -> None:
-        """Note a fact for good."""
+        """Write a fact to the file."""
         line = json.dumps([kind, fact], default=sorted)
         os.write(self._file, f"{line}\n".encode())
 
 
 class Executioner:
-    """Kills this process when it passes the moment that was chosen, by SIGKILL."""
+    """Kills this process with SIGKILL at the chosen moment."""
 
     def __init__(self, kill: Kill | None, journal: Chronicle) -> None:
         self.kill = kill
@@ -112,25 +112,25 @@ class Executioner:
         self.doing = ""
 
     def passes(self, moment: str) -> None:
-        """A moment is passed."""
+        """Note a moment; kill the process if it was chosen."""
         if self.is_due(moment):
             self.strike()
 
     def is_due(self, moment: str) -> bool:
-        """True where this pass of a moment is the one that was chosen."""
+        """Return True if this pass of a moment was chosen."""
         if self.kill is None or moment != self.kill.moment:
             return False
         self.left -= 1
         return self.left == 0
 
     def strike(self) -> None:
-        """There is no way back, and nothing is cleaned up."""
+        """Kill this process; nothing is cleaned up."""
         self.last_words()
         self.journal.write("killed", self.kill.moment if self.kill else "")
         os.kill(os.getpid(), signal.SIGKILL)
 
     def watch_database(self) -> None:
-        """Make every statement that writes, and every commit, a moment."""
+        """Make every writing statement and every commit a moment."""
         connection.ensure_connection()
         connection.execute_wrappers.append(self._statement)
         commit = connection._commit
@@ -151,12 +151,12 @@ class Executioner:
 
 
 class MortalProcess(Process):
-    """A process that really dies."""
+    """A process that a kill really ends."""
 
     sim: Life
 
     def operate(self, owner: str, name: str, operation: Callable[[], Any]) -> Any:
-        """As in the simulation; the executioner knows what is being done."""
+        """Run an operation as the simulation does, and note its moments."""
         executioner = self.sim.executioner
 
         def known() -> Any:
@@ -169,7 +169,7 @@ class MortalProcess(Process):
         return super().operate(owner, name, known)
 
     def moment(self, name: str) -> None:
-        """A moment outside the stores."""
+        """Pass a moment outside the stores."""
         self.sim.executioner.passes(name)
 
     def die(self, where: str) -> None:
@@ -178,7 +178,7 @@ class MortalProcess(Process):
 
 
 class Life(Play):
-    """What happens from a start to a kill, on the tables; the ``number``-th life of its game."""
+    """The ``number``-th life of a game: what happens from a start to a kill."""
 
     def __init__(self, game: int, number: int, kill: Kill | None, folder: Path) -> None:
         rng = Random(f"game {game}")
@@ -195,7 +195,7 @@ class Life(Play):
         self.process = MortalProcess(self, number)
 
     def run(self, is_last: bool) -> None:
-        """Start, play on, and in the last life come to rest."""
+        """Start and play; in the last life, come to rest."""
         with quiet_logs():
             self.executioner.watch_database()
             self.process.start()
@@ -210,7 +210,7 @@ class Life(Play):
                 self.come_to_rest()
 
     def choose_steps(self) -> list[Callable[[Play], None]]:
-        """What will be done, and now and then what leads to the chosen moment."""
+        """Choose the next steps, now and then those that lead to the chosen moment."""
         steps = self.rng.choices(list(STEPS), list(STEPS.values()), k=STEPS_A_LIFE)
         urged = [getattr(Play, name) for name in steps_towards(self.executioner.kill)]
         return [*urged * URGED, *steps[: STEPS_AFTER if urged else None]]
@@ -220,14 +220,14 @@ class Life(Play):
     def open_stores(
         self, dbref: str, now: Callable[[], datetime], epoch: int, may_go_on: Callable[[], bool]
     ) -> Stores:
-        """The tables' stores."""
+        """Return the stores on the tables."""
         conversation = TableConversation(SCRIPT_IDS[dbref], now)
         turns = TableTurns(SCRIPT_IDS[dbref], conversation, now, epoch, may_go_on)
         inbox, journal = TableInbox(SCRIPT_IDS[dbref], now), Journal(Body(dbref))
         return Stores(conversation, inbox, turns, journal)
 
     def recover(self, process: Process) -> None:
-        """Close what an older process left open."""
+        """Close the turns that an older process left open."""
 
         def close_lost_turns() -> None:
             for turn_id in lost_turns(process.epoch):
@@ -236,31 +236,33 @@ class Life(Play):
         process.operate("", "recovery", close_lost_turns)
 
     def owing(self) -> set[str]:
-        """The assistants somebody waits for."""
+        """Return the assistants that somebody waits for."""
         return {DBREFS[number] for number in assistants_with_work()}
 
     def is_at_rest(self) -> bool:
-        """True where nobody waits and nothing is under way."""
+        """Return True if nobody waits and nothing is under way."""
         waits = Event.objects.filter(state__in=OPEN).exists()
         return not waits and not any(mind.ticking for mind in self.process.minds.values())
 
     @property
     def had_a_past(self) -> bool:
-        """True where an earlier life was long enough to say anything."""
+        """Return True if an earlier life was long enough for talk."""
         return Message.objects.exists()
 
     # --- what is noted -------------------------------------------------------------------------
 
     def next_fate(self, name: str) -> str:
-        """Whether the chosen moment has come."""
+        """Return whether the chosen moment has come."""
         for side in (BEFORE, AFTER):
             if self.executioner.is_due(f"{side} {name}"):
                 return f"dies {side}"
         return ""
 
     def note_views(self, kind: str) -> None:
-        """What each mind has in view in memory; nothing where an operation was only half done,
-        since then the database may be ahead of it."""
+        """Return what each assistant has in view in memory.
+
+        It is empty if an operation was half done: then the database may be ahead of memory.
+        """
         if self.executioner.doing:
             return
         for dbref, mind in self.process.minds.items():
@@ -274,15 +276,15 @@ class Life(Play):
             self.journal.write(kind, fact)
 
     def tell(self, text: str) -> None:
-        """Into the trace, which is shown where a promise was broken."""
+        """Add a line to the trace, which is printed with a violation."""
         self.trace.write(f"{self.process.epoch} {self.process.clock.seconds():.2f}", text)
 
     def note_failed_tick(self, mind: Mind, failure: Any) -> None:
-        """No tick may fail here."""
+        """Raise: no tick may fail here."""
         self.journal.write("trouble", f"{mind.name}: a tick failed: {failure.getTraceback()}")
 
     def note_stored(self, assistant: str, name: str, result: Any) -> None:
-        """Keep which events a turn was opened for."""
+        """Journal the events of a turn."""
         if name == "turns.begin":
             self.begun[assistant] = result
             fact = {"turn": result.id, "events": [event.id for event in result.events]}
@@ -291,18 +293,18 @@ class Life(Play):
             self.tell(f"{self.assistants[assistant]} ends a turn")
 
     def note_put(self, assistant: str, event_id: int, heard: Heard) -> None:
-        """From here on an utterance is promised."""
+        """Journal an utterance: from now on it is promised."""
         self.journal.write("put", asdict(Put(assistant, event_id, heard.text)))
 
     def note_deed(self, mind: Mind, call_id: str, deed: Callable[..., Deed]) -> None:
-        """Somebody noticed it, whatever the database says."""
+        """Journal a deed that somebody noticed."""
         turn = self.begun[mind.dbref]
         events = tuple(event.id for event in turn.events)
         moment = self.process.now().timestamp()
         self.journal.write("deed", asdict(deed(turn_id=turn.id, events=events, moment=moment)))
 
     def note_request(self, request: LLMRequest) -> int:
-        """What was sent, and who would hear the answer."""
+        """Journal a request and who would hear its answer."""
         assistant = next(who for who, name in MINDS.items() if name == request.scene.name)
         text = "\n".join(str(message["content"]) for message in request.messages)
         row = RequestRow(assistant, 0, 0, None, text)
@@ -315,4 +317,4 @@ class Life(Play):
         return 0
 
     def note_end_of_request(self, number: int) -> None:
-        """Whether thoughts overlap is seen in simulated games."""
+        """Do nothing: simulated games check the ends of requests."""

@@ -1,4 +1,4 @@
-"""Bugs to be planted into the tables' stores, so that it shows that kills find them."""
+"""Bugs to plant into the stores, which show that the kills find them."""
 
 from __future__ import annotations
 
@@ -22,40 +22,40 @@ real_outcome = TableTurns.record_outcome
 def outcome_then_messages(
     table: TableTurns, act_id: int, state: str, result: str, messages: Any = ()
 ) -> None:
-    """What belongs into one transaction is done in two."""
+    """One transaction is split in two."""
     real_outcome(table, act_id, state, result)
     table.conversation.append(messages)
 
 
 def answered_waits_again(*about: Any, **more: Any) -> str:
-    """What was certainly said counts for nothing after a kill."""
+    """After a kill, answered speech counts as unanswered."""
     state = state_after_loss(*about, **more)
     return "waiting" if state == "answered" else state
 
 
 def forget_intent(table: TableTurns, turn_id: int, call: Any, world: bool) -> int:
-    """The act is done and nobody wrote that it would be."""
+    """An act is done without a stored intent."""
     return 0
 
 
 @contextmanager
 def no_transaction() -> Iterator[None]:
-    """Each statement is for itself."""
+    """Each statement is its own transaction."""
     yield
 
 
 def begin_in_pieces(table: TableTurns, *about: Any) -> Any:
-    """The claim on events, and their place in the log, are not stored together."""
+    """The claim on events and their messages are not stored together."""
     with patch.object(turns, "brief_transaction", no_transaction):
         return real_begin(table, *about)
 
 
 def mask_in_memory(table: TableCompactions, *about: Any) -> None:
-    """What is masked is so until the process ends."""
+    """A mask lasts only until the process ends."""
 
 
 def view_stays(conversation: TableConversation, rows: Any) -> list[Any]:
-    """What is logged comes into view at the next start."""
+    """A logged message comes into view only after a restart."""
     return [message_from_row(row) for row in rows]
 
 

@@ -1,4 +1,4 @@
-"""From our tables and a journal to the rows that `tests.invariants` judges."""
+"""Read our tables and the journal into the rows that `tests.invariants` judges."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Facts = dict[str, list[Any]]
 
 
 def read_journal(path: Path) -> Facts:
-    """The facts by their kind."""
+    """Return the facts by their kind."""
     facts: Facts = defaultdict(list)
     for line in path.read_text().splitlines():
         kind, fact = json.loads(line)
@@ -41,7 +41,7 @@ def read_journal(path: Path) -> Facts:
 
 
 def gather(facts: Facts) -> Evidence:
-    """Everything there is to judge."""
+    """Return all rows to judge."""
     return Evidence(
         puts=[Put(**fact) for fact in facts["put"]],
         events=event_rows(),
@@ -56,7 +56,7 @@ def gather(facts: Facts) -> Evidence:
 
 
 def plain(kind: Any, fact: dict[str, Any]) -> Any:
-    """A row as it was before it became JSON."""
+    """Return a row from its JSON form."""
     values = {
         name: frozenset(value) if name in ("audience", "heard_by") and value is not None else value
         for name, value in fact.items()
@@ -65,7 +65,7 @@ def plain(kind: Any, fact: dict[str, Any]) -> Any:
 
 
 def event_rows() -> list[EventRow]:
-    """The inboxes. Only what a player whispered is said nowhere else."""
+    """Return the events; a whisper of a player is a secret."""
     return [
         EventRow(
             assistant=DBREFS[row.assistant_id],
@@ -82,8 +82,11 @@ def event_rows() -> list[EventRow]:
 
 
 def turn_rows(facts: Facts) -> list[TurnRow]:
-    """The turns. The journal knows the events that an earlier turn took; those that the latest took
-    are in the inbox, also where the journal was not reached any more."""
+    """Return the turns with their events.
+
+    The journal has the events of earlier turns. Those of the latest are in the inbox, even if the
+    kill came before the journal.
+    """
     events = {fact["turn"]: tuple(fact["events"]) for fact in facts["turn"]}
     taken = defaultdict(list)
     for event_id, turn_id in Event.objects.exclude(turn=None).values_list("id", "turn_id"):
@@ -103,7 +106,7 @@ def turn_rows(facts: Facts) -> list[TurnRow]:
 
 
 def act_rows() -> list[ActRow]:
-    """The intents with their outcomes."""
+    """Return the intents with their outcomes."""
     return [
         ActRow(
             assistant=DBREFS[row.assistant_id],
@@ -122,7 +125,7 @@ def act_rows() -> list[ActRow]:
 
 
 def message_rows() -> list[MessageRow]:
-    """The logs."""
+    """Return the messages."""
     return [
         MessageRow(
             assistant=DBREFS[row.assistant_id],
@@ -142,7 +145,7 @@ def message_rows() -> list[MessageRow]:
 
 
 def compaction_rows() -> list[CompactionRow]:
-    """What moved the start of each view."""
+    """Return the compactions."""
     return [
         CompactionRow(
             assistant=DBREFS[row.assistant_id],
@@ -159,10 +162,10 @@ def compaction_rows() -> list[CompactionRow]:
 
 
 def entry_rows() -> list[EntryRow]:
-    """What was written down, by whoever."""
+    """Return the journal entries of all characters."""
     return [entry_row(dbref, entry) for dbref in MINDS for entry in Journal(Body(dbref)).all()]
 
 
 def kills(facts: Facts) -> Counter[str]:
-    """The moments at which processes were killed."""
+    """Return the moments at which processes were killed."""
     return Counter(facts["killed"])

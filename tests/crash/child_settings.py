@@ -1,4 +1,4 @@
-"""The demo game's settings on a database of the harness's own."""
+"""The demo game's settings with a database for the kills."""
 
 import os
 

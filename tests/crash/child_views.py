@@ -1,4 +1,4 @@
-"""What a life finds in view when it begins, beside what the one before had when it was killed."""
+"""Compare what is in view at a start with what was in view at the kill."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from tests.invariants import CompactionRow, Evidence, MessageRow, ViewRow, Viola
 def check_start(
     facts: Facts, life: int, messages: list[MessageRow], compactions: list[CompactionRow]
 ) -> list[Violation]:
-    """What a model would be shown after a start follows from the rows that were left; and where no
-    operation was half done when the process died, it is to the last word what it was then, facts
-    out of view and all that can be called to mind among it.
+    """Check that the view after a start follows from the stored rows.
+
+    If no operation was half done at the kill, the view must also equal the one before, with its
+    facts and all that can be recalled.
 
     Args:
         facts: of the whole game so far.
@@ -32,7 +33,7 @@ def check_start(
 
 
 def differences(assistant: str, lost: Any, found: Any) -> list[Violation]:
-    """Where a view is not what it was; nothing where that is not known."""
+    """Return where a view differs; nothing if the earlier view is unknown."""
     if lost is None:
         return []
     return [

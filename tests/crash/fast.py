@@ -1,4 +1,4 @@
-"""Kills many small games and judges what is left; the killing is done by `tests.crash.child`."""
+"""Run many killed games in `tests.crash.child` and collect their reports."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ TRACE_LINES = 60
 
 @dataclass
 class Report:
-    """What came of it. ``kills`` counts by moment; ``puts`` are utterances that were promised and
-    ``deeds`` what players noticed; ``broken`` has a text for each game that broke a promise."""
+    """The sum of many games.
+
+    ``kills`` counts the kills by moment, ``puts`` the promised utterances, and ``deeds`` what
+    players noticed. ``broken`` has a text for each game with a violation."""
 
     games: int = 0
     kills: Counter[str] = field(default_factory=Counter)
@@ -30,16 +32,16 @@ class Report:
 def run_kills(
     folder: Path, kills: int, families: Sequence[str] = (), plant: str = "", timeout_s: float = 280
 ) -> Report:
-    """Kill so many times, at moments of some families or of any.
+    """Kill ``kills`` processes, at moments of some families or of any.
 
     Args:
-        folder: an empty one, for the databases.
+        folder: Empty; the databases go there.
         kills: how many processes must die.
         families: see `fast_points.FAMILIES`.
-        plant: a bug, see `child_plants.PLANTS`; then it ends with the first game that shows it.
-        timeout_s: after so many seconds it is given up.
+        plant: A bug of `child_plants.PLANTS`; the first game that shows it is the last.
+        timeout_s: Longest run, in seconds.
 
-    Raises CalledProcessError where the harness itself fails.
+    Raises CalledProcessError if the harness itself fails.
     """
     command = [sys.executable, "-m", "tests.crash.child", str(folder), "--kills", str(kills)]
     command += ["--families", *families] if families else []
@@ -54,7 +56,7 @@ def run_kills(
 
 
 def add_game(report: Report, game: dict) -> None:
-    """Add what came of one game."""
+    """Add the report of one game."""
     report.games += 1
     report.kills.update(game["kills"])
     report.puts += game["puts"]

@@ -1,8 +1,8 @@
-"""The moments at which the fast harness kills, by name, and how one is chosen.
+"""The moments at which the fast campaigns kill, and how one is chosen.
 
 A family is a kind of commit point: the operations of a store, the statements and commits of the
-database, the deeds in the world, any moment at all. Something new that is done in steps, such as a
-compaction, adds a family of its own operations here, with the step that leads to them.
+database, the deeds in the world, or any moment. A new feature with several steps, such as a
+compaction, adds a family of its operations here, with the step that leads to them.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ LATEST_S = 0.12
 
 @dataclass(frozen=True)
 class Family:
-    """Moments of one kind; ``latest`` is up to the how many-th pass of one may be chosen, and
-    ``weight`` how often the family is. ``steps`` are what leads to them, as `simulation.play.Play`
-    names it, where that is rare."""
+    """Moments of one kind.
+
+    A kill comes at one of the first ``latest`` passes of a moment. ``weight`` is how often the
+    family is chosen. ``steps`` are methods of `simulation.play.Play` that lead to a rare moment.
+    """
 
     moments: tuple[str, ...]
     latest: int
@@ -30,8 +32,9 @@ class Family:
 
 @dataclass(frozen=True)
 class Kill:
-    """The ``number``-th time that ``moment``, as "before turns.begin", is passed in a life; or,
-    at random, ``delay_s`` after it has begun, whatever is done then."""
+    """When to kill: at the ``number``-th pass of ``moment``, such as "before turns.begin".
+
+    A random kill comes ``delay_s`` seconds after the life began."""
 
     moment: str
     number: int = 1
@@ -83,7 +86,7 @@ RANDOM_WEIGHT = 3
 
 
 def choose_kill(rng: Random, families: Sequence[str] = ()) -> Kill:
-    """A moment by chance, of some families or of any."""
+    """Choose a random moment, of some families or of any."""
     chances = {name: FAMILIES[name].weight for name in families or FAMILIES}
     if not families:
         chances[AT_RANDOM] = RANDOM_WEIGHT
@@ -96,13 +99,13 @@ def choose_kill(rng: Random, families: Sequence[str] = ()) -> Kill:
 
 
 def family_of(moment: str) -> str:
-    """The family of a moment that was passed."""
+    """Return the family of a moment."""
     passed = moment.removeprefix(f"{BEFORE} ").removeprefix(f"{AFTER} ")
     found = (name for name, family in FAMILIES.items() if passed in family.moments)
     return next(found, AT_RANDOM)
 
 
 def steps_towards(kill: Kill | None) -> tuple[str, ...]:
-    """What must be done for a moment to come, nothing where it comes by itself."""
+    """Return the steps that lead to a moment; none if it comes by itself."""
     family = FAMILIES.get(family_of(kill.moment)) if kill is not None else None
     return family.steps if family is not None else ()

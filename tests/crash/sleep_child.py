@@ -1,8 +1,8 @@
-"""The process that kills sleepers: it imports Django once and forks a life for each kill.
+"""Kill sleeping characters: import Django once and fork a process, a "life", for each kill.
 
 python -m tests.crash.sleep_child FOLDER --kills 200
 
-It prints one JSON object a game, as `tests.crash.child` does.
+It prints one JSON object for each game, as `tests.crash.child` does.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PASSES_TO_REST = 3
 
 
 def main() -> int:
-    """Play games until there were enough kills."""
+    """Play games until there are enough kills."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--kills", type=int, default=20)
@@ -51,7 +51,7 @@ def main() -> int:
 
 
 def make_sleeper(template: Path) -> None:
-    """A row for the sleeper's body."""
+    """Insert a row for the sleeping character."""
     from evennia.objects.models import ObjectDB
 
     from tests.crash.child_database import insert_bare, open_database
@@ -62,7 +62,7 @@ def make_sleeper(template: Path) -> None:
 
 
 def play(folder: Path, game: int) -> dict[str, Any]:
-    """One game: lives that are killed in their sleep, and one that sleeps till all is done."""
+    """Play one game: lives that are killed in sleep, and one that sleeps to the end."""
     from tests.crash import child_rows
     from tests.crash.child_database import open_database
     from tests.crash.sleep_life import judge
@@ -92,7 +92,7 @@ def play(folder: Path, game: int) -> dict[str, Any]:
 
 
 def choose_kill(rng: Random) -> Kill:
-    """A moment of a pass by chance."""
+    """Choose a random moment of a sleep pass."""
     moment = rng.choices(list(MOMENTS), [6, 3, 3, 1])[0]
     return Kill(f"{rng.choice((BEFORE, AFTER))} {moment}", rng.randint(1, MOMENTS[moment]))
 
@@ -112,7 +112,7 @@ def live(place: Path, number: int, kill: Kill | None) -> None:
 
 
 def be_alive(place: Path, number: int, kill: Kill | None) -> int:
-    """A life, in the forked process; returns its exit status."""
+    """Live one life in the forked process; return its exit status."""
     from tests.crash.child_database import open_database
     from tests.crash.sleep_life import SleepLife
 
@@ -133,7 +133,7 @@ def be_alive(place: Path, number: int, kill: Kill | None) -> int:
 
 
 def mark_before_making() -> None:
-    """Observations are marked as made use of in a transaction before that of their values."""
+    """Observations are marked as used in a transaction before that of their values."""
     from evennia_ai.store.profiles import EntityProfiles
 
     real = EntityProfiles.consolidate
@@ -149,7 +149,7 @@ def mark_before_making() -> None:
 
 
 def gone_before_archived() -> None:
-    """A faded entry leaves the journal before it is in the archive."""
+    """A pruned entry leaves the journal before it is in the archive."""
     from evennia_ai.store.archive import JournalArchive
 
     real = JournalArchive.put_away
@@ -164,7 +164,7 @@ def gone_before_archived() -> None:
 
 
 def store_again() -> None:
-    """Long-term memory stores whatever it is given, and nobody compares it with the journal."""
+    """Long-term memory stores entries again, without comparing it with the journal."""
     from evennia_ai.policy.records import long_term
     from evennia_ai.sleep import consolidation
     from evennia_ai.testing.semantic import StandInSemantic

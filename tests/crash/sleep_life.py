@@ -1,8 +1,8 @@
-"""One life of a sleeper that is killed in its sleep: its stores on our tables, long-term memory in
-a file, and what it is to have in the end.
+"""One life of a character that is killed in its sleep, and what it must remember in the end.
 
-Imported in a process where Django is set up. Each life notes a few things and then sleeps; what it
-has noted is in a chronicle before it sleeps, so that it is known whatever comes.
+Its stores are our tables; its long-term memory is a file. Django must be set up. Each life notes a
+few things and then sleeps. A chronicle holds the notes before the sleep begins, so that they are
+known after any kill.
 """
 
 from __future__ import annotations
@@ -48,26 +48,26 @@ PUT, DELETED = "a memory put", "memories deleted"
 
 
 class Notes:
-    """What a body holds in memory alone, as Evennia's ``nattributes``."""
+    """What a character holds in memory alone, as Evennia's ``nattributes``."""
 
     def __init__(self) -> None:
         self._held: dict[str, Any] = {}
 
     def get(self, key: str) -> Any:
-        """None where there is none."""
+        """Return a value, or None."""
         return self._held.get(key)
 
     def add(self, key: str, value: Any) -> None:
-        """Hold something."""
+        """Set a value."""
         self._held[key] = value
 
     def remove(self, key: str) -> None:
-        """Hold it no more."""
+        """Remove a value."""
         self._held.pop(key, None)
 
 
 class Sleeper(Body):
-    """A character with all that it remembers."""
+    """A stand-in for a character, with its stores."""
 
     def __init__(self, dbref: str = SLEEPER) -> None:
         super().__init__(dbref)
@@ -81,8 +81,10 @@ class Sleeper(Body):
 
 
 class FileSemantic(StandInSemantic):
-    """Long-term memory that outlives its process. As in mem0 each memory is stored by itself, and
-    its owner learns of it only when all are: what is killed between has it twice in mind."""
+    """Long-term memory that survives its process.
+
+    As in mem0, each memory is stored by itself, and its owner is told when all are stored. A kill
+    between the two leaves memories that the next pass stores again."""
 
     def __init__(self, path: Path, executioner: Executioner) -> None:
         super().__init__()
@@ -102,7 +104,7 @@ class FileSemantic(StandInSemantic):
         return stored
 
     def delete(self, agent: str, ids: Sequence[str]) -> Any:
-        """As the stand-in, and for good."""
+        """Store as the stand-in does, and into the file."""
         self._executioner.passes(f"{BEFORE} {DELETED}")
         done = super().delete(agent, ids)
         self._save()
@@ -120,7 +122,7 @@ class FileSemantic(StandInSemantic):
 
 
 class SleepLife:
-    """Something is noted, then there is a pass of sleep; ``number`` is that of the life."""
+    """The ``number``-th life: some notes, then a sleep pass."""
 
     def __init__(self, number: int, kill: Kill | None, folder: Path) -> None:
         self.number = number
@@ -137,7 +139,7 @@ class SleepLife:
         self.body.assistant = self.script
 
     def note(self) -> None:
-        """Note some things for all and for one, some of them long ago, and chronicle them."""
+        """Write notes, public and private, new and old, and chronicle them."""
         now, life = self.script.services.now(), self.number
         for step in range(NOTES):
             who, ears = ("#5", None) if step % 3 else ("#6", ["#6"])
@@ -155,7 +157,7 @@ class SleepLife:
         self._chronicle("goal", self.body.ai_goals.add, f"Mend net {life}.", "#5", None)
 
     def sleep(self) -> dict[str, Any]:
-        """A pass of sleep, in which it may be killed."""
+        """Sleep for one pass, in which the kill may come."""
         came: list[Any] = []
         run_sleep_tick(self.script, self.body, STEPS).addBoth(came.append)
         (results,) = came
@@ -172,7 +174,7 @@ class SleepLife:
 
 
 def origin(who: str, ears: Sequence[str] | None) -> dict[str, Any]:
-    """Where something comes from and who may know of it."""
+    """Return the source and the audience of a note."""
     return {"source_type": "direct", "source_entity": who, "speakers": [who], "audience": ears}
 
 
@@ -180,7 +182,7 @@ def origin(who: str, ears: Sequence[str] | None) -> dict[str, Any]:
 
 
 def judge(facts: Mapping[str, Sequence[Any]], folder: Path) -> list[str]:
-    """What is wrong with what a sleeper has after its last passes, a line each."""
+    """Return what is wrong after the last passes, one line each."""
     body = Sleeper()
     journal, archive = body.journal.all(), JournalArchive.of(body).all()
     told = [entry for entry in (*journal, *archive) if entry["source_type"] not in CITING]
@@ -199,7 +201,7 @@ def judge(facts: Mapping[str, Sequence[Any]], folder: Path) -> list[str]:
 
 
 def judge_profiles(noticed: Sequence[Any], records: Sequence[Record]) -> list[str]:
-    """Each thing noticed once and made use of once, and the newest value alone in force."""
+    """Check that each observation is used once, and only the newest value is in force."""
     seen = [record for record in records if record["kind"] == OBSERVATION]
     values = [record for record in records if record["kind"] == ATTRIBUTE]
     known = [(v["subject"], v["attribute"], v["value"]) for v in values]
@@ -215,27 +217,26 @@ def judge_profiles(noticed: Sequence[Any], records: Sequence[Record]) -> list[st
 
 
 def judge_memories(journal: Iterable[Record], stored: Mapping[str, Any]) -> list[str]:
-    """Each entry has one memory, which says the same to the same ears, and names it; and each
-    memory has its entry."""
+    """Check that each entry has one memory with its text and audience, and each memory an entry."""
     rows = [row for memories in stored.values() for row, _ in memories.values()]
     named = [(memory_of(entry), entry["id"], digest_of(entry)) for entry in journal]
     return differing("memories", named, [(row.id, row.entry, row.digest) for row in rows])
 
 
 def differing(what: str, wanted: Iterable[Any], found: Iterable[Any]) -> list[str]:
-    """What is lost and what is there too often."""
+    """Return what is missing and what is there too often."""
     due, there = Counter(wanted), Counter(found)
     lost = [f"{what}: lost {one!r}" for one in due - there]
     return lost + [f"{what}: too many {one!r}" for one in there - due]
 
 
 def repeated(keys: Iterable[Any]) -> list[Any]:
-    """What comes more than once."""
+    """Return what occurs more than once."""
     return [key for key, count in Counter(keys).items() if count > 1]
 
 
 def thoughts_of(insight: Record) -> list[tuple[str, str]]:
-    """Each entry that an insight was drawn from, with what kind of insight it is."""
+    """Return each source entry of an insight, with the kind of insight."""
     kind = insight["content"].split(" ")[0]
     return [(kind, link) for link in insight["links"] if not link.startswith(LINK)]
 

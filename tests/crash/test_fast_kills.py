@@ -5,6 +5,8 @@ import pytest
 from tests.crash.fast import run_kills
 from tests.crash.fast_points import AFTER, AT_RANDOM, BEFORE, FAMILIES, family_of
 
+pytestmark = pytest.mark.campaign
+
 KILLS = 200
 KILLS_A_SOAK = 2_000
 KILLS_FOR_A_PLANT = 300
@@ -20,7 +22,6 @@ PLANTS = {
 COMPACTION = ("compaction", "archive", "mask", "undo", "journal")
 
 
-@pytest.mark.once
 def test_two_hundred_kills_lose_no_utterance_and_do_nothing_twice(tmp_path):
     report = run_kills(tmp_path, KILLS)
     assert not report.broken, "\n\n".join(report.broken)
@@ -29,7 +30,6 @@ def test_two_hundred_kills_lose_no_utterance_and_do_nothing_twice(tmp_path):
     assert report.puts > KILLS < report.deeds
 
 
-@pytest.mark.once
 def test_two_hundred_kills_around_compactions_leave_the_old_history_or_the_new(tmp_path):
     report = run_kills(tmp_path, KILLS, COMPACTION)
     assert not report.broken, "\n\n".join(report.broken)
@@ -49,7 +49,6 @@ def test_two_thousand_kills_lose_no_utterance_and_do_nothing_twice(tmp_path):
 @pytest.mark.soak
 @pytest.mark.timeout(A_SOAK_S)
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.once
 def test_two_hundred_kills_at_one_kind_of_moment_break_no_promise(tmp_path, family):
     report = run_kills(tmp_path, KILLS, [family], timeout_s=A_SOAK_S)
     assert not report.broken, "\n\n".join(report.broken)

@@ -1,5 +1,8 @@
-"""Killed anywhere in its sleep, a character forgets nothing and remembers nothing twice once it has
-slept again: journal and archive, profiles, goals, insights, and long-term memory with its links."""
+"""Killed anywhere in its sleep, a character loses nothing and stores nothing twice.
+
+This holds after its next sleep for the journal and its archive, profiles, goals, insights, and
+long-term memory with its links.
+"""
 
 import json
 import subprocess
@@ -9,6 +12,8 @@ from collections import Counter
 import pytest
 
 from tests.crash.fast import ROOT, Report, add_game
+
+pytestmark = pytest.mark.campaign
 
 KILLS = 200
 KILLS_FOR_A_PLANT = 150
@@ -29,7 +34,6 @@ def kill_sleepers(folder, kills, plant=""):
     return report
 
 
-@pytest.mark.once
 def test_two_hundred_kills_in_sleep_lose_nothing_and_do_nothing_twice(tmp_path):
     report = kill_sleepers(tmp_path, KILLS)
     assert not report.broken, "\n\n".join(report.broken)

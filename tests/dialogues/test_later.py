@@ -10,7 +10,7 @@ pytestmark = [pytest.mark.game, pytest.mark.timeout(120)]
 BAR = 75.0
 
 
-@pytest.mark.once
+@pytest.mark.campaign
 def test_the_offline_brain_holds_up_in_dialogues_it_was_not_tuned_with(offline_game):
     scored = play_all(offline_game, load_dialogues(folder=LATER))
     shares = [reporting.percent(scored), reporting.percent(reporting.own_checks(scored))]

@@ -15,7 +15,7 @@ def scored(offline_game):
     return play_all(offline_game, load_dialogues())
 
 
-@pytest.mark.once
+@pytest.mark.campaign
 def test_the_offline_brain_holds_the_bar(scored):
     groups = {"all checks": scored, "the lines' own checks": reporting.own_checks(scored)}
     low = {name: reporting.percent(group) for name, group in groups.items()}

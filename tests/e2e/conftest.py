@@ -1,11 +1,12 @@
-"""Servers for the end-to-end tests; every one is ended when its test is over.
+"""Servers for the end-to-end tests. Each one is killed when its test or module is over.
 
-Ended by a kill: an orderly stop takes four seconds and the folder is thrown away. What an orderly
-stop does is tested where a test calls `GameServer.stop`.
+An orderly stop takes four seconds, and nobody looks at the folder again; tests of an orderly stop
+call `GameServer.stop`.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,11 +22,16 @@ TEMPLATE = "EVENNIA_AI_TEMPLATE"
 
 @pytest.fixture(scope="session")
 def game_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A stopped game directory whose first start is done, made once per run; or once for several
-    runs, in the folder that `TEMPLATE` of the environment names."""
+    """Return a stopped game directory whose first start is done; tests copy it.
+
+    It is made once: for this run, or for all runs that share the folder in the environment variable
+    `TEMPLATE`.
+    """
     folder = Path(os.environ.get(TEMPLATE) or tmp_path_factory.mktemp("template")) / "game"
-    if not folder.exists():
-        GameServer.first_start(folder.with_name("unfinished")).folder.rename(folder)
+    with folder.with_name("lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # another run may be making it
+        if not folder.exists():
+            GameServer.first_start(folder.with_name("unfinished")).folder.rename(folder)
     return folder
 
 
@@ -33,7 +39,7 @@ def game_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def make_server(game_template: Path, tmp_path: Path) -> Iterator[Callable[..., GameServer]]:
     """Return a function that makes and starts a server: ``make_server(assistant={…}, env={…})``.
 
-    With ``start=False`` it is only made. See `GameServer` for the other options.
+    With ``start=False`` it is not started. See `GameServer` for the other options.
     """
     servers: list[GameServer] = []
 
@@ -52,13 +58,13 @@ def make_server(game_template: Path, tmp_path: Path) -> Iterator[Callable[..., G
 
 @pytest.fixture
 def game(make_server: Callable[..., GameServer]) -> GameServer:
-    """A running server of the test's own, with default settings and the offline brain."""
+    """Return a running server for one test, with default settings and the offline brain."""
     return make_server()
 
 
 @pytest.fixture
 def stub(tmp_path: Path) -> Iterator[FaultyProvider]:
-    """A provider that answers at once, unless told otherwise."""
+    """Return a provider that answers at once, unless a test tells it otherwise."""
     with FaultyProvider(tmp_path / "requests.jsonl") as process:
         yield process
 
@@ -67,7 +73,7 @@ def stub(tmp_path: Path) -> Iterator[FaultyProvider]:
 def shared_game(
     game_template: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[GameServer]:
-    """A running server for all tests of a module that leave the world as they found it."""
+    """Return a running server for a module whose tests leave the world as they found it."""
     server = GameServer.copy_of(game_template, tmp_path_factory.mktemp("shared") / "game")
     try:
         server.start()

@@ -1,21 +1,21 @@
-"""Follows a guide of the documentation in a newly initialised game, word for word.
+"""Follow a guide of the documentation in a newly initialised game, word for word.
 
     game = FreshGame(tmp_path)
     game.follow("quick-start.md")            # or only some of its sections, by their headings
 
-What is done with a fenced block stands in its first line:
+The first line of a fenced block says what the test does with it:
 
-    ```sh                          run, where the block before left off
-    ```sh install                  not run: the environment of the tests has the package already
-    ```python <path>               written into that file of the game, at its end if it is there
-    ```python example              only shown
-    ```python remove <path>        these lines are taken out of that file
-    ```text output                 was printed by the commands before; "…" is anything
-    ```text game                   typed by the superuser after "> "; other lines are what comes
-    ```text game as <name>         the same by a player of that name, who is made if need be
+    ```sh                          run it, in the folder where the block before ended
+    ```sh install                  skip it: the tests' environment has the package
+    ```python <path>               append it to this file of the game
+    ```python example              skip it
+    ```python remove <path>        remove these lines from this file
+    ```text output                 expect this from the commands before; "…" matches anything
+    ```text game                   type the lines after "> " as the superuser, expect the others
+    ```text game as <name>         the same as a player of this name, who is created if missing
 
-What the guide leaves to the reader and a test cannot (free ports, the superuser's name, nothing
-but this machine) goes into ``secret_settings.py`` and the environment.
+Free ports, the superuser's name and the loopback address, which a guide leaves to its reader, go
+into ``secret_settings.py`` and the environment.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ ANSWER_TIMEOUT_S = 20.0
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: what it is in, how it is marked, what it holds and under which heading."""
+    """A fenced block: its language, its marks, its text and its heading."""
 
     language: str
     marks: str
@@ -55,7 +55,7 @@ class Block:
 
 
 def read_blocks(text: str) -> Iterator[Block]:
-    """The fenced blocks of a page, in order."""
+    """Yield the fenced blocks of a page, in order."""
     heading = ""
     for match in FENCE.finditer(text):
         if match[4]:
@@ -65,7 +65,7 @@ def read_blocks(text: str) -> Iterator[Block]:
 
 
 def as_pattern(line: str) -> str:
-    """A shown line as a regex."""
+    """Return a line of a page as a regex."""
     return "[^\n]*".join(re.escape(part) for part in line.strip().split(ANYTHING))
 
 
@@ -115,7 +115,7 @@ class FreshGame(GameServer):
             (special or self.do)(block)
 
     def do(self, block: Block) -> None:
-        """Do what one block says."""
+        """Do what one block asks for."""
         what, _, rest = block.marks.partition(" ")
         if block.language == "sh" and not what:
             self.shell(block.body)
@@ -135,7 +135,7 @@ class FreshGame(GameServer):
             raise AssertionError(f"What is to be done with this block?\n{block}")
 
     def shell(self, script: str) -> str:
-        """Run commands and wait until the server is up, or down, for good."""
+        """Run commands and wait until the server stays up or down."""
         self.leave()
         after = self._commands.with_suffix(".cwd")
         self.output = self._run(["sh", "-c", f"set -e\n{script}\npwd > '{after}'"])
@@ -149,21 +149,21 @@ class FreshGame(GameServer):
         return self.output
 
     def write(self, path: str, text: str) -> None:
-        """Write a file of the game, or add to it."""
+        """Append text to a file of the game."""
         file = self.folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("a", encoding="utf-8") as out:
             out.write(text)
 
     def take_out(self, path: str, text: str) -> None:
-        """Take lines out of a file of the game."""
+        """Remove lines from a file of the game."""
         file = self.folder / path
         before = file.read_text(encoding="utf-8")
         assert text in before, f"{path} does not hold {text!r}"
         file.write_text(before.replace(text, ""), encoding="utf-8")
 
     def check_output(self, shown: str) -> None:
-        """What was shown came, in this order, from the commands before."""
+        """Check that the commands before printed these lines, in this order."""
         at = 0
         for line in shown.splitlines():
             match = re.compile(as_pattern(line)).search(self.output, at)
@@ -171,7 +171,7 @@ class FreshGame(GameServer):
             at = match.end()
 
     def play(self, name: str, script: str) -> None:
-        """Type what stands after "> " and wait for each of the other lines."""
+        """Type the lines after "> " and wait for each of the others."""
         person = self.enter(name)
         for line in script.splitlines():
             if line.startswith("> "):
@@ -182,7 +182,7 @@ class FreshGame(GameServer):
     # --- people -------------------------------------------------------------------------------
 
     def enter(self, name: str) -> TelnetPlayer:
-        """The connection of somebody who is in the game; made if there is none."""
+        """Return a person's connection; log the person in first if need be."""
         if name not in self.people:
             person = self.people[name] = self.connect(name)
             person.expect("connect <", ANSWER_TIMEOUT_S)
@@ -199,7 +199,7 @@ class FreshGame(GameServer):
         return self.people[name]
 
     def leave(self) -> None:
-        """Let everybody hang up."""
+        """Close all connections."""
         for person in self.people.values():
             person.close()
         self.people.clear()
@@ -207,7 +207,7 @@ class FreshGame(GameServer):
     # --- the server ---------------------------------------------------------------------------
 
     def is_up(self) -> bool:
-        """True when the server takes commands; right after its first start it restarts once."""
+        """Return True if the server takes commands. It restarts once after its first start."""
         log = self.folder / "server" / "logs" / "server.log"
         if not running.portal_pid(self.folder) or not log.exists():
             return False
@@ -216,18 +216,18 @@ class FreshGame(GameServer):
         return is_done and running.server_pid(self.folder) is not None
 
     def stop(self) -> None:
-        """Stop what runs, by force where need be."""
+        """Stop the server and the portal, by force if need be."""
         self.leave()
         if self.folder.exists():
             super().stop()
 
     def discard(self) -> None:
-        """Kill what runs, at once."""
+        """Kill the server and the portal."""
         self.leave()
         super().discard()
 
     def environ(self) -> dict[str, str]:
-        """The environment of the commands; the launcher finds the settings by itself."""
+        """Return the environment of the commands; the launcher finds the settings itself."""
         return {k: v for k, v in super().environ().items() if k != "DJANGO_SETTINGS_MODULE"}
 
     def _keep_to_ourselves(self) -> None:

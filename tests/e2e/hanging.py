@@ -1,4 +1,4 @@
-"""A player who has many assistants think at once, of a model that does not answer."""
+"""A player who whispers to many assistants, whose model calls all hang."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ ENDS = "SELECT state, COUNT(*) FROM evennia_ai_event WHERE kind = 'whisper' GROU
 
 
 def ask_all(stub: FaultyProvider, player: TelnetPlayer, count: int) -> None:
-    """Whisper to `Npc0000` and all further ones, and wait until all their calls hang; calls that
-    come later are answered at once."""
+    """Whisper to `Npc0000` and all further ones, and wait until all their calls hang.
+
+    Later calls are answered at once.
+    """
     stub.control(latency=HANGS_S)
     asked = len(stub.requests())
     for number in range(count):

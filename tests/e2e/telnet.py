@@ -19,7 +19,7 @@ ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\[?[0-9;?]*$")
 
 
 class Unexpected(AssertionError):
-    """The game did not say what it should, or said what it should not. Shows the transcript."""
+    """The game did not print what it should, or printed what it should not."""
 
 
 class TelnetPlayer:
@@ -50,7 +50,7 @@ class TelnetPlayer:
 
     @property
     def raw(self) -> str:
-        """All that came, with its ANSI and MXP escapes, but without telnet's own bytes."""
+        """Return all output with ANSI and MXP escapes, without telnet's own bytes."""
         with self._news:
             return self._raw
 
@@ -61,7 +61,7 @@ class TelnetPlayer:
 
     @property
     def transcript(self) -> str:
-        """What was sent and what came, in order, for a failing test's message."""
+        """Return input and output in order, for a failing test's message."""
         raw, parts, start = self.raw, [], 0
         for at, line in self._sent:
             parts += [raw[start:at], f"\n[{self.name}] >>> {line}\n"]
@@ -69,7 +69,7 @@ class TelnetPlayer:
         return ESCAPES.sub("", "".join([*parts, raw[start:]])).replace("\r", "")
 
     def send(self, line: str) -> None:
-        """Type a line. What came before and was not yet expected still can be; see `mark`."""
+        """Type a line. Earlier output can still be expected, unless `mark` was called."""
         with self._news:
             self._sent.append((len(self._raw), line))
         self.send_bytes(line.encode() + b"\r\n")
@@ -98,7 +98,7 @@ class TelnetPlayer:
             raise Unexpected(f"{self.name} saw {match.group()!r}:\n{self.transcript}")
 
     def mark(self) -> int:
-        """Pass over everything that has come; return how much `clean` text that is."""
+        """Skip all output so far; return its length in `clean`."""
         with self._news:
             self._cursor = len(self._clean_now())
             return self._cursor
@@ -113,12 +113,12 @@ class TelnetPlayer:
         return self
 
     def enter(self, timeout: float = 20.0) -> None:
-        """Go into character again, as players must after a crash that was not after a reload."""
+        """Go into character again, which players must do after a crash."""
         self.send(f"ic {self.name}")
         self.expect(f"You become {self.name}|already puppeting", timeout)
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         with suppress(OSError):  # the server may have hung up first
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
@@ -167,7 +167,7 @@ class TelnetPlayer:
 
 
 class TelnetParser:
-    """Takes telnet's own bytes out of the stream, however it is cut into packets."""
+    """Removes telnet's own bytes from the stream, however packets divide it."""
 
     def __init__(self) -> None:
         self._state = self._plain

@@ -1,4 +1,4 @@
-"""Where our service cannot start, the game does, and tells whoever looks why."""
+"""If our service cannot start, the game starts all the same and logs why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a model or a player writes, nothing of it becomes active at a client."""
+"""No markup or code of a model or a player becomes active in a client."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def game(
         server.start()
         yield server
     finally:
-        server.stop()
+        server.discard()
 
 
 @pytest.fixture(scope="module")

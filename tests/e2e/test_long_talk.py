@@ -1,8 +1,7 @@
-"""A long talk of three players who whisper, over a real server, in a window that is soon full: no
-request is ever too long, nothing is lost, and no secret comes out, through any number of summaries.
+"""A long talk on a real server, in a small window: no overflow, no loss, no secret told.
 
-A failing talk names its seed, which `EVENNIA_AI_TALK_SEED` plays again, as far as a real server
-repeats itself.
+A failing talk prints its seed. `EVENNIA_AI_TALK_SEED` replays it, as far as a real server repeats
+itself.
 """
 
 from __future__ import annotations
@@ -32,6 +31,8 @@ from tests.e2e.long_talk.evidence import (
 from tests.e2e.long_talk.model import SEED, TellingModel
 from tests.e2e.test_talk import thinking_with
 
+pytestmark = pytest.mark.campaign
+
 UTTERANCES = 200
 UTTERANCES_IN_SOAK = 2_000
 MOST_SHOWN = 20
@@ -46,13 +47,13 @@ SETTINGS = {
 
 @pytest.fixture
 def seed() -> int:
-    """What this run leaves to chance."""
+    """Return the seed of this run."""
     return int(os.environ.get("EVENNIA_AI_TALK_SEED") or random.SystemRandom().randrange(10**6))
 
 
 @pytest.fixture
 def model(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[TellingModel]:
-    """A model that tells on everything it knows, and sums up badly."""
+    """Return a model that repeats everything it knows and summarises badly."""
     load(O200K)
     monkeypatch.setenv(SEED, str(seed))
     with TellingModel(tmp_path / "requests.jsonl") as running:
@@ -60,7 +61,7 @@ def model(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> Iterato
 
 
 def talk(game: GameServer, model: TellingModel, seed: int, utterances: int) -> Counter[str]:
-    """Talk so long and judge it; return how often she was compacted, and why."""
+    """Talk and check the evidence; return the number of compactions by reason."""
     with LongTalk(game, seed) as course:
         course.go_on(utterances)
         asked = pair_up(game, model.requests)
@@ -80,7 +81,7 @@ def talk(game: GameServer, model: TellingModel, seed: int, utterances: int) -> C
 
 
 def judge(counts: Counter[str], seed: int) -> None:
-    """Both kinds of compaction must have come about, or nothing was tried."""
+    """Check that compactions happened both in sleep and in an emergency."""
     print(f"seed {seed}: {dict(counts)}")
     assert counts["sleep"] and counts["emergency"], f"seed {seed}: {dict(counts)}"
 

@@ -1,4 +1,4 @@
-"""What a player told is known after a sleep and a restart, to that player; nobody else is told."""
+"""After a sleep and a restart a player's words are recalled for that player alone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SLEEP_S = 60.0
 
 
 def whisper(player: TelnetPlayer, words: str) -> str:
-    """Whisper to Mira; returns what she whispers back."""
+    """Whisper to Mira; return the whispered answer."""
     player.mark()
     player.send(f"whisper Mira = {words}")
     answer = player.expect('Mira whispers: "([^"]+)"')
@@ -32,7 +32,7 @@ def whisper(player: TelnetPlayer, words: str) -> str:
 
 
 def tell_sleep_restart(game: GameServer) -> None:
-    """Ann confides in Mira, talks of much else, Mira sleeps, and the server is started anew."""
+    """Let Ann whisper to Mira and talk on, let Mira sleep, and restart the server."""
     with game.player("Ann") as ann, game.player(ADMIN) as admin:
         whisper(ann, TOLD)
         for _ in range(LINES):

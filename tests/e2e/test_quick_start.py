@@ -18,7 +18,7 @@ OUR_WORDS = re.compile(r"evennia_ai|\bai_\w+|assistant|Good evening", re.I)
 
 @pytest.fixture(scope="module")
 def game(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FreshGame]:
-    """The game that the tests of this module go through, one after the other."""
+    """Return the game that all tests of this module share, in their order."""
     game = FreshGame(tmp_path_factory.mktemp("quick"))
     try:
         game.follow(PAGE, "Install")
@@ -28,7 +28,7 @@ def game(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FreshGame]:
 
 
 def stored(game: FreshGame) -> list[str]:
-    """Every text in every table of the game's database."""
+    """Return every text in the game's database."""
     tables = [row[0] for row in game.sql("SELECT name FROM sqlite_master WHERE type = 'table'")]
     return tables + [
         f"{table}: {value}"

@@ -1,9 +1,9 @@
-"""A game's own hook that raises in a reload: its assistants answer all the same.
+"""If a game's own hook raises in a reload, its assistants still answer.
 
-What Evennia 5.0.1 and 6.1 do: where a script's or an object's hook or ``at_server_reload_stop``
-raises, the server logs it and stays, half told that it ends. Where ``at_server_reload_start``
-raises, the new server calls no further hook and knows nobody who was connected: only who connects
-anew can play.
+This is what Evennia 5.0.1 and 6.1 do. If a script's or an object's hook or
+``at_server_reload_stop`` raises, the server logs it and goes on, and some of its objects were told
+of a reload. If ``at_server_reload_start`` raises, the new server calls no further hook and has lost
+all connections: players must connect again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ GAMES_OWN = """
 from pathlib import Path
 from django.conf import settings
 from evennia.scripts.scripts import DefaultScript
-from evennia_ai import services
+from evennia_ai.services import assistant_service as services
 
 services.REVIVAL_S = 2.0  # what a test need not wait for
 
@@ -46,12 +46,12 @@ create_script("world.own.Stubborn", key="stubborn")
 """
 HOOKS = 'AT_SERVER_STARTSTOP_MODULE = ["world.hooks", "world.own"]'
 HANGS_S = 60.0
-REVIVED = "the reload did not happen"
+REVIVED = "the reload did not come about"
 
 
 @pytest.fixture
 def game(make_server: Callable[..., GameServer], stub: FaultyProvider) -> GameServer:
-    """A game some of whose own hooks raise when told to."""
+    """Return a game whose own hooks raise on demand."""
     mind = thinking_with(stub, autonomous_calls_per_hour=0, turn_deadline=HANGS_S)
     game = make_server(start=False, assistant=mind, settings=HOOKS)
     (game.folder / "world" / "own.py").write_text(GAMES_OWN)
@@ -63,8 +63,7 @@ def game(make_server: Callable[..., GameServer], stub: FaultyProvider) -> GameSe
 def reload_failing(
     game: GameServer, stub: FaultyProvider, ann: TelnetPlayer, admin: TelnetPlayer, where: str
 ) -> None:
-    """Reload, with a call hanging, a game whose hook raises there; return when it shows: a stop
-    that failed is logged only by and by."""
+    """Reload a game whose hook raises, during a model call; wait until the log shows it."""
     (game.folder / f"raise at {where}").touch()
     admin.send("scripts")  # what is not in memory is not told of a reload
     admin.expect("-[+]\n")

@@ -1,4 +1,4 @@
-"""A reload while models are asked is as quick as any, and nothing of ours outlives the server."""
+"""A reload during model calls takes no longer, and nothing of ours outlives the server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.e2e.harness import GameServer
 from tests.e2e.test_talk import OPEN_EVENTS, thinking_with
 from tests.provider import FaultyProvider
 
-pytestmark = pytest.mark.timed
+pytestmark = pytest.mark.alone
 
 HANGING = 20
 TRIES = 3
@@ -65,7 +65,7 @@ def start_plugin_services(server):
 
 @pytest.fixture
 def game(make_server: Callable[..., GameServer], stub: FaultyProvider) -> GameServer:
-    """A game in which Ann is among many assistants."""
+    """Return a game in which Ann stands among many assistants."""
     mind = thinking_with(stub, **hanging.UNDISTURBED)
     game = make_server(start=False, assistant=mind, settings=SETTINGS)
     (game.folder / "world" / "last_words.py").write_text(LAST_WORDS)
@@ -75,7 +75,7 @@ def game(make_server: Callable[..., GameServer], stub: FaultyProvider) -> GameSe
 
 
 def last_words(game: GameServer) -> dict[str, Any]:
-    """What the server that was reloaded last left behind."""
+    """Return what the last server wrote at its end."""
     words: dict[str, Any] = json.loads((game.folder / "last_words.json").read_text())
     return words
 

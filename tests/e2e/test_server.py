@@ -1,10 +1,14 @@
-"""The demo game itself, over real telnet: it can be played, reloaded, killed and started again."""
+"""The demo game over real telnet: players talk, an assistant answers, admins look, it reloads."""
 
 import re
 from urllib.parse import urlencode
 from urllib.request import HTTPCookieProcessor, ProxyHandler, build_opener
 
+import pytest
+
 from tests.e2e.harness import ADMIN, PASSWORD, GameServer
+
+pytestmark = pytest.mark.quick
 
 
 def test_players_hear_each_other_through_a_reload_from_inside(shared_game: GameServer) -> None:
@@ -19,6 +23,19 @@ def test_players_hear_each_other_through_a_reload_from_inside(shared_game: GameS
         admin.expect("Server restarted", 60)
         ann.send("say Still here.")
         admin.expect('Ann says, "Still here."')
+
+
+def test_a_player_is_answered_and_an_admin_reads_it(shared_game: GameServer) -> None:
+    with shared_game.player("Ann") as ann, shared_game.player(ADMIN) as admin:
+        ann.send("say hello Mira, are you well?")
+        answer = ann.expect('Mira says, "([^"]+)')[1]
+        admin.send("aihistory Mira")
+        admin.expect("hello Mira, are you well")
+        admin.expect(re.escape(str(answer)[:20]))
+        admin.send("aistatus")
+        admin.expect("Mira .*awake .*offline")
+        admin.send("aihistory/turns Mira")
+        admin.expect("Page 1 of")
 
 
 def test_a_player_starts_in_the_common_room_with_mira(shared_game: GameServer) -> None:

@@ -1,4 +1,4 @@
-"""A character sleeps for all to see, is spoken to and killed in the middle of it, over telnet."""
+"""A character falls asleep in front of players, is spoken to, and is killed in its sleep."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FULL_HEAD = {
 
 @pytest.fixture
 def game(make_server: Callable[..., GameServer], stub: FaultyProvider) -> GameServer:
-    """A game whose assistants soon have something to sort."""
+    """Return a game whose assistants soon need a compaction."""
     return make_server(assistant=thinking_with(stub, **FULL_HEAD))
 
 
@@ -45,7 +45,7 @@ def test_it_sleeps_for_all_to_see_and_nothing_is_lost_by_a_kill(
         ann.send("look Mira")
         ann.expect("Mira is asleep")
         admin.send("aihistory/sleep Mira")
-        admin.expect("it was told to: in progress")
+        admin.expect("it was told to: under way")
 
         ann.send("say Mira, are you awake?")
         ann.expect("Mira mumbles in the middle of a dream")
@@ -59,12 +59,12 @@ def test_it_sleeps_for_all_to_see_and_nothing_is_lost_by_a_kill(
         admin.send("aisleep Mira")
         ann.expect("Mira yawns and falls asleep")
         admin.send("aihistory/sleep Mira")
-        admin.expect("it was told to: in progress")
+        admin.expect("it was told to: under way")
         game.kill_server()
     stub.control(latency=0.0)
     game.start()
     with game.player("Ann") as ann, game.player(ADMIN) as admin:
         admin.send("aihistory/sleep Mira")
-        admin.expect("interrupted by the server.s stop")
+        admin.expect("interrupted, the server went down")
         game.wait_for_sql(OUTCOMES, [("woken",), ("",), ("done",)])
         hello(ann, "Mira, good morning")

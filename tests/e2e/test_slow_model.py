@@ -1,4 +1,4 @@
-"""A model that takes ten seconds holds up nobody: no other assistant and no script."""
+"""A model call of ten seconds delays no other assistant and no script."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.e2e.harness import GameServer
 from tests.e2e.test_talk import thinking_with
 from tests.provider import FaultyProvider
 
-pytestmark = pytest.mark.timed
+pytestmark = pytest.mark.alone
 
 SLOW_S = 10.0
 TICKER = """
@@ -46,14 +46,14 @@ create_object(
 
 @pytest.fixture
 def stub(stub: FaultyProvider) -> FaultyProvider:
-    """A stub that is slow for Mira only."""
+    """Return a stub that is slow for Mira only."""
     stub.rules({"Mira": {"text": "At last.", "latency": SLOW_S}})
     return stub
 
 
 @pytest.fixture
 def game(make_server: Callable[..., GameServer], stub: FaultyProvider) -> GameServer:
-    """A game with a second assistant in the common room and a script that ticks every second."""
+    """Return a game with a second assistant and a script that ticks every second."""
     game = make_server(start=False, assistant=thinking_with(stub))
     (game.folder / "world" / "ticker.py").write_text(TICKER)
     game.python(MAKE_SCENE)
@@ -62,14 +62,14 @@ def game(make_server: Callable[..., GameServer], stub: FaultyProvider) -> GameSe
 
 
 def tick_gaps(game: GameServer, since: float) -> list[float]:
-    """Seconds between the script's ticks since a time."""
+    """Return the seconds between the script's ticks since a time."""
     lines = (game.folder / "ticks.txt").read_text().split()
     times = [float(line) for line in lines if float(line) >= since]
     return [after - before for before, after in pairwise(times)]
 
 
 def asked_by_mira(stub: FaultyProvider) -> list[float]:
-    """When Mira's model was asked, in unix seconds."""
+    """Return when Mira's model was called, in unix seconds."""
     return [
         request["at"]
         for request in stub.requests()

@@ -1,4 +1,4 @@
-"""Players talk to an assistant over telnet, through reload and crash, with either mind."""
+"""Players talk to an assistant over telnet, through a reload and a crash."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ OPEN_EVENTS = "SELECT text, state FROM evennia_ai_event WHERE state IN ('waiting
 
 @pytest.fixture(scope="module")
 def shared_stub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultyProvider]:
-    """The stub provider of the server that thinks with one."""
+    """Return the stub provider that all tests of this module share."""
     with FaultyProvider(tmp_path_factory.mktemp("stub") / "requests.jsonl") as running:
         yield running
 
 
 @pytest.fixture
 def stub(shared_stub: FaultyProvider) -> FaultyProvider:
-    """The same, without orders and with an empty log."""
+    """Return the shared stub without rules and with an empty log."""
     shared_stub.clear()
     return shared_stub
 
@@ -35,7 +35,7 @@ def stub(shared_stub: FaultyProvider) -> FaultyProvider:
 def game(
     request: pytest.FixtureRequest, game_template: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[GameServer]:
-    """A running server whose assistants think offline, or with the stub provider."""
+    """Return a running server with the offline brain, or with the stub provider."""
     mind = {}
     if request.param == "stub":
         mind = thinking_with(request.getfixturevalue("shared_stub"))
@@ -53,13 +53,13 @@ with_the_stub = pytest.mark.parametrize("game", ["stub"], indirect=True)
 
 
 def thinking_with(stub: FaultyProvider, **settings: object) -> dict[str, object]:
-    """AI_ASSISTANT for a game that asks the stub."""
+    """Return AI_ASSISTANT for a game that uses the stub."""
     profile = {"client": "openai", "base_url": stub.base_url, "model": "stub-1"}
     return {"profile": "stub", "PROFILES": {"stub": profile}, **settings}
 
 
 def hello(player: TelnetPlayer, words: str = "hello Mira") -> None:
-    """Say something and be answered in the room."""
+    """Say a line and wait for an answer in the room."""
     player.send(f"say {words}")
     player.expect(re.escape(f'You say, "{words}"'))
     player.expect('Mira says, "[^"]+')
@@ -94,6 +94,7 @@ def test_two_players_at_once_are_both_answered(game: GameServer) -> None:
         }
 
 
+@pytest.mark.quick
 @with_the_stub
 def test_talk_goes_on_after_a_reload_with_the_history_intact(game: GameServer) -> None:
     with game.player("Ann") as ann:
@@ -179,7 +180,7 @@ for name in {names!r}:
 def troubled_game(
     game_template: Path, shared_stub: FaultyProvider, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[GameServer]:
-    """A game with characters whose models have no key, a wrong one, and no address to be found."""
+    """Return a game with models that have no key, a wrong key, and a wrong address."""
     profile = {"client": "openai", "base_url": shared_stub.base_url}
     profiles = {
         "nell": profile | {"model": "stub-1", "api_key_env": "NO_KEY"},

@@ -1,5 +1,7 @@
-"""The way from a character to a model and back, with everything on it real but time: the engine,
-the gateway, the client, HTTP on loopback. Only the world is a stand-in, and the clock a fake."""
+"""A character with a real path to a model: engine, gateway, client, and HTTP on loopback.
+
+Only the world is a stand-in, and the clock is a fake.
+"""
 
 from queue import Empty
 from types import SimpleNamespace
@@ -51,7 +53,7 @@ class Nothing(BaseModel):
 
 
 class Hall:
-    """Tools as a game's are, checked by the real registry; `said` is what players hear."""
+    """A game's tools, checked by the real registry; `said` holds what players hear."""
 
     def __init__(self):
         self.said = []
@@ -79,7 +81,7 @@ class Hall:
 
 
 class Body:
-    """What the registry touches of a character: an ordinary one without rights."""
+    """A stand-in for a character without permissions, with what the registry uses."""
 
     key = "Mira"
     ai_profiles = EmptyProfiles()
@@ -95,7 +97,7 @@ class Body:
 
 
 class Road:
-    """A character with a real way to the stub provider."""
+    """A character with a real path to the stub provider."""
 
     def __init__(self, pump, loop_thread, provider):
         self.pump = pump
@@ -113,7 +115,7 @@ class Road:
         self.limit()
 
     def limit(self, **limits):
-        """Give the gateway other limits; its tries wait exactly as long as they were asked to."""
+        """Set other limits of the gateway; its retries wait without jitter."""
         clients = {"openai": self.client}
         self.gateway = ModelGateway(
             self.clock, clients, GatewayLimits(**limits), jitter=lambda: 0.0
@@ -123,7 +125,7 @@ class Road:
     # --- asking the gateway ------------------------------------------------------------------
 
     def ask(self, deadline_s=DEADLINE_S):
-        """Ask the gateway one thing, as the Deferred of the outcome."""
+        """Send one request; return its Deferred."""
         request = LLMRequest(
             [{"role": "user", "content": "Ann says: hello"}],
             Scene("Mira", "", ()),
@@ -134,7 +136,7 @@ class Road:
         )
 
     def outcome(self, deferred: Deferred):
-        """What a call comes to: a reply or an error. While the gateway pauses, time passes."""
+        """Return a call's outcome: a reply or an error. The clock goes on during pauses."""
         found = []
         deferred.addBoth(found.append)
         while not found:
@@ -145,7 +147,7 @@ class Road:
         return found[0].value if isinstance(found[0], Failure) else found[0]
 
     def run_one_job(self):
-        """Wait for what the loop's thread has to hand over."""
+        """Wait for results of the loop's thread."""
         try:
             function, args = self.pump.jobs.get(timeout=QUIET_S)
         except Empty:
@@ -153,7 +155,7 @@ class Road:
         function(*args)
 
     def pass_time(self):
-        """Go to the next thing that is due."""
+        """Advance the clock to the next delayed call."""
         due = min(call.getTime() for call in self.clock.getDelayedCalls())
         pause = due - self.clock.seconds()
         self.pauses.append(round(pause, 3))
@@ -162,7 +164,7 @@ class Road:
     # --- talking to the character ------------------------------------------------------------
 
     def hears(self, text):
-        """Say something to the character and wait until the turn has ended; returns the turn."""
+        """Say something to the character, wait for the end of the turn and return it."""
         self.script.hears(text)
         turns = self.outcome(answer_events(self.script))
         if isinstance(turns, Exception):
@@ -171,11 +173,11 @@ class Road:
 
     @property
     def acts(self):
-        """The state and name of each call that was asked for."""
+        """Return the state and name of each tool call."""
         return [(act.state, act.call.name) for act in self.script.turns.acts]
 
     def results(self):
-        """The results of all calls so far, as the model is given them."""
+        """Return all tool results so far, as the model sees them."""
         log = self.script.conversation.messages
         return [message["content"] for message in log if message["role"] == "tool"]
 
@@ -187,7 +189,7 @@ def road(pump, loop_thread, provider):
 
 @pytest.fixture
 def logged():
-    """Every line of the log while the test runs, formatted."""
+    """Collect the formatted log lines of the test."""
     lines = []
 
     def watch(event):

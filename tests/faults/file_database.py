@@ -14,8 +14,10 @@ NO_LIMIT = 2**30
 
 @contextmanager
 def on_file(path: Path) -> Generator[None]:
-    """Work on a copy of the test database, without a transaction around it; the copy is left to
-    whoever owns the folder."""
+    """Use a copy of the test database, without a transaction around it.
+
+    The owner of the folder deletes the copy.
+    """
     connection.ensure_connection()
     memory, name = connection.connection, connection.settings_dict["NAME"]
     with sqlite3.connect(path) as copy:
@@ -31,7 +33,7 @@ def on_file(path: Path) -> Generator[None]:
 
 
 class Locked:
-    """Another program that writes to the database and takes its time."""
+    """Another program that holds a write lock on the database."""
 
     def __init__(self, path: Path) -> None:
         self.other = sqlite3.connect(path, isolation_level=None)
@@ -45,7 +47,7 @@ class Locked:
 
 
 class Full:
-    """A disk on which nothing that is written finds room."""
+    """A full disk: every write fails."""
 
     def __init__(self) -> None:
         self.wrapping = ExitStack()
@@ -64,6 +66,6 @@ class Full:
 
 
 def limit_pages(pages: int = NO_LIMIT) -> None:
-    """Let the file grow no further than it is, in SQLite's own way, or as it likes again."""
+    """Set how many pages the database file may have; without argument, any number."""
     with connection.cursor() as cursor:
         cursor.execute(f"PRAGMA max_page_count={pages}")

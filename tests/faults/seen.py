@@ -1,4 +1,4 @@
-"""What a fault may look like to players and to admins."""
+"""What players and admins see of a fault."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ NOT_FOR_PLAYERS = re.compile(
 
 
 def spoken_by(name, player):
-    """What a player heard somebody say, or was told of them, each as one line."""
+    """Return what a player heard of somebody, one line each."""
     return [line for line in player.heard() if line.lstrip("(").startswith(name)]
 
 
 def seems_sane(player):
-    """True where nothing a player was sent speaks of the machine behind the world."""
+    """Return True if no text for a player mentions the machine behind the world."""
     strange = [line for line in player.heard() if NOT_FOR_PLAYERS.search(line)]
     assert not strange, strange
     return True
 
 
 def tracebacks(lines):
-    """The lines of a log that hold a traceback through our code."""
+    """Return the log lines with a traceback through our code."""
     return [line for line in lines if "Traceback" in line and "evennia_ai" in line]
 
 
 def ends():
-    """The state of each line that called for an answer, by its words."""
+    """Return the state of each line that needs an answer, by its text."""
     spoken = Event.objects.exclude(kind__in=("arrive", "leave"))
     return dict(spoken.values_list("text", "state"))

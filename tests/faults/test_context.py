@@ -1,4 +1,4 @@
-"""What goes wrong with a full context, one test for each, numbered as on the list.
+"""Faults of a full context window, numbered as on the list they come from.
 
 The engine, the gateway and the client against the stub on loopback.
 """
@@ -28,7 +28,7 @@ NO_SUMMARIES = {
 
 @pytest.fixture
 def full(road):
-    """A character with a small window and a long talk behind it."""
+    """A character with a small context window after a long talk."""
     road.script.config = replace(road.script.config, max_context_tokens=12_000)
     road.script.character = StandInCharacter("Mira", road.script.services.now)
     road.script.journal = road.script.character.journal
@@ -42,12 +42,12 @@ def full(road):
 
 
 def compacted(road):
-    """The result of a compaction."""
+    """Return the result of a compaction."""
     return road.outcome(compact_conversation_history(road.script, road.script, force=True))
 
 
 def stored(road):
-    """Everything that is kept of the talk, and what is in view of it."""
+    """Return all stored messages, and those in view."""
     log = road.script.conversation
     return json.dumps([log.messages, list(log.view()), len(log.moves)])
 
@@ -92,14 +92,14 @@ def test_fault_47_after_two_of_them_room_is_made_without_a_model(full):
 
 @pytest.fixture
 def nearby(full):
-    """As `full`, with a body that acts."""
+    """As `full`, with tools that act."""
     full.script.character = Body()
     full.script.character.journal = full.script.journal
     return full
 
 
 def ends(road):
-    """What each line that called for an answer came to, by its words."""
+    """Return the end of each line that needs an answer, by its text."""
     return road.script.inbox.states()
 
 
@@ -126,7 +126,7 @@ def test_fault_24_a_second_overflow_is_an_excuse_and_no_second_compaction(nearby
 
 
 def looked(number, *, call=True, result=True):
-    """A look around with its result, or a half of it."""
+    """Return a `look` call with its result, or only one of the two."""
     call_id = f"look{number}"
     asked = make_message("assistant", "", tool_calls=[wire_call(call_id, "look", "{}")])
     seen = make_message("tool", "A room with many doors. " * 20, tool_call_id=call_id)
@@ -135,7 +135,7 @@ def looked(number, *, call=True, result=True):
 
 @pytest.fixture
 def torn(nearby):
-    """A long talk in which looks have lost their halves."""
+    """Return a long talk whose `look` calls or results are missing."""
     log = nearby.script.conversation
     for number in range(4):
         log.append(looked(3 * number))
@@ -146,7 +146,7 @@ def torn(nearby):
 
 
 def pairs_are_whole(messages):
-    """True where every call is followed at once by its results, and nothing else is a result."""
+    """Return True if each call is followed by its results, and no other result exists."""
     waiting = []
     for message in messages:
         if message["role"] == "tool":
@@ -160,7 +160,7 @@ def pairs_are_whole(messages):
 
 
 def lose_rows(road):
-    """As a purge of old rows leaves it: the talk begins in the middle of a look."""
+    """Cut the talk as a purge does: it begins with the result of a `look`."""
     log = road.script.conversation.messages
     first = next(n for n, message in enumerate(log) if message["role"] == "tool")
     del log[:first]

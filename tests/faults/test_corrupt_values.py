@@ -1,4 +1,4 @@
-"""Fault 38: Attributes that hold what they cannot mean. Each is set aside, the assistant runs."""
+"""Fault 38: Attributes with corrupt values. Each is set aside, and the assistant runs."""
 
 from typing import get_args
 
@@ -33,7 +33,7 @@ GARBAGE = ["%%%", "gASV", "gASVDAAAAAAAAACMBm5vd2hlcmWUjAF4lJOULg==", "\x00\ufff
 
 
 def scribble(obj, name, raw):
-    """Write something into an Attribute's column that Evennia never wrote."""
+    """Write a value into an Attribute's column that Evennia never writes."""
     obj.attributes.add(name, "x")
     attribute = obj.attributes.get(name, return_obj=True)
     with connection.cursor() as cursor:
@@ -52,7 +52,7 @@ def raw_value(obj, name):
 
 
 def runs(game, player, mira):
-    """The assistant hears, thinks for a while, acts and answers."""
+    """Check that the assistant hears, acts and answers."""
     late = Deferred()
     game.model.add(late, call("say", text="Well met."))
     player.do("say Mira, hello")

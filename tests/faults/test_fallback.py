@@ -1,4 +1,4 @@
-"""What a character says when no model answers: who speaks, how soon, and what comes after."""
+"""What a character says if no model answers: who speaks, how soon, and what follows."""
 
 import pytest
 from twisted.internet.defer import Deferred, fail
@@ -33,7 +33,7 @@ ONE_TRY = RetryLimits(max_attempts=1)
 
 
 class BrokenBrain:
-    """A stand-in that fails as well."""
+    """An offline brain that fails too."""
 
     def complete(self, request, profile):
         return fail(RuntimeError("no brain"))
@@ -41,8 +41,10 @@ class BrokenBrain:
 
 @pytest.fixture
 def cloud(game, mira):
-    """Mira thinks with a model somewhere else, of which the test writes the script; the offline
-    brain stands by. A function that changes the gateway's limits or the one who stands by."""
+    """Return a function that sets the gateway's limits or the fallback client.
+
+    Mira uses a scripted model of another provider; the offline brain is the fallback.
+    """
 
     def limit(brain=None, **limits):
         clients = {"openai": game.model, "offline": brain or OfflineBrain()}

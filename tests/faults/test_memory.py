@@ -1,4 +1,4 @@
-"""Faults of long-term memory: whatever becomes of it, characters answer, and it catches up."""
+"""Faults of long-term memory: characters answer all the same, and it catches up."""
 
 import threading
 import time
@@ -31,7 +31,7 @@ DOWN = {"provider": "qdrant", "config": {"host": "127.0.0.1", "port": 9}}
 
 
 class Nights:
-    """Mira's nights with the real mem0."""
+    """Let Mira sleep with the real mem0."""
 
     def __init__(self, game, mira, pump, path):
         self.game = game
@@ -41,7 +41,7 @@ class Nights:
         self.memory = None
 
     def open(self, vector_store=None, embedder=BagOfWords):
-        """Let the service have long-term memory, as after a restart."""
+        """Give the service long-term memory, as after a restart."""
         from evennia_ai.services.long_term_sync import LongTermSync
 
         self.close()
@@ -63,7 +63,7 @@ class Nights:
                 thread.join(LONGEST_S)
 
     def wait(self, deferred, step_s=0.01):
-        """The outcome of something that needs both threads and time."""
+        """Return the outcome of work that needs both the thread and the clock."""
         found = []
         deferred.addBoth(found.append)
         for _ in range(int(LONGEST_S * 200)):
@@ -75,7 +75,7 @@ class Nights:
         return found[0]
 
     def let_pass(self, seconds):
-        """Let time pass, a little of it in earnest, and run what the thread hands over."""
+        """Advance the clock, wait a moment for the thread, and run its results."""
         threading.Event().wait(0.005)
         while not self.pump.jobs.empty():
             function, args = self.pump.jobs.get()
@@ -83,7 +83,7 @@ class Nights:
         self.game.clock.advance(seconds)
 
     def sleep(self, step_s=0.01):
-        """One pass of sleep; what came of the steps."""
+        """Run a sleep pass; return the results of its steps."""
         return self.wait(run_sleep_tick(self.mira.assistant, self.mira), step_s)
 
     def load(self):
@@ -94,7 +94,7 @@ class Nights:
         return self.wait(self.memory.rows(agent_of(self.mira.id)))
 
     def answers(self, ann):
-        """True where Mira still answers."""
+        """Return True if Mira still answers."""
         self.game.model.add(call("say", text="A good evening to you."))
         ann.forget()
         ann.do("say Mira, hello")

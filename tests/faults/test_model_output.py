@@ -1,4 +1,4 @@
-"""What a model gives back that it should not, one test for each, numbered as on the list.
+"""Faults of a model's output, numbered as on the list they come from.
 
 The engine, the real tool registry, the gateway and the client against the stub on loopback.
 """
@@ -21,17 +21,17 @@ MENDED = {"tool_calls": [{"name": "say", "arguments": {"text": "Good evening."}}
 
 
 def broken(number):
-    """A call of ``say`` whose arguments end in the middle, like no other."""
+    """Return a ``say`` call with truncated arguments; no two are equal."""
     return {"tool_calls": [{"name": "say", "arguments": f'{{"text": "try {number}'}]}
 
 
 def asked(road):
-    """How often the model was asked."""
+    """Return the number of model calls."""
     return len(road.provider.requests())
 
 
 def stored(road):
-    """Everything of a turn that is kept, as text."""
+    """Return all that is stored of a turn, as text."""
     acts = [(act.call.name, act.call.arguments, act.result) for act in road.script.turns.acts]
     return json.dumps([acts, road.script.conversation.messages], ensure_ascii=False, default=str)
 

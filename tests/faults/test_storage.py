@@ -1,7 +1,6 @@
-"""Faults of the database and of what stands in it, numbered as on the list they come from.
+"""Faults of the database and its contents, numbered as on the list they come from.
 
-On a database file, with a second connection that really holds the lock, and a disk that really is
-full.
+The database is a file. A second connection really holds the lock.
 """
 
 import time
@@ -38,7 +37,7 @@ def db(django_db_setup, django_db_blocker, tmp_path):
 
 @pytest.fixture(params=["locked", "full"])
 def trouble(request, db, tmp_path):
-    """Something that keeps everybody from writing, from `begin` to `end`."""
+    """Return a trouble that prevents all writes between `begin` and `end`."""
     found = Locked(tmp_path / "game.db3") if request.param == "locked" else Full()
     yield found
     found.end()
@@ -53,13 +52,13 @@ def lock(db, tmp_path):
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch):
-    """No test waits less because of a lock in the one before."""
+    """Reset the memory of earlier locks, so that each test waits as long."""
     monkeypatch.setattr(brief_transaction, "patience", brief_transaction.Patience())
 
 
 @pytest.fixture
 def stretches(monkeypatch):
-    """How long each of our writes held the reactor, in seconds, the failed ones too."""
+    """Collect the seconds for which each write, also a failed one, held the reactor."""
     taken = []
 
     def timed(real):
@@ -84,7 +83,7 @@ def pass_time(game, seconds, step=0.25):
 
 
 def begin_at(monkeypatch, game, trouble, method, seconds):
-    """Have trouble begin right before the first write of a kind, and end a while later."""
+    """Start a trouble right before the first write of a kind, and end it later."""
     real, begun = getattr(TableTurns, method), []
 
     def write(self, *args, **kwargs):
@@ -98,7 +97,7 @@ def begin_at(monkeypatch, game, trouble, method, seconds):
 
 
 def memory_equals_rows(script):
-    """What the assistant believes to be stored is stored."""
+    """Check that memory and the database agree."""
     stored = TableConversation(script.id, script.services.now).view()
     assert list(script.conversation.view()) == list(stored)
     assert script.turns.current is None

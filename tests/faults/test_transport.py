@@ -1,7 +1,7 @@
-"""Faults of the wire and of HTTP, one test for each, numbered as on the list they come from.
+"""Faults of the network and of HTTP, numbered as on the list they come from.
 
-Through the real client and the real gateway against the stub provider on loopback; only time is
-a fake, so that pauses can be measured to the millisecond.
+The client, the gateway and HTTP to the stub provider on loopback are real. Only the clock is a
+fake, so that pauses are measured to the millisecond.
 """
 
 import contextlib
@@ -56,7 +56,7 @@ LOUD = [
 
 
 def asked(road):
-    """How many requests reached the provider."""
+    """Return the number of requests at the provider."""
     return len(road.provider.requests())
 
 

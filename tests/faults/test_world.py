@@ -1,190 +1,19 @@
-"""Faults of tools and of the world, one test for each, numbered as on the list they come from."""
+"""Faults of the game world, numbered as on the list they come from."""
 
 import pytest
-from pydantic import BaseModel
-from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks
+from twisted.internet.defer import Deferred
 
 from evennia_ai.models import Event, Message, ToolCall, Turn
 from evennia_ai.testing.scripted import call
-from evennia_ai.tools import tool
-from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
+from tests.faults.broken_tools import add_tool
+from tests.faults.seen import ends, seems_sane, tracebacks
 from tests.game import conftest as scene
 
 pytestmark = pytest.mark.game
 
 service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
+
 mira, ann, bob = scene.mira, scene.ann, scene.bob
-
-
-class NoArguments(BaseModel):
-    """No arguments."""
-
-
-def add_tool(game, run, name="ring", **how):
-    """Give the game a tool of its own."""
-
-    def ring(context, arguments: NoArguments):
-        """Ring the bell."""
-        return run(context)
-
-    game.service.toolbox.add(tool(name, **how)(ring))
-
-
-def breaks(context):
-    raise RuntimeError("sk-secret: no such bell")
-
-
-# --- 29: a tool raises ---
-
-
-def test_29_a_tool_that_raises_goes_back_to_the_model_as_a_sentence(game, ann, mira, logged):
-    add_tool(game, breaks)
-    game.model.add(call("ring"), call("say", text="The bell is broken."))
-    ann.do("say ring, please")
-    game.run()
-    assert ann.last() == 'Mira says, "The bell is broken."'
-    assert ends() == {"ring, please": "answered"}
-    failed = ToolCall.objects.get(name="ring")
-    assert failed.state == "failed"
-    assert failed.result == "That went wrong for a reason outside your control."
-    assert "sk-secret" not in str(game.model.requests[-1].messages)
-    assert [line for line in logged if "tool ring failed" in line]
-    assert seems_sane(ann)
-
-
-def test_29_a_tool_whose_deferred_fails_is_told_the_same_way(game, ann, mira):
-    later = Deferred()
-    add_tool(game, lambda context: later)
-    game.model.add(call("ring"), call("say", text="The bell is broken."))
-    ann.do("say ring, please")
-    game.run()
-    later.errback(RuntimeError("no such bell"))
-    game.run()
-    assert ann.last() == 'Mira says, "The bell is broken."'
-    assert ToolCall.objects.get(name="ring").state == "failed"
-
-
-def test_29_a_model_that_calls_a_broken_tool_for_ever_is_cut_off_with_a_line(game, ann, mira):
-    add_tool(game, breaks)
-    game.model.add(*[call("ring") for _ in range(50)])
-    ann.do("say ring, please")
-    game.run(30)
-    assert len(game.model.requests) <= mira.assistant.config.max_iterations
-    assert spoken_by("Mira", ann) != []
-    assert ends() == {"ring, please": "excused"}
-    assert seems_sane(ann)
-
-
-@pytest.mark.parametrize("hook", ["at_ai_pre_act", "at_ai_say", "at_pre_say", "at_say"])
-def test_29_a_hook_of_the_game_that_raises_ends_in_a_line_all_the_same(
-    game, ann, mira, monkeypatch, hook
-):
-    def broken(self, *args, **kwargs):
-        raise RuntimeError(hook)
-
-    game.model.add(*[call("say", text="Hello.") for _ in range(10)])
-    monkeypatch.setattr(type(mira), hook, broken)
-    ann.do("say hi")
-    game.run(30)
-    assert seems_sane(ann)
-    assert ends()["hi"] in ("excused", "expired")
-    monkeypatch.undo()
-    game.model.script[:] = [call("say", text="Well again.")]
-    ann.do("say and now?")
-    game.run(10)
-    assert ann.last() == 'Mira says, "Well again."'
-
-
-def test_29_a_situation_hook_that_raises_costs_no_player_the_answer(
-    game, ann, mira, monkeypatch, logged
-):
-    def broken(self, situation):
-        raise RuntimeError
-
-    monkeypatch.setattr(type(mira), "at_ai_situation", broken)
-    game.model.add(call("say", text="Hello."))
-    ann.do("say hi")
-    game.run(30)
-    assert spoken_by("Mira", ann) != []
-    assert ends()["hi"] in ("answered", "excused")
-    assert len(tracebacks(logged)) >= 1
-
-
-# --- 30: a tool never comes to an end ---
-
-
-def test_30_a_tool_that_hangs_leaves_the_model_time_for_a_word(game, ann, mira):
-    add_tool(game, lambda context: Deferred())
-    game.model.add(call("ring"), call("say", text="Enough."))
-    ann.do("say hi")
-    game.run(17.1)
-    assert ann.last() == 'Mira says, "Enough."'
-    assert ends() == {"hi": "answered"}
-
-
-def test_30_where_the_model_hangs_too_the_line_comes_within_a_second_of_the_deadline(
-    game, ann, mira
-):
-    add_tool(game, lambda context: Deferred())
-    game.model.add(call("ring"), Deferred())
-    ann.do("say hi")
-    game.run(17.1)
-    assert len(game.model.requests) == 2
-    game.run(3.9)
-    assert "my thoughts wandered" in ann.last() or ends() == {"hi": "answered"}
-    assert not Turn.objects.filter(ended_at=None)
-    assert seems_sane(ann)
-
-
-def test_30_many_tools_that_hang_do_not_add_up_beyond_the_deadline(game, ann, mira):
-    for number in range(8):
-        add_tool(game, lambda context: Deferred(), f"ring_{number}")
-    game.model.add([call(f"ring_{number}") for number in range(8)], Deferred())
-    ann.do("say hi")
-    game.run()
-    for _ in range(42):
-        game.run(0.5)
-    assert not Turn.objects.filter(ended_at=None)
-    turn = Turn.objects.get()
-    assert (turn.ended_at - turn.at).total_seconds() <= 21
-    assert ends()["hi"] in ("answered", "excused")
-
-
-def test_30_a_tool_that_will_not_be_cancelled_is_left_behind(game, ann, mira):
-    @inlineCallbacks
-    def stubborn(context):
-        while True:
-            try:
-                yield Deferred()
-            except CancelledError:
-                continue
-
-    add_tool(game, stubborn)
-    game.model.add(call("ring"), call("say", text="Enough."), call("say", text="Yes?"))
-    ann.do("say hi")
-    game.run(17.1)
-    assert ann.last() == 'Mira says, "Enough."'
-    ann.do("say Mira?")
-    game.run(1)
-    assert ann.last() == 'Mira says, "Yes?"'
-
-
-def test_30_what_a_hanging_tool_brings_after_its_time_changes_nothing(game, ann, mira, logged):
-    late = Deferred(lambda d: None)
-    add_tool(game, lambda context: late)
-    game.model.add(call("ring"), call("say", text="Enough."))
-    ann.do("say hi")
-    game.run(17.1)
-    heard = ann.heard()
-    if not late.called:
-        late.callback("The bell rings.")
-    game.run(1)
-    assert ann.heard() == heard
-    assert "The bell rings." not in [row.content for row in Message.objects.all()]
-    assert not tracebacks(logged)
-
-
-# --- 31: the character deleted ---
 
 
 def test_31_deleted_while_the_model_thinks_it_is_dropped_without_a_traceback(
@@ -263,9 +92,6 @@ def test_31_the_speaker_deleted_in_mid_call_leaves_the_rest_in_order(game, ann, 
     assert not tracebacks(logged)
 
 
-# --- 32: the room deleted, the character moved ---
-
-
 def test_32_with_its_room_gone_it_answers_where_all_have_come_to(game, ann, mira, tavern, logged):
     limbo = game.room("Limbo")
     mira.home = ann.character.home = limbo
@@ -330,9 +156,6 @@ def test_32_the_exit_gone_in_mid_call_is_a_way_no_more(game, ann, mira, tavern):
     assert ann.last() == 'Mira says, "There is no door."'
 
 
-# --- 33: the player left ---
-
-
 def test_33_who_walks_out_and_comes_back_has_the_answer(game, ann, mira, tavern):
     yard = game.room("Yard")
     late = Deferred()
@@ -395,9 +218,6 @@ def test_33_a_whisper_is_not_answered_aloud_when_its_speaker_left(game, ann, bob
     assert seems_sane(bob)
 
 
-# --- 34: an admin takes the character over ---
-
-
 def test_34_taken_over_in_mid_turn_it_is_silent_and_answers_afterwards(game, ann, mira, logged):
     late = Deferred()
     game.model.add(late, call("say", text="Both, then."))
@@ -444,9 +264,6 @@ def test_34_what_whoever_steers_it_does_is_not_taken_for_speech_to_it(game, ann,
     game.run(10)
     assert game.model.requests == []
     assert not Event.objects.filter(speaker=mira.dbref).exists()
-
-
-# --- 35: two assistants ---
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A small game on a real database: rooms, players with sessions, assistants, a clock of our own."""
+"""A small game on a real database: rooms, players with sessions, assistants, a fake clock."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from evennia_ai.testing.scripted import ScriptedLLM
 from evennia_ai.testing.semantic import StandInSemantic
 
 SESSION_IDS = count(1000)
+FLUSHES = count(1)
+FLUSHES_A_COLLECTION = 20
 
 
 class Player:
-    """A connected player: a character with an account and a session, and what it was sent."""
+    """A connected player: a character with an account, a session, and the text it was sent."""
 
     def __init__(self, character, account, session):
         self.character = character
@@ -34,13 +36,13 @@ class Player:
         self.character.execute_cmd(line, session=self.session)
 
     def heard(self):
-        """Everything sent to the client so far, without markup, a line each."""
+        """Return all text sent to the client so far, without markup."""
         from evennia.utils.ansi import strip_ansi
 
         return [strip_ansi(text) for text in self.session.sent]
 
     def told(self, line):
-        """What a command answers, as one text."""
+        """Type a command and return its output as one text."""
         self.forget()
         self.do(line)
         return "\n".join(self.heard())
@@ -53,12 +55,13 @@ class Player:
 
 
 class Game:
-    """What a test builds its scene with."""
+    """The rooms, characters and time of a test."""
 
     def __init__(self, service, model):
         self.service = service
         self.clock = service.clock
         self.model = model
+        self._lobby = None
 
     def room(self, key="Tavern", desc="A warm room."):
         from evennia.objects.objects import DefaultRoom
@@ -103,8 +106,8 @@ class Game:
             key, f"{key}@example.com", "x" * 12, permissions=list(permissions),
             is_superuser=superuser,
         )  # fmt: skip
-        lobby = self.room("Lobby")  # where logging in is no arrival for those in the room
-        character = create_object(typeclass or Character, key=key, location=lobby)
+        self._lobby = self._lobby or self.room("Lobby")  # nobody in the room sees an arrival
+        character = create_object(typeclass or Character, key=key, location=self._lobby)
         character.permissions.batch_add(*permissions)
         character.locks.add(f"puppet:pid({account.id})")
         account.db._last_puppet = character
@@ -122,7 +125,7 @@ class Game:
         return Player(character, account, session)
 
     def run(self, seconds=0.0):
-        """Let the clock go on, in steps, so that what one moment causes the next one sees."""
+        """Advance the clock in steps, so that each step sees the effects of the one before."""
         for _ in range(3):
             self.clock.advance(0)
         if seconds:
@@ -131,39 +134,51 @@ class Game:
 
 
 def keep_text(sent, kwargs):
-    """Keep the text of what a session is sent."""
+    """Keep the text that a session is sent."""
     text = kwargs.get("text")
     if text:
         sent.append(str(text[0] if isinstance(text, (tuple, list)) else text))
 
 
 def forget_everything():
-    """Empty Evennia's caches: of instances, which are kept while they hold ndb data, since the next
-    test's rows have the same numbers; and of merged command sets, which goes by `id()` and would
-    find the exits of an earlier test."""
+    """Empty Evennia's caches of instances and of merged command sets.
+
+    Evennia keeps instances that hold ndb data, and the rows of the next test have the same numbers.
+    The cache of command sets goes by `id()` and would return the exits of an earlier test.
+    Evennia's own `flush_cache` also collects garbage, which takes some ms in each test.
+    """
     from evennia.accounts.models import AccountDB
     from evennia.commands import cmdhandler
     from evennia.objects.models import ObjectDB
     from evennia.scripts.models import ScriptDB
-    from evennia.utils.idmapper.models import flush_cache
+    from evennia.utils.idmapper.models import SharedMemoryModel
 
     cmdhandler._CMDSET_MERGE_CACHE.clear()
     for model in (ObjectDB, ScriptDB, AccountDB):
         for instance in model.get_all_cached_instances():
             instance.nattributes.clear()
-    flush_cache()  # collects garbage, too; what is left lasts, and need not be looked at again
-    gc.freeze()
+    for model in leaves(SharedMemoryModel):
+        model.flush_instance_cache()
+    if next(FLUSHES) % FLUSHES_A_COLLECTION == 0:
+        gc.collect()
+        gc.freeze()  # later collections skip what is left
+
+
+def leaves(model):
+    """Return the classes below a model that have no subclasses."""
+    children = model.__subclasses__()
+    return [leaf for child in children for leaf in leaves(child)] if children else [model]
 
 
 def gateway_to(model, clock):
-    """A gateway that asks the scripted model whatever a profile says; no call is tried twice."""
+    """Return a gateway to the scripted model for all profiles, without retries."""
     limits = GatewayLimits(retry=RetryLimits(max_attempts=1))
     return ModelGateway(clock, {"offline": model, "openai": model}, limits)
 
 
 @pytest.fixture
 def service(db, settings):
-    """The real service with a fake clock; started and stopped around the test."""
+    """Start the real service with a fake clock, and stop it after the test."""
     import evennia
     from evennia.utils.utils import class_from_module
 
@@ -182,7 +197,7 @@ def service(db, settings):
     service = AssistantService(clock=clock, environ={})
     service.semantic = StandInSemantic()
     service.startService()
-    service.late_start.cancel()  # as when the start hook has come
+    service.late_start.cancel()  # as if the start hook had run
     add_commands(class_from_module(settings.CMDSET_CHARACTER))
     yield service
     service.stopService()
@@ -193,20 +208,20 @@ def service(db, settings):
 
 @pytest.fixture
 def model():
-    """The scripted model that all assistants of the test think with."""
+    """Return the scripted model of all assistants of the test."""
     return ScriptedLLM()
 
 
 @pytest.fixture
 def game(service, model):
-    """A game whose assistants think with `model`."""
+    """Return a game whose assistants use `model`."""
     service.gateway = gateway_to(model, service.clock)
     return Game(service, model)
 
 
 @pytest.fixture
 def offline_game(service):
-    """A game whose assistants think with the offline brain."""
+    """Return a game whose assistants use the offline brain."""
     return Game(service, None)
 
 

@@ -1,10 +1,9 @@
-"""A journal on the character: what is written stays, costs the same at any length, and is read by
-those only who may know it."""
+"""The journal: entries with stable ids, stored in segments of 32."""
 
 import json
 
 import pytest
-from django.db import OperationalError, connection
+from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from evennia.objects.models import ObjectDB
 from evennia.typeclasses.attributes import Attribute
@@ -14,49 +13,11 @@ from twisted.internet.task import Clock, deferLater
 from evennia_ai.errors import BadRecord, StoreUnavailable
 from evennia_ai.policy.records.segments import SIZE
 from evennia_ai.store import record_store
-from evennia_ai.store.erase import erase_chunk
-from evennia_ai.store.forget import assistants_who_know, forget_chunk
 from evennia_ai.store.journal import Journal
-from tests.faults.file_database import Full
-from tests.game.test_players import forget
+from tests.game import journal_scene as scene
+from tests.game.journal_scene import LONG, cold, contents, rows
 
-LONG = 3 * SIZE + 5
-
-
-@pytest.fixture
-def journal(mira):
-    return mira.journal
-
-
-@pytest.fixture
-def full(journal):
-    """A journal of several segments."""
-    for number in range(1, LONG + 1):
-        journal.add(f"Guest {number} paid.")
-    return journal
-
-
-def rows(character=None):
-    """The journal's Attributes: key → what people and what value they hold."""
-    found = Attribute.objects.filter(db_attrtype=Journal.kind)
-    if character:
-        found = found.filter(objectdb=character)
-    return {row[0]: row[1:] for row in found.values_list("db_key", "db_strvalue", "db_value")}
-
-
-def cold(character):
-    """The character's journal as a new process finds it."""
-    Journal.drop(character)
-    return character.journal
-
-
-def contents(journal):
-    return [entry["content"] for entry in journal.all()]
-
-
-def spoil(key, value):
-    """Write something into a segment that does not belong there."""
-    Attribute.objects.filter(db_attrtype=Journal.kind, db_key=key).update(db_value=value)
+journal, full = scene.journal, scene.full
 
 
 def test_what_is_written_is_there_with_its_time(game, mira, journal):
@@ -317,163 +278,3 @@ def test_chains_of_writes_that_come_between_each_other_lose_nothing(mira, journa
     clock.pump([0.001] * 1_000)
     assert all(end.called for end in ends)
     assert len(set(contents(cold(mira)))) == 800
-
-
-# --- what cannot be read or written -----------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        None,
-        "text",
-        5,
-        [],
-        {},
-        {"used": 32},
-        {"used": 32, "records": [1]},
-        {"used": 32, "records": {1: {"id": "j1", "content": "elsewhere"}}},
-    ],
-)
-def test_a_segment_that_cannot_be_read_is_set_aside_and_the_rest_works(mira, full, value):
-    spoil("000001", value)
-    journal = cold(mira)
-    assert len(journal.all()) == LONG - SIZE
-    assert rows()["broken_000001"][1] == value
-    assert cold(mira).add("The next.") == f"j{LONG + 1}"
-    assert len(cold(mira).all()) == LONG - SIZE + 1
-
-
-def test_the_entries_of_a_segment_that_can_be_read_are_kept(mira, full):
-    records = rows()["000001"][1]["records"]
-    spoil("000001", {"used": SIZE, "records": {**records, 40: "nonsense", "x": records[41]}})
-    assert len(cold(mira).all()) == LONG - 1
-    assert mira.journal.get("j40") is None
-    assert rows()["broken_000001"][1]["records"][40] == "nonsense"
-
-
-def test_a_pickle_that_cannot_be_loaded_is_set_aside(mira, full):
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE typeclasses_attribute SET db_value = 'gASV' WHERE db_key = '000000' "
-            "AND db_attrtype = 'ai_journal'"
-        )
-    assert len(cold(mira).all()) == LONG - SIZE
-
-
-def test_numbers_of_a_last_segment_that_cannot_be_read_are_not_given_again(mira, full):
-    spoil("000003", "nonsense")
-    assert cold(mira).add("The next.") == f"j{4 * SIZE + 1}"
-    assert cold(mira).add("And one.") == f"j{4 * SIZE + 2}"
-
-
-def test_where_a_write_fails_memory_is_what_is_stored(mira, full):
-    before, disk = full.all(), Full()
-    disk.begin()
-    for change in (
-        lambda: full.add("Lost?"),
-        lambda: full.update("j1", pinned=True),
-        lambda: full.remove("j2", "j70"),
-        lambda: full.add("Guest 3 paid.", tags=["again"]),
-        lambda: full.remove(*(entry["id"] for entry in before)),
-    ):
-        with pytest.raises(StoreUnavailable):
-            change()
-    disk.end()
-    assert full.all() == before == cold(mira).all()
-    assert full.search("lost") == []
-    assert mira.journal.add("Lost?") == f"j{LONG + 1}"
-
-
-def test_a_change_of_several_segments_is_made_whole_or_not_at_all(mira, full):
-    def refuse_the_second(execute, sql, params, many, context):
-        if sql.startswith("UPDATE"):
-            updates.append(sql)
-            if len(updates) == 2:
-                raise OperationalError("database or disk is full")
-        return execute(sql, params, many, context)
-
-    before, updates = full.all(), []
-    with connection.execute_wrapper(refuse_the_second), pytest.raises(StoreUnavailable):
-        full.remove("j2", "j40", "j70")
-    assert len(updates) == 2
-    assert full.all() == before == cold(mira).all()
-
-
-def test_where_it_was_taken_away_meanwhile_nothing_comes_back(mira, full):
-    full.all()
-    Attribute.objects.filter(db_attrtype=Journal.kind).delete()
-    with pytest.raises(StoreUnavailable):
-        full.add("One more.")
-    assert full.all() == []
-    assert full.add("One more.") == "j1"
-
-
-# --- forgetting -----------------------------------------------------------------------------------
-
-
-def test_forgetting_somebody_takes_what_he_said_and_what_was_confided_to_him(mira, full, ann):
-    who = ann.dbref
-    gone = [
-        full.add("Told by Ann.", source_entity=who),
-        full.add("Told by Ann and Bob.", speakers=[who, "#99"]),
-        full.add("Between Ann and Bob.", audience=[who, "#99"]),
-    ]
-    kept = full.add("Told by Bob.", source_entity="#99", speakers=["#99"])
-    assert assistants_who_know(who) == [mira.assistant.id]
-    while forget_chunk(who):
-        pass
-    for journal in (full, cold(mira)):
-        assert all(journal.get(entry) is None for entry in gone)
-        assert journal.get(kept)
-        assert len(journal.all()) == LONG + 1
-    assert assistants_who_know(who) == []
-    assert "Told by Ann" not in str(rows())
-
-
-def test_forgetting_reaches_journals_that_were_not_loaded_and_what_was_set_aside(mira, full, ann):
-    full.add("Told by Ann.", source_entity=ann.dbref)
-    spoil("000003", "nonsense of Ann")
-    assert len(cold(mira).all()) == 3 * SIZE
-    full = cold(mira)
-    while forget_chunk(ann.dbref):
-        pass
-    assert "broken_000003" not in rows()
-    assert len(full.all()) == 3 * SIZE
-
-
-def test_forgetting_one_is_not_forgetting_another_whose_number_begins_alike(journal):
-    journal.add("Told by him.", source_entity="#555")
-    assert forget_chunk("#55") == 0
-    assert forget_chunk("#555") == 1
-    assert forget_chunk("#555") == 0
-
-
-def test_aiforget_takes_it_too(game, mira, ann):
-    mira.journal.add("Told by Ann.", source_entity=ann.dbref)
-    forget(ann, "yes")
-    assert mira.journal.all() == []
-
-
-def test_with_the_mind_goes_what_it_knew(mira, full):
-    while erase_chunk(mira.assistant.id):
-        pass
-    assert not rows()
-    assert mira.journal.all() == []
-
-
-def test_who_watches_is_told_of_what_is_there_and_of_each_change(full):
-    seen = {}
-    full.watch(lambda old, new: seen.update({(new or old)["id"]: new and new["content"]}))
-    assert list(seen.values()) == contents(full)
-    full.update("j2", content="Guest 2 left.")
-    full.remove("j3")
-    added = full.add("Guest 999 came.")
-    assert (seen["j2"], seen["j3"], seen[added]) == ("Guest 2 left.", None, "Guest 999 came.")
-
-
-def test_who_watches_is_told_of_what_is_loaded_later(mira, full):
-    known, seen = cold(mira), []
-    known.watch(lambda old, new: seen.append(new["id"]))
-    assert not seen
-    assert len(known.all()) == len(seen) == LONG

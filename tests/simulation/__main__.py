@@ -1,4 +1,4 @@
-"""Plays simulated games: one seed with its trace, or many until one breaks a promise.
+"""Play simulated games: one seed with its trace, or many until one breaks a promise.
 
 python -m tests.simulation --seed 17
 python -m tests.simulation --from 0 --count 50000
@@ -14,7 +14,7 @@ from tests.simulation.schedule import Simulation
 
 
 def main() -> int:
-    """Play what was asked for; return 1 where a promise was broken."""
+    """Play the games asked for; return 1 if a promise was broken."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, help="play this one and print its trace")
     parser.add_argument("--from", dest="first", type=int, default=0)
@@ -34,7 +34,7 @@ def show(seed: int) -> int:
 
 
 def search(first: int, count: int) -> int:
-    """Play games one after the other and print what broke a promise, with the seed."""
+    """Play games one after the other; print violations with their seed."""
     began, broken = time.process_time(), 0
     for seed in range(first, first + count):
         for violation in Simulation(seed).run():

@@ -1,4 +1,4 @@
-"""A journal in memory that is loaded in turns with other work, as the real one is."""
+"""A journal in memory that loads in slices between other work, as the real one does."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evennia_ai.testing.memory_records import MemoryJournal
 
 
 class Notebook(MemoryJournal):
-    """``entries`` are those that are stored already, by any process.
+    """``entries`` are those that any process has stored.
 
     Without an archive no sleep pass prunes it, nor asks a model how important its entries are: the
     simulation takes each model call for one of a turn or of a summary.
@@ -25,7 +25,7 @@ class Notebook(MemoryJournal):
         self.loaded = False
 
     def load(self, put: Callable[..., object]) -> Deferred[None]:
-        """Fires when all is there: later, once in a process."""
+        """Return a Deferred that fires when all is loaded, once in a process."""
         if self.loaded:
             return succeed(None)
         loading: Deferred[None] = Deferred()
@@ -34,5 +34,5 @@ class Notebook(MemoryJournal):
         return loading
 
     def pinned(self, audience: Audience) -> list[Record]:
-        """The pinned entries that all of an audience may know."""
+        """Return the pinned entries that all of an audience may know."""
         return [e for e in select_known(self.entries.values(), audience) if e["pinned"]]

@@ -1,6 +1,6 @@
-"""Bugs to be planted into the engine or its stores, each with the promise that it breaks.
+"""Bugs to plant into the engine or its stores, each with the promise that it breaks.
 
-They show that the checks can fail: a simulation that finds none of them would prove nothing.
+They show that the checks can fail.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ real_put = MemoryInbox.put
 
 @dataclass(frozen=True)
 class Plant:
-    """One bug: what is put in whose place. ``promise`` is the one that it breaks."""
+    """One bug: replacements, and the promise that they break."""
 
     promise: str
     changes: tuple[tuple[Any, str, Any], ...]
 
     @contextmanager
     def planted(self) -> Iterator[None]:
-        """The bug is there as long as this lasts."""
+        """Keep the bug in place inside a ``with`` block."""
         with ExitStack() as stack:
             for target, name, bug in self.changes:
                 stack.enter_context(patch.object(target, name, bug, create=True))
@@ -61,7 +61,7 @@ class Plant:
 
 
 def plant(promise: str, target: Any, name: str, bug: Any) -> Plant:
-    """A bug of one change."""
+    """Return a bug with one replacement."""
     return Plant(promise, ((target, name, bug),))
 
 

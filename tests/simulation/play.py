@@ -1,7 +1,7 @@
-"""A game that plays itself: who says, does and goes what and where, all from one source of chance.
+"""A game that plays itself: one random generator decides who says what, acts and moves.
 
-What plays it, stores in memory with processes that only seem to die, or a database and a process
-that is killed, is the subclass's.
+A subclass decides what it runs on: stores in memory with processes that only seem to die, or a
+database and a process that is killed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ EARLIER = [
 
 @dataclass(frozen=True)
 class Stores:
-    """One assistant's stores, as one process has them open."""
+    """One assistant's stores in one process."""
 
     conversation: Any
     inbox: Any
@@ -50,9 +50,9 @@ class Stores:
 class Play(ABC):
     """The people, their rooms, and what they may do next.
 
-    ``calm`` is the tool that every model uses at once when the game is to come to rest, empty
-    before; ``stubborn`` True where replies may come later than any deadline; ``is_cramped`` where
-    a model's window holds little.
+    ``calm`` is the tool that every model calls at once while the game comes to rest; it is empty
+    before. ``stubborn`` is True if replies may come later than any deadline. ``is_cramped`` is True
+    if the context window is small.
     """
 
     process: Process
@@ -78,54 +78,58 @@ class Play(ABC):
     def open_stores(
         self, dbref: str, now: Callable[[], datetime], epoch: int, may_go_on: Callable[[], bool]
     ) -> Stores:
-        """An assistant's stores, for a process that has just begun."""
+        """Return an assistant's stores for a new process."""
 
     @abstractmethod
     def recover(self, process: Process) -> None:
-        """Close what an older process left open."""
+        """Close the turns that an older process left open."""
 
     @abstractmethod
     def owing(self) -> set[str]:
-        """The assistants somebody waits for."""
+        """Return the assistants that somebody waits for."""
 
     @abstractmethod
     def next_fate(self, name: str) -> str:
-        """What becomes of the moment that is about to come: empty where it passes, ``dies
-        before``, ``dies after`` or, for an operation of a store, ``is refused``."""
+        """Return the next moment's fate: ``dies before``, ``dies after``, ``is refused``, or none.
+
+        Only an operation of a store can be refused.
+        """
 
     @abstractmethod
     def note_stored(self, assistant: str, name: str, result: Any) -> None:
-        """An operation of a store was done."""
+        """Note that an operation of a store is done."""
 
     @abstractmethod
     def note_put(self, assistant: str, event_id: int, heard: Heard) -> None:
-        """From here on an utterance is promised."""
+        """Note that an utterance is promised from now on."""
 
     @abstractmethod
     def note_deed(self, mind: Mind, call_id: str, deed: Callable[..., Deed]) -> None:
-        """Something happens in the world now; ``deed`` makes the row from what is not known to the
-        world: the turn, its events and the moment."""
+        """Note that something happens in the world.
+
+        ``deed`` makes the row from what the world does not know: the turn, its events, the moment.
+        """
 
     @abstractmethod
     def note_request(self, request: LLMRequest) -> int:
-        """A model is about to be asked; returns the request's number."""
+        """Note a request to a model; return its number."""
 
     @abstractmethod
     def note_end_of_request(self, number: int) -> None:
-        """A request came to its end, however it did."""
+        """Note the end of a request."""
 
     @abstractmethod
     def note_failed_tick(self, mind: Mind, failure: Failure) -> None:
-        """A tick came to an error that none of its guards took."""
+        """Note a tick that failed in spite of its guards."""
 
     @abstractmethod
     def tell(self, text: str) -> None:
-        """A line of the trace."""
+        """Add a line to the trace."""
 
     # --- chance --------------------------------------------------------------------------------
 
     def remember(self) -> None:
-        """Where a window holds little, it is nearly full from the beginning."""
+        """Fill a small context window almost completely."""
         past = [
             make_message(*line, audience=sorted(self.players), private=False) for line in EARLIER
         ]
@@ -133,17 +137,17 @@ class Play(ABC):
             mind.script.conversation.append(past)
 
     def is_addressed(self, heard: Heard) -> bool:
-        """Whether words among minds call for an answer."""
+        """Return whether words among assistants call for an answer."""
         return not self.calm and self.rng.random() < 0.5
 
     def tool_delay(self) -> float | None:
-        """Seconds until a tool's result, None for never."""
+        """Return the seconds until a tool's result; None for never."""
         if self.calm or self.rng.random() < 0.9:
             return 0
         return self.rng.choice((0.5, 5.0, None))
 
     def next_words(self, private: bool) -> str:
-        """Words nobody has said before; now and then what a compaction takes for a fact."""
+        """Return new words, at times with something that a compaction takes for a fact."""
         self.words += 1
         token = f"{'s' if private else 'p'}{self.words:04}x"
         return f"I owe you {self.words + 40} crowns, {token}." if self.words % 4 == 0 else token
@@ -168,7 +172,7 @@ class Play(ABC):
         step(*args)
 
     def come_to_rest(self) -> None:
-        """No more faults; everybody is there; all that is owed is done."""
+        """Stop all faults, bring everybody back, and let all turns end."""
         self.tell("-- coming to rest --")
         for who in self.rooms.place:
             self.rooms.place[who] = ROOMS[0]
@@ -188,29 +192,29 @@ class Play(ABC):
 
     @abstractmethod
     def is_at_rest(self) -> bool:
-        """True where nobody waits and nothing is under way."""
+        """Return True if nobody waits and nothing is under way."""
 
     # --- steps ---------------------------------------------------------------------------------
 
     def wake_all(self) -> None:
-        """The beat of the service."""
+        """Tick as the service does."""
         for mind in self.process.minds.values():
             mind.tend()
             mind.wake()
 
     def somebody(self) -> str | None:
-        """A player who is in the game."""
+        """Choose a player who is in the game."""
         present = [who for who in self.players if self.rooms.place[who]]
         return self.rng.choice(present) if present else None
 
     def say(self) -> None:
-        """A player says something; whether anybody is meant is up to chance."""
+        """Let a player say something, addressed to somebody or not."""
         speaker = self.somebody()
         if speaker is not None:
             self.heard(speaker, "say", self.rooms.listeners(speaker), self.rng.random() < 0.75)
 
     def whisper(self) -> None:
-        """A player whispers to a mind, and to somebody else with it now and then."""
+        """Let a player whisper to an assistant, at times to a second person too."""
         speaker = self.somebody()
         if speaker is None:
             return
@@ -222,7 +226,7 @@ class Play(ABC):
             self.heard(speaker, "whisper", frozenset(chosen), True)
 
     def heard(self, speaker: str, kind: str, ears: frozenset[str], addressed: bool) -> None:
-        """Words reach the ears of every mind among ``ears``."""
+        """Let every assistant in ``ears`` hear some words."""
         private = kind == "whisper"
         text, name = self.next_words(private), self.players[speaker]
         self.tell(f"{name} {kind}s {text} ({','.join(sorted(ears))})")
@@ -232,72 +236,72 @@ class Play(ABC):
                 mind.hear(Heard(kind, speaker, name, text, audience, private, addressed))
 
     def move(self) -> None:
-        """Somebody goes somewhere, or out of the game."""
+        """Let somebody move, or leave the game."""
         who = self.rng.choice([*self.players, *self.players, *self.assistants])
         nowhere = (None,) if who in self.players else ()
         self.rooms.place[who] = self.rng.choice((*ROOMS, *nowhere))
         self.wake_all()
 
     def short_wait(self) -> None:
-        """A moment."""
+        """Let a moment pass."""
         self.advance(self.rng.choice((0.2, 0.5, 1.0, 3.0)))
 
     def long_wait(self) -> None:
-        """Long enough for most replies."""
+        """Let enough time pass for most replies."""
         self.advance(self.rng.choice((6.0, 12.0, 21.0, 40.0)))
 
     def very_long_wait(self) -> None:
-        """Too long for any answer."""
+        """Let more time pass than an answer may take."""
         self.advance(310.0)
 
     def a_mind(self, wanted: Callable[[Mind], Any] = bool) -> Mind:
-        """Any of the minds, rather one that is ``wanted``."""
+        """Choose an assistant, preferably one that is ``wanted``."""
         minds = list(self.process.minds.values())
         return self.rng.choice([mind for mind in minds if wanted(mind)] or minds)
 
     def be_restless(self) -> None:
-        """Somebody feels like doing something unasked."""
+        """Let an assistant act without being asked."""
         mind = self.a_mind()
         mind.restless = True
         mind.wake()
 
     def be_cramped(self) -> None:
-        """Somebody's context is full: it compacts before it thinks."""
+        """Let an assistant compact before its next turn."""
         mind = self.a_mind()
         mind.cramped = True
         mind.wake()
 
     def doze(self) -> None:
-        """Somebody falls asleep, by the hours it keeps."""
+        """Let an assistant fall asleep by its schedule."""
         mind = self.a_mind(lambda mind: measure_context(mind.script).is_due)
         if not mind.asleep or mind.slept:
             mind.fall_asleep()
         mind.wake()
 
     def rouse(self) -> None:
-        """Somebody's hours of sleep are over."""
+        """Let an assistant wake up."""
         mind = self.a_mind()
         if mind.asleep and not mind.ticking:
             mind.wake_up()
 
     def order_compaction(self) -> None:
-        """An admin has somebody compact, and now and then takes back what was done before."""
+        """Let an admin order a compaction, at times after an undo."""
         mind = self.a_mind(lambda mind: len(mind.script.conversation.view()) > KEPT)
         mind.compact_at_order().addErrback(partial(self.note_failed_tick, mind))
         if self.rng.random() < 0.5:
             self.undo(mind)
 
     def undo_compaction(self) -> None:
-        """An admin takes somebody's last compaction back."""
+        """Let an admin undo an assistant's last compaction."""
         self.undo(self.a_mind(lambda mind: mind.script.conversation.current.record))
 
     def undo(self, mind: Mind) -> None:
-        """As ``aicompact/undo``."""
+        """Undo as ``aicompact/undo`` does."""
         if undo_compaction(mind.script) is not None:
             self.tell(f"{mind.name}'s last compaction is undone")
 
     def see(self) -> None:
-        """Somebody has seen a lot, and its head fills."""
+        """Fill the context window of an assistant."""
         mind = self.a_mind(lambda mind: not mind.ticking)
         call = wire_call(f"seen{self.words}", "look", "{}")
         meta = {"audience": sorted(self.players), "private": False}
@@ -311,7 +315,7 @@ class Play(ABC):
         mind.wake()
 
     def stop_or_start(self) -> None:
-        """An admin stops a mind, or starts it again."""
+        """Let an admin stop or start an assistant."""
         mind = self.a_mind()
         mind.stopped = not mind.stopped
         if mind.stopped:
@@ -320,6 +324,6 @@ class Play(ABC):
             mind.wake()
 
     def steer(self) -> None:
-        """Somebody puppets a character, or leaves it."""
+        """Let an admin puppet a character or leave it."""
         mind = self.a_mind()
         mind.steered = not mind.steered

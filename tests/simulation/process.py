@@ -1,7 +1,7 @@
-"""One life of the simulated server: its memory, its minds, and the moments at which it can die.
+"""One life of the simulated server: its memory, its assistants, and the moments of its death.
 
-Everything here is dropped when the process dies. What outlives it are the rows in the stores, the
-rooms, and what was noticed in the world.
+Everything here is dropped when the process dies. The rows in the stores, the rooms, and what was
+noticed in the world survive it.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ EXCUSE_ID = own_call_id(0, EXCUSE_STEP, 0)[-4:]
 
 
 class Died(BaseException):
-    """The process was killed here. No handler for ordinary errors may catch it."""
+    """The process was killed here. Handlers of ordinary errors must not catch it."""
 
 
 def turn_number(call_id: str) -> int:
-    """The turn that a call's id tells of, see `policy.conversation.react.own_call_id`."""
+    """Return the turn of a call's id; see `policy.conversation.react.own_call_id`."""
     return int(call_id[:-4], 36)
 
 
@@ -78,14 +78,14 @@ class Process:
             self.minds[dbref] = Mind(dbref, name, self)
 
     def now(self) -> datetime:
-        """The time for stores: no two moments are the same, as in a game."""
+        """Return the time for the stores; no two moments are equal."""
         self.sim.instants += 1
         return self.services.now() + timedelta(microseconds=self.sim.instants)
 
     # --- the moments at which it can die -------------------------------------------------------
 
     def operate(self, owner: str, name: str, operation: Callable[[], Any]) -> Any:
-        """One operation of a store: a transaction, done as a whole or not at all."""
+        """Run one operation of a store, which is whole or not done at all."""
         if not self.alive:
             raise Died
         fate = self.sim.next_fate(name)
@@ -101,7 +101,7 @@ class Process:
         return result
 
     def moment(self, name: str) -> None:
-        """A moment outside the stores; the world is not refused."""
+        """Pass a moment outside the stores, which cannot be refused."""
         if not self.alive:
             raise Died
         if self.sim.next_fate(name) in ("dies before", "dies after"):
@@ -116,7 +116,7 @@ class Process:
     # --- start and end -------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Close what an older process left open and wake who owes an answer."""
+        """Close turns of an older process and wake every assistant that owes an answer."""
         try:
             self.sim.recover(self)
         except StoreUnavailable:
@@ -128,14 +128,14 @@ class Process:
                 mind.wake()
 
     def quiesce(self) -> None:
-        """Begin no turn any more and let those in flight go."""
+        """Start no further turn and drop those in flight."""
         self.accepting = False
         self.gateway.close()
 
     # --- what its minds do ---------------------------------------------------------------------
 
     def do(self, context: ToolContext, call: ToolCallRequest, act: Act) -> None:
-        """Something happens: it is noticed for good, and other minds hear it."""
+        """Let something happen: it is noted for good, and other assistants hear it."""
         mind = self.minds[context.character]
         number = turn_number(call.id)
         deed = partial(
@@ -160,7 +160,7 @@ class Process:
         self.spread(replace(heard, hops=hops), act.heard_by, CONFIG.max_hops)
 
     def spread(self, heard: Heard, ears: Audience, max_hops: int) -> None:
-        """Let every mind among ``ears`` hear it; whether it feels addressed is up to chance."""
+        """Let every assistant in ``ears`` hear it, addressed or not, by chance."""
         for dbref, mind in self.minds.items():
             if dbref in ears and dbref != heard.speaker:
                 audience = (ears | {heard.speaker}) - {dbref}
@@ -168,7 +168,7 @@ class Process:
                 mind.hear(replace(heard, audience=audience, addressed=addressed))
 
     def tool_pause(self) -> Deferred[None]:
-        """How long a tool's result takes: nothing mostly, sometimes for ever."""
+        """Return a Deferred that fires when a tool ends: mostly at once, sometimes never."""
         delay = self.sim.tool_delay()
         if delay == 0:
             return succeed(None)

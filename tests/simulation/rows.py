@@ -1,4 +1,4 @@
-"""From the simulated game's stores to the rows that `tests.invariants` judges."""
+"""Read the simulated game's stores into the rows that `tests.invariants` judges."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def gather(sim: Simulation) -> Evidence:
-    """Everything there is to judge."""
+    """Return all rows to judge."""
     return Evidence(
         puts=sim.puts,
         events=event_rows(sim),
@@ -49,7 +49,7 @@ def gather(sim: Simulation) -> Evidence:
 
 
 def event_rows(sim: Simulation) -> list[EventRow]:
-    """The inboxes. Only what a player whispered is said nowhere else."""
+    """Return the events; a whisper of a player is a secret."""
     return [
         EventRow(
             assistant=dbref,
@@ -70,13 +70,13 @@ def event_rows(sim: Simulation) -> list[EventRow]:
 
 
 def secret_of(text: str, private: bool) -> str:
-    """What of some words nobody else may know, empty where they were not private."""
+    """Return the secret part of some words; empty if they were not private."""
     token = TOKEN.search(text)
     return token[0] if token and private else ""
 
 
 def turn_rows(sim: Simulation) -> list[TurnRow]:
-    """The turns, with the moments at which their beginning and end were stored."""
+    """Return the turns, with the moments of their stored begin and end."""
     return [
         TurnRow(
             assistant=dbref,
@@ -93,7 +93,7 @@ def turn_rows(sim: Simulation) -> list[TurnRow]:
 
 
 def act_rows(sim: Simulation) -> list[ActRow]:
-    """The intents with their outcomes."""
+    """Return the intents with their outcomes."""
     return [
         ActRow(
             assistant=dbref,
@@ -113,7 +113,7 @@ def act_rows(sim: Simulation) -> list[ActRow]:
 
 
 def message_rows(sim: Simulation) -> list[MessageRow]:
-    """The logs, with the moments at which each message was stored."""
+    """Return the messages, with the moments of their storing."""
     return [
         MessageRow(
             assistant=dbref,
@@ -134,7 +134,7 @@ def message_rows(sim: Simulation) -> list[MessageRow]:
 
 
 def compaction_rows(sim: Simulation) -> list[CompactionRow]:
-    """What moved the start of each view."""
+    """Return the compactions."""
     return [
         CompactionRow(
             assistant=dbref,
@@ -153,7 +153,7 @@ def compaction_rows(sim: Simulation) -> list[CompactionRow]:
 
 
 def parts_of(record: CompactionRecord | None) -> dict[str, str]:
-    """All that a compaction keeps, by who may know of it."""
+    """Return the summaries and facts of a compaction by audience."""
     if record is None:
         return {}
     parts = {key: [text] for key, text in record.summary.items()}
@@ -163,18 +163,18 @@ def parts_of(record: CompactionRecord | None) -> dict[str, str]:
 
 
 def entries_of(record: CompactionRecord) -> dict[str, str]:
-    """What the journal shall have of a compaction, by id."""
+    """Return the journal entries of a compaction by id."""
     return {name: fields["content"] for name, fields in synthesis_entries(record).items()}
 
 
 def view_row(dbref: str, items: Sequence[Message]) -> ViewRow:
-    """What is in view."""
+    """Return what is in view."""
     marker = items[0]["metadata"]["id"] if items and is_marker(items[0]) else None
     messages = items if marker is None else items[1:]
     return ViewRow(dbref, marker, tuple(message["metadata"]["seq"] for message in messages))
 
 
 def entry_row(dbref: str, entry: Record) -> EntryRow:
-    """What was written down."""
+    """Return the journal entries."""
     confidants = None if entry["audience"] is None else frozenset(entry["audience"])
     return EntryRow(dbref, entry["content"], confidants, entry["id"])

@@ -48,7 +48,7 @@ OPEN = ("waiting", "claimed", "doubtful")
 
 
 class Simulation(Play):
-    """A game in one interpreter: a process dies when what it holds in memory is dropped."""
+    """A game in one interpreter: a process dies when its memory is dropped."""
 
     def __init__(self, seed: int) -> None:
         rng = Random(seed)
@@ -73,7 +73,7 @@ class Simulation(Play):
     # --- the game ------------------------------------------------------------------------------
 
     def run(self) -> list[Violation]:
-        """Play, come to rest, and judge; returns what broke a promise."""
+        """Play, come to rest, and return the violations."""
         with quiet_logs():
             self.act(self.process.start)
             self.act(self.remember)
@@ -92,11 +92,11 @@ class Simulation(Play):
         return found
 
     def digest(self) -> str:
-        """What happened, as a hash."""
+        """Return a hash of the trace."""
         return hashlib.sha256("\n".join(self.trace).encode()).hexdigest()
 
     def act(self, step: Callable[..., Any], *args: Any) -> None:
-        """Take a step; where the process dies of it, another is started."""
+        """Take a step; start another process if this one dies."""
         try:
             step(*args)
         except Died:
@@ -107,7 +107,7 @@ class Simulation(Play):
             self.restart()
 
     def restart(self) -> None:
-        """The next process, on the rows of the one before."""
+        """Start the next process on the stored rows."""
         self.look_at_log()
         self.time = max(self.time, self.process.clock.seconds())
         self.process = Process(self, self.process.epoch + 1)
@@ -118,7 +118,7 @@ class Simulation(Play):
             return
 
     def reload(self) -> None:
-        """The server goes down in good order while people talk on."""
+        """Stop the server in good order while people talk on."""
         self.process.quiesce()
         for _ in range(self.rng.choice((0, 1, 2))):
             self.say()
@@ -126,15 +126,15 @@ class Simulation(Play):
         self.process.alive = False
 
     def kill(self) -> None:
-        """The process dies while it waits for something."""
+        """Kill the process while it waits."""
         self.process.die("while nothing was done")
 
     def doom(self) -> None:
-        """One of the next operations will be the last, or will be refused."""
+        """Decide that one of the next operations kills the process or is refused."""
         self._fate = (self.rng.randrange(LATEST_FATE), self.rng.choice(FATES))
 
     def next_fate(self, name: str) -> str:
-        """What `doom` has laid down."""
+        """Return the fate that `doom` decided."""
         if self._fate is None:
             return ""
         left, fate = self._fate
@@ -146,19 +146,19 @@ class Simulation(Play):
     def open_stores(
         self, dbref: str, now: Callable[[], datetime], epoch: int, may_go_on: Callable[[], bool]
     ) -> Stores:
-        """The rows, with nothing in memory."""
+        """Return the stores with their rows and nothing in memory."""
         turns = after_restart(self.stores[dbref], now, epoch, may_go_on)
         self.stores[dbref] = turns
         journal = Notebook(now, self.notebooks[dbref])
         return Stores(turns.conversation, turns.inbox, turns, journal)
 
     def recover(self, process: Process) -> None:
-        """Close what an older process left open."""
+        """Close the turns that an older process left open."""
         for mind in process.minds.values():
             mind.script.turns.recover_open_turns()
 
     def owing(self) -> set[str]:
-        """The assistants somebody waits for."""
+        """Return the assistants that somebody waits for."""
         return {
             dbref
             for dbref, stores in self.stores.items()
@@ -166,22 +166,22 @@ class Simulation(Play):
         }
 
     def is_at_rest(self) -> bool:
-        """True where nobody waits and nothing is under way."""
+        """Return True if nobody waits and nothing is under way."""
         return not self.owing() and not any(m.ticking for m in self.process.minds.values())
 
     # --- what is noted -------------------------------------------------------------------------
 
     def tell(self, text: str) -> None:
-        """A line of the trace."""
+        """Add a line to the trace."""
         self.trace.append(f"{self.process.clock.seconds():8.2f} {text}")
 
     def next_moment(self) -> int:
-        """The next number in the order of all that happens."""
+        """Return the next number in the order of all events."""
         self._moment += 1
         return self._moment
 
     def note_failed_tick(self, mind: Mind, failure: Failure) -> None:
-        """It died, or the database refused; the trace tells."""
+        """Trace that the process died or the database refused."""
         self.tell(f"{mind.name}: a tick failed: {failure.type}")
 
     def note_put(self, assistant: str, event_id: int, heard: Heard) -> None:
@@ -195,7 +195,7 @@ class Simulation(Play):
         self.deeds.append(deed(turn_id=turn.id, events=events, moment=self.next_moment()))
 
     def note_stored(self, assistant: str, name: str, result: Any) -> None:
-        """Find out what an operation changed, and number it."""
+        """Number what an operation changed."""
         moment = self.next_moment()
         stores, who = self.stores[assistant], self.assistants[assistant]
         stamp(self.stored_at[assistant], stores.conversation.messages, moment)
@@ -211,7 +211,7 @@ class Simulation(Play):
                 self.tell(f"{who} ends turn {number}: {turn.outcome}")
 
     def note_request(self, request: LLMRequest) -> int:
-        """Keep what it tells, and who would hear the answer, by what is so in the world."""
+        """Keep a request and who would hear its answer in the world."""
         assistant = next(who for who, name in MINDS.items() if name == request.scene.name)
         turn_id = len(self.stores[assistant].turns)
         words = [str(message["content"]) for message in request.messages]
@@ -245,7 +245,7 @@ class Simulation(Play):
         self.requests[number] = replace(self.requests[number], ended=self.next_moment())
 
     def look_at_log(self) -> None:
-        """Compare the logs with what they were at the last look."""
+        """Compare the logs with the last look."""
         rows = message_rows(self)
         self.broken += check_append_only(self._seen, rows)
         self._seen = rows
@@ -275,7 +275,7 @@ STEP_CHOICES, STEP_WEIGHTS = list(STEPS_BY_WEIGHT), list(STEPS_BY_WEIGHT.values(
 
 
 def empty_stores() -> MemoryTurns:
-    """A database without rows; each process gives it its own clock."""
+    """Return an empty database; each process sets its clock."""
     return MemoryTurns(MemoryConversation(no_clock), MemoryInbox(no_clock))
 
 
@@ -285,13 +285,13 @@ def no_clock() -> Any:
 
 
 def stamp(times: list[float], rows: Sequence[Any], moment: int) -> None:
-    """Note the moment for every row that has none yet."""
+    """Keep the moment for every row that has none yet."""
     times += [moment] * (len(rows) - len(times))
 
 
 @contextmanager
 def quiet_logs() -> Iterator[None]:
-    """Keep thousands of failures that are meant to be out of the log."""
+    """Drop log lines of planned failures."""
     modules = [module for name, module in sys.modules.items() if name.startswith("evennia_ai.")]
     loggers = [module.log for module in modules if isinstance(getattr(module, "log", 0), Logger)]
     kept = [logger.observer for logger in loggers]

@@ -1,4 +1,4 @@
-"""The simulation finds bugs: each of these is planted, and caught by the promise it breaks."""
+"""The simulation finds planted bugs, each by the promise that it breaks."""
 
 import pytest
 
@@ -9,7 +9,7 @@ MOST_GAMES = 400
 
 
 def first_game_that_tells(promise):
-    """The number of games until one breaks the promise, None where none does."""
+    """Return the number of games until one breaks the promise, or None."""
     for seed in range(MOST_GAMES):
         if any(found.promise == promise for found in Simulation(seed).run()):
             return seed + 1

@@ -1,6 +1,6 @@
-"""Thousands of games with crashes, reloads, late replies and a failing database; no promise broken.
+"""Games with crashes, reloads, late replies and a failing database break no promise.
 
-A seed that breaks one is played again, with its trace, by `python -m tests.simulation --seed N`.
+`python -m tests.simulation --seed N` replays a seed and prints its trace.
 """
 
 import os
@@ -22,7 +22,7 @@ TWENTY = "for n in range(20): s = S(n); s.run(); print(s.digest())"
 
 
 def broken_promises(seeds):
-    """What went wrong in these games, a line each, with how to see it again."""
+    """Return the violations of these games, each with the command that replays it."""
     return [
         f"python -m tests.simulation --seed {seed}: {violation}"
         for seed in seeds
@@ -31,7 +31,7 @@ def broken_promises(seeds):
 
 
 def digests(hash_seed):
-    """The traces of twenty games in a process of their own, whose sets have another order."""
+    """Return the hashes of twenty games, played in a process with this hash seed."""
     run = subprocess.run(
         [sys.executable, "-c", DIGEST.format(body=TWENTY)],
         cwd=ROOT,
@@ -43,7 +43,7 @@ def digests(hash_seed):
     return run.stdout.split()
 
 
-@pytest.mark.once
+@pytest.mark.campaign
 def test_a_thousand_games_break_no_promise():
     assert broken_promises(range(GAMES)) == []
 
@@ -61,7 +61,7 @@ def test_a_seed_always_gives_the_same_game():
 
 
 def test_the_games_are_worth_playing():
-    """What is never tried is never proved: the faults and the outcomes that matter do occur."""
+    """Check that all faults and outcomes occur, since only these are tested."""
     games = [Simulation(seed) for seed in range(80)]
     for game in games:
         game.run()

@@ -1,4 +1,4 @@
-"""The world of a simulated game: rooms, who is where, what is done there and who notices."""
+"""The world of a simulated game: rooms, who is where, and who notices what."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ JOURNAL = "add_journal_entry"
 
 @dataclass(frozen=True)
 class Kind:
-    """What the engine knows of a tool here."""
+    """What the engine knows of a tool."""
 
     category: str
     world: bool = True
@@ -49,13 +49,13 @@ SCHEMAS = {name: {"type": "function", "function": {"name": name}} for name in TO
 
 
 class Rooms:
-    """Who is where; it outlives every process. None is nowhere."""
+    """Who is where; it survives every process. None is nowhere."""
 
     def __init__(self) -> None:
         self.place: dict[str, str | None] = {}
 
     def listeners(self, character: str) -> Audience:
-        """Everybody else in the same room."""
+        """Return everybody else in the same room."""
         here = self.place[character]
         if here is None:
             return frozenset()
@@ -71,16 +71,16 @@ class Senses:
         self.rooms = rooms
 
     def listeners(self, character: str) -> Audience:
-        """Who would hear it."""
+        """Return who would hear it."""
         return self.rooms.listeners(character)
 
     def situation(self, character: str) -> Situation:
-        """What it sees."""
+        """Return what it sees."""
         people = tuple(sorted(self.rooms.listeners(character)))
         return Situation(place=self.rooms.place[character] or "", people=people)
 
     def lore(self, character: str, audience: Audience) -> tuple[Sequence[Any], Audience]:
-        """Nothing is known here."""
+        """Return nothing: these worlds have no lore."""
         return (), frozenset()
 
 
@@ -104,7 +104,7 @@ class Hands:
         self.process = process
 
     def offered(self, context: ToolContext) -> Sequence[ToolSpec]:
-        """Every tool the context allows."""
+        """Return every tool that the context allows."""
         return [
             ToolSpec(name, kind.category, kind.world, kind.safe_to_retry, SCHEMAS[name])
             for name, kind in TOOLS.items()
@@ -115,7 +115,7 @@ class Hands:
     def run(
         self, context: ToolContext, call: ToolCallRequest
     ) -> Generator[Deferred[Any], Any, ToolResult]:
-        """Do it at once; the result may come later, or never."""
+        """Act at once; the result may come later or never."""
         kind = TOOLS.get(call.name)
         try:
             arguments = json.loads(call.arguments or "{}")
@@ -167,7 +167,7 @@ class Hands:
         return persist(self.process.clock, add)
 
     def those_present(self, context: ToolContext) -> Audience:
-        """Everybody who would hear."""
+        """Return everybody who would hear."""
         present = self.process.rooms.listeners(context.character)
         if context.askers and not context.askers & present:
             raise ToolError("Those you would answer are not here any more.")

@@ -1,1 +1,1 @@
-"""The crash harness over the real server: kill -9, start again, and judge what is left."""
+"""Crash campaigns on a real server: kill -9, start again, judge what is left."""

@@ -42,8 +42,8 @@ class Campaign:
     """Kills a game's server, restarts it, and lets its players go on.
 
     Args:
-        game: with its portal open and no server running.
-        seed: of everything that is left to chance.
+        game: Its portal is open and no server runs.
+        seed: Decides all random choices.
     """
 
     game: CrashGame
@@ -70,9 +70,9 @@ class Campaign:
         self._open.close()
 
     def kill(self, moment: str = "") -> None:
-        """One kill, at a named moment or, without a name, at any; and up again.
+        """Kill the server at a named moment, or at a random one, and start it again.
 
-        Whatever waits from before goes on meanwhile.
+        Lines from before may still be waiting.
         """
         self.moments.append(moment or "at random")
         if moment in AT_START:
@@ -84,7 +84,7 @@ class Campaign:
         self.start()
 
     def start(self) -> None:
-        """Start the server until it stays, and let everybody in."""
+        """Start the server until it stays up, and log everybody in."""
         self.game.start_server()
         while not self.game.await_server():
             self.game.start_server()
@@ -95,8 +95,10 @@ class Campaign:
             player.expect(f"You become {player.name}", PATIENCE_S)
 
     def drain(self, timeout_s: float) -> None:
-        """Let the game come to rest, as far as it does; a last line to the assistant takes in what
-        it overheard."""
+        """Let the game come to rest.
+
+        A last line to the assistant takes in what it overheard.
+        """
         running.wait_until(self._is_at_rest, timeout_s)
         mark = next(self._marks)
         self.players[0].send(f"say Mira, that was {mark}")
@@ -110,13 +112,13 @@ class Campaign:
         return bool(self.game.sql(query, [f"%that was {mark}"]))
 
     def _talk(self) -> None:
-        """Some of the players say something, each with a mark of its own."""
+        """Let some players speak; each line has a mark of its own."""
         for player in self._random.sample(self.players, self._random.randint(1, len(self.players))):
             player.send(LET_GO)
             player.send(self._random.choice(PHRASES).format(mark=next(self._marks)))
 
     def _kill_at(self, moment: str) -> None:
-        """Die at a named moment, of whatever turn comes by it."""
+        """Kill the server at a named moment, in whichever turn reaches it."""
         if self._random.random() < 0.5:
             self._talk()
             time.sleep(self._random.uniform(0, LONGEST_TALK_S))
@@ -128,7 +130,7 @@ class Campaign:
         assert self.game.is_dead(), f"nothing came by {moment!r}"
 
     def _kill_at_random(self) -> None:
-        """Die at any moment of a talk, or of a start."""
+        """Kill the server at a random moment of a talk or a start."""
         self._talk()
         time.sleep(self._random.uniform(0, LONGEST_TALK_S))
         self.game.kill_server()
@@ -139,7 +141,7 @@ class Campaign:
             self.game.kill_server()
 
     def _kill_with_open_turns(self) -> None:
-        """Die in the recovery of the turns that a kill left open."""
+        """Kill the server while it recovers the turns that a kill left open."""
         self._kill_at("after turn begun")
         self.game.order_file.write_text(self.moments[-1])
         self.game.start_server()
@@ -148,7 +150,7 @@ class Campaign:
 
 
 def schedule(kills: int, seed: int) -> list[str]:
-    """The moments of some kills in any order: each named one, the rest at random."""
+    """Return the moments of the kills, shuffled: each named one, the rest random."""
     moments = [*NAMED, *[""] * (kills - len(NAMED))][:kills]
     random.Random(seed).shuffle(moments)
     return moments

@@ -1,4 +1,4 @@
-"""A campaign whose server is killed while its assistant's talk is summed up, and taken back."""
+"""A campaign whose server is killed during compactions and their undo."""
 
 from __future__ import annotations
 
@@ -31,8 +31,7 @@ LINES_BEFORE = 3
 
 
 class CompactionCampaign(Campaign):
-    """Where an admin has the talk summed up, or its window is suddenly small, and the server dies
-    of it."""
+    """Kills the server during a compaction that an admin orders or a small window needs."""
 
     admin: TelnetPlayer | None = None
 
@@ -42,7 +41,7 @@ class CompactionCampaign(Campaign):
         return self
 
     def start(self) -> None:
-        """As any campaign; the admin comes in, too."""
+        """Start as any campaign does, and log the admin in too."""
         super().start()
         if self.admin:
             self.admin.mark()
@@ -50,8 +49,7 @@ class CompactionCampaign(Campaign):
             self.admin.expect(f"You become {self.admin.name}", PATIENCE_S)
 
     def kill(self, moment: str = "") -> None:
-        """One kill around a compaction, at a named moment or while a summary is made; and up
-        again."""
+        """Kill the server at a named moment or during a summary, and start it again."""
         self.moments.append(moment or "during a summary")
         for _ in range(LINES_BEFORE):
             self._talk()
@@ -67,7 +65,7 @@ class CompactionCampaign(Campaign):
             self._set(dict.fromkeys(CRAMPED, ""))
 
     def _kill_in_compaction(self, moment: str) -> None:
-        """Die at a named moment; until it comes, an admin orders what leads to it, or nobody."""
+        """Kill the server at a named moment; an admin orders what leads to it, if anybody must."""
         self.game.order_file.write_text(moment.removeprefix(EMERGENCY))
         if moment in URGENT:
             self._set(CRAMPED)
@@ -94,7 +92,7 @@ class CompactionCampaign(Campaign):
 
 
 def schedule(kills: int, seed: int) -> list[str]:
-    """The moments of some kills in any order: each named one, the rest while a summary is made."""
+    """Return the moments of the kills, shuffled: each named one, the rest during a summary."""
     moments = [*NAMED, *URGENT, *[""] * kills][:kills]
     random.Random(seed).shuffle(moments)
     return moments

@@ -1,4 +1,4 @@
-"""A game whose server is started as a direct child, in a second, and killed at will."""
+"""A game whose server starts as a direct child, in a second, and is killed at will."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ class CrashGame(GameServer):
 
     @property
     def order_file(self) -> Path:
-        """Where the point is named at which the server is to die."""
+        """Return the file that names the point at which the server kills itself."""
         return self.folder / "crash.order"
 
     @property
     def journal(self) -> Path:
-        """What the server promised and did."""
+        """Return the file in which the server writes its promises and acts."""
         return self.folder / "crash.journal"
 
     def open(self) -> None:
-        """Start the portal, and what forks the servers; no server yet."""
+        """Start the portal and the process that forks servers, but no server."""
         shutil.copy(HERE / "crash_points.py", self.folder / "world" / "crash_points.py")
         twistd = str(Path(sys.executable).with_name("twistd"))
         pidfile = f"--pidfile={self.folder / 'server' / 'portal.pid'}"
@@ -62,16 +62,16 @@ class CrashGame(GameServer):
         self._wait_for(lambda: running.taken_ports([self.telnet_port]), "open its door", START_S)
 
     def close(self) -> None:
-        """End everything at once."""
+        """Kill all processes of the game."""
         self.discard()
         self._children.close()
 
     def plant(self, bug: str) -> None:
-        """Have a bug of `crash_points.PLANTS` from the next start on."""
+        """Plant a bug of `crash_points.PLANTS`, in force from the next start."""
         (self.folder / "crash.plant").write_text(bug)
 
     def start_server(self) -> None:
-        """Begin to start a server; see `await_server`."""
+        """Start a server without waiting for it; see `await_server`."""
         assert self._warm and self._warm.stdin and self._warm.stdout
         self._warm.stdin.write("start\n")
         self._warm.stdin.flush()
@@ -81,16 +81,16 @@ class CrashGame(GameServer):
         self._pid = int(answer)
 
     def await_server(self) -> bool:
-        """Wait until the server is up; False where it died before."""
+        """Wait until the server is up; return False if it died before."""
         self._wait_for(lambda: self.is_dead() or running.is_ready(self.folder), "start", START_S)
         return not self.is_dead()
 
     def is_dead(self) -> bool:
-        """True when the server that was started last is gone."""
+        """Return True if the server that was started last is gone."""
         return not running.is_alive(self._pid)
 
     def kill_server(self) -> None:
-        """Kill the server with SIGKILL, whatever it does; return when it is gone."""
+        """Kill the server with SIGKILL and wait until it is gone."""
         os.kill(self._pid, signal.SIGKILL)
         self._wait_for(self.is_dead, "die", DEATH_S)
 

@@ -1,8 +1,8 @@
-"""Kills the server from inside at named moments, and writes down what it did before.
+"""Kill the server from inside at named moments, and keep a journal of what it did.
 
-Copied into a test game's ``world`` and named as a service plugin of its settings; the package
-knows nothing of it. `ORDER` names the point at which to die, once; `PLANT` a bug to have.
-Every promise the server makes, and every act it does, is a line in `JOURNAL`, which outlives it.
+This file is copied into a test game's ``world`` and named as a service plugin in its settings; the
+package knows nothing of it. `ORDER` names the point of the next kill, and `PLANT` a bug. Each
+promise and each act of the server is a line in `JOURNAL`, which survives the kill.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ DROPPED = 5
 
 
 def start_plugin_services(server: Any) -> None:
-    """Evennia's hook, before any of our services starts."""
+    """Install the points; Evennia calls this before evennia_ai's services start."""
     if PLANT.exists():
         PLANTS[PLANT.read_text()]()
     note_all()
@@ -67,7 +67,7 @@ def start_plugin_services(server: Any) -> None:
 
 
 def replace(owner: Any, name: str, change: Callable[[Any], Any]) -> None:
-    """Put ``change(what is there)`` in its place."""
+    """Replace a function by ``change(function)``."""
     real = getattr(owner, name)
     setattr(owner, name, wraps(real)(change(real)))
 
@@ -76,7 +76,7 @@ def replace(owner: Any, name: str, change: Callable[[Any], Any]) -> None:
 
 
 def at_point(point: str) -> Callable[[Any], Any]:
-    """Make a function, or a Deferred's result, a moment at which the server may be killed."""
+    """Make a function, or the result of its Deferred, a moment at which to kill the server."""
 
     def watch(real: Any) -> Any:
         def watched(*args: Any, **kwargs: Any) -> Any:
@@ -90,7 +90,7 @@ def at_point(point: str) -> Callable[[Any], Any]:
 
 
 def afterwards(came: Any, do: Callable[[Any], None]) -> Any:
-    """Call ``do`` with what came, now or when it comes."""
+    """Call ``do`` with a result, now or when its Deferred fires."""
 
     def done(value: Any) -> Any:
         do(value)
@@ -100,7 +100,7 @@ def afterwards(came: Any, do: Callable[[Any], None]) -> Any:
 
 
 def pass_by(moment: str) -> None:
-    """Die here, if that is what was ordered."""
+    """Kill this process if the order names this point."""
     try:
         ordered = ORDER.read_text()
     except FileNotFoundError:
@@ -114,7 +114,7 @@ def pass_by(moment: str) -> None:
 
 
 def note(what: str, **fields: Any) -> None:
-    """Write a line, whole or not at all."""
+    """Write a line to the journal in one piece."""
     line = json.dumps({"what": what, "at": time.time(), **fields}) + "\n"
     file = os.open(JOURNAL, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     os.write(file, line.encode())
@@ -122,7 +122,7 @@ def note(what: str, **fields: Any) -> None:
 
 
 def note_all() -> None:
-    """Write down what is promised and what is done."""
+    """Journal each promise and each act."""
     replace(TableInbox, "put", noting_puts)
     replace(TableTurns, "begin", noting_turns)
     replace(ToolRegistry, "run", noting_deeds)
@@ -173,13 +173,13 @@ def noting_deeds(run: Any) -> Any:
 
 
 def forget_what_was_done() -> None:
-    """Recovery that runs everything again."""
+    """Recovery runs every act again."""
     recovery.state_after_loss = lambda *about, **more: "waiting"
     TableTurns._acts_since = lambda *about, **more: ()
 
 
 def drop_some_lines() -> None:
-    """An inbox that loses every fifth line."""
+    """The inbox loses every fifth line."""
     count = iter(range(1, 1_000_000))
 
     def dropping(put: Any) -> Any:
@@ -194,7 +194,7 @@ def recover_nothing() -> None:
 
 
 def drop_what_is_summed_up() -> None:
-    """A compaction that throws the oldest of its messages away."""
+    """A compaction deletes its oldest messages."""
 
     def dropping(compact: Any) -> Any:
         def dropped(log: Any, record: Any) -> Any:

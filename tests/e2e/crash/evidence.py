@@ -1,5 +1,7 @@
-"""What a killed game leaves behind, as the rows that `tests.invariants` judges: its tables, the
-journal of `crash_points`, and the players' screens."""
+"""Read what a killed game leaves behind into the rows that `tests.invariants` judges.
+
+The sources are its tables, the journal of `crash_points`, and the players' screens.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ Record = dict[str, Any]
 
 
 def collect(game: CrashGame) -> Evidence:
-    """Everything there is to judge."""
+    """Return all rows to judge."""
     journal = read_journal(game)
     named = {record["turn_id"]: record["events"] for record in journal if record["what"] == "turn"}
     calls = {row["call_id"]: row for row in rows(game, "toolcall")}
@@ -64,22 +66,22 @@ def collect(game: CrashGame) -> Evidence:
 
 
 def rows(game: CrashGame, table: str) -> list[Record]:
-    """A table of ours, with the character's dbref."""
+    """Return a table's rows with their character's dbref."""
     return [dict(row) for row in game.sql(SELECT.format(table=table))]
 
 
 def read_journal(game: CrashGame) -> list[Record]:
-    """All that was written down."""
+    """Return all lines of the journal."""
     return [json.loads(line) for line in game.journal.read_text().splitlines()]
 
 
 def of(journal: Iterable[Record], what: str) -> list[Record]:
-    """The records of a kind."""
+    """Return the lines of a kind."""
     return [record for record in journal if record["what"] == what]
 
 
 def seconds(value: str | None) -> float | None:
-    """A time in the database, in unix seconds."""
+    """Return a time of the database in unix seconds."""
     return None if value is None else datetime.fromisoformat(value).replace(tzinfo=UTC).timestamp()
 
 
@@ -136,7 +138,7 @@ def message_row(row: Record) -> MessageRow:
 
 
 def deed(record: Record, calls: dict[str, Record], named: dict[int, list[int]]) -> Deed:
-    """A line of the journal. Its turn is that of its intent, which was stored before."""
+    """Return a journalled act as a row, with the turn of its stored intent."""
     turn_id = calls[record["call_id"]]["turn_id"] if record["call_id"] in calls else 0
     return Deed(
         assistant=record["character"],
@@ -172,8 +174,7 @@ def compaction_row(row: Record) -> CompactionRow:
 
 
 def check_screens(players: Iterable[TelnetPlayer], evidence: Evidence) -> list[Violation]:
-    """What players saw: each line that they saw themselves say is in the inbox, and nothing that
-    carries a mark was done before their eyes twice."""
+    """Check the screens: each line a player said is in the inbox, and no marked act shows twice."""
     found = []
     inbox = {mark for row in evidence.events for mark in MARK.findall(row.text)}
     for player in players:
@@ -191,5 +192,5 @@ def check_screens(players: Iterable[TelnetPlayer], evidence: Evidence) -> list[V
 
 
 def marks(line: str) -> set[str]:
-    """The marks of a line, each once."""
+    """Return the marks of a line, each once."""
     return set(MARK.findall(line))

@@ -1,9 +1,8 @@
-"""The stub provider with a mind for the crash harness: it answers what is new, and that only.
+"""A stub provider for the crash campaigns: it answers new lines, each in the same way every time.
 
-Each line of a player has a mark of its own, such as ``k17``. What the assistant does about it
-carries the mark, and is the same whenever it is asked the same again, so that anything done twice
-shows on the players' screens. What it is asked to do, it does first, and speaks in its next reply:
-a server that is killed between the two has let everybody see the one and not the other.
+Each line of a player has a mark of its own, such as ``k17``. Answers and acts carry the mark,
+so that anything done twice shows on the players' screens. The model first acts and speaks in its
+next reply. If the server is killed between the two, players have seen the act and no answer.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ Call = dict[str, Any]
 
 
 class MarkedModel(StubProvider):
-    """A running provider that answers so."""
+    """A running provider with this model."""
 
     module = __name__
 
 
 def answer(body: Any) -> dict[str, Any]:
-    """The reply to a request."""
+    """Return the reply to a request."""
     messages = body["messages"]
     if not body.get("tools"):
         return {"text": summary_of(str(messages[-1]["content"])), "latency": SUMMARY_S}
@@ -45,12 +44,12 @@ def answer(body: Any) -> dict[str, Any]:
 
 
 def summary_of(transcript: str) -> str:
-    """Part of what was said, word for word, whoever may not hear it."""
+    """Return part of the talk word for word, whispers included."""
     return "They talked. " + " ".join(transcript.splitlines()[::KEPT_OF_LINES])
 
 
 def deeds_for(lines: Iterable[re.Match[str]]) -> Iterator[Call]:
-    """What some lines ask to be done."""
+    """Return tool calls for the acts that some lines ask for."""
     for line in lines:
         mark = MARK.search(line["words"])
         if line["how"] != "says" or not mark:
@@ -64,7 +63,7 @@ def deeds_for(lines: Iterable[re.Match[str]]) -> Iterator[Call]:
 
 
 def words_for(lines: list[re.Match[str]]) -> Iterator[Call]:
-    """An answer to some lines: aloud, or to each speaker what he whispered."""
+    """Return an answer to some lines: aloud, and to each whisperer alone."""
     if lines and lines[0]["how"] == "says":
         yield call("say", text=f"I heard {together(lines)}")
         return
@@ -74,12 +73,12 @@ def words_for(lines: list[re.Match[str]]) -> Iterator[Call]:
 
 
 def together(lines: Iterable[re.Match[str]]) -> str:
-    """Several lines in one."""
+    """Return one text that answers several lines."""
     return " and ".join(line["words"] for line in lines)
 
 
 def closing_words(messages: Sequence[Mapping[str, Any]]) -> Iterator[Call]:
-    """A word on what was just done."""
+    """Return a line about the acts just done."""
     done = takewhile(lambda message: message["role"] != "user", reversed(messages))
     marks = sorted(set(MARK.findall(json.dumps(list(done)))))
     if marks:
@@ -87,7 +86,7 @@ def closing_words(messages: Sequence[Mapping[str, Any]]) -> Iterator[Call]:
 
 
 def call(name: str, **arguments: str) -> Call:
-    """A tool call in the stub's form."""
+    """Return a tool call in the stub's form."""
     return {"name": name, "arguments": json.dumps(arguments)}
 
 

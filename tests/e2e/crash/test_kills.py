@@ -1,8 +1,7 @@
-"""kill -9 at each commit point and at random moments of a real server: nothing that was said is
-lost, and nothing is done twice.
+"""kill -9 at each commit point and at random moments: no speech is lost, no act is done twice.
 
-A failing campaign names its seed, which `EVENNIA_AI_CRASH_SEED` plays again, as far as a real
-server repeats itself.
+A failing campaign prints its seed. `EVENNIA_AI_CRASH_SEED` replays it, as far as a real server
+repeats itself.
 """
 
 from __future__ import annotations
@@ -22,6 +21,8 @@ from tests.e2e.crash.evidence import check_screens, collect
 from tests.e2e.crash.model import MarkedModel
 from tests.e2e.test_talk import thinking_with
 from tests.invariants import Evidence, Violation, check_append_only, check_records, violations
+
+pytestmark = pytest.mark.campaign
 
 MakeGame = Callable[[], CrashGame]
 
@@ -56,7 +57,7 @@ def make_game(game_template: Path, tmp_path: Path) -> Iterator[MakeGame]:
 
 
 def a_seed() -> int:
-    """What this run leaves to chance."""
+    """Return the seed of this run."""
     return int(os.environ.get("EVENNIA_AI_CRASH_SEED") or random.SystemRandom().randrange(10**6))
 
 
@@ -67,7 +68,7 @@ def run(
     patience_s: float = PATIENCE_S,
     kind: type[Campaign] = Campaign,
 ) -> list[Violation]:
-    """Kill a game at these moments; return what it broke."""
+    """Kill a game at these moments; return the violations."""
     with kind(game, seed) as campaign:
         found: list[Violation] = []
         seen = Evidence()
@@ -82,7 +83,7 @@ def run(
 
 
 def judged(found: list[Violation], seed: int) -> str:
-    """What was found, for a failing test's message."""
+    """Return the violations as a failing test's message."""
     return "\n".join([f"seed {seed}:", *map(str, found)])
 
 
@@ -94,7 +95,6 @@ def test_killed_at_each_commit_point_and_at_random_it_loses_and_repeats_nothing(
     assert not found, judged(found, seed)
 
 
-@pytest.mark.once
 def test_killed_while_the_talk_is_summed_up_it_has_the_old_history_or_the_new(
     make_game: MakeGame,
 ) -> None:

@@ -1,5 +1,7 @@
-"""kill -9 in the middle of sleep, on a real server with the real mem0: once it has slept again,
-each note has one memory that says the same, and each memory its note."""
+"""kill -9 during sleep, on a real server with the real mem0.
+
+After the next sleep each note has one memory with the same text, and each memory has its note.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +17,8 @@ from server import running
 from tests.e2e.crash.crash_game import CrashGame
 from tests.e2e.harness import ADMIN
 from tests.e2e.telnet import TelnetPlayer
+
+pytestmark = pytest.mark.campaign
 
 POINTS = ("memories stored", "links written", "values made")
 NAMED = tuple(f"{side} {point}" for point in POINTS for side in ("before", "after"))
@@ -60,7 +64,7 @@ store.close()
 
 @pytest.fixture
 def game(game_template: Path, tmp_path: Path) -> Iterator[CrashGame]:
-    """A game whose Mira has much to sort, and thinks with the offline brain."""
+    """Return a game whose Mira has much to consolidate and uses the offline brain."""
     quiet = {"autonomous_calls_per_hour": 0, "TEXTS": {"first_meeting": ""}}
     game = CrashGame.copy_of(game_template, tmp_path / "game", assistant=quiet)
     game.python(SEED.format(notes=NOTES, people=PEOPLE))
@@ -70,7 +74,7 @@ def game(game_template: Path, tmp_path: Path) -> Iterator[CrashGame]:
 
 
 def start(game: CrashGame, admin: TelnetPlayer | None) -> None:
-    """Start the server until it stays, and let the admin in."""
+    """Start the server until it stays up, and log the admin in."""
     game.start_server()
     while not game.await_server():
         game.start_server()
@@ -81,20 +85,20 @@ def start(game: CrashGame, admin: TelnetPlayer | None) -> None:
 
 
 def note(admin: TelnetPlayer, number: int) -> None:
-    """Something new to sort; it is promised once the admin is told so."""
+    """Add a note; it is promised once the admin is told its number."""
     admin.mark()
     admin.send(f"aimemory/add Mira = Barrel {number} is the ferryman's too.")
     admin.expect(r"j\d+", PATIENCE_S)
 
 
 def send_to_bed(admin: TelnetPlayer) -> None:
-    """A sleep, whatever she did before."""
+    """Put Mira to sleep, also if she sleeps."""
     admin.send("aiwake Mira")
     admin.send("aisleep Mira")
 
 
 def kill_asleep(game: CrashGame, admin: TelnetPlayer, moment: str, wait_s: float) -> None:
-    """Die in sleep, at a named moment or some time after it has begun."""
+    """Kill the server at a named moment of sleep, or ``wait_s`` after its begin."""
     if moment:
         game.order_file.write_text(moment)
     send_to_bed(admin)
@@ -107,7 +111,7 @@ def kill_asleep(game: CrashGame, admin: TelnetPlayer, moment: str, wait_s: float
 
 
 def play(game: CrashGame, moments: list[str], seed: int) -> dict[str, list]:
-    """Kill it at some moments, let it sleep, and return what is left."""
+    """Kill the server at these moments, let Mira sleep, and return what is stored."""
     chance = random.Random(seed)
     start(game, None)
     with game.player(ADMIN) as admin:
@@ -125,7 +129,7 @@ def play(game: CrashGame, moments: list[str], seed: int) -> dict[str, list]:
 
 
 def check(left: dict[str, list], barrels: int) -> None:
-    """Nothing is lost, and nothing there twice."""
+    """Check that nothing is lost and nothing is stored twice."""
     wanted = {f"Cask {number} was promised to the ferryman." for number in range(NOTES)}
     wanted |= {f"Barrel {number} is the ferryman's too." for number in range(barrels)}
     assert wanted <= set(left["contents"])
@@ -137,7 +141,6 @@ def check(left: dict[str, list], barrels: int) -> None:
     )
 
 
-@pytest.mark.once
 def test_killed_in_its_sleep_each_note_has_one_memory_in_the_end(game: CrashGame) -> None:
     moments = [*NAMED[1::2], "before values made", ""][:KILLS]
     check(play(game, moments, seed=1), KILLS)

@@ -1,8 +1,8 @@
-"""Starts a game's server over and over, each time as a fork of one process that has it imported.
+"""Start a game's server many times, each time as a fork of a process that has imported it.
 
-twistd too forks when it has loaded the application; what is saved is importing it again for every
-start. Its argument is the game directory, which it is run in; each line on its standard input
-starts one server, whose pid it prints. It ends with its standard input.
+This saves the imports of each start; twistd forks after loading the application, too. The argument
+is the game directory, which must be the working directory. Each line on standard input starts one
+server and prints its pid. The process ends when its standard input closes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ IMPORTED_LATER = (
 
 
 def main() -> None:
-    """Load the application once and run it as often as told."""
+    """Load the application once and fork a server for each line."""
     sys.path.insert(0, sys.argv[1])
     runner = load()
     for name in IMPORTED_LATER:
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def load() -> Any:
-    """What twistd has when it is about to fork: a runner with its application."""
+    """Return twistd's runner with the loaded application."""
     import evennia
     from twisted.scripts.twistd import ServerOptions, _SomeApplicationRunner
 
@@ -56,7 +56,7 @@ def load() -> Any:
 
 
 def run(runner: Any) -> NoReturn:
-    """The life of one server."""
+    """Run one server, in the forked process."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
         runner.oldstdout, runner.oldstderr = sys.stdout, sys.stderr

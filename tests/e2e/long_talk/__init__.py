@@ -1,1 +1,1 @@
-"""A talk long enough to be summed up again and again."""
+"""A talk that needs many compactions."""

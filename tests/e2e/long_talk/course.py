@@ -1,4 +1,4 @@
-"""The course of a long talk: three players who speak aloud, whisper, come and go, in rounds."""
+"""The course of a long talk: in rounds, three players speak, whisper, leave and return."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ PEOPLE = ("Halvard", "Ysolde", "Tamsin", "Corwin", "Maud", "Osric", "Perpetua", 
 
 @dataclass
 class Utterance:
-    """What a player said, and the mark it carries."""
+    """A line of a player, and its mark."""
 
     speaker: str
     mark: str
@@ -87,7 +87,7 @@ class LongTalk:
         self._open.close()
 
     def go_on(self, utterances: int) -> None:
-        """Talk until so much was said, and answered."""
+        """Talk until ``utterances`` lines were said and answered."""
         number = 0
         while len(self.said) < utterances:
             number += 1
@@ -104,7 +104,7 @@ class LongTalk:
     # --- talk -----------------------------------------------------------------------------------
 
     def _speak(self, player: TelnetPlayer) -> None:
-        """One line of one player: aloud, in confidence, or after what is no business of his."""
+        """Let a player speak aloud, whisper a secret, or ask aloud for the secret of another."""
         number, name = len(self.said), player.name
         dice = self._random.random()
         if dice < 0.4:
@@ -121,7 +121,7 @@ class LongTalk:
         player.send(line)
 
     def _story(self) -> str:
-        """Something with names and numbers in it."""
+        """Return a line with names and numbers."""
         choose = self._random.choice
         return (
             f"the {choose(COLOURS)} {choose(THINGS)} by the {choose(PLACES)} belongs to "
@@ -132,7 +132,7 @@ class LongTalk:
         )
 
     def _talk_alone(self, player: TelnetPlayer) -> None:
-        """One speaks to her alone; the others come back while she may still be thinking."""
+        """Let one player talk to Mira alone; the others return during the turn."""
         others = [each for each in self.players if each is not player]
         self._walk(others, "yard")
         self._speak(player)
@@ -149,21 +149,21 @@ class LongTalk:
             player.expect("Exits:", PATIENCE_S)
 
     def _await_rest(self) -> None:
-        """Wait until everything that was said has come to its end."""
+        """Wait until every line has its end."""
         wanted = len(self.said)
         self._wait_until(lambda: self.game.sql(ENDED)[0][0] >= wanted, "come to rest")
 
     # --- sleep ----------------------------------------------------------------------------------
 
     def _wants_sleep(self) -> bool:
-        """True where it is time for a compaction, and one asleep is not ahead of those awake."""
+        """Return True if a compaction in sleep is due, so that both kinds occur."""
         used = self.game.sql(LARGEST_PROMPT)[0][0] or 0
         counts = self.compactions
         behind = counts["sleep"] <= counts["emergency"]
         return behind and used + REPLY_ROOM >= SLEEPY * WINDOW
 
     def _sleep(self) -> None:
-        """She sleeps, at the first time and then now and again because everybody leaves."""
+        """Let Mira sleep: at an admin's word, or because everybody left."""
         if self._naps % NAPS_A_NAP_ALONE == 0:
             self._sleep_alone()
         else:
@@ -171,14 +171,14 @@ class LongTalk:
         self._naps += 1
 
     def _sleep_in_company(self) -> None:
-        """She is put to sleep by an admin, with everybody there."""
+        """Let an admin put Mira to sleep while everybody is there."""
         self.admin.mark()
         self.admin.send("aisleep Mira")
         self.admin.expect("Mira (?:is asleep|will fall asleep)", PATIENCE_S)
         self._wait_until(self._is_dreaming, "dream")
 
     def _sleep_alone(self) -> None:
-        """Everybody leaves, and she falls asleep by herself; then they come back."""
+        """Let everybody leave until Mira falls asleep by herself, and return."""
         self._walk(self.players, "yard")
         running.wait_until(self._is_dreaming, 3 * TICK_RATE_SLEEP_S)
         self._walk(self.players, "gull")
@@ -194,7 +194,7 @@ class LongTalk:
     # --- the log --------------------------------------------------------------------------------
 
     def _look_at_the_log(self) -> None:
-        """Take in the new messages; after a compaction, see whether the old ones are as before."""
+        """Read the new messages; after a compaction, check that the old ones are unchanged."""
         counts = Counter(dict(map(tuple, self.game.sql(COMPACTIONS))))
         if counts != self.compactions:
             self.compactions = counts

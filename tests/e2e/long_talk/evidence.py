@@ -1,4 +1,4 @@
-"""What a long talk left behind, judged: the requests a model got, the tables, the screens."""
+"""Checks of what a long talk left behind: requests, tables and screens."""
 
 from __future__ import annotations
 
@@ -35,8 +35,7 @@ SPEAKERS = "SELECT DISTINCT speaker, speaker_name FROM evennia_ai_event WHERE sp
 
 @dataclass(frozen=True)
 class Asked:
-    """A request as the model got it, and who hears the answer to it: names in lower case, None
-    where it becomes a summary."""
+    """A request, and who hears its answer: names in lower case, None for a summary."""
 
     number: int
     body: dict[str, Any]
@@ -45,7 +44,7 @@ class Asked:
 
     @property
     def secrets_of(self) -> set[str]:
-        """Whose secrets stand in it."""
+        """Return whose secrets it holds."""
         return owners(json.dumps(self.body["messages"]))
 
     def __str__(self) -> str:
@@ -53,18 +52,20 @@ class Asked:
 
 
 def owners(words: str) -> set[str]:
-    """Whose secrets some words tell."""
+    """Return whose secrets a text holds."""
     return {found[1] for found in SECRET.finditer(words)}
 
 
 def names_by_dbref(game: GameServer) -> dict[str, str]:
-    """Who is who, in lower case."""
+    """Return the players by dbref, in lower case."""
     return {row["speaker"]: row["speaker_name"].lower() for row in game.sql(SPEAKERS)}
 
 
 def pair_up(game: GameServer, requests: Callable[[], list[dict[str, Any]]]) -> list[Asked]:
-    """Each request with the call that the game noted of it: she thinks one thing at a time. Calls
-    are read first, since she may think on in her sleep: of a request under way nothing is noted."""
+    """Pair each request with the call that the game logged.
+
+    Calls come one after the other. They are read first: a request under way has no call yet.
+    """
     names, calls = names_by_dbref(game), game.sql(CALLS)
     sent = requests()
     assert len(calls) <= len(sent), f"{len(calls)} calls were noted of {len(sent)} requests"
@@ -80,7 +81,7 @@ def pair_up(game: GameServer, requests: Callable[[], list[dict[str, Any]]]) -> l
 
 
 def check_window(asked: Iterable[Asked]) -> list[str]:
-    """No request, with the room for its reply, is above the window."""
+    """Check that no request and its reply exceed the window."""
     found = []
     for one in asked:
         room = one.body.get("max_completion_tokens") or one.body["max_tokens"]
@@ -91,7 +92,7 @@ def check_window(asked: Iterable[Asked]) -> list[str]:
 
 
 def check_progress(game: GameServer) -> list[str]:
-    """No compaction leaves the context so full that the next line would set off another."""
+    """Check that after each compaction the next line needs no other."""
     return [
         f"a compaction ({found['reason']}) left {found['tokens']} tokens"
         for found in COMPACTED.finditer(game.log())
@@ -100,7 +101,7 @@ def check_progress(game: GameServer) -> list[str]:
 
 
 def check_persona(asked: Iterable[Asked]) -> list[str]:
-    """Every turn has the persona word for word."""
+    """Check that every turn has the persona word for word."""
     return [
         f"{one} has not the persona"
         for one in asked
@@ -109,7 +110,7 @@ def check_persona(asked: Iterable[Asked]) -> list[str]:
 
 
 def check_confidence(asked: Iterable[Asked]) -> list[str]:
-    """What somebody whispered is in no request but for him alone."""
+    """Check that a whisper is in no request except for its speaker alone."""
     found = []
     for one in asked:
         told = one.secrets_of
@@ -119,7 +120,7 @@ def check_confidence(asked: Iterable[Asked]) -> list[str]:
 
 
 def check_stored(game: GameServer) -> list[str]:
-    """What is stored of a secret is stored for its owner alone: messages, summaries, facts."""
+    """Check that messages, summaries and facts hold a secret for its owner alone."""
     names = names_by_dbref(game)
     found = []
     for row in game.sql("SELECT * FROM evennia_ai_message"):
@@ -137,7 +138,7 @@ def check_stored(game: GameServer) -> list[str]:
 
 
 def check_screens(players: Iterable[TelnetPlayer]) -> list[str]:
-    """Nobody ever reads a secret of somebody else."""
+    """Check that no screen shows another player's secret."""
     return [
         f"{player.name} read secrets of {sorted(told)}"
         for player in players
@@ -146,12 +147,12 @@ def check_screens(players: Iterable[TelnetPlayer]) -> list[str]:
 
 
 def has_mark(text: str, mark: str) -> bool:
-    """True where the text carries just this mark."""
+    """Return True if the text has this mark."""
     return re.search(rf"\b{mark}\b", text) is not None
 
 
 def check_nothing_is_lost(game: GameServer, said: Iterable[Utterance]) -> list[str]:
-    """Each utterance is heard once, logged once, and answered or excused."""
+    """Check that each line is heard once, logged once, and answered or excused."""
     rows = game.sql(HEARD)
     found = []
     for utterance in said:
@@ -163,5 +164,5 @@ def check_nothing_is_lost(game: GameServer, said: Iterable[Utterance]) -> list[s
 
 
 def tellers(asked: Iterable[Asked]) -> set[str]:
-    """Whose secrets stood in any request: without them the checks would have nothing to find."""
+    """Return whose secrets any request held. Without secrets the checks prove nothing."""
     return {owner for one in asked for owner in one.secrets_of}

@@ -1,9 +1,9 @@
-"""The stub provider with a mind for the long talk: it tells on everything it knows.
+"""A stub provider for the long talk: it repeats everything that its requests hold.
 
-Each line of a player has a mark of its own: ``p-17`` said aloud, ``ann-s18`` whispered by Ann. What
-the model says, writes into its journal and sums up holds the marks that its request held, so that
-whatever reaches the wrong request is carried on to wherever it may be seen. Its summaries are good,
-empty, refusals, too long, or an overflow; which of these, a seed and the request alone decide.
+Each line of a player has a mark of its own: ``p-17`` said aloud, ``ann-s18`` whispered by Ann. The
+model's answers, journal entries and summaries hold the marks of their request, so that a leak shows
+again later. A summary is good, empty, a refusal, too long, or an overflow; a seed and the request
+decide which.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ Body = Mapping[str, Any]
 
 
 class TellingModel(StubProvider):
-    """A running provider that answers so."""
+    """A running provider with this model."""
 
     module = __name__
 
 
 def count_request(body: Body) -> int:
-    """Tokens of a request as o200k_base counts them, its tools included; not the reply's room."""
+    """Return the tokens of a request and its tools by o200k_base, without the reply."""
     count = count_for(COUNTED_AS)
     assert count is not None, "the encoding is not loaded"
     tools = count_tools(body.get("tools") or (), count)
@@ -64,18 +64,18 @@ def count_request(body: Body) -> int:
 
 
 def words_in(messages: Sequence[Mapping[str, Any]]) -> str:
-    """Everything that stands in some messages."""
+    """Return the text of some messages."""
     return json.dumps(list(messages), ensure_ascii=False)
 
 
 def is_summary(body: Body) -> bool:
-    """True where a summary is asked for, or facts that one lacks."""
+    """Return True if the request is for a summary, or for facts that one lacks."""
     words = str(body["messages"][-1]["content"])
     return not body.get("tools") and (TRANSCRIPT in words or MISSING in words)
 
 
 def answer(body: Body) -> Reply:
-    """The reply to a request, with what it really used."""
+    """Return the reply to a request, with its token use."""
     dice = Random(f"{os.environ.get(SEED)}:{zlib.crc32(words_in(body['messages']).encode())}")
     reply = choose(body, dice)
     if "raw" in reply:
@@ -86,7 +86,7 @@ def answer(body: Body) -> Reply:
 
 
 def choose(body: Body, dice: Random) -> Reply:
-    """What to say to it, and how badly."""
+    """Return the reply to a request."""
     if is_summary(body):
         return sum_up(body, dice)
     if "say" not in offered_tools(body):
@@ -95,13 +95,13 @@ def choose(body: Body, dice: Random) -> Reply:
 
 
 def too_long() -> Reply:
-    """The provider's refusal of a request that is longer than its window."""
+    """Return the provider's refusal of a request that exceeds its window."""
     words = "This model's maximum context length is 8000 tokens. Your messages had 9001 tokens."
     return error_reply(400, words, "context_length_exceeded")
 
 
 def sum_up(body: Body, dice: Random) -> Reply:
-    """A summary, good or not."""
+    """Return a summary, good or bad."""
     words = str(body["messages"][-1]["content"])
     known = all_marks(words)
     manner = dice.choice(BAD_SUMMARIES) if dice.random() < SHARE_OF_BAD_SUMMARIES else "good"
@@ -117,12 +117,12 @@ def sum_up(body: Body, dice: Random) -> Reply:
 
 
 def all_marks(words: str) -> list[str]:
-    """The marks in some words, each once, in their order."""
+    """Return the marks in a text, each once, in their order."""
     return list(dict.fromkeys(found[0] for found in MARK.finditer(words)))
 
 
 def write_down(body: Body) -> Reply:
-    """Notes of what is about to go out of view; when they are written, no more."""
+    """Return journal entries before a compaction, and nothing once they are written."""
     messages = body["messages"]
     if messages[-1]["role"] == "tool":
         return {"tool_calls": [call("noop")]}
@@ -132,8 +132,7 @@ def write_down(body: Body) -> Reply:
 
 
 def take_part(body: Body, dice: Random) -> Reply:
-    """A word to whoever spoke, with some of what is known besides; now and then something else
-    before it."""
+    """Return an answer that repeats marks; at times a search, an overflow or a wrong whisper."""
     messages = body["messages"]
     before, _, new = str(messages[-1]["content"]).partition(NEW)
     known = all_marks(words_in([*messages[1:-1], {"content": before}]))
@@ -153,7 +152,7 @@ def take_part(body: Body, dice: Random) -> Reply:
 
 
 def call(name: str, **arguments: str) -> dict[str, Any]:
-    """A tool call in the stub's form."""
+    """Return a tool call in the stub's form."""
     return {"name": name, "arguments": json.dumps(arguments)}
 
 

@@ -1,0 +1,111 @@
+"""Settings that change under way: fault 48 of the list."""
+
+import pytest
+from twisted.internet.defer import Deferred
+
+from evennia_ai.testing.scripted import call
+from tests.faults.seen import ends, seems_sane, tracebacks
+from tests.game import conftest as scene
+
+pytestmark = pytest.mark.game
+
+service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
+
+mira, ann, bob = scene.mira, scene.ann, scene.bob
+
+
+def test_48_a_model_swapped_in_mid_turn_is_asked_from_the_next_call_on(game, ann, mira, logged):
+    script = mira.assistant
+    asked = []
+    game.service.profiles["one"] = {"client": "openai", "model": "first"}
+    game.service.profiles["two"] = {"client": "openai", "model": "second"}
+    script.attributes.add("profile", "one")
+    real = game.model.complete
+
+    def complete(request, profile, deadline_at=None):
+        asked.append(profile.model)
+        return real(request, profile)
+
+    game.model.complete = complete
+    late = Deferred()
+    game.model.add(late, call("say", text="Here."), call("say", text="Again."))
+    ann.do("say hi")
+    game.run(1)
+    script.attributes.add("profile", "two")
+    script.resolve_settings()
+    late.callback(call("look"))
+    game.run(1)
+    assert ann.last() == 'Mira says, "Here."'
+    ann.do("say Mira?")
+    game.run(1)
+    assert asked == ["first", "second", "second"]
+    assert not tracebacks(logged)
+
+
+def test_48_a_profile_taken_away_in_mid_turn_leaves_the_offline_brain(game, ann, mira, logged):
+    script = mira.assistant
+    game.service.profiles["one"] = {"client": "openai", "model": "first"}
+    script.attributes.add("profile", "one")
+    late = Deferred()
+    game.model.add(late, call("say", text="Here."), call("say", text="Again."))
+    ann.do("say hi")
+    game.run(1)
+    del game.service.profiles["one"]
+    script.resolve_settings()
+    late.callback(call("look"))
+    game.run(1)
+    assert ann.last() == 'Mira says, "Here."'
+    ann.do("say Mira?")
+    game.run(1)
+    assert ann.last() == 'Mira says, "Again."'
+    assert script.profile.client == "offline"
+    told = [line for line in logged if "There is no model profile 'one'" in line]
+    assert len(told) == 1
+    assert not tracebacks(logged)
+
+
+@pytest.mark.parametrize("value", [None, {}, 7, {"PROFILES": 7, "TEXTS": 7, "TOOLS": 7}])
+def test_48_the_game_s_settings_gone_in_mid_turn_stop_nobody(
+    game, ann, mira, settings, logged, value
+):
+    late = Deferred()
+    game.model.add(late, *[call("say", text="Here.")] * 5)
+    ann.do("say hi")
+    game.run(1)
+    settings.AI_ASSISTANT = value
+    mira.assistant.resolve_settings()
+    late.callback(call("look"))
+    game.run(1)
+    assert ann.last() == 'Mira says, "Here."'
+    ann.do("say Mira?")
+    game.run(1)
+    assert ends()["Mira?"] == "answered"
+    assert not tracebacks(logged)
+    assert seems_sane(ann)
+
+
+def test_48_a_setting_removed_in_mid_turn_is_inherited_again(game, ann, mira, logged):
+    script = mira.assistant
+    script.attributes.add("max_speech_chars", 20)
+    late = Deferred()
+    game.model.add(late, call("say", text="A long line it is, too long for twenty."))
+    ann.do("say hi")
+    game.run(1)
+    script.attributes.remove("max_speech_chars")
+    script.resolve_settings()
+    late.callback(call("look"))
+    game.run(1)
+    assert ann.last() == 'Mira says, "A long line it is, too long for twenty."'
+    assert not tracebacks(logged)
+
+
+def test_48_a_tool_taken_away_in_mid_turn_is_a_tool_there_is_not(game, ann, mira):
+    late = Deferred()
+    game.model.add(late, call("say", text="I cannot look."))
+    ann.do("say look around")
+    game.run(1)
+    del game.service.toolbox.tools["look"]
+    late.callback(call("look"))
+    game.run(1)
+    assert ann.last() == 'Mira says, "I cannot look."'
+    assert ends() == {"look around": "answered"}

@@ -1,0 +1,101 @@
+"""A journal with segments that cannot be read or written."""
+
+import pytest
+from django.db import OperationalError, connection
+from evennia.typeclasses.attributes import Attribute
+
+from evennia_ai.errors import StoreUnavailable
+from evennia_ai.policy.records.segments import SIZE
+from evennia_ai.store.journal import Journal
+from tests.faults.file_database import Full
+from tests.game import journal_scene as scene
+from tests.game.journal_scene import LONG, cold, rows, spoil
+
+journal, full = scene.journal, scene.full
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        "text",
+        5,
+        [],
+        {},
+        {"used": 32},
+        {"used": 32, "records": [1]},
+        {"used": 32, "records": {1: {"id": "j1", "content": "elsewhere"}}},
+    ],
+)
+def test_a_segment_that_cannot_be_read_is_set_aside_and_the_rest_works(mira, full, value):
+    spoil("000001", value)
+    journal = cold(mira)
+    assert len(journal.all()) == LONG - SIZE
+    assert rows()["broken_000001"][1] == value
+    assert cold(mira).add("The next.") == f"j{LONG + 1}"
+    assert len(cold(mira).all()) == LONG - SIZE + 1
+
+
+def test_the_entries_of_a_segment_that_can_be_read_are_kept(mira, full):
+    records = rows()["000001"][1]["records"]
+    spoil("000001", {"used": SIZE, "records": {**records, 40: "nonsense", "x": records[41]}})
+    assert len(cold(mira).all()) == LONG - 1
+    assert mira.journal.get("j40") is None
+    assert rows()["broken_000001"][1]["records"][40] == "nonsense"
+
+
+def test_a_pickle_that_cannot_be_loaded_is_set_aside(mira, full):
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE typeclasses_attribute SET db_value = 'gASV' WHERE db_key = '000000' "
+            "AND db_attrtype = 'ai_journal'"
+        )
+    assert len(cold(mira).all()) == LONG - SIZE
+
+
+def test_numbers_of_a_last_segment_that_cannot_be_read_are_not_given_again(mira, full):
+    spoil("000003", "nonsense")
+    assert cold(mira).add("The next.") == f"j{4 * SIZE + 1}"
+    assert cold(mira).add("And one.") == f"j{4 * SIZE + 2}"
+
+
+def test_where_a_write_fails_memory_is_what_is_stored(mira, full):
+    before, disk = full.all(), Full()
+    disk.begin()
+    for change in (
+        lambda: full.add("Lost?"),
+        lambda: full.update("j1", pinned=True),
+        lambda: full.remove("j2", "j70"),
+        lambda: full.add("Guest 3 paid.", tags=["again"]),
+        lambda: full.remove(*(entry["id"] for entry in before)),
+    ):
+        with pytest.raises(StoreUnavailable):
+            change()
+    disk.end()
+    assert full.all() == before == cold(mira).all()
+    assert full.search("lost") == []
+    assert mira.journal.add("Lost?") == f"j{LONG + 1}"
+
+
+def test_a_change_of_several_segments_is_made_whole_or_not_at_all(mira, full):
+    def refuse_the_second(execute, sql, params, many, context):
+        if sql.startswith("UPDATE"):
+            updates.append(sql)
+            if len(updates) == 2:
+                raise OperationalError("database or disk is full")
+        return execute(sql, params, many, context)
+
+    before, updates = full.all(), []
+    with connection.execute_wrapper(refuse_the_second), pytest.raises(StoreUnavailable):
+        full.remove("j2", "j40", "j70")
+    assert len(updates) == 2
+    assert full.all() == before == cold(mira).all()
+
+
+def test_where_it_was_taken_away_meanwhile_nothing_comes_back(mira, full):
+    full.all()
+    Attribute.objects.filter(db_attrtype=Journal.kind).delete()
+    with pytest.raises(StoreUnavailable):
+        full.add("One more.")
+    assert full.all() == []
+    assert full.add("One more.") == "j1"

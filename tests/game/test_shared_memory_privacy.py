@@ -1,0 +1,70 @@
+"""What was whispered is never shared with other characters."""
+
+import pytest
+
+from evennia_ai.models import SharedEntry
+from evennia_ai.policy.records.shared_memory import UNGUARDED
+from evennia_ai.testing.scripted import call
+from tests.game import shared_memory_scene as scene
+from tests.game.shared_memory_scene import learn
+
+guard, bruno, vera, sleep = scene.guard, scene.bruno, scene.vera, scene.sleep
+knows = scene.knows
+
+
+def test_what_some_may_know_is_told_to_nobody(bruno, vera, ann, sleep, knows):
+    learn(bruno, audience=[ann.dbref])
+    learn(bruno, "The bridge guard is asleep.", pinned=True)
+    learn(bruno, "The bridge has a hidden stair.", tags=["secret"])
+    assert sleep(bruno)["skipped"]
+    assert knows(vera, audience=frozenset({ann.dbref})) == []
+
+
+@pytest.mark.parametrize("discretion", ["strict", "trusting"])
+def test_what_was_whispered_in_a_turn_never_crosses(
+    game, bruno, vera, ann, sleep, knows, discretion
+):
+    bruno.assistant.attributes.add("discretion", discretion)
+    vera.assistant.attributes.add("discretion", discretion)
+    ann.character.location = bruno.location
+    game.model.add(
+        call("add_journal_entry", content="I promise: Ann hid 40 crowns at the mill bridge."),
+        call("whisper", target="Ann", text="I keep it."),
+    )
+    ann.do("whisper Bruno = Remember: I hid 40 crowns at the mill bridge.")
+    game.run(2)
+    assert len(bruno.journal.all()) == 1
+    assert sleep(bruno)["skipped"]
+    bruno.assistant.attributes.add("discretion", "strict")  # written while it was trusting
+    assert sleep(bruno)["skipped"]
+    assert not SharedEntry.objects.exists() and knows(vera) == []
+
+
+def test_what_was_made_of_a_whisper_or_of_what_is_gone_never_crosses(game, bruno, ann, sleep):
+    ann.character.location = bruno.location
+    game.model.add(call("noop"), call("noop"))
+    ann.do("whisper Bruno = The bridge is mined.")
+    game.run(1)
+    ann.do("say Bruno, the bridge is down.")
+    game.run(1)
+    whispered, said = [
+        m["metadata"]["seq"]
+        for m in bruno.assistant.conversation_history
+        if m["role"] == "user" and "bridge" in m["content"]
+    ]
+    learn(bruno, "The bridge is mined.", source_seqs=[said, whispered])
+    learn(bruno, "The weir is mined.", source_seqs=[said, 999_999])
+    assert sleep(bruno)["skipped"]
+    learn(bruno, source_seqs=[said])
+    assert sleep(bruno)["told"] == 1
+
+
+@pytest.mark.parametrize("tool", ["add_journal_entry", "pin_fact"])
+def test_what_a_trusting_character_writes_is_marked_for_good(game, bruno, ann, tool):
+    ann.character.location = bruno.location
+    for discretion, marked in (("trusting", True), ("strict", False)):
+        bruno.assistant.attributes.add("discretion", discretion)
+        game.model.add(call(tool, content=f"Ann is {discretion}."), call("noop"))
+        ann.do("say Bruno, note it.")
+        game.run(2)
+        assert (UNGUARDED in bruno.journal.all()[-1]["tags"]) is marked

@@ -1,0 +1,139 @@
+"""P3 and P4: the log is append-only, and each compaction makes progress."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tests.invariants.evidence import CompactionRow, Evidence, MessageRow, Violation
+
+
+def check_order_of_log(evidence: Evidence) -> list[Violation]:
+    """Check that the sequence numbers of each assistant's messages grow."""
+    found = []
+    last: dict[str, int] = {}
+    for message in evidence.messages:
+        if message.seq <= last.get(message.assistant, 0):
+            words = f"message {message.seq} stands behind {last[message.assistant]}"
+            found.append(Violation("P3", message.assistant, words))
+        last[message.assistant] = message.seq
+    return found
+
+
+def check_append_only(before: Sequence[MessageRow], after: Sequence[MessageRow]) -> list[Violation]:
+    """Check that every message of an earlier look is there unchanged."""
+    now = {(row.assistant, row.seq): row for row in after}
+    return [
+        Violation("P3", row.assistant, f"message {row.seq} {row.content!r} was changed or removed")
+        for row in before
+        if now.get((row.assistant, row.seq)) != row
+    ]
+
+
+def check_records(
+    before: Sequence[CompactionRow], after: Sequence[CompactionRow]
+) -> list[Violation]:
+    """Check that compactions of an earlier look changed in nothing but being undone."""
+    now = {row.id: row for row in after}
+    return [
+        Violation("P3", row.assistant, f"compaction {row.id} was changed or removed")
+        for row in before
+        if now.get(row.id) not in (row, replace(row, undone=True))
+    ]
+
+
+def check_deeds_are_logged(evidence: Evidence) -> list[Violation]:
+    """Check that each act that counts as done is in the conversation once, with its result."""
+    found = []
+    asked = Counter((m.assistant, call) for m in evidence.messages for call in m.calls)
+    told = Counter((m.assistant, m.call_id) for m in evidence.messages if m.call_id)
+    said = {(m.assistant, m.turn_id, m.content) for m in evidence.messages if not m.calls}
+    words = {(deed.assistant, deed.call_id): deed.text for deed in evidence.deeds}
+    for act in evidence.acts:
+        key = (act.assistant, act.call_id)
+        if act.state != "done" or (act.assistant, act.turn_id, words.get(key)) in said:
+            continue
+        if not act.logged and not asked[key] and not told[key]:
+            continue
+        if (asked[key], told[key]) != (1, 1):
+            text = f"{act.name}({act.arguments}) was done and is not in the conversation once"
+            found.append(Violation("P3", act.assistant, text))
+    return found
+
+
+def check_nothing_falls_between(evidence: Evidence) -> list[Violation]:
+    """Check that every message is either summed up or in view.
+
+    Each compaction in force begins with the next message after the one before, and states how many
+    messages it takes out of view.
+    """
+    found = []
+    seqs: defaultdict[str, list[int]] = defaultdict(list)
+    for message in evidence.messages:
+        seqs[message.assistant].append(message.seq)
+    last: dict[str, int] = {}
+    for row in evidence.compactions:
+        if row.undone:
+            continue
+        passed = [
+            seq for seq in seqs[row.assistant] if last.get(row.assistant, 0) < seq < row.from_seq
+        ]
+        if passed:
+            words = f"compaction {row.id} leaves out messages {passed[0]} to {passed[-1]}"
+            found.append(Violation("P3", row.assistant, words))
+        gone = sum(row.from_seq <= seq <= row.upto_seq for seq in seqs[row.assistant])
+        if row.count not in (None, gone):
+            words = f"compaction {row.id} sums {row.count} messages up and takes {gone} out of view"
+            found.append(Violation("P3", row.assistant, words))
+        last[row.assistant] = row.upto_seq
+    return found
+
+
+def check_views(evidence: Evidence) -> list[Violation]:
+    """Check that a view is the marker of the compaction in force and each later message once."""
+    found = []
+    in_force = {row.assistant: row for row in evidence.compactions if not row.undone}
+    for view in evidence.views:
+        row = in_force.get(view.assistant)
+        first = row.upto_seq if row else 0
+        log = (message for message in evidence.messages if message.assistant == view.assistant)
+        meant = tuple(message.seq for message in log if message.seq > first)
+        marker = row.id if row else None
+        if (view.marker, view.seqs) != (marker, meant):
+            words = f"{view.marker} and {view.seqs} are in view, not {marker} and {meant}"
+            found.append(Violation("P3", view.assistant, words))
+    return found
+
+
+def check_journal_of_summaries(evidence: Evidence) -> list[Violation]:
+    """Check that the journal holds the summaries in force, and none that was undone.
+
+    An older entry with the same words counts.
+    """
+    found = []
+    texts = {(entry.assistant, entry.text) for entry in evidence.entries}
+    ids = {(entry.assistant, entry.id) for entry in evidence.entries}
+    for row in evidence.compactions:
+        for entry_id, text in row.entries.items():
+            if row.undone and (row.assistant, entry_id) in ids:
+                words = f"the journal still has {entry_id} of a compaction that was undone"
+                found.append(Violation("P3", row.assistant, words))
+            if not row.undone and (row.assistant, text) not in texts:
+                words = f"the journal has nothing of compaction {row.id}"
+                found.append(Violation("P3", row.assistant, words))
+    return found
+
+
+def check_compactions_progress(evidence: Evidence) -> list[Violation]:
+    """Check that each compaction in force sums up at least one message after the one before."""
+    found = []
+    last: dict[str, int] = {}
+    for row in evidence.compactions:
+        if row.undone:
+            continue
+        if not last.get(row.assistant, 0) < row.from_seq <= row.upto_seq:
+            words = f"compaction {row.id} of {row.from_seq} to {row.upto_seq} made no progress"
+            found.append(Violation("P4", row.assistant, words))
+        last[row.assistant] = row.upto_seq
+    return found
