@@ -21,7 +21,7 @@ TABLES_PAGE = DOCS / "configuration.md"
 SETTINGS_TABLE = re.compile(r"(<!-- begin -->\n).*?(<!-- end -->)", re.S)
 TEXTS_TABLE = re.compile(r"(<!-- begin texts -->\n).*?(<!-- end texts -->)", re.S)
 ENTRY = re.compile(
-    r"""(?:game_setting|configured)\(\s*["']([A-Z_]+)["']|AI_ASSISTANT[^\n]{0,9}["']([A-Z_]+)["']"""
+    r"""(?:game_setting|settings\.read)\(\s*["']([A-Z_]+)["']|AI_ASSISTANT[^\n]{0,9}["']([A-Z_]+)["']"""
 )
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)(?:#([^)]*))?\)")
 WORDS = {int: "whole number", float: "number", str: "text", bool: "true or false"}

@@ -64,5 +64,5 @@ def test_the_characters_own_hook_is_asked(ann, mira, monkeypatch):
 
 def test_a_tool_may_answer_by_a_deferred_that_has_fired(ann, guard):
     assert try_tool(later, guard, ann.character, times=1).text == "It rang."
-    with pytest.raises(AssertionError, match="later still waits"):
+    with pytest.raises(AssertionError, match="later returned a Deferred that has not fired"):
         try_tool(later, guard, ann.character, times=2)
