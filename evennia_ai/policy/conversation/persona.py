@@ -67,7 +67,8 @@ def _read_field(name: str, value: object) -> Any:
         return str(value or "")
     entries = value.split(";") if isinstance(value, str) else value or ()
     if not isinstance(entries, (list, tuple, set)):
-        raise ConfigError(f"The persona's field '{name}' must be text or a list, not {value!r:.80}.")
+        found = f"{value!r:.80}"
+        raise ConfigError(f"The persona's field '{name}' must be text or a list, not {found}.")
     return tuple(str(entry).strip() for entry in entries if str(entry).strip())
 
 
