@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
@@ -15,9 +14,7 @@ from evennia_ai.policy.limits.breaker import Breaker
 from evennia_ai.policy.limits.budgets import Reservation
 from evennia_ai.policy.limits.fair_queue import FairQueue
 from evennia_ai.ports import LLMClient, LLMReply, LLMRequest
-
-if TYPE_CHECKING:
-    from twisted.internet.base import DelayedCall
+from evennia_ai.scheduling import DelayedCall
 
 BACKGROUND_SHARE = 0.75
 
@@ -85,11 +82,7 @@ class Lane:
 
 @dataclass(frozen=True)
 class LaneHealth:
-    """The state of a lane, for admins.
-
-    ``paused_s`` is for how many seconds its circuit breaker stays open, 0 if it is closed;
-    ``error`` is its last failure.
-    """
+    """The state of a lane, for admins, with its circuit breaker's pause and last error."""
 
     profile: str
     model: str

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from twisted.internet.defer import CancelledError, Deferred, fail
 from twisted.python.failure import Failure
@@ -32,13 +32,6 @@ CLEANUP_WAIT_S = 0.03
 WORKERS = 8
 
 
-class Live(NamedTuple):
-    """A loop and the thread it runs in."""
-
-    loop: asyncio.AbstractEventLoop
-    thread: threading.Thread
-
-
 class LoopThread:
     """One daemon thread with an asyncio loop; it runs coroutines as Deferreds.
 
@@ -48,7 +41,7 @@ class LoopThread:
     def __init__(self, call_from_thread: CallFromThread) -> None:
         """Set up; ``call_from_thread(f, *args)`` must run ``f`` in the reactor's thread."""
         self._call_from_thread = call_from_thread
-        self._live: Live | None = None
+        self._live: tuple[asyncio.AbstractEventLoop, threading.Thread] | None = None
         self._pending: dict[Deferred[Any], Future[Any]] = {}
         self._cleanups: list[Cleanup] = []
         self._stopped = False
@@ -59,22 +52,17 @@ class LoopThread:
         return self._live is not None
 
     def start(self) -> None:
-        """Start the loop and its thread; a second call changes nothing.
-
-        Raises:
-            RuntimeError: after `stop`; make a new one instead.
-        """
+        """Start the loop and its thread, unless they run; raise RuntimeError after `stop`."""
         if self._stopped:
             raise RuntimeError("A LoopThread that was stopped cannot be started again.")
         if self._live is not None:
             return
         loop = asyncio.new_event_loop()
         loop.set_default_executor(DaemonExecutor(WORKERS))
-        thread = threading.Thread(
-            target=self._run, args=(loop,), name="evennia-ai-loop", daemon=True
-        )
+        name = "evennia-ai-loop"
+        thread = threading.Thread(target=self._run, args=(loop,), name=name, daemon=True)
         thread.start()
-        self._live = Live(loop, thread)
+        self._live = loop, thread
 
     def submit(self, coroutine: Coroutine[Any, Any, T]) -> Deferred[T]:
         """Run ``coroutine`` in the loop.
@@ -85,7 +73,7 @@ class LoopThread:
         if self._live is None:
             coroutine.close()
             return fail(ProviderUnavailable("The thread for model calls is not running."))
-        future = asyncio.run_coroutine_threadsafe(coroutine, self._live.loop)
+        future = asyncio.run_coroutine_threadsafe(coroutine, self._live[0])
         deferred: Deferred[T] = Deferred(self._abandon)
         self._pending[deferred] = future
         future.add_done_callback(lambda done: self._call_from_thread(self._deliver, deferred, done))
@@ -107,8 +95,9 @@ class LoopThread:
         for deferred in list(self._pending):
             deferred.cancel()
             deferred.addErrback(_forget_cancelled)
-        live.loop.call_soon_threadsafe(live.loop.stop)
-        live.thread.join(STOP_WAIT_S)
+        loop, thread = live
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(STOP_WAIT_S)
 
     def _abandon(self, deferred: Deferred[Any]) -> None:
         """Cancel a Deferred's task; Twisted then fails the Deferred with CancelledError."""

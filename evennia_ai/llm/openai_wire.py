@@ -37,12 +37,8 @@ def build_body(request: LLMRequest, profile: ModelProfile) -> dict[str, object]:
 def parse_reply(data: bytes, new_id: Callable[[], str]) -> LLMReply:
     """Return the reply in a chat completion; without choices or content it is empty.
 
-    Args:
-        data: the response's body.
-        new_id: makes the id of a tool call that has no id, or the id of another call.
-
-    Raises:
-        ValueError: the body is not a chat completion.
+    ``new_id`` makes the id of a tool call that has no id, or the id of another call. Raises
+    ValueError if the body is not a chat completion.
     """
     try:
         payload = json.loads(data)

@@ -87,13 +87,9 @@ def load_for(models: Iterable[str]) -> tuple[str, ...]:
 def load(name: str) -> None:
     """Load one encoding from its file, unless it is loaded.
 
-    Blocks every thread for 0.1 to 0.3 s: call it at start, before players connect.
-
-    Raises:
-        KeyError: this package has no such encoding.
-        ImportError: tiktoken is missing.
-        OSError: the file is missing.
-        ValueError: the file is damaged.
+    Blocks every thread for 0.1 to 0.3 s: call it at start, before players connect. Raises KeyError
+    if this package has no such encoding, ImportError without tiktoken, OSError if the file is
+    missing, and ValueError if it is damaged.
     """
     with _loading:
         if name not in _encodings:

@@ -10,7 +10,7 @@ An index can always be rebuilt, and it writes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -25,7 +25,6 @@ from evennia_ai.ports import Embedder, RemoteEmbedder
 
 SPARE = 4  # results that are compared with each other for each one wanted
 ALIKE = 0.97  # cosine above which two memories say the same
-STEP = 50  # texts embedded in one step: about 3 ms with the default embedder
 FEWEST_GONE = 256  # removed rows before their memory is given back
 
 
@@ -139,21 +138,6 @@ class MemoryIndex:
         data = MemoryData(self._columns, self._lexicon, self._vectors, self._sources_of)
         ranked = rank(data, view, Asked(wanted, meant, now), self.weights, SPARE * k)
         return self._diversify(ranked, view, k, now)
-
-    def reembed(self, embedder: Embedder | RemoteEmbedder | None) -> Iterator[None]:
-        """Change the embedder, in steps of a few milliseconds; the caller runs all steps.
-
-        Until then, and with a remote embedder, memories are ranked by words.
-        """
-        self._embedder = embedder
-        self._vectors = Vectors()
-        done = 0
-        while done < self._columns.size:
-            for row in range(done, min(done + STEP, self._columns.size)):
-                if self._columns.is_there(row):
-                    self._vectors.put(row, self._embed(as_given(self._texts[row])))
-            done += STEP
-            yield
 
     # --- within ----------------------------------------------------------------------------------
 

@@ -19,8 +19,6 @@ COARSE_DIMENSIONS = 64
 COARSE_SCALE = 400.0  # the numbers in a unit vector of 256 dimensions are around 1/16
 COARSE_MOST = 127.0
 BLOCK = 1_024  # rows; growing adds a block and copies nothing
-FIRST_ROOM = 64
-GROWTH = 1.5
 
 
 class Block(NamedTuple):
@@ -139,11 +137,3 @@ def coarse(vector: Floats) -> Floats:
     scaled = np.rint(vector[:COARSE_DIMENSIONS] * np.float32(COARSE_SCALE))
     clipped: Floats = np.clip(scaled, -COARSE_MOST, COARSE_MOST)
     return clipped
-
-
-def enlarged(old: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
-    """Return an array of this shape with the old rows first and zeros after them."""
-    new = np.zeros(shape, dtype=old.dtype)
-    if old.size:
-        new[: len(old)] = old
-    return new

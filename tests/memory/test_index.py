@@ -334,12 +334,3 @@ def test_a_vector_of_another_length_is_refused_and_changes_nothing():
         with pytest.raises(ValueError, match="vector"):
             index.add("a", "two", vector=wrong)
     assert len(index) == 1 and found(index, "one", 1) == ["a"]
-
-
-def test_a_change_of_embedder_goes_in_steps():
-    index = filled(*(f"listen {n}" for n in range(120)), "zzz", embedder=BlindEmbedder())
-    steps = list(index.reembed(LettersEmbedder()))
-    assert len(steps) == 3
-    fresh = filled(*(f"listen {n}" for n in range(120)), "zzz", embedder=LettersEmbedder())
-    assert index.search("silent", 5) == fresh.search("silent", 5)
-    assert list(index.reembed(None)) and len(index.search("silent", 5)) == 5
