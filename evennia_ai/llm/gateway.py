@@ -112,20 +112,14 @@ class ModelGateway:
             reservation = None if free else self._budgets.reserve(request)
         except BudgetExhausted as error:
             return fail(error)
-        call = Call(
-            client=self._clients[profile.client],
-            request=request,
-            profile=profile,
-            lane=lane,
-            deadline_at=deadline_at,
-            result=Deferred(lambda _: self._finish(call, Failure(CancelledError()))),
-            reservation=reservation,
-        )
+        client = self._clients[profile.client]
+        result = Deferred[LLMReply](lambda _: self._finish(call, Failure(CancelledError())))
+        call = Call(client, request, profile, lane, deadline_at, result, reservation)
         left_s = deadline_at - self._clock.seconds()
         call.timer = self._clock.callLater(left_s, self._expire, call)
         self._calls[call] = None
         self._wait(call)
-        return call.result
+        return result
 
     def health(self) -> list[LaneHealth]:
         """Return the state of every endpoint that was called since the start."""

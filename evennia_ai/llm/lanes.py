@@ -122,16 +122,14 @@ class Lanes:
             return None
         free_for_background = self.in_flight < BACKGROUND_SHARE * self._max_in_flight
         for key, lane in self._lanes.items():
-            if not lane.waiting or not lane.has_place:
-                continue
-            if lane.waiting.only_background and not free_for_background:
-                continue
-            self._lanes.move_to_end(key)
-            call = lane.waiting.take()
-            lane.in_flight.add(call)
-            self.waiting -= 1
-            self.in_flight += 1
-            return call
+            may_start = free_for_background or not lane.waiting.only_background
+            if lane.waiting and lane.has_place and may_start:
+                self._lanes.move_to_end(key)
+                call = lane.waiting.take()
+                lane.in_flight.add(call)
+                self.waiting -= 1
+                self.in_flight += 1
+                return call
         return None
 
     def leave(self, call: Call) -> None:

@@ -24,7 +24,6 @@ from evennia_ai.errors import ProviderUnavailable
 
 T = TypeVar("T")
 Job = tuple["Future[Any]", Callable[[], Any]]
-CallFromThread = Callable[..., object]
 Cleanup = Callable[[], Awaitable[None]]
 
 STOP_WAIT_S = 0.06
@@ -38,18 +37,13 @@ class LoopThread:
     Call all methods from one thread, the reactor's.
     """
 
-    def __init__(self, call_from_thread: CallFromThread) -> None:
+    def __init__(self, call_from_thread: Callable[..., object]) -> None:
         """Set up; ``call_from_thread(f, *args)`` must run ``f`` in the reactor's thread."""
         self._call_from_thread = call_from_thread
         self._live: tuple[asyncio.AbstractEventLoop, threading.Thread] | None = None
         self._pending: dict[Deferred[Any], Future[Any]] = {}
         self._cleanups: list[Cleanup] = []
         self._stopped = False
-
-    @property
-    def running(self) -> bool:
-        """Return True between `start` and `stop`."""
-        return self._live is not None
 
     def start(self) -> None:
         """Start the loop and its thread, unless they run; raise RuntimeError after `stop`."""
@@ -94,7 +88,7 @@ class LoopThread:
             return
         for deferred in list(self._pending):
             deferred.cancel()
-            deferred.addErrback(_forget_cancelled)
+            deferred.addErrback(Failure.trap, CancelledError)
         loop, thread = live
         loop.call_soon_threadsafe(loop.stop)
         thread.join(STOP_WAIT_S)
@@ -182,7 +176,3 @@ async def _clean_up(cleanups: list[Cleanup]) -> None:
     for batch in (tasks, {asyncio.ensure_future(cleanup()) for cleanup in cleanups}):
         if batch:
             await asyncio.wait(batch, timeout=CLEANUP_WAIT_S)
-
-
-def _forget_cancelled(failure: Failure) -> None:
-    failure.trap(CancelledError)

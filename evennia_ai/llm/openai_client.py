@@ -135,8 +135,10 @@ class OpenAIClient:
             headers={"Authorization": f"Bearer {endpoint.key or NO_KEY}"},
             json=body,
         )
-        content_type = response.headers.get("content-type", "")
-        return RawReply(response.status_code, content_type, without(response.content, endpoint.key))
+        content_type, content = response.headers.get("content-type", ""), response.content
+        if endpoint.key:
+            content = content.replace(endpoint.key.encode(), b"***")
+        return RawReply(response.status_code, content_type, content)
 
     async def _ask(self, endpoint: Endpoint, profile: ModelProfile, body: Body) -> LLMReply:
         try:
@@ -181,11 +183,6 @@ class OpenAIClient:
     async def _close(self) -> None:
         if self._http is not None:
             await self._http.aclose()
-
-
-def without(content: bytes, key: str) -> bytes:
-    """Return a body with every occurrence of the key masked."""
-    return content.replace(key.encode(), b"***") if key else content
 
 
 def read_reply(data: bytes, endpoint: Endpoint, profile: ModelProfile) -> LLMReply:

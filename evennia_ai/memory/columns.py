@@ -60,7 +60,9 @@ class Columns:
         self, row: int, offered: Offered, speaker: str | None, audience: Audience | None
     ) -> None:
         """Set the audience, the speaker and the kind of text of a row."""
-        self._rows["group"][row] = self._group(audience)
+        groups = self._groups
+        group = PUBLIC if audience is None else groups.setdefault(audience, len(groups) + 1)
+        self._rows["group"][row] = group
         self._rows["speaker"][row] = self._speaker(speaker) if speaker else NOBODY
         self._rows["words"][row] = len(offered.words)
         self._rows["length"][row] = offered.length
@@ -106,11 +108,6 @@ class Columns:
         for speaker in speakers:
             found |= spoken == speaker
         return found
-
-    def _group(self, audience: Audience | None) -> int:
-        if audience is None:
-            return PUBLIC
-        return self._groups.setdefault(audience, len(self._groups) + 1)
 
     def _speaker(self, name: str) -> int:
         if name not in self._speakers:

@@ -36,11 +36,7 @@ class Vectors:
         self._blocks: list[Block] = []
 
     def put(self, row: int, vector: Floats | None) -> None:
-        """Set the vector of a row; None removes it.
-
-        Raises:
-            ValueError: if it has another length than the others, or numbers that are not finite.
-        """
+        """Set a row's vector, None to remove it; ValueError if its length or a number is bad."""
         block, place = divmod(row, BLOCK)
         if vector is None:
             if block < len(self._blocks):
@@ -112,19 +108,12 @@ class Vectors:
     def _make_room(self, block: int) -> None:
         short = min(self.dimensions, COARSE_DIMENSIONS)
         while len(self._blocks) <= block:
-            self._blocks.append(
-                Block(
-                    np.zeros((BLOCK, self.dimensions), dtype=np.float16),
-                    np.zeros((BLOCK, short), dtype=np.float32),
-                )
-            )
+            full = np.zeros((BLOCK, self.dimensions), dtype=np.float16)
+            self._blocks.append(Block(full, np.zeros((BLOCK, short), dtype=np.float32)))
 
 
 def unit(vector: npt.ArrayLike) -> Floats:
-    """Return a vector scaled to length 1; zeros stay zeros.
-
-    Raises ValueError if a number is not finite.
-    """
+    """Return a vector scaled to length 1, zeros as zeros; ValueError if not finite."""
     numbers = np.asarray(vector, dtype=np.float32).reshape(-1)
     length = float(np.linalg.norm(numbers))
     if not np.isfinite(length):
