@@ -32,10 +32,7 @@ WORKERS = 8
 
 
 class LoopThread:
-    """One daemon thread with an asyncio loop; it runs coroutines as Deferreds.
-
-    Call all methods from one thread, the reactor's.
-    """
+    """Runs coroutines as Deferreds in a daemon thread; only the reactor's thread may call it."""
 
     def __init__(self, call_from_thread: Callable[..., object]) -> None:
         """Set up; ``call_from_thread(f, *args)`` must run ``f`` in the reactor's thread."""
@@ -101,10 +98,7 @@ class LoopThread:
         """Fire a Deferred in the reactor's thread, unless it was cancelled meanwhile."""
         if self._pending.pop(deferred, None) is None:
             return
-        if done.cancelled():
-            deferred.errback(CancelledError())
-            return
-        error = done.exception()
+        error = CancelledError() if done.cancelled() else done.exception()
         if error is None:
             deferred.callback(done.result())
         else:

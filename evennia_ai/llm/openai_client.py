@@ -71,12 +71,9 @@ class OpenAIClient:
     ) -> None:
         """Set the client up; the first request opens the connection pool.
 
-        Args:
-            loop_thread: the thread in which the SDK runs.
-            environ: holds the keys.
-            read_timeout_s: longest silence of a server; the gateway keeps a turn's deadline.
-            most_bytes: longest body that the client reads.
-            now: returns the time in UTC, to read a ``Retry-After`` that is a date.
+        ``environ`` holds the keys. ``read_timeout_s`` is the longest silence of a server; the
+        gateway keeps a turn's deadline. ``most_bytes`` is the longest body that is read. ``now``
+        returns the time in UTC, to read a ``Retry-After`` that is a date.
         """
         self._loop_thread = loop_thread
         self._environ = environ

@@ -143,11 +143,8 @@ def make(
 ) -> Embedder | RemoteEmbedder | None:
     """Return the embedder that a game chose; None for ``"none"``.
 
-    Args:
-        setting: ``"wordllama"``, ``"none"``, ``{"sentence_transformers": folder}``, or
-            ``{"base_url", "model", "api_key_env", "dimensions"}`` of an endpoint.
-        client: sends the requests to an endpoint.
-
+    The setting is ``"wordllama"``, ``"none"``, ``{"sentence_transformers": folder}``, or an
+    endpoint's ``{"base_url", "model", "api_key_env", "dimensions"}``; ``client`` calls it.
     Raises ConfigError if the setting is none of these or the embedder cannot be loaded.
     """
     if setting == NONE:

@@ -113,10 +113,8 @@ class EpisodicIndex:
 
         Args:
             query: what was asked or said.
-            limit: the most records.
             audience: dbrefs of everybody who will hear the result; only records that all of them
                 may know are searched (P9). None searches public records.
-            now: the time of the query.
             discretion: "trusting" searches all records.
             keep: called with each record; False leaves it out.
         """

@@ -106,13 +106,10 @@ class MemoryIndex:
         everything: bool = False,
         vector: Any = None,
     ) -> list[tuple[str, float]]:
-        """Return at most ``k`` pairs of id and score, best first.
-
-        Scores are only comparable within one search.
+        """Return at most ``k`` pairs of id and score (comparable in one search), best first.
 
         Args:
             query: a question or anything else that was said.
-            k: the most results.
             audience: dbrefs of those who will hear the result; only memories that all of them may
                 know are searched. None searches public memories only.
             now: the time of the query in unix seconds, for recency and words like "yesterday".

@@ -61,13 +61,11 @@ class Mem0Store:
     def search(
         self, agent: str, query: str, limit: int, keys: Sequence[str] | None
     ) -> list[MemoryRow]:
-        """Find memories; see `ports.SemanticMemory`.
-
-        Each audience is one search, because equality is the only filter that all stores have.
-        """
+        """Find memories; see `ports.SemanticMemory`."""
         with self._opened() as memory:
             if not query.strip():
                 return []
+            # One search for each audience: equality is the only filter that all stores have.
             filters: list[dict[str, str]] = (
                 [{}] if keys is None else [{"audience": k} for k in keys]
             )

@@ -42,10 +42,7 @@ class SharedSearch:
 
     @inlineCallbacks
     def prepare(self, services: Services, queries: Sequence[str] = ()) -> Steps[None]:
-        """Take in all changes; see `EpisodicIndex.prepare`.
-
-        All indices do so at once: an endpoint that does not answer delays the turn only once.
-        """
+        """Prepare all indices at once: a silent endpoint delays the turn only once."""
         waits = [index.prepare(services, queries) for index in (self.own, *self._told)]
         for is_done, result in (yield DeferredList(waits, consumeErrors=True)):
             if not is_done:

@@ -71,10 +71,7 @@ class Vectors:
             self._blocks[-1].coarse[:count] = short[first : first + BLOCK]
 
     def full(self, rows: Rows, query: Floats | None) -> Floats:
-        """Return the cosine of each of these rows with a query of length 1.
-
-        Each row is summed by itself: its result does not depend on the other rows.
-        """
+        """Return the rows' cosines with a unit query, each summed apart from the other rows."""
         if query is None or len(query) != self.dimensions:
             return np.zeros(len(rows), dtype=np.float32)
         products = self._gathered(rows, "full").astype(np.float32)
