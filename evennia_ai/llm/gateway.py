@@ -136,7 +136,7 @@ class ModelGateway:
     # --- closing and opening ----------------------------------------------------------------------
 
     def close(self) -> None:
-        """Refuse new calls, and fail all others with TurnAborted: the next process resumes them."""
+        """Refuse new calls, fail others with TurnAborted; the next process resumes their turns."""
         self._shut_down(TurnAborted("The server is stopping; it calls no more models."))
 
     def switch_off(self, reason: str) -> None:

@@ -165,7 +165,7 @@ class Run:
 
     @inlineCallbacks
     def window_given(self) -> Steps[int | None]:
-        """Fire with the window that the models or a page tell, in tokens, or None."""
+        """Fire with the window that the list of models or a page tells, in tokens, or None."""
         listed = window_from_models(self.models, self.profile.model, GIVEN)
         return listed or (yield self.window_on_pages(quirks.GIVEN_WINDOW_PAGES, GIVEN))
 

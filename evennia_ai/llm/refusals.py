@@ -31,7 +31,7 @@ STATUS_NUMBER = re.compile(r"[1-5]\d\d")
 
 @dataclass(frozen=True)
 class Refusal:
-    """A response without a reply; admins may read ``told``, ``words`` is for classification."""
+    """A response without a reply: ``told`` is for admins, ``words`` for classification only."""
 
     status: int
     told: str = ""

@@ -71,7 +71,7 @@ def run_entity_consolidation_batch(script: Script, character: Character) -> Step
 def consolidate_group(
     script: Script, profiles: EntityProfiles, group: Group
 ) -> Steps[Counter[str]]:
-    """Store a group's attributes. Fires with the `FIGURES`; a ProviderError changes nothing."""
+    """Store a group's attributes; a ProviderError changes nothing. Fires with the `FIGURES`."""
     by_model = has_model(script)
     observations = [item for item in map(profiles.get, group.ids) if item]
     entity = script.services.world.name_of(script.character, group.entity)
@@ -90,7 +90,10 @@ def consolidate_group(
 def store_attributes(
     script: Script, profiles: EntityProfiles, group: Group, made: Synthesis, *, inferred: bool
 ) -> int:
-    """Store attributes, or drop them if bad; return how many values are new."""
+    """Store attributes and mark their observations; return how many values are new.
+
+    Attributes that cannot be stored are logged and dropped.
+    """
     try:
         return profiles.consolidate(
             group.ids, made.findings, inferred=inferred, sentiment=made.sentiment

@@ -106,7 +106,9 @@ class MemoryIndex:
         everything: bool = False,
         vector: Any = None,
     ) -> list[tuple[str, float]]:
-        """Return at most ``k`` pairs of id and score (comparable in one search), best first.
+        """Return at most ``k`` pairs of id and score, best first.
+
+        Scores are only comparable within one search.
 
         Args:
             query: a question or anything else that was said.

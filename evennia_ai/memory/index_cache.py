@@ -55,7 +55,7 @@ class IndexCache:
         self._drop(script.id)
 
     def note(self, scopes: frozenset[str] | None, gone: Sequence[int]) -> None:
-        """Update scopes (None: all) after rows came or, by the ids ``gone``, were deleted."""
+        """Update scopes (None: all) after rows came; ``gone`` has the ids of deleted rows."""
         for key, index in self._indices.items():
             if isinstance(key, str) and (scopes is None or key in scopes):
                 index.journal.note(gone)

@@ -79,7 +79,7 @@ class OurEmbedder:
 
 
 class NoModel:
-    """Takes the place of the language model; mem0 requires it, but ``infer=False`` needs none."""
+    """Takes the place of the language model that mem0 requires; ``infer=False`` never calls it."""
 
     def __init__(self, config: Any) -> None:
         self.config = config

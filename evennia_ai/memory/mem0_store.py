@@ -66,12 +66,10 @@ class Mem0Store:
             if not query.strip():
                 return []
             # One search for each audience: equality is the only filter that all stores have.
-            filters: list[dict[str, str]] = (
-                [{}] if keys is None else [{"audience": k} for k in keys]
-            )
+            whose = {"agent_id": agent}
+            filters = [whose] if keys is None else [whose | {"audience": key} for key in keys]
             found: list[MemoryRow] = []
             for one in filters:
-                one |= {"agent_id": agent}
                 answer = memory.search(query, top_k=limit, filters=one, threshold=0.0)
                 found += map(as_row, answer["results"])
             return best_rows(found, limit)

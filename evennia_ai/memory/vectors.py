@@ -71,7 +71,7 @@ class Vectors:
             self._blocks[-1].coarse[:count] = short[first : first + BLOCK]
 
     def full(self, rows: Rows, query: Floats | None) -> Floats:
-        """Return the rows' cosines with a unit query, each summed apart from the other rows."""
+        """Return the rows' cosines with a unit query; no row's result depends on the others."""
         if query is None or len(query) != self.dimensions:
             return np.zeros(len(rows), dtype=np.float32)
         products = self._gathered(rows, "full").astype(np.float32)
