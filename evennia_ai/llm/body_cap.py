@@ -20,12 +20,9 @@ class UnwantedBody(Exception):
 def body_cap(client_class: type, limit: int) -> Hook:
     """Return a response hook for an asynchronous client of httpx or httpx2.
 
-    Args:
-        client_class: the client's class; its base tells which library the SDK uses.
-        limit: longest body, in bytes.
-
-    The hook, or later the reading of the body, raises `UnwantedBody`. A compressed body is refused
-    at once, because a few kilobytes of it can expand to gigabytes.
+    The base of ``client_class`` tells which library the SDK uses. The hook, or later the reading of
+    the body, raises `UnwantedBody` beyond ``limit`` bytes. A compressed body is refused at once,
+    because a few kilobytes of it can expand to gigabytes.
     """
     library = next(
         base.__module__.partition(".")[0]

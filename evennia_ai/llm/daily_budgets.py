@@ -4,23 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
-from typing import Any
-
-from twisted.internet.interfaces import IReactorTime
 
 from evennia_ai.errors import BudgetExhausted
-from evennia_ai.policy.limits.budgets import (
-    ASSISTANT,
-    GAME,
-    NAMES,
-    PLAYER,
-    WHOLE_GAME,
-    Account,
-    Budgets,
-    Charge,
-    Reservation,
-)
+from evennia_ai.policy.limits import budgets
+from evennia_ai.policy.limits.budgets import Account
 from evennia_ai.ports import Caller, LLMRequest
+from evennia_ai.scheduling import Clock
 
 TIGHT_SHARE = 0.8
 
@@ -30,39 +19,32 @@ Spent = Callable[[date], Mapping[Account, int]]
 class DailyBudgets:
     """The budgets of the game and the players, and of each assistant that has one.
 
-    Args:
-        clock: its seconds, in unix time, tell the day.
-        spent: returns what each account spent on a UTC day; called with the day's first call.
-        player_tokens: each player's budget, None for no limit.
-        game_tokens: the game's budget, None for no limit.
+    The clock's seconds are unix time. ``spent`` returns what each account spent on a UTC day; it is
+    called with the day's first call. ``player_tokens`` is for each player; None means no limit.
     """
 
     def __init__(
-        self,
-        clock: IReactorTime,
-        spent: Spent,
-        player_tokens: int | None,
-        game_tokens: int | None,
+        self, clock: Clock, spent: Spent, player_tokens: int | None, game_tokens: int | None
     ) -> None:
-        self._clock: Any = clock  # zope's interfaces mean nothing to a type checker
+        self._clock = clock
         self._spent = spent
         self._player_tokens = player_tokens
         self._game_tokens = game_tokens
-        self._budgets = Budgets()
+        self._budgets = budgets.Budgets()
 
-    def reserve(self, request: LLMRequest) -> Reservation:
+    def reserve(self, request: LLMRequest) -> budgets.Reservation:
         """Reserve the most that a call can cost; raise BudgetExhausted if over a limit."""
-        budgets, charge = self._today(), self._charge(request.caller)
+        today, charge = self._today(), self._charge(request.caller)
         tokens = request.tokens + (request.max_tokens or 0)
-        broken = budgets.exhausted(charge, tokens)
+        broken = today.exhausted(charge, tokens)
         if broken is not None:
             raise BudgetExhausted(
-                f"{NAMES[broken[0]].capitalize()} of {charge.limits[broken]} tokens for today "
-                f"is used up."
+                f"{budgets.NAMES[broken[0]].capitalize()} of {charge.limits[broken]} tokens "
+                "for today is used up."
             )
-        return budgets.reserve(charge, tokens)
+        return today.reserve(charge, tokens)
 
-    def settle(self, reservation: Reservation, tokens: int) -> None:
+    def settle(self, reservation: budgets.Reservation, tokens: int) -> None:
         """Replace a reservation with what its call cost."""
         self._today().settle(reservation, tokens)
 
@@ -72,22 +54,24 @@ class DailyBudgets:
 
     def tight(self) -> list[tuple[str, int, int]]:
         """Return the budgets with more than 80 % used, as (name, tokens spent, limit)."""
-        limits = {GAME: self._game_tokens, PLAYER: self._player_tokens}
+        limits = {budgets.GAME: self._game_tokens, budgets.PLAYER: self._player_tokens}
         return [
-            (f"{NAMES[kind].capitalize()} {key}".strip(), spent, limit)
+            (f"{budgets.NAMES[kind].capitalize()} {key}".strip(), spent, limit)
             for (kind, key), spent in sorted(self._today().spent.items())
             if (limit := limits.get(kind)) is not None and spent > TIGHT_SHARE * limit
         ]
 
-    def _today(self) -> Budgets:
+    def _today(self) -> budgets.Budgets:
         day = datetime.fromtimestamp(self._clock.seconds(), UTC).date()
         if self._budgets.day != day:
             self._budgets.begin_day(day, self._spent(day))
         return self._budgets
 
-    def _charge(self, caller: Caller) -> Charge:
-        limits: dict[Account, int | None] = {(ASSISTANT, caller.assistant): caller.tokens_per_day}
+    def _charge(self, caller: Caller) -> budgets.Charge:
+        limits: dict[Account, int | None] = {
+            (budgets.ASSISTANT, caller.assistant): caller.tokens_per_day
+        }
         for speaker in sorted(caller.speakers):
-            limits[PLAYER, speaker] = self._player_tokens
-        limits[WHOLE_GAME] = self._game_tokens
-        return Charge(limits)
+            limits[budgets.PLAYER, speaker] = self._player_tokens
+        limits[budgets.WHOLE_GAME] = self._game_tokens
+        return budgets.Charge(limits)

@@ -26,9 +26,8 @@ Ask = Callable[[ModelProfile], Deferred[int | None]]
 class EndpointWindows:
     """The context windows that endpoints reported to this process.
 
-    Args:
-        ask: asks a profile's endpoint, off the reactor. Fires with the window in tokens, or None
-            if the endpoint does not report it. A failure counts as None.
+    ``ask`` asks a profile's endpoint, off the reactor; it fires with the window in tokens, or None
+    if the endpoint does not report it. A failure counts as None.
     """
 
     def __init__(self, ask: Ask) -> None:
@@ -52,12 +51,11 @@ class EndpointWindows:
 
     def _note(self, key: tuple[str, str], failure: Failure) -> None:
         if not failure.check(CancelledError):
-            problem = failure.getErrorMessage()
             log.info(
                 "evennia_ai: the endpoint of {model} did not report its context window "
                 "({problem}); the model's name or max_context_tokens decides",
                 model=key[1],
-                problem=problem,
+                problem=failure.getErrorMessage(),
             )
 
 

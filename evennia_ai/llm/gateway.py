@@ -5,10 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from twisted.internet.defer import CancelledError, Deferred, fail, maybeDeferred
-from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
@@ -25,18 +23,11 @@ from evennia_ai.errors import (
 )
 from evennia_ai.llm.daily_budgets import DailyBudgets, Spent
 from evennia_ai.llm.lanes import Call, Lane, LaneHealth, Lanes
+from evennia_ai.policy.limits import breaker as breakers
 from evennia_ai.policy.limits.backoff import RetryLimits, retry_delay
-from evennia_ai.policy.limits.breaker import (
-    BreakerLimits,
-    admits,
-    after_abandoned,
-    after_failure,
-    after_start,
-    after_success,
-    judges_endpoint,
-)
 from evennia_ai.policy.limits.budgets import Account
 from evennia_ai.ports import LLMClient, LLMReply, LLMRequest
+from evennia_ai.scheduling import Clock
 
 log = Logger()
 
@@ -46,18 +37,14 @@ FAIR_WAIT_S = 5.0  # a call with less time before its deadline says nothing abou
 
 @dataclass(frozen=True)
 class GatewayLimits:
-    """What the gateway allows.
-
-    ``max_in_flight`` and ``max_queued`` count calls. Budgets are in tokens per UTC day; None
-    disables one.
-    """
+    """What the gateway allows. Budgets are in tokens per UTC day; None disables one."""
 
     max_in_flight: int = 64
     max_queued: int = 256
     player_tokens_per_day: int | None = None
     game_tokens_per_day: int | None = None
     retry: RetryLimits = field(default_factory=RetryLimits)
-    breaker: BreakerLimits = field(default_factory=BreakerLimits)
+    breaker: breakers.BreakerLimits = field(default_factory=breakers.BreakerLimits)
 
 
 class ModelGateway:
@@ -69,22 +56,20 @@ class ModelGateway:
     still busy with it.
 
     Args:
-        clock: time, for deadlines, pauses and the day.
         clients: by the names that profiles use; calls of ``offline`` cost nothing.
-        limits: caps, budgets, retries, circuit breaker.
         spent: returns what each account spent on a UTC day; called with the day's first call.
         jitter: draws evenly from 0 to 1.
     """
 
     def __init__(
         self,
-        clock: IReactorTime,
+        clock: Clock,
         clients: Mapping[str, LLMClient],
         limits: GatewayLimits = GatewayLimits(),
         spent: Spent = lambda _day: {},
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        self._clock: Any = clock  # zope's interfaces mean nothing to a type checker
+        self._clock = clock
         self._clients = clients
         self._limits = limits
         self._jitter = jitter
@@ -127,20 +112,14 @@ class ModelGateway:
             reservation = None if free else self._budgets.reserve(request)
         except BudgetExhausted as error:
             return fail(error)
-        call = Call(
-            client=self._clients[profile.client],
-            request=request,
-            profile=profile,
-            lane=lane,
-            deadline_at=deadline_at,
-            result=Deferred(lambda _: self._finish(call, Failure(CancelledError()))),
-            reservation=reservation,
-        )
+        client = self._clients[profile.client]
+        result = Deferred[LLMReply](lambda _: self._finish(call, Failure(CancelledError())))
+        call = Call(client, request, profile, lane, deadline_at, result, reservation)
         left_s = deadline_at - self._clock.seconds()
         call.timer = self._clock.callLater(left_s, self._expire, call)
         self._calls[call] = None
         self._wait(call)
-        return call.result
+        return result
 
     def health(self) -> list[LaneHealth]:
         """Return the state of every endpoint that was called since the start."""
@@ -157,10 +136,7 @@ class ModelGateway:
     # --- closing and opening ----------------------------------------------------------------------
 
     def close(self) -> None:
-        """Refuse new calls, and fail all others with TurnAborted.
-
-        The next server process resumes their turns.
-        """
+        """Refuse new calls, fail others with TurnAborted; the next process resumes their turns."""
         self._shut_down(TurnAborted("The server is stopping; it calls no more models."))
 
     def switch_off(self, reason: str) -> None:
@@ -193,7 +169,7 @@ class ModelGateway:
         now = self._clock.seconds()
         if deadline_at <= now:
             return deadline_error(profile)
-        if not admits(lane.breaker, now):
+        if not breakers.admits(lane.breaker, now):
             return lane.circuit_open(now)
         has_place = self.in_flight < self._limits.max_in_flight and lane.has_place
         if not has_place and self.queued >= self._limits.max_queued:
@@ -219,10 +195,10 @@ class ModelGateway:
 
     def _start(self, call: Call) -> None:
         now, lane = self._clock.seconds(), call.lane
-        if not admits(lane.breaker, now):
+        if not breakers.admits(lane.breaker, now):
             self._end(call, Failure(lane.circuit_open(now)))
             return
-        lane.breaker = after_start(lane.breaker)
+        lane.breaker = breakers.after_start(lane.breaker)
         call.attempts += 1
         call.started_at = now
         call.work = maybeDeferred(call.client.complete, call.request, call.profile)
@@ -241,29 +217,29 @@ class ModelGateway:
                 self._start_waiting()
                 return
         else:
-            call.lane.breaker = after_success(call.lane.breaker)
+            call.lane.breaker = breakers.after_success(call.lane.breaker)
         self._end(call, outcome)
 
     def _retry_after(self, call: Call, failure: Failure) -> float | None:
         """Update the circuit breaker; return the seconds until a retry, or None."""
         error = failure.value
         if not isinstance(error, ProviderError):
-            call.lane.breaker = after_abandoned(call.lane.breaker)
+            call.lane.breaker = breakers.after_abandoned(call.lane.breaker)
             return None
         self._note_failure(call.lane, error)
         left_s = call.deadline_at - self._clock.seconds()
         delay = retry_delay(error, call.attempts, left_s, self._jitter(), self._limits.retry)
-        if delay is None or not admits(call.lane.breaker, self._clock.seconds() + delay):
+        if delay is None or not breakers.admits(call.lane.breaker, self._clock.seconds() + delay):
             return None
         return delay
 
     def _note_failure(self, lane: Lane, error: ProviderError) -> None:
         """Update the circuit breaker; if it opened, fail the calls that wait for it."""
-        if not judges_endpoint(error):
-            lane.breaker = after_success(lane.breaker)
+        if not breakers.judges_endpoint(error):
+            lane.breaker = breakers.after_success(lane.breaker)
             return
         now = self._clock.seconds()
-        lane.breaker = after_failure(lane.breaker, error, now, self._limits.breaker)
+        lane.breaker = breakers.after_failure(lane.breaker, error, now, self._limits.breaker)
         if lane.breaker.open_until is None:
             return
         log.warn(
@@ -302,7 +278,7 @@ class ModelGateway:
         if call.reservation is not None:
             self._budgets.settle(call.reservation, call.cost(outcome))
         if call.work is not None:
-            call.lane.breaker = after_abandoned(call.lane.breaker)
+            call.lane.breaker = breakers.after_abandoned(call.lane.breaker)
             call.work.cancel()
         self._start_waiting()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
@@ -15,9 +14,7 @@ from evennia_ai.policy.limits.breaker import Breaker
 from evennia_ai.policy.limits.budgets import Reservation
 from evennia_ai.policy.limits.fair_queue import FairQueue
 from evennia_ai.ports import LLMClient, LLMReply, LLMRequest
-
-if TYPE_CHECKING:
-    from twisted.internet.base import DelayedCall
+from evennia_ai.scheduling import DelayedCall
 
 BACKGROUND_SHARE = 0.75
 
@@ -85,11 +82,7 @@ class Lane:
 
 @dataclass(frozen=True)
 class LaneHealth:
-    """The state of a lane, for admins.
-
-    ``paused_s`` is for how many seconds its circuit breaker stays open, 0 if it is closed;
-    ``error`` is its last failure.
-    """
+    """The state of a lane, for admins, with its circuit breaker's pause and last error."""
 
     profile: str
     model: str
@@ -129,16 +122,14 @@ class Lanes:
             return None
         free_for_background = self.in_flight < BACKGROUND_SHARE * self._max_in_flight
         for key, lane in self._lanes.items():
-            if not lane.waiting or not lane.has_place:
-                continue
-            if lane.waiting.only_background and not free_for_background:
-                continue
-            self._lanes.move_to_end(key)
-            call = lane.waiting.take()
-            lane.in_flight.add(call)
-            self.waiting -= 1
-            self.in_flight += 1
-            return call
+            may_start = free_for_background or not lane.waiting.only_background
+            if lane.waiting and lane.has_place and may_start:
+                self._lanes.move_to_end(key)
+                call = lane.waiting.take()
+                lane.in_flight.add(call)
+                self.waiting -= 1
+                self.in_flight += 1
+                return call
         return None
 
     def leave(self, call: Call) -> None:

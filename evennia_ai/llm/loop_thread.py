@@ -15,7 +15,7 @@ import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from twisted.internet.defer import CancelledError, Deferred, fail
 from twisted.python.failure import Failure
@@ -24,7 +24,6 @@ from evennia_ai.errors import ProviderUnavailable
 
 T = TypeVar("T")
 Job = tuple["Future[Any]", Callable[[], Any]]
-CallFromThread = Callable[..., object]
 Cleanup = Callable[[], Awaitable[None]]
 
 STOP_WAIT_S = 0.06
@@ -32,49 +31,29 @@ CLEANUP_WAIT_S = 0.03
 WORKERS = 8
 
 
-class Live(NamedTuple):
-    """A loop and the thread it runs in."""
-
-    loop: asyncio.AbstractEventLoop
-    thread: threading.Thread
-
-
 class LoopThread:
-    """One daemon thread with an asyncio loop; it runs coroutines as Deferreds.
+    """Runs coroutines as Deferreds in a daemon thread; only the reactor's thread may call it."""
 
-    Call all methods from one thread, the reactor's.
-    """
-
-    def __init__(self, call_from_thread: CallFromThread) -> None:
+    def __init__(self, call_from_thread: Callable[..., object]) -> None:
         """Set up; ``call_from_thread(f, *args)`` must run ``f`` in the reactor's thread."""
         self._call_from_thread = call_from_thread
-        self._live: Live | None = None
+        self._live: tuple[asyncio.AbstractEventLoop, threading.Thread] | None = None
         self._pending: dict[Deferred[Any], Future[Any]] = {}
         self._cleanups: list[Cleanup] = []
         self._stopped = False
 
-    @property
-    def running(self) -> bool:
-        """Return True between `start` and `stop`."""
-        return self._live is not None
-
     def start(self) -> None:
-        """Start the loop and its thread; a second call changes nothing.
-
-        Raises:
-            RuntimeError: after `stop`; make a new one instead.
-        """
+        """Start the loop and its thread, unless they run; raise RuntimeError after `stop`."""
         if self._stopped:
             raise RuntimeError("A LoopThread that was stopped cannot be started again.")
         if self._live is not None:
             return
         loop = asyncio.new_event_loop()
         loop.set_default_executor(DaemonExecutor(WORKERS))
-        thread = threading.Thread(
-            target=self._run, args=(loop,), name="evennia-ai-loop", daemon=True
-        )
+        name = "evennia-ai-loop"
+        thread = threading.Thread(target=self._run, args=(loop,), name=name, daemon=True)
         thread.start()
-        self._live = Live(loop, thread)
+        self._live = loop, thread
 
     def submit(self, coroutine: Coroutine[Any, Any, T]) -> Deferred[T]:
         """Run ``coroutine`` in the loop.
@@ -85,7 +64,7 @@ class LoopThread:
         if self._live is None:
             coroutine.close()
             return fail(ProviderUnavailable("The thread for model calls is not running."))
-        future = asyncio.run_coroutine_threadsafe(coroutine, self._live.loop)
+        future = asyncio.run_coroutine_threadsafe(coroutine, self._live[0])
         deferred: Deferred[T] = Deferred(self._abandon)
         self._pending[deferred] = future
         future.add_done_callback(lambda done: self._call_from_thread(self._deliver, deferred, done))
@@ -106,9 +85,10 @@ class LoopThread:
             return
         for deferred in list(self._pending):
             deferred.cancel()
-            deferred.addErrback(_forget_cancelled)
-        live.loop.call_soon_threadsafe(live.loop.stop)
-        live.thread.join(STOP_WAIT_S)
+            deferred.addErrback(Failure.trap, CancelledError)
+        loop, thread = live
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(STOP_WAIT_S)
 
     def _abandon(self, deferred: Deferred[Any]) -> None:
         """Cancel a Deferred's task; Twisted then fails the Deferred with CancelledError."""
@@ -118,10 +98,7 @@ class LoopThread:
         """Fire a Deferred in the reactor's thread, unless it was cancelled meanwhile."""
         if self._pending.pop(deferred, None) is None:
             return
-        if done.cancelled():
-            deferred.errback(CancelledError())
-            return
-        error = done.exception()
+        error = CancelledError() if done.cancelled() else done.exception()
         if error is None:
             deferred.callback(done.result())
         else:
@@ -193,7 +170,3 @@ async def _clean_up(cleanups: list[Cleanup]) -> None:
     for batch in (tasks, {asyncio.ensure_future(cleanup()) for cleanup in cleanups}):
         if batch:
             await asyncio.wait(batch, timeout=CLEANUP_WAIT_S)
-
-
-def _forget_cancelled(failure: Failure) -> None:
-    failure.trap(CancelledError)

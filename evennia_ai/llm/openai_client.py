@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
@@ -45,6 +46,7 @@ TROUBLES = {
     REFUSED: "nothing listens there",
     NO_TLS: "its certificate or encryption is not acceptable",
 }
+utc_now = partial(datetime.now, UTC)
 
 
 @dataclass(frozen=True)
@@ -54,11 +56,6 @@ class RawReply:
     status: int
     content_type: str
     content: bytes
-
-
-def utc_now() -> datetime:
-    """Return the current time in UTC."""
-    return datetime.now(UTC)
 
 
 class OpenAIClient:
@@ -74,12 +71,9 @@ class OpenAIClient:
     ) -> None:
         """Set the client up; the first request opens the connection pool.
 
-        Args:
-            loop_thread: the thread in which the SDK runs.
-            environ: the environment variables that hold the keys.
-            read_timeout_s: longest silence of a server; the gateway keeps a turn's deadline.
-            most_bytes: longest body that the client reads.
-            now: returns the time in UTC, to read a ``Retry-After`` that is a date.
+        ``environ`` holds the keys. ``read_timeout_s`` is the longest silence of a server; the
+        gateway keeps a turn's deadline. ``most_bytes`` is the longest body that is read. ``now``
+        returns the time in UTC, to read a ``Retry-After`` that is a date.
         """
         self._loop_thread = loop_thread
         self._environ = environ
@@ -92,7 +86,7 @@ class OpenAIClient:
 
     def warm_up(self) -> Deferred[None]:
         """Import the SDK in the loop thread, ahead of the first call. Fires when done."""
-        return self._loop_thread.submit(self._warm_up())
+        return self._loop_thread.submit(self._open())
 
     def complete(self, request: LLMRequest, profile: ModelProfile) -> Deferred[LLMReply]:
         """Send one request, without retries.
@@ -110,22 +104,14 @@ class OpenAIClient:
         return self._loop_thread.submit(self._ask(endpoint, profile, build_body(request, profile)))
 
     def exchange(
-        self,
-        profile: ModelProfile,
-        method: str,
-        path: str,
-        body: Body | None = None,
+        self, profile: ModelProfile, method: str, path: str, body: Body | None = None
     ) -> Deferred[RawReply]:
         """Send one request to a profile's endpoint and return the raw response.
 
-        Args:
-            profile: gives the address and the key.
-            method: ``GET`` or ``POST``.
-            path: relative to the base_url, or to the server's root if it begins with ``/``.
-            body: sent as JSON.
-
-        Fires with the response, whatever its status. Fails with ProviderMisconfigured if the
-        profile cannot work, and with the connection's own error. Cancelling closes the connection.
+        ``path`` is relative to the base_url, or to the server's root if it begins with ``/``;
+        ``body`` is sent as JSON. Fires with the response, whatever its status. Fails with
+        ProviderMisconfigured if the profile cannot work, and with the connection's own error.
+        Cancelling closes the connection.
         """
         try:
             endpoint = find_endpoint(profile, self._environ)
@@ -138,7 +124,7 @@ class OpenAIClient:
     async def _exchange(
         self, endpoint: Endpoint, method: str, path: str, body: Body | None
     ) -> RawReply:
-        self._open()
+        await self._open()
         base_url = endpoint.base_url.rstrip("/") + "/"
         response = await self._http.request(
             method,
@@ -146,12 +132,14 @@ class OpenAIClient:
             headers={"Authorization": f"Bearer {endpoint.key or NO_KEY}"},
             json=body,
         )
-        content_type = response.headers.get("content-type", "")
-        return RawReply(response.status_code, content_type, without(response.content, endpoint.key))
+        content_type, content = response.headers.get("content-type", ""), response.content
+        if endpoint.key:
+            content = content.replace(endpoint.key.encode(), b"***")
+        return RawReply(response.status_code, content_type, content)
 
     async def _ask(self, endpoint: Endpoint, profile: ModelProfile, body: Body) -> LLMReply:
         try:
-            sdk = self._sdk(endpoint)
+            sdk = await self._sdk(endpoint)
             raw = await sdk.chat.completions.with_raw_response.create(
                 model=profile.model, messages=[], extra_body=body
             )
@@ -163,10 +151,7 @@ class OpenAIClient:
         # Raised outside the handler: chained to it, the SDK's error would show the key.
         raise problem
 
-    async def _warm_up(self) -> None:
-        self._open()
-
-    def _open(self) -> None:
+    async def _open(self) -> None:
         """Import the SDK with its lazy parts, and open the connection pool."""
         if self._http is None:
             sdk = importlib.import_module("openai")
@@ -180,9 +165,9 @@ class OpenAIClient:
                 mounts=dict.fromkeys(LOOPBACK),  # these go past a proxy from the environment
             )
 
-    def _sdk(self, endpoint: Endpoint) -> openai.AsyncOpenAI:
+    async def _sdk(self, endpoint: Endpoint) -> openai.AsyncOpenAI:
         """Return the SDK's client for an endpoint, made at its first use."""
-        self._open()
+        await self._open()
         if endpoint not in self._sdks:
             self._sdks[endpoint] = importlib.import_module("openai").AsyncOpenAI(
                 base_url=endpoint.base_url,
@@ -195,11 +180,6 @@ class OpenAIClient:
     async def _close(self) -> None:
         if self._http is not None:
             await self._http.aclose()
-
-
-def without(content: bytes, key: str) -> bytes:
-    """Return a body with every occurrence of the key masked."""
-    return content.replace(key.encode(), b"***") if key else content
 
 
 def read_reply(data: bytes, endpoint: Endpoint, profile: ModelProfile) -> LLMReply:

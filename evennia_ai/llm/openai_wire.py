@@ -37,12 +37,8 @@ def build_body(request: LLMRequest, profile: ModelProfile) -> dict[str, object]:
 def parse_reply(data: bytes, new_id: Callable[[], str]) -> LLMReply:
     """Return the reply in a chat completion; without choices or content it is empty.
 
-    Args:
-        data: the response's body.
-        new_id: makes the id of a tool call that has no id, or the id of another call.
-
-    Raises:
-        ValueError: the body is not a chat completion.
+    ``new_id`` makes the id of a tool call that has no id, or the id of another call. Raises
+    ValueError if the body is not a chat completion.
     """
     try:
         payload = json.loads(data)
@@ -50,7 +46,8 @@ def parse_reply(data: bytes, new_id: Callable[[], str]) -> LLMReply:
         raise ValueError("nested too deeply") from error
     if not isinstance(payload, dict) or "choices" not in payload:
         raise ValueError("not a chat completion")
-    choice = first_dict(payload["choices"])
+    choices = payload["choices"]
+    choice = as_dict(choices[0]) if isinstance(choices, list) and choices else {}
     message = as_dict(choice.get("message"))
     return LLMReply(
         content=join_content(message.get("content")),
@@ -108,11 +105,6 @@ def read_usage(usage: Mapping[str, object]) -> Usage | None:
 def token_count(value: object, least: int) -> int | None:
     """Return a plausible token count, or None; True and False are not counts."""
     return value if type(value) is int and least <= value <= MAX_TOKEN_COUNT else None
-
-
-def first_dict(items: object) -> dict[str, object]:
-    """Return the first item of a list if it is an object, else an empty one."""
-    return as_dict(items[0]) if isinstance(items, list) and items else {}
 
 
 def as_dict(value: object) -> dict[str, object]:

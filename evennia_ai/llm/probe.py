@@ -8,27 +8,21 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from twisted.internet.defer import Deferred, inlineCallbacks
-from twisted.internet.interfaces import IReactorTime
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import Busy, ProviderMisconfigured
+from evennia_ai.llm import quirks
 from evennia_ai.llm.endpoints import OPENAI_ADDRESS, shown_address
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.llm.openai_wire import build_body
-from evennia_ai.llm.probe_requests import PROBE_S, ProbeRequests, Steps
-from evennia_ai.llm.quirks import (
-    GIVEN_WINDOW_PAGES,
-    NO_MODEL_LIST,
-    REPLY_LIMITS,
-    TRAINED_WINDOW_PAGES,
-    WindowPage,
-)
+from evennia_ai.llm.probe_requests import PROBE_S, ProbeRequests
 from evennia_ai.messages import WireMessage
 from evennia_ai.policy.context.windows import GIVEN, TRAINED, window_from_models
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.probe import cases, grading
 from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, Answer, Finding, Target
 from evennia_ai.ports import LLMRequest, Scene
+from evennia_ai.scheduling import Clock, Steps
 
 REPLY_TOKENS = 300
 UNNAMED = "-"
@@ -41,7 +35,7 @@ Tell = Callable[[str], None]
 class Prober:
     """Runs one probe at a time."""
 
-    def __init__(self, clock: IReactorTime, client: OpenAIClient) -> None:
+    def __init__(self, clock: Clock, client: OpenAIClient) -> None:
         self._clock = clock
         self._client = client
         self._busy = False
@@ -50,12 +44,8 @@ class Prober:
     def probe(self, profile: ModelProfile, progress: Tell) -> Steps[list[Finding]]:
         """Find out what a profile's endpoint can do, within `PROBE_S` seconds.
 
-        Args:
-            profile: names the endpoint; its model may be empty.
-            progress: called with a line for each step.
-
-        Fires with a list of `Finding`. Fails with Busy while another probe runs, and with
-        CancelledError if the server stops.
+        The profile's model may be empty; ``progress`` is called with a line for each step. Fails
+        with Busy while another probe runs, and with CancelledError if the server stops.
         """
         if self._busy:
             raise Busy("Another probe is running: wait until it has ended.")
@@ -71,7 +61,7 @@ class Prober:
     def window(self, profile: ModelProfile) -> Steps[int | None]:
         """Ask an endpoint for its model's context window, within `PROBE_S` seconds.
 
-        Fires with the window in tokens, None if the endpoint does not tell it. Fails with
+        Fires with it in tokens, None if the endpoint does not tell it. Fails with
         ProviderMisconfigured, and with CancelledError if the server stops.
         """
         run = Run(self._clock, self._client, profile, lambda _line: None)
@@ -85,7 +75,7 @@ class Run:
     """One probe."""
 
     def __init__(
-        self, clock: IReactorTime, client: OpenAIClient, profile: ModelProfile, progress: Tell
+        self, clock: Clock, client: OpenAIClient, profile: ModelProfile, progress: Tell
     ) -> None:
         self.target = target_of(profile)
         self.profile = with_small_replies(replace(profile, model=profile.model or UNNAMED))
@@ -115,7 +105,7 @@ class Run:
         """Check that the endpoint answers and accepts the key, and list its models."""
         answer: Answer = yield self.requests.ask("GET", "models")
         problem = self.problem_of(answer)
-        if answer.status in NO_MODEL_LIST:
+        if answer.status in quirks.NO_MODEL_LIST:
             problem = None
         listed = cases.list_models(answer.data) if answer.is_good else None
         if answer.status and listed is None and "/v1" not in urlsplit(self.target.address).path:
@@ -170,23 +160,20 @@ class Run:
         """Compare the context window that the endpoint tells with the profile's."""
         window, trained = (yield self.window_given()), None
         if not window:
-            trained = yield self.window_on_pages(TRAINED_WINDOW_PAGES, TRAINED)
+            trained = yield self.window_on_pages(quirks.TRAINED_WINDOW_PAGES, TRAINED)
         self.findings.append(cases.judge_window(window, trained, self.profile.context_window))
 
     @inlineCallbacks
     def window_given(self) -> Steps[int | None]:
-        """Find the window in the list of models or on a page of the server.
-
-        Fires with it in tokens, None if neither tells it.
-        """
+        """Fire with the window that the list of models or a page tells, in tokens, or None."""
         listed = window_from_models(self.models, self.profile.model, GIVEN)
-        return listed or (yield self.window_on_pages(GIVEN_WINDOW_PAGES, GIVEN))
+        return listed or (yield self.window_on_pages(quirks.GIVEN_WINDOW_PAGES, GIVEN))
 
     @inlineCallbacks
     def window_on_pages(
-        self, pages: Sequence[WindowPage], fields: Sequence[str]
+        self, pages: Sequence[quirks.WindowPage], fields: Sequence[str]
     ) -> Steps[int | None]:
-        """Find the window on a page. Fires with it in tokens, or None."""
+        """Fire with the window that a page tells, in tokens, or None."""
         for page in pages:
             if self.serves(page):
                 answer: Answer = yield self.requests.ask_page(page)
@@ -195,7 +182,7 @@ class Run:
                     return window
         return None
 
-    def serves(self, page: WindowPage) -> bool:
+    def serves(self, page: quirks.WindowPage) -> bool:
         """Return True if the endpoint seems to be a server that has this page."""
         owners = (e.get("owned_by") for e in self.models if e["id"] == self.profile.model)
         return self.target.port == page.port or next(owners, "") == page.owner
@@ -227,7 +214,7 @@ def target_of(profile: ModelProfile) -> Target:
 def with_small_replies(profile: ModelProfile) -> ModelProfile:
     """Return the profile with its reply limits reduced to `REPLY_TOKENS`."""
     extra = dict(profile.extra)
-    for name in REPLY_LIMITS:
+    for name in quirks.REPLY_LIMITS:
         if isinstance(extra.get(name), int):
             extra[name] = min(extra[name], REPLY_TOKENS)
     return replace(profile, extra=extra)

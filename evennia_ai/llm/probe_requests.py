@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator
-from typing import Any, TypeVar
 
 from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks
-from twisted.internet.interfaces import IReactorTime
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderMisconfigured
@@ -17,21 +14,19 @@ from evennia_ai.llm.openai_wire import Body, parse_reply
 from evennia_ai.llm.quirks import WindowPage
 from evennia_ai.llm.refusals import shown_error
 from evennia_ai.policy.probe.cases import TIMEOUT, Answer
+from evennia_ai.scheduling import Clock, Steps
 
 PROBE_S = 30.0
-
-T = TypeVar("T")
-Steps = Generator[Deferred[Any], Any, T]
 
 
 class ProbeRequests:
     """Sends requests to a profile's endpoint until `PROBE_S` seconds have passed."""
 
-    def __init__(self, clock: IReactorTime, client: OpenAIClient, profile: ModelProfile) -> None:
-        self._clock: Any = clock  # zope's interfaces mean nothing to a type checker
+    def __init__(self, clock: Clock, client: OpenAIClient, profile: ModelProfile) -> None:
+        self._clock = clock
         self._client = client
         self._profile = profile
-        self._deadline_at = self._now() + PROBE_S
+        self._deadline_at = clock.seconds() + PROBE_S
 
     def ask_page(self, page: WindowPage) -> Deferred[Answer]:
         """Request a page of a local server. Fires and fails as `ask` does."""
@@ -45,7 +40,7 @@ class ProbeRequests:
         Fires with an `Answer`, even if none came in time. Fails with ProviderMisconfigured, and
         with CancelledError if the server stops.
         """
-        started = self._now()
+        started = self._clock.seconds()
         if self._deadline_at <= started:
             return Answer(trouble=TIMEOUT)
         call = self._client.exchange(self._profile, method, path, body)
@@ -63,10 +58,7 @@ class ProbeRequests:
         finally:
             if timer.active():
                 timer.cancel()
-        return read_answer(raw, int((self._now() - started) * 1000))
-
-    def _now(self) -> float:
-        return float(self._clock.seconds())
+        return read_answer(raw, int((self._clock.seconds() - started) * 1000))
 
 
 def read_answer(raw: RawReply, duration_ms: int) -> Answer:
@@ -79,11 +71,10 @@ def read_answer(raw: RawReply, duration_ms: int) -> Answer:
     if 200 <= raw.status < 300 and isinstance(data, dict) and "choices" in data:
         reply = parse_reply(raw.content, lambda: "probe")
     failed = reply is None and isinstance(data, dict)
-    html = "html" in raw.content_type or raw.content.lstrip()[:1] == b"<"
     return Answer(
         status=raw.status,
         told=shown_error(data.get("error", data), "") if failed else "",
-        html=html,
+        html="html" in raw.content_type or raw.content.lstrip()[:1] == b"<",
         data=data,
         reply=reply,
         duration_ms=duration_ms,

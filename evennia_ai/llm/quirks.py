@@ -37,12 +37,8 @@ from typing import NamedTuple
 
 from evennia_ai.policy.probe.cases import LLAMACPP_PORT, OLLAMA_PORT
 
-# --- requests and replies -------------------------------------------------------------------------
-
 REPLY_LIMITS = ("max_tokens", "max_completion_tokens")  # the second: OpenAI's newer models
 TEXT_PART_TYPES = ("text", "output_text")
-
-# --- errors ---------------------------------------------------------------------------------------
 
 # Some servers return the request inside the error's body, so only these fields are read.
 ERROR_TEXT_FIELDS = frozenset(
@@ -58,8 +54,6 @@ CONTENT_FILTER = re.compile(
     r"\bmoderation|\bflagged|\bcontent.?(?:policy|filter|management)", re.IGNORECASE
 )
 KEY_LIKE = re.compile(r"\b(?:sk|pk|key|gsk|xai)-[\w*.-]{6,}")
-
-# --- the list of models and the context window ----------------------------------------------------
 
 # A key may be valid for chat and not for the list; or the server has no list.
 NO_MODEL_LIST = (403, 404, 405)

@@ -17,16 +17,8 @@ from evennia_ai.errors import (
     ProviderUnavailable,
     QuotaExhausted,
 )
+from evennia_ai.llm import quirks
 from evennia_ai.llm.endpoints import Endpoint
-from evennia_ai.llm.quirks import (
-    BAD_KEY_TEXT,
-    CONTENT_FILTER,
-    ERROR_CODE_FIELDS,
-    ERROR_TEXT_FIELDS,
-    KEY_LIKE,
-    UNKNOWN_MODEL_CODE,
-    UNKNOWN_MODEL_TEXT,
-)
 from evennia_ai.policy.limits.retry import asked_wait_s, is_quota_exhausted
 from evennia_ai.policy.overflow import is_context_overflow
 
@@ -39,10 +31,7 @@ STATUS_NUMBER = re.compile(r"[1-5]\d\d")
 
 @dataclass(frozen=True)
 class Refusal:
-    """A response without a reply.
-
-    Admins may read ``told``. ``words`` is all that the server said, for classification only.
-    """
+    """A response without a reply: ``told`` is for admins, ``words`` for classification only."""
 
     status: int
     told: str = ""
@@ -56,12 +45,8 @@ def read_refusal(
 ) -> Refusal:
     """Return the refusal in an unsuccessful response.
 
-    Args:
-        status: its HTTP status.
-        headers: by their names in lower case.
-        content: its body.
-        key: the key that was sent; it is masked in ``told`` and ``code``.
-        now: our own time, for a ``Retry-After`` that is a date.
+    The headers' names are in lower case. The key that was sent is masked in ``told`` and ``code``.
+    ``now`` is our own time, for a ``Retry-After`` that is a date.
     """
     return make_refusal(status, unwrap(parse_body(content)), key, asked_wait_s(headers, now))
 
@@ -118,7 +103,7 @@ def find_words(body: object, depth: int = 0) -> Iterator[str]:
             yield from find_words(item, depth + 1)
     elif isinstance(body, dict) and depth < MAX_DEPTH:
         for name, value in body.items():
-            if name in ERROR_TEXT_FIELDS:
+            if name in quirks.ERROR_TEXT_FIELDS:
                 yield from find_words(value, depth + 1)
 
 
@@ -126,7 +111,7 @@ def find_code(body: object) -> str:
     """Return the provider's own code of an error, not its HTTP status; "" if none."""
     if not isinstance(body, dict):
         return ""
-    named = (body.get(name) for name in ERROR_CODE_FIELDS)
+    named = (body.get(name) for name in quirks.ERROR_CODE_FIELDS)
     codes = (str(value) for value in named if isinstance(value, str) or type(value) is int)
     return next((code for code in codes if code and not STATUS_NUMBER.fullmatch(code)), "")
 
@@ -138,7 +123,7 @@ def shown_error(body: object, key: str) -> str:
     text = " ".join(str(body or "").split())
     if text.startswith("<"):
         return ""
-    text = KEY_LIKE.sub("***", text.replace(key, "***") if key else text)
+    text = quirks.KEY_LIKE.sub("***", text.replace(key, "***") if key else text)
     text = "".join(char if char.isprintable() else " " for char in text)
     return text[:MAX_SHOWN_CHARS].rstrip(". ")
 
@@ -146,12 +131,8 @@ def shown_error(body: object, key: str) -> str:
 def explain_refusal(refusal: Refusal, profile: ModelProfile, endpoint: Endpoint) -> ProviderError:
     """Return the error for a refusal of a profile's request."""
     kind, sentence = classify(refusal, profile, endpoint)
-    return kind(
-        sentence,
-        status=refusal.status or None,
-        code=refusal.code,
-        retry_after_s=refusal.retry_after_s,
-    )
+    status, code, retry_after_s = refusal.status or None, refusal.code, refusal.retry_after_s
+    return kind(sentence, status=status, code=code, retry_after_s=retry_after_s)
 
 
 def classify(
@@ -163,7 +144,7 @@ def classify(
     code = f" (HTTP {status})" if status else ""
     if is_context_overflow(words, status or None, refusal.code):
         return ContextOverflow, f"{address} refused the request as too long{code}{told}."
-    if status in (400, 403) and CONTENT_FILTER.search(f"{refusal.code} {words}"):
+    if status in (400, 403) and quirks.CONTENT_FILTER.search(f"{refusal.code} {words}"):
         return ProviderRejected, f"{address} refused the content of the request{code}{told}."
     if is_quota_exhausted(words, status, refusal.code, refusal.retry_after_s):
         return QuotaExhausted, f"The quota or credit at {address} is used up{code}{told}."
@@ -183,11 +164,13 @@ def find_misconfiguration(refusal: Refusal, profile: ModelProfile, endpoint: End
     """Return what to change in the settings, or "" if the settings are not the cause."""
     status, words, address = refusal.status, refusal.words, endpoint.address
     bad_request = status in (400, 422)
-    if status in (401, 403) or (bad_request and BAD_KEY_TEXT.search(words)):
+    if status in (401, 403) or (bad_request and quirks.BAD_KEY_TEXT.search(words)):
         if endpoint.key:
             return f"{address} refused the key in {profile.api_key_env}"
         return f"{address} requires a key, and the profile '{profile.name}' has no api_key_env"
-    no_model = UNKNOWN_MODEL_CODE.search(refusal.code) or UNKNOWN_MODEL_TEXT.search(words)
+    no_model = quirks.UNKNOWN_MODEL_CODE.search(refusal.code) or quirks.UNKNOWN_MODEL_TEXT.search(
+        words
+    )
     if status in (404, 405) or (bad_request and no_model):
         return f"There is no model '{profile.model}' at {address}, or the address is wrong"
     if 300 <= status < 400:

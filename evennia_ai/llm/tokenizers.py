@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from threading import Lock
@@ -68,12 +69,9 @@ def encoding_for(model: str) -> str | None:
 
 
 def count_for(model: str) -> Callable[[str], int] | None:
-    """Return a function that counts a text's tokens as the model does.
-
-    Return None if the model's encoding is not known or not loaded; use the heuristic then.
-    """
+    """Return a function that counts a text's tokens, None if no encoding of the model is loaded."""
     encoding = _encodings.get(encoding_for(model) or "")
-    return None if encoding is None else _counter(encoding)
+    return None if encoding is None else partial(_count, encoding)
 
 
 def load_for(models: Iterable[str]) -> tuple[str, ...]:
@@ -87,13 +85,9 @@ def load_for(models: Iterable[str]) -> tuple[str, ...]:
 def load(name: str) -> None:
     """Load one encoding from its file, unless it is loaded.
 
-    Blocks every thread for 0.1 to 0.3 s: call it at start, before players connect.
-
-    Raises:
-        KeyError: this package has no such encoding.
-        ImportError: tiktoken is missing.
-        OSError: the file is missing.
-        ValueError: the file is damaged.
+    Blocks every thread for 0.1 to 0.3 s: call it at start, before players connect. Raises KeyError
+    if this package has no such encoding, ImportError without tiktoken, OSError if the file is
+    missing, and ValueError if it is damaged.
     """
     with _loading:
         if name not in _encodings:
@@ -116,11 +110,8 @@ def read_ranks(name: str) -> dict[bytes, int]:
     return {packed[start:end]: rank for rank, (start, end) in enumerate(pairwise(ends))}
 
 
-def _counter(encoding: tiktoken.Encoding) -> Callable[[str], int]:
-    def count(text: str) -> int:
-        if len(text) <= CHUNK_CHARS:
-            return len(encoding.encode_ordinary(text))
-        chunks = (text[at : at + CHUNK_CHARS] for at in range(0, len(text), CHUNK_CHARS))
-        return sum(len(encoding.encode_ordinary(chunk)) for chunk in chunks)
-
-    return count
+def _count(encoding: tiktoken.Encoding, text: str) -> int:
+    if len(text) <= CHUNK_CHARS:
+        return len(encoding.encode_ordinary(text))
+    chunks = (text[at : at + CHUNK_CHARS] for at in range(0, len(text), CHUNK_CHARS))
+    return sum(len(encoding.encode_ordinary(chunk)) for chunk in chunks)

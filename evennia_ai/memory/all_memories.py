@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import MemoryUnavailable
 from evennia_ai.messages import Audience
@@ -14,6 +12,7 @@ from evennia_ai.policy.records.long_term import agent_of, best_rows, permitted_k
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.retrieval.rerank import fuse_ranks, newest_first
 from evennia_ai.ports import Character, Script
+from evennia_ai.scheduling import Steps
 
 CANDIDATES = 24
 SPARE = 2  # ask for more rows than are wanted: some may have been corrected meanwhile
@@ -21,13 +20,10 @@ SPARE = 2  # ask for more rows than are wanted: some may have been corrected mea
 
 @dataclass(frozen=True)
 class Hit:
-    """A record that was found.
+    """A record that was found, as it is now.
 
-    Attributes:
-        record: the record as it is now.
-        score: the score in the search over journal and profiles; only comparable within one
-            search. None if that search did not find it.
-        likeness: the score in long-term memory; None if that search did not find it.
+    ``score`` is from journal and profiles, ``likeness`` from long-term memory; each is comparable
+    within one search only, and None if its search did not find the record.
     """
 
     record: Record
@@ -38,17 +34,12 @@ class Hit:
 @inlineCallbacks
 def search_all_memories(
     script: Script, character: Character, query: str, audience: Audience
-) -> Generator[Deferred[Any], Any, list[Hit]]:
+) -> Steps[list[Hit]]:
     """Search everything that the character remembers and the audience may know (P9).
 
-    Args:
-        script: the assistant.
-        character: its character.
-        query: the words to search for.
-        audience: dbrefs of everybody who will hear the result; an empty one finds what is public.
-
-    Fires with the hits, best first; if long-term memory is unavailable, with those of the journal
-    and the profiles. Fails with StoreUnavailable and TurnAborted.
+    ``audience`` is the dbrefs of everybody who will hear the result; an empty one finds what is
+    public. Fires with the hits, best first; if long-term memory is unavailable, with those of the
+    journal and the profiles. Fails with StoreUnavailable and TurnAborted.
     """
     yield script.memories.prepare(script.services, [query])
     discretion, now = script.config.discretion, script.services.now()
@@ -69,13 +60,12 @@ def search_all_memories(
 @inlineCallbacks
 def search_long_term(
     script: Script, character: Character, query: str, limit: int, audience: Audience
-) -> Generator[Deferred[Any], Any, list[tuple[Record, float]]]:
+) -> Steps[list[tuple[Record, float]]]:
     """Find the entries that are nearest in meaning and that the audience may know.
 
-    Long-term memory only proposes ids; the journal says what they hold and who may know it.
-
-    Fires with at most ``limit`` (entry, likeness) pairs, best first; fails with MemoryUnavailable
-    and TurnAborted.
+    Long-term memory only proposes ids; the journal says what they hold and who may know it. Fires
+    with at most ``limit`` (entry, likeness) pairs, best first; fails with MemoryUnavailable and
+    TurnAborted.
     """
     journal, discretion = character.journal, script.config.discretion
     yield journal.load(script.services.slices.put)

@@ -8,13 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from evennia_ai.memory.lexical import View
-from evennia_ai.memory.vectors import FIRST_ROOM, GROWTH, Rows, enlarged
+from evennia_ai.memory.vectors import Rows
 from evennia_ai.policy.audience import visible
 from evennia_ai.policy.retrieval.weights import Offered, name_words
 from evennia_ai.ports import Audience
 
 GONE, PUBLIC = -1, 0
 NOBODY = -1
+FIRST_ROOM = 64
+GROWTH = 1.5
 ROW = np.dtype(
     [
         ("group", np.int32),
@@ -48,7 +50,8 @@ class Columns:
     def new_row(self) -> int:
         """Add a row and return its number; it is in no view until `put` is called."""
         if self.size == len(self._rows):
-            self._rows = enlarged(self._rows, (max(FIRST_ROOM, int(self.size * GROWTH)),))
+            room = max(FIRST_ROOM, int(self.size * GROWTH))
+            self._rows = np.append(self._rows, np.zeros(room - self.size, dtype=ROW))
         self._rows["group"][self.size] = GONE
         self.size += 1
         return self.size - 1
@@ -57,7 +60,9 @@ class Columns:
         self, row: int, offered: Offered, speaker: str | None, audience: Audience | None
     ) -> None:
         """Set the audience, the speaker and the kind of text of a row."""
-        self._rows["group"][row] = self._group(audience)
+        groups = self._groups
+        group = PUBLIC if audience is None else groups.setdefault(audience, len(groups) + 1)
+        self._rows["group"][row] = group
         self._rows["speaker"][row] = self._speaker(speaker) if speaker else NOBODY
         self._rows["words"][row] = len(offered.words)
         self._rows["length"][row] = offered.length
@@ -73,10 +78,6 @@ class Columns:
     def drop(self, row: int) -> None:
         """Remove a row from every view."""
         self._rows["group"][row] = GONE
-
-    def is_there(self, row: int) -> bool:
-        """False if the row was dropped."""
-        return bool(self._rows["group"][row] != GONE)
 
     def keep(self, rows: Rows) -> None:
         """Keep only these rows, in their order, and renumber them."""
@@ -107,11 +108,6 @@ class Columns:
         for speaker in speakers:
             found |= spoken == speaker
         return found
-
-    def _group(self, audience: Audience | None) -> int:
-        if audience is None:
-            return PUBLIC
-        return self._groups.setdefault(audience, len(self._groups) + 1)
 
     def _speaker(self, name: str) -> int:
         if name not in self._speakers:

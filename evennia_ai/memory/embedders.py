@@ -29,7 +29,6 @@ log = Logger()
 DEFAULT = "wordllama"
 NONE = "none"
 LOCAL_MODEL = "sentence_transformers"
-OK = 200
 
 
 class WordLlamaEmbedder:
@@ -65,15 +64,11 @@ class WordLlamaEmbedder:
     def embed(self, texts: Sequence[str]) -> Floats:
         """Return unit vectors; see `ports.Embedder`. Raises ConfigError as `load` does."""
         self.load()
-        means = [self._mean(self._ids(text)) for text in texts]
+        means = [self._mean(text) for text in texts]
         return unit_rows(np.array(means, dtype=np.float32).reshape(-1, self.dimensions))
 
-    def _ids(self, text: str) -> list[int]:
-        """Return the tokens of a text without the one that only marks its beginning."""
-        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
-        return ids
-
-    def _mean(self, ids: list[int]) -> Floats:
+    def _mean(self, text: str) -> Floats:
+        ids = self._tokenizer.encode(text, add_special_tokens=False).ids
         if not ids:
             return np.zeros(self.dimensions, dtype=np.float32)
         known = np.minimum(np.array(ids), len(self._table) - 1)
@@ -109,13 +104,7 @@ class SentenceTransformersEmbedder:
 
 
 class EndpointEmbedder:
-    """A server with OpenAI's ``/embeddings``, called on the models' loop thread.
-
-    Args:
-        client: sends the requests.
-        profile: names the endpoint, the model and the key's environment variable.
-        dimensions: the length of the model's vectors.
-    """
+    """A server with OpenAI's ``/embeddings``, called on the models' loop thread."""
 
     def __init__(self, client: OpenAIClient, profile: ModelProfile, dimensions: int) -> None:
         self._client = client
@@ -154,13 +143,9 @@ def make(
 ) -> Embedder | RemoteEmbedder | None:
     """Return the embedder that a game chose; None for ``"none"``.
 
-    Args:
-        setting: ``"wordllama"``, ``"none"``, ``{"sentence_transformers": folder}``, or
-            ``{"base_url", "model", "api_key_env", "dimensions"}`` of an endpoint.
-        client: sends the requests to an endpoint.
-
-    Raises:
-        ConfigError: if the setting is none of these or the embedder cannot be loaded.
+    The setting is ``"wordllama"``, ``"none"``, ``{"sentence_transformers": folder}``, or an
+    endpoint's ``{"base_url", "model", "api_key_env", "dimensions"}``; ``client`` calls it.
+    Raises ConfigError if the setting is none of these or the embedder cannot be loaded.
     """
     if setting == NONE:
         return None
@@ -171,31 +156,26 @@ def make(
     if isinstance(setting, Mapping) and LOCAL_MODEL in setting:
         return SentenceTransformersEmbedder(os.fspath(setting[LOCAL_MODEL]))
     if isinstance(setting, Mapping) and client is not None:
-        return EndpointEmbedder(client, endpoint_profile(setting), endpoint_dimensions(setting))
+        return endpoint_embedder(client, setting)
     raise ConfigError(
         f"EMBEDDER must be '{DEFAULT}', '{NONE}', {{'{LOCAL_MODEL}': folder}} or an endpoint's "
         f"base_url, model, api_key_env and dimensions, not {setting!r}."
     )
 
 
-def endpoint_profile(setting: Mapping[str, Any]) -> ModelProfile:
-    """Return an embeddings endpoint's profile; raises ConfigError if incomplete."""
+def endpoint_embedder(client: OpenAIClient, setting: Mapping[str, Any]) -> EndpointEmbedder:
+    """Return the embedder of an endpoint; raises ConfigError if its setting is incomplete."""
     model, base_url = setting.get("model"), setting.get("base_url", "")
-    key_env = setting.get("api_key_env", "")
+    key_env, dimensions = str(setting.get("api_key_env", "")), setting.get("dimensions")
     if not (model and isinstance(model, str) and isinstance(base_url, str)):
         raise ConfigError("EMBEDDER: an endpoint needs the name of its 'model', and a 'base_url'.")
-    return ModelProfile(name="EMBEDDER", model=model, base_url=base_url, api_key_env=str(key_env))
-
-
-def endpoint_dimensions(setting: Mapping[str, Any]) -> int:
-    """Return the length of an endpoint's vectors; raises ConfigError if missing."""
-    dimensions = setting.get("dimensions")
     if not isinstance(dimensions, int) or isinstance(dimensions, bool) or dimensions < 1:
         raise ConfigError(
             "EMBEDDER: an endpoint needs 'dimensions', the length of its model's vectors: a whole "
             "number of at least 1."
         )
-    return dimensions
+    profile = ModelProfile(name="EMBEDDER", model=model, base_url=base_url, api_key_env=key_env)
+    return EndpointEmbedder(client, profile, dimensions)
 
 
 def read_vectors(reply: RawReply, count: int, dimensions: int) -> Floats:
@@ -204,7 +184,7 @@ def read_vectors(reply: RawReply, count: int, dimensions: int) -> Floats:
     Raises ProviderUnavailable for a status that may be temporary, and ProviderRejected for any
     other reply that is not ``count`` vectors of this length.
     """
-    if reply.status != OK:
+    if reply.status != 200:
         error = ProviderUnavailable if reply.status in (408, 429) or reply.status >= 500 else None
         raise (error or ProviderRejected)(f"The embeddings endpoint answered {reply.status}.")
     try:

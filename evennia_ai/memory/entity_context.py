@@ -71,10 +71,7 @@ def run_entity_consolidation_batch(script: Script, character: Character) -> Step
 def consolidate_group(
     script: Script, profiles: EntityProfiles, group: Group
 ) -> Steps[Counter[str]]:
-    """Turn one group of observations into stored attributes. Fires with the `FIGURES`.
-
-    Fails with `ProviderError`, and then nothing of the group has changed.
-    """
+    """Store a group's attributes; a ProviderError changes nothing. Fires with the `FIGURES`."""
     by_model = has_model(script)
     observations = [item for item in map(profiles.get, group.ids) if item]
     entity = script.services.world.name_of(script.character, group.entity)

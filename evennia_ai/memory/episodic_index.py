@@ -6,14 +6,15 @@ changes in slices. Nothing is stored: after a restart, the first use builds the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
 from twisted.internet import defer
 from twisted.internet.defer import Deferred, inlineCallbacks, succeed
+from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from evennia_ai.errors import ProviderError
@@ -23,7 +24,7 @@ from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.provenance import Record, is_known_to
 from evennia_ai.policy.retrieval.rerank import newest_first
 from evennia_ai.ports import Embedder, RemoteEmbedder, Services
-from evennia_ai.scheduling import Clock, pause
+from evennia_ai.scheduling import Clock, Steps, pause
 
 log = Logger()
 
@@ -33,6 +34,8 @@ REMOTE_TIME_S = 5.0
 REMOTE_PAUSE_S = 60.0  # pause after an endpoint failed
 SPARE = 2  # ask for more records than are wanted: some may have been corrected meanwhile
 VALUE_IMPORTANCE = 6
+
+Keep = Callable[[Record], bool]
 
 
 @dataclass(frozen=True)
@@ -53,13 +56,10 @@ class EpisodicIndex:
         embedder: Embedder | RemoteEmbedder | None,
         name_of: Callable[[str], str],
     ) -> None:
-        """Watch a journal and profiles from now on.
+        """Watch a journal (or what a scope was told) and profiles (None for a scope) from now on.
 
-        Args:
-            journal: the character's journal, or what a scope was told.
-            profiles: the character's entity profiles; None for a scope.
-            embedder: turns texts into vectors; with None, words alone rank.
-            name_of: returns what the character calls somebody, by dbref.
+        Without an embedder, words alone rank. ``name_of`` returns what the character calls
+        somebody, by dbref.
         """
         self.journal, self.profiles = journal, profiles
         self._name_of = name_of
@@ -83,17 +83,10 @@ class EpisodicIndex:
             store.unwatch(self._notice)
 
     @inlineCallbacks
-    def prepare(
-        self, services: Services, queries: Sequence[str] = ()
-    ) -> Generator[Deferred[Any], Any, None]:
+    def prepare(self, services: Services, queries: Sequence[str] = ()) -> Steps[None]:
         """Take in all changes in slices, and fetch queries' vectors if needed.
 
-        If its endpoint fails, words alone rank, and the endpoint is asked again a minute later.
-
-        Args:
-            services: give the clock and the slices of time.
-            queries: what will be searched for.
-
+        If the embedder's endpoint fails, words alone rank, and it is asked again a minute later.
         Fires when a search is ready; fails with StoreUnavailable.
         """
         put: Callable[..., None] = services.slices.put
@@ -103,7 +96,7 @@ class EpisodicIndex:
             yield self._prepare_remotely(services.clock, queries)
         while self._due:
             yield pause(put)
-            self._take_in(AT_ONCE)
+            self._take_in()
 
     def search(
         self,
@@ -112,42 +105,33 @@ class EpisodicIndex:
         audience: Audience | None,
         now: datetime,
         discretion: str = "strict",
-        keep: Callable[[Record], bool] | None = None,
+        keep: Keep | None = None,
     ) -> list[Found]:
-        """Return the records that fit a query best.
+        """Return at most ``limit`` records that fit a query best.
 
         Of records that say the same thing, such as a debt, the newest comes first.
 
         Args:
             query: what was asked or said.
-            limit: the most records to return.
             audience: dbrefs of everybody who will hear the result; only records that all of them
                 may know are searched (P9). None searches public records.
-            now: the time of the query.
             discretion: "trusting" searches all records.
             keep: called with each record; False leaves it out.
         """
-        self._take_in(AT_ONCE)
+        self._take_in()
+        everything, vector = discretion == "trusting", self._asked.get(query)
         ranked = self._index.search(
-            query,
-            limit * SPARE,
-            audience,
-            now.timestamp(),
-            everything=discretion == "trusting",
-            vector=self._asked.get(query),
+            query, limit * SPARE, audience, now.timestamp(), everything=everything, vector=vector
         )
         found = []
         for name, score in ranked:
             record = self._record(name)
             # The index may lag behind a change; the record itself says who may know it.
-            if not record or not is_known_to(record, audience, discretion):
-                continue
-            if keep is None or keep(record):
+            known = record and is_known_to(record, audience, discretion)
+            if record and known and (keep is None or keep(record)):
                 found.append(Found(record, score))
         ordered = newest_first(query, [hit.record for hit in found], now)[:limit]
         return [Found(record, hit.score) for record, hit in zip(ordered, found, strict=False)]
-
-    # --- within ----------------------------------------------------------------------------------
 
     def _notice(self, old: Record | None, new: Record | None) -> None:
         if new and not is_searchable(new):
@@ -157,8 +141,8 @@ class EpisodicIndex:
         if new:
             self._due[new["id"]] = new
 
-    def _take_in(self, most: int) -> None:
-        for name in list(islice(self._due, most)):
+    def _take_in(self) -> None:
+        for name in list(islice(self._due, AT_ONCE)):
             self._put(name, self._due.pop(name))
 
     def _put(self, name: str, record: Record | None, vector: Any = None) -> None:
@@ -182,7 +166,8 @@ class EpisodicIndex:
 
     def _text_of(self, record: Record) -> str:
         if record.get("kind") == ATTRIBUTE:
-            return value_line(record, self._name_of(record["subject"]))
+            name = self._name_of(record["subject"])
+            return f"{name}: {record['attribute']}: {record['value']}"
         return str(record["content"])
 
     def _record(self, name: str) -> Record | None:
@@ -193,19 +178,16 @@ class EpisodicIndex:
         return None
 
     @inlineCallbacks
-    def _prepare_remotely(
-        self, clock: Clock, queries: Sequence[str]
-    ) -> Generator[Deferred[Any], Any, None]:
+    def _prepare_remotely(self, clock: Clock, queries: Sequence[str]) -> Steps[None]:
         """Fetch the vectors of changed records and of queries from the endpoint."""
         embedder: Any = self._remote
-        reactor: Any = clock  # Twisted types it as IReactorTime
         self._due = {name: self._record(name) for name in sorted(self._bare)} | self._due
 
         def embed(texts: Sequence[str]) -> Deferred[Any]:
             if not texts:
                 return succeed(())
             asked: Deferred[Any] = embedder.embed_later(texts)
-            return asked.addTimeout(REMOTE_TIME_S, reactor)
+            return asked.addTimeout(REMOTE_TIME_S, cast(IReactorTime, clock))
 
         try:
             while self._due:
@@ -229,18 +211,10 @@ class EpisodicIndex:
 
 
 def is_searchable(record: Record) -> bool:
-    """True for a journal entry, and for a profile's value that is valid now.
-
-    Observations are in the journal too, or become values.
-    """
+    """True for a journal entry or a current value; observations are entries or become values."""
     if "kind" not in record:
         return True
     return record["kind"] == ATTRIBUTE and record["valid_to"] is None
-
-
-def value_line(record: Record, name: str) -> str:
-    """Return a profile's value as text: "Ann: home town: Riverton"."""
-    return f"{name}: {record['attribute']}: {record['value']}"
 
 
 def when(record: Record) -> datetime:

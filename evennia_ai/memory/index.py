@@ -10,7 +10,7 @@ An index can always be rebuilt, and it writes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -25,17 +25,14 @@ from evennia_ai.ports import Embedder, RemoteEmbedder
 
 SPARE = 4  # results that are compared with each other for each one wanted
 ALIKE = 0.97  # cosine above which two memories say the same
-STEP = 50  # texts embedded in one step: about 3 ms with the default embedder
 FEWEST_GONE = 256  # removed rows before their memory is given back
 
 
 class MemoryIndex:
     """An index of memories by id; not for use in several threads.
 
-    Args:
-        embedder: turns texts into vectors. Without one, or with a remote one (it has no ``embed``),
-            the caller passes vectors in; a memory without a vector is ranked by words.
-        weights: the weights of the ranking.
+    Without an embedder, or with a remote one (it has no ``embed``), the caller passes vectors in; a
+    memory without a vector is ranked by words.
     """
 
     def __init__(
@@ -45,7 +42,7 @@ class MemoryIndex:
         self.weights = weights or Weights()
         self._row_of: dict[str, int] = {}
         self._ids: list[str] = []
-        self._texts: list[bytes] = []
+        self._texts: list[bytes] = []  # they take less memory than str
         self._sources: dict[int, tuple[str, ...]] = {}
         self._columns = Columns()
         self._lexicon = Lexicon()
@@ -54,10 +51,6 @@ class MemoryIndex:
     def __len__(self) -> int:
         """Return the number of memories."""
         return len(self._row_of)
-
-    def __contains__(self, id: object) -> bool:
-        """True for the id of a memory in the index."""
-        return id in self._row_of
 
     def add(  # noqa: PLR0913  # one argument a property; all but two have defaults
         self,
@@ -81,14 +74,11 @@ class MemoryIndex:
             importance: 1 to 10.
             audience: dbrefs of those who may know it; None is everybody.
             sources: ids of the memories it was drawn from, in the index or not.
-            vector: its embedding, if the embedder is remote.
-
-        Raises:
-            ValueError: if the vector does not fit those of the others.
+            vector: its embedding, if the embedder is remote; ValueError if it does not fit.
         """
         offered, sources = describe(text), tuple(sources)
         row = self._row_for(id, self._embed(text) if vector is None else unit(vector))
-        self._texts[row] = as_stored(text)
+        self._texts[row] = text.encode("utf-8", "replace")
         self._lexicon.add(row, offered.words)
         self._columns.put(row, offered, speaker, None if audience is None else frozenset(audience))
         self._columns.put_weight(row, at, importance, bool(sources))
@@ -116,20 +106,17 @@ class MemoryIndex:
         everything: bool = False,
         vector: Any = None,
     ) -> list[tuple[str, float]]:
-        """Return the memories that fit a query best.
+        """Return at most ``k`` pairs of id and score, best first.
+
+        Scores are only comparable within one search.
 
         Args:
             query: a question or anything else that was said.
-            k: the number of results.
             audience: dbrefs of those who will hear the result; only memories that all of them may
                 know are searched. None searches public memories only.
             now: the time of the query in unix seconds, for recency and words like "yesterday".
             everything: True searches all memories, whatever their audience.
             vector: the query's embedding, if the embedder is remote.
-
-        Returns:
-            At most ``k`` pairs of id and score, best first. Scores are only comparable within one
-            search.
         """
         view = self._columns.view(None if audience is None else frozenset(audience), everything)
         if k <= 0 or not len(view.rows):
@@ -139,23 +126,6 @@ class MemoryIndex:
         data = MemoryData(self._columns, self._lexicon, self._vectors, self._sources_of)
         ranked = rank(data, view, Asked(wanted, meant, now), self.weights, SPARE * k)
         return self._diversify(ranked, view, k, now)
-
-    def reembed(self, embedder: Embedder | RemoteEmbedder | None) -> Iterator[None]:
-        """Change the embedder, in steps of a few milliseconds; the caller runs all steps.
-
-        Until then, and with a remote embedder, memories are ranked by words.
-        """
-        self._embedder = embedder
-        self._vectors = Vectors()
-        done = 0
-        while done < self._columns.size:
-            for row in range(done, min(done + STEP, self._columns.size)):
-                if self._columns.is_there(row):
-                    self._vectors.put(row, self._embed(as_given(self._texts[row])))
-            done += STEP
-            yield
-
-    # --- within ----------------------------------------------------------------------------------
 
     def _row_for(self, id: str, vector: Floats | None) -> int:
         """Return the row for an id with only its vector set; raises as `add` does."""
@@ -171,7 +141,7 @@ class MemoryIndex:
         return row
 
     def _take_out(self, row: int) -> None:
-        self._lexicon.remove(row, describe(as_given(self._texts[row])).words)
+        self._lexicon.remove(row, describe(self._texts[row].decode()).words)
         self._sources.pop(row, None)
         self._vectors.put(row, None)
         self._columns.drop(row)
@@ -219,9 +189,7 @@ class MemoryIndex:
         scores = np.minimum.accumulate(ranked.scores[best]).tolist()
         if now is not None:
             best = with_newest_of_alike(best, alike, self._columns["at"][rows])
-        return [
-            (self._ids[row], score) for row, score in zip(rows[best].tolist(), scores, strict=True)
-        ]
+        return list(zip((self._ids[row] for row in rows[best].tolist()), scores, strict=True))
 
 
 def with_newest_of_alike(
@@ -248,14 +216,4 @@ def answers_at_once(embedder: Embedder | RemoteEmbedder | None) -> TypeGuard[Emb
 
 def readable(text: str) -> str:
     """Return the part of a text that is ranked, as far as it can be encoded."""
-    return as_given(as_stored(text[:LONGEST_TEXT]))
-
-
-def as_stored(text: str) -> bytes:
-    """Return a text as bytes, which take less memory."""
-    return text.encode("utf-8", "replace")
-
-
-def as_given(stored: bytes) -> str:
-    """Return the text of stored bytes."""
-    return stored.decode("utf-8")
+    return text[:LONGEST_TEXT].encode("utf-8", "replace").decode()

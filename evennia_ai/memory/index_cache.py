@@ -17,9 +17,8 @@ MOST_INDICES = 400
 class IndexCache:
     """Makes an index when it is first needed and drops the least recently used one.
 
-    Args:
-        embedder: returns the embedder; called when an index is made.
-        entries_of: returns the entries that a scope was told, by the scope's name.
+    ``embedder`` is called when an index is made; ``entries_of`` returns what a scope was told, by
+    the scope's name.
     """
 
     def __init__(
@@ -32,10 +31,7 @@ class IndexCache:
         self._indices: OrderedDict[int | str, EpisodicIndex] = OrderedDict()
 
     def of_character(self, script: Script) -> EpisodicIndex:
-        """Return the index over an assistant's journal and entity profiles.
-
-        It is the same at every call until it is dropped or the character's records are reloaded.
-        """
+        """Return an assistant's index, the same until it or the character's records are dropped."""
         character = script.character
         journal, profiles = character.journal, character.ai_profiles
         index = self._indices.get(script.id)
@@ -59,12 +55,7 @@ class IndexCache:
         self._drop(script.id)
 
     def note(self, scopes: frozenset[str] | None, gone: Sequence[int]) -> None:
-        """Update the scopes (None: all of them) after rows came or were deleted.
-
-        Args:
-            scopes: whose entries changed.
-            gone: ids of the rows that were deleted.
-        """
+        """Update scopes (None: all) after rows came; ``gone`` has the ids of deleted rows."""
         for key, index in self._indices.items():
             if isinstance(key, str) and (scopes is None or key in scopes):
                 index.journal.note(gone)

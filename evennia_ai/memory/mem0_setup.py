@@ -12,6 +12,7 @@ mem0 2.2 is written for a notebook. This module changes what a server cannot acc
 
 from __future__ import annotations
 
+import importlib
 import json
 import logging
 import pickle
@@ -34,16 +35,15 @@ NOTE = "collection.json"
 IGNORE = "*\n"
 # Names that mem0 knows; `lent_names` lets them mean our own classes.
 EMBEDDER_NAME, MODEL_NAME = "huggingface", "openai"
-CORRUPT = (ValueError, KeyError, TypeError, EOFError, AttributeError, pickle.UnpicklingError)
+WRONG_DATA = (ValueError, KeyError, TypeError, EOFError, AttributeError)
+CORRUPT = (*WRONG_DATA, pickle.UnpicklingError, sqlite3.DatabaseError)
 
 
 @dataclass(frozen=True)
 class StoreSettings:
-    """Where memories are stored.
+    """Where memories are stored: the folder of all local files, and mem0's own settings.
 
-    Attributes:
-        path: the folder for all local files.
-        vector_store: ``provider`` and ``config`` for mem0; empty means embedded Qdrant.
+    ``vector_store`` has ``provider`` and ``config``; empty means embedded Qdrant.
     """
 
     path: Path
@@ -79,10 +79,7 @@ class OurEmbedder:
 
 
 class NoModel:
-    """Takes the place of the language model, which mem0 requires but never calls.
-
-    It calls none because memories are added with ``infer=False``.
-    """
+    """Takes the place of the language model that mem0 requires; ``infer=False`` never calls it."""
 
     def __init__(self, config: Any) -> None:
         self.config = config
@@ -101,12 +98,8 @@ class NoHistory:
 def open_memory(settings: StoreSettings, embedder: Any, environ: MutableMapping[str, str]) -> Any:
     """Return mem0, ready for use; raises any error of mem0 or of its store.
 
-    An embedded store that cannot be read is deleted: the journals can fill it again.
-
-    Args:
-        settings: where memories are stored.
-        embedder: has ``name``, ``dimensions`` and ``embed(texts)``.
-        environ: the process's environment, which is changed.
+    An embedded store that cannot be read is deleted: the journals can fill it again. The embedder
+    has ``name``, ``dimensions`` and ``embed(texts)``; ``environ``, the process's own, is changed.
     """
     prepare_environment(environ, settings.path)
     try:
@@ -158,25 +151,19 @@ def prepare_environment(environ: MutableMapping[str, str], path: Path) -> None:
 
 
 def mem0_config(settings: StoreSettings, embedder: Any) -> dict[str, Any]:
-    """Return mem0's configuration.
-
-    Each embedder has its own collection: vectors of two embedders cannot be compared.
-    """
-    config = dict(settings.vector_store.get("config") or {})
+    """Return mem0's configuration; two embedders' vectors cannot share a collection."""
+    config, dimensions = dict(settings.vector_store.get("config") or {}), embedder.dimensions
     base = config.get("collection_name", COLLECTION)
     config["collection_name"] = f"{base}_{fingerprint(embedder)}"
     if takes_dimensions(settings.provider):
-        config["embedding_model_dims"] = embedder.dimensions
+        config["embedding_model_dims"] = dimensions
     if settings.is_embedded:
         config |= {"path": str(settings.path / EMBEDDED), "on_disk": True}
     return {
         "vector_store": {"provider": settings.provider, "config": config},
         "embedder": {
             "provider": EMBEDDER_NAME,
-            "config": {
-                "model_kwargs": {"embedder": embedder},
-                "embedding_dims": embedder.dimensions,
-            },
+            "config": {"model_kwargs": {"embedder": embedder}, "embedding_dims": dimensions},
         },
         "llm": {"provider": MODEL_NAME, "config": {"api_key": "none"}},
         "history_db_path": ":memory:",
@@ -191,14 +178,12 @@ def fingerprint(embedder: Any) -> str:
 
 def takes_dimensions(provider: str) -> bool:
     """True if a store's configuration has a field for the length of the vectors."""
-    from importlib import import_module
-
     from mem0.vector_stores.configs import VectorStoreConfig
 
     names = VectorStoreConfig().__pydantic_private__["_provider_configs"]
     if provider not in names:
         return False  # mem0 itself raises an error for an unknown provider
-    module = import_module(f"mem0.configs.vector_stores.{provider}")
+    module = importlib.import_module(f"mem0.configs.vector_stores.{provider}")
     return "embedding_model_dims" in getattr(module, names[provider]).model_fields
 
 
@@ -261,9 +246,7 @@ def drop_collection(store: Any, name: str) -> None:
 
 def is_corrupt(error: Exception) -> bool:
     """True if an error means corrupt files; False if they are only unavailable now."""
-    if isinstance(error, sqlite3.OperationalError):
-        return False
-    return isinstance(error, (*CORRUPT, sqlite3.DatabaseError))
+    return isinstance(error, CORRUPT) and not isinstance(error, sqlite3.OperationalError)
 
 
 def read_note(note: Path) -> dict[str, Any]:

@@ -18,10 +18,7 @@ AGENTS_KNOWN = 200  # characters whose rows are cached
 class Mem0Store:
     """Stores and finds memories in mem0; after an error it opens mem0 again.
 
-    Args:
-        settings: where memories are stored.
-        make_embedder: returns the embedder, with ``name``, ``dimensions`` and ``embed(texts)``.
-        environ: the process's environment.
+    ``make_embedder`` returns the embedder, with ``name``, ``dimensions`` and ``embed(texts)``.
     """
 
     def __init__(
@@ -64,19 +61,16 @@ class Mem0Store:
     def search(
         self, agent: str, query: str, limit: int, keys: Sequence[str] | None
     ) -> list[MemoryRow]:
-        """Find memories; see `ports.SemanticMemory`.
-
-        Each audience is one search, because equality is the only filter that all stores have.
-        """
+        """Find memories; see `ports.SemanticMemory`."""
         with self._opened() as memory:
             if not query.strip():
                 return []
-            filters = [{}] if keys is None else [{"audience": key} for key in keys]
+            # One search for each audience: equality is the only filter that all stores have.
+            whose = {"agent_id": agent}
+            filters = [whose] if keys is None else [whose | {"audience": key} for key in keys]
             found: list[MemoryRow] = []
             for one in filters:
-                answer = memory.search(
-                    query, top_k=limit, filters={"agent_id": agent, **one}, threshold=0.0
-                )
+                answer = memory.search(query, top_k=limit, filters=one, threshold=0.0)
                 found += map(as_row, answer["results"])
             return best_rows(found, limit)
 
@@ -102,15 +96,12 @@ class Mem0Store:
         if client is not None and hasattr(client, "close"):
             client.close()
 
-    # --- within -----------------------------------------------------------------------------------
-
     def _put_one(
         self, memory: Any, agent: str, item: MemoryItem, known: dict[str, MemoryRow]
     ) -> Stored:
-        """Store an item unless it is stored already.
+        """Store an item unless the store's rows show it is there.
 
-        mem0 chooses the ids. The rows of the store therefore say what is there, also after a call
-        whose result never arrived.
+        mem0 chooses the ids, and the result of an earlier call may never have arrived.
         """
         there = known.get(item.entry)
         if there and there.digest == item.digest:

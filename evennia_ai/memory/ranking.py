@@ -66,21 +66,16 @@ def rank(memories: MemoryData, view: View, asked: Asked, weights: Weights, least
 def _candidates(
     memories: MemoryData, view: View, asked: Asked, weights: Weights, most: int
 ) -> tuple[Rows, Floats]:
-    """Return the places in the view of the best candidates, and their scores.
-
-    The scores are by words, meaning and neighbours.
-    """
+    """Return the view's best places and their scores by words, meaning and neighbours."""
     size = len(view.mask)
     by_words = memories.lexicon.scores(asked.wanted.words, view, memories.columns["words"])
     by_words *= np.float32(weights.words)
     places = np.arange(len(view.rows))
     if len(places) <= max(most, ALL_UP_TO):
-        score = by_words + np.float32(weights.meaning) * memories.vectors.full(
-            view.rows, asked.vector
-        )
-        return places, _add_neighbours(score, weights) + _session_gains(
-            score, memories, view, weights
-        )
+        score = memories.vectors.full(view.rows, asked.vector) * np.float32(weights.meaning)
+        score += by_words
+        session = _session_gains(score, memories, view, weights)
+        return places, _add_neighbours(score, weights) + session
     score = memories.vectors.roughly(size, asked.vector)[view.rows] * np.float32(weights.meaning)
     score += by_words
     session = _session_gains(score, memories, view, weights)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -17,17 +17,9 @@ from evennia_ai.memory.extras import LONG_TERM_MEMORY
 from evennia_ai.memory.mem0_setup import NOTE, StoreSettings
 from evennia_ai.memory.mem0_store import Mem0Store
 from evennia_ai.memory.worker import Worker
-from evennia_ai.policy.limits.breaker import (
-    Breaker,
-    BreakerLimits,
-    admits,
-    after_abandoned,
-    after_failure,
-    after_start,
-    after_success,
-)
+from evennia_ai.policy.limits import breaker
 from evennia_ai.policy.records.long_term import MemoryItem, MemoryRow, Stored
-from evennia_ai.scheduling import Clock
+from evennia_ai.scheduling import Clock, Steps
 
 log = Logger()
 
@@ -35,7 +27,7 @@ FOLDER = Path("server") / ".ai_memory"
 TIMEOUT_S = 5.0
 # The first call loads the library and opens the store: 1.5 s on two slow cores (measured).
 OPENING_S = 20.0
-LIMITS = BreakerLimits(failures=3, pause_s=10.0, longest_pause_s=600.0)
+LIMITS = breaker.BreakerLimits(failures=3, pause_s=10.0, longest_pause_s=600.0)
 ERROR_CHARS = 200
 DELETED_AT_ONCE = 50
 SECRETS = ("key", "password", "token", "secret", "connection_string", "url")
@@ -45,11 +37,8 @@ SECRETS = ("key", "password", "token", "secret", "connection_string", "url")
 class MemorySettings:
     """The game's ``AI_ASSISTANT["MEMORY"]``.
 
-    Attributes:
-        store: where memories are stored.
-        enabled: False turns long-term memory off.
-        timeout_s: the longest time one call may take, in seconds.
-        secrets: values of the configuration that must not appear in an error.
+    ``timeout_s`` is the longest time that one call may take, in seconds; ``secrets`` are values of
+    the configuration that must not appear in an error.
     """
 
     store: StoreSettings
@@ -95,13 +84,9 @@ def secrets_in(config: Mapping[str, Any]) -> list[str]:
 class LongTermMemory:
     """The `SemanticMemory` port over mem0, which runs in a thread of its own.
 
-    Nothing is loaded and no thread is started before something is stored.
-
-    Args:
-        clock: schedules time-outs and pauses.
-        call_from_thread: ``call_from_thread(f, *args)`` runs ``f`` in the reactor's thread.
-        settings: the game's settings.
-        make_embedder: returns the embedder; called in the thread, because loading takes a while.
+    Nothing is loaded and no thread is started before something is stored. ``make_embedder`` is
+    called in the thread, because loading takes a while; ``call_from_thread(f, *args)`` runs ``f``
+    in the reactor's thread.
     """
 
     def __init__(
@@ -115,7 +100,7 @@ class LongTermMemory:
         self._settings = settings
         self._store = Mem0Store(settings.store, make_embedder)
         self._worker = Worker(clock, call_from_thread, "evennia-ai-memory")
-        self._breaker = Breaker()
+        self._breaker = breaker.Breaker()
         self._error = ""
         self._off = (
             LONG_TERM_MEMORY.advice if settings.enabled else "turned off by AI_ASSISTANT['MEMORY']"
@@ -154,18 +139,15 @@ class LongTermMemory:
         return self._ask(partial(self._store.delete, agent, tuple(ids)))
 
     @inlineCallbacks
-    def delete_all(self, agent: str) -> Generator[Deferred[Any], Any, None]:
+    def delete_all(self, agent: str) -> Steps[None]:
         """Delete a character's memories, in batches with a time-out each; see the port."""
         rows = yield self.rows(agent)
-        for start in range(0, len(rows), DELETED_AT_ONCE):
-            batch = rows[start : start + DELETED_AT_ONCE]
-            yield self.delete(agent, [row.id for row in batch])
+        ids = [row.id for row in rows]
+        for start in range(0, len(ids), DELETED_AT_ONCE):
+            yield self.delete(agent, ids[start : start + DELETED_AT_ONCE])
 
     def rows(self, agent: str) -> Deferred[Sequence[MemoryRow]]:
-        """Fetch a character's memories; see the port.
-
-        Does not load the library if nothing was ever stored.
-        """
+        """Fetch a character's memories, without the library if none exist; see the port."""
         if not self.was_used and not self.is_off:
             return succeed([])
         return self._ask(partial(self._store.rows, agent))
@@ -175,13 +157,12 @@ class LongTermMemory:
         self._worker.stop(self._store.close)
 
     def _ask(self, call: Callable[[], Any], *, at_once: bool = False) -> Deferred[Any]:
-        if self._off or not admits(self._breaker, self._clock.seconds()):
+        if self._off or not breaker.admits(self._breaker, self._clock.seconds()):
             return fail(MemoryUnavailable(self.trouble))
-        self._breaker = after_start(self._breaker)
+        self._breaker = breaker.after_start(self._breaker)
         timeout_s = self._short if at_once else self._long
         asked = self._worker.submit(call, timeout_s, at_once=at_once)
-        asked.addCallbacks(self._went_well, self._went_wrong)
-        return asked
+        return asked.addCallbacks(self._went_well, self._went_wrong)
 
     def _short(self) -> float:
         return self._settings.timeout_s
@@ -194,17 +175,17 @@ class LongTermMemory:
     def _went_well(self, result: Any) -> Any:
         if self._error:
             log.info("evennia_ai: long-term memory is back")
-        self._breaker, self._error = after_success(self._breaker), ""
+        self._breaker, self._error = breaker.after_success(self._breaker), ""
         return result
 
     def _went_wrong(self, failure: Failure) -> Failure:
         if failure.check(TurnAborted, CancelledError):
-            self._breaker = after_abandoned(self._breaker)
+            self._breaker = breaker.after_abandoned(self._breaker)
             return failure
         error = MemoryUnavailable(self._words_of(failure.value))
         if failure.check(ImportError, ConfigError):
             self._off = str(error)
-        self._breaker = after_failure(self._breaker, error, self._clock.seconds(), LIMITS)
+        self._breaker = breaker.after_failure(self._breaker, error, self._clock.seconds(), LIMITS)
         if str(error) != self._error:
             log.warn("evennia_ai: long-term memory: {error}", error=str(error))
         self._error = str(error)

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
-from twisted.internet.defer import Deferred, DeferredList, inlineCallbacks
+from twisted.internet.defer import DeferredList, inlineCallbacks
 
-from evennia_ai.memory.episodic_index import EpisodicIndex, Found
+from evennia_ai.memory.episodic_index import EpisodicIndex, Found, Keep
 from evennia_ai.messages import Audience
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import HEARSAY, mix
 from evennia_ai.ports import Services
+from evennia_ai.scheduling import Steps
 
 
 class SharedSearch:
-    """The memories of a character that shares: its own and its scopes'.
+    """The memories of a character that shares: its own and what its scopes were told.
 
-    Args:
-        own: the index over its own journal and profiles.
-        told: the indices over what its scopes were told.
-        still_told: returns the ids of those records that nobody has taken back.
-        me: the character's dbref; what it told others is not hearsay to it.
+    ``still_told`` returns the ids of those records that nobody has taken back; ``me`` is the
+    character's dbref: what it told others is not hearsay to it.
     """
 
     def __init__(
@@ -44,13 +41,8 @@ class SharedSearch:
         return len(self.own)
 
     @inlineCallbacks
-    def prepare(
-        self, services: Services, queries: Sequence[str] = ()
-    ) -> Generator[Deferred[Any], Any, None]:
-        """Take in all changes; see `EpisodicIndex.prepare`.
-
-        All indices do so at once: an endpoint that does not answer delays the turn only once.
-        """
+    def prepare(self, services: Services, queries: Sequence[str] = ()) -> Steps[None]:
+        """Prepare all indices at once: a silent endpoint delays the turn only once."""
         waits = [index.prepare(services, queries) for index in (self.own, *self._told)]
         for is_done, result in (yield DeferredList(waits, consumeErrors=True)):
             if not is_done:
@@ -68,7 +60,7 @@ class SharedSearch:
         audience: Audience | None,
         now: datetime,
         discretion: str = "strict",
-        keep: Callable[[Record], bool] | None = None,
+        keep: Keep | None = None,
     ) -> list[Found]:
         """Return the records nearest to a query, best first; see `EpisodicIndex.search`.
 
@@ -79,12 +71,7 @@ class SharedSearch:
         return mix(own, self._search_told(query, limit, now, keep, known), limit)
 
     def _search_told(
-        self,
-        query: str,
-        limit: int,
-        now: datetime,
-        keep: Callable[[Record], bool] | None,
-        known: set[str],
+        self, query: str, limit: int, now: datetime, keep: Keep | None, known: set[str]
     ) -> list[Found]:
         """Return what others told, best first, without repetitions of what it knows."""
 

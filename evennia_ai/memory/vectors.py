@@ -19,8 +19,6 @@ COARSE_DIMENSIONS = 64
 COARSE_SCALE = 400.0  # the numbers in a unit vector of 256 dimensions are around 1/16
 COARSE_MOST = 127.0
 BLOCK = 1_024  # rows; growing adds a block and copies nothing
-FIRST_ROOM = 64
-GROWTH = 1.5
 
 
 class Block(NamedTuple):
@@ -38,11 +36,7 @@ class Vectors:
         self._blocks: list[Block] = []
 
     def put(self, row: int, vector: Floats | None) -> None:
-        """Set the vector of a row; None removes it.
-
-        Raises:
-            ValueError: if it has another length than the others, or numbers that are not finite.
-        """
+        """Set a row's vector, None to remove it; ValueError if its length or a number is bad."""
         block, place = divmod(row, BLOCK)
         if vector is None:
             if block < len(self._blocks):
@@ -77,10 +71,7 @@ class Vectors:
             self._blocks[-1].coarse[:count] = short[first : first + BLOCK]
 
     def full(self, rows: Rows, query: Floats | None) -> Floats:
-        """Return the cosine of each of these rows with a query of length 1.
-
-        Each row is summed by itself: its result does not depend on the other rows.
-        """
+        """Return the rows' cosines with a unit query; no row's result depends on the others."""
         if query is None or len(query) != self.dimensions:
             return np.zeros(len(rows), dtype=np.float32)
         products = self._gathered(rows, "full").astype(np.float32)
@@ -114,19 +105,12 @@ class Vectors:
     def _make_room(self, block: int) -> None:
         short = min(self.dimensions, COARSE_DIMENSIONS)
         while len(self._blocks) <= block:
-            self._blocks.append(
-                Block(
-                    np.zeros((BLOCK, self.dimensions), dtype=np.float16),
-                    np.zeros((BLOCK, short), dtype=np.float32),
-                )
-            )
+            full = np.zeros((BLOCK, self.dimensions), dtype=np.float16)
+            self._blocks.append(Block(full, np.zeros((BLOCK, short), dtype=np.float32)))
 
 
 def unit(vector: npt.ArrayLike) -> Floats:
-    """Return a vector scaled to length 1; zeros stay zeros.
-
-    Raises ValueError if a number is not finite.
-    """
+    """Return a vector scaled to length 1, zeros as zeros; ValueError if not finite."""
     numbers = np.asarray(vector, dtype=np.float32).reshape(-1)
     length = float(np.linalg.norm(numbers))
     if not np.isfinite(length):
@@ -139,11 +123,3 @@ def coarse(vector: Floats) -> Floats:
     scaled = np.rint(vector[:COARSE_DIMENSIONS] * np.float32(COARSE_SCALE))
     clipped: Floats = np.clip(scaled, -COARSE_MOST, COARSE_MOST)
     return clipped
-
-
-def enlarged(old: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
-    """Return an array of this shape with the old rows first and zeros after them."""
-    new = np.zeros(shape, dtype=old.dtype)
-    if old.size:
-        new[: len(old)] = old
-    return new

@@ -42,14 +42,9 @@ class Job:
 class Worker:
     """Runs calls one after the other in a thread, which starts with the first call.
 
-    Only the reactor's thread may use it. The time-out of a call counts from when the call begins.
-    A call that takes too long fails, and so do all calls behind it, until the thread returns from
-    it; meanwhile ``stuck`` is True.
-
-    Args:
-        clock: schedules the time-outs.
-        call_from_thread: ``call_from_thread(f, *args)`` runs ``f`` in the reactor's thread.
-        name: the name of the thread.
+    Only the reactor's thread may use it, and ``call_from_thread(f, *args)`` runs ``f`` there. A
+    call that takes too long fails, and so do all calls behind it, until the thread returns from it;
+    meanwhile ``stuck`` is True.
     """
 
     def __init__(self, clock: Clock, call_from_thread: Callable[..., object], name: str) -> None:
@@ -68,15 +63,12 @@ class Worker:
     def submit(
         self, call: Callable[[], Any], timeout_s: Callable[[], float], *, at_once: bool = False
     ) -> Deferred[Any]:
-        """Run a call in the thread.
+        """Run a call in the thread, before all others if ``at_once``.
 
-        Args:
-            call: takes and returns plain data.
-            timeout_s: returns the time-out in seconds; asked when the time starts.
-            at_once: True puts the call before all others; its time-out counts from now.
-
-        Fires with what the call returns; fails with what it raises, with MemoryUnavailable if it
-        takes too long, and with TurnAborted if the worker is stopped. Cancelling abandons it.
+        ``timeout_s`` returns the time-out in seconds when its time starts: now if ``at_once``, else
+        when the call begins. Fires with what the call returns; fails with what it raises, with
+        MemoryUnavailable if it takes too long, and with TurnAborted if the worker is stopped.
+        Cancelling abandons it.
         """
         if self._stopped:
             return fail(TurnAborted("The server goes down."))
@@ -89,7 +81,9 @@ class Worker:
         if at_once:
             self._watch(job)
         self._jobs.put(job)
-        self._start()
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+            self._thread.start()
         return deferred
 
     def stop(self, cleanup: Callable[[], object]) -> None:
@@ -110,13 +104,7 @@ class Worker:
 
     # --- in the reactor's thread --------------------------------------------------------------
 
-    def _start(self) -> None:
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
-            self._thread.start()
-
     def _begun(self, job: Job) -> None:
-        """Note that the thread has begun a job."""
         self._running = job
         self._watch(job)
 
@@ -140,7 +128,7 @@ class Worker:
         if job.deferred and not job.deferred.called:
             job.deferred.errback(error)
             if forgive:  # callers have handled it; do not log it as unhandled
-                job.deferred.addErrback(_forget_abortion)
+                job.deferred.addErrback(Failure.trap, TurnAborted, CancelledError)
 
     def _forget(self, job: Job) -> None:
         """Drop a job: its result is ignored, and if it has not begun, it never will."""
@@ -177,7 +165,3 @@ class Worker:
             self._cleanup()
         except Exception:  # noqa: BLE001  # the process ends anyway
             log.debug("closing long-term memory failed")
-
-
-def _forget_abortion(failure: Failure) -> None:
-    failure.trap(TurnAborted, CancelledError)

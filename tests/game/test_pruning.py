@@ -7,7 +7,7 @@ from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable, StoreUnavailable
-from evennia_ai.memory.working_memory import clear_stale_conversations, working_memory
+from evennia_ai.memory.working_memory import clear_stale_conversations
 from evennia_ai.sleep.pruning import prune_low_importance_entries
 from evennia_ai.store.archive import JournalArchive
 from evennia_ai.store.forget import count_traces, forget_chunk
@@ -319,7 +319,7 @@ def test_offline_nobody_is_asked(game, journal, prune):
     assert game.model.requests == []
 
 
-# --- working memory ----------------------------------------------------------------------------
+# --- conversations -----------------------------------------------------------------------------
 
 
 def cleared(mira):
@@ -335,9 +335,7 @@ def test_conversations_nobody_continued_are_ended_and_told_of(game, mira, ann, b
         player.do("say Mira, hello")
         began = game.service.now()
         game.run(30)
-    mind = working_memory(mira.assistant)
-    assert [talk.partner for talk in mind.talks] == [ann.dbref, bob.dbref]
-    assert mind.present == {ann.dbref, bob.dbref}
+    assert list(mira.assistant.partners) == [ann.dbref, bob.dbref]
     game.run(20)
     result = cleared(mira)
     assert ([talk["with"] for talk in result["ended"]], result["running"]) == ([ann.dbref], 1)
@@ -349,14 +347,13 @@ def test_conversations_nobody_continued_are_ended_and_told_of(game, mira, ann, b
     assert mira.assistant.partners == {}
 
 
-def test_working_memory_is_the_same_after_a_restart(game, mira, ann):
+def test_conversations_are_the_same_after_a_restart(game, mira, ann):
     for _ in range(2):
         game.model.add(call("say", text="Good day."))
         ann.do("say Mira, hello")
         game.run(20)
-    before = working_memory(mira.assistant)
+    before = dict(mira.assistant.partners)
     mira.assistant.ndb.partners = None
     mira.assistant.conversation.forget_view()
-    after = working_memory(mira.assistant)
-    assert [t.partner for t in after.talks] == [t.partner for t in before.talks] == [ann.dbref]
-    assert after.talks[0].since == before.talks[0].since
+    assert mira.assistant.partners == before
+    assert list(before) == [ann.dbref]

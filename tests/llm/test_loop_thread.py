@@ -149,7 +149,9 @@ def test_stop_fails_what_is_pending_with_cancelled_and_ends_the_thread(pump, loo
 def test_a_second_stop_changes_nothing(loop_thread):
     loop_thread.stop()
     loop_thread.stop()
-    assert not loop_thread.running
+    failures = []
+    loop_thread.submit(current_thread()).addErrback(lambda failure: failures.append(failure.type))
+    assert failures == [ProviderUnavailable]
 
 
 def test_stop_does_not_wait_for_a_loop_that_is_held_up(loop_thread):
