@@ -28,9 +28,7 @@ TOO_FULL = "the talk does not fit the window any more"
 
 
 @inlineCallbacks
-def compact_in_emergency(
-    script: Script,
-) -> Steps[dict[str, Any] | None]:
+def compact_in_emergency(script: Script) -> Steps[dict[str, Any] | None]:
     """Compact if the context window is filled to ``compact_emergency_threshold``.
 
     Called at the start of every tick and between its turns. Fires with the compaction's result,

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from evennia_ai.policy.records.journal_entry import (
-    ArchivedEntry,
-    archived,
-    brought_back,
-    is_over,
-)
+from evennia_ai.policy.records.journal_entry import ArchivedEntry, archived, brought_back, is_over
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.store.record_store import RecordStore
 

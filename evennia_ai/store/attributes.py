@@ -34,13 +34,7 @@ TYPES: dict[str, tuple[type, ...]] = {
     "sleep_cause": (str,),
     "asleep_since": (int, float),
 }
-TYPE_NAMES = {
-    str: "text",
-    dict: "fields",
-    bool: "true or false",
-    list: "a list",
-    float: "a number",
-}
+TYPE_NAMES = {str: "text", dict: "fields", bool: "true or false", list: "a list", float: "a number"}
 
 
 def inspect_attribute(obj: Any, name: str) -> tuple[Any, str]:

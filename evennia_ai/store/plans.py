@@ -6,13 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from evennia_ai.policy.records.day_plan import (
-    Block,
-    Planned,
-    current_block,
-    is_stale,
-    make_block,
-)
+from evennia_ai.policy.records.day_plan import Block, Planned, current_block, is_stale, make_block
 from evennia_ai.policy.records.provenance import Record, copy_of
 from evennia_ai.store.record_store import RecordStore
 

@@ -79,9 +79,5 @@ def message_from_row(row: models.Message) -> Message:
     if row.consulted:
         meta["consulted"] = row.consulted
     return make_message(
-        row.role,
-        row.content,
-        tool_calls=row.tool_calls,
-        tool_call_id=row.tool_call_id,
-        **meta,
+        row.role, row.content, tool_calls=row.tool_calls, tool_call_id=row.tool_call_id, **meta
     )

@@ -125,9 +125,7 @@ def read_events(rows: Any, look: Look) -> list[LogRow]:
     the last event of each speaker stays.
     """
     later = models.Event.objects.filter(
-        assistant_id=OuterRef("assistant_id"),
-        speaker=OuterRef("speaker"),
-        id__gt=OuterRef("id"),
+        assistant_id=OuterRef("assistant_id"), speaker=OuterRef("speaker"), id__gt=OuterRef("id")
     )
     found = list(rows.values_list("id", "at", "state", "turn_id", Exists(later)))
     turns = rows.order_by().values("turn_id")

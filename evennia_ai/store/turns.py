@@ -129,10 +129,7 @@ class TableTurns:
             )
 
     def _log_heard(
-        self,
-        events: Sequence[InboxEvent],
-        logged: Mapping[int, int],
-        turn_id: int,
+        self, events: Sequence[InboxEvent], logged: Mapping[int, int], turn_id: int
     ) -> list[models.Message]:
         """Store messages for events that have none yet; a retried event has one already."""
         new = sorted((e for e in events if e.id not in logged), key=lambda event: event.id)

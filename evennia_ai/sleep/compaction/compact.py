@@ -102,12 +102,7 @@ def decide(script: Script, request: CompactionRequest, use: ContextUse) -> Compa
     view, limits = script.conversation.current, limits_for(script, request)
     messages = view.messages
     plan = decide_compaction(
-        use,
-        messages,
-        limits,
-        stored_tokens,
-        waits=request.waits_for_threshold,
-        force=request.force,
+        use, messages, limits, stored_tokens, waits=request.waits_for_threshold, force=request.force
     )
     if isinstance(plan, Skip):
         return plan

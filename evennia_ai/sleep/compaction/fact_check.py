@@ -29,11 +29,7 @@ from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import Script
 from evennia_ai.scheduling import Steps, pause, spread
 from evennia_ai.sleep.compaction.ladder import log_problem
-from evennia_ai.turn.llm_interaction import (
-    SummaryCall,
-    SummaryTerms,
-    ask_for_summary,
-)
+from evennia_ai.turn.llm_interaction import SummaryCall, SummaryTerms, ask_for_summary
 from evennia_ai.turn.model_call import effective_profile
 
 LEAST_FACT_ROOM = 100

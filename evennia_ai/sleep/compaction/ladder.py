@@ -14,10 +14,7 @@ from evennia_ai.messages import Message
 from evennia_ai.policy.tokens import stored_tokens
 from evennia_ai.ports import Script
 from evennia_ai.scheduling import Steps
-from evennia_ai.turn.llm_interaction import (
-    SummaryTerms,
-    generate_context_summary,
-)
+from evennia_ai.turn.llm_interaction import SummaryTerms, generate_context_summary
 from evennia_ai.turn.model_call import effective_profile, summary_profile
 
 log = Logger()

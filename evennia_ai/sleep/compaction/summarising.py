@@ -13,12 +13,7 @@ from dataclasses import dataclass, replace
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.messages import Message
-from evennia_ai.policy.compaction.digest import (
-    make_digest,
-    split_turn,
-    with_turn,
-    without_facts,
-)
+from evennia_ai.policy.compaction.digest import make_digest, split_turn, with_turn, without_facts
 from evennia_ai.policy.compaction.summary import is_shorter_than_its_summary, transcript_lines
 from evennia_ai.policy.context.projection import part_audience, split_by_audience
 from evennia_ai.policy.facts.check import Fact
@@ -109,11 +104,7 @@ def split_task(task: CompactionTask) -> dict[str, Evicted]:
 
 @inlineCallbacks
 def sum_up(
-    script: Script,
-    request: CompactionRequest,
-    evicted: Evicted,
-    earlier: str,
-    terms: SummaryTerms,
+    script: Script, request: CompactionRequest, evicted: Evicted, earlier: str, terms: SummaryTerms
 ) -> Steps[SummaryPart | None]:
     """Summarise one audience's part, without the facts below it.
 
