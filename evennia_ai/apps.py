@@ -41,10 +41,7 @@ LATER = (
 
 
 class EvenniaAIConfig(AppConfig):
-    """The app's configuration.
-
-    It runs in launcher, portal and server before twistd forks: no thread may start here.
-    """
+    """The app. It runs in launcher, portal and server before twistd forks: start no thread here."""
 
     name = "evennia_ai"
     verbose_name = "AI assistants"

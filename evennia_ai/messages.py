@@ -110,7 +110,7 @@ def wire_call(call_id: str, name: str, arguments: str) -> dict[str, Any]:
 
 
 def is_private(message: Message) -> bool:
-    """True if only the message's audience may ever see it."""
+    """Return True if only the message's audience may ever see it."""
     return bool(message["metadata"].get("private"))
 
 
@@ -143,25 +143,17 @@ Audience = frozenset[str]
 
 @dataclass(frozen=True)
 class Heard:
-    """Something that the character heard, before it is stored.
-
-    Attributes:
-        audience: dbrefs of everybody else who heard it, the speaker among them.
-        private: True for a whisper.
-        addressed: True if the character must answer it.
-        hops: the number of assistants' answers in a row that led to it.
-        reason: why it must be answered, or why not.
-    """
+    """Something that the character heard, before it is stored."""
 
     kind: str
     speaker: str
     speaker_name: str
     text: str
-    audience: Audience
-    private: bool = False
-    addressed: bool = False
-    hops: int = 0
-    reason: str = ""
+    audience: Audience  # dbrefs of everybody else who heard it, the speaker among them
+    private: bool = False  # True for a whisper
+    addressed: bool = False  # True if the character must answer it
+    hops: int = 0  # the number of assistants' answers in a row that led to it
+    reason: str = ""  # why it must be answered, or why not
 
     @property
     def confidants(self) -> Audience | None:

@@ -27,10 +27,7 @@ class OwnedByAssistant(models.Model):
 
 
 class Turn(OwnedByAssistant):
-    """One turn.
-
-    It is open while ``ended_at`` is empty; ``epoch`` is the process that holds the lease.
-    """
+    """One turn, open while ``ended_at`` is empty; ``epoch`` is the process that holds the lease."""
 
     epoch: int = models.BigIntegerField()
     context: str = models.CharField(max_length=32)

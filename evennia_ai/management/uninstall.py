@@ -10,7 +10,7 @@ import socket
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -48,22 +48,13 @@ Say = Callable[[str], Any]
 
 @dataclass(frozen=True)
 class Traces:
-    """The data of the package in a game.
-
-    Attributes:
-        assistants: the number of assistant scripts.
-        rows: the number of rows by table name.
-        typeclasses: the number of objects by the package's typeclass path and the path that
-            replaces it.
-        attributes: the number of characters by the name or the type of an Attribute.
-        code: lines in the game's own files that name the package, as ``file:line: text``.
-    """
+    """The data of the package in a game, in numbers."""
 
     assistants: int
-    rows: dict[str, int]
-    typeclasses: dict[tuple[str, str], int]
-    attributes: dict[str, int]
-    code: list[str] = field(default_factory=list)
+    rows: dict[str, int]  # by table name
+    typeclasses: dict[tuple[str, str], int]  # objects by their path and the path that replaces it
+    attributes: dict[str, int]  # characters by the name or the type of an Attribute
+    code: list[str]  # lines in the game's own files that name us, as ``file:line: text``
 
 
 def is_running() -> bool:
@@ -80,11 +71,13 @@ def find_traces() -> Traces:
     """Return the data of the package; changes nothing."""
     paths = our_objects().values_list("db_typeclass_path", flat=True)
     plain = our_attributes().filter(db_attrtype=None).values_list("db_key", flat=True)
+    holders = {kind: ObjectDB.objects.filter(db_attributes__db_attrtype=kind) for kind in STORES}
+    records = Counter({kind: rows.distinct().count() for kind, rows in holders.items()})
     return Traces(
         assistants=our_scripts().count(),
         rows={model._meta.db_table: model._default_manager.count() for model in our_models()},
         typeclasses=dict(Counter((path, typeclass_before(path)) for path in paths)),
-        attributes=dict(sorted((Counter(plain) + count_knowledge()).items())),
+        attributes=dict(sorted((Counter(plain) + records).items())),
         code=list(lines_of_code(Path(settings.GAME_DIR))),
     )
 
@@ -162,16 +155,6 @@ def our_attributes() -> QuerySet[Any]:
         named | Q(db_attrtype__in=STORES), db_model="objectdb"
     )
     return found
-
-
-def count_knowledge() -> Counter[str]:
-    """Return how many characters have records, by kind."""
-    return Counter(
-        {
-            kind: ObjectDB.objects.filter(db_attributes__db_attrtype=kind).distinct().count()
-            for kind in STORES
-        }
-    )
 
 
 def our_models() -> list[type[Model]]:

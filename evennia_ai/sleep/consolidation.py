@@ -42,11 +42,9 @@ Report = Callable[[int, int], object]
 def consolidate_memories_to_semantic(
     script: Script, character: Character, most: int | None = MOST, report: Report | None = None
 ) -> Steps[dict[str, Any]]:
-    """Store the journal entries that long-term memory does not hold yet.
+    """Store the journal entries that long-term memory does not hold yet, ``most`` at the most.
 
-    Args:
-        most: most entries; None stores all.
-        report: called after each batch with how many are done and how many are left.
+    ``report`` is called after each batch with how many are done and how many are left.
 
     Fires with ``success`` and how many were ``stored``, ``linked``, ``already_there``, ``failed``
     and ``left`` for a later pass, with ``error`` if the vector store is down; with ``skipped`` and
@@ -94,9 +92,9 @@ def link_items(
 def write_links(
     journal: Journal, items: Sequence[MemoryItem], stored: Mapping[str, Stored]
 ) -> tuple[int, list[str]]:
-    """Link entries to their memories in one transaction.
+    """Link entries to their memories in one transaction; returns how many, and the stray memories.
 
-    Returns how many were linked, and the ids of memories whose entry is gone or changed meanwhile.
+    Those are the ids of memories whose entry is gone or changed meanwhile.
     """
     changes: dict[str, dict[str, Any]] = {}
     stray: list[str] = []
@@ -178,10 +176,7 @@ def write_matches(journal: Journal, matches: Sequence[tuple[str, str]]) -> None:
 
 @inlineCallbacks
 def rebuild(script: Script, report: Report | None = None) -> Steps[dict[str, Any]]:
-    """Rebuild a character's long-term memory from its journal.
-
-    Args:
-        report: called after each batch with how many entries are done and how many are left.
+    """Rebuild a character's long-term memory from its journal, with a report after each batch.
 
     Fires as `consolidate_memories_to_semantic` does; fails with StoreUnavailable and TurnAborted.
     """

@@ -7,8 +7,8 @@ it. Its tool calls are stored with a turn and are no part of the conversation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -48,30 +48,27 @@ TURNS_TIMES = 3.0
 class Extracted:
     """What came of the loops so far; ``stopped_by`` is the reason why the last one ended."""
 
-    facts: int = 0
+    facts_recorded: int = 0
     iterations: int = 0
     stopped_by: str = NOOP
 
     def plus(self, more: Extracted) -> Extracted:
         """Return the sum with a later loop."""
-        facts, iterations = self.facts + more.facts, self.iterations + more.iterations
-        return Extracted(facts, iterations, more.stopped_by)
+        facts = self.facts_recorded + more.facts_recorded
+        return Extracted(facts, self.iterations + more.iterations, more.stopped_by)
 
 
 @dataclass(frozen=True)
 class ExtractionLimits:
     """How far an extraction goes.
 
-    Attributes:
-        iterations: most model calls for each audience.
-        end_at: the clock's second at which all loops must have ended; None gives each loop the
-            time of `TURNS_TIMES` turns.
-        is_interrupted: asked before each call; True ends the extraction.
+    ``end_at`` is the clock's second at which all loops must have ended; None gives each loop the
+    time of `TURNS_TIMES` turns.
     """
 
-    iterations: int
+    iterations: int  # most model calls for each audience
     end_at: float | None = None
-    is_interrupted: Callable[[], bool] = lambda: False
+    is_interrupted: Callable[[], bool] = lambda: False  # asked before each call
 
 
 def run_pre_compaction_extraction(
@@ -79,8 +76,7 @@ def run_pre_compaction_extraction(
 ) -> Deferred[dict[str, Any]]:
     """Let the assistant journal facts of the messages that the next compaction evicts.
 
-    Args:
-        max_iterations: most model calls for each audience; None uses the setting.
+    ``max_iterations`` limits the model calls for each audience; None uses the setting.
 
     Fires with ``success`` True, ``facts_recorded``, ``iterations`` and ``stopped_by`` (noop,
     no_tool_call, other_tool or max_iterations, of the last loop), with ``success`` False and
@@ -95,9 +91,9 @@ def run_pre_compaction_extraction(
 def extract_facts(
     script: Script, limits: ExtractionLimits, use: ContextUse
 ) -> Steps[dict[str, Any]]:
-    """Run `run_pre_compaction_extraction` within limits.
+    """Run `run_pre_compaction_extraction` within limits, to fire and fail as that does.
 
-    Fires and fails as that does; ``stopped_by`` is ``interrupted`` if `ExtractionLimits` said so.
+    ``stopped_by`` is ``interrupted`` if `ExtractionLimits` said so.
     """
     if not script.config.pre_compact_extraction_enabled:
         return skip("extraction disabled")
@@ -120,12 +116,7 @@ def extract_facts(
         return {"success": False, "error": str(error)}
     finally:
         signal(script, False)
-    return {
-        "success": True,
-        "facts_recorded": total.facts,
-        "iterations": total.iterations,
-        "stopped_by": total.stopped_by,
-    }
+    return {"success": True, **asdict(total)}
 
 
 def next_evicted(script: Script, use: ContextUse) -> Sequence[Message]:
@@ -159,7 +150,8 @@ def extract_for(
     except ProviderError as error:
         yield persist(clock, partial(turns.finish, turn.id, NOTED, f"{error.kind}: {error}"))
         raise
-    yield persist(clock, partial(turns.finish, turn.id, NOTED, f"{came.facts} facts written down"))
+    detail = f"{came.facts_recorded} facts written down"
+    yield persist(clock, partial(turns.finish, turn.id, NOTED, detail))
     return came
 
 
@@ -184,17 +176,12 @@ def run_loop(
         if not calls or reply.finish_reason == "length":
             return Extracted(facts, step, NO_CALL)
         known = {spec.name for spec in specs}
-        exchange: Exchange = yield journal(script, turn, tools, calls, known)
-        facts += exchange.facts
-        if exchange.stopped_by:
-            return Extracted(facts, step, exchange.stopped_by)
-        so_far += to_wire(exchange.messages)
+        more, stopped_by, messages = yield journal(script, turn, tools, calls, known)
+        facts += more
+        if stopped_by:
+            return Extracted(facts, step, stopped_by)
+        so_far += to_wire(messages)
     return Extracted(facts, limits.iterations, MOST)
-
-
-def not_logged(_result: ToolResult) -> tuple[Message, ...]:
-    """Return no messages: these tool calls are no part of the conversation."""
-    return ()
 
 
 def deadline_of(script: Script, limits: ExtractionLimits) -> float:
@@ -204,43 +191,28 @@ def deadline_of(script: Script, limits: ExtractionLimits) -> float:
     return script.services.clock.seconds() + TURNS_TIMES * script.config.turn_deadline
 
 
-@dataclass(frozen=True)
-class Exchange:
-    """One reply's calls and their results.
-
-    Attributes:
-        facts: how many were journalled.
-        stopped_by: why the loop ends; empty if it goes on.
-        messages: calls and results, as the next model call sees them.
-    """
-
-    facts: int
-    stopped_by: str
-    messages: tuple[Message, ...]
-
-
 @inlineCallbacks
 def journal(
     script: Script,
     turn: TurnRecord,
     tools: ToolContext,
     calls: Sequence[ToolCallRequest],
-    known: Container[str],
-) -> Steps[Exchange]:
-    """Run a reply's journal calls. Fires with the `Exchange`.
+    known: set[str],
+) -> Steps[tuple[int, str, list[Message]]]:
+    """Run a reply's journal calls; a tool that was not offered is not run, and ends the loop.
 
-    A tool that was not offered is not run, and ends the loop.
+    Fires with how many facts were journalled, why the loop ends (empty if it goes on), and calls
+    and results as the next model call sees them.
     """
     facts, messages = 0, list[Message]()
     for call in calls:
         if call.name not in known or call.name == NOOP:
             continue
         yield pause(script.services.slices.put)
-        result: ToolResult = yield perform(script, turn, tools, call, False, not_logged)
+        # Not logged: these tool calls are no part of the conversation.
+        result: ToolResult = yield perform(script, turn, tools, call, False, lambda _result: ())
         facts += result.state == DONE
         messages += call_messages(turn, tools, call, result)
-    names = [call.name for call in calls]
+    names = {call.name for call in calls}
     stopped_by = NOOP if NOOP in names else ""
-    if any(name not in known for name in names):
-        stopped_by = OTHER
-    return Exchange(facts, stopped_by, tuple(messages))
+    return facts, OTHER if names - known else stopped_by, messages

@@ -51,7 +51,7 @@ def review_goals(script: Script, character: Character) -> Steps[dict[str, Any]]:
 
 @inlineCallbacks
 def find_steps(script: Script, goals: Goals, goal: Record) -> Steps[int]:
-    """Ask for the steps towards a goal and store them. Fires with how many are new.
+    """Ask for a goal's steps and store them. Fires with how many are new.
 
     Fails with `ProviderError`; then the next pass asks again.
     """

@@ -61,8 +61,7 @@ class TableCompactions:
     def undo(self) -> CompactionRecord | None:
         """Undo the compaction in force and the later masks; returns it, None if none.
 
-        The previous compaction is in force again. Raises CannotUndo if retention has
-        deleted messages that it would restore.
+        Raises CannotUndo if retention has deleted messages that this would restore.
         """
         record = self.last()
         if record is None:
@@ -77,10 +76,7 @@ class TableCompactions:
         return record
 
     def to_archive(self) -> list[tuple[CompactionRecord, bool]]:
-        """Return the compactions whose journal entries must change, oldest first.
-
-        Each with True if its entries must be written, False if they must be removed.
-        """
+        """Return the compactions whose journal entries to write (True) or remove, oldest first."""
         rows = unsettled().filter(assistant_id=self.assistant_id).order_by("id")
         return [(record_from_row(row), row.undone_at is None) for row in rows]
 

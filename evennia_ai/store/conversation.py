@@ -54,10 +54,7 @@ class TableConversation:
         return stored
 
     def view(self) -> Sequence[Message]:
-        """Return the last compaction's marker, if any, and all later messages.
-
-        Oldest first. Callers must not change the list.
-        """
+        """Return the marker, if any, and all later messages, oldest first; do not change them."""
         return self.current.items
 
     @property
@@ -73,10 +70,7 @@ class TableConversation:
         return self._view
 
     def compact(self, record: CompactionRecord) -> CompactionRecord:
-        """Store a compaction and start the view after it; returns it with its id.
-
-        Messages that arrived since the summary was made stay in the view.
-        """
+        """Store a compaction; returns it with its id. Messages that came meanwhile stay in view."""
         stored = self.compactions.commit(record)
         view = self.current
         kept = [m for m in view.messages if m["metadata"]["seq"] > stored.upto_seq]

@@ -35,10 +35,7 @@ def deletion_marks() -> dict[int, int]:
 
 
 def note_deleted(character_id: int, number: int) -> None:
-    """Remove a character's mark, unless it was marked more than ``number`` times.
-
-    Raises StoreUnavailable.
-    """
+    """Remove a character's mark, unless it was marked again; raises StoreUnavailable."""
     with brief_transaction():
         marks = deletion_marks()
         if marks.get(character_id) == number:

@@ -32,9 +32,9 @@ class DayPlan(RecordStore):
         self._given_up_at = self.now()
 
     def replace(self, planned: Sequence[Planned], speakers: Sequence[str]) -> int:
-        """Replace the plan in one transaction; returns how many parts it has.
+        """Replace the plan in one transaction; returns how many parts it has. Raises BadRecord.
 
-        ``speakers`` are the dbrefs of everybody whose words may be in it. Raises BadRecord.
+        ``speakers`` are the dbrefs of everybody whose words may be in it.
         """
         ids = self.segments.next_ids()
         blocks = [make_block(next(ids), part, self.now(), speakers) for part in planned]

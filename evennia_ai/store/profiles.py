@@ -34,10 +34,7 @@ from evennia_ai.store.record_store import RecordStore, copies_known
 
 
 class EntityProfiles(RecordStore):
-    """Observations, attribute values and relationships as plain dicts.
-
-    Their fields are those of the models in `evennia_ai.policy.records.entity_profiles`.
-    """
+    """Observations, attribute values and relationships; see `policy.records.entity_profiles`."""
 
     kind = "ai_profiles"
     prefix = "p"
@@ -47,18 +44,11 @@ class EntityProfiles(RecordStore):
         self._ids_about: defaultdict[str, set[str]] = defaultdict(set)
         self._new: dict[str, None] = {}
 
-    # --- observations ---------------------------------------------------------------------------
-
     def observe(self, entity: str, content: str, **fields: Any) -> str:
-        """Store an observation about somebody; returns its id.
+        """Store an observation about an entity, given by dbref; returns its id. Raises BadRecord.
 
         Observations with the same words, entity and audience are stored once, with the sources of
-        all. Raises BadRecord.
-
-        Args:
-            entity: the entity's dbref.
-            content: the observation in words.
-            **fields: other fields of `Observation`.
+        all.
         """
         new = make_observation(self.segments.next_id, entity, content, self.now(), fields)
         same = sameness(new)
@@ -90,15 +80,12 @@ class EntityProfiles(RecordStore):
     ) -> int:
         """Store attributes made from observations, and mark these as consolidated.
 
-        One transaction; returns how many values are new. Observations that are marked or removed
-        already are skipped, so that the call can be repeated. Raises BadRecord and StoreUnavailable
-        as `Journal.add`.
+        The observations are about one entity, for one audience; a model inferred the findings if
+        ``inferred``. ``sentiment`` is that of the entity's words, -1 to 1; None if unknown.
 
-        Args:
-            ids: observations about one entity, for one audience.
-            findings: the attributes.
-            inferred: whether a model inferred them.
-            sentiment: the sentiment of the entity's words, -1 to 1; None if unknown.
+        One transaction; returns how many values are new. Observations that are marked or removed
+        already are skipped, so that the call can be repeated. Raises BadRecord and
+        StoreUnavailable.
         """
         observations = self.segments.select(known for known in ids if known in self._new)
         if not observations:
@@ -114,8 +101,6 @@ class EntityProfiles(RecordStore):
                 changed[known["id"]] = {**known, "sentiment": felt}
         self.segments.change(changed, *plan.added)
         return len(plan.added)
-
-    # --- attributes -----------------------------------------------------------------------------
 
     def set_attribute(self, subject: str, attribute: str, value: str, **fields: Any) -> str:
         """Store the value of an attribute; returns its id.
@@ -152,8 +137,6 @@ class EntityProfiles(RecordStore):
         ordered = sorted(values, key=lambda r: datetime.fromisoformat(r["valid_from"]))
         return [copy_of(record) for record in ordered]
 
-    # --- relationships --------------------------------------------------------------------------
-
     def relationship(self, entity: str) -> Record:
         """Return the relationship with somebody; that with a stranger if they never met."""
         known = self._of(entity, RELATIONSHIP)
@@ -162,10 +145,7 @@ class EntityProfiles(RecordStore):
     def note_contact(
         self, entity: str, sentiment: float | None = None, at: datetime | None = None
     ) -> Record:
-        """Update the relationship after a meeting, now by default; returns it.
-
-        ``sentiment`` is that of the meeting, -1 to 1, None if unknown.
-        """
+        """Store and return the relationship after a meeting; ``sentiment`` is -1 to 1 or None."""
         known = self._of(entity, RELATIONSHIP)
         before = known[0] if known else new_relationship(self.segments.next_id, entity)
         after = after_contact(before, at or self.now(), sentiment)
@@ -174,8 +154,6 @@ class EntityProfiles(RecordStore):
         else:
             self.put(after)
         return copy_of(after)
-
-    # --- all records ----------------------------------------------------------------------------
 
     def live_sources(self) -> frozenset[str]:
         """Return the ids of the sources of all loaded values that are still valid."""

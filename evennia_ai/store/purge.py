@@ -28,17 +28,11 @@ STRIDE = 20_000
 
 @dataclass
 class Tally:
-    """The result of a purge of one table.
+    """The result of a purge of one table, in rows."""
 
-    Attributes:
-        rows: how many rows the table had; counted by a dry run only.
-        gone: how many rows were deleted, or would be.
-        kept: how many rows over the limit stay, by reason.
-    """
-
-    rows: int = 0
-    gone: int = 0
-    kept: Counter[str] = field(default_factory=Counter)
+    rows: int = 0  # that the table had; counted by a dry run only
+    gone: int = 0  # that were deleted, or would be
+    kept: Counter[str] = field(default_factory=Counter)  # that stay over the limit, by reason
 
     def add(self, other: Tally) -> None:
         """Add the figures of another tally."""
@@ -53,13 +47,9 @@ Report = dict[str, Tally]
 class TablePurge:
     """The purge of one table, oldest row first, one step at a time.
 
-    Args:
-        table: the name of the table's model.
-        assistant_id: the assistant whose rows are purged; None for a table without an assistant.
-        limit: the rows to keep.
-        now: the time.
-        planned: for a dry run, the references that dry runs of the tables before have released;
-            this one adds its own. None deletes the rows.
+    ``assistant_id`` is None for a table without an assistant. ``planned``, for a dry run, has the
+    references that dry runs of the tables before have released; this one adds its own. None deletes
+    the rows.
     """
 
     def __init__(
@@ -91,7 +81,7 @@ class TablePurge:
     def step(self) -> tuple[bool, Tally]:
         """Do one step in one transaction; returns whether more may follow, and its tally.
 
-        Raises StoreUnavailable; then the caller may call it again.
+        After StoreUnavailable, the caller may call it again.
         """
         if self._planned is not None and not self._counted:
             self._counted = self._rows.count()

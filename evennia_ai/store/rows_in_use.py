@@ -30,6 +30,8 @@ from evennia_ai.config.table_retention import (
 from evennia_ai.store.compactions import MASK
 from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, OVERHEARD, WAITING
 
+# How many references to each turn or event a dry run has released, by model and field; empty if
+# rows are deleted.
 Planned = defaultdict[tuple[Any, str], Counter[int]]
 Reader = Callable[[Any, "Look"], list[LogRow]]
 
@@ -46,16 +48,9 @@ REFERENCES = {
 
 @dataclass(frozen=True)
 class Look:
-    """What decides whether the rows of a chunk are in use.
+    """What decides whether the rows of a chunk are in use."""
 
-    Attributes:
-        held: what of the assistant's logs is in use.
-        now: the time.
-        planned: how many references to each turn or event a dry run has released, by model and
-            field; empty if rows are deleted.
-    """
-
-    held: Held
+    held: Held  # what of the assistant's logs is in use
     now: datetime
     planned: Planned
 
@@ -71,11 +66,9 @@ def find_held(assistant_id: int) -> Held:
     """Return what of an assistant's logs is in use now."""
     owed = models.Event.objects.filter(assistant_id=assistant_id, state__in=OWED)
     events = {id_: (turn_id, at) for id_, turn_id, at in owed.values_list("id", "turn_id", "at")}
-    under_way = models.Turn.objects.filter(
-        ended_at=None
-    )  # of all assistants: there are few at a time
     turns = {turn_id for turn_id, _at in events.values()}
-    turns.update(under_way.values_list("id", flat=True))
+    # The turns of all assistants: few are open at a time.
+    turns.update(models.Turn.objects.filter(ended_at=None).values_list("id", flat=True))
     return Held(
         frozenset(events),
         frozenset(turns - {None}),

@@ -32,15 +32,15 @@ class Segments:
     """The records of one kind on one object. Ids are stable and never reused.
 
     Memory equals the database: it changes after a write has succeeded. A caller that rolls back a
-    transaction of its own must call `reset`. Callers must not change the records they get.
+    transaction of its own must call `reset`. Callers must not change the records they get. Each
+    method that writes is one transaction, and raises StoreUnavailable if the database cannot be
+    written.
 
     Args:
-        obj: the object.
         kind: the attribute type, at most 16 characters.
         prefix: the first letter of the ids that this class gives out.
         read: returns a stored value as a record, or raises BadRecord.
-        noticed: called with each record before and after a change of memory; None if the record did
-            not exist, or no longer exists.
+        noticed: called with each record before and after a change of memory, None if there is none.
         storing: called inside the transaction of each write, with the records it replaces or, with
             None, removes.
     """
@@ -63,8 +63,6 @@ class Segments:
         self._row_ids: dict[int, int] | None = None
         self._loaded: dict[int, Segment] = {}
         self._numbers: dict[str, int] = {}
-
-    # --- reading --------------------------------------------------------------------------------
 
     def load_steps(self) -> Iterator[None]:
         """Load all records, one segment a step, so that other work can run in between."""
@@ -121,17 +119,11 @@ class Segments:
         self._loaded.clear()
         self._row_ids = None
 
-    # --- writing --------------------------------------------------------------------------------
-    #
-    # Each method is one transaction, and raises StoreUnavailable if the database cannot be written.
-
     def change(self, records: Mapping[str, Record | None], *added: Record) -> None:
         """Replace, remove and add records.
 
-        Args:
-            records: the new record by id, None to remove the record. Unknown ids are skipped.
-            *added: new records. Those without an id of their own have the ids of `next_ids`, in
-                the same order.
+        ``records`` has the new record by id, None to remove it; unknown ids are skipped. ``added``
+        records without an id of their own have the ids of `next_ids`, in the same order.
         """
         changed: dict[int, Segment] = {}
         for record_id, record in records.items():
@@ -151,13 +143,9 @@ class Segments:
         self._store(changed)
 
     def forget_row(self, key: str, dbref: str) -> int:
-        """Remove the records that concern somebody from one Attribute; returns how many.
+        """Remove somebody's records from the Attribute ``key``; returns how many, at least 1.
 
-        Returns at least 1. An Attribute that cannot be read is deleted.
-
-        Args:
-            key: the key of the Attribute.
-            dbref: the person to forget.
+        An Attribute that cannot be read is deleted.
         """
         if key.isdecimal() and int(key) not in self._rows():
             self.reset()
@@ -170,8 +158,6 @@ class Segments:
         kept = {n: item for n, item in before.records.items() if dbref not in people_in(item)}
         self._store({segment: Segment(before.used, kept)})
         return max(1, len(before.records) - len(kept))
-
-    # --- within ---------------------------------------------------------------------------------
 
     def _rows(self) -> dict[int, int]:
         """Return the ids of the Attributes by segment; queried once."""

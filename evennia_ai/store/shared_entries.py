@@ -32,9 +32,6 @@ PREFIX = "h"
 changed = Signal()
 
 
-# --- the rows -----------------------------------------------------------------------------------
-
-
 def told_by(assistant_id: int) -> list[Told]:
     """Return what an assistant has told, in every scope."""
     rows = models.SharedEntry.objects.filter(assistant_id=assistant_id)
@@ -95,9 +92,6 @@ def still_told(ids: Iterable[str]) -> frozenset[str]:
     return frozenset(f"{PREFIX}{row_id}" for row_id in rows)
 
 
-# --- one scope ----------------------------------------------------------------------------------
-
-
 class SharedEntryStore(WatchedRecords):
     """What one scope was told, as far as it is available by now.
 
@@ -133,9 +127,6 @@ class SharedEntryStore(WatchedRecords):
     def load(self, put: Put) -> Generator[Deferred[Any], Any, None]:
         """Read changed rows into memory, in slices; no query if nothing has changed.
 
-        Args:
-            put: calls a function soon, in its turn: `TimeSlices.put`.
-
         Fires when memory is up to date; fails with the error of the database.
         """
         if self._waiting is not None:
@@ -157,8 +148,6 @@ class SharedEntryStore(WatchedRecords):
             waiting, self._waiting = self._waiting, None
             for turn in waiting:
                 turn.callback(None)
-
-    # --- within ---------------------------------------------------------------------------------
 
     @inlineCallbacks
     def _read(self, put: Put, now: datetime) -> Generator[Deferred[Any], Any, None]:

@@ -12,11 +12,8 @@ from typing import Any
 def ai_typing_setup(session: Any, *args: Any, **kwargs: Any) -> None:
     """Note that a client can show the typing indicator, and by which message.
 
-    Args:
-        session: the client's session.
-        *args: ignored.
-        **kwargs: ``shows`` names the message: ``is_typing``, as Evennia's own plugin from 6.1 on
-            uses it, else ``ai_typing``.
+    ``shows`` names the message: ``is_typing``, as Evennia's own plugin from 6.1 on uses it, else
+    ``ai_typing``.
     """
     shows = "is_typing" if kwargs.get("shows") == "is_typing" else "ai_typing"
     session.update_flags(AI_TYPING=shows)

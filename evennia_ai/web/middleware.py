@@ -38,9 +38,8 @@ class PageMiddleware:
 
 
 class LocalLibraries(PageMiddleware):
-    """Middleware that makes pages load their libraries from the game itself.
+    """Middleware that makes pages load their libraries from the game, and tell no other host.
 
-    Pages then need no other host, and tell none who is playing.
     ``AI_ASSISTANT = {"LOCAL_LIBRARIES": False}`` turns it off.
     """
 

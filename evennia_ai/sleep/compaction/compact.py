@@ -70,9 +70,9 @@ def compact_conversation_history(
 
 
 def mask_old_results(script: Script, use: ContextUse) -> int:
-    """Mask old tool results if the context window fills and masking frees enough of it.
+    """Mask old tool results if that frees enough of a filling window; returns how many.
 
-    Masking costs no model call. Returns how many were masked; raises StoreUnavailable.
+    It costs no model call. Raises StoreUnavailable.
     """
     if not use.should_mask:
         return 0
@@ -111,10 +111,9 @@ def decide(script: Script, request: CompactionRequest, use: ContextUse) -> Compa
 
 @inlineCallbacks
 def compact(script: Script, request: CompactionRequest) -> Steps[dict[str, Any]]:
-    """Carry out a request: decide, summarise, apply.
+    """Decide, summarise, apply. Fires with the result dict.
 
-    Fires with the result dict; fails with TurnAborted and StoreUnavailable, and then nothing has
-    changed.
+    Fails with TurnAborted and StoreUnavailable, and then nothing has changed.
     """
     use = measure_context(script)
     task = decide(script, request, use)

@@ -64,10 +64,7 @@ def update_entries(script: Script, record: CompactionRecord, in_force: bool) -> 
 
 
 def undo_compaction(script: Script) -> CompactionRecord | None:
-    """Undo the last compaction, and remove its journal entries.
-
-    Returns the compaction, None if there is none. Raises StoreUnavailable.
-    """
+    """Undo the last compaction and remove its entries; returns it. Raises StoreUnavailable."""
     undone = script.conversation.undo()
     if undone is not None:
         archive_summaries(script).addErrback(

@@ -108,7 +108,7 @@ def sum_up(
 ) -> Steps[SummaryPart | None]:
     """Summarise one audience's part, without the facts below it.
 
-    Fires with it; with None if no summary came and it may be tried again later.
+    Fires with None if no summary came and it may be tried again later.
     """
     before, turn = split_turn(without_facts(earlier))
     turn_room = int(TURN_PART * terms.room)
