@@ -173,10 +173,7 @@ class InboxEvent:
 
 @dataclass(frozen=True)
 class Situation:
-    """What the character sees now, in plain words.
-
-    ``notes`` come from the game: weather, hunger, what the character is doing.
-    """
+    """What the character sees now, in plain words."""
 
     place: str = ""
     description: str = ""
@@ -184,7 +181,7 @@ class Situation:
     exits: tuple[str, ...] = ()
     things: tuple[str, ...] = ()
     carrying: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # from the game: weather, hunger, what the character is doing
 
 
 def heard_line(kind: str, speaker: str, text: str) -> str:

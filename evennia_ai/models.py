@@ -74,11 +74,7 @@ class Event(OwnedByAssistant):
 
 
 class Message(OwnedByAssistant):
-    """One message of the conversation.
-
-    ``id`` is its ``seq``: monotonic and never reused. ``consulted`` names what a tool call read and
-    changed.
-    """
+    """One message: ``id`` is its ``seq``; ``consulted`` names what a tool call read and changed."""
 
     event_id: int | None
     turn_id: int | None

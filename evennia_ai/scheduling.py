@@ -114,10 +114,7 @@ def keep_running(timer: Any, interval_s: float) -> None:
 
 
 def is_time(due_at: float, now: float, interval_s: float) -> bool:
-    """Return True if something that comes every ``interval_s`` seconds is due.
-
-    A time so far ahead that the clock must have been set back counts as due.
-    """
+    """Return True if what comes every ``interval_s`` seconds is due, or the clock was set back."""
     return not 0 < due_at - now <= interval_s
 
 

@@ -78,10 +78,7 @@ def consolidate_memories_to_semantic(
 def link_items(
     script: Script, character: Character, items: Sequence[MemoryItem], stored: Mapping[str, Stored]
 ) -> Steps[int]:
-    """Link entries to their memories, and delete memories of entries that changed meanwhile.
-
-    Fires with how many entries were linked; fails as its callers do.
-    """
+    """Link entries to their memories, and delete stray memories. Fires with how many it linked."""
     work = partial(write_links, character.journal, items, stored)
     count, stray = yield persist(script.services.clock, work)
     if stray:
@@ -92,10 +89,7 @@ def link_items(
 def write_links(
     journal: Journal, items: Sequence[MemoryItem], stored: Mapping[str, Stored]
 ) -> tuple[int, list[str]]:
-    """Link entries to their memories in one transaction; returns how many, and the stray memories.
-
-    Those are the ids of memories whose entry is gone or changed meanwhile.
-    """
+    """Link entries in one transaction; returns how many, and the ids of stray memories."""
     changes: dict[str, dict[str, Any]] = {}
     stray: list[str] = []
     for item in items:
@@ -139,8 +133,7 @@ def prune_orphaned_memory_links(script: Script, character: Character) -> Steps[d
 def compare(script: Script, character: Character) -> Steps[dict[str, Any]]:
     """Compare the journal with long-term memory, and repair the links.
 
-    Fires with ``deleted``, ``reset`` and ``relinked``; fails as its caller does and with
-    MemoryUnavailable.
+    Fires with ``deleted``, ``reset`` and ``relinked``; fails with MemoryUnavailable, too.
     """
     memory, journal, services = script.services.semantic, character.journal, script.services
     agent, by_entry = agent_of(character.id), defaultdict[str, list[MemoryRow]](list)

@@ -60,14 +60,10 @@ class Extracted:
 
 @dataclass(frozen=True)
 class ExtractionLimits:
-    """How far an extraction goes.
-
-    ``end_at`` is the clock's second at which all loops must have ended; None gives each loop the
-    time of `TURNS_TIMES` turns.
-    """
+    """How far an extraction goes."""
 
     iterations: int  # most model calls for each audience
-    end_at: float | None = None
+    end_at: float | None = None  # the clock's second; None gives each loop `TURNS_TIMES` turns
     is_interrupted: Callable[[], bool] = lambda: False  # asked before each call
 
 
@@ -91,10 +87,7 @@ def run_pre_compaction_extraction(
 def extract_facts(
     script: Script, limits: ExtractionLimits, use: ContextUse
 ) -> Steps[dict[str, Any]]:
-    """Run `run_pre_compaction_extraction` within limits, to fire and fail as that does.
-
-    ``stopped_by`` is ``interrupted`` if `ExtractionLimits` said so.
-    """
+    """Run `run_pre_compaction_extraction` within limits; ``stopped_by`` may be ``interrupted``."""
     if not script.config.pre_compact_extraction_enabled:
         return skip("extraction disabled")
     evicted = next_evicted(script, use)
@@ -135,10 +128,7 @@ def signal(script: Script, on: bool) -> None:
 def extract_for(
     script: Script, confidants: Audience | None, limits: ExtractionLimits
 ) -> Steps[Extracted]:
-    """Run one loop for one audience, in a turn of its own. Fires with what was `Extracted`.
-
-    Fails with `ProviderError`, after it has closed the turn.
-    """
+    """Run one loop for one audience, in a turn of its own that ends even after a ProviderError."""
     clock, turns = script.services.clock, script.turns
     audience = frozenset() if confidants is None else confidants
     own_prompt = script.config.pre_compact_prompt

@@ -51,10 +51,7 @@ def review_goals(script: Script, character: Character) -> Steps[dict[str, Any]]:
 
 @inlineCallbacks
 def find_steps(script: Script, goals: Goals, goal: Record) -> Steps[int]:
-    """Ask for a goal's steps and store them. Fires with how many are new.
-
-    Fails with `ProviderError`; then the next pass asks again.
-    """
+    """Ask for a goal's steps and store them. Fires with how many; fails with `ProviderError`."""
     context, name = CONTEXT_GOAL_DECOMPOSE, script.character_name
     wire = steps_request(context.prompt, name, script.persona, goal)
     reply: str = yield ask_in_background(script, context.name, wire, REPLY_TOKENS)

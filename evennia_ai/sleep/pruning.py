@@ -75,13 +75,8 @@ def reason_for_nothing(script: Script, kept: int) -> str:
 
 def fading_of(script: Script) -> Fading:
     """Return when entries of this assistant fade."""
-    config = script.config
-    return Fading(
-        retention=config.prune_retention,
-        importance=config.prune_importance,
-        age_days=config.prune_age_days,
-        floor=config.prune_floor,
-    )
+    own = script.config
+    return Fading(own.prune_retention, own.prune_importance, own.prune_age_days, own.prune_floor)
 
 
 @inlineCallbacks

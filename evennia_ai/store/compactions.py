@@ -100,22 +100,10 @@ def assistants_to_archive() -> list[int]:
     return sorted(set(unsettled().values_list("assistant_id", flat=True)))
 
 
-COPIED = (
-    "reason",
-    "from_seq",
-    "upto_seq",
-    "prefix_hash",
-    "compacted_count",
-    "original_token_count",
-    "summary_token_count",
-    "facts_found",
-    "facts_kept",
-    "facts_rescued",
-    "rung",
-    "previous_id",
-)
-FACT_FIELDS = tuple(item.name for item in fields(Fact) if item.name != "audience")
 PLAIN = ("summary", "speakers", "consulted", "cost")
+CHANGED = ("id", "compacted_at", "facts", *PLAIN)
+COPIED = tuple(item.name for item in fields(CompactionRecord) if item.name not in CHANGED)
+FACT_FIELDS = tuple(item.name for item in fields(Fact) if item.name != "audience")
 
 
 def fields_of(record: CompactionRecord) -> dict[str, Any]:

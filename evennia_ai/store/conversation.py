@@ -80,12 +80,10 @@ class TableConversation:
     def mask(self, upto_seq: int) -> int:
         """Mask the tool results up to a message; returns how many."""
         view = self.current
-        chosen = [
-            m for m in view.messages
-            if is_maskable(m) and view.masked_upto < m["metadata"]["seq"] <= upto_seq
-        ]  # fmt: skip
+        seqs = [message["metadata"]["seq"] for message in filter(is_maskable, view.messages)]
+        chosen = [seq for seq in seqs if view.masked_upto < seq <= upto_seq]
         if chosen:
-            self.compactions.mask(chosen[0]["metadata"]["seq"], upto_seq, len(chosen))
+            self.compactions.mask(chosen[0], upto_seq, len(chosen))
             self._view = View(view.record, view.messages, upto_seq, self.count)
         return len(chosen)
 

@@ -1,7 +1,4 @@
-"""Characters whose long-term memory may hold more than their journals.
-
-A mark stays in the database until long-term memory has been cleaned.
-"""
+"""Marks on characters whose long-term memory must be cleaned, since it may hold too much."""
 
 from __future__ import annotations
 

@@ -53,9 +53,7 @@ class TableInbox:
     def recent_partners(self, seconds: float) -> dict[str, datetime]:
         """Return the last time of an answered event by speaker, for the last seconds."""
         since = self.now() - timedelta(seconds=seconds)
-        rows = models.Event.objects.filter(
-            assistant_id=self.assistant_id, at__gte=since, state="answered"
-        ).order_by("id")
+        rows = self._in_states("answered").filter(at__gte=since)
         return dict(rows.values_list("speaker", "at"))
 
     def _in_states(self, *states: str) -> Any:

@@ -47,8 +47,7 @@ class EntityProfiles(RecordStore):
     def observe(self, entity: str, content: str, **fields: Any) -> str:
         """Store an observation about an entity, given by dbref; returns its id. Raises BadRecord.
 
-        Observations with the same words, entity and audience are stored once, with the sources of
-        all.
+        Those with the same words, entity and audience are stored once, with the sources of all.
         """
         new = make_observation(self.segments.next_id, entity, content, self.now(), fields)
         same = sameness(new)

@@ -162,10 +162,7 @@ class RecordStore(WatchedRecords):
         return self.require(id)
 
     def update_all(self, changes: Mapping[str, Mapping[str, Any]]) -> int:
-        """Change records, by id, in one transaction; returns how many differ. Raises BadRecord.
-
-        Unknown ids are skipped.
-        """
+        """Change those records that exist, in one transaction; returns how many differ."""
         before = {known: record for known in changes if (record := self.segments.get(known))}
         after = {known: self.changed(record, changes[known]) for known, record in before.items()}
         differing = {known: record for known, record in after.items() if record != before[known]}

@@ -125,25 +125,15 @@ def read_events(rows: Any, look: Look) -> list[LogRow]:
     logged = look.referred(models.Message, "event_id", rows.order_by().values("id"))
     answered = look.referred(models.Message, "turn_id", turns)
     answered |= look.referred(models.ToolCall, "turn_id", turns)
-    return [
-        LogRow(
-            id_,
-            at,
-            use_of_event(look.held, state, turn, id_ in logged or turn in answered, has_later),
-        )
-        for id_, at, state, turn, has_later in found
-    ]
 
+    def use(id_: int, state: str, turn_id: int | None, has_later: bool) -> str:
+        if state in NO_END:
+            return UNANSWERED
+        if id_ in logged or turn_id in answered:
+            return REFERRED
+        return use_of_turn(look.held, turn_id) or ("" if has_later else LAST_HEARD)
 
-def use_of_event(
-    held: Held, state: str, turn_id: int | None, is_referred: bool, has_later: bool
-) -> str:
-    """Return the reason to keep an event, empty if there is none."""
-    if state in NO_END:
-        return UNANSWERED
-    if is_referred:
-        return REFERRED
-    return use_of_turn(held, turn_id) or ("" if has_later else LAST_HEARD)
+    return [LogRow(id_, at, use(id_, *rest)) for id_, at, *rest in found]
 
 
 def read_turns(rows: Any, look: Look) -> list[LogRow]:
@@ -159,19 +149,12 @@ def read_turns(rows: Any, look: Look) -> list[LogRow]:
 
 def read_compactions(rows: Any, look: Look) -> list[LogRow]:
     """Return compactions and masks with the reason to keep each."""
-    found = rows.values_list("at", "id", "upto_seq", "reason", "undone_at", "archived")
-    return [
-        LogRow(
-            id_,
-            at,
-            use_of_compaction(
-                look.held,
-                CompactionState(id_, upto_seq, reason == MASK, undone_at, archived),
-                look.now,
-            ),
-        )
-        for at, id_, upto_seq, reason, undone_at, archived in found
-    ]
+    found: list[LogRow] = []
+    for row in rows.values("at", "id", "upto_seq", "reason", "undone_at", "archived"):
+        at, is_mask = row.pop("at"), row.pop("reason") == MASK
+        state = CompactionState(is_mask=is_mask, **row)
+        found.append(LogRow(state.id, at, use_of_compaction(look.held, state, look.now)))
+    return found
 
 
 def read_passes(rows: Any, look: Look) -> list[LogRow]:

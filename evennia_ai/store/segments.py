@@ -94,9 +94,7 @@ class Segments:
     def get(self, id: str) -> Record | None:
         """Return the record with an id, None if there is none."""
         number = self._number_of(id)
-        if number is None:
-            return None
-        return self._loaded[segment_of(number)].records[number]
+        return None if number is None else self._loaded[segment_of(number)].records[number]
 
     def select(self, ids: Iterable[str]) -> list[Record]:
         """Return the records with these ids, oldest first; they must be loaded."""
@@ -153,8 +151,7 @@ class Segments:
             attributes_of(self._obj, self._kind).filter(db_key=key).delete()
             return 1
         segment = int(key)
-        self._ensure_loaded(segment)
-        before = self._loaded[segment]
+        before = self._load(segment)
         kept = {n: item for n, item in before.records.items() if dbref not in people_in(item)}
         self._store({segment: Segment(before.used, kept)})
         return max(1, len(before.records) - len(kept))
@@ -171,25 +168,22 @@ class Segments:
         last = max(self._rows(), default=None)
         if last is None:
             return 1
-        self._ensure_loaded(last)
-        return last * SIZE + self._loaded[last].used + 1
+        return last * SIZE + self._load(last).used + 1
 
     def _number_of(self, id: str) -> int | None:
         """Return the number of a record; one segment is enough for an id given out here."""
         if id not in self._numbers:
             own = id.removeprefix(self._prefix)
             if own.isdecimal() and segment_of(int(own)) in self._rows():
-                self._ensure_loaded(segment_of(int(own)))
+                self._load(segment_of(int(own)))
         if id not in self._numbers:
             self.load_all()
         return self._numbers.get(id)
 
-    def _ensure_loaded(self, segment: int) -> None:
-        if segment not in self._loaded:
-            self._load(segment)
-
-    def _load(self, segment: int) -> None:
-        """Load one segment; set aside an Attribute that cannot be read in full."""
+    def _load(self, segment: int) -> Segment:
+        """Return a segment, loaded if needed; set aside an Attribute that cannot be read."""
+        if segment in self._loaded:
+            return self._loaded[segment]
         rows = Attribute.objects.filter(id=self._rows()[segment])
         found = list(rows.values_list("db_value", flat=True))
         if not found:
@@ -198,6 +192,7 @@ class Segments:
         if not whole:
             self._set_aside(segment, content)
         self._take(segment, content)
+        return content
 
     def _set_aside(self, segment: int, content: Segment) -> None:
         """Rename an Attribute that cannot be read; store its readable records instead."""
@@ -252,10 +247,7 @@ class Segments:
         ]
 
     def _create(self, segment: int, content: Segment) -> int:
-        """Insert an Attribute; returns its id.
-
-        Not by `save`, which would keep the Attribute in memory with a second copy of the value.
-        """
+        """Insert an Attribute; returns its id. `save` would keep it and its value in memory."""
         row = Attribute(
             db_key=f"{segment:06d}",
             db_value=content.as_stored(),

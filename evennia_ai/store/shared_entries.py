@@ -62,10 +62,7 @@ def take_back(ids: Sequence[int]) -> None:
 
 
 def withdraw(teller: str, entries: Sequence[str]) -> None:
-    """Delete what a character told about some of its entries, in any scope.
-
-    Called inside the transaction that changes the entries; it adds 0.2 ms (measured).
-    """
+    """Delete what a character told of some entries, in any scope; adds 0.2 ms (measured)."""
     rows = models.SharedEntry.objects.filter(teller=teller, entry__in=entries)
     delete_entries(list(rows.values_list("id", flat=True)))
 

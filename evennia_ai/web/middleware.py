@@ -1,7 +1,4 @@
-"""Middleware that changes Evennia's pages before they are sent.
-
-`apps.py` registers both classes, so that a game need not edit its settings and templates.
-"""
+"""Middleware that changes Evennia's pages before they are sent; `apps.py` registers it."""
 
 from __future__ import annotations
 

@@ -70,10 +70,7 @@ def compact_conversation_history(
 
 
 def mask_old_results(script: Script, use: ContextUse) -> int:
-    """Mask old tool results if that frees enough of a filling window; returns how many.
-
-    It costs no model call. Raises StoreUnavailable.
-    """
+    """Mask old tool results if that frees enough; returns how many. Raises StoreUnavailable."""
     if not use.should_mask:
         return 0
     messages = script.conversation.current.messages
@@ -138,10 +135,7 @@ def compact(script: Script, request: CompactionRequest) -> Steps[dict[str, Any]]
 def apply(
     script: Script, task: CompactionTask, parts: Mapping[str, SummaryPart]
 ) -> Steps[dict[str, Any]]:
-    """Fit the summaries into the context window, and store them if they save anything.
-
-    Fires with the result dict; fails with TurnAborted and StoreUnavailable.
-    """
+    """Fit the summaries in and store them if they save anything. Fires and fails as `compact`."""
     if tokens_after(script, parts, task.last_seq) > task.limits.target_tokens:
         task, parts = yield keep_last_turn(script, task, parts)  # P4
     yield pause(script.services.slices.put)
@@ -163,8 +157,7 @@ def apply(
 def strikes_after(rung: str, strikes: int) -> int:
     """Return how many compactions in a row had no summary, after one that was stored.
 
-    A summary of a model ends the count. Without one the count goes on, once models are no longer
-    asked every time.
+    Without a summary of a model, the count goes on once models are no longer asked every time.
     """
     return 0 if rung in OF_A_MODEL else strikes + (strikes >= STRIKES)
 

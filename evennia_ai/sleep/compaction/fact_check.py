@@ -52,10 +52,7 @@ class SummaryPart:
 
 @inlineCallbacks
 def find_facts(script: Script, messages: Sequence[Message]) -> Steps[tuple[Fact, ...]]:
-    """Find the facts in messages, in slices. Fires with them.
-
-    2,000 messages take a quarter of a second (measured).
-    """
+    """Find facts in slices: 2,000 messages take 0.25 s (measured). Fires with them."""
     name = script.character_name
     known = names_in(messages, (name,))
     found: list[list[Fact]] = yield spread(

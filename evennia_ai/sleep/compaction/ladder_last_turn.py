@@ -1,7 +1,4 @@
-"""The last step of the ladder: only the last turn of the conversation stays.
-
-What is pinned stands in every prompt in any case.
-"""
+"""The last step of the ladder: only the last turn of the conversation, and what is pinned, stay."""
 
 from __future__ import annotations
 
