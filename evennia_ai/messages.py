@@ -189,10 +189,8 @@ def heard_line(kind: str, speaker: str, text: str) -> str:
     forms = {
         "say": "{speaker} says: {text}",
         "whisper": "{speaker} whispers to you: {text}",
-        "emote": "({text})",
         "give": "({speaker} gives you {text}.)",
         "arrive": "({speaker} arrives.)",
         "leave": "({speaker} leaves.)",
-        "notice": "({text})",
     }
     return forms.get(kind, "({text})").format(speaker=speaker, text=text)

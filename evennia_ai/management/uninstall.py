@@ -134,27 +134,22 @@ def leave_write_ahead_mode() -> bool:
     return str(mode) != "wal"
 
 
-def our_scripts() -> QuerySet[Any]:
+def our_scripts() -> Any:
     """Return the assistant scripts, with those of a game's subclasses, as a queryset."""
     from evennia_ai.assistant_script import AssistantScript
 
-    family: QuerySet[Any] = AssistantScript.objects.all_family()
-    return ScriptDB.objects.filter(id__in=family.values("id"))
+    return ScriptDB.objects.filter(id__in=AssistantScript.objects.all_family().values("id"))
 
 
-def our_objects() -> QuerySet[Any]:
+def our_objects() -> Any:
     """Return the objects whose typeclass is in this package, as a queryset."""
-    found: QuerySet[Any] = ObjectDB.objects.filter(db_typeclass_path__startswith=f"{PACKAGE}.")
-    return found
+    return ObjectDB.objects.filter(db_typeclass_path__startswith=f"{PACKAGE}.")
 
 
-def our_attributes() -> QuerySet[Any]:
+def our_attributes() -> Any:
     """Return the package's Attributes on characters, with all records, as a queryset."""
-    named = Q(db_key__in=ATTRIBUTES, db_attrtype=None)
-    found: QuerySet[Any] = Attribute.objects.filter(
-        named | Q(db_attrtype__in=STORES), db_model="objectdb"
-    )
-    return found
+    ours = Q(db_key__in=ATTRIBUTES, db_attrtype=None) | Q(db_attrtype__in=STORES)
+    return Attribute.objects.filter(ours, db_model="objectdb")
 
 
 def our_models() -> list[type[Model]]:

@@ -56,5 +56,4 @@ def find_steps(script: Script, goals: Goals, goal: Record) -> Steps[int]:
     wire = steps_request(context.prompt, name, script.persona, goal)
     reply: str = yield ask_in_background(script, context.name, wire, REPLY_TOKENS)
     work = partial(goals.add_steps, goal["id"], read_steps(reply, goal))
-    stored: int = yield persist(script.services.clock, work)
-    return stored
+    return int((yield persist(script.services.clock, work)))

@@ -65,9 +65,7 @@ def score_group(script: Script, journal: Journal, entries: Sequence[Record]) -> 
     journal.asked_about.update(entry["id"] for entry in entries)
     found = read_scores(reply, len(entries))
     scores = {entries[number - 1]["id"]: score for number, score in found.items()}
-    work = partial(store_scores, journal, scores)
-    stored: int = yield persist(script.services.clock, work)
-    return stored
+    return int((yield persist(script.services.clock, partial(store_scores, journal, scores))))
 
 
 def store_scores(journal: Journal, scores: Mapping[str, int]) -> int:

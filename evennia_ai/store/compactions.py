@@ -27,10 +27,9 @@ class TableCompactions:
 
     def commit(self, record: CompactionRecord) -> CompactionRecord:
         """Store a compaction in one transaction; returns it with its id and time."""
-        at = self.now()
         with brief_transaction():
             row = models.Compaction.objects.create(
-                assistant_id=self.assistant_id, at=at, **fields_of(record)
+                assistant_id=self.assistant_id, at=self.now(), **fields_of(record)
             )
         return record_from_row(row)
 

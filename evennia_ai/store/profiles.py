@@ -16,11 +16,8 @@ from evennia_ai.policy.records.entity_profiles import (
     OBSERVATION,
     RELATIONSHIP,
     after_contact,
-    apply_attribute,
-    attribute_name,
     change_profile_record,
     current_values,
-    make_attribute,
     make_observation,
     merge_observations,
     new_relationship,
@@ -101,40 +98,12 @@ class EntityProfiles(RecordStore):
         self.segments.change(changed, *plan.added)
         return len(plan.added)
 
-    def set_attribute(self, subject: str, attribute: str, value: str, **fields: Any) -> str:
-        """Store the value of an attribute; returns its id.
-
-        If an equal value is valid, returns the id of that one. The newest value is valid. Older
-        values are kept with their ``valid_to``; values that contradict each other name each other.
-        Raises BadRecord.
-
-        Args:
-            subject: dbref of the entity.
-            attribute: the name of the attribute, in upper or lower case.
-            value: the value in words.
-            **fields: other fields of `AttributeValue`.
-        """
-        new = make_attribute(self.segments.next_id, subject, attribute, value, self.now(), fields)
-        known = [r for r in self._of(subject, ATTRIBUTE) if r["attribute"] == new["attribute"]]
-        changes = apply_attribute(known, new)
-        held = list(changes)[-1]
-        added = changes.pop(new["id"], None)
-        self.segments.change(changes, *filter(None, [added]))
-        return held
-
     def attributes(
         self, subject: str, audience: Audience | None = None, discretion: str = "strict"
     ) -> list[Record]:
         """Return the newest value of each attribute that all of an audience may know."""
         known = select_known(self._of(subject, ATTRIBUTE), audience, discretion)
         return [copy_of(record) for record in current_values(known)]
-
-    def history(self, subject: str, attribute: str) -> list[Record]:
-        """Return every value of an attribute, whatever its audience, by ``valid_from``."""
-        name = attribute_name(attribute)
-        values = [r for r in self._of(subject, ATTRIBUTE) if r["attribute"] == name]
-        ordered = sorted(values, key=lambda r: datetime.fromisoformat(r["valid_from"]))
-        return [copy_of(record) for record in ordered]
 
     def relationship(self, entity: str) -> Record:
         """Return the relationship with somebody; that with a stranger if they never met."""

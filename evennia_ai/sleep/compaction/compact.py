@@ -40,6 +40,7 @@ from evennia_ai.sleep.compaction.request import (
     CompactionTask,
 )
 from evennia_ai.sleep.compaction.summarising import summarise
+from evennia_ai.turn.background_step import skip
 from evennia_ai.turn.context_use import measure_context, reserve
 
 log = Logger()
@@ -115,7 +116,7 @@ def compact(script: Script, request: CompactionRequest) -> Steps[dict[str, Any]]
     use = measure_context(script)
     task = decide(script, request, use)
     if isinstance(task, Skip):
-        return skipped(task.reason, use)
+        return skip(task.reason, token_usage=use.ratio)
     yield archive_summaries(script)  # what a crash left undone of the compaction before
     script.services.compacting(script, request.reason, None)
     if request.is_urgent:
@@ -142,7 +143,7 @@ def apply(
     before = script.conversation.current.sizes.largest(script.config.discretion)
     if tokens_after(script, parts, task.last_seq) >= before:
         script.compaction_strikes += not task.request.force
-        return skipped(TOO_LITTLE, task.use)
+        return skip(TOO_LITTLE, token_usage=task.use.ratio)
     report: dict[str, Any] | None = yield store_compaction(script, task, parts)
     rung = worst_of(part.rung for part in parts.values())
     script.compaction_strikes = strikes_after(rung, script.compaction_strikes)
@@ -168,8 +169,3 @@ def warn_of_little_progress(script: Script, task: CompactionTask) -> None:
     script.small_compactions = count
     if makes_little_progress(count):
         script.tell_owner(LITTLE_PROGRESS)
-
-
-def skipped(reason: str, use: ContextUse) -> dict[str, Any]:
-    """Return the result of a compaction that was not done."""
-    return {"skipped": True, "reason": reason, "token_usage": use.ratio}
