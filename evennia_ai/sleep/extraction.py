@@ -90,15 +90,15 @@ def extract_facts(
     """Run `run_pre_compaction_extraction` within limits; ``stopped_by`` may be ``interrupted``."""
     if not script.config.pre_compact_extraction_enabled:
         return skip("extraction disabled")
-    evicted = next_evicted(script, use)
-    if len(evicted) < LEAST_MESSAGES:
+    task = decide(script, CompactionRequest(SLEEP), use)
+    if isinstance(task, Skip) or len(task.evicted) < LEAST_MESSAGES:
         return skip(f"fewer than {LEAST_MESSAGES} messages")
     # A turn that an error left open would otherwise stay open behind the turns of the loops.
     yield persist(script.services.clock, script.turns.recover)
     signal(script, True)
     total = Extracted()
     try:
-        for key in split_by_audience(evicted):
+        for key in split_by_audience(task.evicted):
             if limits.is_interrupted():
                 total = replace(total, stopped_by=INTERRUPTED)
                 break
@@ -110,12 +110,6 @@ def extract_facts(
     finally:
         signal(script, False)
     return {"success": True, **asdict(total)}
-
-
-def next_evicted(script: Script, use: ContextUse) -> Sequence[Message]:
-    """Return the messages that the next compaction in sleep would evict; none if none is due."""
-    task = decide(script, CompactionRequest(SLEEP), use)
-    return [] if isinstance(task, Skip) else task.evicted
 
 
 def signal(script: Script, on: bool) -> None:

@@ -1,4 +1,4 @@
-"""Marks on characters whose long-term memory must be cleaned, since it may hold too much."""
+"""Marks on characters whose long-term memory may hold what their journals no longer do."""
 
 from __future__ import annotations
 

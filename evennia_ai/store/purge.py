@@ -146,8 +146,7 @@ def assistant_ids() -> list[int]:
 
 def seal_after_messages(assistant_id: int, ids: Sequence[int]) -> None:
     """Seal the compaction that evicted these messages: it can no longer be undone."""
-    evicted_by = summed(assistant_id).filter(upto_seq__gte=max(ids)).order_by("id")
-    seal(evicted_by.first())
+    seal_oldest(summed(assistant_id).filter(upto_seq__gte=max(ids)))
 
 
 def seal_after_compactions(assistant_id: int, ids: Sequence[int]) -> None:
@@ -155,11 +154,12 @@ def seal_after_compactions(assistant_id: int, ids: Sequence[int]) -> None:
     models.Compaction.objects.filter(previous_id__in=ids).update(previous=None)
     going = summed(assistant_id).filter(id__in=ids).first()
     if going is not None:
-        seal(summed(assistant_id).filter(id__gt=going[0]).order_by("id").first())
+        seal_oldest(summed(assistant_id).filter(id__gt=going[0]))
 
 
-def seal(found: tuple[int, int] | None) -> None:
-    """Mark a compaction as one that cannot be undone."""
+def seal_oldest(compactions: Any) -> None:
+    """Mark the oldest of some compactions, if any, as one that cannot be undone."""
+    found = compactions.order_by("id").first()
     if found is not None:
         models.Compaction.objects.filter(id=found[0]).update(sealed=True)
 

@@ -117,15 +117,11 @@ class RecordStore(WatchedRecords):
         """Return True once every record is in memory."""
         return self.segments.is_loaded
 
-    def load_steps(self) -> Iterator[None]:
-        """Load all records, about 1 ms of work a step; other methods work meanwhile."""
-        return self.segments.load_steps()
-
     @inlineCallbacks
     def load(self, put: Put) -> Generator[Deferred[Any], Any, None]:
         """Load all records in slices. Fires when memory has them; fails with StoreUnavailable."""
         while True:
-            for _ in islice(self.load_steps(), STEPS_AT_ONCE):
+            for _ in islice(self.segments.load_steps(), STEPS_AT_ONCE):
                 pass
             if self.segments.is_loaded:
                 return
@@ -162,7 +158,7 @@ class RecordStore(WatchedRecords):
         return self.require(id)
 
     def update_all(self, changes: Mapping[str, Mapping[str, Any]]) -> int:
-        """Change those records that exist, in one transaction; returns how many differ."""
+        """Change existing records in one transaction; returns how many differ. Raises BadRecord."""
         before = {known: record for known in changes if (record := self.segments.get(known))}
         after = {known: self.changed(record, changes[known]) for known, record in before.items()}
         differing = {known: record for known, record in after.items() if record != before[known]}
