@@ -89,7 +89,7 @@ def link_items(
 def write_links(
     journal: Journal, items: Sequence[MemoryItem], stored: Mapping[str, Stored]
 ) -> tuple[int, list[str]]:
-    """Link entries in one transaction; returns how many, and ids of memories whose entry changed."""
+    """Link entries in one transaction; returns how many, and memories whose entry changed."""
     changes: dict[str, dict[str, Any]] = {}
     stray: list[str] = []
     for item in items:
