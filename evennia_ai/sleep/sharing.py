@@ -80,8 +80,7 @@ def select_standing(
 ) -> Steps[list[Record]]:
     """Select the entries that may be told. Fires with the `MOST_TOLD` most important first.
 
-    Entries in ``known`` were checked when they were told first; without ``tells_new`` no others are
-    selected.
+    Entries in ``known`` were checked when they were told first; ``tells_new`` selects others, too.
     """
     journal, put = character.journal, script.services.slices.put
     least: int = script.config.share_importance

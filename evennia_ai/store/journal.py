@@ -59,8 +59,7 @@ class Journal(RecordStore):
         If an entry with the same words and the same audience exists, it takes over the sources,
         tags and links of the new one. If the ``id`` given exists, nothing changes. Without
         ``importance``, a rule scores it: higher if the speaker ``named`` the character, or at a
-        ``first_meeting``. Raises BadRecord if a value does not fit its field, or there is no such
-        field.
+        ``first_meeting``. Raises BadRecord if a field is unknown or its value does not fit.
         """
         own_id = fields.pop("id", None)
         if own_id is not None and self.segments.get(own_id):

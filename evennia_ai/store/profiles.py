@@ -80,8 +80,7 @@ class EntityProfiles(RecordStore):
         ``inferred``. ``sentiment`` is that of the entity's words, -1 to 1; None if unknown.
 
         One transaction; returns how many values are new. Observations that are marked or removed
-        already are skipped, so that the call can be repeated. Raises BadRecord and
-        StoreUnavailable.
+        already are skipped, so that the call can be repeated. Raises BadRecord.
         """
         observations = self.segments.select(known for known in ids if known in self._new)
         if not observations:

@@ -47,9 +47,8 @@ Report = dict[str, Tally]
 class TablePurge:
     """The purge of one table, oldest row first, one step at a time.
 
-    ``assistant_id`` is None for a table without an assistant. ``planned``, for a dry run, has the
-    references that dry runs of the tables before have released; this one adds its own. None deletes
-    the rows.
+    ``assistant_id`` is None for a table without an assistant. ``planned`` makes it a dry run: it
+    has the references that dry runs of the tables before have released, and this one adds its own.
     """
 
     def __init__(

@@ -32,9 +32,8 @@ class Segments:
     """The records of one kind on one object. Ids are stable and never reused.
 
     Memory equals the database: it changes after a write has succeeded. A caller that rolls back a
-    transaction of its own must call `reset`. Callers must not change the records they get. Each
-    method that writes is one transaction, and raises StoreUnavailable if the database cannot be
-    written.
+    transaction of its own must call `reset`. Callers must not change the records they get. A method
+    that writes is one transaction; it raises StoreUnavailable if the database cannot be written.
 
     Args:
         kind: the attribute type, at most 16 characters.
