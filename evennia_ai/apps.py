@@ -41,10 +41,7 @@ LATER = (
 
 
 class EvenniaAIConfig(AppConfig):
-    """The app's configuration.
-
-    It runs in launcher, portal and server before twistd forks: no thread may start here.
-    """
+    """The app. It runs in launcher, portal and server before twistd forks: start no thread here."""
 
     name = "evennia_ai"
     verbose_name = "AI assistants"
@@ -64,10 +61,9 @@ class EvenniaAIConfig(AppConfig):
 
 
 def with_our_middleware(installed: Iterable[str], game: Mapping[str, Any]) -> list[str]:
-    """Return the middleware of a game with ours.
+    """Return the middleware of a game with ours, which must see each page whole and uncompressed.
 
-    Ours comes before all middleware that makes pages, such as flat pages, and after that of
-    `LATER`, so that it sees each page whole and uncompressed.
+    So it comes before all that makes pages, such as flat pages, and after that of `LATER`.
     """
     ours = [path for name, path in MIDDLEWARE.items() if game.get(name, True)]
     others = [path for path in installed if path not in MIDDLEWARE.values()]

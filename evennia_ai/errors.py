@@ -34,19 +34,14 @@ class CannotUndo(AssistantError):
 
 
 class OutcomeUnknown(TurnAborted):
-    """Speech ended too early: it may have been heard, or not.
-
-    The turn is closed as one that a crash interrupted.
-    """
+    """Speech ended too early and may have been heard; the turn is closed as after a crash."""
 
 
 class ProviderError(AssistantError):
     """A model endpoint gave no usable reply. The text never contains a key.
 
-    Args:
-        status: the HTTP status, None without one.
-        code: the provider's own name for the error.
-        retry_after_s: the wait in seconds that the provider asks for, None if it does not.
+    ``status`` is the HTTP status, None without one; ``code`` the provider's own name for the error;
+    ``retry_after_s`` the wait in seconds that it asks for, None if it does not.
     """
 
     kind = "error"

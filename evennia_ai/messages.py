@@ -110,7 +110,7 @@ def wire_call(call_id: str, name: str, arguments: str) -> dict[str, Any]:
 
 
 def is_private(message: Message) -> bool:
-    """True if only the message's audience may ever see it."""
+    """Return True if only the message's audience may ever see it."""
     return bool(message["metadata"].get("private"))
 
 
@@ -143,25 +143,17 @@ Audience = frozenset[str]
 
 @dataclass(frozen=True)
 class Heard:
-    """Something that the character heard, before it is stored.
-
-    Attributes:
-        audience: dbrefs of everybody else who heard it, the speaker among them.
-        private: True for a whisper.
-        addressed: True if the character must answer it.
-        hops: the number of assistants' answers in a row that led to it.
-        reason: why it must be answered, or why not.
-    """
+    """Something that the character heard, before it is stored."""
 
     kind: str
     speaker: str
     speaker_name: str
     text: str
-    audience: Audience
-    private: bool = False
-    addressed: bool = False
-    hops: int = 0
-    reason: str = ""
+    audience: Audience  # dbrefs of everybody else who heard it, the speaker among them
+    private: bool = False  # True for a whisper
+    addressed: bool = False  # True if the character must answer it
+    hops: int = 0  # the number of assistants' answers in a row that led to it
+    reason: str = ""  # why it must be answered, or why not
 
     @property
     def confidants(self) -> Audience | None:
@@ -181,10 +173,7 @@ class InboxEvent:
 
 @dataclass(frozen=True)
 class Situation:
-    """What the character sees now, in plain words.
-
-    ``notes`` come from the game: weather, hunger, what the character is doing.
-    """
+    """What the character sees now, in plain words."""
 
     place: str = ""
     description: str = ""
@@ -192,7 +181,7 @@ class Situation:
     exits: tuple[str, ...] = ()
     things: tuple[str, ...] = ()
     carrying: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # from the game: weather, hunger, what the character is doing
 
 
 def heard_line(kind: str, speaker: str, text: str) -> str:
@@ -200,10 +189,8 @@ def heard_line(kind: str, speaker: str, text: str) -> str:
     forms = {
         "say": "{speaker} says: {text}",
         "whisper": "{speaker} whispers to you: {text}",
-        "emote": "({text})",
         "give": "({speaker} gives you {text}.)",
         "arrive": "({speaker} arrives.)",
         "leave": "({speaker} leaves.)",
-        "notice": "({text})",
     }
     return forms.get(kind, "({text})").format(speaker=speaker, text=text)

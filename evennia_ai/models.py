@@ -27,10 +27,7 @@ class OwnedByAssistant(models.Model):
 
 
 class Turn(OwnedByAssistant):
-    """One turn.
-
-    It is open while ``ended_at`` is empty; ``epoch`` is the process that holds the lease.
-    """
+    """One turn, open while ``ended_at`` is empty; ``epoch`` is the process that holds the lease."""
 
     epoch: int = models.BigIntegerField()
     context: str = models.CharField(max_length=32)
@@ -77,11 +74,7 @@ class Event(OwnedByAssistant):
 
 
 class Message(OwnedByAssistant):
-    """One message of the conversation.
-
-    ``id`` is its ``seq``: monotonic and never reused. ``consulted`` names what a tool call read and
-    changed.
-    """
+    """One message: ``id`` is its ``seq``; ``consulted`` names what a tool call read and changed."""
 
     event_id: int | None
     turn_id: int | None

@@ -114,21 +114,15 @@ def keep_running(timer: Any, interval_s: float) -> None:
 
 
 def is_time(due_at: float, now: float, interval_s: float) -> bool:
-    """Return True if something that comes every ``interval_s`` seconds is due.
-
-    It is due if its time is past, or so far ahead that the clock must have been set back.
-    """
+    """Return True if what comes every ``interval_s`` seconds is due, or the clock was set back."""
     return not 0 < due_at - now <= interval_s
 
 
 @inlineCallbacks
 def persist(clock: Clock, write: Callable[[], T]) -> Steps[T]:
-    """Call a write of a store, and retry it while the database is busy.
+    """Call a write of a store, which is one transaction, and retry it while the database is busy.
 
-    A write is one transaction, so that a retry does nothing twice.
-
-    Fires with the result of the write; fails with StoreUnavailable if the database is still busy
-    after all `PAUSES_S`.
+    Fires with the result of the write; fails with StoreUnavailable after all `PAUSES_S`.
     """
     for pause_s in PAUSES_S:
         try:
@@ -149,12 +143,7 @@ def pause(put: Put) -> Deferred[None]:
 def spread(put: Put, items: Sequence[T], work: Callable[[T], R]) -> Steps[list[R]]:
     """Call a function with each of many items, `PIECE` items at a time.
 
-    Args:
-        put: calls a function soon, in its turn: `TimeSlices.put`.
-        items: the items.
-        work: the function; its first error ends the whole.
-
-    Fires with the results in the order of the items; fails with the error of ``work``.
+    Fires with the results in the order of the items; fails with the first error of ``work``.
     """
     results: list[R] = []
     for start in range(0, len(items), PIECE):

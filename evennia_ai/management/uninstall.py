@@ -10,7 +10,7 @@ import socket
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,14 +37,7 @@ from evennia_ai.store.rows import delete_rows
 
 PACKAGE = "evennia_ai"
 # The Attributes that the package writes on characters; a test compares this with the code.
-ATTRIBUTES = (
-    "ai_fillers",
-    "ai_following",
-    "ai_introduced",
-    "ai_lore",
-    "ai_muted",
-    "ai_persona",
-)
+ATTRIBUTES = ("ai_fillers", "ai_following", "ai_introduced", "ai_lore", "ai_muted", "ai_persona")
 CHUNK = 500
 ROWS_A_PROGRESS_LINE = 10_000
 CONNECT_TIMEOUT_S = 1.0
@@ -55,22 +48,13 @@ Say = Callable[[str], Any]
 
 @dataclass(frozen=True)
 class Traces:
-    """The data of the package in a game.
-
-    Attributes:
-        assistants: the number of assistant scripts.
-        rows: the number of rows by table name.
-        typeclasses: the number of objects by the package's typeclass path and the path that
-            replaces it.
-        attributes: the number of characters by the name or the type of an Attribute.
-        code: lines in the game's own files that name the package, as ``file:line: text``.
-    """
+    """The data of the package in a game, in numbers."""
 
     assistants: int
-    rows: dict[str, int]
-    typeclasses: dict[tuple[str, str], int]
-    attributes: dict[str, int]
-    code: list[str] = field(default_factory=list)
+    rows: dict[str, int]  # by table name
+    typeclasses: dict[tuple[str, str], int]  # objects by their path and the path that replaces it
+    attributes: dict[str, int]  # characters by the name or the type of an Attribute
+    code: list[str]  # lines in the game's own files that name us, as ``file:line: text``
 
 
 def is_running() -> bool:
@@ -87,11 +71,13 @@ def find_traces() -> Traces:
     """Return the data of the package; changes nothing."""
     paths = our_objects().values_list("db_typeclass_path", flat=True)
     plain = our_attributes().filter(db_attrtype=None).values_list("db_key", flat=True)
+    holders = {kind: ObjectDB.objects.filter(db_attributes__db_attrtype=kind) for kind in STORES}
+    records = Counter({kind: rows.distinct().count() for kind, rows in holders.items()})
     return Traces(
         assistants=our_scripts().count(),
         rows={model._meta.db_table: model._default_manager.count() for model in our_models()},
         typeclasses=dict(Counter((path, typeclass_before(path)) for path in paths)),
-        attributes=dict(sorted((Counter(plain) + count_knowledge()).items())),
+        attributes=dict(sorted((Counter(plain) + records).items())),
         code=list(lines_of_code(Path(settings.GAME_DIR))),
     )
 
@@ -148,37 +134,22 @@ def leave_write_ahead_mode() -> bool:
     return str(mode) != "wal"
 
 
-def our_scripts() -> QuerySet[Any]:
+def our_scripts() -> Any:
     """Return the assistant scripts, with those of a game's subclasses, as a queryset."""
     from evennia_ai.assistant_script import AssistantScript
 
-    family: QuerySet[Any] = AssistantScript.objects.all_family()
-    return ScriptDB.objects.filter(id__in=family.values("id"))
+    return ScriptDB.objects.filter(id__in=AssistantScript.objects.all_family().values("id"))
 
 
-def our_objects() -> QuerySet[Any]:
+def our_objects() -> Any:
     """Return the objects whose typeclass is in this package, as a queryset."""
-    found: QuerySet[Any] = ObjectDB.objects.filter(db_typeclass_path__startswith=f"{PACKAGE}.")
-    return found
+    return ObjectDB.objects.filter(db_typeclass_path__startswith=f"{PACKAGE}.")
 
 
-def our_attributes() -> QuerySet[Any]:
+def our_attributes() -> Any:
     """Return the package's Attributes on characters, with all records, as a queryset."""
-    named = Q(db_key__in=ATTRIBUTES, db_attrtype=None)
-    found: QuerySet[Any] = Attribute.objects.filter(
-        named | Q(db_attrtype__in=STORES), db_model="objectdb"
-    )
-    return found
-
-
-def count_knowledge() -> Counter[str]:
-    """Return how many characters have records, by kind."""
-    return Counter(
-        {
-            kind: ObjectDB.objects.filter(db_attributes__db_attrtype=kind).distinct().count()
-            for kind in STORES
-        }
-    )
+    ours = Q(db_key__in=ATTRIBUTES, db_attrtype=None) | Q(db_attrtype__in=STORES)
+    return Attribute.objects.filter(ours, db_model="objectdb")
 
 
 def our_models() -> list[type[Model]]:

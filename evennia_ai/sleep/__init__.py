@@ -35,21 +35,13 @@ BROKEN_OFF = {"skipped": True, "reason": "broken off in the middle of it"}
 
 @dataclass(frozen=True)
 class SleepStep:
-    """One step of a sleep pass.
+    """One step of a sleep pass."""
 
-    Attributes:
-        name: its key in the results.
-        run: called with script and character; returns a result dict, or a Deferred of one.
-        title: its name in reports.
-        sentence: a format for its figures in reports; empty lists them.
-        in_tick: False for a step that only a whole pass runs.
-    """
-
-    name: str
-    run: Callable[[Any, Any], Any]
-    title: str
-    sentence: str = ""
-    in_tick: bool = True
+    name: str  # its key in the results
+    run: Callable[[Any, Any], Any]  # with script and character; a result dict, or a Deferred of one
+    title: str  # its name in reports
+    sentence: str = ""  # a format for its figures in reports; empty lists them
+    in_tick: bool = True  # False for a step that only a whole pass runs
 
 
 STEPS = (

@@ -42,11 +42,9 @@ Report = Callable[[int, int], object]
 def consolidate_memories_to_semantic(
     script: Script, character: Character, most: int | None = MOST, report: Report | None = None
 ) -> Steps[dict[str, Any]]:
-    """Store the journal entries that long-term memory does not hold yet.
+    """Store the journal entries that long-term memory does not hold yet, ``most`` at the most.
 
-    Args:
-        most: most entries; None stores all.
-        report: called after each batch with how many are done and how many are left.
+    ``report`` is called after each batch with how many are done and how many are left.
 
     Fires with ``success`` and how many were ``stored``, ``linked``, ``already_there``, ``failed``
     and ``left`` for a later pass, with ``error`` if the vector store is down; with ``skipped`` and
@@ -80,10 +78,7 @@ def consolidate_memories_to_semantic(
 def link_items(
     script: Script, character: Character, items: Sequence[MemoryItem], stored: Mapping[str, Stored]
 ) -> Steps[int]:
-    """Link entries to their memories, and delete memories of entries that changed meanwhile.
-
-    Fires with how many entries were linked; fails as its callers do.
-    """
+    """Link entries to their memories, and delete stray memories. Fires with how many it linked."""
     work = partial(write_links, character.journal, items, stored)
     count, stray = yield persist(script.services.clock, work)
     if stray:
@@ -94,10 +89,7 @@ def link_items(
 def write_links(
     journal: Journal, items: Sequence[MemoryItem], stored: Mapping[str, Stored]
 ) -> tuple[int, list[str]]:
-    """Link entries to their memories in one transaction.
-
-    Returns how many were linked, and the ids of memories whose entry is gone or changed meanwhile.
-    """
+    """Link entries in one transaction; returns how many, and memories whose entry changed."""
     changes: dict[str, dict[str, Any]] = {}
     stray: list[str] = []
     for item in items:
@@ -141,8 +133,7 @@ def prune_orphaned_memory_links(script: Script, character: Character) -> Steps[d
 def compare(script: Script, character: Character) -> Steps[dict[str, Any]]:
     """Compare the journal with long-term memory, and repair the links.
 
-    Fires with ``deleted``, ``reset`` and ``relinked``; fails as its caller does and with
-    MemoryUnavailable.
+    Fires with ``deleted``, ``reset`` and ``relinked``; fails with MemoryUnavailable, too.
     """
     memory, journal, services = script.services.semantic, character.journal, script.services
     agent, by_entry = agent_of(character.id), defaultdict[str, list[MemoryRow]](list)
@@ -178,10 +169,7 @@ def write_matches(journal: Journal, matches: Sequence[tuple[str, str]]) -> None:
 
 @inlineCallbacks
 def rebuild(script: Script, report: Report | None = None) -> Steps[dict[str, Any]]:
-    """Rebuild a character's long-term memory from its journal.
-
-    Args:
-        report: called after each batch with how many entries are done and how many are left.
+    """Rebuild a character's long-term memory from its journal, with a report after each batch.
 
     Fires as `consolidate_memories_to_semantic` does; fails with StoreUnavailable and TurnAborted.
     """

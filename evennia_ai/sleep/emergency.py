@@ -28,9 +28,7 @@ TOO_FULL = "the talk does not fit the window any more"
 
 
 @inlineCallbacks
-def compact_in_emergency(
-    script: Script,
-) -> Steps[dict[str, Any] | None]:
+def compact_in_emergency(script: Script) -> Steps[dict[str, Any] | None]:
     """Compact if the context window is filled to ``compact_emergency_threshold``.
 
     Called at the start of every tick and between its turns. Fires with the compaction's result,
@@ -56,11 +54,11 @@ def compact_on_overflow(script: Script) -> Steps[bool]:
 
 @inlineCallbacks
 def extract_before_emergency(script: Script, use: ContextUse) -> Steps[dict[str, Any]]:
-    """Journal facts of what an emergency compaction evicts.
+    """Journal facts of what an emergency compaction evicts, until somebody waits.
 
-    Takes at most `MOST_ITERATIONS` model calls for each audience and the time of one turn, and ends
-    as soon as somebody waits. Fires with a result as `run_pre_compaction_extraction` does. An error
-    does not stop the compaction; fails with TurnAborted and StoreUnavailable only.
+    Takes at most `MOST_ITERATIONS` model calls for each audience and the time of one turn. Fires as
+    `run_pre_compaction_extraction` does; an error does not stop the compaction. Fails with
+    TurnAborted and StoreUnavailable only.
     """
     reason = reason_to_skip(script, use)
     if reason:

@@ -7,8 +7,8 @@ it. Its tool calls are stored with a turn and are no part of the conversation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -16,14 +16,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import ProviderError
-from evennia_ai.messages import (
-    Audience,
-    LLMReply,
-    Message,
-    ToolCallRequest,
-    WireMessage,
-    to_wire,
-)
+from evennia_ai.messages import Audience, LLMReply, Message, ToolCallRequest, WireMessage, to_wire
 from evennia_ai.policy.compaction.decision import ContextUse
 from evennia_ai.policy.compaction.plan import Skip
 from evennia_ai.policy.context.projection import part_audience, split_by_audience
@@ -55,30 +48,23 @@ TURNS_TIMES = 3.0
 class Extracted:
     """What came of the loops so far; ``stopped_by`` is the reason why the last one ended."""
 
-    facts: int = 0
+    facts_recorded: int = 0
     iterations: int = 0
     stopped_by: str = NOOP
 
     def plus(self, more: Extracted) -> Extracted:
         """Return the sum with a later loop."""
-        facts, iterations = self.facts + more.facts, self.iterations + more.iterations
-        return Extracted(facts, iterations, more.stopped_by)
+        facts = self.facts_recorded + more.facts_recorded
+        return Extracted(facts, self.iterations + more.iterations, more.stopped_by)
 
 
 @dataclass(frozen=True)
 class ExtractionLimits:
-    """How far an extraction goes.
+    """How far an extraction goes."""
 
-    Attributes:
-        iterations: most model calls for each audience.
-        end_at: the clock's second at which all loops must have ended; None gives each loop the
-            time of `TURNS_TIMES` turns.
-        is_interrupted: asked before each call; True ends the extraction.
-    """
-
-    iterations: int
-    end_at: float | None = None
-    is_interrupted: Callable[[], bool] = lambda: False
+    iterations: int  # most model calls for each audience
+    end_at: float | None = None  # the clock's second; None gives each loop `TURNS_TIMES` turns
+    is_interrupted: Callable[[], bool] = lambda: False  # asked before each call
 
 
 def run_pre_compaction_extraction(
@@ -86,8 +72,7 @@ def run_pre_compaction_extraction(
 ) -> Deferred[dict[str, Any]]:
     """Let the assistant journal facts of the messages that the next compaction evicts.
 
-    Args:
-        max_iterations: most model calls for each audience; None uses the setting.
+    ``max_iterations`` limits the model calls for each audience; None uses the setting.
 
     Fires with ``success`` True, ``facts_recorded``, ``iterations`` and ``stopped_by`` (noop,
     no_tool_call, other_tool or max_iterations, of the last loop), with ``success`` False and
@@ -102,21 +87,18 @@ def run_pre_compaction_extraction(
 def extract_facts(
     script: Script, limits: ExtractionLimits, use: ContextUse
 ) -> Steps[dict[str, Any]]:
-    """Run `run_pre_compaction_extraction` within limits.
-
-    Fires and fails as that does; ``stopped_by`` is ``interrupted`` if `ExtractionLimits` said so.
-    """
+    """Run `run_pre_compaction_extraction` within limits; ``stopped_by`` may be ``interrupted``."""
     if not script.config.pre_compact_extraction_enabled:
         return skip("extraction disabled")
-    evicted = next_evicted(script, use)
-    if len(evicted) < LEAST_MESSAGES:
+    task = decide(script, CompactionRequest(SLEEP), use)
+    if isinstance(task, Skip) or len(task.evicted) < LEAST_MESSAGES:
         return skip(f"fewer than {LEAST_MESSAGES} messages")
     # A turn that an error left open would otherwise stay open behind the turns of the loops.
     yield persist(script.services.clock, script.turns.recover)
     signal(script, True)
     total = Extracted()
     try:
-        for key in split_by_audience(evicted):
+        for key in split_by_audience(task.evicted):
             if limits.is_interrupted():
                 total = replace(total, stopped_by=INTERRUPTED)
                 break
@@ -127,18 +109,7 @@ def extract_facts(
         return {"success": False, "error": str(error)}
     finally:
         signal(script, False)
-    return {
-        "success": True,
-        "facts_recorded": total.facts,
-        "iterations": total.iterations,
-        "stopped_by": total.stopped_by,
-    }
-
-
-def next_evicted(script: Script, use: ContextUse) -> Sequence[Message]:
-    """Return the messages that the next compaction in sleep would evict; none if none is due."""
-    task = decide(script, CompactionRequest(SLEEP), use)
-    return [] if isinstance(task, Skip) else task.evicted
+    return {"success": True, **asdict(total)}
 
 
 def signal(script: Script, on: bool) -> None:
@@ -151,10 +122,7 @@ def signal(script: Script, on: bool) -> None:
 def extract_for(
     script: Script, confidants: Audience | None, limits: ExtractionLimits
 ) -> Steps[Extracted]:
-    """Run one loop for one audience, in a turn of its own. Fires with what was `Extracted`.
-
-    Fails with `ProviderError`, after it has closed the turn.
-    """
+    """Run one loop for one audience, in a turn of its own that ends even after a ProviderError."""
     clock, turns = script.services.clock, script.turns
     audience = frozenset() if confidants is None else confidants
     own_prompt = script.config.pre_compact_prompt
@@ -166,7 +134,8 @@ def extract_for(
     except ProviderError as error:
         yield persist(clock, partial(turns.finish, turn.id, NOTED, f"{error.kind}: {error}"))
         raise
-    yield persist(clock, partial(turns.finish, turn.id, NOTED, f"{came.facts} facts written down"))
+    detail = f"{came.facts_recorded} facts written down"
+    yield persist(clock, partial(turns.finish, turn.id, NOTED, detail))
     return came
 
 
@@ -191,17 +160,12 @@ def run_loop(
         if not calls or reply.finish_reason == "length":
             return Extracted(facts, step, NO_CALL)
         known = {spec.name for spec in specs}
-        exchange: Exchange = yield journal(script, turn, tools, calls, known)
-        facts += exchange.facts
-        if exchange.stopped_by:
-            return Extracted(facts, step, exchange.stopped_by)
-        so_far += to_wire(exchange.messages)
+        more, stopped_by, messages = yield journal(script, turn, tools, calls, known)
+        facts += more
+        if stopped_by:
+            return Extracted(facts, step, stopped_by)
+        so_far += to_wire(messages)
     return Extracted(facts, limits.iterations, MOST)
-
-
-def not_logged(_result: ToolResult) -> tuple[Message, ...]:
-    """Return no messages: these tool calls are no part of the conversation."""
-    return ()
 
 
 def deadline_of(script: Script, limits: ExtractionLimits) -> float:
@@ -211,43 +175,28 @@ def deadline_of(script: Script, limits: ExtractionLimits) -> float:
     return script.services.clock.seconds() + TURNS_TIMES * script.config.turn_deadline
 
 
-@dataclass(frozen=True)
-class Exchange:
-    """One reply's calls and their results.
-
-    Attributes:
-        facts: how many were journalled.
-        stopped_by: why the loop ends; empty if it goes on.
-        messages: calls and results, as the next model call sees them.
-    """
-
-    facts: int
-    stopped_by: str
-    messages: tuple[Message, ...]
-
-
 @inlineCallbacks
 def journal(
     script: Script,
     turn: TurnRecord,
     tools: ToolContext,
     calls: Sequence[ToolCallRequest],
-    known: Container[str],
-) -> Steps[Exchange]:
-    """Run a reply's journal calls. Fires with the `Exchange`.
+    known: set[str],
+) -> Steps[tuple[int, str, list[Message]]]:
+    """Run a reply's journal calls; a tool that was not offered is not run, and ends the loop.
 
-    A tool that was not offered is not run, and ends the loop.
+    Fires with how many facts were journalled, why the loop ends (empty if it goes on), and calls
+    and results as the next model call sees them.
     """
     facts, messages = 0, list[Message]()
     for call in calls:
         if call.name not in known or call.name == NOOP:
             continue
         yield pause(script.services.slices.put)
-        result: ToolResult = yield perform(script, turn, tools, call, False, not_logged)
+        # Not logged: these tool calls are no part of the conversation.
+        result: ToolResult = yield perform(script, turn, tools, call, False, lambda _result: ())
         facts += result.state == DONE
         messages += call_messages(turn, tools, call, result)
-    names = [call.name for call in calls]
+    names = {call.name for call in calls}
     stopped_by = NOOP if NOOP in names else ""
-    if any(name not in known for name in names):
-        stopped_by = OTHER
-    return Exchange(facts, stopped_by, tuple(messages))
+    return facts, OTHER if names - known else stopped_by, messages

@@ -51,13 +51,9 @@ def review_goals(script: Script, character: Character) -> Steps[dict[str, Any]]:
 
 @inlineCallbacks
 def find_steps(script: Script, goals: Goals, goal: Record) -> Steps[int]:
-    """Ask for the steps towards a goal and store them. Fires with how many are new.
-
-    Fails with `ProviderError`; then the next pass asks again.
-    """
+    """Ask for a goal's steps and store them. Fires with how many; fails with `ProviderError`."""
     context, name = CONTEXT_GOAL_DECOMPOSE, script.character_name
     wire = steps_request(context.prompt, name, script.persona, goal)
     reply: str = yield ask_in_background(script, context.name, wire, REPLY_TOKENS)
     work = partial(goals.add_steps, goal["id"], read_steps(reply, goal))
-    stored: int = yield persist(script.services.clock, work)
-    return stored
+    return int((yield persist(script.services.clock, work)))

@@ -59,18 +59,13 @@ def unscored(script: Script, journal: Journal) -> list[list[Record]]:
 
 @inlineCallbacks
 def score_group(script: Script, journal: Journal, entries: Sequence[Record]) -> Steps[int]:
-    """Score entries of one audience. Fires with how many were scored.
-
-    Fails with `ProviderError`, and then nothing has changed.
-    """
+    """Score one audience's entries. Fires with how many; fails with `ProviderError`."""
     wire = scoring_request(script.character_name, entries)
     reply: str = yield ask_in_background(script, PURPOSE, wire, TOKENS_A_SCORE * (len(entries) + 2))
     journal.asked_about.update(entry["id"] for entry in entries)
     found = read_scores(reply, len(entries))
     scores = {entries[number - 1]["id"]: score for number, score in found.items()}
-    work = partial(store_scores, journal, scores)
-    stored: int = yield persist(script.services.clock, work)
-    return stored
+    return int((yield persist(script.services.clock, partial(store_scores, journal, scores))))
 
 
 def store_scores(journal: Journal, scores: Mapping[str, int]) -> int:

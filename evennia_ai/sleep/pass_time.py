@@ -19,10 +19,7 @@ class StepGivenUp(AssistantError):
 
 
 class PassTime:
-    """The time of one sleep pass.
-
-    ``is_over`` turns True if the pass is broken off because somebody waits.
-    """
+    """The time of one sleep pass; ``is_over`` once it is broken off because somebody waits."""
 
     def __init__(self, clock: Clock, step_time_s: float = STEP_TIME_S) -> None:
         self.clock = clock

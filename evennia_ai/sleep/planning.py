@@ -67,10 +67,7 @@ def plan_day(script: Script, character: Character) -> Steps[dict[str, Any]]:
 
 @inlineCallbacks
 def ask_for_plan(script: Script, goals: Sequence[str]) -> Steps[Sequence[Planned]]:
-    """Ask a model for a plan. Fires with its parts, none if the reply is of no use.
-
-    Fails with `ProviderError`.
-    """
+    """Ask a model for a plan. Fires with its parts, none if useless; fails with `ProviderError`."""
     context, name = CONTEXT_PLAN_DAY, script.character_name
     places = places_near(script.services.world.situation(script.character).exits)
     wire = plan_request(context.prompt, name, script.persona, goals, places)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -25,19 +24,8 @@ AT_ONCE = 8  # entries in one write
 MOST_A_PASS = 500
 
 
-@dataclass(frozen=True)
-class Look:
-    """What one look at an entry finds.
-
-    Attributes:
-        id: the entry's.
-        left: its retention if it faded, else None.
-        cites: ids of the entries it was made of, if these must stay.
-    """
-
-    id: str
-    left: float | None
-    cites: tuple[str, ...]
+# An entry's id, its retention if it faded, and the ids of the entries it cites that must stay.
+Look = tuple[str, float | None, Sequence[str]]
 
 
 @inlineCallbacks
@@ -87,13 +75,8 @@ def reason_for_nothing(script: Script, kept: int) -> str:
 
 def fading_of(script: Script) -> Fading:
     """Return when entries of this assistant fade."""
-    config = script.config
-    return Fading(
-        retention=config.prune_retention,
-        importance=config.prune_importance,
-        age_days=config.prune_age_days,
-        floor=config.prune_floor,
-    )
+    own = script.config
+    return Fading(own.prune_retention, own.prune_importance, own.prune_age_days, own.prune_floor)
 
 
 @inlineCallbacks
@@ -112,13 +95,13 @@ def find_faded(script: Script, character: Character) -> Steps[list[str]]:
     def look(id: str) -> Look:
         entry = journal.get(id)
         if entry is None:
-            return Look(id, None, ())
+            return id, None, ()
         fades = is_faded(entry, now, fading) and (entry["consolidated"] or not needs_link)
-        return Look(id, retention_of(entry, now) if fades else None, tuple(cited_by(entry)))
+        return id, retention_of(entry, now) if fades else None, tuple(cited_by(entry))
 
     looks: list[Look] = yield spread(put, ids, look)
-    cited = {source for found in looks for source in found.cites}
-    faded = [(found.left, found.id) for found in looks if found.left is not None]
+    cited = {source for _id, _left, cites in looks for source in cites}
+    faded = [(left, known) for known, left, _cites in looks if left is not None]
     return select_to_forget(faded, in_use | cited, len(ids), fading.floor)[:MOST_A_PASS]
 
 

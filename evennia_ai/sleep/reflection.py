@@ -75,10 +75,7 @@ def reflect(script: Script, character: Character) -> Steps[dict[str, Any]]:
 def reflect_on(
     script: Script, journal: Journal, looked_at: datetime, entries: Sequence[Record]
 ) -> Steps[Counter[str]]:
-    """Reflect on entries of one audience, and store the insights. Fires with the `FIGURES`.
-
-    Fails with `ProviderError`, and then nothing has changed.
-    """
+    """Reflect on one audience's entries. Fires with the `FIGURES`; fails with `ProviderError`."""
     character, services = script.character, script.services
     sources = {entry["source_entity"] for entry in entries} - {""}
     names = {dbref: services.world.name_of(character, dbref) for dbref in sorted(sources)}
@@ -103,10 +100,7 @@ def reflect_on(
 def store_insights(
     journal: Journal, insights: Sequence[Insight], looked_at: datetime, *, by_model: bool
 ) -> int:
-    """Store insights whose entries all still exist with one audience; return how many are new.
-
-    A player may have been forgotten meanwhile. Raises StoreUnavailable.
-    """
+    """Store the insights whose entries all still exist with one audience; return how many."""
     new = []
     for insight in insights:
         cited = cited_entries(journal, insight)
@@ -116,10 +110,7 @@ def store_insights(
 
 
 def store_goal(journal: Journal, goals: Goals, goal: Insight) -> int:
-    """Store a goal, unless its audience knows it or enough goals already; return how many are new.
-
-    Nothing is stored if its entries have changed meanwhile. Raises StoreUnavailable.
-    """
+    """Store a goal, unless its audience knows it or enough goals already; return how many."""
     cited = cited_entries(journal, goal)
     if not cited:
         return 0

@@ -78,10 +78,9 @@ def write_tellings(
 def select_standing(
     script: Script, character: Character, known: frozenset[str], *, tells_new: bool
 ) -> Steps[list[Record]]:
-    """Select the entries that may be told, the most important first.
+    """Select the entries that may be told. Fires with the `MOST_TOLD` most important first.
 
-    Fires with at most `MOST_TOLD`. Entries in ``known`` were checked when they were told first;
-    without ``tells_new`` no others are selected.
+    Entries in ``known`` were checked when they were told first; ``tells_new`` selects others, too.
     """
     journal, put = character.journal, script.services.slices.put
     least: int = script.config.share_importance

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from evennia_ai.policy.records.journal_entry import (
-    ArchivedEntry,
-    archived,
-    brought_back,
-    is_over,
-)
+from evennia_ai.policy.records.journal_entry import ArchivedEntry, archived, brought_back, is_over
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.store.record_store import RecordStore
 
 
 class JournalArchive(RecordStore):
-    """Pruned journal entries, each with the time it was archived.
-
-    No search, prompt or index uses them. "Forget me" removes them as it does journal entries.
-    """
+    """Pruned journal entries. No search, prompt or index uses them; "forget me" removes them."""
 
     kind = "ai_archive"
     prefix = "a"
@@ -27,8 +19,7 @@ class JournalArchive(RecordStore):
     def put_away(self, journal: RecordStore, *ids: str) -> int:
         """Move entries from a journal into the archive; returns how many existed.
 
-        Two transactions: the second removes them from the journal. After a crash in between, a
-        second call completes the move.
+        Two transactions: after a crash in between, a second call completes the move.
         """
         entries = [entry for entry in map(journal.get, ids) if entry]
         new = [
@@ -39,10 +30,9 @@ class JournalArchive(RecordStore):
         return journal.remove(*ids)
 
     def bring_back(self, journal: RecordStore, id: str) -> Record:
-        """Move an entry back into its journal; returns it.
+        """Move an entry back into its journal; returns it. Raises KeyError.
 
-        Its importance counts as given by hand, so that pruning does not archive it again. Raises
-        KeyError if no entry has this id.
+        Its importance counts as given by hand, so that pruning does not archive it again.
         """
         back = brought_back(self.require(id))
         if journal.get(id) is None:

@@ -34,21 +34,11 @@ TYPES: dict[str, tuple[type, ...]] = {
     "sleep_cause": (str,),
     "asleep_since": (int, float),
 }
-TYPE_NAMES = {
-    str: "text",
-    dict: "fields",
-    bool: "true or false",
-    list: "a list",
-    float: "a number",
-}
+TYPE_NAMES = {str: "text", dict: "fields", bool: "true or false", list: "a list", float: "a number"}
 
 
 def inspect_attribute(obj: Any, name: str) -> tuple[Any, str]:
-    """Return the plain value of an Attribute, and a sentence if it cannot be used.
-
-    The value is None if there is no Attribute or it cannot be used; the sentence is empty if
-    nothing is wrong.
-    """
+    """Return an Attribute's plain value, None if it cannot be used, and then a sentence why."""
     try:
         value = deserialize(obj.attributes.get(name))
     except Exception as error:  # noqa: BLE001  # unpickling what anybody wrote may raise anything

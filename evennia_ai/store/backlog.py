@@ -19,12 +19,9 @@ PAUSES_S = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 class Backlog:
     """A queue that stores events in order: at once, or later if the database is busy.
 
-    Args:
-        clock: for the retries.
-        store: stores one event and returns its id; raises StoreUnavailable.
-        stored: called with each event and its id once it is stored.
-        lost: called with each event that could not be stored after all `PAUSES_S`, and the last
-            error.
+    ``store`` stores one event and returns its id; raises StoreUnavailable. ``stored`` is called
+    with each stored event and its id; ``lost`` with each event that could not be stored after all
+    `PAUSES_S`, and the last error.
     """
 
     def __init__(

@@ -15,10 +15,10 @@ WAIT_AGAIN_AFTER_S = 0.1
 
 
 class Patience:
-    """The time to wait for a lock.
+    """The time to wait for a lock: none shortly after a lock was met.
 
-    The wait is zero shortly after a lock was met: many writes in a row, such as those of all
-    assistants in a room who heard the same line, must not add up to a long wait.
+    Many writes in a row, such as those of all assistants in a room who heard the same line, must
+    not add up to a long wait.
     """
 
     def __init__(self) -> None:

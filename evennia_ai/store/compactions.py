@@ -27,10 +27,9 @@ class TableCompactions:
 
     def commit(self, record: CompactionRecord) -> CompactionRecord:
         """Store a compaction in one transaction; returns it with its id and time."""
-        at = self.now()
         with brief_transaction():
             row = models.Compaction.objects.create(
-                assistant_id=self.assistant_id, at=at, **fields_of(record)
+                assistant_id=self.assistant_id, at=self.now(), **fields_of(record)
             )
         return record_from_row(row)
 
@@ -61,8 +60,7 @@ class TableCompactions:
     def undo(self) -> CompactionRecord | None:
         """Undo the compaction in force and the later masks; returns it, None if none.
 
-        The previous compaction is in force again. Raises CannotUndo if retention has
-        deleted messages that it would restore.
+        Raises CannotUndo if retention has deleted messages that this would restore.
         """
         record = self.last()
         if record is None:
@@ -77,10 +75,7 @@ class TableCompactions:
         return record
 
     def to_archive(self) -> list[tuple[CompactionRecord, bool]]:
-        """Return the compactions whose journal entries must change, oldest first.
-
-        Each with True if its entries must be written, False if they must be removed.
-        """
+        """Return the compactions whose journal entries to write (True) or remove, oldest first."""
         rows = unsettled().filter(assistant_id=self.assistant_id).order_by("id")
         return [(record_from_row(row), row.undone_at is None) for row in rows]
 
@@ -104,22 +99,10 @@ def assistants_to_archive() -> list[int]:
     return sorted(set(unsettled().values_list("assistant_id", flat=True)))
 
 
-COPIED = (
-    "reason",
-    "from_seq",
-    "upto_seq",
-    "prefix_hash",
-    "compacted_count",
-    "original_token_count",
-    "summary_token_count",
-    "facts_found",
-    "facts_kept",
-    "facts_rescued",
-    "rung",
-    "previous_id",
-)
-FACT_FIELDS = tuple(item.name for item in fields(Fact) if item.name != "audience")
 PLAIN = ("summary", "speakers", "consulted", "cost")
+CHANGED = ("id", "compacted_at", "facts", *PLAIN)
+COPIED = tuple(item.name for item in fields(CompactionRecord) if item.name not in CHANGED)
+FACT_FIELDS = tuple(item.name for item in fields(Fact) if item.name != "audience")
 
 
 def fields_of(record: CompactionRecord) -> dict[str, Any]:

@@ -54,10 +54,7 @@ class TableConversation:
         return stored
 
     def view(self) -> Sequence[Message]:
-        """Return the last compaction's marker, if any, and all later messages.
-
-        Oldest first. Callers must not change the list.
-        """
+        """Return the marker, if any, and all later messages, oldest first; do not change them."""
         return self.current.items
 
     @property
@@ -73,10 +70,7 @@ class TableConversation:
         return self._view
 
     def compact(self, record: CompactionRecord) -> CompactionRecord:
-        """Store a compaction and start the view after it; returns it with its id.
-
-        Messages that arrived since the summary was made stay in the view.
-        """
+        """Store a compaction; returns it with its id. Messages that came meanwhile stay in view."""
         stored = self.compactions.commit(record)
         view = self.current
         kept = [m for m in view.messages if m["metadata"]["seq"] > stored.upto_seq]
@@ -86,12 +80,10 @@ class TableConversation:
     def mask(self, upto_seq: int) -> int:
         """Mask the tool results up to a message; returns how many."""
         view = self.current
-        chosen = [
-            m for m in view.messages
-            if is_maskable(m) and view.masked_upto < m["metadata"]["seq"] <= upto_seq
-        ]  # fmt: skip
+        seqs = [message["metadata"]["seq"] for message in filter(is_maskable, view.messages)]
+        chosen = [seq for seq in seqs if view.masked_upto < seq <= upto_seq]
         if chosen:
-            self.compactions.mask(chosen[0]["metadata"]["seq"], upto_seq, len(chosen))
+            self.compactions.mask(chosen[0], upto_seq, len(chosen))
             self._view = View(view.record, view.messages, upto_seq, self.count)
         return len(chosen)
 

@@ -1,7 +1,4 @@
-"""Characters whose long-term memory may hold more than their journals.
-
-A mark stays in the database until long-term memory has been cleaned.
-"""
+"""Marks on characters whose long-term memory may hold what their journals no longer do."""
 
 from __future__ import annotations
 
@@ -35,10 +32,7 @@ def deletion_marks() -> dict[int, int]:
 
 
 def note_deleted(character_id: int, number: int) -> None:
-    """Remove a character's mark, unless it was marked more than ``number`` times.
-
-    Raises StoreUnavailable.
-    """
+    """Remove a character's mark, unless it was marked again; raises StoreUnavailable."""
     with brief_transaction():
         marks = deletion_marks()
         if marks.get(character_id) == number:

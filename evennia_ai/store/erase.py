@@ -32,10 +32,7 @@ def count_rows(assistant_id: int) -> dict[str, int]:
 
 
 def erase_chunk(assistant_id: int) -> int:
-    """Delete up to 500 rows of an assistant; returns how many, 0 when none is left.
-
-    Children first, and the character's records last.
-    """
+    """Delete up to 500 rows, children first, then records; returns how many, 0 at the end."""
     for model in LOGS:
         if deleted := delete_newest(model.objects.filter(assistant_id=assistant_id)):
             return deleted

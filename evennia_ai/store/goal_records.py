@@ -33,17 +33,10 @@ class Goals(RecordStore):
     model = Goal
 
     def add(self, content: str, **fields: Any) -> str:
-        """Store a goal; returns its id.
+        """Store a goal, or reopen one with the same words, audience and parent; returns its id.
 
-        If a goal with the same words, audience and parent exists, it is reopened instead.
-
-        Args:
-            content: the goal in words.
-            **fields: other fields of `Goal`.
-
-        Raises:
-            BadRecord: a value does not fit its field, the parent does not exist, or the goal would
-                be nested too deep.
+        Raises BadRecord if a value does not fit its field, the parent does not exist, or the goal
+        would be nested too deep.
         """
         new = make_goal(self.segments.next_id, content, self.now(), fields)
         goals = {goal["id"]: goal for goal in self.segments.all()}
@@ -58,10 +51,7 @@ class Goals(RecordStore):
         return self.put_or_merge(new, same, merge_goals)
 
     def add_steps(self, goal_id: str, contents: Iterable[str]) -> int:
-        """Store the steps of a goal once, in one transaction; returns how many are new.
-
-        The steps have the audience, speakers, sources and importance of the goal.
-        """
+        """Store a goal's steps once, in one transaction; returns how many are new."""
         goal = self.segments.get(goal_id)
         if goal is None or goal["decomposed"]:
             return 0

@@ -10,7 +10,7 @@ from evennia_ai import models
 from evennia_ai.messages import Heard, InboxEvent
 from evennia_ai.ports import OpenEvents
 from evennia_ai.store.brief_transaction import brief_transaction
-from evennia_ai.store.rows import event_from_row
+from evennia_ai.store.rows import COPIED, event_from_row
 
 WAITING, CLAIMED, OVERHEARD, DOUBTFUL = "waiting", "claimed", "overheard", "doubtful"
 
@@ -28,15 +28,9 @@ class TableInbox:
             row = models.Event.objects.create(
                 assistant_id=self.assistant_id,
                 at=self.now(),
-                kind=heard.kind,
-                speaker=heard.speaker,
-                speaker_name=heard.speaker_name,
-                text=heard.text,
                 audience=sorted(heard.audience),
-                private=heard.private,
-                hops=heard.hops,
-                reason=heard.reason,
                 state=WAITING if heard.addressed else OVERHEARD,
+                **{name: getattr(heard, name) for name in COPIED},
             )
         return int(row.id)
 
@@ -59,9 +53,7 @@ class TableInbox:
     def recent_partners(self, seconds: float) -> dict[str, datetime]:
         """Return the last time of an answered event by speaker, for the last seconds."""
         since = self.now() - timedelta(seconds=seconds)
-        rows = models.Event.objects.filter(
-            assistant_id=self.assistant_id, at__gte=since, state="answered"
-        ).order_by("id")
+        rows = self._in_states("answered").filter(at__gte=since)
         return dict(rows.values_list("speaker", "at"))
 
     def _in_states(self, *states: str) -> Any:

@@ -24,14 +24,7 @@ from evennia_ai.store.shared_entries import withdraw
 
 
 class Journal(RecordStore):
-    """Journal entries as plain dicts with the fields of `JournalEntry`.
-
-    Attributes:
-        recalls: look-ups that are not stored yet, by entry id.
-        asked_about: ids of the entries whose importance a model was asked for.
-        reflected_upto: ISO time up to which a reflection has read the journal, with or without a
-            result.
-    """
+    """Journal entries as plain dicts with the fields of `JournalEntry`."""
 
     kind = "ai_journal"
     prefix = "j"
@@ -44,9 +37,9 @@ class Journal(RecordStore):
         self._pinned: dict[str, Record] = {}
         self._waiting: dict[str, None] = {}
         self._audiences: Counter[tuple[str, ...] | None] = Counter()
-        self.recalls: Counter[str] = Counter()
-        self.asked_about: set[str] = set()
-        self.reflected_upto = ""
+        self.recalls: Counter[str] = Counter()  # look-ups not stored yet, by entry id
+        self.asked_about: set[str] = set()  # entries whose importance a model was asked for
+        self.reflected_upto = ""  # ISO time; a reflection has read so far, whatever it found
 
     def pinned(self, audience: Audience | None = None, discretion: str = "strict") -> list[Record]:
         """Return the loaded pinned entries that all of an audience may know."""
@@ -61,18 +54,12 @@ class Journal(RecordStore):
     def add(
         self, content: str, *, named: bool = False, first_meeting: bool = False, **fields: Any
     ) -> str:
-        """Store an entry; returns its id.
+        """Store an entry, one fact; returns its id.
 
         If an entry with the same words and the same audience exists, it takes over the sources,
-        tags and links of the new one. If the ``id`` given exists, nothing changes.
-
-        Args:
-            content: one fact.
-            named: whether the speaker used the character's name; raises the importance.
-            first_meeting: whether the entry is about somebody new; raises the importance.
-            **fields: other fields of `JournalEntry`. Without ``importance``, a rule scores it.
-
-        Raises BadRecord if a value does not fit its field, or there is no such field.
+        tags and links of the new one. If the ``id`` given exists, nothing changes. Without
+        ``importance``, a rule scores it: higher if the speaker ``named`` the character, or at a
+        ``first_meeting``. Raises BadRecord if a field is unknown or its value does not fit.
         """
         own_id = fields.pop("id", None)
         if own_id is not None and self.segments.get(own_id):
@@ -90,8 +77,8 @@ class Journal(RecordStore):
     def add_all(self, entries: Iterable[Mapping[str, Any]]) -> int:
         """Store several entries in one transaction; returns how many are new.
 
-        Each is given by its fields, with an ``id``. An entry is skipped if its id exists, or one
-        with the same words and the same audience. Raises BadRecord as `add`.
+        Each is given by its fields, with an ``id``; it is skipped if that id exists, or an entry
+        with the same words and audience. Raises BadRecord as `add`.
         """
         new: dict[bytes, Record] = {}
         for fields in entries:
@@ -134,16 +121,10 @@ class Journal(RecordStore):
         limit: int = 10,
         discretion: str = "strict",
     ) -> list[Record]:
-        """Return the entries that match some words best (BM25).
+        """Return the entries that match some words best (BM25); newest first if equal.
 
-        Best first; newest first if equal.
-
-        Args:
-            words: the words to search for.
-            audience: everybody who will hear the answer: only entries that all of them may know
-                are searched.
-            limit: the largest number of entries.
-            discretion: "trusting" searches all entries.
+        Searches only entries that all of ``audience``, who will hear the answer, may know;
+        discretion "trusting" searches all.
         """
         known = select_known(self.segments.all(), audience, discretion)
         scores = score_documents(words, [self._words[entry["id"]] for entry in known])
@@ -164,8 +145,6 @@ class Journal(RecordStore):
     def audiences(self) -> list[Audience | None]:
         """Return every audience that a loaded entry has, once; None is public."""
         return [None if key is None else frozenset(key) for key in +self._audiences]
-
-    # --- overridden -----------------------------------------------------------------------------
 
     def changed(self, record: Record, fields: Mapping[str, Any]) -> Record:
         """Return an entry with some fields changed; raises BadRecord."""

@@ -70,13 +70,10 @@ class MemoryEditor:
         self.steps = UndoSteps.of(character)
 
     def add(self, content: str, audience: list[str] | None = None) -> Record | None:
-        """Add an entry as a builder's, which pruning never removes; returns it.
+        """Add an entry as a builder's, which pruning never removes; returns it. Raises BadRecord.
 
-        Returns None if an entry with the same words and the same audience exists. Raises BadRecord.
-
-        Args:
-            content: one fact.
-            audience: dbrefs of the only people who may know it; None for public.
+        ``audience`` has the dbrefs of the only people who may know it; None for public. Returns
+        None if an entry with the same words and the same audience exists.
         """
         if self._journal.has(content, None if audience is None else frozenset(audience)):
             return None
@@ -105,13 +102,10 @@ class MemoryEditor:
         return before
 
     def undo(self, step: Record) -> str:
-        """Undo a change and remove its step; returns the outcome.
+        """Undo the last step's change and remove the step; returns the outcome.
 
         `TAKEN_BACK`; `GONE` if the entry no longer exists; `HEARD_SINCE` if the entry was added by
         hand and somebody has said the same since, so that it stays.
-
-        Args:
-            step: the last step.
         """
         entry = self._journal.get(step["entry"])
         outcome = TAKEN_BACK
@@ -130,8 +124,6 @@ class MemoryEditor:
                 self._journal.remove(entry["id"])
             self.steps.remove(step["id"])
         return outcome
-
-    # --- within ---------------------------------------------------------------------------------
 
     def _update(self, id: str, act: str, fields: Mapping[str, Any]) -> Record:
         before = self._journal.require(id)

@@ -6,13 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from evennia_ai.policy.records.day_plan import (
-    Block,
-    Planned,
-    current_block,
-    is_stale,
-    make_block,
-)
+from evennia_ai.policy.records.day_plan import Block, Planned, current_block, is_stale, make_block
 from evennia_ai.policy.records.provenance import Record, copy_of
 from evennia_ai.store.record_store import RecordStore
 
@@ -38,9 +32,9 @@ class DayPlan(RecordStore):
         self._given_up_at = self.now()
 
     def replace(self, planned: Sequence[Planned], speakers: Sequence[str]) -> int:
-        """Replace the plan in one transaction; returns how many parts it has.
+        """Replace the plan in one transaction; returns how many parts it has. Raises BadRecord.
 
-        ``speakers`` are the dbrefs of everybody whose words may be in it. Raises BadRecord.
+        ``speakers`` are the dbrefs of everybody whose words may be in it.
         """
         ids = self.segments.next_ids()
         blocks = [make_block(next(ids), part, self.now(), speakers) for part in planned]

@@ -16,11 +16,8 @@ from evennia_ai.policy.records.entity_profiles import (
     OBSERVATION,
     RELATIONSHIP,
     after_contact,
-    apply_attribute,
-    attribute_name,
     change_profile_record,
     current_values,
-    make_attribute,
     make_observation,
     merge_observations,
     new_relationship,
@@ -34,10 +31,7 @@ from evennia_ai.store.record_store import RecordStore, copies_known
 
 
 class EntityProfiles(RecordStore):
-    """Observations, attribute values and relationships as plain dicts.
-
-    Their fields are those of the models in `evennia_ai.policy.records.entity_profiles`.
-    """
+    """Observations, attribute values and relationships; see `policy.records.entity_profiles`."""
 
     kind = "ai_profiles"
     prefix = "p"
@@ -47,18 +41,10 @@ class EntityProfiles(RecordStore):
         self._ids_about: defaultdict[str, set[str]] = defaultdict(set)
         self._new: dict[str, None] = {}
 
-    # --- observations ---------------------------------------------------------------------------
-
     def observe(self, entity: str, content: str, **fields: Any) -> str:
-        """Store an observation about somebody; returns its id.
+        """Store an observation about an entity, given by dbref; returns its id. Raises BadRecord.
 
-        Observations with the same words, entity and audience are stored once, with the sources of
-        all. Raises BadRecord.
-
-        Args:
-            entity: the entity's dbref.
-            content: the observation in words.
-            **fields: other fields of `Observation`.
+        Those with the same words, entity and audience are stored once, with the sources of all.
         """
         new = make_observation(self.segments.next_id, entity, content, self.now(), fields)
         same = sameness(new)
@@ -90,15 +76,11 @@ class EntityProfiles(RecordStore):
     ) -> int:
         """Store attributes made from observations, and mark these as consolidated.
 
-        One transaction; returns how many values are new. Observations that are marked or removed
-        already are skipped, so that the call can be repeated. Raises BadRecord and StoreUnavailable
-        as `Journal.add`.
+        The observations are about one entity, for one audience; a model inferred the findings if
+        ``inferred``. ``sentiment`` is that of the entity's words, -1 to 1; None if unknown.
 
-        Args:
-            ids: observations about one entity, for one audience.
-            findings: the attributes.
-            inferred: whether a model inferred them.
-            sentiment: the sentiment of the entity's words, -1 to 1; None if unknown.
+        One transaction; returns how many values are new. Observations that are marked or removed
+        already are skipped, so that the call can be repeated. Raises BadRecord.
         """
         observations = self.segments.select(known for known in ids if known in self._new)
         if not observations:
@@ -115,44 +97,12 @@ class EntityProfiles(RecordStore):
         self.segments.change(changed, *plan.added)
         return len(plan.added)
 
-    # --- attributes -----------------------------------------------------------------------------
-
-    def set_attribute(self, subject: str, attribute: str, value: str, **fields: Any) -> str:
-        """Store the value of an attribute; returns its id.
-
-        If an equal value is valid, returns the id of that one. The newest value is valid. Older
-        values are kept with their ``valid_to``; values that contradict each other name each other.
-        Raises BadRecord.
-
-        Args:
-            subject: dbref of the entity.
-            attribute: the name of the attribute, in upper or lower case.
-            value: the value in words.
-            **fields: other fields of `AttributeValue`.
-        """
-        new = make_attribute(self.segments.next_id, subject, attribute, value, self.now(), fields)
-        known = [r for r in self._of(subject, ATTRIBUTE) if r["attribute"] == new["attribute"]]
-        changes = apply_attribute(known, new)
-        held = list(changes)[-1]
-        added = changes.pop(new["id"], None)
-        self.segments.change(changes, *filter(None, [added]))
-        return held
-
     def attributes(
         self, subject: str, audience: Audience | None = None, discretion: str = "strict"
     ) -> list[Record]:
         """Return the newest value of each attribute that all of an audience may know."""
         known = select_known(self._of(subject, ATTRIBUTE), audience, discretion)
         return [copy_of(record) for record in current_values(known)]
-
-    def history(self, subject: str, attribute: str) -> list[Record]:
-        """Return every value of an attribute, whatever its audience, by ``valid_from``."""
-        name = attribute_name(attribute)
-        values = [r for r in self._of(subject, ATTRIBUTE) if r["attribute"] == name]
-        ordered = sorted(values, key=lambda r: datetime.fromisoformat(r["valid_from"]))
-        return [copy_of(record) for record in ordered]
-
-    # --- relationships --------------------------------------------------------------------------
 
     def relationship(self, entity: str) -> Record:
         """Return the relationship with somebody; that with a stranger if they never met."""
@@ -162,10 +112,7 @@ class EntityProfiles(RecordStore):
     def note_contact(
         self, entity: str, sentiment: float | None = None, at: datetime | None = None
     ) -> Record:
-        """Update the relationship after a meeting, now by default; returns it.
-
-        ``sentiment`` is that of the meeting, -1 to 1, None if unknown.
-        """
+        """Store and return the relationship after a meeting; ``sentiment`` is -1 to 1 or None."""
         known = self._of(entity, RELATIONSHIP)
         before = known[0] if known else new_relationship(self.segments.next_id, entity)
         after = after_contact(before, at or self.now(), sentiment)
@@ -174,8 +121,6 @@ class EntityProfiles(RecordStore):
         else:
             self.put(after)
         return copy_of(after)
-
-    # --- all records ----------------------------------------------------------------------------
 
     def live_sources(self) -> frozenset[str]:
         """Return the ids of the sources of all loaded values that are still valid."""

@@ -28,17 +28,11 @@ STRIDE = 20_000
 
 @dataclass
 class Tally:
-    """The result of a purge of one table.
+    """The result of a purge of one table, in rows."""
 
-    Attributes:
-        rows: how many rows the table had; counted by a dry run only.
-        gone: how many rows were deleted, or would be.
-        kept: how many rows over the limit stay, by reason.
-    """
-
-    rows: int = 0
-    gone: int = 0
-    kept: Counter[str] = field(default_factory=Counter)
+    rows: int = 0  # that the table had; counted by a dry run only
+    gone: int = 0  # that were deleted, or would be
+    kept: Counter[str] = field(default_factory=Counter)  # that stay over the limit, by reason
 
     def add(self, other: Tally) -> None:
         """Add the figures of another tally."""
@@ -53,13 +47,8 @@ Report = dict[str, Tally]
 class TablePurge:
     """The purge of one table, oldest row first, one step at a time.
 
-    Args:
-        table: the name of the table's model.
-        assistant_id: the assistant whose rows are purged; None for a table without an assistant.
-        limit: the rows to keep.
-        now: the time.
-        planned: for a dry run, the references that dry runs of the tables before have released;
-            this one adds its own. None deletes the rows.
+    ``assistant_id`` is None for a table without an assistant. ``planned`` makes it a dry run: it
+    has the references that dry runs of the tables before have released, and this one adds its own.
     """
 
     def __init__(
@@ -91,7 +80,7 @@ class TablePurge:
     def step(self) -> tuple[bool, Tally]:
         """Do one step in one transaction; returns whether more may follow, and its tally.
 
-        Raises StoreUnavailable; then the caller may call it again.
+        After StoreUnavailable, the caller may call it again.
         """
         if self._planned is not None and not self._counted:
             self._counted = self._rows.count()
@@ -156,8 +145,7 @@ def assistant_ids() -> list[int]:
 
 def seal_after_messages(assistant_id: int, ids: Sequence[int]) -> None:
     """Seal the compaction that evicted these messages: it can no longer be undone."""
-    evicted_by = summed(assistant_id).filter(upto_seq__gte=max(ids)).order_by("id")
-    seal(evicted_by.first())
+    seal_oldest(summed(assistant_id).filter(upto_seq__gte=max(ids)))
 
 
 def seal_after_compactions(assistant_id: int, ids: Sequence[int]) -> None:
@@ -165,11 +153,12 @@ def seal_after_compactions(assistant_id: int, ids: Sequence[int]) -> None:
     models.Compaction.objects.filter(previous_id__in=ids).update(previous=None)
     going = summed(assistant_id).filter(id__in=ids).first()
     if going is not None:
-        seal(summed(assistant_id).filter(id__gt=going[0]).order_by("id").first())
+        seal_oldest(summed(assistant_id).filter(id__gt=going[0]))
 
 
-def seal(found: tuple[int, int] | None) -> None:
-    """Mark a compaction as one that cannot be undone."""
+def seal_oldest(compactions: Any) -> None:
+    """Mark the oldest of some compactions, if any, as one that cannot be undone."""
+    found = compactions.order_by("id").first()
     if found is not None:
         models.Compaction.objects.filter(id=found[0]).update(sealed=True)
 

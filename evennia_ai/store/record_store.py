@@ -61,16 +61,11 @@ class RecordStore(WatchedRecords):
     Each object has one store of each kind, kept in its ``ndb`` under the name of the kind. A method
     that writes does so in one transaction and raises StoreUnavailable if the database is busy; then
     nothing has changed. An ``audience`` holds dbrefs; None selects public records.
-
-    Attributes:
-        kind: the attribute type, at most 16 characters.
-        prefix: the first letter of the ids that the store gives out.
-        model: the fields of a record.
     """
 
-    kind: ClassVar[str]
-    prefix: ClassVar[str]
-    model: ClassVar[type[BaseModel]]
+    kind: ClassVar[str]  # the attribute type, at most 16 characters
+    prefix: ClassVar[str]  # the first letter of the ids that the store gives out
+    model: ClassVar[type[BaseModel]]  # the fields of a record
 
     def __init__(self, obj: Any) -> None:
         super().__init__()
@@ -105,14 +100,7 @@ class RecordStore(WatchedRecords):
         """Update what this store derives from its records, such as an index."""
 
     def storing(self, replaced: list[tuple[Record, Record | None]]) -> None:
-        """Do what belongs into the transaction of a write.
-
-        Args:
-            replaced: each record that the write replaces, with the new one; with None if the write
-                removes it.
-        """
-
-    # --- memory ---------------------------------------------------------------------------------
+        """Do what belongs into the transaction that replaces records, or with None removes them."""
 
     def _follow(self, old: Record | None, new: Record | None) -> None:
         self.noticed(old, new)
@@ -129,27 +117,15 @@ class RecordStore(WatchedRecords):
         """Return True once every record is in memory."""
         return self.segments.is_loaded
 
-    def load_steps(self) -> Iterator[None]:
-        """Load all records, about 1 ms of work a step; other methods work meanwhile."""
-        return self.segments.load_steps()
-
     @inlineCallbacks
     def load(self, put: Put) -> Generator[Deferred[Any], Any, None]:
-        """Load all records in slices; a short list at once.
-
-        Args:
-            put: calls a function soon, in its turn: `TimeSlices.put`.
-
-        Fires when all records are loaded; fails with StoreUnavailable.
-        """
+        """Load all records in slices. Fires when memory has them; fails with StoreUnavailable."""
         while True:
-            for _ in islice(self.load_steps(), STEPS_AT_ONCE):
+            for _ in islice(self.segments.load_steps(), STEPS_AT_ONCE):
                 pass
             if self.segments.is_loaded:
                 return
             yield pause(put)
-
-    # --- reading --------------------------------------------------------------------------------
 
     def held(self) -> Iterator[Record]:
         """Return the records that are loaded, oldest first. Callers must not change them."""
@@ -175,25 +151,14 @@ class RecordStore(WatchedRecords):
         """Return every record, oldest first, whatever its audience."""
         return [copy_of(record) for record in self.segments.all()]
 
-    # --- writing --------------------------------------------------------------------------------
-
     def update(self, id: str, **fields: Any) -> Record:
-        """Change some fields of a record; returns the record after the change.
-
-        Raises:
-            KeyError: no record has this id.
-            BadRecord: a value does not fit its field, or there is no such field.
-        """
+        """Change some fields of a record; returns it. Raises KeyError and BadRecord."""
         self.require(id)
         self.update_all({id: fields})
         return self.require(id)
 
     def update_all(self, changes: Mapping[str, Mapping[str, Any]]) -> int:
-        """Change fields of several records in one transaction; returns how many differ.
-
-        ``changes`` has the new values by field, by the record's id; unknown ids are skipped. Raises
-        BadRecord.
-        """
+        """Change existing records in one transaction; returns how many differ. Raises BadRecord."""
         before = {known: record for known in changes if (record := self.segments.get(known))}
         after = {known: self.changed(record, changes[known]) for known, record in before.items()}
         differing = {known: record for known, record in after.items() if record != before[known]}

@@ -76,10 +76,7 @@ def find_pass(assistant_id: int, number: int) -> dict[str, Any] | None:
 
 
 def is_log_unchanged(compaction: Mapping[str, Any]) -> bool | None:
-    """Return True if the messages that a compaction summarised are unchanged.
-
-    Returns None if the compaction has no hash of them.
-    """
+    """Return True if a compaction's messages are unchanged, None if it has no hash of them."""
     if not compaction["prefix_hash"]:
         return None
     rows = rows_of(models.Message, compaction["assistant_id"]).filter(

@@ -10,6 +10,9 @@ from evennia_ai import models
 from evennia_ai.messages import Heard, InboxEvent, Message, make_message
 from evennia_ai.policy.tokens import count_message, stored_tokens
 
+# The fields that an event and its row have in common.
+COPIED = ("kind", "speaker", "speaker_name", "text", "private", "hops", "reason")
+
 
 def delete_rows(model: Any, ids: Sequence[int]) -> None:
     """Delete the rows of a table that have these ids.
@@ -23,17 +26,9 @@ def delete_rows(model: Any, ids: Sequence[int]) -> None:
 
 def event_from_row(row: models.Event) -> InboxEvent:
     """Return an inbox row as plain data."""
-    heard = Heard(
-        kind=row.kind,
-        speaker=row.speaker,
-        speaker_name=row.speaker_name,
-        text=row.text,
-        audience=frozenset(row.audience),
-        private=row.private,
-        addressed=row.state != "overheard",
-        hops=row.hops,
-        reason=row.reason,
-    )
+    copied: dict[str, Any] = {name: getattr(row, name) for name in COPIED}
+    audience, addressed = frozenset(row.audience), row.state != "overheard"
+    heard = Heard(audience=audience, addressed=addressed, **copied)
     return InboxEvent(row.id, row.at, heard, row.attempts)
 
 
@@ -79,9 +74,5 @@ def message_from_row(row: models.Message) -> Message:
     if row.consulted:
         meta["consulted"] = row.consulted
     return make_message(
-        row.role,
-        row.content,
-        tool_calls=row.tool_calls,
-        tool_call_id=row.tool_call_id,
-        **meta,
+        row.role, row.content, tool_calls=row.tool_calls, tool_call_id=row.tool_call_id, **meta
     )

@@ -30,6 +30,8 @@ from evennia_ai.config.table_retention import (
 from evennia_ai.store.compactions import MASK
 from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, OVERHEARD, WAITING
 
+# How many references to each turn or event a dry run has released, by model and field; empty if
+# rows are deleted.
 Planned = defaultdict[tuple[Any, str], Counter[int]]
 Reader = Callable[[Any, "Look"], list[LogRow]]
 
@@ -46,16 +48,9 @@ REFERENCES = {
 
 @dataclass(frozen=True)
 class Look:
-    """What decides whether the rows of a chunk are in use.
+    """What decides whether the rows of a chunk are in use."""
 
-    Attributes:
-        held: what of the assistant's logs is in use.
-        now: the time.
-        planned: how many references to each turn or event a dry run has released, by model and
-            field; empty if rows are deleted.
-    """
-
-    held: Held
+    held: Held  # what of the assistant's logs is in use
     now: datetime
     planned: Planned
 
@@ -71,11 +66,9 @@ def find_held(assistant_id: int) -> Held:
     """Return what of an assistant's logs is in use now."""
     owed = models.Event.objects.filter(assistant_id=assistant_id, state__in=OWED)
     events = {id_: (turn_id, at) for id_, turn_id, at in owed.values_list("id", "turn_id", "at")}
-    under_way = models.Turn.objects.filter(
-        ended_at=None
-    )  # of all assistants: there are few at a time
     turns = {turn_id for turn_id, _at in events.values()}
-    turns.update(under_way.values_list("id", flat=True))
+    # The turns of all assistants: few are open at a time.
+    turns.update(models.Turn.objects.filter(ended_at=None).values_list("id", flat=True))
     return Held(
         frozenset(events),
         frozenset(turns - {None}),
@@ -125,34 +118,22 @@ def read_events(rows: Any, look: Look) -> list[LogRow]:
     the last event of each speaker stays.
     """
     later = models.Event.objects.filter(
-        assistant_id=OuterRef("assistant_id"),
-        speaker=OuterRef("speaker"),
-        id__gt=OuterRef("id"),
+        assistant_id=OuterRef("assistant_id"), speaker=OuterRef("speaker"), id__gt=OuterRef("id")
     )
     found = list(rows.values_list("id", "at", "state", "turn_id", Exists(later)))
     turns = rows.order_by().values("turn_id")
     logged = look.referred(models.Message, "event_id", rows.order_by().values("id"))
     answered = look.referred(models.Message, "turn_id", turns)
     answered |= look.referred(models.ToolCall, "turn_id", turns)
-    return [
-        LogRow(
-            id_,
-            at,
-            use_of_event(look.held, state, turn, id_ in logged or turn in answered, has_later),
-        )
-        for id_, at, state, turn, has_later in found
-    ]
 
+    def use(id_: int, state: str, turn_id: int | None, has_later: bool) -> str:
+        if state in NO_END:
+            return UNANSWERED
+        if id_ in logged or turn_id in answered:
+            return REFERRED
+        return use_of_turn(look.held, turn_id) or ("" if has_later else LAST_HEARD)
 
-def use_of_event(
-    held: Held, state: str, turn_id: int | None, is_referred: bool, has_later: bool
-) -> str:
-    """Return the reason to keep an event, empty if there is none."""
-    if state in NO_END:
-        return UNANSWERED
-    if is_referred:
-        return REFERRED
-    return use_of_turn(held, turn_id) or ("" if has_later else LAST_HEARD)
+    return [LogRow(id_, at, use(id_, *rest)) for id_, at, *rest in found]
 
 
 def read_turns(rows: Any, look: Look) -> list[LogRow]:
@@ -168,19 +149,12 @@ def read_turns(rows: Any, look: Look) -> list[LogRow]:
 
 def read_compactions(rows: Any, look: Look) -> list[LogRow]:
     """Return compactions and masks with the reason to keep each."""
-    found = rows.values_list("at", "id", "upto_seq", "reason", "undone_at", "archived")
-    return [
-        LogRow(
-            id_,
-            at,
-            use_of_compaction(
-                look.held,
-                CompactionState(id_, upto_seq, reason == MASK, undone_at, archived),
-                look.now,
-            ),
-        )
-        for at, id_, upto_seq, reason, undone_at, archived in found
-    ]
+    found: list[LogRow] = []
+    for row in rows.values("at", "id", "upto_seq", "reason", "undone_at", "archived"):
+        at, is_mask = row.pop("at"), row.pop("reason") == MASK
+        state = CompactionState(is_mask=is_mask, **row)
+        found.append(LogRow(state.id, at, use_of_compaction(look.held, state, look.now)))
+    return found
 
 
 def read_passes(rows: Any, look: Look) -> list[LogRow]:

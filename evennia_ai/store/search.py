@@ -27,16 +27,9 @@ def find_messages(
 ) -> list[Message]:
     """Return the messages that match some words best, oldest first.
 
-    The newest `MOST_CANDIDATES` matches are ranked by BM25. A search over 100,000 messages takes
-    17 ms (measured).
-
-    Args:
-        assistant_id: the assistant.
-        words: the words to search for; a word also matches as a part of a longer one.
-        limit: the largest number of messages.
-        upto_seq: the last message to search; None searches all.
-        known: returns True if the asker may know a message; called before ranking (P9). None
-            allows all messages.
+    The newest `MOST_CANDIDATES` matches up to ``upto_seq`` (None for all) are ranked by BM25; parts
+    of words match, too. ``known`` returns True if the asker may know a message; it is called before
+    ranking (P9). A search over 100,000 messages takes 17 ms (measured).
     """
     wanted = content_words(words)[:MOST_WORDS] or WORD.findall(words.lower())[:MOST_WORDS]
     if not wanted:

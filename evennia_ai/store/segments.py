@@ -32,15 +32,14 @@ class Segments:
     """The records of one kind on one object. Ids are stable and never reused.
 
     Memory equals the database: it changes after a write has succeeded. A caller that rolls back a
-    transaction of its own must call `reset`. Callers must not change the records they get.
+    transaction of its own must call `reset`. Callers must not change the records they get. A method
+    that writes is one transaction; it raises StoreUnavailable if the database cannot be written.
 
     Args:
-        obj: the object.
         kind: the attribute type, at most 16 characters.
         prefix: the first letter of the ids that this class gives out.
         read: returns a stored value as a record, or raises BadRecord.
-        noticed: called with each record before and after a change of memory; None if the record did
-            not exist, or no longer exists.
+        noticed: called with each record before and after a change of memory, None if there is none.
         storing: called inside the transaction of each write, with the records it replaces or, with
             None, removes.
     """
@@ -64,10 +63,8 @@ class Segments:
         self._loaded: dict[int, Segment] = {}
         self._numbers: dict[str, int] = {}
 
-    # --- reading --------------------------------------------------------------------------------
-
     def load_steps(self) -> Iterator[None]:
-        """Load all records, one segment a step, so that other work can run in between."""
+        """Load all records, one segment (about 1 ms) a step; other work can run in between."""
         for segment in sorted(self._rows()):
             if segment in self._rows() and segment not in self._loaded:
                 self._load(segment)
@@ -96,9 +93,7 @@ class Segments:
     def get(self, id: str) -> Record | None:
         """Return the record with an id, None if there is none."""
         number = self._number_of(id)
-        if number is None:
-            return None
-        return self._loaded[segment_of(number)].records[number]
+        return None if number is None else self._loaded[segment_of(number)].records[number]
 
     def select(self, ids: Iterable[str]) -> list[Record]:
         """Return the records with these ids, oldest first; they must be loaded."""
@@ -121,17 +116,11 @@ class Segments:
         self._loaded.clear()
         self._row_ids = None
 
-    # --- writing --------------------------------------------------------------------------------
-    #
-    # Each method is one transaction, and raises StoreUnavailable if the database cannot be written.
-
     def change(self, records: Mapping[str, Record | None], *added: Record) -> None:
         """Replace, remove and add records.
 
-        Args:
-            records: the new record by id, None to remove the record. Unknown ids are skipped.
-            *added: new records. Those without an id of their own have the ids of `next_ids`, in
-                the same order.
+        ``records`` has the new record by id, None to remove it; unknown ids are skipped. ``added``
+        records without an id of their own have the ids of `next_ids`, in the same order.
         """
         changed: dict[int, Segment] = {}
         for record_id, record in records.items():
@@ -151,13 +140,9 @@ class Segments:
         self._store(changed)
 
     def forget_row(self, key: str, dbref: str) -> int:
-        """Remove the records that concern somebody from one Attribute; returns how many.
+        """Remove somebody's records from the Attribute ``key``; returns how many, at least 1.
 
-        Returns at least 1. An Attribute that cannot be read is deleted.
-
-        Args:
-            key: the key of the Attribute.
-            dbref: the person to forget.
+        An Attribute that cannot be read is deleted.
         """
         if key.isdecimal() and int(key) not in self._rows():
             self.reset()
@@ -165,13 +150,10 @@ class Segments:
             attributes_of(self._obj, self._kind).filter(db_key=key).delete()
             return 1
         segment = int(key)
-        self._ensure_loaded(segment)
-        before = self._loaded[segment]
+        before = self._load(segment)
         kept = {n: item for n, item in before.records.items() if dbref not in people_in(item)}
         self._store({segment: Segment(before.used, kept)})
         return max(1, len(before.records) - len(kept))
-
-    # --- within ---------------------------------------------------------------------------------
 
     def _rows(self) -> dict[int, int]:
         """Return the ids of the Attributes by segment; queried once."""
@@ -185,25 +167,22 @@ class Segments:
         last = max(self._rows(), default=None)
         if last is None:
             return 1
-        self._ensure_loaded(last)
-        return last * SIZE + self._loaded[last].used + 1
+        return last * SIZE + self._load(last).used + 1
 
     def _number_of(self, id: str) -> int | None:
         """Return the number of a record; one segment is enough for an id given out here."""
         if id not in self._numbers:
             own = id.removeprefix(self._prefix)
             if own.isdecimal() and segment_of(int(own)) in self._rows():
-                self._ensure_loaded(segment_of(int(own)))
+                self._load(segment_of(int(own)))
         if id not in self._numbers:
             self.load_all()
         return self._numbers.get(id)
 
-    def _ensure_loaded(self, segment: int) -> None:
-        if segment not in self._loaded:
-            self._load(segment)
-
-    def _load(self, segment: int) -> None:
-        """Load one segment; set aside an Attribute that cannot be read in full."""
+    def _load(self, segment: int) -> Segment:
+        """Return a segment, loaded if needed; set aside an Attribute that cannot be read."""
+        if segment in self._loaded:
+            return self._loaded[segment]
         rows = Attribute.objects.filter(id=self._rows()[segment])
         found = list(rows.values_list("db_value", flat=True))
         if not found:
@@ -212,6 +191,7 @@ class Segments:
         if not whole:
             self._set_aside(segment, content)
         self._take(segment, content)
+        return content
 
     def _set_aside(self, segment: int, content: Segment) -> None:
         """Rename an Attribute that cannot be read; store its readable records instead."""
@@ -266,10 +246,7 @@ class Segments:
         ]
 
     def _create(self, segment: int, content: Segment) -> int:
-        """Insert an Attribute; returns its id.
-
-        Not by `save`, which would keep the Attribute in memory with a second copy of the value.
-        """
+        """Insert an Attribute; returns its id. `save` would keep it and its value in memory."""
         row = Attribute(
             db_key=f"{segment:06d}",
             db_value=content.as_stored(),

@@ -32,9 +32,6 @@ PREFIX = "h"
 changed = Signal()
 
 
-# --- the rows -----------------------------------------------------------------------------------
-
-
 def told_by(assistant_id: int) -> list[Told]:
     """Return what an assistant has told, in every scope."""
     rows = models.SharedEntry.objects.filter(assistant_id=assistant_id)
@@ -65,10 +62,7 @@ def take_back(ids: Sequence[int]) -> None:
 
 
 def withdraw(teller: str, entries: Sequence[str]) -> None:
-    """Delete what a character told about some of its entries, in any scope.
-
-    Called inside the transaction that changes the entries; it adds 0.2 ms (measured).
-    """
+    """Delete what a character told of some entries, in any scope; adds 0.2 ms (measured)."""
     rows = models.SharedEntry.objects.filter(teller=teller, entry__in=entries)
     delete_entries(list(rows.values_list("id", flat=True)))
 
@@ -93,9 +87,6 @@ def still_told(ids: Iterable[str]) -> frozenset[str]:
         return frozenset()
     rows = models.SharedEntry.objects.filter(id__in=wanted).values_list("id", flat=True)
     return frozenset(f"{PREFIX}{row_id}" for row_id in rows)
-
-
-# --- one scope ----------------------------------------------------------------------------------
 
 
 class SharedEntryStore(WatchedRecords):
@@ -133,9 +124,6 @@ class SharedEntryStore(WatchedRecords):
     def load(self, put: Put) -> Generator[Deferred[Any], Any, None]:
         """Read changed rows into memory, in slices; no query if nothing has changed.
 
-        Args:
-            put: calls a function soon, in its turn: `TimeSlices.put`.
-
         Fires when memory is up to date; fails with the error of the database.
         """
         if self._waiting is not None:
@@ -157,8 +145,6 @@ class SharedEntryStore(WatchedRecords):
             waiting, self._waiting = self._waiting, None
             for turn in waiting:
                 turn.callback(None)
-
-    # --- within ---------------------------------------------------------------------------------
 
     @inlineCallbacks
     def _read(self, put: Put, now: datetime) -> Generator[Deferred[Any], Any, None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 
 from evennia_ai import models
@@ -129,10 +130,7 @@ class TableTurns:
             )
 
     def _log_heard(
-        self,
-        events: Sequence[InboxEvent],
-        logged: Mapping[int, int],
-        turn_id: int,
+        self, events: Sequence[InboxEvent], logged: Mapping[int, int], turn_id: int
     ) -> list[models.Message]:
         """Store messages for events that have none yet; a retried event has one already."""
         new = sorted((e for e in events if e.id not in logged), key=lambda event: event.id)
@@ -187,22 +185,12 @@ class TableTurns:
     def record_model_call(self, turn_id: int | None, call: ModelCallRecord) -> None:
         """Store a model call and add it to the daily sums."""
         at = self.now()
-        usage = call.usage
+        fields = asdict(call)
+        usage = fields.pop("usage") or {}
+        del fields["speakers"]
         with brief_transaction():
             models.ModelCall.objects.create(
-                assistant_id=self.assistant_id,
-                turn_id=turn_id,
-                at=at,
-                purpose=call.purpose,
-                profile=call.profile,
-                model=call.model,
-                estimated_tokens=call.estimated_tokens,
-                prompt_tokens=usage.prompt_tokens if usage else None,
-                completion_tokens=usage.completion_tokens if usage else None,
-                duration_ms=call.duration_ms,
-                finish_reason=call.finish_reason,
-                error_kind=call.error_kind,
-                error=call.error,
+                assistant_id=self.assistant_id, turn_id=turn_id, at=at, **fields, **usage
             )
             add_use(self.assistant_id, at.date(), call)
 
@@ -224,10 +212,7 @@ class TableTurns:
     def record_outcome(
         self, act_id: int, state: str, result: str, messages: Sequence[Message] = ()
     ) -> None:
-        """Store the outcome of a tool call, and its messages.
-
-        If the assistant was deleted meanwhile, the intent no longer exists, and nothing is stored.
-        """
+        """Store a tool call's outcome and messages; nothing if the assistant was deleted."""
         with brief_transaction():
             kept = models.ToolCall.objects.filter(id=act_id).update(
                 state=state, result=result, ended_at=self.now()

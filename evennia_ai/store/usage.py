@@ -26,14 +26,9 @@ def add_use(assistant_id: int, day: date, call: ModelCallRecord) -> None:
     spent = {"calls": 1, "prompt_tokens": prompt, "completion_tokens": completion}
     add_to(models.DailyUse, {"assistant_id": assistant_id, "day": day}, spent)
     if prompt:
-        add_speakers_use(day, call.speakers, prompt + completion)
-
-
-def add_speakers_use(day: date, speakers: frozenset[str], tokens: int) -> None:
-    """Share the tokens of a call evenly among the speakers who caused it."""
-    for speaker in speakers:
-        share = -(-tokens // len(speakers))
-        add_to(models.SpeakerUse, {"speaker": speaker, "day": day}, {"tokens": share})
+        for speaker in call.speakers:  # who caused the call, evenly
+            share = -(-(prompt + completion) // len(call.speakers))
+            add_to(models.SpeakerUse, {"speaker": speaker, "day": day}, {"tokens": share})
 
 
 def add_to(model: Any, key: Mapping[str, Any], amounts: Mapping[str, int]) -> None:

@@ -1,7 +1,4 @@
-"""Middleware that changes Evennia's pages before they are sent.
-
-`apps.py` registers both classes, so that a game need not edit its settings and templates.
-"""
+"""Middleware that changes Evennia's pages before they are sent; `apps.py` registers it."""
 
 from __future__ import annotations
 
@@ -38,9 +35,8 @@ class PageMiddleware:
 
 
 class LocalLibraries(PageMiddleware):
-    """Middleware that makes pages load their libraries from the game itself.
+    """Middleware that makes pages load their libraries from the game, and tell no other host.
 
-    Pages then need no other host, and tell none who is playing.
     ``AI_ASSISTANT = {"LOCAL_LIBRARIES": False}`` turns it off.
     """
 

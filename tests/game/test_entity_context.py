@@ -11,6 +11,7 @@ from evennia_ai.policy.audience import KnownLine
 from evennia_ai.store.profiles import EntityProfiles
 from evennia_ai.testing.scripted import call
 from evennia_ai.turn.people import describe_present
+from tests.game.profile_values import history, set_attribute
 
 ASKING = ModelProfile("test", client="openai", model="scripted")
 
@@ -86,7 +87,7 @@ def test_the_newest_value_holds_and_the_older_one_is_history(game, ann, known, c
     game.clock.advance(3_600)
     known.observe(ann.dbref, "Ann owes Bob 7 silver.", source_entity=ann.dbref)
     consolidate()
-    old, new = known.history(ann.dbref, "debt to Bob")
+    old, new = history(known, ann.dbref, "debt to Bob")
     assert (old["value"], new["value"]) == ("5 silver", "7 silver")
     assert (old["valid_to"], new["valid_to"]) == (new["valid_from"], None)
     assert old["contradicts"] == new["contradicts"] == []
@@ -98,7 +99,7 @@ def test_what_sources_disagree_about_is_kept_of_both(game, ann, bob, known, cons
     game.clock.advance(3_600)
     second = known.observe(ann.dbref, "Ann owes Bob 9 silver.", source_entity=bob.dbref)
     consolidate()
-    one, other = known.history(ann.dbref, "debt to Bob")
+    one, other = history(known, ann.dbref, "debt to Bob")
     assert (one["sources"], other["sources"]) == ([first], [second])
     assert (one["contradicts"], other["contradicts"]) == ([other["id"]], [one["id"]])
     assert (one["source_entity"], other["source_entity"]) == (ann.dbref, bob.dbref)
@@ -113,7 +114,7 @@ def test_a_confidence_makes_an_attribute_for_the_same_ears_alone(ann, bob, known
         "likes ale": "yes",
     }
     assert values(known, ann.dbref, frozenset({bob.dbref})) == {"likes ale": "yes"}
-    (secret,) = known.history(ann.dbref, "debt to cid")
+    (secret,) = history(known, ann.dbref, "debt to cid")
     assert (secret["audience"], secret["speakers"]) == ([ann.dbref], [ann.dbref])
 
 
@@ -140,7 +141,7 @@ def test_a_busy_database_loses_and_doubles_nothing(ann, known, consolidate, monk
     monkeypatch.setattr(known.segments, "_store", busy)
     assert consolidate()["attributes"] == 1
     assert len(tried) == 3
-    assert len(known.history(ann.dbref, "likes ale")) == 1
+    assert len(history(known, ann.dbref, "likes ale")) == 1
 
 
 # --- with a model ------------------------------------------------------------------------------
@@ -224,9 +225,9 @@ def lines(script, *audience):
 
 
 def test_who_is_here_is_shown_as_the_listeners_may_know(game, mira, ann, bob, known):
-    known.set_attribute(ann.dbref, "likes ale", "yes")
-    known.set_attribute(ann.dbref, "home", "in Ferrow", source_entity=bob.dbref)
-    known.set_attribute(ann.dbref, "debt to Cid", "5 silver", audience=[ann.dbref])
+    set_attribute(known, ann.dbref, "likes ale", "yes")
+    set_attribute(known, ann.dbref, "home", "in Ferrow", source_entity=bob.dbref)
+    set_attribute(known, ann.dbref, "debt to Cid", "5 silver", audience=[ann.dbref])
     both = lines(mira.assistant, ann.dbref, bob.dbref)
     assert both == [KnownLine("Ann: likes ale; home: in Ferrow (from Bob)")]
     ((line_for_ann, private, _),) = lines(mira.assistant, ann.dbref)
@@ -234,22 +235,22 @@ def test_who_is_here_is_shown_as_the_listeners_may_know(game, mira, ann, bob, kn
 
 
 def test_a_contradiction_shows_to_those_who_may_know_both(game, mira, ann, bob, known):
-    known.set_attribute(ann.dbref, "debt", "9", source_entity=bob.dbref, audience=[bob.dbref])
-    known.set_attribute(ann.dbref, "debt", "5", source_entity=ann.dbref)
+    set_attribute(known, ann.dbref, "debt", "9", source_entity=bob.dbref, audience=[bob.dbref])
+    set_attribute(known, ann.dbref, "debt", "5", source_entity=ann.dbref)
     assert lines(mira.assistant, ann.dbref, bob.dbref) == [KnownLine("Ann: debt: 5 (own words)")]
     ((for_bob, *_),) = lines(mira.assistant, bob.dbref)
     assert for_bob == "Ann: debt: 5 (own words, others say otherwise)"
 
 
 def test_who_is_not_here_is_not_shown(game, mira, ann, bob, known):
-    known.set_attribute(bob.dbref, "likes ale", "yes")
+    set_attribute(known, bob.dbref, "likes ale", "yes")
     bob.character.move_to(game.room("Yard"), quiet=True)
     assert lines(mira.assistant, ann.dbref) == []
 
 
 def test_the_room_for_it_is_kept(game, mira, ann, bob, known):
-    known.set_attribute(ann.dbref, "story", "word " * 200)
-    known.set_attribute(bob.dbref, "likes ale", "yes")
+    set_attribute(known, ann.dbref, "story", "word " * 200)
+    set_attribute(known, bob.dbref, "likes ale", "yes")
     mira.assistant.attributes.add("entity_tokens", 0)
     assert lines(mira.assistant, ann.dbref) == ()
     mira.assistant.attributes.add("entity_tokens", 40)
@@ -274,7 +275,7 @@ def test_they_get_to_know_each_other_by_talking(game, mira, ann, known):
 
 
 def test_what_is_known_for_some_ears_alone_makes_the_answer_private(game, mira, ann, bob, known):
-    known.set_attribute(ann.dbref, "debt to Cid", "5 silver", audience=[ann.dbref])
+    set_attribute(known, ann.dbref, "debt to Cid", "5 silver", audience=[ann.dbref])
     game.model.add(call("say", text="Good day."))
     ann.do("say Mira, hello")
     game.run(5)

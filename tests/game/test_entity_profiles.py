@@ -11,6 +11,7 @@ from evennia_ai.messages import ToolCallRequest
 from evennia_ai.ports import ToolContext
 from evennia_ai.store.forget import forget_chunk
 from evennia_ai.store.profiles import EntityProfiles
+from tests.game.profile_values import history, set_attribute
 
 ANN, BOB, CID = "#1005", "#1007", "#1009"
 
@@ -52,31 +53,31 @@ def test_an_observation_is_told_to_those_who_may_know_it(known):
 
 
 def test_the_newest_value_of_an_attribute_holds_and_the_others_are_history(game, mira, known):
-    first = known.set_attribute(ANN, "Debt", "5 silver", source_entity=ANN)
+    first = set_attribute(known, ANN, "Debt", "5 silver", source_entity=ANN)
     game.clock.advance(60)
-    second = known.set_attribute(ANN, "debt", "7 silver", source_entity=BOB)
-    known.set_attribute(ANN, "home", "Ferrow")
+    second = set_attribute(known, ANN, "debt", "7 silver", source_entity=BOB)
+    set_attribute(known, ANN, "home", "Ferrow")
     again = cold(mira)
     assert {a["attribute"]: a["value"] for a in again.attributes(ANN)} == {
         "debt": "7 silver",
         "home": "Ferrow",
     }
-    old, new = again.history(ANN, "DEBT")
+    old, new = history(again, ANN, "DEBT")
     assert (old["id"], new["id"]) == (first, second)
     assert old["valid_to"] == new["valid_from"] == game.service.now().isoformat()
     assert (old["contradicts"], new["contradicts"]) == ([second], [first])
 
 
 def test_a_value_that_is_confirmed_keeps_its_id(mira, known):
-    made = known.set_attribute(ANN, "debt", "5 silver")
-    assert known.set_attribute(ANN, "debt", "5 Silver", speakers=[BOB]) == made
-    assert len(cold(mira).history(ANN, "debt")) == 1
+    made = set_attribute(known, ANN, "debt", "5 silver")
+    assert set_attribute(known, ANN, "debt", "5 Silver", speakers=[BOB]) == made
+    assert len(history(cold(mira), ANN, "debt")) == 1
 
 
 def test_a_confidence_changes_nothing_for_others(game, known):
-    known.set_attribute(ANN, "debt", "5 silver")
+    set_attribute(known, ANN, "debt", "5 silver")
     game.clock.advance(60)
-    known.set_attribute(ANN, "debt", "9 silver", audience=[ANN])
+    set_attribute(known, ANN, "debt", "9 silver", audience=[ANN])
     assert known.attributes(ANN, frozenset({ANN}))[0]["value"] == "9 silver"
     assert known.attributes(ANN, frozenset({BOB}))[0]["value"] == "5 silver"
 
@@ -92,7 +93,7 @@ def test_they_come_to_know_each_other(game, mira, known):
 
 def test_forgetting_somebody_takes_his_profile_and_what_he_said_of_others(mira, known):
     known.observe(ANN, "She limps.")
-    known.set_attribute(ANN, "debt", "5 silver")
+    set_attribute(known, ANN, "debt", "5 silver")
     known.note_contact(ANN)
     known.observe(BOB, "He smokes.", source_entity=ANN)
     kept = known.observe(BOB, "He is tall.")

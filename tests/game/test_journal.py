@@ -70,7 +70,7 @@ def test_examine_and_the_objects_own_attributes_do_not_show_it(ann, mira, full):
 
 def test_it_is_loaded_a_segment_a_step_and_works_meanwhile(mira, full):
     journal = cold(mira)
-    steps = journal.load_steps()
+    steps = journal.segments.load_steps()
     with CaptureQueriesContext(connection) as queries:
         next(steps)
     assert len(queries) == 2  # which segments there are, and one of them

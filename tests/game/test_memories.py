@@ -12,6 +12,7 @@ from evennia_ai.store.journal import Journal
 from evennia_ai.store.shared_entries import SharedEntryStore
 from evennia_ai.testing.scripted import call
 from evennia_ai.tools.registry import load_registry
+from tests.game.profile_values import set_attribute
 
 ANN, BOB = frozenset({"#5"}), frozenset({"#6"})
 
@@ -53,8 +54,8 @@ def test_what_one_player_alone_may_know_comes_to_mind_for_no_other(game, ann, bo
 
 def test_a_value_of_a_profile_comes_to_mind_and_the_newest_only(game, ann, bob, mira):
     profiles = mira.ai_profiles
-    profiles.set_attribute(bob.character.dbref, "home town", "Riverton")
-    profiles.set_attribute(bob.character.dbref, "home town", "Oakdale")
+    set_attribute(profiles, bob.character.dbref, "home town", "Riverton")
+    set_attribute(profiles, bob.character.dbref, "home town", "Oakdale")
     shown = asked_for(game, ann, "which town is the home of Bob?")
     assert "Bob: home town: Oakdale" in shown and "Riverton" not in shown
 
@@ -101,7 +102,7 @@ def test_an_index_whose_journal_was_dropped_hears_of_nothing_any_more(game, ann,
     Journal.drop(mira)
     assert mira.assistant.memories is not first
     first._due.clear()
-    mira.ai_profiles.set_attribute(ann.dbref, "trade", "cooper")
+    set_attribute(mira.ai_profiles, ann.dbref, "trade", "cooper")
     assert not first._due
 
 

@@ -8,6 +8,7 @@ from evennia_ai.sleep.consolidation import (
 from evennia_ai.testing.scripted import call
 from tests.game import memory_command_scene as scene
 from tests.game.memory_command_scene import RING, TOLL, contents, restarted, run
+from tests.game.profile_values import set_attribute
 
 told, ask, builder, ring = scene.told, scene.ask, scene.builder, scene.ring
 
@@ -82,7 +83,7 @@ def test_one_entry_is_shown_whole_with_what_it_comes_from_and_leads_to(game, mir
     (entry,) = mira.journal.all()
     other = mira.journal.add("The bridge is old.")
     mira.journal.update(entry["id"], links=[other, "mem0:x"], tags=["money"])
-    mira.ai_profiles.set_attribute(ann.dbref, "knows", "the toll", sources=[entry["id"]])
+    set_attribute(mira.ai_profiles, ann.dbref, "knows", "the toll", sources=[entry["id"]])
     text = ask(f"aimemory/show Mira = {entry['id']}")
     assert TOLL in text
     assert "Source: direct, from Ann, with words of Ann; trust 0.60" in text
@@ -102,9 +103,9 @@ def test_the_lines_of_talk_are_for_admins(game, mira, ann, told, builder):
 
 def test_of_somebody_old_values_contradictions_and_observations_are_told(game, mira, ann, bob, ask):
     profiles = mira.ai_profiles
-    profiles.set_attribute(ann.dbref, "town", "Riverton", source_entity=bob.dbref)
+    set_attribute(profiles, ann.dbref, "town", "Riverton", source_entity=bob.dbref)
     game.clock.advance(60)
-    profiles.set_attribute(ann.dbref, "town", "Oakdale", source_entity=ann.dbref, sources=["j1"])
+    set_attribute(profiles, ann.dbref, "town", "Oakdale", source_entity=ann.dbref, sources=["j1"])
     profiles.observe(ann.dbref, "hums a tune", speakers=[ann.dbref])
     profiles.note_contact(ann.dbref, 0.5)
     text = ask("aimemory/about Mira = Ann")
@@ -127,7 +128,7 @@ def test_markup_in_what_was_said_does_nothing(mira, ann, admin, ask):
     evil = "|lcquit|ltclick|le |500red {x} $func(1)"
     mira.journal.add(evil, tags=[evil])
     mira.ai_profiles.observe(ann.dbref, evil)
-    mira.ai_profiles.set_attribute(ann.dbref, evil, evil)
+    set_attribute(mira.ai_profiles, ann.dbref, evil, evil)
     for line in (
         "aimemory Mira",
         "aimemory/show Mira = j1",

@@ -9,6 +9,7 @@ from evennia_ai.errors import MemoryUnavailable
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.ports import ToolContext
 from evennia_ai.testing.scripted import call
+from tests.game.profile_values import set_attribute
 
 BY_MEANING = "evennia_ai.memory.all_memories.search_long_term"
 
@@ -37,7 +38,7 @@ def search(game, mira, ann):
 
 def test_notes_and_values_are_found_with_their_day_and_source(mira, ann, bob, search):
     mira.journal.add("The bridge toll is five pennies.", source_entity=ann.dbref)
-    mira.ai_profiles.set_attribute(bob.dbref, "trade", "toll keeper")
+    set_attribute(mira.ai_profiles, bob.dbref, "trade", "toll keeper")
     lines = search("who takes the toll at the bridge?").text.splitlines()
     assert any(line.endswith(", from Ann: The bridge toll is five pennies.") for line in lines)
     assert any(line.endswith(": Bob: trade: toll keeper") for line in lines)

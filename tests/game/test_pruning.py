@@ -14,6 +14,7 @@ from evennia_ai.store.forget import count_traces, forget_chunk
 from evennia_ai.store.journal import Journal
 from evennia_ai.testing.scripted import call
 from evennia_ai.testing.semantic import StandInSemantic
+from tests.game.profile_values import set_attribute
 
 ASKING = ModelProfile("test", client="openai", model="scripted")
 
@@ -112,11 +113,11 @@ def test_the_source_of_what_holds_stays_until_it_holds_no_more(
     for word in ("grey", "brown", "white"):
         old(f"Dull {word} weather.", days=50)
     journal.add("Ann likes it here.", source_type="reflection", links=[cited])
-    mira.ai_profiles.set_attribute(ann.dbref, "comes", "daily", sources=[source])
+    set_attribute(mira.ai_profiles, ann.dbref, "comes", "daily", sources=[source])
     assert prune()["pruned"] == 3
     assert journal.get(source) and journal.get(cited)
     game.clock.advance(60)
-    mira.ai_profiles.set_attribute(ann.dbref, "comes", "weekly")
+    set_attribute(mira.ai_profiles, ann.dbref, "comes", "weekly")
     assert prune()["pruned"] == 1
     assert journal.get(source) is None and journal.get(cited)
 

@@ -40,6 +40,7 @@ from evennia_ai.sleep.compaction.request import (
     CompactionTask,
 )
 from evennia_ai.sleep.compaction.summarising import summarise
+from evennia_ai.turn.background_step import skip
 from evennia_ai.turn.context_use import measure_context, reserve
 
 log = Logger()
@@ -70,10 +71,7 @@ def compact_conversation_history(
 
 
 def mask_old_results(script: Script, use: ContextUse) -> int:
-    """Mask old tool results if the context window fills and masking frees enough of it.
-
-    Masking costs no model call. Returns how many were masked; raises StoreUnavailable.
-    """
+    """Mask old tool results if that frees enough; returns how many. Raises StoreUnavailable."""
     if not use.should_mask:
         return 0
     messages = script.conversation.current.messages
@@ -102,12 +100,7 @@ def decide(script: Script, request: CompactionRequest, use: ContextUse) -> Compa
     view, limits = script.conversation.current, limits_for(script, request)
     messages = view.messages
     plan = decide_compaction(
-        use,
-        messages,
-        limits,
-        stored_tokens,
-        waits=request.waits_for_threshold,
-        force=request.force,
+        use, messages, limits, stored_tokens, waits=request.waits_for_threshold, force=request.force
     )
     if isinstance(plan, Skip):
         return plan
@@ -116,15 +109,14 @@ def decide(script: Script, request: CompactionRequest, use: ContextUse) -> Compa
 
 @inlineCallbacks
 def compact(script: Script, request: CompactionRequest) -> Steps[dict[str, Any]]:
-    """Carry out a request: decide, summarise, apply.
+    """Decide, summarise, apply. Fires with the result dict.
 
-    Fires with the result dict; fails with TurnAborted and StoreUnavailable, and then nothing has
-    changed.
+    Fails with TurnAborted and StoreUnavailable, and then nothing has changed.
     """
     use = measure_context(script)
     task = decide(script, request, use)
     if isinstance(task, Skip):
-        return skipped(task.reason, use)
+        return skip(task.reason, token_usage=use.ratio)
     yield archive_summaries(script)  # what a crash left undone of the compaction before
     script.services.compacting(script, request.reason, None)
     if request.is_urgent:
@@ -144,17 +136,14 @@ def compact(script: Script, request: CompactionRequest) -> Steps[dict[str, Any]]
 def apply(
     script: Script, task: CompactionTask, parts: Mapping[str, SummaryPart]
 ) -> Steps[dict[str, Any]]:
-    """Fit the summaries into the context window, and store them if they save anything.
-
-    Fires with the result dict; fails with TurnAborted and StoreUnavailable.
-    """
+    """Fit the summaries in and store them if they save anything. Fires and fails as `compact`."""
     if tokens_after(script, parts, task.last_seq) > task.limits.target_tokens:
         task, parts = yield keep_last_turn(script, task, parts)  # P4
     yield pause(script.services.slices.put)
     before = script.conversation.current.sizes.largest(script.config.discretion)
     if tokens_after(script, parts, task.last_seq) >= before:
         script.compaction_strikes += not task.request.force
-        return skipped(TOO_LITTLE, task.use)
+        return skip(TOO_LITTLE, token_usage=task.use.ratio)
     report: dict[str, Any] | None = yield store_compaction(script, task, parts)
     rung = worst_of(part.rung for part in parts.values())
     script.compaction_strikes = strikes_after(rung, script.compaction_strikes)
@@ -169,8 +158,7 @@ def apply(
 def strikes_after(rung: str, strikes: int) -> int:
     """Return how many compactions in a row had no summary, after one that was stored.
 
-    A summary of a model ends the count. Without one the count goes on, once models are no longer
-    asked every time.
+    Without a summary of a model, the count goes on once models are no longer asked every time.
     """
     return 0 if rung in OF_A_MODEL else strikes + (strikes >= STRIKES)
 
@@ -181,8 +169,3 @@ def warn_of_little_progress(script: Script, task: CompactionTask) -> None:
     script.small_compactions = count
     if makes_little_progress(count):
         script.tell_owner(LITTLE_PROGRESS)
-
-
-def skipped(reason: str, use: ContextUse) -> dict[str, Any]:
-    """Return the result of a compaction that was not done."""
-    return {"skipped": True, "reason": reason, "token_usage": use.ratio}

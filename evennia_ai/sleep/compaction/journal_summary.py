@@ -46,10 +46,7 @@ def archive_summaries(script: Script) -> Steps[int]:
 
 
 def update_entries(script: Script, record: CompactionRecord, in_force: bool) -> None:
-    """Write one compaction's entries, or remove them after an undo, and note that it is done.
-
-    May be repeated. Raises StoreUnavailable.
-    """
+    """Write or remove one compaction's entries, and note that. Raises StoreUnavailable."""
     journal = script.character.journal
     if in_force:
         for entry_id, fields in synthesis_entries(record).items():
@@ -64,10 +61,7 @@ def update_entries(script: Script, record: CompactionRecord, in_force: bool) -> 
 
 
 def undo_compaction(script: Script) -> CompactionRecord | None:
-    """Undo the last compaction, and remove its journal entries.
-
-    Returns the compaction, None if there is none. Raises StoreUnavailable.
-    """
+    """Undo the last compaction and remove its entries; returns it. Raises StoreUnavailable."""
     undone = script.conversation.undo()
     if undone is not None:
         archive_summaries(script).addErrback(

@@ -14,10 +14,7 @@ from evennia_ai.messages import Message
 from evennia_ai.policy.tokens import stored_tokens
 from evennia_ai.ports import Script
 from evennia_ai.scheduling import Steps
-from evennia_ai.turn.llm_interaction import (
-    SummaryTerms,
-    generate_context_summary,
-)
+from evennia_ai.turn.llm_interaction import SummaryTerms, generate_context_summary
 from evennia_ai.turn.model_call import effective_profile, summary_profile
 
 log = Logger()
@@ -31,17 +28,11 @@ CHUNK_PART = 1 / 3  # of the window
 
 @dataclass(frozen=True)
 class Material:
-    """What to summarise.
-
-    Attributes:
-        messages: those of one audience.
-        previous: the summary so far, to be updated.
-        focus: what to keep above all.
-    """
+    """What to summarise: the messages of one audience."""
 
     messages: Sequence[Message]
-    previous: str = ""
-    focus: str | None = None
+    previous: str = ""  # the summary so far, to be updated
+    focus: str | None = None  # what to keep above all
 
 
 @dataclass(frozen=True)
@@ -62,13 +53,7 @@ def climb_ladder(script: Script, material: Material, terms: SummaryTerms) -> Ste
     """Ask for a summary step by step, until one comes.
 
     After an overflow the next step asks with fewer messages; after any other error the same model
-    is not asked again.
-
-    Args:
-        material: what to summarise.
-        terms: the summary's limit, and until when models may be asked.
-
-    Fires with the summary and its ladder step, both empty if every step failed.
+    is not asked again. Fires with the summary and its ladder step, both empty if every step failed.
     """
     broken: ModelProfile | None = None
     for rung in rungs_of(script):
@@ -96,10 +81,7 @@ def rungs_of(script: Script) -> list[Rung]:
 
 
 def fallback_profile(script: Script) -> list[ModelProfile]:
-    """Return the profile that ``compact_fallback_profile`` names, if any.
-
-    An unknown name is reported to the owner.
-    """
+    """Return the ``compact_fallback_profile``, if any; tells the owner of an unknown name."""
     name = script.config.compact_fallback_profile
     if name is None:
         return []

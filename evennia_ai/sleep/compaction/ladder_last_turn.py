@@ -1,7 +1,4 @@
-"""The last step of the ladder: only the last turn of the conversation stays.
-
-What is pinned stands in every prompt in any case.
-"""
+"""The last step of the ladder: only the last turn of the conversation, and what is pinned, stay."""
 
 from __future__ import annotations
 
@@ -25,10 +22,7 @@ from evennia_ai.sleep.compaction.request import CompactionTask
 
 
 def tokens_after(script: Script, parts: Mapping[str, SummaryPart], upto_seq: int) -> int:
-    """Return the tokens of the largest projection after a compaction up to a message.
-
-    Messages that arrived after that message count too.
-    """
+    """Return the tokens of the largest projection after a compaction, with later messages."""
     sizes = Sizes()
     count = partial(count_message, count_text=script.count_text)
     texts = {key: part.text for key, part in parts.items()}
@@ -45,10 +39,6 @@ def keep_last_turn(
     script: Script, task: CompactionTask, parts: Mapping[str, SummaryPart]
 ) -> Steps[tuple[CompactionTask, dict[str, SummaryPart]]]:
     """Evict all but the last turn, and drop the summaries in favour of the facts that fit.
-
-    Args:
-        task: the compaction that did not reach its target.
-        parts: its summaries.
 
     Fires with the task, cut anew, and its parts: a count of messages each, with facts below it.
     """

@@ -25,10 +25,9 @@ from evennia_ai.turn.context_use import measure_context
 def store_compaction(
     script: Script, task: CompactionTask, parts: Mapping[str, SummaryPart]
 ) -> Steps[dict[str, Any] | None]:
-    """Store a compaction's record.
+    """Store a compaction's record; fails with StoreUnavailable.
 
-    Fires with the result dict, None if the history was changed meanwhile; fails with
-    StoreUnavailable.
+    Fires with the result dict, None if the history was changed meanwhile.
     """
     record = make_record(task, parts, dict(script.compaction_cost))
     yield pause(script.services.slices.put)

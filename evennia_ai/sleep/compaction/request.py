@@ -17,19 +17,12 @@ STRIKES = 2
 
 @dataclass(frozen=True)
 class CompactionRequest:
-    """Why and how to compact.
+    """Why and how to compact."""
 
-    Attributes:
-        reason: one of `SLEEP`, `EMERGENCY`, `OVERFLOW`, `MANUAL`.
-        force: True skips the threshold, and compacts even if little is gained.
-        focus: what the summary should keep above all.
-        keep_recent: how many of the newest messages to keep this time; None uses the setting.
-    """
-
-    reason: str = SLEEP
-    force: bool = False
-    focus: str | None = None
-    keep_recent: int | None = None
+    reason: str = SLEEP  # or EMERGENCY, OVERFLOW, MANUAL
+    force: bool = False  # skip the threshold, and compact even if little is gained
+    focus: str | None = None  # what the summary should keep above all
+    keep_recent: int | None = None  # newest messages to keep this time; None uses the setting
 
     @property
     def is_urgent(self) -> bool:
@@ -44,23 +37,14 @@ class CompactionRequest:
 
 @dataclass(frozen=True)
 class CompactionTask:
-    """A compaction that was decided on: the request, and what it found.
-
-    Attributes:
-        request: why and how.
-        use: how full the context window was.
-        view: the view of the conversation.
-        messages: those in view when it was decided on.
-        plan: where they are cut.
-        limits: what the plan was made by.
-    """
+    """A compaction that was decided on: the request, and what it found."""
 
     request: CompactionRequest
-    use: ContextUse
+    use: ContextUse  # how full the context window was
     view: View
-    messages: Sequence[Message]
+    messages: Sequence[Message]  # in view when it was decided on
     plan: CompactionPlan
-    limits: CompactionLimits
+    limits: CompactionLimits  # by which the plan was made
 
     @property
     def evicted(self) -> Sequence[Message]:

@@ -13,12 +13,7 @@ from dataclasses import dataclass, replace
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.messages import Message
-from evennia_ai.policy.compaction.digest import (
-    make_digest,
-    split_turn,
-    with_turn,
-    without_facts,
-)
+from evennia_ai.policy.compaction.digest import make_digest, split_turn, with_turn, without_facts
 from evennia_ai.policy.compaction.summary import is_shorter_than_its_summary, transcript_lines
 from evennia_ai.policy.context.projection import part_audience, split_by_audience
 from evennia_ai.policy.facts.check import Fact
@@ -88,10 +83,7 @@ def summarise(script: Script, task: CompactionTask) -> Steps[dict[str, SummaryPa
 
 
 def deadline_of(script: Script, request: CompactionRequest) -> float | None:
-    """Return the clock's second until which models may be asked; None for no limit.
-
-    If somebody may be waiting for an answer, that is the time of one turn.
-    """
+    """Return the clock's second to stop asking at: after one turn's time if urgent, else None."""
     if not request.is_urgent:
         return None
     return script.services.clock.seconds() + script.config.turn_deadline
@@ -109,16 +101,9 @@ def split_task(task: CompactionTask) -> dict[str, Evicted]:
 
 @inlineCallbacks
 def sum_up(
-    script: Script,
-    request: CompactionRequest,
-    evicted: Evicted,
-    earlier: str,
-    terms: SummaryTerms,
+    script: Script, request: CompactionRequest, evicted: Evicted, earlier: str, terms: SummaryTerms
 ) -> Steps[SummaryPart | None]:
-    """Summarise one audience's part, without the facts below it.
-
-    Fires with it; with None if no summary came and it may be tried again later.
-    """
+    """Summarise one audience's part without its facts. Fires with None to be tried again later."""
     before, turn = split_turn(without_facts(earlier))
     turn_room = int(TURN_PART * terms.room)
     text, rungs = before, []
