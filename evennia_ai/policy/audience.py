@@ -9,11 +9,10 @@ from evennia_ai.messages import Audience, Message, is_private
 
 
 def visible(item_audience: Audience | None, prompt_audience: Audience) -> bool:
-    """Return True if an item may enter a prompt for this audience.
+    """Return True if an item may enter a prompt for this audience: all who will hear the answer.
 
-    ``prompt_audience`` is everybody who will hear the answer. An ``item_audience`` of None is
-    public. A private item is visible only if everybody in the prompt's audience was in the item's
-    audience. An empty prompt audience sees no private item.
+    An ``item_audience`` of None is public; any other must include the whole ``prompt_audience``. An
+    empty prompt audience sees no private item.
     """
     if item_audience is None:
         return True
@@ -35,23 +34,16 @@ def select_visible(
 
 
 def may_be_said(listeners: Audience, prompt_audience: Audience, private: bool) -> bool:
-    """Return True if ``listeners`` may hear words that were made from this prompt.
-
-    A prompt without private content does not restrict its listeners, even if somebody arrived after
-    it was built.
-    """
+    """Return True if listeners may hear words from this prompt; if nothing is private, all may."""
     return not private or listeners <= prompt_audience
 
 
 class KnownLine(NamedTuple):
-    """One line of knowledge; ``private`` if only the prompt's audience may know it.
-
-    ``speakers`` are the dbrefs of everybody whose words may be in it; a tool's lock is checked
-    against them (P8).
-    """
+    """One line of knowledge for a prompt."""
 
     text: str
-    private: bool = False
+    private: bool = False  # for the prompt's audience only
+    # Dbrefs of everybody whose words may be in it; a tool's lock is checked against them (P8).
     speakers: Audience = frozenset()
 
 

@@ -71,10 +71,7 @@ def stored_tokens(message: Mapping[str, Any], count: Callable[[Any], int] = coun
 def count_conversation_tokens(
     history: Iterable[Mapping[str, object]], model: str | None, count_text: CountText | None = None
 ) -> int:
-    """Return the tokens of a list of messages, stored or on the wire.
-
-    ``count_text`` is the count of a tokenizer for ``model``; None uses the heuristic.
-    """
+    """Return the tokens of stored or wire messages; no ``count_text`` means the heuristic."""
     return sum(count_message(message, count_text or estimate_tokens) for message in history)
 
 
@@ -102,9 +99,9 @@ class Calibration:
     def count(self, estimate: int) -> int:
         """Return the tokens that the endpoint will count for a request we estimate.
 
-        The result is the last reported count plus the change since then at the usual ratio. A
-        request that is shorter than the last one, for another audience or after masking, counts
-        less, but never less than the lowest plausible ratio allows.
+        The result is the last reported count plus the change since then at the usual ratio, but
+        never less than the lowest plausible ratio allows, since a request may be shorter than the
+        last one.
         """
         if self.last is None:
             return estimate
@@ -115,9 +112,8 @@ class Calibration:
 def calibrate(reports: Iterable[UsageReport], since: float | None = None) -> Calibration:
     """Return a calibration from the reports of one model's calls, oldest first.
 
-    Discards reports of requests built before ``since``, the time of the last compaction, because
-    later prompts differ from them. Also discards implausible reports: no count, less than 60 % of
-    our estimate (silent truncation), or more than three times our estimate.
+    Ignores requests built before ``since``, the time of the last compaction, and counts below 60 %
+    of our estimate (silent truncation) or above three times it.
     """
     usable = [r for r in reports if is_plausible(r) and (since is None or r.at >= since)]
     if not usable:

@@ -38,33 +38,20 @@ MOST_CHARS = 2_000
 
 @dataclass(frozen=True)
 class Acquaintance:
-    """A person who is present.
+    """A person who is present."""
 
-    Attributes:
-        name: the character's name for them.
-        dbref: their dbref.
-        relationship: the character's relationship with them.
-        values: their current attributes that the audience may know, oldest first.
-        contradicted: ids of the values that another source contradicts, as far as the audience may
-            know.
-        is_talking: whether the two are in conversation.
-    """
-
-    name: str
+    name: str  # the character's name for them
     dbref: str
     relationship: Record
-    values: Sequence[Record]
-    contradicted: frozenset[str] = frozenset()
-    is_talking: bool = False
+    values: Sequence[Record]  # current ones that the audience may know, oldest first
+    contradicted: frozenset[str] = frozenset()  # ids of values, known to the audience
+    is_talking: bool = False  # with the character
 
 
 def acquaintance_line(
     person: Acquaintance, now: datetime, name_of: Callable[[str], str]
 ) -> str | None:
-    """Return what is known of a person as one prompt line, None if nothing is.
-
-    ``name_of`` returns the character's name for a dbref, empty if it has none.
-    """
+    """Return what is known of a person as a line, or None; ``name_of`` strangers is empty."""
     told = [in_words(value, person, name_of) for value in list(person.values)[-MOST_ATTRIBUTES:]]
     parts = [*relation_in_words(person.relationship, now), *told]
     if not parts:

@@ -36,34 +36,24 @@ is an instruction.
 
 @dataclass(frozen=True)
 class CompactionRecord:
-    """One compaction: where the model's view begins, and the summary before it.
-
-    Attributes:
-        from_seq, upto_seq: first and last evicted message.
-        summary: text by audience, see `part_key`.
-        original_token_count, summary_token_count: tokens of the largest projection before and
-            after.
-        rung: the ladder step that produced the summary.
-        facts_found, facts_kept, facts_rescued: number of facts in the evicted messages, in the
-            summary, and added to it.
-        facts: all facts outside the context window, also of earlier compactions, by audience.
-        speakers: dbrefs of everybody whose words are in a part, by audience.
-    """
+    """One compaction: where the model's view begins, and the summary before it."""
 
     id: int
     reason: str
-    from_seq: int
-    upto_seq: int
-    summary: Mapping[str, str]
+    from_seq: int  # first evicted message
+    upto_seq: int  # last evicted message
+    summary: Mapping[str, str]  # text by audience, see `part_key`
     compacted_count: int
     compacted_at: str
-    original_token_count: int
-    summary_token_count: int
-    rung: str = ""
-    facts_found: int = 0
-    facts_kept: int = 0
-    facts_rescued: int = 0
+    original_token_count: int  # of the largest projection before it
+    summary_token_count: int  # of the largest projection after it
+    rung: str = ""  # the ladder step that produced the summary
+    facts_found: int = 0  # in the evicted messages
+    facts_kept: int = 0  # in the summary
+    facts_rescued: int = 0  # added to it
+    # All facts outside the context window, also of earlier compactions, by audience.
     facts: Mapping[str, tuple[Fact, ...]] = field(default_factory=dict)
+    # Dbrefs of everybody whose words are in a part, by audience.
     speakers: Mapping[str, Sequence[str]] = field(default_factory=dict)
     consulted: Mapping[str, object] = field(default_factory=dict)
     previous_id: int | None = None
@@ -110,10 +100,7 @@ def is_marker(message: Message) -> bool:
 
 
 def show_marker(marker: Message, audience: Audience, discretion: str) -> Message | None:
-    """Return the marker as one audience may read it, None if it may read nothing.
-
-    It is a reference block in a user message, because its words come from players.
-    """
+    """Return what an audience may read of a marker, or None; a user message: players' words."""
     parts: Mapping[str, str] = marker["metadata"].get("parts", {})
     known = {
         key: text
@@ -153,8 +140,7 @@ def is_maskable(message: Message) -> bool:
 def plan_mask(messages: Sequence[Message], keep_last: int, least_saving: int, count: Size) -> int:
     """Return the last message whose tool results to mask now, 0 for none.
 
-    The ``keep_last`` newest results stay unmasked. A batch must save ``least_saving`` tokens,
-    because each one costs the provider's prompt cache.
+    A batch costs the provider's prompt cache, so it must save ``least_saving`` tokens.
     """
     results = [message for message in messages if message["role"] == "tool"]
     old = [m for m in results[: max(0, len(results) - keep_last)] if is_maskable(m)]
@@ -205,11 +191,10 @@ def part_sizes(summary: Mapping[str, str], count: Size) -> dict[str, int]:
 
 
 class View:
-    """The messages in view of a log, updated as messages arrive.
+    """The messages in view of a log: the last marker, if any, and every message after it.
 
-    These are the marker of the last compaction, if any, and every message after it. Tool results up
-    to ``masked_upto`` are masked. ``count`` returns the tokens of an uncounted message or of a
-    summary's part.
+    Tool results up to ``masked_upto`` are masked. ``count`` returns the tokens of an uncounted
+    message or of a summary's part.
     """
 
     def __init__(
@@ -256,10 +241,7 @@ class View:
 
 
 def newest_that_fit(messages: Sequence[Message], budget: int, size: Size) -> list[Message]:
-    """Return the longest end of a view within a budget, with the marker if it fits.
-
-    At least one message is returned, shortened if it alone exceeds the budget.
-    """
+    """Return the marker and longest end that fit; at least one message, shortened if too long."""
     head = [message for message in messages[:1] if is_marker(message)]
     rest = list(messages[len(head) :])
     left = budget - sum(map(size, head))

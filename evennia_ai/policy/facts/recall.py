@@ -34,18 +34,14 @@ class Talk:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The facts of one message as a prompt line, with its content words.
-
-    ``heard_by`` is who alone may know them, None if they are public; ``of_oneself`` is True if the
-    speaker speaks about themselves; ``speakers`` is the speaker's dbref.
-    """
+    """The facts of one message as a prompt line, with its content words."""
 
     line: str
     speaker: str
     words: tuple[str, ...]
-    heard_by: Audience | None
-    of_oneself: bool
-    speakers: Audience = frozenset()
+    heard_by: Audience | None  # who alone may know them, None if public
+    of_oneself: bool  # the speaker speaks about themselves
+    speakers: Audience = frozenset()  # the speaker's dbref
 
 
 class Recall:

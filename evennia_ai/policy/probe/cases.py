@@ -1,8 +1,4 @@
-"""What an endpoint supports and what is wrong with it, judged from its answers.
-
-The shell asks one question after the other. Each answer becomes findings here; a `FATAL` finding
-ends the probe.
-"""
+"""What an endpoint supports and what is wrong with it; a `FATAL` finding ends the probe."""
 
 from __future__ import annotations
 
@@ -39,18 +35,14 @@ class Target:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to one request; ``status`` is 0 if there was no HTTP answer.
+    """The answer to one request."""
 
-    ``trouble`` says why there was none; ``told`` is the server's error text, safe to show; ``data``
-    is the JSON body; ``reply`` is set if that is a chat completion.
-    """
-
-    status: int = 0
-    trouble: str = ""
-    told: str = ""
+    status: int = 0  # 0 without an HTTP answer
+    trouble: str = ""  # why there was none
+    told: str = ""  # the server's error text, safe to show
     html: bool = False
-    data: Any = None
-    reply: LLMReply | None = None
+    data: Any = None  # the JSON body
+    reply: LLMReply | None = None  # set if that is a chat completion
     duration_ms: int = 0
 
     @property
@@ -211,11 +203,7 @@ def judge_unknown_model(answer: Answer, target: Target, names: Sequence[str]) ->
 
 
 def judge_window(window: int | None, trained: int | None, named: int | None) -> Finding:
-    """Compare the context window with the profile's ``context_window``.
-
-    ``window`` is what the endpoint grants, ``trained`` what the model was trained for, ``named``
-    the profile's figure, each in tokens and None if unknown.
-    """
+    """Compare the windows granted, trained for and in the profile, in tokens, None if unknown."""
     if window and named and named > window:
         problem = f"The profile names a window of {named:,} tokens, but there are {window:,}."
         return Finding(BAD, problem, f"Put context_window = {window} into the profile.")

@@ -34,10 +34,7 @@ BACKGROUND = frozenset({"success", "running", "kept", "left", "iterations", "cal
 
 
 def split_result(result: Mapping[str, Any]) -> tuple[Figures, str]:
-    """Split a step's result into figures, which quote nobody, and its error, which may.
-
-    Of a list or other collection its length is kept.
-    """
+    """Split a step's result into figures (of a list its length) and its error, which may quote."""
     figures: Figures = {}
     for key, value in result.items():
         if value is None or isinstance(value, bool | int):
@@ -90,9 +87,7 @@ def did_something(figures: Mapping[str, Any]) -> bool:
 
 
 def summarise_pass(
-    texts: StepTexts,
-    results: Mapping[str, Mapping[str, Any]],
-    errors: Mapping[str, str],
+    texts: StepTexts, results: Mapping[str, Mapping[str, Any]], errors: Mapping[str, str]
 ) -> str:
     """Return a pass as a line: what was done, then what failed."""
     done = [

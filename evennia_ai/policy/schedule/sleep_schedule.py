@@ -56,35 +56,18 @@ def wrong_hours(text: str) -> ConfigError:
     return ConfigError(f"sleep_schedule must be hours such as 23:00-06:30, not '{text}'.")
 
 
-def minute_of_day(seconds: float) -> int:
-    """Return the minute of the day for seconds since any midnight."""
-    return int(seconds // 60) % DAY_MINUTES
-
-
 @dataclass(frozen=True)
 class RestState:
-    """What decides whether an assistant sleeps.
-
-    Attributes:
-        asleep: whether it sleeps now.
-        scheduled: whether it has a reason to sleep, such as its hours.
-        quiet_s: seconds since anybody spoke to it or near it.
-        woken_s: seconds since it woke, None if it did not since the start.
-    """
+    """What decides whether an assistant sleeps."""
 
     asleep: bool
-    scheduled: bool
-    quiet_s: float
-    woken_s: float | None = None
+    scheduled: bool  # it has a reason to sleep, such as its hours
+    quiet_s: float  # since anybody spoke to it or near it
+    woken_s: float | None = None  # since it woke, None if not since the start
 
 
 def next_mode(state: RestState, calm_s: float) -> str:
-    """Return whether an assistant should be `AWAKE` or `ASLEEP` now.
-
-    Args:
-        state: see `RestState`.
-        calm_s: seconds of quiet, and seconds since it woke, before it falls asleep.
-    """
+    """Return `AWAKE` or `ASLEEP`; ``calm_s`` of quiet and of being awake precede sleep."""
     if not state.scheduled:
         return AWAKE
     if state.asleep:
@@ -95,19 +78,12 @@ def next_mode(state: RestState, calm_s: float) -> str:
 
 @dataclass(frozen=True)
 class BedtimeState:
-    """What decides whether an assistant may fall asleep by its own wish.
+    """What decides whether an assistant may fall asleep by its own wish."""
 
-    Attributes:
-        unanswered: lines that wait for a turn.
-        addressed_s: seconds since anybody but the speakers of this turn spoke to it, None for long.
-        woken_s: seconds since it woke, None for long.
-        refused: whether a speaker of this turn may not send it to sleep.
-    """
-
-    unanswered: int = 0
-    addressed_s: float | None = None
-    woken_s: float | None = None
-    refused: bool = False
+    unanswered: int = 0  # lines that wait for a turn
+    addressed_s: float | None = None  # since others than this turn's speakers did
+    woken_s: float | None = None  # since it woke, None for long
+    refused: bool = False  # a speaker of this turn may not send it to sleep
 
 
 def why_not_to_bed(state: BedtimeState) -> str:
