@@ -69,7 +69,6 @@ PROFILE_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "max_in_flight": ((int, type(None)), "a whole number or None"),
     "extra": ((Mapping,), "a dictionary"),
 }
-TEXT: tuple[tuple[type, ...], str] = ((str,), "text")
 
 
 def default_profiles(environ: Mapping[str, str]) -> Profiles:
@@ -144,7 +143,7 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
         )
     own = {key: value for key, value in raw.items() if key in PROFILE_FIELDS}
     for key, value in own.items():
-        kinds, in_words = PROFILE_KINDS.get(key, TEXT)
+        kinds, in_words = PROFILE_KINDS.get(key, ((str,), "text"))
         if not isinstance(value, kinds):
             raise ConfigError(
                 f"The model profile '{name}' has {key} = {value!r}; it must be {in_words}."

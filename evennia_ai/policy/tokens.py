@@ -77,11 +77,10 @@ def count_conversation_tokens(
 
 @dataclass(frozen=True)
 class UsageReport:
-    """Our estimate and the endpoint's count of one request built at ``at`` (Unix s)."""
+    """Our estimate and the endpoint's count of one request."""
 
     estimate: int
     prompt_tokens: int
-    at: float = 0.0
 
     @property
     def ratio(self) -> float:
@@ -109,13 +108,12 @@ class Calibration:
         return max(math.ceil(self.last.prompt_tokens + since), math.ceil(estimate * LOWEST_RATIO))
 
 
-def calibrate(reports: Iterable[UsageReport], since: float | None = None) -> Calibration:
+def calibrate(reports: Iterable[UsageReport]) -> Calibration:
     """Return a calibration from the reports of one model's calls, oldest first.
 
-    Ignores requests built before ``since``, the time of the last compaction, and counts below 60 %
-    of our estimate (silent truncation) or above three times it.
+    Ignores counts below 60 % of our estimate (silent truncation) or above three times it.
     """
-    usable = [r for r in reports if is_plausible(r) and (since is None or r.at >= since)]
+    usable = [report for report in reports if is_plausible(report)]
     if not usable:
         return Calibration()
     return Calibration(median(report.ratio for report in usable[-REPORTS_USED:]), usable[-1])

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evennia_ai.messages import Message, ToolCallRequest
+from evennia_ai.messages import Message, ToolCallRequest, WireMessage
 from evennia_ai.policy.conversation.react import read_arguments
-from evennia_ai.policy.model_text import fenced
+from evennia_ai.policy.model_text import fenced, request
 
 RESULT_CHARS = 2_000
 LEAST_WORDS, MOST_WORDS = 50, 500
@@ -102,33 +102,26 @@ def summary_request(
     focus: str | None = None,
     own_prompt: str | None = None,
     words: int = MOST_WORDS,
-) -> list[dict[str, Any]]:
+) -> list[WireMessage]:
     """Return the messages of the call that asks for a summary of ``lines``.
 
     ``previous`` is the summary so far, to be updated. ``focus`` is what an admin wants kept above
     all. ``own_prompt`` is a game's own instructions, which replace ours.
     """
-    instructions = own_prompt or INSTRUCTIONS.format(name=name, words=words)
-    parts = [instructions]
+    parts = [own_prompt or INSTRUCTIONS.format(name=name, words=words)]
     if previous:
         parts.append(UPDATE)
     if focus:
         parts.append(f"Above all keep what has to do with this: {focus}")
     material = [fenced("previous", previous)] if previous else []
     material.append(fenced("transcript", "\n".join(lines)))
-    return [
-        {"role": "system", "content": "\n\n".join(parts)},
-        {"role": "user", "content": "\n\n".join(material)},
-    ]
+    return request("\n\n".join(parts), "\n\n".join(material))
 
 
-def repair_request(name: str, text: str, facts: Iterable[str], words: int) -> list[dict[str, Any]]:
+def repair_request(name: str, text: str, facts: Iterable[str], words: int) -> list[WireMessage]:
     """Return the messages of the call that asks to add facts to the summary ``text``."""
-    missing = "\n".join(f"- {fact}" for fact in facts)
-    return [
-        {"role": "system", "content": REPAIR.format(name=name, words=words)},
-        {"role": "user", "content": f"{fenced('summary', text)}\n\n{fenced('missing', missing)}"},
-    ]
+    missing = fenced("missing", "\n".join(f"- {fact}" for fact in facts))
+    return request(REPAIR.format(name=name, words=words), f"{fenced('summary', text)}\n\n{missing}")
 
 
 def text_room(room_tokens: int) -> int:

@@ -210,17 +210,14 @@ class View:
         self.items: list[Message] = []
         self._count = count
         if record is not None:
-            self._show(record)
+            self.items.append(make_marker(record))
+            for key, tokens in part_sizes(record.summary, count).items():
+                self.sizes.add(part_audience(key), tokens)
         self.extend(mask_results(list(messages), masked_upto))
 
     def copy(self) -> View:
         """Return the same view, to be extended independently."""
         return View(self.record, self.messages, self.masked_upto, self._count)
-
-    def _show(self, record: CompactionRecord) -> None:
-        self.items.append(make_marker(record))
-        for key, tokens in part_sizes(record.summary, self._count).items():
-            self.sizes.add(part_audience(key), tokens)
 
     def extend(self, messages: Iterable[Message]) -> None:
         """Add messages that arrived in the log."""

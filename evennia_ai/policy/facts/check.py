@@ -80,22 +80,15 @@ def names_in(messages: Iterable[Message], names: Iterable[str] = ()) -> frozense
 
 
 def gather(found: Sequence[Fact]) -> tuple[Fact, ...]:
-    """Return what `facts_in` found in many messages in the form of `extract_facts`."""
-    return settle(_without_false_names(found))
-
-
-def _without_false_names(facts: Sequence[Fact]) -> list[Fact]:
-    """Return facts without "names" that occur elsewhere in lower case."""
-    plain = {word for fact in facts for word in fact.sentence.split() if word.islower()}
-    return [
+    """Settle what `facts_in` found, without "names" that occur elsewhere in lower case."""
+    plain = {word for fact in found for word in fact.sentence.split() if word.islower()}
+    return settle(
         fact
-        for fact in facts
-        if not (
-            fact.kind == NAME
-            and fact.terms[0].lower() in plain
-            and fact.sentence.startswith(fact.terms[0])
-        )
-    ]
+        for fact in found
+        if fact.kind != NAME
+        or fact.terms[0].lower() not in plain
+        or not fact.sentence.startswith(fact.terms[0])
+    )
 
 
 def known_names(names: Iterable[str]) -> frozenset[str]:

@@ -19,7 +19,6 @@ from evennia_ai.policy.schedule.sleep_schedule import DAY_MINUTES, Schedule
 
 # ruff: noqa: E501  # a pattern is read best in one piece
 
-
 HERE = "here"
 MOST_BLOCKS = 6
 FEWEST_BLOCKS = 3

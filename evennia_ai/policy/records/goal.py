@@ -166,8 +166,7 @@ def is_given(goal: Record, known: Mapping[str, Record]) -> bool:
 def strength(touched: datetime, now: datetime, importance: int, half_life_days: float) -> float:
     """Return a goal's strength, 0.5^(t / (h · importance/5)); t days untouched, h the half-life."""
     days = max(0.0, (now - touched).total_seconds() / DAY_S)
-    power: float = 0.5 ** (days / (half_life_days * importance / USUAL_IMPORTANCE))
-    return power
+    return float(0.5 ** (days / (half_life_days * importance / USUAL_IMPORTANCE)))
 
 
 def long_closed(goals: Iterable[Record], now: datetime, days: float) -> list[str]:

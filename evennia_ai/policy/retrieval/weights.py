@@ -52,11 +52,9 @@ class Weights:
 
     meaning: float = 6.0
     words: float = 4.5
-    before: tuple[float, float] = (0.45, 0.3)  # shares that the two before it add
-    after: tuple[float, float] = (
-        0.2,
-        0.15,
-    )  # and after it, nearest first: an answer follows its question
+    # Shares of relevance that two memories before and after add: an answer follows its question.
+    before: tuple[float, float] = (0.45, 0.3)
+    after: tuple[float, float] = (0.2, 0.15)
     session: float = 0.6
     speaker: float = 3.7
     time: float = 2.8

@@ -40,20 +40,13 @@ def read_schedule(text: str | None) -> Schedule | None:
     if not text:
         return None
     found = FORM.fullmatch(text)
-    if not found:
-        raise wrong_hours(text)
-    hours = [int(number) for number in found.groups()]
+    hours = [int(number) for number in found.groups()] if found else []
+    if not hours or max(hours[0], hours[2]) > 23 or max(hours[1], hours[3]) > 59:
+        raise ConfigError(f"sleep_schedule must be hours such as 23:00-06:30, not '{text}'.")
     schedule = Schedule(60 * hours[0] + hours[1], 60 * hours[2] + hours[3])
-    if max(hours[0], hours[2]) > 23 or max(hours[1], hours[3]) > 59:
-        raise wrong_hours(text)
     if schedule.begin == schedule.end:
         raise ConfigError("sleep_schedule must not begin and end at the same time.")
     return schedule
-
-
-def wrong_hours(text: str) -> ConfigError:
-    """Return the error for a text that holds no hours."""
-    return ConfigError(f"sleep_schedule must be hours such as 23:00-06:30, not '{text}'.")
 
 
 @dataclass(frozen=True)
