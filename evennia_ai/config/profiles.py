@@ -1,4 +1,4 @@
-"""The built-in model profiles, and how a game's ``AI_ASSISTANT["PROFILES"]`` extend them.
+"""The built-in model profiles, and how a game's ``AI_ASSISTANT["PROFILES"]`` extends them.
 
 A game's entries are merged into the built-in profile of the same name one by one, so ``{"ollama":
 {"model": "qwen3:8b"}}`` is enough.

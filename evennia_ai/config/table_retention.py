@@ -149,7 +149,7 @@ class Held:
 
     events: frozenset[int] = frozenset()  # those that are owed an answer
     turns: frozenset[int] = frozenset()  # open ones, and the latest of each of these events
-    acts_since: datetime | None = None  # later acts count as done if one is retried
+    acts_since: datetime | None = None  # later acts without an answer count as done
     needed: Summed | None = None  # see `oldest_needed`
 
     @property

@@ -47,7 +47,7 @@ def storable(text: str) -> str:
 
 
 def cut_text(text: str, limit: int) -> str:
-    """Return text cut after a sentence, or else after a word or anywhere with an ellipsis."""
+    """Return text cut to a limit after a sentence, or after a word or anywhere with an ellipsis."""
     if len(text) <= limit:
         return text
     head = text[: limit - 1]
@@ -59,7 +59,7 @@ def cut_text(text: str, limit: int) -> str:
 
 
 def neutralize(text: str) -> str:
-    """Break markup, format fields, inline functions and MXP tags (Evennia 6.1 sends these)."""
+    """Break markup, format fields, inline functions and MXP tags, which Evennia 6.1 sends on."""
     return TAG_START.sub("< ", FUNCTION_START.sub("$ ", text.translate(REPLACED)))
 
 

@@ -9,23 +9,11 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from evennia_ai.policy import token_estimate
 from evennia_ai.policy.overflow import SILENT_SHARE
-from evennia_ai.policy.token_estimate import estimate_tokens
-
-__all__ = [
-    "Calibration",
-    "CountText",
-    "UsageReport",
-    "calibrate",
-    "count_conversation_tokens",
-    "count_message",
-    "count_tools",
-    "estimate_tokens",
-    "is_plausible",
-    "stored_tokens",
-]
 
 CountText = Callable[[str], int]
+estimate_tokens = token_estimate.estimate_tokens
 
 MESSAGE_OVERHEAD = 4  # a message's role and delimiters
 TOOL_OVERHEAD = 8  # the delimiters of one tool's schema

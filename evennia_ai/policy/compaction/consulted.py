@@ -28,7 +28,7 @@ class Consulted:
 
     ref: str  # see `entry_ref` and `entity_ref`
     seq: int  # the latest message it was consulted in
-    heard_by: Audience | None = None  # that message's audience
+    heard_by: Audience | None = None  # that message's audience, None for everybody
     how: str = READ  # `READ` or `CHANGED`
 
 
@@ -70,7 +70,10 @@ def newest_each(items: Iterable[Consulted]) -> list[Consulted]:
 def keep_consulted(
     record: CompactionRecord | None, going: Sequence[Message]
 ) -> dict[str, list[list[Any]]]:
-    """Return the newest things consulted, for a new record: the last one's, and in ``going``."""
+    """Return what a compaction's record stores: the newest things consulted, of each way.
+
+    They come from the evicted messages and from the record before.
+    """
     kept: dict[str, list[list[Any]]] = {READ: [], CHANGED: []}
     for item in newest_each([*read_consulted(record), *consulted_in(going)]):
         if len(kept[item.how]) < MOST_KEPT:

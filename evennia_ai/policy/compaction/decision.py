@@ -54,8 +54,7 @@ class ContextUse:
     @property
     def should_mask(self) -> bool:
         """Return True from ``mask_threshold`` on."""
-        limits = self.thresholds
-        return limits is not None and self.ratio >= limits.mask
+        return self.thresholds is not None and self.ratio >= self.thresholds.mask
 
     @property
     def is_due(self) -> bool:

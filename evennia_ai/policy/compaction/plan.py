@@ -35,7 +35,7 @@ class CompactionLimits:
     window: int  # the model's context window
     fixed: int  # outside the conversation: tools, persona, tail
     reserve: int  # for the reply
-    target: float  # share of the rest that a compaction may leave filled
+    target: float  # share of the rest that may stay filled after a compaction
     preserve: int  # how many of the newest messages stay if they fit
     kept_share: float = KEPT_SHARE  # share of the window that stays if it fits
 
@@ -128,7 +128,10 @@ def safe_cut(messages: Messages, index: int) -> int:
 
 
 def unanswered_from(messages: Messages) -> int:
-    """Return the index of the last call without results, else the length; all after it stays."""
+    """Return the index of the last call that lacks results, else the length.
+
+    Nothing from there on may be evicted.
+    """
     answered = {message.get("tool_call_id") for message in messages if message["role"] == "tool"}
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]

@@ -135,7 +135,10 @@ def is_shorter_than_its_summary(tokens: int) -> bool:
 
 
 def words_for(room_tokens: int, tokens_a_word: float) -> int:
-    """Return the most words that fit a part; a Russian word takes twice an English one's tokens."""
+    """Return the most words of a summary whose part has a limit, facts included.
+
+    ``tokens_a_word`` depends on the language: Russian takes twice as many as English.
+    """
     rate = min(MOST_TOKENS_A_WORD, max(LEAST_TOKENS_A_WORD, tokens_a_word))
     return max(LEAST_WORDS, min(MOST_WORDS, int(room_tokens / (SLACK * rate))))
 

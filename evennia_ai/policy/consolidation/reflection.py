@@ -163,10 +163,10 @@ def read_line(line: str, known: set[str], kind: str) -> Insight | None:
 def insight_entry(
     insight: Insight, cited: Sequence[Record], looked_at: str, *, by_model: bool
 ) -> dict[str, Any]:
-    """Return the fields of an insight's journal entry; its id stems from content and sources.
+    """Return the fields of an insight's journal entry.
 
-    So the same insight is stored once. ``cited`` are its sources, of one audience, as they are now;
-    ``looked_at`` is the ISO time when they were gathered.
+    Its id derives from the content and the sources, so the same insight is stored once. ``cited``
+    are its sources as they are now, of one audience, gathered at ``looked_at`` (ISO time).
     """
     first, *_ = cited
     sources = {entry["source_entity"] for entry in cited}

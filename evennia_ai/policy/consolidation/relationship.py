@@ -44,14 +44,17 @@ class Acquaintance:
     dbref: str
     relationship: Record
     values: Sequence[Record]  # current ones that the audience may know, oldest first
-    contradicted: frozenset[str] = frozenset()  # ids of values, known to the audience
+    contradicted: frozenset[str] = frozenset()  # ids of values that other sources deny
     is_talking: bool = False  # with the character
 
 
 def acquaintance_line(
     person: Acquaintance, now: datetime, name_of: Callable[[str], str]
 ) -> str | None:
-    """Return what is known of a person as a line, or None; ``name_of`` strangers is empty."""
+    """Return what is known of a person as one prompt line, None if nothing is.
+
+    ``name_of`` returns the character's name for a dbref, empty if it has none.
+    """
     told = [in_words(value, person, name_of) for value in list(person.values)[-MOST_ATTRIBUTES:]]
     parts = [*relation_in_words(person.relationship, now), *told]
     if not parts:

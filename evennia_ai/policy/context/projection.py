@@ -100,7 +100,10 @@ def is_marker(message: Message) -> bool:
 
 
 def show_marker(marker: Message, audience: Audience, discretion: str) -> Message | None:
-    """Return what an audience may read of a marker, or None; a user message: players' words."""
+    """Return the marker as one audience may read it, None if it may read nothing.
+
+    It is a reference block in a user message, because its words come from players.
+    """
     parts: Mapping[str, str] = marker["metadata"].get("parts", {})
     known = {
         key: text
@@ -238,7 +241,10 @@ class View:
 
 
 def newest_that_fit(messages: Sequence[Message], budget: int, size: Size) -> list[Message]:
-    """Return the marker and longest end that fit; at least one message, shortened if too long."""
+    """Return the longest end of a view within a budget, with the marker if it fits.
+
+    At least one message is returned, shortened if it alone exceeds the budget.
+    """
     head = [message for message in messages[:1] if is_marker(message)]
     rest = list(messages[len(head) :])
     left = budget - sum(map(size, head))

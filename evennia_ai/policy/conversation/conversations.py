@@ -31,7 +31,10 @@ def lines_by_speaker(messages: Iterable[Message]) -> dict[str, list[datetime]]:
 def talks_with(
     partners: Mapping[str, datetime], messages: Iterable[Message], timeout_s: float
 ) -> list[RunningTalk]:
-    """Return the conversations with partners, given with their last exchange, the latest last."""
+    """Return the conversations with some partners, the latest last.
+
+    ``partners`` has the time of the last exchange by dbref; the messages come oldest first.
+    """
     said = lines_by_speaker(messages)
     talks = [
         RunningTalk(partner, began_at(said.get(partner, ()), last_at, timeout_s), last_at)

@@ -35,7 +35,10 @@ HEADINGS = {
 
 
 def read_persona(value: object) -> Persona:
-    """Return a persona from text or fields, lists also as text with ``;``; raises ConfigError."""
+    """Return a persona from text or from a mapping of its fields; raises ConfigError.
+
+    A list field may be one text with semicolons between the entries.
+    """
     if isinstance(value, Persona):
         return value
     if value is None or isinstance(value, str):

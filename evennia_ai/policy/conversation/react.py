@@ -38,7 +38,7 @@ class LoopState:
     turn_id: int
     step: int = 0
     limited: frozenset[str] = frozenset()  # `limit_key` of once and final tools that succeeded
-    seen: tuple[str, ...] = ()  # `fingerprint` of every requested call, repeated
+    seen: tuple[str, ...] = ()  # `fingerprint` of every requested call, with repetitions
     garbled: frozenset[int] = frozenset()  # steps with invalid JSON in a call
     ended: bool = False
 
@@ -117,7 +117,7 @@ def refusal_for(
     finish_reason: str,
     max_calls: int,
 ) -> str:
-    """Return why a call, the ``number``-th from 0 of `take_calls`, is not run; empty if it is."""
+    """Return why a call, the ``number``-th of a reply from 0, is not run; empty if it is run."""
     if finish_reason == "length":
         return CUT_OFF
     if number >= max_calls:
@@ -132,7 +132,7 @@ def refusal_for(
 def apply_call(
     state: LoopState, call: ToolCallRequest, good: bool, categories: Mapping[str, str]
 ) -> LoopState:
-    """Return the loop after a call; success of a final tool, or hopeless calls, end the turn."""
+    """Return the loop after a call; a final tool that succeeded or hopeless calls end the turn."""
     seen = (*state.seen, fingerprint(call))
     category = categories.get(call.name, FREE)
     limited, garbled = state.limited, state.garbled

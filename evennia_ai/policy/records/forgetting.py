@@ -50,7 +50,7 @@ def retention_of(entry: Record, now: datetime) -> float:
 
 
 def is_lasting(entry: Record) -> bool:
-    """Return True if nothing automatic removes it: pinned, given, a builder's, or a summary."""
+    """Return True for what nothing automatic removes: pinned, given, a builder's, or a summary."""
     return entry["pinned"] or entry["source_type"] in LASTING or entry["importance_by"] == "given"
 
 

@@ -42,10 +42,9 @@ def lay_out(goals: Sequence[Record]) -> list[Branch]:
         for child in by_weight(children.get(goal["id"], ())):
             add(child, depth + 1)
 
-    for goal in by_weight(goals):
-        if goal["parent"] not in known:
-            add(goal, 0)
-    for goal in by_weight(goals):  # the remaining goals are in circles
+    ranked = by_weight(goals)
+    roots = [goal for goal in ranked if goal["parent"] not in known]
+    for goal in (*roots, *ranked):  # what no root leads to is in circles
         add(goal, 0)
     return branches
 

@@ -36,7 +36,10 @@ def people_field(people: Iterable[str]) -> str:
 def read_segment(
     raw: object, segment: int, read: Callable[[object], Record]
 ) -> tuple[Segment, bool]:
-    """Return an Attribute's readable part, and if that is all; if not, all numbers are used up."""
+    """Return the readable part of an Attribute's value, and whether it was complete.
+
+    If it was not complete, all of its numbers count as used.
+    """
     if not isinstance(raw, dict) or not isinstance(raw.get("records"), dict):
         return Segment(SIZE), False
     records: dict[int, Record] = {}

@@ -34,7 +34,10 @@ BACKGROUND = frozenset({"success", "running", "kept", "left", "iterations", "cal
 
 
 def split_result(result: Mapping[str, Any]) -> tuple[Figures, str]:
-    """Split a step's result into figures (of a list its length) and its error, which may quote."""
+    """Split a step's result into figures, which quote nobody, and its error, which may.
+
+    Of a list or other collection its length is kept.
+    """
     figures: Figures = {}
     for key, value in result.items():
         if value is None or isinstance(value, bool | int):

@@ -60,7 +60,7 @@ class RestState:
 
 
 def next_mode(state: RestState, calm_s: float) -> str:
-    """Return `AWAKE` or `ASLEEP`; ``calm_s`` of quiet and of being awake precede sleep."""
+    """Return `AWAKE` or `ASLEEP`; it falls asleep after ``calm_s`` of quiet and of being awake."""
     if not state.scheduled:
         return AWAKE
     if state.asleep:
