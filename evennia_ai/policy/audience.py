@@ -8,13 +8,15 @@ from typing import Any, NamedTuple
 from evennia_ai.messages import Audience, Message, is_private
 
 
-def visible(item_audience: Audience | None, prompt_audience: Audience) -> bool:
+def visible(
+    item_audience: Audience | None, prompt_audience: Audience, discretion: str = "strict"
+) -> bool:
     """Return True if an item may enter a prompt for this audience: all who will hear the answer.
 
-    An ``item_audience`` of None is public; any other must include the whole ``prompt_audience``. An
-    empty prompt audience sees no private item.
+    An ``item_audience`` of None is public; any other must include the whole ``prompt_audience``,
+    unless ``discretion`` is ``trusting``. An empty prompt audience sees no private item.
     """
-    if item_audience is None:
+    if item_audience is None or discretion == "trusting":
         return True
     return bool(prompt_audience) and prompt_audience <= item_audience
 
@@ -28,9 +30,7 @@ def select_visible(
     messages: Iterable[Message], prompt_audience: Audience, discretion: str = "strict"
 ) -> list[Message]:
     """Return the messages that may enter a prompt for this audience, in order."""
-    if discretion == "trusting":
-        return list(messages)
-    return [m for m in messages if visible(audience_of(m), prompt_audience)]
+    return [m for m in messages if visible(audience_of(m), prompt_audience, discretion)]
 
 
 def may_be_said(listeners: Audience, prompt_audience: Audience, private: bool) -> bool:

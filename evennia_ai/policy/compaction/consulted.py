@@ -107,11 +107,8 @@ def select_restored(
         return []
     shown = [m for m in messages if m["role"] == "tool" and m["content"] != MASKED]
     in_view = {item.ref for item in consulted_in(shown)}
-    allowed = [
-        item
-        for item in (*read_consulted(record), *consulted_in(messages))
-        if discretion == "trusting" or visible(item.heard_by, audience)
-    ]
+    items = (*read_consulted(record), *consulted_in(messages))
+    allowed = [item for item in items if visible(item.heard_by, audience, discretion)]
     newest: dict[str, Consulted] = {}
     for item in newest_each(allowed):
         newest.setdefault(item.ref, item)

@@ -108,7 +108,7 @@ def show_marker(marker: Message, audience: Audience, discretion: str) -> Message
     known = {
         key: text
         for key, text in parts.items()
-        if text and (discretion == "trusting" or visible(part_audience(key), audience))
+        if text and visible(part_audience(key), audience, discretion)
     }
     if not known:
         return None

@@ -61,19 +61,11 @@ class Recall:
         self, talk: Talk, audience: Audience, budget_tokens: int, discretion: str
     ) -> list[KnownLine]:
         """Return the relevant facts that an audience may know, the best first."""
-        allowed = [
-            memory
-            for memory in self._memories
-            if discretion == "trusting" or visible(memory.heard_by, audience)
-        ]
-        scores = _score(talk, allowed)
-        ranked = sorted(
-            (number for number, score in enumerate(scores) if score > 0),
-            key=lambda number: -scores[number],
-        )
+        allowed = [m for m in self._memories if visible(m.heard_by, audience, discretion)]
+        scored = zip(_score(talk, allowed), allowed, strict=True)
+        ranked = sorted((pair for pair in scored if pair[0] > 0), key=lambda pair: -pair[0])
         chosen: list[KnownLine] = []
-        for number in ranked:
-            memory = allowed[number]
+        for _relevance, memory in ranked:
             cost = estimate_tokens(memory.line) + LINE_TOKENS
             if cost <= budget_tokens:
                 budget_tokens -= cost

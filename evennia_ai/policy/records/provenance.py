@@ -178,10 +178,8 @@ def people_in(record: Record) -> frozenset[str]:
 
 def is_known_to(record: Record, audience: Audience | None, discretion: str = "strict") -> bool:
     """Return True if a record may enter a prompt for this audience; None stands for anybody."""
-    if discretion == "trusting":
-        return True
-    confidants = record["audience"]
-    return visible(None if confidants is None else frozenset(confidants), audience or frozenset())
+    confidants = None if record["audience"] is None else frozenset(record["audience"])
+    return visible(confidants, audience or frozenset(), discretion)
 
 
 def select_known(
