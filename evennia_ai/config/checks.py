@@ -15,10 +15,7 @@ THRESHOLDS = ("mask_threshold", "compact_sleep_threshold", "compact_emergency_th
 def context_complaints(
     config: AssistantConfig, profile: ModelProfile, fixed_tokens: int
 ) -> Iterator[str]:
-    """Yield one sentence for each problem; the assistant answers in spite of them.
-
-    ``fixed_tokens`` are the tokens of every request beside the conversation.
-    """
+    """Yield one sentence for each problem; ``fixed_tokens`` are those outside the conversation."""
     yield from out_of_order(config)
     model = config.llm_model or profile.model
     if profile.client == "openai" and model and window_known(config, profile).tokens is None:

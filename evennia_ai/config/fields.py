@@ -1,8 +1,7 @@
 """Every setting with its type, default, unit, range and help.
 
-Nothing is read at import. The effective value comes from the last of these that sets it: the
-default here, the Django setting ``AI_ASSISTANT``, the named profile, the assistant's own attribute.
-``None`` means "inherit"; 0 means zero.
+The last of these that sets a value wins: the default here, the Django setting ``AI_ASSISTANT``, the
+named profile, the assistant's own attribute. ``None`` means "inherit"; 0 means zero.
 """
 
 from __future__ import annotations

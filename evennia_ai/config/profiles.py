@@ -1,7 +1,7 @@
-"""The built-in model profiles, and how a game's own profiles extend them.
+"""The built-in model profiles, and how a game's ``AI_ASSISTANT["PROFILES"]`` extends them.
 
-A game names or changes profiles in ``AI_ASSISTANT["PROFILES"]``. Its entries are merged into the
-built-in profile of the same name one by one, so ``{"ollama": {"model": "qwen3:8b"}}`` is enough.
+A game's entries are merged into the built-in profile of the same name one by one, so ``{"ollama":
+{"model": "qwen3:8b"}}`` is enough.
 """
 
 from __future__ import annotations
@@ -48,12 +48,7 @@ ENDPOINTS: Mapping[str, Mapping[str, Any]] = {
 
 @dataclass(frozen=True)
 class ModelProfile:
-    """An endpoint and how to use it; keys are named by environment variable only.
-
-    ``extra`` goes into the body of every request. ``settings`` are those of `AssistantConfig` that
-    come with the profile. ``max_in_flight`` is the most calls at a time. ``told_window`` is the
-    window that the endpoint itself reports; no game sets it.
-    """
+    """An endpoint and how to use it; keys are named by environment variable only."""
 
     name: str
     client: str = "offline"
@@ -61,10 +56,10 @@ class ModelProfile:
     base_url: str = ""
     api_key_env: str = ""
     context_window: int | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict)
-    settings: Mapping[str, object] = field(default_factory=dict)
-    max_in_flight: int | None = None
-    told_window: int | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)  # part of the body of every request
+    settings: Mapping[str, object] = field(default_factory=dict)  # of `AssistantConfig`
+    max_in_flight: int | None = None  # the most calls at a time
+    told_window: int | None = None  # as the endpoint itself reports; no game sets it
 
 
 PROFILE_FIELDS = {item.name for item in fields(ModelProfile)} - {"name", "settings", "told_window"}
@@ -74,16 +69,12 @@ PROFILE_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "max_in_flight": ((int, type(None)), "a whole number or None"),
     "extra": ((Mapping,), "a dictionary"),
 }
-TEXT: tuple[tuple[type, ...], str] = ((str,), "text")
 
 
 def default_profiles(environ: Mapping[str, str]) -> Profiles:
-    """Return the profiles that every game has.
+    """Return the profiles that every game has: offline, default, and one for each usual endpoint.
 
-    They are ``offline``, ``default`` and one for each usual endpoint. ``OPENAI_BASE_URL``,
-    ``OPENAI_API_KEY`` and ``EVENNIA_AI_MODEL`` define ``default``; without the first two it is the
-    offline brain. ``EVENNIA_AI_MODEL`` is also the model of the other endpoints, until a game or an
-    assistant names another.
+    ``EVENNIA_AI_MODEL`` is the model of all endpoints, until a game or an assistant names another.
     """
     model = environ.get(MODEL_VARIABLE, "")
     known: Profiles = {"offline": dict(OFFLINE), "default": default_profile(environ)}
@@ -107,10 +98,9 @@ def default_profile(environ: Mapping[str, str]) -> dict[str, Any]:
 def merge_profiles(
     built_in: Mapping[str, Mapping[str, Any]], own: Mapping[str, Mapping[str, Any]]
 ) -> Profiles:
-    """Return the built-in profiles with a game's own merged in, entry by entry.
+    """Return the built-in profiles with a game's own merged in, entry by entry, ``extra`` likewise.
 
-    ``extra`` is merged in the same way. A profile with another client than the built-in one of its
-    name inherits nothing from it. Raises ConfigError if a value is not a profile.
+    With another client a profile inherits nothing. Raises ConfigError if a value is not a profile.
     """
     merged: Profiles = {name: dict(entries) for name, entries in built_in.items()}
     if not isinstance(own, Mapping) or not all(isinstance(e, Mapping) for e in own.values()):
@@ -153,7 +143,7 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
         )
     own = {key: value for key, value in raw.items() if key in PROFILE_FIELDS}
     for key, value in own.items():
-        kinds, in_words = PROFILE_KINDS.get(key, TEXT)
+        kinds, in_words = PROFILE_KINDS.get(key, ((str,), "text"))
         if not isinstance(value, kinds):
             raise ConfigError(
                 f"The model profile '{name}' has {key} = {value!r}; it must be {in_words}."

@@ -34,10 +34,7 @@ def parse_value(name: str, text: str) -> object:
 
 
 def resolve_config(layers: Iterable[Mapping[str, object]]) -> AssistantConfig:
-    """Return the effective settings from layers, lowest first; raises ConfigError.
-
-    Ignores keys that are not settings. None inherits from the layer below.
-    """
+    """Merge layers, lowest first, without None and unknown keys; raises ConfigError."""
     merged: dict[str, Any] = {}
     for layer in layers:
         merged.update({k: v for k, v in layer.items() if k in FIELDS and v is not None})
@@ -45,11 +42,7 @@ def resolve_config(layers: Iterable[Mapping[str, object]]) -> AssistantConfig:
 
 
 def resolve_lenient(layers: Iterable[Mapping[str, object]]) -> tuple[AssistantConfig, list[str]]:
-    """Return the effective settings without invalid values, and the complaints.
-
-    Unlike `resolve_config` it never fails, so the character stays alive. There is one sentence for
-    each ignored value.
-    """
+    """Return the settings without invalid values, and a sentence for each; never fails."""
     merged: dict[str, Any] = {}
     complaints: list[str] = []
     for name, value in (item for layer in layers for item in layer.items()):

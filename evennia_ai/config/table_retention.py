@@ -1,8 +1,7 @@
-"""Retention: which log rows may be deleted, by age and number.
+"""Retention: which log rows may be deleted, by age and number. Pure.
 
-Pure. Rows come oldest first. A row is deleted if it is over its table's `Limit`, unless it is in
-use: for an answer that is owed, for the model's view or an undo, or because "forget me" needs it to
-find other data about somebody.
+Rows come oldest first. A row over its table's `Limit` is deleted unless it is in use: for an answer
+that is owed, for the model's view or an undo, or for "forget me" to find other data by.
 """
 
 from __future__ import annotations
@@ -51,11 +50,7 @@ class Limit:
 
 
 def read_retention(value: object) -> dict[str, Limit]:
-    """Return the limits by table, in the order of `TABLES`.
-
-    Raises ConfigError with a sentence for each mistake. If there is one, no limit applies, because
-    a wrong limit must not delete anything.
-    """
+    """Return the limits by table; any mistake raises ConfigError, so that it deletes nothing."""
     if not isinstance(value, Mapping):
         raise ConfigError(f"it must be a dictionary, not {brief(value)}.")
     complaints = [
@@ -121,14 +116,11 @@ def edge_of(limit: Limit, now: datetime, below: int = 0) -> Edge:
 
 @dataclass(frozen=True)
 class ChunkPlan:
-    """The rows to delete, and the number of rows over the limit that stay, by reason.
-
-    ``is_last`` is True if no row was over the limit; later rows are younger still.
-    """
+    """The rows to delete, and the number of rows over the limit that stay, by reason."""
 
     going: tuple[int, ...]
     kept: Mapping[str, int] = field(default_factory=dict)
-    is_last: bool = False
+    is_last: bool = False  # no row was over the limit; later ones are younger still
 
 
 def plan_chunk(rows: Sequence[LogRow], edge: Edge) -> ChunkPlan:
@@ -153,20 +145,12 @@ def oldest_needed(in_force: Sequence[Summed]) -> Summed | None:
 
 @dataclass(frozen=True)
 class Held:
-    """The rows of one assistant's logs that are in use.
+    """The ids of the rows of one assistant's logs that are in use."""
 
-    Attributes:
-        events: ids of events that are owed an answer.
-        turns: ids of open turns, and of the latest turn of each of these events.
-        acts_since: acts since then of unanswered turns count as done if one of these events is
-            retried; None without such events.
-        needed: see `oldest_needed`.
-    """
-
-    events: frozenset[int] = frozenset()
-    turns: frozenset[int] = frozenset()
-    acts_since: datetime | None = None
-    needed: Summed | None = None
+    events: frozenset[int] = frozenset()  # those that are owed an answer
+    turns: frozenset[int] = frozenset()  # open ones, and the latest of each of these events
+    acts_since: datetime | None = None  # later acts without an answer count as done
+    needed: Summed | None = None  # see `oldest_needed`
 
     @property
     def view_after(self) -> int:
@@ -197,16 +181,13 @@ def use_of_act(held: Held, at: datetime, has_ended: bool, turn_id: int | None) -
 
 @dataclass(frozen=True, slots=True)
 class CompactionState:
-    """A compaction, or a mask of tool results, up to the message ``upto_seq``.
-
-    ``archived`` says whether the journal has the entries of its summary.
-    """
+    """A compaction, or a mask of tool results, up to the message ``upto_seq``."""
 
     id: int
     upto_seq: int
     is_mask: bool = False
     undone_at: datetime | None = None
-    archived: bool = True
+    archived: bool = True  # the journal has the entries of its summary
 
     @property
     def is_settled(self) -> bool:
@@ -215,14 +196,10 @@ class CompactionState:
 
 
 def use_of_compaction(held: Held, row: CompactionState, now: datetime) -> str:
-    """Return what needs a compaction or a mask, empty if nothing does.
-
-    A mask is needed while it may cover a message in view. One that was just undone may still be the
-    ``previous`` of another in progress.
-    """
+    """Return what needs a compaction or a mask, empty if nothing does."""
     if not row.is_settled:
         return UNSETTLED
-    if row.undone_at is not None:
+    if row.undone_at is not None:  # it may still be the ``previous`` of one in progress
         return UNDER_WAY if row.undone_at > now - LEAST_AGE else ""
     if row.is_mask:
         return IN_FORCE if row.upto_seq > held.view_after else ""

@@ -8,14 +8,15 @@ from typing import Any, NamedTuple
 from evennia_ai.messages import Audience, Message, is_private
 
 
-def visible(item_audience: Audience | None, prompt_audience: Audience) -> bool:
-    """Return True if an item may enter a prompt for this audience.
+def visible(
+    item_audience: Audience | None, prompt_audience: Audience, discretion: str = "strict"
+) -> bool:
+    """Return True if an item may enter a prompt for this audience: all who will hear the answer.
 
-    ``prompt_audience`` is everybody who will hear the answer. An ``item_audience`` of None is
-    public. A private item is visible only if everybody in the prompt's audience was in the item's
-    audience. An empty prompt audience sees no private item.
+    An ``item_audience`` of None is public; any other must include the whole ``prompt_audience``,
+    unless ``discretion`` is ``trusting``. An empty prompt audience sees no private item.
     """
-    if item_audience is None:
+    if item_audience is None or discretion == "trusting":
         return True
     return bool(prompt_audience) and prompt_audience <= item_audience
 
@@ -29,29 +30,20 @@ def select_visible(
     messages: Iterable[Message], prompt_audience: Audience, discretion: str = "strict"
 ) -> list[Message]:
     """Return the messages that may enter a prompt for this audience, in order."""
-    if discretion == "trusting":
-        return list(messages)
-    return [m for m in messages if visible(audience_of(m), prompt_audience)]
+    return [m for m in messages if visible(audience_of(m), prompt_audience, discretion)]
 
 
 def may_be_said(listeners: Audience, prompt_audience: Audience, private: bool) -> bool:
-    """Return True if ``listeners`` may hear words that were made from this prompt.
-
-    A prompt without private content does not restrict its listeners, even if somebody arrived after
-    it was built.
-    """
+    """Return True if listeners may hear words from this prompt; if nothing is private, all may."""
     return not private or listeners <= prompt_audience
 
 
 class KnownLine(NamedTuple):
-    """One line of knowledge; ``private`` if only the prompt's audience may know it.
-
-    ``speakers`` are the dbrefs of everybody whose words may be in it; a tool's lock is checked
-    against them (P8).
-    """
+    """One line of knowledge for a prompt."""
 
     text: str
-    private: bool = False
+    private: bool = False  # for the prompt's audience only
+    # Dbrefs of everybody whose words may be in it; a tool's lock is checked against them (P8).
     speakers: Audience = frozenset()
 
 

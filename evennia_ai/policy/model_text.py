@@ -16,10 +16,7 @@ def fenced(mark: str, text: str) -> str:
 
 def request(instructions: str, material: str) -> list[WireMessage]:
     """Return a request of two messages: instructions as system, material as user."""
-    return [
-        {"role": "system", "content": instructions},
-        {"role": "user", "content": material},
-    ]
+    return [{"role": "system", "content": instructions}, {"role": "user", "content": material}]
 
 
 def reply_lines(reply: str) -> list[str]:

@@ -82,8 +82,7 @@ def is_context_overflow(
 ) -> bool:
     """Return True if an error means that the request exceeds the context window.
 
-    ``message`` is the server's text, or several texts joined; ``code`` is the provider's own name
-    or number for the error.
+    ``message`` is the server's text or texts; ``code`` the provider's name or number for the error.
     """
     spelled_code = spell(str(code or ""))
     if status in VETOED_STATUSES or OTHER_CODE.search(spelled_code):
@@ -108,11 +107,7 @@ def holds(patterns: tuple[str, ...], text: str) -> bool:
 
 
 def spell(text: str) -> str:
-    """Return text in one spelling: ``'max_tokens'`` and ``max tokens`` are equal.
-
-    Lower case, without quotation marks; ``_`` and ``/`` become spaces and each number becomes
-    ``#``.
-    """
+    """Return text in lower case without quotes, ``_`` and ``/`` as spaces, numbers as ``#``."""
     plain = QUOTES.sub("", text[:MOST_CHARS].lower())
     return NUMBER.sub("#", JOINTS.sub(" ", plain))
 
@@ -132,10 +127,9 @@ def is_silent_overflow(reply: LLMReply, window: int) -> bool:
 
 
 def is_silently_truncated(reported_prompt_tokens: int, estimated_tokens: int, local: bool) -> bool:
-    """Return True if a local server seems to have truncated the prompt silently.
+    """Return True if a local server seems to have dropped the beginning of a too long prompt.
 
-    Some local servers drop the beginning of a prompt that is too long; the only sign is a token
-    count far below our estimate. A reported count of 0 or less means that there is none.
+    The only sign is a token count far below our estimate; 0 or less means that none was reported.
     """
     return local and 0 < reported_prompt_tokens < SILENT_SHARE * estimated_tokens
 

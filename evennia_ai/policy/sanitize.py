@@ -47,11 +47,7 @@ def storable(text: str) -> str:
 
 
 def cut_text(text: str, limit: int) -> str:
-    """Return text shortened to at most ``limit`` characters.
-
-    The cut is at the end of a sentence or a word if one lies in the second half. An ellipsis marks
-    every cut but the end of a sentence.
-    """
+    """Return text cut to a limit after a sentence, or after a word or anywhere with an ellipsis."""
     if len(text) <= limit:
         return text
     head = text[: limit - 1]
@@ -63,18 +59,12 @@ def cut_text(text: str, limit: int) -> str:
 
 
 def neutralize(text: str) -> str:
-    """Break whatever starts markup, a format field, an inline function or an MXP tag.
-
-    Evennia 6.1 sends MXP tags to MXP clients unchanged.
-    """
+    """Break markup, format fields, inline functions and MXP tags, which Evennia 6.1 sends on."""
     return TAG_START.sub("< ", FUNCTION_START.sub("$ ", text.translate(REPLACED)))
 
 
 def clean_output(text: str, limit: int = 6_000) -> str:
-    """Return text that is safe in a client, room message, log line or table cell.
-
-    Idempotent. The result has at most ``limit`` characters.
-    """
+    """Return text that is safe in a client, room message, log line or table cell. Idempotent."""
     return cut_text(neutralize(one_line(text)), limit)
 
 
@@ -84,11 +74,10 @@ def clean_heard(text: str, limit: int = 2_000) -> str:
 
 
 def strip_reasoning(text: str) -> str:
-    """Remove reasoning, text calls and special tokens from a model's reply.
+    """Remove reasoning, text calls and special tokens such as ``<|im_end|>`` from a reply.
 
-    ``<think>`` blocks go, unclosed ones up to the end of the text; so does everything before a
-    closing tag whose opening tag the chat template swallowed. Special tokens are marks such as
-    ``<|im_end|>``.
+    Unclosed ``<think>`` blocks go up to the end of the text; so does everything before a closing
+    tag whose opening tag the chat template swallowed.
     """
     text = REASONING.sub("", SPECIAL_TOKEN.sub("", text))
     text = DANGLING_REASONING.sub("", text)
@@ -96,10 +85,7 @@ def strip_reasoning(text: str) -> str:
 
 
 def spoken_words(text: str, name: str, limit: int) -> str:
-    """Return a model's text as the words that the character says; may be empty.
-
-    Removes reasoning, the character's own name before the words, and quotation marks around them.
-    """
+    """Return a reply as spoken words, without reasoning, own name and quotes; may be empty."""
     words = one_line(strip_reasoning(text))
     words = re.sub(rf"\A{re.escape(name)}(?: says)?\s*[:,]\s*", "", words, flags=re.IGNORECASE)
     closing = QUOTES.get(words[:1])

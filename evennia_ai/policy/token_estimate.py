@@ -118,10 +118,7 @@ def _piece_cost(piece: str) -> float:
 
 
 def _english_cost(piece: str) -> float:
-    """Return the cost of a word in ASCII letters.
-
-    Length, rare pairs, capitals and a missing space before the word add to the cost.
-    """
+    """Return the cost of an ASCII word: length, rare pairs, capitals, no space before it."""
     length = len(piece)
     cost = 1.0 + 0.05 * max(0, length - 5) + 0.05 * max(0, length - 9)
     if piece[0] != " " and length > 2 and piece not in USUAL_GLUED:
@@ -176,11 +173,7 @@ def _char_cost(char: str) -> float:
 
 
 def _han_cost(char: str) -> float:
-    """Return a Chinese character's cost.
-
-    The old national encodings list the common characters first, and tokenizers learned the same
-    ones.
-    """
+    """Return a Chinese character's cost; tokenizers learned those that old encodings list first."""
     if b"\xb0" <= _encoded(char, "gb2312") < b"\xd8":
         return SIMPLIFIED
     if b"\xa4" <= _encoded(char, "big5") < b"\xc7" or b"\x88" <= _encoded(char, "cp932") < b"\x98":

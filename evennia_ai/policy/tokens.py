@@ -9,23 +9,11 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from evennia_ai.policy import token_estimate
 from evennia_ai.policy.overflow import SILENT_SHARE
-from evennia_ai.policy.token_estimate import estimate_tokens
-
-__all__ = [
-    "Calibration",
-    "CountText",
-    "UsageReport",
-    "calibrate",
-    "count_conversation_tokens",
-    "count_message",
-    "count_tools",
-    "estimate_tokens",
-    "is_plausible",
-    "stored_tokens",
-]
 
 CountText = Callable[[str], int]
+estimate_tokens = token_estimate.estimate_tokens
 
 MESSAGE_OVERHEAD = 4  # a message's role and delimiters
 TOOL_OVERHEAD = 8  # the delimiters of one tool's schema
@@ -71,20 +59,16 @@ def stored_tokens(message: Mapping[str, Any], count: Callable[[Any], int] = coun
 def count_conversation_tokens(
     history: Iterable[Mapping[str, object]], model: str | None, count_text: CountText | None = None
 ) -> int:
-    """Return the tokens of a list of messages, stored or on the wire.
-
-    ``count_text`` is the count of a tokenizer for ``model``; None uses the heuristic.
-    """
+    """Return the tokens of stored or wire messages; no ``count_text`` means the heuristic."""
     return sum(count_message(message, count_text or estimate_tokens) for message in history)
 
 
 @dataclass(frozen=True)
 class UsageReport:
-    """Our estimate and the endpoint's count of one request built at ``at`` (Unix s)."""
+    """Our estimate and the endpoint's count of one request."""
 
     estimate: int
     prompt_tokens: int
-    at: float = 0.0
 
     @property
     def ratio(self) -> float:
@@ -102,9 +86,9 @@ class Calibration:
     def count(self, estimate: int) -> int:
         """Return the tokens that the endpoint will count for a request we estimate.
 
-        The result is the last reported count plus the change since then at the usual ratio. A
-        request that is shorter than the last one, for another audience or after masking, counts
-        less, but never less than the lowest plausible ratio allows.
+        The result is the last reported count plus the change since then at the usual ratio, but
+        never less than the lowest plausible ratio allows, since a request may be shorter than the
+        last one.
         """
         if self.last is None:
             return estimate
@@ -112,14 +96,12 @@ class Calibration:
         return max(math.ceil(self.last.prompt_tokens + since), math.ceil(estimate * LOWEST_RATIO))
 
 
-def calibrate(reports: Iterable[UsageReport], since: float | None = None) -> Calibration:
+def calibrate(reports: Iterable[UsageReport]) -> Calibration:
     """Return a calibration from the reports of one model's calls, oldest first.
 
-    Discards reports of requests built before ``since``, the time of the last compaction, because
-    later prompts differ from them. Also discards implausible reports: no count, less than 60 % of
-    our estimate (silent truncation), or more than three times our estimate.
+    Ignores counts below 60 % of our estimate (silent truncation) or above three times it.
     """
-    usable = [r for r in reports if is_plausible(r) and (since is None or r.at >= since)]
+    usable = [report for report in reports if is_plausible(report)]
     if not usable:
         return Calibration()
     return Calibration(median(report.ratio for report in usable[-REPORTS_USED:]), usable[-1])

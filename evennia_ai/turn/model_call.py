@@ -90,8 +90,7 @@ def ask_model(
     if failure:
         raise failure
     if reply.usage is not None and purpose.turn_id is not None:
-        counted = UsageReport(request.tokens, reply.usage.prompt_tokens, started)
-        script.usage_reports.append(counted)
+        script.usage_reports.append(UsageReport(request.tokens, reply.usage.prompt_tokens))
     return reply
 
 

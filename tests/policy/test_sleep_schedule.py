@@ -8,7 +8,6 @@ from evennia_ai.policy.schedule.sleep_schedule import (
     AWAKE,
     BedtimeState,
     RestState,
-    minute_of_day,
     next_mode,
     read_schedule,
     why_not_to_bed,
@@ -59,13 +58,6 @@ def test_what_are_no_hours_is_told(text):
 )
 def test_it_sleeps_in_its_hours_when_it_is_quiet(state, mode):
     assert next_mode(state, calm_s=60) == mode
-
-
-@pytest.mark.parametrize(
-    ("seconds", "minute"), [(0, 0), (59, 0), (60, 1), (86_399, 1_439), (86_400, 0), (90_061.5, 61)]
-)
-def test_the_minute_of_a_day_begins_anew_at_midnight(seconds, minute):
-    assert minute_of_day(seconds) == minute
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_without_reports_our_estimate_stands():
 
 
 def test_the_next_request_is_the_last_report_and_what_came_since():
-    calibration = calibrate([UsageReport(1000, 1200, at=1.0)])
+    calibration = calibrate([UsageReport(1000, 1200)])
     assert calibration.count(1000) == 1200
     assert calibration.count(1100) == 1320
 
@@ -100,13 +100,6 @@ def test_the_next_request_is_the_last_report_and_what_came_since():
 def test_the_usual_ratio_outlasts_one_odd_report():
     reports = [UsageReport(1000, tokens) for tokens in (1100, 1100, 2900, 1100, 1100)]
     assert calibrate(reports).ratio == 1.1
-
-
-def test_reports_of_requests_before_the_last_compaction_are_discarded():
-    old, new = UsageReport(90_000, 80_000, at=10.0), UsageReport(9_000, 9_900, at=30.0)
-    assert calibrate([old], since=20.0) == Calibration()
-    assert calibrate([old, new], since=20.0) == Calibration(1.1, new)
-    assert calibrate([new], since=30.0).last == new
 
 
 @pytest.mark.parametrize(
@@ -123,13 +116,13 @@ def test_a_report_without_an_estimate_is_not_believed():
 
 
 def test_the_newest_report_is_the_one_to_go_on_from():
-    older, newer = UsageReport(1000, 1000, at=1.0), UsageReport(2000, 2200, at=2.0)
+    older, newer = UsageReport(1000, 1000), UsageReport(2000, 2200)
     assert calibrate([older, newer]).last is newer
 
 
 def test_the_last_good_report_counts_after_a_bad_one():
-    good = UsageReport(1000, 1100, at=1.0)
-    assert calibrate([good, UsageReport(1200, 0, at=2.0)]).last is good
+    good = UsageReport(1000, 1100)
+    assert calibrate([good, UsageReport(1200, 0)]).last is good
 
 
 def test_a_much_shorter_request_is_never_counted_as_next_to_nothing():
@@ -138,7 +131,7 @@ def test_a_much_shorter_request_is_never_counted_as_next_to_nothing():
 
 
 @given(
-    st.lists(st.builds(UsageReport, st.integers(0, 10**6), st.integers(-10, 10**6), st.just(0.0))),
+    st.lists(st.builds(UsageReport, st.integers(0, 10**6), st.integers(-10, 10**6))),
     st.integers(0, 10**6),
 )
 def test_a_calibrated_count_stays_within_bounds(reports, estimate):
@@ -151,7 +144,5 @@ def test_a_calibrated_count_stays_within_bounds(reports, estimate):
 
 @given(st.lists(st.integers(1, 1000), min_size=1, max_size=20))
 def test_an_endpoint_that_counts_as_we_do_changes_nothing(estimates):
-    calibration = calibrate(
-        [UsageReport(each, each, at=float(at)) for at, each in enumerate(estimates)]
-    )
+    calibration = calibrate([UsageReport(each, each) for each in estimates])
     assert calibration.count(5_000) == 5_000

@@ -1,8 +1,7 @@
 """The materials that an assistant consulted, kept across compactions. Pure.
 
-A tool result names in its metadata what was read and what was changed. That a thing was consulted
-is known to the audience of that message only (P9). Only the reference is kept, never the content:
-the material is read again when it is restored into a prompt.
+A tool result's metadata names what was read and what was changed; only the audience of that message
+knows it (P9). The content is never kept: it is read again when it is restored.
 """
 
 from __future__ import annotations
@@ -25,19 +24,12 @@ LASTING_MESSAGES = 60
 
 @dataclass(frozen=True, slots=True)
 class Consulted:
-    """One thing that was consulted.
+    """One thing that was consulted."""
 
-    Attributes:
-        ref: its reference, see `entry_ref` and `entity_ref`.
-        seq: the latest message it was consulted in.
-        heard_by: the audience of that message, None for everybody.
-        how: `READ` or `CHANGED`.
-    """
-
-    ref: str
-    seq: int
-    heard_by: Audience | None = None
-    how: str = READ
+    ref: str  # see `entry_ref` and `entity_ref`
+    seq: int  # the latest message it was consulted in
+    heard_by: Audience | None = None  # that message's audience, None for everybody
+    how: str = READ  # `READ` or `CHANGED`
 
 
 def entry_ref(id: str) -> str:
@@ -107,26 +99,16 @@ def select_restored(
     audience: Audience,
     discretion: str,
 ) -> list[Consulted]:
-    """Select the materials to restore into a prompt, newest first.
+    """Select the `MOST_RESTORED` things consulted last, newest first, without those still in view.
 
-    These are the `MOST_RESTORED` things consulted last, except those whose result is still in
-    view. After `LASTING_MESSAGES` since the compaction nothing is restored any more.
-
-    Args:
-        record: the compaction in force.
-        messages: those in view.
-        audience: who will hear the answer.
-        discretion: ``trusting`` lets everybody know everything.
+    After `LASTING_MESSAGES` since the compaction in force, ``record``, nothing is restored.
     """
     if record is None or not any(record.consulted.values()) or is_long_ago(record, messages):
         return []
     shown = [m for m in messages if m["role"] == "tool" and m["content"] != MASKED]
     in_view = {item.ref for item in consulted_in(shown)}
-    allowed = [
-        item
-        for item in (*read_consulted(record), *consulted_in(messages))
-        if discretion == "trusting" or visible(item.heard_by, audience)
-    ]
+    items = (*read_consulted(record), *consulted_in(messages))
+    allowed = [item for item in items if visible(item.heard_by, audience, discretion)]
     newest: dict[str, Consulted] = {}
     for item in newest_each(allowed):
         newest.setdefault(item.ref, item)

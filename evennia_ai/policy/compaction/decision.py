@@ -40,17 +40,11 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class ContextUse:
-    """How full the context window is.
+    """How full the context window is."""
 
-    Attributes:
-        used: tokens of the whole of the largest request, the reserve for its reply included.
-        window: tokens of the context window.
-        thresholds: when to relieve it; None if compaction is disabled.
-    """
-
-    used: int
-    window: int
-    thresholds: Thresholds | None
+    used: int  # tokens of the largest request, the reserve for its reply included
+    window: int  # tokens
+    thresholds: Thresholds | None  # None if compaction is disabled
 
     @property
     def ratio(self) -> float:
@@ -60,8 +54,7 @@ class ContextUse:
     @property
     def should_mask(self) -> bool:
         """Return True from ``mask_threshold`` on."""
-        limits = self.thresholds
-        return limits is not None and self.ratio >= limits.mask
+        return self.thresholds is not None and self.ratio >= self.thresholds.mask
 
     @property
     def is_due(self) -> bool:
@@ -85,15 +78,9 @@ def decide_compaction(
     waits: bool,
     force: bool,
 ) -> CompactionPlan | Skip:
-    """Decide whether to compact, and where to cut.
+    """Decide whether to compact, and where to cut, as `plan_compaction` does.
 
-    Args:
-        use: how full the context window is.
-        messages: the history in view, without the marker of an earlier compaction.
-        limits: see `CompactionLimits`.
-        count: tokens of one message.
-        waits: True to skip below ``compact_sleep_threshold``.
-        force: True to compact even if little is gained.
+    ``waits`` skips below ``compact_sleep_threshold``; ``force`` compacts even for little gain.
     """
     if use.thresholds is None:
         return Skip(DISABLED)

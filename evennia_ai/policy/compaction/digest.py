@@ -41,12 +41,9 @@ def without_facts(text: str) -> str:
 
 
 def prefix_hash(rows: Iterable[tuple[int, str, str]]) -> str:
-    """Return a hash of the evicted messages, which shows later whether the log is unchanged.
+    """Return a hash of (seq, role, content) of evicted messages, to tell later if the log changed.
 
     Of a tool result only the fact that it exists counts, since it may be masked.
-
-    Args:
-        rows: sequence number, role and content of each message, in their order.
     """
     found = hashlib.sha256()
     for seq, role, content in rows:

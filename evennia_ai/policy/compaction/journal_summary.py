@@ -37,10 +37,7 @@ def synthesis_entries(record: CompactionRecord) -> dict[str, dict[str, Any]]:
 
 
 def synthesis_ids(record: CompactionRecord) -> dict[str, str]:
-    """Return the entry id of each part: the compaction's time and the part's number.
-
-    The public part is number 1; the others follow in the order of their keys.
-    """
+    """Return each part's entry id: the compaction's time and a number, 1 for the public part."""
     at = datetime.fromisoformat(record.compacted_at).astimezone(UTC)
     keys = sorted(record.summary, key=lambda key: (key != PUBLIC, key))
     return {key: f"{PREFIX}{at:%Y%m%dT%H%M%S%fZ}_{n}" for n, key in enumerate(keys, 1)}
@@ -80,10 +77,9 @@ def speakers_of(
 def select_found(
     entries: Iterable[Record], record: CompactionRecord | None, most: int
 ) -> list[Record]:
-    """Return the search results to show, best first, with at most one summary entry.
+    """Return the best search results, with at most one summary entry, as they are long.
 
-    Entries of the compaction in force are left out, since the prompt holds them. Summary entries
-    are long and repeat each other, so that several would displace all other results.
+    Entries of the compaction in force are left out, since the prompt holds them.
     """
     in_view = set(synthesis_ids(record).values()) if record is not None else set()
     shown: list[Record] = []
@@ -97,10 +93,7 @@ def select_found(
 
 
 def nearest_lines(content: str, words: str, most_chars: int) -> str:
-    """Return the lines of a long text that match some words best, in their order.
-
-    As many as fit are returned, and at least the best one.
-    """
+    """Return the lines that match some words best, in order: at least one, and as many as fit."""
     lines = [line.strip() for line in content.splitlines() if line.strip() not in ("", TITLE)]
     scores = score_texts(words, lines)
     chosen: set[int] = set()

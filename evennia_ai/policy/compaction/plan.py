@@ -30,23 +30,14 @@ WITHIN_WINDOW = "history within preserve window"
 
 @dataclass(frozen=True)
 class CompactionLimits:
-    """The figures that a plan is made by; all sizes are tokens.
+    """The figures that a plan is made by; all sizes are tokens."""
 
-    Attributes:
-        window: the model's context window.
-        fixed: the part of every request outside the conversation: tools, persona, tail.
-        reserve: the tokens reserved for the reply.
-        target: the share of the rest that the conversation may fill after a compaction.
-        preserve: how many of the newest messages stay if they fit.
-        kept_share: the share of the window that stays if it fits.
-    """
-
-    window: int
-    fixed: int
-    reserve: int
-    target: float
-    preserve: int
-    kept_share: float = KEPT_SHARE
+    window: int  # the model's context window
+    fixed: int  # outside the conversation: tools, persona, tail
+    reserve: int  # for the reply
+    target: float  # share of the rest that may stay filled after a compaction
+    preserve: int  # how many of the newest messages stay if they fit
+    kept_share: float = KEPT_SHARE  # share of the window that stays if it fits
 
     @property
     def target_tokens(self) -> int:
@@ -60,28 +51,18 @@ class CompactionLimits:
 
     @property
     def is_cramped(self) -> bool:
-        """Return True if the settings leave the conversation too little of the window.
-
-        Compactions would then follow each other without end.
-        """
+        """True if so little is left for conversation that it would compact again and again."""
         return self.target_tokens < LEAST_TARGET_SHARE * self.window
 
 
 @dataclass(frozen=True)
 class CompactionPlan:
-    """Where to cut.
+    """Where to cut."""
 
-    Attributes:
-        cut: the index of the first message that stays.
-        turn_start: the index where the turn begins that the cut splits; ``cut`` if it splits none.
-        kept_tokens: tokens of the messages that stay.
-        gone_tokens: tokens of the evicted messages.
-    """
-
-    cut: int
-    turn_start: int
-    kept_tokens: int
-    gone_tokens: int
+    cut: int  # index of the first message that stays
+    turn_start: int  # where the turn begins that the cut splits; ``cut`` if none
+    kept_tokens: int  # of the messages that stay
+    gone_tokens: int  # of the evicted messages
 
     @property
     def splits_turn(self) -> bool:
@@ -126,10 +107,7 @@ def orphans(messages: Messages) -> set[int]:
 
 
 def legal_cuts(messages: Messages) -> list[int]:
-    """Return the nearest cut that splits no unit, for every index from 0 to the length.
-
-    That is back to the calling message, or forward past results without a call.
-    """
+    """Return `safe_cut` for every index from 0 to the length."""
     legal = list(range(len(messages) + 1))
     for start, end in call_spans(messages):
         for index in range(start + 1, end + 1):
@@ -142,19 +120,15 @@ def legal_cuts(messages: Messages) -> list[int]:
 
 
 def safe_cut(messages: Messages, index: int) -> int:
-    """Return the legal cut nearest to an index.
+    """Return the legal cut nearest to an index from 0 to the length.
 
     That is back to the calling assistant message, or forward past results without a call.
-
-    Args:
-        messages: the history.
-        index: of the first message that would stay, from 0 to the length.
     """
     return legal_cuts(messages)[index]
 
 
 def unanswered_from(messages: Messages) -> int:
-    """Return the index of the first call at the end that still lacks results, else the length.
+    """Return the index of the last call that lacks results, else the length.
 
     Nothing from there on may be evicted.
     """
@@ -172,8 +146,8 @@ def unanswered_from(messages: Messages) -> int:
 def last_turn_start(messages: Messages) -> int:
     """Return the index of the last line heard, 0 if there is none.
 
-    It is one line and not a run of lines: room talk among others may be the whole history, and
-    unanswered lines stand at the end of the prompt in any case.
+    It is one line, not a run: room talk may be the whole history, and unanswered lines end the
+    prompt.
     """
     index = len(messages) - 1
     while index > 0 and messages[index]["role"] != "user":
@@ -207,18 +181,13 @@ def wanted_cut(sizes: Sequence[int], limits: CompactionLimits) -> int:
 def plan_compaction(
     messages: Messages, limits: CompactionLimits, count: Count
 ) -> CompactionPlan | Skip:
-    """Choose where to cut.
+    """Choose where to cut a history in view, without the marker of an earlier compaction.
 
     What stays is the shortest tail with ``limits.preserve`` messages and ``limits.kept_share`` of
     the window. If that is over the target, fewer messages stay: down to the last turn of a player,
     and if that alone is too long, to the part of its end that fits. A call without all of its
     results always stays, and so does the last unit; only a single unit may be over the target, and
     the projection shortens it.
-
-    Args:
-        messages: the history in view, without the marker of an earlier compaction.
-        limits: see `CompactionLimits`.
-        count: tokens of one message.
     """
     if not messages:
         return Skip(NO_HISTORY)

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evennia_ai.messages import Message, ToolCallRequest
+from evennia_ai.messages import Message, ToolCallRequest, WireMessage
 from evennia_ai.policy.conversation.react import read_arguments
-from evennia_ai.policy.model_text import fenced
+from evennia_ai.policy.model_text import fenced, request
 
 RESULT_CHARS = 2_000
 LEAST_WORDS, MOST_WORDS = 50, 500
@@ -81,10 +81,7 @@ def shorten_result(text: str, most: int = RESULT_CHARS) -> str:
 def transcript_lines(
     messages: Iterable[Message], name: str, with_results: bool = True
 ) -> list[str]:
-    """Return messages as lines: players' words in full, tool results shortened.
-
-    Without ``with_results`` tool results are left out.
-    """
+    """Return messages as lines: players' words in full, tool results shortened or left out."""
     lines: list[str] = []
     for message in messages:
         if message["role"] == "tool":
@@ -105,45 +102,26 @@ def summary_request(
     focus: str | None = None,
     own_prompt: str | None = None,
     words: int = MOST_WORDS,
-) -> list[dict[str, Any]]:
-    """Return the messages of the call that asks for a summary.
+) -> list[WireMessage]:
+    """Return the messages of the call that asks for a summary of ``lines``.
 
-    Args:
-        name: the character's name.
-        lines: what happened, see `transcript_lines`.
-        previous: the summary so far, to be updated; empty if there is none.
-        focus: what an admin wants kept above all.
-        own_prompt: a game's own instructions, which replace ours.
-        words: the longest summary, in words.
+    ``previous`` is the summary so far, to be updated. ``focus`` is what an admin wants kept above
+    all. ``own_prompt`` is a game's own instructions, which replace ours.
     """
-    instructions = own_prompt or INSTRUCTIONS.format(name=name, words=words)
-    parts = [instructions]
+    parts = [own_prompt or INSTRUCTIONS.format(name=name, words=words)]
     if previous:
         parts.append(UPDATE)
     if focus:
         parts.append(f"Above all keep what has to do with this: {focus}")
     material = [fenced("previous", previous)] if previous else []
     material.append(fenced("transcript", "\n".join(lines)))
-    return [
-        {"role": "system", "content": "\n\n".join(parts)},
-        {"role": "user", "content": "\n\n".join(material)},
-    ]
+    return request("\n\n".join(parts), "\n\n".join(material))
 
 
-def repair_request(name: str, text: str, facts: Iterable[str], words: int) -> list[dict[str, Any]]:
-    """Return the messages of the call that asks to add facts to a summary.
-
-    Args:
-        name: the character's name.
-        text: the summary.
-        facts: the facts it lacks, a line each.
-        words: the longest new summary, in words.
-    """
-    missing = "\n".join(f"- {fact}" for fact in facts)
-    return [
-        {"role": "system", "content": REPAIR.format(name=name, words=words)},
-        {"role": "user", "content": f"{fenced('summary', text)}\n\n{fenced('missing', missing)}"},
-    ]
+def repair_request(name: str, text: str, facts: Iterable[str], words: int) -> list[WireMessage]:
+    """Return the messages of the call that asks to add facts to the summary ``text``."""
+    missing = fenced("missing", "\n".join(f"- {fact}" for fact in facts))
+    return request(REPAIR.format(name=name, words=words), f"{fenced('summary', text)}\n\n{missing}")
 
 
 def text_room(room_tokens: int) -> int:
@@ -157,27 +135,19 @@ def is_shorter_than_its_summary(tokens: int) -> bool:
 
 
 def words_for(room_tokens: int, tokens_a_word: float) -> int:
-    """Return the most words of a summary whose part has a limit.
+    """Return the most words of a summary whose part has a limit, facts included.
 
-    Args:
-        room_tokens: the limit of the part, facts included.
-        tokens_a_word: in the language of the messages; Russian takes twice as many as English.
+    ``tokens_a_word`` depends on the language: Russian takes twice as many as English.
     """
     rate = min(MOST_TOKENS_A_WORD, max(LEAST_TOKENS_A_WORD, tokens_a_word))
     return max(LEAST_WORDS, min(MOST_WORDS, int(room_tokens / (SLACK * rate))))
 
 
 def summary_problem(text: str, finish_reason: str, tokens: int, limits: TextLimits) -> str:
-    """Return why a reply is rejected as a summary, empty if it is accepted.
+    """Return why a reply without its reasoning is rejected as a summary, empty if it is accepted.
 
-    A reply is rejected if it is empty, a refusal, truncated, or longer than its input or its
-    limit. Other programs stored such replies (77 of 164 in one report) and lost whole histories.
-
-    Args:
-        text: the reply without its reasoning.
-        finish_reason: as the provider reported it.
-        tokens: of the reply.
-        limits: see `TextLimits`.
+    A reply is rejected if it is empty, a refusal, truncated, or longer than its input or its limit.
+    Other programs stored such replies (77 of 164 in one report) and lost whole histories.
     """
     if not text:
         return "the summary was empty"

@@ -1,7 +1,6 @@
 """Patterns that read attributes from plain sentences, in English and German.
 
-There are few patterns, and they read only what is certain. Questions, doubtful sentences and
-sentences about somebody else yield nothing.
+Few, and certain: questions, doubtful sentences and those about somebody else yield nothing.
 """
 
 from __future__ import annotations

@@ -51,14 +51,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class Synthesis:
-    """The attributes found, and the subject's sentiment, None if nothing shows it.
-
-    ``refused`` is the number of rejected lines of the reply.
-    """
+    """The attributes found, and the subject's sentiment, None if nothing shows it."""
 
     findings: tuple[Finding, ...] = ()
     sentiment: float | None = None
-    refused: int = 0
+    refused: int = 0  # number of rejected lines of the reply
 
 
 def synthesis_request(
@@ -69,11 +66,7 @@ def synthesis_request(
     *,
     with_sentiment: bool,
 ) -> list[WireMessage]:
-    """Return the request for attributes; all its material must be for one audience.
-
-    ``entity`` is the character's name for the subject of the observations; ``known`` are values
-    that the audience may know.
-    """
+    """Return the request for attributes; all its material must be for one audience."""
     sentiment = ASK_SENTIMENT.format(name=name, entity=entity) if with_sentiment else ""
     noticed = "\n".join(f"{item['id']}: {clean_heard(item['content'])}" for item in observations)
     so_far = "\n".join(f"{value['attribute']}: {value['value']}" for value in known)

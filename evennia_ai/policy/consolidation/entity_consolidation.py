@@ -1,8 +1,4 @@
-"""The records to store when observations become attributes.
-
-All of them are stored at once, so an interrupted pass loses nothing and a repeated one changes
-nothing twice.
-"""
+"""The records to store when observations become attributes; all at once and idempotent."""
 
 from __future__ import annotations
 
@@ -13,11 +9,7 @@ from datetime import datetime
 
 from evennia_ai.messages import Audience
 from evennia_ai.policy.consolidation.attribute_synthesis import Finding
-from evennia_ai.policy.records.entity_profiles import (
-    apply_attribute,
-    make_attribute,
-    moment,
-)
+from evennia_ai.policy.records.entity_profiles import apply_attribute, make_attribute, moment
 from evennia_ai.policy.records.provenance import TRUST, Record
 
 
@@ -62,9 +54,8 @@ def plan_consolidation(
     """Return the records to store after observations became attributes.
 
     The observations have one entity and one audience; ``values`` are all values of that entity. A
-    finding is left out if one of its sources no longer exists, because somebody had that source
-    forgotten. ``new_ids`` yields ids in order. ``inferred`` says whether a model drew the
-    conclusions; these get less trust.
+    finding with a forgotten source is left out. ``new_ids`` yields ids in order. ``inferred`` says
+    whether a model drew the conclusions; these get less trust.
     """
     here = {item["id"]: item for item in observations}
     before = {value["id"]: value for value in values}
@@ -105,11 +96,7 @@ def attribute_from(id: str, finding: Finding, items: Sequence[Record], *, inferr
 
 
 def common_origin(items: Sequence[Record], *, inferred: bool) -> dict[str, object]:
-    """Return the origin fields of what was made from several observations.
-
-    It has the speakers of all, a source only if all share it, and at most the lowest trust among
-    them.
-    """
+    """Return the common origin of observations: all speakers, a shared source, the lowest trust."""
     entities = {item["source_entity"] for item in items}
     kinds = {item["source_type"] for item in items}
     kind = "inference" if inferred or len(kinds) > 1 else kinds.pop()

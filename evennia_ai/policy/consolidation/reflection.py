@@ -62,23 +62,19 @@ class Insight:
 
 @dataclass(frozen=True)
 class Read:
-    """The conclusions in a model's reply, and a goal that follows from them, if any.
-
-    ``refused`` is the number of rejected lines.
-    """
+    """The conclusions in a model's reply, and a goal that follows from them, if any."""
 
     insights: tuple[Insight, ...] = ()
     goal: Insight | None = None
-    refused: int = 0
+    refused: int = 0  # number of rejected lines
 
 
 def unreflected(entries: Iterable[Record], since: str = "") -> dict[str, list[Record]]:
     """Return the entries without a reflection by audience (P9), public ones first.
 
-    A reflection's timestamp is the time when its entries were gathered. It covers all entries of
-    its audience up to that time. So the reflections are the only mark of a pass that was
-    interrupted, and the next pass skips what they cover. ``since`` is the ISO time up to which
-    every audience was handled; empty for never.
+    A reflection has the time when its entries were gathered and covers its audience up to then, so
+    it is the only mark that an interrupted pass leaves. ``since`` is the ISO time up to which every
+    audience was handled; empty for never.
     """
     entries = list(entries)
     marks: dict[str, str] = {}
@@ -115,8 +111,7 @@ def reflection_request(
 ) -> list[WireMessage]:
     """Return the request for insights; all entries must have the same audience.
 
-    ``prompt`` is `INSTRUCTIONS` or other text with the field ``name``; ``names`` are the
-    character's names for the entries' sources, by dbref.
+    ``prompt`` has the field ``name``; ``names`` are the character's names for sources, by dbref.
     """
     lines = [
         f"{entry['id']} ({entry['timestamp'][:10]}{source_of(entry, names)}): "
@@ -133,11 +128,7 @@ def source_of(entry: Record, names: Mapping[str, str]) -> str:
 
 
 def read_insights(reply: str, entries: Sequence[Record]) -> Read:
-    """Return the insights and the goal in a model's reply.
-
-    Accepts lines of the requested shape that cite at least two of the shown entries, cite nothing
-    else, and repeat no entry. Of several goals it takes the first. Never raises.
-    """
+    """Return the insights and first goal that cite two or more shown entries. Never raises."""
     known = {entry["id"] for entry in entries}
     said = {normalised(entry["content"]) for entry in entries}
     insights: list[Insight] = []
@@ -175,8 +166,7 @@ def insight_entry(
     """Return the fields of an insight's journal entry.
 
     Its id derives from the content and the sources, so the same insight is stored once. ``cited``
-    are its sources as they are now, all of one audience, and ``looked_at`` is the ISO time when
-    they were gathered.
+    are its sources as they are now, of one audience, gathered at ``looked_at`` (ISO time).
     """
     first, *_ = cited
     sources = {entry["source_entity"] for entry in cited}

@@ -38,24 +38,14 @@ MOST_CHARS = 2_000
 
 @dataclass(frozen=True)
 class Acquaintance:
-    """A person who is present.
+    """A person who is present."""
 
-    Attributes:
-        name: the character's name for them.
-        dbref: their dbref.
-        relationship: the character's relationship with them.
-        values: their current attributes that the audience may know, oldest first.
-        contradicted: ids of the values that another source contradicts, as far as the audience may
-            know.
-        is_talking: whether the two are in conversation.
-    """
-
-    name: str
+    name: str  # the character's name for them
     dbref: str
     relationship: Record
-    values: Sequence[Record]
-    contradicted: frozenset[str] = frozenset()
-    is_talking: bool = False
+    values: Sequence[Record]  # current ones that the audience may know, oldest first
+    contradicted: frozenset[str] = frozenset()  # ids of values that other sources deny
+    is_talking: bool = False  # with the character
 
 
 def acquaintance_line(

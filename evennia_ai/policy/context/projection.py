@@ -36,34 +36,24 @@ is an instruction.
 
 @dataclass(frozen=True)
 class CompactionRecord:
-    """One compaction: where the model's view begins, and the summary before it.
-
-    Attributes:
-        from_seq, upto_seq: first and last evicted message.
-        summary: text by audience, see `part_key`.
-        original_token_count, summary_token_count: tokens of the largest projection before and
-            after.
-        rung: the ladder step that produced the summary.
-        facts_found, facts_kept, facts_rescued: number of facts in the evicted messages, in the
-            summary, and added to it.
-        facts: all facts outside the context window, also of earlier compactions, by audience.
-        speakers: dbrefs of everybody whose words are in a part, by audience.
-    """
+    """One compaction: where the model's view begins, and the summary before it."""
 
     id: int
     reason: str
-    from_seq: int
-    upto_seq: int
-    summary: Mapping[str, str]
+    from_seq: int  # first evicted message
+    upto_seq: int  # last evicted message
+    summary: Mapping[str, str]  # text by audience, see `part_key`
     compacted_count: int
     compacted_at: str
-    original_token_count: int
-    summary_token_count: int
-    rung: str = ""
-    facts_found: int = 0
-    facts_kept: int = 0
-    facts_rescued: int = 0
+    original_token_count: int  # of the largest projection before it
+    summary_token_count: int  # of the largest projection after it
+    rung: str = ""  # the ladder step that produced the summary
+    facts_found: int = 0  # in the evicted messages
+    facts_kept: int = 0  # in the summary
+    facts_rescued: int = 0  # added to it
+    # All facts outside the context window, also of earlier compactions, by audience.
     facts: Mapping[str, tuple[Fact, ...]] = field(default_factory=dict)
+    # Dbrefs of everybody whose words are in a part, by audience.
     speakers: Mapping[str, Sequence[str]] = field(default_factory=dict)
     consulted: Mapping[str, object] = field(default_factory=dict)
     previous_id: int | None = None
@@ -118,7 +108,7 @@ def show_marker(marker: Message, audience: Audience, discretion: str) -> Message
     known = {
         key: text
         for key, text in parts.items()
-        if text and (discretion == "trusting" or visible(part_audience(key), audience))
+        if text and visible(part_audience(key), audience, discretion)
     }
     if not known:
         return None
@@ -153,8 +143,7 @@ def is_maskable(message: Message) -> bool:
 def plan_mask(messages: Sequence[Message], keep_last: int, least_saving: int, count: Size) -> int:
     """Return the last message whose tool results to mask now, 0 for none.
 
-    The ``keep_last`` newest results stay unmasked. A batch must save ``least_saving`` tokens,
-    because each one costs the provider's prompt cache.
+    A batch costs the provider's prompt cache, so it must save ``least_saving`` tokens.
     """
     results = [message for message in messages if message["role"] == "tool"]
     old = [m for m in results[: max(0, len(results) - keep_last)] if is_maskable(m)]
@@ -205,11 +194,10 @@ def part_sizes(summary: Mapping[str, str], count: Size) -> dict[str, int]:
 
 
 class View:
-    """The messages in view of a log, updated as messages arrive.
+    """The messages in view of a log: the last marker, if any, and every message after it.
 
-    These are the marker of the last compaction, if any, and every message after it. Tool results up
-    to ``masked_upto`` are masked. ``count`` returns the tokens of an uncounted message or of a
-    summary's part.
+    Tool results up to ``masked_upto`` are masked. ``count`` returns the tokens of an uncounted
+    message or of a summary's part.
     """
 
     def __init__(
@@ -225,17 +213,14 @@ class View:
         self.items: list[Message] = []
         self._count = count
         if record is not None:
-            self._show(record)
+            self.items.append(make_marker(record))
+            for key, tokens in part_sizes(record.summary, count).items():
+                self.sizes.add(part_audience(key), tokens)
         self.extend(mask_results(list(messages), masked_upto))
 
     def copy(self) -> View:
         """Return the same view, to be extended independently."""
         return View(self.record, self.messages, self.masked_upto, self._count)
-
-    def _show(self, record: CompactionRecord) -> None:
-        self.items.append(make_marker(record))
-        for key, tokens in part_sizes(record.summary, self._count).items():
-            self.sizes.add(part_audience(key), tokens)
 
     def extend(self, messages: Iterable[Message]) -> None:
         """Add messages that arrived in the log."""

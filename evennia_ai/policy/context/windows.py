@@ -174,11 +174,9 @@ def window_from_models(
 ) -> int | None:
     """Return a model's window in tokens from its endpoint's answer, None if missing.
 
-    Args:
-        answer: the parsed JSON of ``/models``, ``/models/<name>`` or a server's own page, in any
-            form; untrusted.
-        model: the requested model; a server with a single model may name it differently.
-        fields: ``GIVEN`` for the window the server grants, ``TRAINED`` for what the model supports.
+    ``answer`` is the untrusted JSON of ``/models``, ``/models/<name>`` or a server's own page. A
+    server with a single model may name it differently. ``fields`` are ``GIVEN`` or ``TRAINED``
+    ones.
     """
     entries = list(_entries(answer))
     for entry in entries:

@@ -18,25 +18,18 @@ EVERYBODY = ("anybody", "anyone", "everybody", "everyone", "all of you", "jemand
 
 @dataclass(frozen=True)
 class Hearing:
-    """The input of the decision.
-
-    ``names`` are the character's, ``other_names`` those of everybody else present except the
-    speaker. ``alone`` is True if no player hears it but the speaker, ``chosen`` if this assistant
-    answers when any of several may. ``from_assistant`` is True if the speaker is not a player,
-    ``players_listen`` if at least one player hears it. ``hops`` counts the assistants' answers in a
-    row that led to it.
-    """
+    """The input of the decision."""
 
     kind: str
     text: str
-    names: tuple[str, ...]
-    other_names: tuple[str, ...] = ()
-    alone: bool = False
+    names: tuple[str, ...]  # the character's
+    other_names: tuple[str, ...] = ()  # of others present, without the speaker
+    alone: bool = False  # no player hears it but the speaker
     in_conversation: bool = False
-    chosen: bool = True
-    from_assistant: bool = False
-    players_listen: bool = True
-    hops: int = 0
+    chosen: bool = True  # this assistant answers when any of several may
+    from_assistant: bool = False  # the speaker is not a player
+    players_listen: bool = True  # at least one player hears it
+    hops: int = 0  # assistants' answers in a row that led to it
     max_hops: int = 3
 
 
@@ -62,13 +55,7 @@ def is_for_everybody(text: str) -> bool:
 
 
 def judge_address(hearing: Hearing) -> Address:
-    """Decide whether something heard is meant for the character.
-
-    The first rule that fits decides. Too many assistants' answers in a row, or assistants among
-    themselves: no. A whisper or a gift: yes. Not speech: no. The character is named: yes. Somebody
-    else is named: no. An assistant speaks: no. Everybody is meant, the two are alone, or they
-    talked a moment ago: yes, if the character is chosen. Otherwise: no.
-    """
+    """Decide whether something heard is meant for the character; the first rule that fits wins."""
     if hearing.hops > hearing.max_hops:
         return Address(False, "hop limit")
     if hearing.from_assistant and not hearing.players_listen:
@@ -95,22 +82,17 @@ def judge_address(hearing: Hearing) -> Address:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One of several assistants who hear the same line, by dbref.
-
-    ``last_exchange`` is when it last talked with the speaker, in Unix seconds, 0 for never or too
-    long ago; ``nearness`` is how similar its persona is to the words.
-    """
+    """One of several assistants who hear the same line, by dbref."""
 
     id: str
-    last_exchange: float = 0.0
-    nearness: float = 0.0
+    last_exchange: float = 0.0  # with the speaker, Unix seconds; 0 for never or too long ago
+    nearness: float = 0.0  # similarity of its persona to the words
 
 
 def choose_responder(candidates: Iterable[Candidate]) -> str:
     """Return the dbref of the assistant that answers a line to nobody in particular.
 
-    That is the one that last talked with the speaker, then the one whose persona is nearest, then
-    the oldest. Every candidate computes the same result on its own.
+    Each candidate computes the same: last talked with, then the nearest persona, then the oldest.
     """
     best = max(candidates, key=lambda c: (c.last_exchange, c.nearness, -int(c.id.lstrip("#"))))
     return best.id

@@ -10,17 +10,13 @@ HOUR_S = 3_600.0
 
 @dataclass(frozen=True)
 class AutonomyState:
-    """The input of the decision; times in seconds of one clock, None for never.
-
-    ``acts`` are the times of earlier autonomous calls, ``last_talk_at`` is when somebody last spoke
-    in the room, ``news_at`` when something last happened that deserves a reaction.
-    """
+    """The input of the decision; times in seconds of one clock, None for never."""
 
     now: float
     players_near: bool
-    acts: Sequence[float] = ()
-    last_talk_at: float | None = None
-    news_at: float | None = None
+    acts: Sequence[float] = ()  # earlier autonomous calls
+    last_talk_at: float | None = None  # in the room
+    news_at: float | None = None  # the last event that deserves a reaction
 
 
 @dataclass(frozen=True)
@@ -34,13 +30,11 @@ class AutonomyLimits:
 def should_act(state: AutonomyState, limits: AutonomyLimits) -> bool:
     """Decide whether to think now without being asked.
 
-    Never without players near, over the budget, or while people talk. News (an arrival, a message
-    of the game) gets a reaction after a short silence. Without news, the acts are spread evenly
-    over the hour.
+    News (an arrival, a message of the game) gets a reaction after a short silence. Without news,
+    the acts are spread evenly over the hour.
     """
-    acts = [
-        at for at in state.acts if 0 <= state.now - at < HOUR_S
-    ]  # a clock set back leaves future ones
+    # A clock that was set back leaves acts in the future.
+    acts = [at for at in state.acts if 0 <= state.now - at < HOUR_S]
     if not state.players_near or len(acts) >= limits.calls_per_hour:
         return False
     last_act = acts[-1] if acts else None

@@ -33,8 +33,7 @@ def talks_with(
 ) -> list[RunningTalk]:
     """Return the conversations with some partners, the latest last.
 
-    ``partners`` has the time of the last exchange by dbref; the messages come oldest first. A
-    silence longer than ``timeout_s`` ends a conversation.
+    ``partners`` has the time of the last exchange by dbref; the messages come oldest first.
     """
     said = lines_by_speaker(messages)
     talks = [

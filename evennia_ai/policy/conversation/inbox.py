@@ -29,14 +29,11 @@ class Expired:
 
 @dataclass(frozen=True)
 class Batch:
-    """The events of one turn, all with the same audience.
-
-    ``audience`` is everybody who will hear the answer; ``private`` is True for whispers.
-    """
+    """The events of one turn, all with the same audience."""
 
     events: tuple[InboxEvent, ...]
-    audience: Audience
-    private: bool
+    audience: Audience  # everybody who will hear the answer
+    private: bool  # True for whispers
 
     @property
     def exhausted(self) -> bool:
@@ -65,12 +62,11 @@ def select_expired(events: Iterable[InboxEvent], now: datetime, max_age_s: float
 
 
 def next_batch(events: Sequence[InboxEvent], present: Audience) -> Batch | None:
-    """Return the oldest reachable event and all others with the same audience.
+    """Return the oldest reachable event and all others with the same audience, None without one.
 
     All room talk is one batch, whoever spoke. Whispers are batched by their parties, so no prompt
-    ever combines what two people said in confidence. Exhausted events form batches of their own.
-    An event is reachable if one of its hearers is present; the others wait, because a hearer may
-    return. Returns None if no event is reachable.
+    ever combines what two people said in confidence. Exhausted events form batches of their own. An
+    event is reachable if one of its hearers is present; the others wait for a hearer's return.
     """
     reachable = [event for event in events if present & event.heard.audience]
     if not reachable:
@@ -86,9 +82,8 @@ def next_batch(events: Sequence[InboxEvent], present: Audience) -> Batch | None:
 def state_after_loss(acts: Iterable[tuple[str, str]], was_doubtful: bool = False) -> str:
     """Return the state of a lost turn's events, from its acts as (tool, state).
 
-    Speech that was certainly done answers them. Speech that may have been done leaves them
-    doubtful, to be closed by an excuse; so does ``was_doubtful``, because then only their excuse
-    was lost. Otherwise they wait for a new turn.
+    Speech that was certainly done answers them. Speech that may have been done, or a lost excuse
+    (``was_doubtful``), leaves them to an excuse. Otherwise they wait for a new turn.
     """
     speech = {state for name, state in acts if name in SPEECH}
     if "done" in speech:

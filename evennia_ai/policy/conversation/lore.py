@@ -44,8 +44,7 @@ def check_scope(scope: str) -> str:
 def is_known(entry: LoreEntry, labels: frozenset[str]) -> bool:
     """Return True if a character knows a piece and its listeners may hear it.
 
-    ``labels`` holds ``all``, the scopes of the character and its room, and the quest flags that
-    every listener has.
+    ``labels`` holds ``all``, the character's and its room's scopes, and all listeners' quest flags.
     """
     quests = [scope for scope in entry.scopes if scope.startswith(f"{QUEST}:")]
     knowers = [scope for scope in entry.scopes if scope not in quests]
@@ -57,10 +56,7 @@ def is_known(entry: LoreEntry, labels: frozenset[str]) -> bool:
 def select_lore(
     entries: Iterable[LoreEntry], labels: frozenset[str], talk: str, budget_tokens: int
 ) -> list[LoreEntry]:
-    """Return the known pieces most relevant to the talk, best first, in a budget.
-
-    Leaves out pieces that share no content word with the talk. Words in a title count twice.
-    """
+    """Return the known pieces with content words of the talk, best first, in a budget."""
     known: Sequence[LoreEntry] = [entry for entry in entries if is_known(entry, labels)]
     texts = [f"{entry.title} {entry.title} {entry.text}" for entry in known]
     scored = zip(score_texts(talk, texts), known, strict=True)

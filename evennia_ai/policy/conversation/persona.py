@@ -11,25 +11,15 @@ from evennia_ai.errors import ConfigError
 
 @dataclass(frozen=True)
 class Persona:
-    """A persona; every field may be empty.
+    """A persona; every field may be empty."""
 
-    Attributes:
-        text: free text in the second person: "You are Mira, who keeps the Gull."
-        voice: how the character sounds: "low, dry, in short sentences".
-        manner: how it behaves: "wipes mugs while she listens".
-        knows: what it knows that others may not.
-        wants: its goals.
-        never: what it never does.
-        examples: lines it might say.
-    """
-
-    text: str = ""
-    voice: str = ""
-    manner: str = ""
-    knows: tuple[str, ...] = ()
+    text: str = ""  # in the second person: "You are Mira, who keeps the Gull."
+    voice: str = ""  # how it sounds: "low, dry, in short sentences"
+    manner: str = ""  # how it behaves: "wipes mugs while she listens"
+    knows: tuple[str, ...] = ()  # what others may not know
     wants: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
-    examples: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()  # lines it might say
 
 
 FIELD_NAMES = tuple(item.name for item in fields(Persona))
@@ -45,9 +35,9 @@ HEADINGS = {
 
 
 def read_persona(value: object) -> Persona:
-    """Return a persona from text or from a mapping of its fields.
+    """Return a persona from text or from a mapping of its fields; raises ConfigError.
 
-    A list field may be one text with semicolons between the entries. Raises ConfigError.
+    A list field may be one text with semicolons between the entries.
     """
     if isinstance(value, Persona):
         return value

@@ -33,18 +33,13 @@ SAME_AGAIN = "You asked for exactly this before; see the result above. Do someth
 
 @dataclass(frozen=True)
 class LoopState:
-    """What the turn has done so far.
-
-    ``limited`` has the keys of the once and final tools that succeeded, see `limit_key`. ``seen``
-    has the `fingerprint` of every requested call, with repetitions. ``garbled`` has the steps whose
-    reply had a call with invalid JSON.
-    """
+    """What the turn has done so far."""
 
     turn_id: int
     step: int = 0
-    limited: frozenset[str] = frozenset()
-    seen: tuple[str, ...] = ()
-    garbled: frozenset[int] = frozenset()
+    limited: frozenset[str] = frozenset()  # `limit_key` of once and final tools that succeeded
+    seen: tuple[str, ...] = ()  # `fingerprint` of every requested call, with repetitions
+    garbled: frozenset[int] = frozenset()  # steps with invalid JSON in a call
     ended: bool = False
 
 
@@ -67,10 +62,7 @@ def limit_key(call: ToolCallRequest) -> str:
 
 
 def wire_arguments(call: ToolCallRequest) -> str:
-    """Return a call's arguments as a model sees them later, ``{}`` if invalid.
-
-    Servers that parse the arguments would reject every request with an invalid call in its history.
-    """
+    """Return a call's arguments for later requests: ``{}`` if invalid, since servers parse them."""
     return call.arguments if call.arguments and read_arguments(call) is not None else "{}"
 
 
@@ -84,10 +76,9 @@ def base36(number: int, width: int) -> str:
 
 
 def own_call_id(turn_id: int, step: int, number: int) -> str:
-    """Return an id for a call that is unique in the whole log.
+    """Return an id for a call that is unique in the log; servers may count from 0 in each reply.
 
-    Some servers number every reply's calls from 0, so their ids recur in later turns. Mistral
-    accepts exactly nine letters or digits; this id has nine up to turn 60 million.
+    Mistral accepts exactly nine letters or digits; this id has nine up to turn 60 million.
     """
     return base36(turn_id, 5) + base36(step, 2) + base36(number, 2)
 
@@ -112,11 +103,7 @@ def begin_step(state: LoopState) -> LoopState:
 def with_earlier_acts(
     state: LoopState, calls: Iterable[ToolCallRequest], categories: Mapping[str, str]
 ) -> LoopState:
-    """Return the loop of a turn that is retried after a crash.
-
-    Acts that were done, or may have been done, count as requested and successful, so they are not
-    done twice (P2).
-    """
+    """Return the loop of a turn retried after a crash; acts that may be done count as done (P2)."""
     for call in calls:
         state = replace(apply_call(state, call, True, categories), ended=False)
     return state
@@ -130,11 +117,7 @@ def refusal_for(
     finish_reason: str,
     max_calls: int,
 ) -> str:
-    """Return why a call is not run, empty if it is run.
-
-    ``call`` comes from `take_calls` and has the place ``number`` in the reply, from 0. The toolbox,
-    not this function, reports unknown tools. Calls of a truncated reply are not run.
-    """
+    """Return why a call, the ``number``-th of a reply from 0, is not run; empty if it is run."""
     if finish_reason == "length":
         return CUT_OFF
     if number >= max_calls:
@@ -149,11 +132,7 @@ def refusal_for(
 def apply_call(
     state: LoopState, call: ToolCallRequest, good: bool, categories: Mapping[str, str]
 ) -> LoopState:
-    """Return the loop after a call.
-
-    The turn ends after a final tool that succeeded, a call that was requested `REPEATS_FATAL`
-    times, or invalid JSON in more than `REPAIRS` replies.
-    """
+    """Return the loop after a call; a final tool that succeeded or hopeless calls end the turn."""
     seen = (*state.seen, fingerprint(call))
     category = categories.get(call.name, FREE)
     limited, garbled = state.limited, state.garbled

@@ -44,31 +44,20 @@ BULLET_OVERHEAD = 2
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One statement that somebody made.
+    """One statement that somebody made."""
 
-    Attributes:
-        kind: a key of ``WEIGHTS``.
-        terms: the words that must be found again, as they were said.
-        sentence: the sentence with them, at most ``MOST_CHARS`` long.
-        speaker: the speaker's display name; empty for what was only seen.
-        seq: the message's sequence number; 0 without one.
-        audience: who alone may know it; None if it is public.
-        weight: importance, 1 to 10.
-        subject, attribute: whose value it gives, and of which attribute; both empty for most facts.
-            A later fact of the same speaker, subject and attribute replaces it.
-        dbref: the speaker's dbref; empty if unknown.
-    """
-
-    kind: str
-    terms: tuple[str, ...]
-    sentence: str
-    speaker: str = ""
-    seq: int = 0
-    audience: Audience | None = None
-    weight: int = 0
+    kind: str  # a key of ``WEIGHTS``
+    terms: tuple[str, ...]  # as they were said; they must be found again
+    sentence: str  # with the terms, at most ``MOST_CHARS`` long
+    speaker: str = ""  # display name; empty for what was only seen
+    seq: int = 0  # of the message; 0 without one
+    audience: Audience | None = None  # who alone may know it; None if public
+    weight: int = 0  # importance, 1 to 10
+    # Whose value it gives, and of which attribute; both empty for most facts. A later fact of the
+    # same speaker, subject and attribute replaces it.
     subject: str = ""
     attribute: str = ""
-    dbref: str = ""
+    dbref: str = ""  # the speaker's; empty if unknown
 
 
 def extract_facts(
@@ -76,8 +65,7 @@ def extract_facts(
 ) -> tuple[Fact, ...]:
     """Return the facts in messages, each once, without outdated ones, in order.
 
-    Calls of speech tools count as the words of the character, whose name is ``own_name``. ``names``
-    are known display names beside those of the speakers.
+    Calls of speech tools are ``own_name``'s words. ``names`` are known ones beside the speakers'.
     """
     messages = list(messages)
     known = names_in(messages, [*names, own_name])
@@ -92,22 +80,15 @@ def names_in(messages: Iterable[Message], names: Iterable[str] = ()) -> frozense
 
 
 def gather(found: Sequence[Fact]) -> tuple[Fact, ...]:
-    """Return what `facts_in` found in many messages in the form of `extract_facts`."""
-    return settle(_without_false_names(found))
-
-
-def _without_false_names(facts: Sequence[Fact]) -> list[Fact]:
-    """Return facts without "names" that occur elsewhere in lower case."""
-    plain = {word for fact in facts for word in fact.sentence.split() if word.islower()}
-    return [
+    """Settle what `facts_in` found, without "names" that occur elsewhere in lower case."""
+    plain = {word for fact in found for word in fact.sentence.split() if word.islower()}
+    return settle(
         fact
-        for fact in facts
-        if not (
-            fact.kind == NAME
-            and fact.terms[0].lower() in plain
-            and fact.sentence.startswith(fact.terms[0])
-        )
-    ]
+        for fact in found
+        if fact.kind != NAME
+        or fact.terms[0].lower() not in plain
+        or not fact.sentence.startswith(fact.terms[0])
+    )
 
 
 def known_names(names: Iterable[str]) -> frozenset[str]:
@@ -184,15 +165,9 @@ def holds_more(text: str, before: str, facts: Sequence[Fact]) -> bool:
 
 
 def as_bullets(
-    facts: Iterable[Fact],
-    budget_tokens: int,
-    count_text: Callable[[str], int] = estimate_tokens,
+    facts: Iterable[Fact], budget_tokens: int, count_text: Callable[[str], int] = estimate_tokens
 ) -> tuple[str, ...]:
-    """Return sentences that hold these facts, most important first, in a budget.
-
-    Each sentence is written once with its speaker, and left out if earlier sentences hold all of
-    its facts.
-    """
+    """Return sentences that hold these facts, most important first, in a budget; none twice."""
     bullets: list[str] = []
     written: list[set[str]] = []
     for group in _by_importance(facts):

@@ -73,10 +73,9 @@ def is_question(sentence: str, lower: Sequence[str]) -> bool:
 
 
 def slot_of(sentence: str, lower: Sequence[str], speaker: str) -> tuple[str, str] | None:
-    """Return the subject and attribute that a sentence gives a value for.
+    """Return the subject and attribute that a sentence gives a replaceable value for.
 
-    The same sentence with another value replaces it. None if there is no value, or if several
-    values may hold at once: a door may be oak and open.
+    None if there is no value, or if several may hold at once: a door may be oak and open.
     """
     if COPULAS.isdisjoint(lower):
         return None

@@ -34,18 +34,14 @@ class Talk:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The facts of one message as a prompt line, with its content words.
-
-    ``heard_by`` is who alone may know them, None if they are public; ``of_oneself`` is True if the
-    speaker speaks about themselves; ``speakers`` is the speaker's dbref.
-    """
+    """The facts of one message as a prompt line, with its content words."""
 
     line: str
     speaker: str
     words: tuple[str, ...]
-    heard_by: Audience | None
-    of_oneself: bool
-    speakers: Audience = frozenset()
+    heard_by: Audience | None  # who alone may know them, None if public
+    of_oneself: bool  # the speaker speaks about themselves
+    speakers: Audience = frozenset()  # the speaker's dbref
 
 
 class Recall:
@@ -65,19 +61,11 @@ class Recall:
         self, talk: Talk, audience: Audience, budget_tokens: int, discretion: str
     ) -> list[KnownLine]:
         """Return the relevant facts that an audience may know, the best first."""
-        allowed = [
-            memory
-            for memory in self._memories
-            if discretion == "trusting" or visible(memory.heard_by, audience)
-        ]
-        scores = _score(talk, allowed)
-        ranked = sorted(
-            (number for number, score in enumerate(scores) if score > 0),
-            key=lambda number: -scores[number],
-        )
+        allowed = [m for m in self._memories if visible(m.heard_by, audience, discretion)]
+        scored = zip(_score(talk, allowed), allowed, strict=True)
+        ranked = sorted((pair for pair in scored if pair[0] > 0), key=lambda pair: -pair[0])
         chosen: list[KnownLine] = []
-        for number in ranked:
-            memory = allowed[number]
+        for _relevance, memory in ranked:
             cost = estimate_tokens(memory.line) + LINE_TOKENS
             if cost <= budget_tokens:
                 budget_tokens -= cost

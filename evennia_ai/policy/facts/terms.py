@@ -96,9 +96,8 @@ def find_terms(sentence: str, tokens: list[str], known: Collection[str] = ()) ->
         return _wide_terms(sentence, known) + [
             term for term in Reader(tokens, known).read() if not WIDE.search(term.text)
         ]
-    terms = Reader(
-        [token.lower() for token in tokens] if sentence.isupper() else tokens, known
-    ).read()
+    words = [token.lower() for token in tokens] if sentence.isupper() else tokens
+    terms = Reader(words, known).read()
     if any(mark in sentence for mark in "\"'“„«‘"):
         quoted = (first or second for first, second in QUOTATION.findall(sentence))
         terms += [Term(text.strip(" .,!?"), QUOTED) for text in quoted if text.strip(" .,!?")]
@@ -261,7 +260,7 @@ class Reader:
             end += 1
             if bare(token) != token:
                 return end
-        return self._of_end(end) if end > start or not capitals else self._of_end(start)
+        return self._of_end(end)
 
     def _of_end(self, end: int) -> int:
         """Return the end of "of silver" or "of the Reeve" after a thing."""

@@ -22,16 +22,12 @@ FINAL = (Busy, CircuitOpen, DeadlineExceeded)
 
 @dataclass(frozen=True)
 class RetryLimits:
-    """The number of attempts, and the waits between them in seconds.
-
-    ``least_time_s`` is the time that an attempt needs; with less before the deadline, there is no
-    retry.
-    """
+    """The number of attempts, and the waits between them in seconds."""
 
     max_attempts: int = 4
     base_s: float = 0.5
     cap_s: float = 8.0
-    least_time_s: float = 0.5
+    least_time_s: float = 0.5  # the time that an attempt needs before the deadline
 
 
 def backoff_bound(attempt: int, limits: RetryLimits) -> float:
@@ -44,9 +40,8 @@ def retry_delay(
 ) -> float | None:
     """Return the seconds until the next attempt, None if there is none.
 
-    ``attempt`` counts the attempts so far; ``left_s`` is the time until the deadline; ``jitter`` is
-    drawn evenly from 0 to 1. A wait that the error requests is kept in full, plus some jitter. A
-    wait that would exceed the deadline is not begun, so the caller learns at once.
+    ``attempt`` counts the attempts so far; ``jitter`` is drawn evenly from 0 to 1. A wait that the
+    error requests is kept in full; a wait that would exceed the deadline is not begun.
     """
     is_transient = isinstance(error, ProviderUnavailable) and not isinstance(error, FINAL)
     if attempt >= limits.max_attempts or not is_transient:

@@ -21,31 +21,22 @@ BEYOND_ANY_PAUSE_S = 3_600.0
 
 @dataclass(frozen=True)
 class BreakerLimits:
-    """When the breaker opens, and for how long.
+    """When the breaker opens, and for how long."""
 
-    ``failures`` in a row open it for ``pause_s`` seconds. The pause doubles with each failed probe,
-    up to ``longest_pause_s``.
-    """
-
-    failures: int = 5
+    failures: int = 5  # in a row
     pause_s: float = 5.0
-    longest_pause_s: float = 120.0
+    longest_pause_s: float = 120.0  # the pause doubles with each failed probe up to this
 
 
 @dataclass(frozen=True)
 class Breaker:
-    """The state for one endpoint and model.
+    """The state for one endpoint and model."""
 
-    It counts ``failures`` in a row and ``pauses`` in a row. Calls pause until the clock second
-    ``open_until``, None while closed. ``probing`` is True while the probe call runs; ``error`` is
-    the last failure in words.
-    """
-
-    failures: int = 0
-    open_until: float | None = None
-    pauses: int = 0
-    probing: bool = False
-    error: str = ""
+    failures: int = 0  # in a row
+    open_until: float | None = None  # on the clock, in seconds; None while closed
+    pauses: int = 0  # in a row
+    probing: bool = False  # while the probe call runs
+    error: str = ""  # the last failure in words
 
     @property
     def closed(self) -> bool:
@@ -54,10 +45,9 @@ class Breaker:
 
 
 def admits(breaker: Breaker, now: float) -> bool:
-    """Return True if a call may start.
+    """Return True if a call may start: any while closed, else a single probe after the pause.
 
-    A closed breaker admits every call, an open one a single probe after the pause. A pause of more
-    than an hour means that the clock was set back; then a probe is also admitted.
+    A pause of more than an hour means that the clock was set back; then a probe is also admitted.
     """
     if breaker.open_until is None:
         return True
@@ -84,8 +74,7 @@ def after_failure(
 ) -> Breaker:
     """Return the breaker after the endpoint failed.
 
-    A lasting error (a wrong key, an exhausted quota) opens it at once. The provider's retry time is
-    respected up to the longest pause.
+    A lasting error (wrong key, exhausted quota) opens it at once; long retry times are capped.
     """
     failures = breaker.failures + 1
     lasting = isinstance(error, ProviderMisconfigured | QuotaExhausted)

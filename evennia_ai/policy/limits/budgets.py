@@ -20,15 +20,12 @@ NOTHING: Mapping[str, int] = {CALLS: 0, TOKENS_IN: 0, TOKENS_OUT: 0, MS: 0}
 
 @dataclass(frozen=True)
 class Charge:
-    """The accounts that pay for one call, each with its daily limit in tokens.
-
-    A limit of None is unlimited. Several players who caused one call share its cost evenly.
-    """
+    """The accounts that pay for one call, with daily limits in tokens, None for unlimited."""
 
     limits: Mapping[Account, int | None]
 
     def share(self, account: Account, tokens: int) -> int:
-        """Return what one account pays for a call."""
+        """Return what one account pays for a call; players who caused it share evenly."""
         players = sum(kind == PLAYER for kind, _ in self.limits)
         return -(-tokens // players) if account[0] == PLAYER else tokens
 

@@ -10,10 +10,9 @@ T = TypeVar("T", bound=Hashable)
 
 
 class FairQueue(Generic[T]):
-    """A queue with one line per owner: first come, first served within a line.
+    """A queue with one line per owner, who take turns; ``background`` items come last.
 
-    Owners take turns. Items put as ``background`` wait until nothing else does. Every operation
-    takes constant time except `remove`, which is linear in its owner's line.
+    Every operation takes constant time except `remove`, which is linear in its owner's line.
     """
 
     def __init__(self) -> None:

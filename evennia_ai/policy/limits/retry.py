@@ -26,11 +26,7 @@ SHORT_SPAN = re.compile(r"\bper (?:min|minute|second|hour)\b|\b[tr]pm\b", re.IGN
 
 
 def parse_retry_after(value: str, now: datetime) -> float | None:
-    """Return the seconds that a ``Retry-After`` header asks for, None if unusable.
-
-    The value is a number of seconds or an HTTP date (RFC 9110, 10.2.3), counted from ``now``. A
-    past date is 0. No wait is longer than `LONGEST_WAIT_S`.
-    """
+    """Return the seconds of a ``Retry-After`` header (RFC 9110, 10.2.3), None if unusable."""
     text = value.strip()
     if SECONDS.fullmatch(text):
         return min(float(text), LONGEST_WAIT_S)
@@ -44,11 +40,7 @@ def parse_retry_after(value: str, now: datetime) -> float | None:
 
 
 def asked_wait_s(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Return the seconds that a response asks to wait, or None.
-
-    Header names are in lower case. A date counts from the server's time if the response has it,
-    else from ``now``.
-    """
+    """Return the seconds that a response asks to wait, or None; header names in lower case."""
     milliseconds = headers.get("retry-after-ms", "").strip()
     if SECONDS.fullmatch(milliseconds):
         return min(float(milliseconds) / 1_000, LONGEST_WAIT_S)
@@ -67,10 +59,7 @@ def server_time(headers: Mapping[str, str], now: datetime) -> datetime:
 def is_quota_exhausted(
     message: str, status: int | None, code: str, retry_after_s: float | None
 ) -> bool:
-    """Return True if only payment or a long wait makes the endpoint answer again.
-
-    ``code`` is the provider's own name for the error, ``retry_after_s`` the wait it asks for.
-    """
+    """Return True if only payment or a long wait makes the endpoint answer again."""
     if status == 402 or SPENT_CODE.search(code):
         return True
     if retry_after_s is not None:

@@ -1,8 +1,4 @@
-"""What an endpoint supports and what is wrong with it, judged from its answers.
-
-The shell asks one question after the other. Each answer becomes findings here; a `FATAL` finding
-ends the probe.
-"""
+"""What an endpoint supports and what is wrong with it; a `FATAL` finding ends the probe."""
 
 from __future__ import annotations
 
@@ -39,18 +35,14 @@ class Target:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to one request; ``status`` is 0 if there was no HTTP answer.
+    """The answer to one request."""
 
-    ``trouble`` says why there was none; ``told`` is the server's error text, safe to show; ``data``
-    is the JSON body; ``reply`` is set if that is a chat completion.
-    """
-
-    status: int = 0
-    trouble: str = ""
-    told: str = ""
+    status: int = 0  # 0 without an HTTP answer
+    trouble: str = ""  # why there was none
+    told: str = ""  # the server's error text, safe to show
     html: bool = False
-    data: Any = None
-    reply: LLMReply | None = None
+    data: Any = None  # the JSON body
+    reply: LLMReply | None = None  # set if that is a chat completion
     duration_ms: int = 0
 
     @property
@@ -101,45 +93,35 @@ def judge_status(answer: Answer, target: Target) -> Finding | None:
     told = saying(answer)
     status, where = answer.status, target.address
     if status in (401, 403) and target.key_env:
-        return Finding(
-            FATAL,
-            f"{where} refuses the key in {target.key_env} (HTTP {status}).",
-            f"Put a valid key into {target.key_env} where the server is started, then restart it.",
+        problem = f"{where} refuses the key in {target.key_env} (HTTP {status})."
+        advice = (
+            f"Put a valid key into {target.key_env} where the server is started, then restart it."
         )
-    if status in (401, 403):
-        return Finding(
-            FATAL,
-            f"{where} wants a key, and the profile '{target.profile}' names none (HTTP {status}).",
-            "Put the name of the environment variable with the key into the profile's api_key_env.",
+    elif status in (401, 403):
+        problem = (
+            f"{where} wants a key, and the profile '{target.profile}' names none (HTTP {status})."
         )
-    if status == 402:
-        return Finding(FATAL, f"{where} wants to be paid (HTTP 402).{told}", "Top the account up.")
-    if status == 429:
-        return Finding(
-            FATAL,
-            f"{where} takes no more requests at the moment (HTTP 429).{told}",
-            "Wait a while, or check the account's limits and credit.",
+        advice = (
+            "Put the name of the environment variable with the key into the profile's api_key_env."
         )
-    if 300 <= status < 400:
-        return Finding(
-            FATAL,
-            f"{where} sends us elsewhere (HTTP {status}); redirects are not followed.",
-            "Put the final address into the base_url (https instead of http?).",
-        )
-    if status > 500:
-        return Finding(
-            FATAL,
-            f"{where} is in trouble (HTTP {status}).{told}",
-            "Look at the server's log. A model that is still loading needs a minute.",
-        )
-    if answer.html or (200 <= status < 300 and answer.data is None):
+    elif status == 402:
+        problem, advice = f"{where} wants to be paid (HTTP 402).{told}", "Top the account up."
+    elif status == 429:
+        problem = f"{where} takes no more requests at the moment (HTTP 429).{told}"
+        advice = "Wait a while, or check the account's limits and credit."
+    elif 300 <= status < 400:
+        problem = f"{where} sends us elsewhere (HTTP {status}); redirects are not followed."
+        advice = "Put the final address into the base_url (https instead of http?)."
+    elif status > 500:
+        problem = f"{where} is in trouble (HTTP {status}).{told}"
+        advice = "Look at the server's log. A model that is still loading needs a minute."
+    elif answer.html or (200 <= status < 300 and answer.data is None):
         kind = "a web page" if answer.html else "no JSON"
-        return Finding(
-            FATAL,
-            f"{where} answers with {kind}: it is not the address of a model server.",
-            f"The path /v1 may be missing. Try the base_url {with_version(where)}.",
-        )
-    return None
+        problem = f"{where} answers with {kind}: it is not the address of a model server."
+        advice = f"The path /v1 may be missing. Try the base_url {with_version(where)}."
+    else:
+        return None
+    return Finding(FATAL, problem, advice)
 
 
 def judge_missing_version(target: Target) -> Finding:
@@ -211,11 +193,7 @@ def judge_unknown_model(answer: Answer, target: Target, names: Sequence[str]) ->
 
 
 def judge_window(window: int | None, trained: int | None, named: int | None) -> Finding:
-    """Compare the context window with the profile's ``context_window``.
-
-    ``window`` is what the endpoint grants, ``trained`` what the model was trained for, ``named``
-    the profile's figure, each in tokens and None if unknown.
-    """
+    """Compare the windows granted, trained for and in the profile, in tokens, None if unknown."""
     if window and named and named > window:
         problem = f"The profile names a window of {named:,} tokens, but there are {window:,}."
         return Finding(BAD, problem, f"Put context_window = {window} into the profile.")
@@ -226,7 +204,6 @@ def judge_window(window: int | None, trained: int | None, named: int | None) -> 
     if trained:
         problem = f"The model supports {trained:,} tokens; the server does not tell its own limit."
         advice = "Put the value of OLLAMA_CONTEXT_LENGTH into the profile as context_window."
-
         return Finding(NOTE, problem, advice)
     if named:
         return Finding(NOTE, f"It does not tell its context window; the profile says {named:,}.")

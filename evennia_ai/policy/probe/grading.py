@@ -111,18 +111,13 @@ def judge_words(reply: LLMReply, with_system: bool) -> list[Finding]:
         return [used_up()]
     if not words:
         return [Finding(BAD, "It answers a plain question with no text.", "Check its log.")]
-    findings = [Finding(GOOD, "It answers a plain question.")]
-    if with_system and WORD in words.lower():
-        findings.append(Finding(GOOD, "It keeps to the system message."))
-    elif with_system:
-        findings.append(
-            Finding(
-                BAD,
-                "It does not keep to the system message.",
-                "It will not keep to a persona. Try a larger model, or another chat template.",
-            )
-        )
-    return findings
+    answers = Finding(GOOD, "It answers a plain question.")
+    if not with_system:
+        return [answers]
+    if WORD in words.lower():
+        return [answers, Finding(GOOD, "It keeps to the system message.")]
+    advice = "It will not keep to a persona. Try a larger model, or another chat template."
+    return [answers, Finding(BAD, "It does not keep to the system message.", advice)]
 
 
 def used_up() -> Finding:
@@ -146,11 +141,9 @@ def judge_reasoning(answer: Answer, reply: LLMReply) -> list[Finding]:
             )
         ]
     message = first_message(answer.data)
-    if message.get("reasoning_content") or message.get("reasoning"):
-        return [
-            Finding(NOTE, "It reasons before it answers, in a separate field; this takes time.")
-        ]
-    return []
+    if not (message.get("reasoning_content") or message.get("reasoning")):
+        return []
+    return [Finding(NOTE, "It reasons before it answers, in a separate field; this takes time.")]
 
 
 def judge_use(reply: LLMReply) -> Finding:
@@ -242,7 +235,6 @@ def judge_refusal(answers: Sequence[Answer]) -> Finding:
     """Return the finding that every form of the question was refused."""
     last = answers[-1]
     advice = "Follow its error text: change the profile's extra, or the server's settings."
-
     if "max_completion_tokens" in last.told:
         advice = "Put max_completion_tokens, with a number, into the profile's extra."
     return Finding(FATAL, f"It refuses every question (HTTP {last.status}).{saying(last)}", advice)

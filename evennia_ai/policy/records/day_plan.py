@@ -1,7 +1,4 @@
-"""Day plans: a model's request and reply, plans without a model, prompt lines.
-
-A plan is public, because it is made only from what everybody may know.
-"""
+"""Day plans, public because made only from what everybody may know; requests and prompt lines."""
 
 from __future__ import annotations
 
@@ -16,18 +13,11 @@ from evennia_ai.messages import WireMessage
 from evennia_ai.policy.audience import KnownLine, speakers_in
 from evennia_ai.policy.conversation.persona import Persona, render_persona
 from evennia_ai.policy.model_text import fenced, read_line_object, reply_lines, request
-from evennia_ai.policy.records.provenance import (
-    Record,
-    Remembered,
-    Time,
-    Words,
-    make_record,
-)
+from evennia_ai.policy.records.provenance import Record, Remembered, Time, Words, make_record
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.schedule.sleep_schedule import DAY_MINUTES, Schedule
 
 # ruff: noqa: E501  # a pattern is read best in one piece
-
 
 HERE = "here"
 MOST_BLOCKS = 6
@@ -83,21 +73,13 @@ class Planned(TypedDict):
 
 
 class Block(Remembered):
-    """A part of the day.
+    """A part of the day; if ``end`` is before ``begin``, it spans midnight."""
 
-    Attributes:
-        content: what the character does.
-        begin, end: minutes since midnight on the character's clock; if ``end`` is before ``begin``,
-            the block spans midnight.
-        where: the name of the place; empty for the current place.
-        made: when it was planned, ISO-8601 UTC.
-    """
-
-    content: Words
-    begin: int = Field(ge=0, lt=DAY_MINUTES)
+    content: Words  # what the character does
+    begin: int = Field(ge=0, lt=DAY_MINUTES)  # minutes since midnight on its clock
     end: int = Field(ge=0, lt=DAY_MINUTES)
-    where: str = ""
-    made: Time
+    where: str = ""  # a place's name; empty for the current one
+    made: Time  # when it was planned, ISO-8601 UTC
 
 
 def make_block(id: str, planned: Planned, at: datetime, speakers: Sequence[str]) -> Record:
@@ -107,10 +89,7 @@ def make_block(id: str, planned: Planned, at: datetime, speakers: Sequence[str])
 
 
 def is_stale(blocks: Sequence[Record], given_up_at: datetime | None, now: datetime) -> bool:
-    """Return True if there is no plan of today, and no attempt at one failed today.
-
-    ``given_up_at`` is when the last attempt failed, None if none did.
-    """
+    """Return True unless a plan was made, or the last attempt was given up, today."""
     tried = [datetime.fromisoformat(block["made"]) for block in blocks]
     tried += [given_up_at] if given_up_at else []
     return all(abs((now - at).total_seconds()) >= LASTS_S for at in tried)
@@ -119,11 +98,7 @@ def is_stale(blocks: Sequence[Record], given_up_at: datetime | None, now: dateti
 def plan_request(
     prompt: str, name: str, persona: Persona, goals: Sequence[str], places: Sequence[str]
 ) -> list[WireMessage]:
-    """Return the request for a day plan.
-
-    ``prompt`` is `INSTRUCTIONS` or other text with the field ``name``; ``goals`` are the public
-    ones; ``places`` are those the character can reach.
-    """
+    """Return the request for a day plan from public goals; ``prompt`` has the field ``name``."""
     material = [
         fenced("persona", render_persona(persona)),
         fenced("goals", "\n".join(goals)),
@@ -139,11 +114,7 @@ def places_near(exits: Sequence[str]) -> list[str]:
 
 
 def read_plan(reply: str, places: Sequence[str]) -> list[Planned]:
-    """Return the parts of a day in a model's reply; none if fewer than three.
-
-    Ignores lines in another shape and parts that overlap an earlier one. An unknown place counts as
-    the current place. Never raises.
-    """
+    """Return a reply's parts of a day without overlaps; none if fewer than three. Never raises."""
     planned: list[Planned] = []
     for line in reply_lines(reply):
         part = read_part(line, places)
@@ -186,11 +157,7 @@ def holds(part: Planned | Record, minute: int) -> bool:
 
 
 def plan_plainly(persona: Persona, goals: Sequence[str]) -> list[Planned]:
-    """Return a day plan without a model.
-
-    The trade that the persona names first gives the work; the first goal gets an hour. Without a
-    known trade, the plan is empty.
-    """
+    """Return a day plan by the trade that the persona names first, empty without a known trade."""
     about = f"{persona.text} {' '.join(persona.knows)}"
     found = ((trade.search(about), morning, afternoon) for trade, morning, afternoon in TRADES)
     placed = [(match.start(), morning, afternoon) for match, morning, afternoon in found if match]

@@ -31,64 +31,37 @@ CONTACT_GAP_S = 600.0  # all lines of one conversation are one contact
 
 
 class Observation(Remembered):
-    """Something that the character noticed about an entity, unchanged.
-
-    Attributes:
-        entity: dbref of the entity.
-        content: what was noticed.
-        at: when, ISO-8601 UTC.
-        consolidated: whether attributes have been made from it.
-    """
+    """Something that the character noticed about an entity, unchanged."""
 
     kind: Literal["observation"] = "observation"
     entity: Dbref
     content: Words
-    at: Time
-    consolidated: bool = False
+    at: Time  # ISO-8601 UTC
+    consolidated: bool = False  # attributes have been made from it
 
 
 class AttributeValue(Remembered):
-    """A value of one attribute of one subject, for as long as it holds.
-
-    Attributes:
-        subject: dbref.
-        attribute: its normalised name, such as "debt".
-        value: the value, in words.
-        valid_from: since when it holds, ISO-8601 UTC.
-        valid_to: until when it holds; None while nothing newer is known.
-        confirmed_at: when it was last confirmed.
-        sources: ids of the observations or entries it was made from.
-        contradicts: ids of the values that other sources gave.
-    """
+    """A value of one attribute of one subject, for as long as it holds."""
 
     kind: Literal["attribute"] = "attribute"
     subject: Dbref
-    attribute: Words
+    attribute: Words  # normalised, such as "debt"
     value: Words
     valid_from: Time
-    valid_to: Time | None = None
+    valid_to: Time | None = None  # None while nothing newer is known
     confirmed_at: Time
-    sources: Labels = Field(default_factory=list)
-    contradicts: Labels = Field(default_factory=list)
+    sources: Labels = Field(default_factory=list)  # ids of observations or entries
+    contradicts: Labels = Field(default_factory=list)  # ids of values that other sources gave
 
 
 class Relationship(Remembered):
-    """The character's relationship with an entity.
-
-    Attributes:
-        entity: dbref.
-        familiarity: 0 (a stranger) to 1; fades with a half-life of 90 days.
-        sentiment: -1 (hostile) to 1 (fond).
-        contacts: number of conversations.
-        first_contact: when they first met.
-        last_contact: when they last met.
-    """
+    """The character's relationship with an entity."""
 
     kind: Literal["relationship"] = "relationship"
     entity: Dbref
-    familiarity: float = Field(default=0.0, ge=0.0, le=1.0)
-    sentiment: float = Field(default=0.0, ge=-1.0, le=1.0)
-    contacts: int = Field(default=0, ge=0)
+    familiarity: float = Field(default=0.0, ge=0.0, le=1.0)  # a stranger's is 0; half-life 90 days
+    sentiment: float = Field(default=0.0, ge=-1.0, le=1.0)  # hostile to fond
+    contacts: int = Field(default=0, ge=0)  # conversations
     first_contact: Time | None = None
     last_contact: Time | None = None
 
@@ -138,12 +111,7 @@ def attribute_name(name: str) -> str:
 
 
 def make_attribute(
-    id: str,
-    subject: str,
-    attribute: str,
-    value: str,
-    at: datetime,
-    fields: Mapping[str, object],
+    id: str, subject: str, attribute: str, value: str, at: datetime, fields: Mapping[str, object]
 ) -> Record:
     """Return a new value; raises BadRecord."""
     named = {"subject": subject, "attribute": attribute_name(attribute), "value": value}
@@ -165,10 +133,10 @@ def covers(one: Record, other: Record) -> bool:
 def apply_attribute(known: Sequence[Record], new: Record) -> dict[str, Record]:
     """Return the records to store when a new value is learned, by id, itself last.
 
-    ``known`` are all values of the same subject and attribute. The newest value holds. The value
-    before it gets its ``valid_to``, but only if everybody who may know it may also know the new
-    value. A value that already holds is not stored twice; it is confirmed and takes in the new
-    sources. If two sources differ, each value names the other.
+    ``known`` are all values of the same subject and attribute. The newest value holds. It ends the
+    one before only if everybody who may know that may also know the new one. A value that already
+    holds is confirmed and takes in the new sources. Values of two sources that differ name each
+    other.
     """
     same = next((record for record in known if is_confirmed_by(record, new)), None)
     others = [record for record in known if record is not same]
@@ -206,10 +174,7 @@ def is_confirmed_by(record: Record, new: Record) -> bool:
 
 
 def is_ended_by(one: Record, other: Record) -> bool:
-    """Return True if ``other`` is newer than a current value and may end it.
-
-    Of two values of the same time, pass the one that was stored later as ``other``.
-    """
+    """Return True if ``other``, not older and stored later, may end a current value."""
     newer = moment(one["confirmed_at"]) <= moment(other["confirmed_at"])
     return one["valid_to"] is None and newer and covers(other, one)
 
@@ -267,11 +232,7 @@ def familiarity_at(relationship: Record, at: datetime) -> float:
 
 
 def after_contact(relationship: Record, at: datetime, sentiment: float | None = None) -> Record:
-    """Return a relationship after a meeting.
-
-    A meeting within ten minutes of the last one is the same contact. ``sentiment`` is how it went,
-    -1 to 1, None if unknown.
-    """
+    """Return a relationship after a meeting; within ten minutes it is the same contact."""
     fields: dict[str, object] = {"last_contact": at}
     if seconds_since(relationship["last_contact"], at) >= CONTACT_GAP_S:
         familiarity = familiarity_at(relationship, at)

@@ -22,19 +22,12 @@ CITING = frozenset({"reflection"})
 
 @dataclass(frozen=True)
 class Fading:
-    """The conditions under which an entry may be forgotten; all must hold.
+    """The conditions under which an entry may be forgotten; all must hold."""
 
-    Attributes:
-        retention: highest retention, 0 to 1.
-        importance: highest importance, 1 to 10.
-        age_days: lowest age.
-        floor: number of entries that a journal always keeps.
-    """
-
-    retention: float = 0.05
-    importance: int = 4
-    age_days: float = 14.0
-    floor: int = 200
+    retention: float = 0.05  # highest, 0 to 1
+    importance: int = 4  # highest, 1 to 10
+    age_days: float = 14.0  # lowest
+    floor: int = 200  # entries that a journal always keeps
 
 
 def retention(age_days: float, recalls: int, importance: int) -> float:
@@ -57,11 +50,7 @@ def retention_of(entry: Record, now: datetime) -> float:
 
 
 def is_lasting(entry: Record) -> bool:
-    """Return True if nothing automatic removes an entry, however old it is.
-
-    These are pinned entries, entries that a builder or the game's code wrote or scored, and
-    summaries of compactions.
-    """
+    """Return True for what nothing automatic removes: pinned, given, a builder's, or a summary."""
     return entry["pinned"] or entry["source_type"] in LASTING or entry["importance_by"] == "given"
 
 
@@ -89,10 +78,6 @@ def sources_in_use(values: Iterable[Record]) -> frozenset[str]:
 def select_to_forget(
     faded: Sequence[tuple[float, str]], kept: Collection[str], total: int, floor: int
 ) -> list[str]:
-    """Return the ids to forget, the most faded first.
-
-    ``faded`` has the retention and id of each entry for which `is_faded` is True. Ids in ``kept``
-    stay, and so do ``floor`` of the ``total`` entries.
-    """
+    """Return the ids to forget, most faded first; ``kept`` and ``floor`` of ``total`` stay."""
     most = max(0, total - floor)
     return [entry_id for _left, entry_id in sorted(faded) if entry_id not in kept][:most]

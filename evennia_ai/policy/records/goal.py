@@ -43,30 +43,18 @@ FEWEST_STEPS, MOST_STEPS = 2, 4
 
 
 class Goal(Remembered):
-    """One goal.
-
-    Attributes:
-        content: the goal, in a sentence.
-        why: the reason; may be empty.
-        parent: id of the goal that this is a step of; empty if there is none.
-        progress: 0 to 1, if the goal has no sub-goals.
-        state: open, done, dropped or faded.
-        importance: 1 to 10.
-        created, touched: when it was set, and when it last changed; ISO-8601 UTC.
-        origin: who set it: a builder, the character itself, or a reflection.
-        decomposed: whether a model was already asked for its steps.
-    """
+    """One goal; times are ISO-8601 UTC."""
 
     content: Words
     why: str = ""
-    parent: str = ""
-    progress: float = Field(default=0.0, ge=0.0, le=1.0)
+    parent: str = ""  # id of the goal that this is a step of
+    progress: float = Field(default=0.0, ge=0.0, le=1.0)  # its own, if it has no sub-goals
     state: State = "open"
     importance: int = Field(default=USUAL_IMPORTANCE, ge=1, le=10)
     created: Time
-    touched: Time
+    touched: Time  # when it last changed
     origin: Literal["builder", "self", "reflection"] = "self"
-    decomposed: bool = False
+    decomposed: bool = False  # a model was asked for its steps
 
 
 def make_goal(id: str, content: str, at: datetime, fields: Mapping[str, object]) -> Record:
@@ -110,10 +98,7 @@ def depth_of(goal: Record, goals: Mapping[str, Record]) -> int:
 
 
 def find_goal(words: str, goals: Sequence[Record]) -> Record | None:
-    """Return the goal that words name, None if no goal or several goals match.
-
-    Matches the id, the whole content, or a part of the content that only one goal has.
-    """
+    """Return the one goal that words name by id, content, or a part only it has, else None."""
     wanted = normalised(words)
     exact = [g for g in goals if wanted in (g["id"].lower(), normalised(g["content"]))]
     if exact:
@@ -146,10 +131,8 @@ def plan_reopen(goal: Record, goals: Iterable[Record], at: str) -> Changes:
 def plan_fading(goals: Sequence[Record], now: datetime, half_life_days: float) -> Changes:
     """Return the changes that end the faded goals of a character's own.
 
-    The strength of a goal halves with every half-life since the goal or a step of it was last
-    touched. A goal of importance 10 fades half as fast as one of importance 5. A goal fades at an
-    eighth of its strength. A builder's goal never fades, nor do its steps. A half-life of 0
-    disables fading.
+    A goal fades at an eighth of its `strength` since it or a step of it was last touched. A
+    builder's goal never fades, nor do its steps. A half-life of 0 disables fading.
     """
     if not half_life_days:
         return {}
@@ -181,13 +164,9 @@ def is_given(goal: Record, known: Mapping[str, Record]) -> bool:
 
 
 def strength(touched: datetime, now: datetime, importance: int, half_life_days: float) -> float:
-    """Return the strength of a goal, 0 to 1: 0.5^(t / (h · importance/5)).
-
-    t is the time since it was last touched and h the half-life, both in days.
-    """
+    """Return a goal's strength, 0.5^(t / (h · importance/5)); t days untouched, h the half-life."""
     days = max(0.0, (now - touched).total_seconds() / DAY_S)
-    power: float = 0.5 ** (days / (half_life_days * importance / USUAL_IMPORTANCE))
-    return power
+    return float(0.5 ** (days / (half_life_days * importance / USUAL_IMPORTANCE)))
 
 
 def long_closed(goals: Iterable[Record], now: datetime, days: float) -> list[str]:

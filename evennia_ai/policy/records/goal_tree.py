@@ -23,11 +23,11 @@ class Branch:
 
 
 def lay_out(goals: Sequence[Record]) -> list[Branch]:
-    """Return goals as a tree from top to bottom, the most important first.
+    """Return goals as a tree from top to bottom, the most important first, then the oldest.
 
-    Goals of equal importance are in order of age. Goals that are not passed show neither as a
-    parent nor in any progress, so a tree of the goals that an audience may know reveals nothing
-    else (P9). A goal whose parent is missing, or is part of a circle, stands at the top.
+    Goals that are not passed show neither as a parent nor in any progress, so a tree of the goals
+    that an audience may know reveals nothing else (P9). A goal whose parent is missing, or is part
+    of a circle, stands at the top.
     """
     known = {goal["id"]: goal for goal in goals}
     children = children_of(goals)
@@ -42,10 +42,9 @@ def lay_out(goals: Sequence[Record]) -> list[Branch]:
         for child in by_weight(children.get(goal["id"], ())):
             add(child, depth + 1)
 
-    for goal in by_weight(goals):
-        if goal["parent"] not in known:
-            add(goal, 0)
-    for goal in by_weight(goals):  # the remaining goals are in circles
+    ranked = by_weight(goals)
+    roots = [goal for goal in ranked if goal["parent"] not in known]
+    for goal in (*roots, *ranked):  # what no root leads to is in circles
         add(goal, 0)
     return branches
 
@@ -56,11 +55,7 @@ def by_weight(goals: Iterable[Record]) -> list[Record]:
 
 
 def progress_of(goal: Record, children: Mapping[str, Sequence[Record]], depth: int = 0) -> float:
-    """Return the progress of a goal, 0 to 1.
-
-    This is the mean of its sub-goals, without those that were given up. A goal without sub-goals
-    has its own figure.
-    """
+    """Return a goal's progress, 0 to 1: the mean of its sub-goals not given up, else its own."""
     if goal["state"] == DONE:
         return 1.0
     steps = [c for c in children.get(goal["id"], ()) if c["state"] in (OPEN, DONE)]
@@ -72,10 +67,9 @@ def progress_of(goal: Record, children: Mapping[str, Sequence[Record]], depth: i
 def goal_lines(
     goals: Sequence[Record], room_tokens: int, count_text: CountText, *, strict: bool
 ) -> list[KnownLine]:
-    """Return open goals as lines of a prompt in a budget, the most important first.
+    """Return open goals as prompt lines in a budget; if ``strict``, private ones stay private.
 
-    ``goals`` are all that the prompt's audience may know, also ended ones, because they count
-    towards the progress of others. If ``strict``, private goals stay private.
+    ``goals`` are all that the audience may know; ended ones count towards the progress of others.
     """
     lines: list[KnownLine] = []
     open_ones = [branch for branch in lay_out(goals) if branch.goal["state"] == OPEN]

@@ -1,7 +1,4 @@
-"""A rule of thumb for the importance of a memory, without a model.
-
-The words are English and German; numbers count in any language.
-"""
+"""A rule of thumb for the importance of a memory, in English and German, without a model."""
 
 from __future__ import annotations
 
@@ -35,11 +32,7 @@ GREETING = re.compile(
 
 
 def score_importance(text: str, *, named: bool = False, first_meeting: bool = False) -> int:
-    """Return how important a text is, 1 to 10.
-
-    Starts at 3. The character's own name (``named``) +1; a promise, threat, gift, theft, attack or
-    death +3; a first meeting +2; a number, date or secret +1; "remember" +4; a greeting −2.
-    """
+    """Return a text's importance, 1 to 10; ``named``: it has the character's own name."""
     score = BASE + named + 2 * first_meeting
     score += 3 * bool(GRAVE.search(text))
     score += bool(PARTICULAR.search(text))

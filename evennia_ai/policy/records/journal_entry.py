@@ -28,30 +28,17 @@ OUTER_PUNCTUATION = " .!…;,\"'”“»«"
 
 
 class JournalEntry(Remembered):
-    """One journal entry.
+    """One journal entry; ids in ``links`` are of entries or of items in other stores."""
 
-    Attributes:
-        timestamp: when it was written, ISO-8601 UTC.
-        content: the fact, in the character's own words.
-        importance: 1 to 10.
-        importance_by: how the importance was scored: ``rule``, ``model``, or ``given`` by code or a
-            builder.
-        tags: free words.
-        links: ids of related entries, or of related items in other stores.
-        pinned: True if nothing automatic may remove the entry.
-        consolidated: True if long-term memory holds the entry.
-        recalls: how often the entry was looked up; entries that are looked up fade later.
-    """
-
-    timestamp: Time
-    content: Words
+    timestamp: Time  # when it was written, ISO-8601 UTC
+    content: Words  # in the character's own words
     importance: int = Field(ge=1, le=10)
-    importance_by: str = BY_RULE
+    importance_by: str = BY_RULE  # ``rule``, ``model``, or ``given`` by code or a builder
     tags: Labels = Field(default_factory=list)
     links: Labels = Field(default_factory=list)
-    pinned: bool = False
-    consolidated: bool = False
-    recalls: int = Field(default=0, ge=0)
+    pinned: bool = False  # nothing automatic may remove it
+    consolidated: bool = False  # long-term memory holds it
+    recalls: int = Field(default=0, ge=0)  # each slows the fading
 
 
 def make_entry(
@@ -63,11 +50,10 @@ def make_entry(
     named: bool = False,
     first_meeting: bool = False,
 ) -> Record:
-    """Return a new entry; raises BadRecord.
+    """Return a new entry, written at ``at`` unless it has a timestamp; raises BadRecord.
 
-    ``fields`` are any of `JournalEntry`. Without a timestamp it is written at ``at``. Without an
-    importance the rule of thumb scores it; ``named`` (the character was called by its name) and
-    ``first_meeting`` are for that rule.
+    ``fields`` are any of `JournalEntry`. Without an importance the rule of thumb scores it, for
+    which ``named`` (the character was called by its name) and ``first_meeting`` are.
     """
     scored = {
         "importance": score_importance(content, named=named, first_meeting=first_meeting),
@@ -134,10 +120,9 @@ def archived(entry: Record, at: datetime) -> Record:
 
 
 def brought_back(entry: Record) -> Record:
-    """Return an archived entry as it returns to the journal.
+    """Return an archived entry as it returns to the journal, without its long-term memory.
 
-    Its importance counts as given, because somebody asked for it. Long-term memory no longer holds
-    it.
+    Its importance counts as given, because somebody asked for it.
     """
     plain = {name: value for name, value in entry.items() if name != "archived_at"}
     links = [link for link in plain["links"] if not link.startswith(LINK)]

@@ -20,17 +20,13 @@ PUBLIC = "public"
 
 @dataclass(frozen=True)
 class MemoryItem:
-    """One journal entry as long-term memory stores it.
-
-    ``audience`` is a key, see `audience_key`; ``speakers`` are the dbrefs of everybody whose words
-    may be in it; ``digest`` is a short hash of content and audience.
-    """
+    """One journal entry as long-term memory stores it."""
 
     entry: str
     text: str
-    audience: str
-    speakers: tuple[str, ...]
-    digest: str
+    audience: str  # a key, see `audience_key`
+    speakers: tuple[str, ...]  # dbrefs of those whose words may be in it
+    digest: str  # a short hash of content and audience
 
 
 @dataclass(frozen=True)
@@ -136,8 +132,7 @@ def select_true(
 ) -> list[tuple[Record, float]]:
     """Return the entries that rows lead to, with scores, once each, in order.
 
-    Leaves out entries that the journal no longer has, that changed, or that this audience may not
-    know, whatever the store says.
+    Leaves out entries that are gone, changed, or not for this audience, whatever the store says.
     """
     found: dict[str, tuple[Record, float]] = {}
     for row in rows:
@@ -151,18 +146,13 @@ def select_true(
 
 @dataclass(frozen=True)
 class Tally:
-    """The figures of one pass of consolidation.
+    """The figures of one pass of consolidation."""
 
-    ``stored`` memories are new. ``already_there`` were found in the store, such as after a lost
-    acknowledgement. ``linked`` entries now name their memory, ``failed`` ones could not be stored,
-    ``left`` ones wait for a later pass.
-    """
-
-    stored: int = 0
-    linked: int = 0
-    already_there: int = 0
-    failed: int = 0
-    left: int = 0
+    stored: int = 0  # new memories
+    linked: int = 0  # entries that now name theirs
+    already_there: int = 0  # such as after a lost acknowledgement
+    failed: int = 0  # entries that could not be stored
+    left: int = 0  # for a later pass
 
     def after(self, tried: int, stored: Mapping[str, Stored], linked: int) -> Tally:
         """Return these figures with another batch added."""

@@ -50,10 +50,7 @@ def who_may_know(record: Record, names: Names) -> str:
 
 
 def entry_facts(entry: Record, names: Names) -> str:
-    """Return an entry's remaining columns: importance, source, audience, marks.
-
-    For example "weight 6 (rule), from Ann, known to all; pinned".
-    """
+    """Return an entry's other columns: "weight 6 (rule), from Ann, known to all; pinned"."""
     weight = f"weight {entry['importance']} ({entry['importance_by']})"
     facts = [weight, whose_word(entry, names), who_may_know(entry, names)]
     pinned = ["pinned"] if entry["pinned"] else []
@@ -62,10 +59,7 @@ def entry_facts(entry: Record, names: Names) -> str:
 
 
 def origin_of(entry: Record, turns: Mapping[int, int | None]) -> str:
-    """Return which turns an entry was made from: "turn 12", "turns 12 to 15".
-
-    ``turns`` has the turn of each message, None without a turn; deleted messages are missing.
-    """
+    """Return an entry's source such as "turns 12 to 15"; ``turns`` lacks deleted messages."""
     if not entry["source_seqs"]:
         return ""
     found = [turn for seq in entry["source_seqs"] if (turn := turns.get(seq))]
@@ -118,7 +112,6 @@ def attribute_line(record: Record, names: Names, values: Mapping[str, Record]) -
 def observation_line(record: Record, names: Names) -> str:
     """Return an observation as one line."""
     state = "consolidated" if record["consolidated"] else "not consolidated yet"
-
     facts = [whose_word(record, names), who_may_know(record, names), state]
     return f"{record['id']} {day(record['at'])} {record['content']} ({'; '.join(facts)})"
 
@@ -138,11 +131,7 @@ def day(time: str) -> str:
 
 
 def why_found(query: str, text: str, score: float | None, likeness: float | None) -> str:
-    """Return in words why a search found a text.
-
-    ``score`` is that of the search over entries and values, ``likeness`` that of long-term memory;
-    each is None if it did not find the text.
-    """
+    """Return in words why a search found a text; a score is None if its search did not."""
     wanted = set(content_words(query))
     shared = [word for word in WORD.findall(text.lower()) if wanted & set(content_words(word))]
     reasons = [f"score {score:.2f}"] if score is not None else []

@@ -7,14 +7,7 @@ from typing import Literal
 
 from evennia_ai.policy.records.journal_entry import JournalEntry
 from evennia_ai.policy.records.long_term import linked
-from evennia_ai.policy.records.provenance import (
-    TRUST,
-    Record,
-    Time,
-    Words,
-    copy_of,
-    iso_utc,
-)
+from evennia_ai.policy.records.provenance import TRUST, Record, Time, Words, copy_of, iso_utc
 
 ADD, EDIT, PIN, UNPIN, DELETE = "add", "edit", "pin", "unpin", "delete"
 BUILDER = "builder"
@@ -24,16 +17,10 @@ EDITED = ("content", "source_type", "source_entity", "trust")
 
 
 class UndoStep(JournalEntry):
-    """An entry before a change, or as written if the change added it.
-
-    Attributes:
-        act: the change: ``add``, ``edit``, ``pin``, ``unpin`` or ``delete``.
-        entry: the entry's id; ``id`` is the step's own.
-        done_at: when, ISO-8601 UTC.
-    """
+    """An entry before a change, or as written if the change added it."""
 
     act: Literal["add", "edit", "pin", "unpin", "delete"]
-    entry: Words
+    entry: Words  # the entry's id; ``id`` is the step's own
     done_at: Time
 
 
@@ -51,8 +38,8 @@ def edited_fields(content: str) -> dict[str, object]:
 def pinned_fields(entry: Record, pinned: bool) -> dict[str, object]:
     """Return the fields of an entry that a builder pins or unpins.
 
-    A manual pin marks the importance as given, so the character does not unpin the entry when space
-    runs out.
+    A manual pin's importance counts as given, so the character does not unpin it when space runs
+    out.
     """
     weight = {"importance": entry["importance"]} if pinned else {}
     return {"pinned": pinned, **weight}

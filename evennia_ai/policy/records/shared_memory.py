@@ -42,10 +42,7 @@ ECHO_SHARE, NAMED_SHARE, ECHO_WORDS = 0.8, 0.4, 2
 
 @dataclass(frozen=True)
 class Telling:
-    """One entry as it is told to one scope.
-
-    ``people`` are those it concerns, who may have it forgotten. ``trust`` is the listeners' trust.
-    """
+    """One entry as it is told to one scope."""
 
     entry: str
     scope: str
@@ -53,10 +50,10 @@ class Telling:
     learnt_at: datetime
     available_from: datetime
     importance: int
-    trust: float
+    trust: float  # the listeners'
     source: str
     speakers: tuple[str, ...]
-    people: frozenset[str]
+    people: frozenset[str]  # those it concerns, who may have it forgotten
 
 
 @dataclass(frozen=True)
@@ -69,10 +66,9 @@ class Told:
 
 
 def read_scopes(text: str) -> tuple[str, ...]:
-    """Return the scopes of a setting such as ``faction, room:market``.
+    """Return the scopes of a setting such as ``faction, room:market``; raises ConfigError.
 
-    ``faction`` means every faction of the character, ``room`` its current room, ``world``
-    everybody; a single scope is written as in lore. ``off`` means none. Raises ConfigError.
+    ``faction`` means every faction of the character, ``room`` its current room, ``off`` none.
     """
     named = [part.strip().lower() for part in text.split(",") if part.strip()]
     return () if named in ([], [OFF]) else tuple(dict.fromkeys(map(read_scope, named)))
@@ -97,10 +93,7 @@ def read_scope(name: str) -> str:
 
 
 def is_covered(scope: str, chosen: Iterable[str]) -> bool:
-    """Return True if a scope is among the chosen ones.
-
-    ``faction`` covers every faction. ``room`` covers a room by number, but not by tag.
-    """
+    """Return True if a scope is chosen; ``faction`` covers all, ``room`` only rooms by number."""
     kind, _, name = scope.partition(":")
     by_kind = kind == FACTION or (kind == ROOM and name.startswith("#"))
     return scope in chosen or (by_kind and kind in chosen)
@@ -112,11 +105,7 @@ def select_scopes(chosen: Sequence[str], labels: Iterable[str]) -> list[str]:
 
 
 def may_be_told(entry: Record, least_importance: int) -> bool:
-    """Return True if an entry may be shared.
-
-    It must be public, first-hand, important enough and trusted enough. Pinned entries and entries
-    with a tag in `UNTOLD` are not shared.
-    """
+    """Return True if an entry may be shared: public, first-hand, weighty, trusted, unpinned."""
     return (
         entry["audience"] is None
         and entry["source_type"] in FIRST_HAND
@@ -144,14 +133,11 @@ def was_said_openly(entry: Record, open_seqs: frozenset[int]) -> bool:
 
 @dataclass(frozen=True)
 class Rumour:
-    """A memory that another character told, by the number of its content words.
+    """A memory that another character told."""
 
-    ``heard_from`` is since when it could be heard; ``teller`` are the words of the teller's name.
-    """
-
-    size: int
-    heard_from: str
-    teller: frozenset[str]
+    size: int  # content words
+    heard_from: str  # since when it could be heard
+    teller: frozenset[str]  # words of the teller's name
 
     def is_in(self, words: frozenset[str], common: int) -> bool:
         """Return True if a text of these content words, ``common`` to both, repeats it."""
@@ -177,11 +163,7 @@ class Rumours:
         self._heard.append(Rumour(len(words), record["available_from"], name))
 
     def is_echo(self, entry: Record) -> bool:
-        """Return True if an entry may only repeat what others told.
-
-        It has many words of a rumour that could be heard when the entry was written. Such an entry
-        is not told on.
-        """
+        """Return True if an entry may only repeat a rumour heard before; it is not told on."""
         words = frozenset(content_words(entry["content"]))
         common = Counter(index for word in words for index in self._by_word.get(word, ()))
         return any(
@@ -216,21 +198,16 @@ def make_tellings(
 def select_taken_back(
     told: Iterable[Told], standing: frozenset[str], chosen: Sequence[str]
 ) -> list[int]:
-    """Return the ids of the tellings to withdraw.
-
-    Their entry is no longer among those that may be told, or the teller no longer shares with their
-    scope.
-    """
+    """Return the ids of tellings whose entry or scope may no longer be told."""
     return [
         one.id for one in told if one.entry not in standing or not is_covered(one.scope, chosen)
     ]
 
 
 def mix(own: Sequence[T], heard: Sequence[T], limit: int) -> list[T]:
-    """Return own and shared memories as one ranking, up to ``limit``.
+    """Return own and shared memories, best first, every third a shared one, up to ``limit``.
 
-    Both come best first. Every third is a shared one, as long as there are enough of both. Their
-    scores are not comparable, because word rarity differs between the two collections.
+    Their scores are not comparable, because word rarity differs between the two collections.
     """
     left, shared = list(own), list(heard)
     mixed: list[T] = []

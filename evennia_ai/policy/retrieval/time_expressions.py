@@ -49,11 +49,7 @@ class Span(NamedTuple):
 
 
 def find_spans(text: str, now: float | None = None) -> tuple[Span, ...]:
-    """Return the spans of time that a text names.
-
-    ``now`` is when it was said, in Unix seconds. If it is None, relative words, and months without
-    a year, name nothing.
-    """
+    """Return the spans that a text names; without ``now`` only dates that have a year."""
     if now is not None and not -6e10 < now < 2e11:  # outside the range of datetime
         now = None
     return (*_dates(text, now), *(_relative(text, now) if now is not None else ()))

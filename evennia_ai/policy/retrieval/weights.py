@@ -48,14 +48,11 @@ TELLS_NUMBER = re.compile(
 
 @dataclass(frozen=True)
 class Weights:
-    """The weight of each sign; only their ratios matter.
-
-    ``before`` and ``after`` are the shares of relevance that one and two memories before and after
-    add, because an answer follows its question.
-    """
+    """The weight of each sign; only their ratios matter."""
 
     meaning: float = 6.0
     words: float = 4.5
+    # Shares of relevance that two memories before and after add: an answer follows its question.
     before: tuple[float, float] = (0.45, 0.3)
     after: tuple[float, float] = (0.2, 0.15)
     session: float = 0.6
@@ -73,18 +70,14 @@ class Weights:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The signs of a query.
+    """The signs of a query."""
 
-    ``text`` is the query without speakers' names, for its embedding; ``words`` are the stems that
-    matter; ``spans`` are the times that it names.
-    """
-
-    text: str
-    words: tuple[str, ...]
+    text: str  # without speakers' names, for its embedding
+    words: tuple[str, ...]  # the stems that matter
     names: frozenset[str]
     time: bool
     number: bool
-    spans: tuple[Span, ...]
+    spans: tuple[Span, ...]  # the times that it names
 
 
 @dataclass(frozen=True)
@@ -105,10 +98,7 @@ class Offered:
 def understand(
     query: str, is_name: Callable[[str], bool] = lambda _: False, now: float | None = None
 ) -> Wanted:
-    """Return the signs of a query, asked at ``now`` (Unix seconds).
-
-    ``is_name`` returns True for a lower-case word of a speaker's name.
-    """
+    """Return the signs of a query asked at ``now`` (Unix s); ``is_name`` gets lower-case words."""
     query = query[:LONGEST_TEXT]
     names = frozenset(word for word in name_words(query) if is_name(word))
     words = tuple(dict.fromkeys(find_words(query, names)))

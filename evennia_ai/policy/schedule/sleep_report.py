@@ -90,9 +90,7 @@ def did_something(figures: Mapping[str, Any]) -> bool:
 
 
 def summarise_pass(
-    texts: StepTexts,
-    results: Mapping[str, Mapping[str, Any]],
-    errors: Mapping[str, str],
+    texts: StepTexts, results: Mapping[str, Mapping[str, Any]], errors: Mapping[str, str]
 ) -> str:
     """Return a pass as a line: what was done, then what failed."""
     done = [

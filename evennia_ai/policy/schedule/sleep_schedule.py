@@ -40,51 +40,27 @@ def read_schedule(text: str | None) -> Schedule | None:
     if not text:
         return None
     found = FORM.fullmatch(text)
-    if not found:
-        raise wrong_hours(text)
-    hours = [int(number) for number in found.groups()]
+    hours = [int(number) for number in found.groups()] if found else []
+    if not hours or max(hours[0], hours[2]) > 23 or max(hours[1], hours[3]) > 59:
+        raise ConfigError(f"sleep_schedule must be hours such as 23:00-06:30, not '{text}'.")
     schedule = Schedule(60 * hours[0] + hours[1], 60 * hours[2] + hours[3])
-    if max(hours[0], hours[2]) > 23 or max(hours[1], hours[3]) > 59:
-        raise wrong_hours(text)
     if schedule.begin == schedule.end:
         raise ConfigError("sleep_schedule must not begin and end at the same time.")
     return schedule
 
 
-def wrong_hours(text: str) -> ConfigError:
-    """Return the error for a text that holds no hours."""
-    return ConfigError(f"sleep_schedule must be hours such as 23:00-06:30, not '{text}'.")
-
-
-def minute_of_day(seconds: float) -> int:
-    """Return the minute of the day for seconds since any midnight."""
-    return int(seconds // 60) % DAY_MINUTES
-
-
 @dataclass(frozen=True)
 class RestState:
-    """What decides whether an assistant sleeps.
-
-    Attributes:
-        asleep: whether it sleeps now.
-        scheduled: whether it has a reason to sleep, such as its hours.
-        quiet_s: seconds since anybody spoke to it or near it.
-        woken_s: seconds since it woke, None if it did not since the start.
-    """
+    """What decides whether an assistant sleeps."""
 
     asleep: bool
-    scheduled: bool
-    quiet_s: float
-    woken_s: float | None = None
+    scheduled: bool  # it has a reason to sleep, such as its hours
+    quiet_s: float  # since anybody spoke to it or near it
+    woken_s: float | None = None  # since it woke, None if not since the start
 
 
 def next_mode(state: RestState, calm_s: float) -> str:
-    """Return whether an assistant should be `AWAKE` or `ASLEEP` now.
-
-    Args:
-        state: see `RestState`.
-        calm_s: seconds of quiet, and seconds since it woke, before it falls asleep.
-    """
+    """Return `AWAKE` or `ASLEEP`; it falls asleep after ``calm_s`` of quiet and of being awake."""
     if not state.scheduled:
         return AWAKE
     if state.asleep:
@@ -95,19 +71,12 @@ def next_mode(state: RestState, calm_s: float) -> str:
 
 @dataclass(frozen=True)
 class BedtimeState:
-    """What decides whether an assistant may fall asleep by its own wish.
+    """What decides whether an assistant may fall asleep by its own wish."""
 
-    Attributes:
-        unanswered: lines that wait for a turn.
-        addressed_s: seconds since anybody but the speakers of this turn spoke to it, None for long.
-        woken_s: seconds since it woke, None for long.
-        refused: whether a speaker of this turn may not send it to sleep.
-    """
-
-    unanswered: int = 0
-    addressed_s: float | None = None
-    woken_s: float | None = None
-    refused: bool = False
+    unanswered: int = 0  # lines that wait for a turn
+    addressed_s: float | None = None  # since others than this turn's speakers did
+    woken_s: float | None = None  # since it woke, None for long
+    refused: bool = False  # a speaker of this turn may not send it to sleep
 
 
 def why_not_to_bed(state: BedtimeState) -> str:
