@@ -19,12 +19,7 @@ from evennia_ai.assistant_character import (
     remove_assistant_mixin,
 )
 from evennia_ai.commands.common import AICommand, Dialogue, UsageError, all_assistants, is_yes
-from evennia_ai.commands.persona import (
-    changed_persona,
-    is_shared,
-    persona_as_typed,
-    persona_lines,
-)
+from evennia_ai.commands.persona import changed_persona, is_shared, persona_as_typed, persona_lines
 from evennia_ai.config import FIELDS, known_setting, parse_value, resolve_profile
 from evennia_ai.game.perception import excessive_rights
 from evennia_ai.policy.conversation.persona import Persona, read_persona, render_persona
