@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
@@ -19,10 +20,14 @@ from evennia_ai.assistant_character import (
     remove_assistant_mixin,
 )
 from evennia_ai.commands.common import AICommand, Dialogue, UsageError, all_assistants, is_yes
-from evennia_ai.commands.persona import changed_persona, is_shared, persona_as_typed, persona_lines
 from evennia_ai.config import FIELDS, known_setting, parse_value, resolve_profile
 from evennia_ai.game.perception import excessive_rights
-from evennia_ai.policy.conversation.persona import Persona, read_persona, render_persona
+from evennia_ai.policy.conversation.persona import (
+    Persona,
+    read_persona,
+    render_persona,
+    stored_fields,
+)
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.ports import GameScript
 from evennia_ai.store.attributes import write_attribute
@@ -195,7 +200,7 @@ class CmdAISetup(AICommand):
     def set_persona(self, script: GameScript, field: str, value: str) -> None:
         """Change the persona or one of its fields; memories stay."""
         stored = deserialize(script.character.db.ai_persona)
-        if field and is_shared(stored):
+        if field and isinstance(stored, str) and stored.startswith("@"):
             raise UsageError(
                 f"{script.character_name} shares the persona {stored}. To change it for everybody: "
                 f"|waisetup/persona {stored[1:]}.{field} = ...|n"
@@ -279,3 +284,29 @@ def is_somebodys(character: Any) -> bool:
     named = re.findall(r"\bpid\((\d+)\)", character.locks.get("puppet"))
     accounts = AccountDB.objects.filter(id__in=named)
     return any(character in account.characters for account in accounts)
+
+
+def changed_persona(stored: Any, field: str, value: str) -> Any:
+    """Return a persona to store, with all of it or one field changed.
+
+    Raises ConfigError for an unknown field, and UsageError if nothing would be left.
+    """
+    if not field:
+        if not value:
+            raise UsageError("A persona cannot be empty. Say who the character is.")
+        return value
+    return stored_fields(read_persona({**stored_fields(read_persona(stored)), field: value}))
+
+
+def persona_lines(persona: Persona) -> str:
+    """Return a persona as a builder reads it: a line for each entry."""
+    return "\n".join(clean_output(line) for line in render_persona(persona).splitlines())
+
+
+def persona_as_typed(value: Any) -> str:
+    """Return a persona, or one of its fields, as a builder would type it."""
+    if isinstance(value, (list, tuple)):
+        value = "; ".join(value)
+    elif isinstance(value, Mapping):
+        value = value.get("text", "")
+    return clean_output(str(value or ""))

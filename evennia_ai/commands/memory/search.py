@@ -7,7 +7,7 @@ from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
-from evennia_ai.commands.memory.rendering import hidden_line, names_in
+from evennia_ai.commands.memory_rendering import hidden_line, names_in
 from evennia_ai.memory.all_memories import Hit, search_all_memories
 from evennia_ai.messages import Audience
 from evennia_ai.policy.compaction.journal_summary import select_found
