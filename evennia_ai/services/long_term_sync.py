@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from functools import partial
 from typing import Any
 
 from evennia.objects.models import ObjectDB
@@ -26,10 +27,6 @@ class LongTermSync:
     """Updates the long-term memory of marked characters, and retries after a failure.
 
     `evennia_ai.store.deleted_characters` marks the characters whose journal lost entries.
-
-    Args:
-        clock: schedules the updates.
-        memory: the long-term memory.
     """
 
     def __init__(self, clock: Clock, memory: LongTermMemory) -> None:
@@ -40,10 +37,7 @@ class LongTermSync:
         self._running = False
 
     def start(self) -> None:
-        """Update marked characters from now on, also those marked earlier.
-
-        A second call changes nothing.
-        """
+        """Update marked characters from now on, and those marked earlier; may be called again."""
         self._running = True
         marked.connect(self.update_soon, dispatch_uid="evennia_ai.long_term_sync")
         if deletion_marks():
@@ -65,13 +59,14 @@ class LongTermSync:
         if self._updating:
             self.update_soon(AGAIN_AFTER_S)
             return
-        self._updating = True
-        updated = self.update()
-        updated.addErrback(lambda failure: log.failure("updating long-term memory failed", failure))
-        updated.addBoth(self._updated)
 
-    def _updated(self, _result: Any) -> None:
-        self._updating = False
+        def updated(_result: Any) -> None:
+            self._updating = False
+
+        self._updating = True
+        updating = self.update()
+        updating.addErrback(partial(log.failure, "updating long-term memory failed"))
+        updating.addBoth(updated)
 
     @inlineCallbacks
     def update(self) -> Generator[Deferred[Any], Any, None]:
@@ -97,9 +92,9 @@ class LongTermSync:
 
     @inlineCallbacks
     def _update_one(self, character_id: int) -> Generator[Deferred[Any], Any, None]:
-        """Make one character's long-term memory agree with its journal.
+        """Make one character's long-term memory agree with its journal, or delete all of it.
 
-        Without an assistant, delete all of it. Fails with MemoryUnavailable, StoreUnavailable and
+        It is deleted without an assistant. Fails with MemoryUnavailable, StoreUnavailable and
         TurnAborted.
         """
         for character in ObjectDB.objects.filter(id=character_id):

@@ -1,4 +1,4 @@
-"""Resume interrupted work after a server start.
+"""What resumes interrupted work after a server start.
 
 That is: open turns of an earlier process, unanswered events, interrupted sleep, and players near an
 assistant. There may be hundreds of assistants, so they are woken one after the other.
@@ -44,7 +44,7 @@ class StartupRecovery:
         for turn_id in turn_ids:
             service.slices.put(self.recover, turn_id)
         service.slices.put(self.wake_owing)
-        service.slices.put(self.wake_archiving)
+        service.slices.put(lambda: self.one_by_one(assistants_to_archive(), self.archive_one))
         service.clock.callLater(FIRST_WAKE_S, self.attend_present)
         slept = AssistantScript.objects.filter(db_attributes__db_key="operating_mode")
         for script_id in slept.values_list("id", flat=True):
@@ -71,10 +71,6 @@ class StartupRecovery:
             log.info("evennia_ai: {count} assistants have unanswered events", count=len(owing))
         self.one_by_one(owing, self.wake_one)
 
-    def wake_archiving(self) -> None:
-        """Wake the assistants whose journal does not match their compactions."""
-        self.one_by_one(assistants_to_archive(), self.archive_one)
-
     def one_by_one(self, script_ids: Sequence[int], wake: Callable[[int], None]) -> None:
         """Call ``wake`` for each assistant, `WAKE_SPREAD_S` seconds apart."""
         for number, script_id in enumerate(script_ids):
@@ -86,7 +82,7 @@ class StartupRecovery:
             script.wake()
 
     def archive_one(self, script_id: int) -> None:
-        """Let an assistant archive its summaries in its journal at the next tick."""
+        """Let an assistant whose journal does not match its compactions archive its summaries."""
         for script in scripts_of(script_id):
             script.ndb.unarchived = True
             script.wake()

@@ -23,11 +23,8 @@ log = Logger()
 
 
 def send_thinking(script: Script, turn: TurnRecord, begins: bool) -> None:
-    """Send the signal that a turn's model calls begin or have ended.
-
-    A script that was deleted has no key and cannot send a signal.
-    """
-    if not script.pk:
+    """Send the signal that a turn's model calls begin or have ended."""
+    if not script.pk:  # a deleted script cannot send a signal
         return
     character = script.character
     listeners = script.services.world.listeners(character) if character else frozenset()
