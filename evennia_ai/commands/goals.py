@@ -85,8 +85,8 @@ class CmdAIGoals(AICommand):
         fields: dict[str, Any] = {"importance": weight, "origin": BUILDER, "source_type": BUILDER}
         if extras and extras["parent"]:
             parent = self.find_goal(script, extras["parent"])
-            fields |= {name: parent[name] for name in ("audience", "speakers")}
-            fields["parent"] = parent["id"]
+            known = {name: parent[name] for name in ("audience", "speakers")}
+            fields |= known | {"parent": parent["id"]}
         try:
             kept = script.character.ai_goals.add(content, **fields)
         except BadRecord as error:

@@ -17,6 +17,7 @@ from twisted.application.service import MultiService, Service
 from twisted.internet import reactor
 from twisted.logger import Logger
 
+from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.config.table_retention import read_retention
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.perception import EvenniaPerception
@@ -98,8 +99,6 @@ class AssistantService(Service):
 
     def startService(self) -> None:
         """Start the threads; not earlier, because twistd forks before this call."""
-        from evennia_ai.assistant_script import AssistantScript
-
         super().startService()
         if assistants_exist():
             _ = self.memory.embedder  # loads it
@@ -145,8 +144,6 @@ class AssistantService(Service):
 
         What could not be stored yet is lost with this process: its speakers are told.
         """
-        from evennia_ai.assistant_script import AssistantScript
-
         if self.quiet:
             return
         self.quiet, self.accepting = True, False
@@ -174,8 +171,6 @@ class AssistantService(Service):
 
         Turns in flight are dropped, and those who wait for their answers are told.
         """
-        from evennia_ai.assistant_script import AssistantScript
-
         self.switched_off = reason
         ServerConfig.objects.conf(SWITCH, reason)
         for script in AssistantScript.get_all_cached_instances():
@@ -197,14 +192,10 @@ def start_plugin_services(server: MultiService) -> None:
 
 def at_server_start() -> None:
     """Resume interrupted work, after a cold start, a reload and a crash alike."""
-    from evennia_ai.assistant_script import AssistantScript
-
     AssistantScript.shared_services.at_start()
 
 
 def at_server_stop() -> None:
     """Drop the turns in flight before Evennia stops the services."""
-    from evennia_ai.assistant_script import AssistantScript
-
     if AssistantScript.shared_services:
         AssistantScript.shared_services.quiesce()

@@ -12,6 +12,7 @@ from typing import Any
 import evennia
 from twisted.logger import Logger
 
+from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.perception import is_assistant
 from evennia_ai.game.sleep_state import is_asleep
@@ -35,8 +36,6 @@ class StartupRecovery:
 
     def begin(self) -> None:
         """Close the turns of an earlier process and wake the assistants with work to do."""
-        from evennia_ai.assistant_script import AssistantScript
-
         service = self.service
         turn_ids = lost_turns(service.epoch)
         if turn_ids:
@@ -104,13 +103,9 @@ class StartupRecovery:
 
 def assistants_exist() -> bool:
     """True if the game has at least one assistant."""
-    from evennia_ai.assistant_script import AssistantScript
-
     return bool(AssistantScript.objects.filter(db_key=SCRIPT_KEY).exists())
 
 
 def scripts_of(script_id: int) -> Iterator[Any]:
     """Yield the assistant with this id, if it still exists."""
-    from evennia_ai.assistant_script import AssistantScript
-
     yield from AssistantScript.objects.filter_family(id=script_id)
