@@ -109,10 +109,9 @@ class CmdAIHistory(AICommand):
     def do_journal(self, script: GameScript) -> Generator[Deferred[Any], Any, None]:
         """Show a page of the journal, with the turn from which each entry comes."""
         number = page_number(self.rhs)
-        found = yield journal_page(script, script.character.journal, number, with_private=True)
-        rows = found.page.rows
-        lines = entry_lines(rows, names_in(*rows), origins_of(script, rows))
-        self.show_page(script.character_name, lines, found.page, "has no journal entries yet.")
+        page, _ = yield journal_page(script, script.character.journal, number, with_private=True)
+        lines = entry_lines(page.rows, names_in(*page.rows), origins_of(script, page.rows))
+        self.show_page(script.character_name, lines, page, "has no journal entries yet.")
 
     def do_find(self, script: GameScript) -> None:
         """Show the newest messages that hold some words."""

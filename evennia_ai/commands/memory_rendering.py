@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
@@ -35,21 +34,14 @@ SECONDS_CHARS = 19
 SHOWN_OBSERVATIONS = 20
 
 
-@dataclass(frozen=True)
-class JournalPage:
-    """A page of a journal, newest first, and how many entries are hidden from the reader."""
-
-    page: Page
-    hidden: int
-
-
 @inlineCallbacks
 def journal_page(
     script: GameScript, journal: Records, number: int, with_private: bool
-) -> Generator[Deferred[Any], Any, JournalPage]:
-    """Read a page of a journal or its archive, in time slices; private entries may be only counted.
+) -> Generator[Deferred[Any], Any, tuple[Page, int]]:
+    """Read a page of a journal or its archive, newest first, in time slices.
 
-    Fires with the last page if the number is too high; fails with StoreUnavailable.
+    Fires with the page (the last one if the number is too high) and the number of private entries
+    that are hidden. Fails with StoreUnavailable.
     """
     put = script.services.slices.put
     yield journal.load(put)
@@ -66,7 +58,7 @@ def journal_page(
     number = min(number, pages)
     wanted = times[(number - 1) * ENTRIES_A_PAGE : number * ENTRIES_A_PAGE]
     rows = [entry for _, place in wanted if (entry := journal.get(ids[place]))]
-    return JournalPage(Page(number, pages, rows), len(ids) - len(times))
+    return Page(number, pages, rows), len(ids) - len(times)
 
 
 def entry_lines(

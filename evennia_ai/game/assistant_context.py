@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from evennia.typeclasses.attributes import NAttributeProperty
 
@@ -40,8 +40,6 @@ from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.lore_records import read_entries
 from evennia_ai.store.turns import TableTurns
 
-T = TypeVar("T")
-
 GUESSED_OVERHEAD = 2_500  # tokens
 KEPT_REPORTS = 8
 RECENT_ENTRIES = 200
@@ -49,16 +47,9 @@ CHARACTER_ATTRIBUTES = ("ai_lore", "ai_fillers", "ai_following")
 
 
 class AssistantContextMixin(ScriptPart):
-    """The part of an `AssistantScript` that the engine uses; its state is in ``ndb``."""
+    """The part of an `AssistantScript` that the engine uses."""
 
     shared_services: ClassVar[Any]
-
-    def kept(self, name: str, make: Callable[[], T]) -> T:
-        """Return a value that ``ndb`` keeps; ``make()`` it at the first call."""
-        if getattr(self.ndb, name) is None:
-            setattr(self.ndb, name, make())
-        value: T = getattr(self.ndb, name)
-        return value
 
     @property
     def character(self) -> Any:

@@ -96,12 +96,8 @@ class AssistantHearingMixin(ScriptPart):
     @property
     def backlog(self) -> Backlog:
         """Stores events, and retries those that the database could not take yet."""
-        if self.ndb.backlog is None:
-            self.ndb.backlog = Backlog(
-                self.services.clock, self.inbox.put, self.attend_to, self.give_up
-            )
-        backlog: Backlog = self.ndb.backlog
-        return backlog
+        clock, put = self.services.clock, self.inbox.put
+        return self.kept("backlog", lambda: Backlog(clock, put, self.attend_to, self.give_up))
 
     def attend_to(self, heard: Heard, event_id: int) -> None:
         """Wake the assistant for a stored event, if the event must be answered."""
@@ -119,11 +115,8 @@ class AssistantHearingMixin(ScriptPart):
 
     def give_up(self, heard: Heard, error: StoreUnavailable) -> None:
         """Tell the speaker that their line was not heard, because it could not be stored."""
-        log.error(
-            "{name} did not hear a line ({error}); telling its speaker",
-            name=self.character_name,
-            error=error,
-        )
+        line = "{name} did not hear a line ({error}); telling its speaker"
+        log.error(line, name=self.character_name, error=error)
         if heard.addressed:
             self.tell("unheard", [heard.speaker])
 
@@ -198,10 +191,7 @@ def hearers_of(kind: str, speaker: Any, character: Character) -> list[Any]:
 def perceive(kind: str, words: str, speaker: Any, hearers: Sequence[Any], character: Any) -> Heard:
     """Make an event of something heard and decide whether it must be answered.
 
-    Args:
-        kind: what was perceived, such as ``say`` or ``give``.
-        words: what was said, or the name of what was given.
-        hearers: everybody who heard it except the character, the speaker among them.
+    ``words`` is what was said or the name of what was given; the speaker is one of the hearers.
     """
     from_assistant = is_assistant(speaker)
     hops = (speaker.ndb.ai_hops or 0) if from_assistant else 0

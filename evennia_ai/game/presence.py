@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from evennia_ai.game.perception import can_hear, is_assistant, listening_objects
 from evennia_ai.policy.conversation.addressing import Candidate, choose_responder
@@ -14,9 +14,22 @@ from evennia_ai.ports import Character, GameScript
 from evennia_ai.store.attributes import read_attribute
 
 if TYPE_CHECKING:
-    ScriptPart = GameScript
-else:  # a part of an `AssistantScript` is a plain mixin at run time
-    ScriptPart = object
+    Base = GameScript
+else:
+    Base = object
+
+T = TypeVar("T")
+
+
+class ScriptPart(Base):
+    """A part of an `AssistantScript`; its state is in ``ndb``."""
+
+    def kept(self, name: str, make: Callable[[], T]) -> T:
+        """Return a value that ``ndb`` keeps; ``make()`` it at the first call."""
+        if getattr(self.ndb, name) is None:
+            setattr(self.ndb, name, make())
+        value: T = getattr(self.ndb, name)
+        return value
 
 
 class AssistantPresenceMixin(ScriptPart):
@@ -61,10 +74,8 @@ class AssistantPresenceMixin(ScriptPart):
     @property
     def partners(self) -> dict[str, datetime]:
         """Return the conversation partners: dbref to time of the last exchange."""
-        if self.ndb.partners is None:
-            self.ndb.partners = self.inbox.recent_partners(self.config.conversation_timeout)
-        partners: dict[str, datetime] = self.ndb.partners
-        return partners
+        timeout = self.config.conversation_timeout
+        return self.kept("partners", lambda: self.inbox.recent_partners(timeout))
 
     def is_in_conversation(self, dbref: str) -> bool:
         """True if the last exchange with somebody was within ``conversation_timeout``."""

@@ -56,10 +56,7 @@ class Thought:
 
 
 class TypingIndicator:
-    """Shows that characters think, between `connect` and `disconnect`.
-
-    Without ``typing`` it shows no typing indicator, only filler lines.
-    """
+    """Shows that characters think; without ``typing`` only by filler lines."""
 
     def __init__(self, clock: Clock, typing: bool = True) -> None:
         self.clock = clock

@@ -38,20 +38,14 @@ from evennia_ai.tools.registry import load_registry
 
 log = Logger()
 
-SERVICE_NAME = "evennia_ai"
 REVIVAL_S = 15.0
 SWITCH = "evennia_ai_switched_off"
 
 
 class AssistantService(Service):
-    """What all assistants share; the `Services` port of the running game.
+    """What all assistants share; the `Services` port of the running game."""
 
-    Args:
-        clock: the reactor, or a test's clock.
-        environ: holds the endpoints and their keys.
-    """
-
-    name = SERVICE_NAME
+    name = "evennia_ai"
     text = staticmethod(text)
     thinking = staticmethod(send_thinking)
     compacting = staticmethod(send_compacting)

@@ -21,13 +21,14 @@ log = Logger()
 
 SOON_S = 1.0
 AGAIN_AFTER_S = 60.0
+CANNOT_DELETE = (
+    "evennia_ai: cannot delete forgotten words from long-term memory ({error}); "
+    "retrying in {seconds:.0f} s"
+)
 
 
 class LongTermSync:
-    """Updates the long-term memory of marked characters, and retries after a failure.
-
-    `evennia_ai.store.deleted_characters` marks the characters whose journal lost entries.
-    """
+    """Updates the long-term memory of characters that `store.deleted_characters` marks."""
 
     def __init__(self, clock: Clock, memory: LongTermMemory) -> None:
         self._clock = clock
@@ -81,12 +82,7 @@ class LongTermSync:
             except TurnAborted:
                 return
             except (MemoryUnavailable, StoreUnavailable) as error:
-                log.warn(
-                    "evennia_ai: cannot delete forgotten words from long-term memory ({error}); "
-                    "retrying in {seconds:.0f} s",
-                    error=error,
-                    seconds=AGAIN_AFTER_S,
-                )
+                log.warn(CANNOT_DELETE, error=error, seconds=AGAIN_AFTER_S)
                 self.update_soon(AGAIN_AFTER_S)
                 return
 

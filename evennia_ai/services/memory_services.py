@@ -41,9 +41,7 @@ class SharedMemory:
 class MemoryServices:
     """The embedder, the search indices, and long-term and shared memory.
 
-    Args:
-        call_from_thread: ``call_from_thread(f, *args)`` runs ``f`` in the reactor's thread.
-        client: calls the endpoint of an embedder that has one.
+    ``call_from_thread(f, *args)`` runs ``f`` in the reactor's thread.
     """
 
     def __init__(
@@ -70,10 +68,7 @@ class MemoryServices:
 
     @cached_property
     def embedder(self) -> Embedder | RemoteEmbedder | None:
-        """Return the embedder that the game chose, None if even the default fails.
-
-        The first use loads it: up to half a second (measured).
-        """
+        """Load the embedder in up to 0.5 s (measured); None if even the default one fails."""
         make = partial(embedders.make, client=self._client)
         try:
             return self._settings.read("EMBEDDER", make, embedders.DEFAULT)

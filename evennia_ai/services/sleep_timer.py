@@ -79,10 +79,7 @@ def in_hours(script: Script) -> bool:
 
 
 class SleepTimer:
-    """Checks assistants that had talk since their last sleep, and those that wake by themselves.
-
-    With none to check it stops.
-    """
+    """Checks assistants that had talk since their last sleep, and those that wake by themselves."""
 
     def __init__(self, clock: Any) -> None:
         self.clock = clock

@@ -54,12 +54,8 @@ class StartupRecovery:
         try:
             recover_lost_turn(turn_id, self.service.now())
         except StoreUnavailable as error:
-            log.warn(
-                "evennia_ai: cannot recover turn {turn} ({error}); retrying in {seconds:.0f} s",
-                turn=turn_id,
-                error=error,
-                seconds=RECOVERY_PAUSE_S,
-            )
+            line = "evennia_ai: cannot recover turn {turn} ({error}); retrying in {seconds:.0f} s"
+            log.warn(line, turn=turn_id, error=error, seconds=RECOVERY_PAUSE_S)
             if not self._again or not self._again.active():
                 self._again = self.service.clock.callLater(RECOVERY_PAUSE_S, self.service.resume)
 

@@ -13,10 +13,7 @@ TICK_CHECK_S = 1.0
 
 
 class TickTimer:
-    """Wakes each assistant every ``tick_rate`` seconds while a player is near it.
-
-    The timer stops when no assistant is left.
-    """
+    """Wakes each assistant every ``tick_rate`` seconds while a player is near it."""
 
     def __init__(self, clock: Any) -> None:
         self.scripts: dict[int, Any] = {}

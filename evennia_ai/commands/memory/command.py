@@ -117,12 +117,11 @@ class CmdAIMemory(MemoryChanges):
     def browse(self, request: MemoryRequest, records: Records, if_none: str) -> Work:
         """Show a page of the journal or of the archive, or ``if_none`` if it is empty."""
         number = page_number(request.value)
-        found = yield journal_page(request.script, records, number, self.reads_private)
-        rows = found.page.rows
-        lines = entry_lines(rows, names_in(*rows))
-        if found.hidden:
-            lines.append(hidden_line(found.hidden))
-        self.show_page(request.name, lines, found.page, if_none)
+        page, hidden = yield journal_page(request.script, records, number, self.reads_private)
+        lines = entry_lines(page.rows, names_in(*page.rows))
+        if hidden:
+            lines.append(hidden_line(hidden))
+        self.show_page(request.name, lines, page, if_none)
 
     @inlineCallbacks
     def do_show(self, request: MemoryRequest) -> Work:
