@@ -127,7 +127,7 @@ class AssistantHearingMixin(ScriptPart):
                 person.msg(text(key, name=display_name(self.character, person)))
 
     def notify(self, text: str, importance: int = 5) -> None:
-        """Tell the character about something in the game, such as the weather, in one sentence.
+        """Tell the character one sentence, from its point of view, such as about the weather.
 
         From importance 7 (of 1 to 10) it takes a turn at once; from 4 it may react later; below
         that it only knows.
@@ -158,9 +158,11 @@ def introduce(character: Character, player: Any) -> None:
 
 def split_message(text: Any) -> tuple[str, str]:
     """Return the words and the type of what `msg` got: a string or (string, options)."""
-    words, options, *_ = [*text, None, None] if isinstance(text, (tuple, list)) else [text, None]
-    kind = options.get("type") if isinstance(options, dict) else None
-    return str(words or ""), str(kind or "")
+    if isinstance(text, (tuple, list)):
+        words = text[0] if text else ""
+        options = text[1] if len(text) > 1 and isinstance(text[1], dict) else {}
+        return str(words or ""), str(options.get("type") or "")
+    return str(text or ""), ""
 
 
 def words_of(kind: str, line: str, speaker: Any) -> str:
@@ -178,7 +180,8 @@ def words_of(kind: str, line: str, speaker: Any) -> str:
 def hearers_of(kind: str, speaker: Any, character: Character) -> list[Any]:
     """Return everybody who heard it except the character, the speaker first.
 
-    The other receivers of a whisper are known only if its speaker has `SpeakerMixin`.
+    The other receivers of a whisper are known only if its speaker has `SpeakerMixin`. All else is
+    heard by all listeners in the room.
     """
     if kind == "whisper":
         utterance = getattr(speaker.ndb, "ai_utterance", None)

@@ -240,7 +240,7 @@ def test_a_line_that_cannot_be_filled_in_is_not_used(settings):
     "own", [{"nope": "x"}, {"mute_on": "{nope}"}, {"mute_on": "{"}, {"mute_on": "{count}"}]
 )
 def test_a_line_that_cannot_be_used_is_a_configuration_error(own):
-    with pytest.raises(ConfigError, match=r"There is no 'nope'|cannot be used"):
+    with pytest.raises(ConfigError, match=r"there is no line 'nope'|cannot be used"):
         check_texts(own)
 
 

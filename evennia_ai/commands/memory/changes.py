@@ -73,7 +73,7 @@ class MemoryChanges(AICommand):
         return found
 
     def find_subject(self, request: MemoryRequest) -> tuple[str, str]:
-        """Return whose profile is wanted, as (dbref, name), by dbref also if they are deleted."""
+        """Return whose profile is wanted, as (dbref, name); a dbref also finds the deleted."""
         if not request.value:
             raise UsageError("About whom? |waimemory/about <character> = <player or thing>|n")
         if NUMBER.fullmatch(request.value):
