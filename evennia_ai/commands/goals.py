@@ -23,6 +23,7 @@ from evennia_ai.policy.sanitize import clean_heard, clean_output
 from evennia_ai.ports import GameScript
 
 LINE_CHARS = 160
+HOW_TO_UNDO = "|waigoals/undo|n opens it again."
 # "… : 8 : g3": the importance, and the goal that this is a step towards.
 EXTRAS = re.compile(r"\s*(?::\s*(?P<weight>\d{1,2}))?\s*(?::\s*(?P<parent>g\d+))?\s*\Z")
 
@@ -97,12 +98,10 @@ class CmdAIGoals(AICommand):
         """Close a goal, as reached or as given up, and the open steps towards it."""
         goal, state = self.find_goal(script, self.rhs), {"done": DONE, "drop": DROPPED}[self.switch]
         if goal["state"] != OPEN:
-            raise UsageError(
-                f"{goal['id']} is {goal['state']} already. |waigoals/undo|n opens it again."
-            )
+            raise UsageError(f"{goal['id']} is {goal['state']} already. {HOW_TO_UNDO}")
         count = script.character.ai_goals.close(goal["id"], state)
         steps = f" with {count - 1} open steps" if count > 1 else ""
-        self.msg(f"{goal['id']} is {state}{steps}. |waigoals/undo|n opens it again.")
+        self.msg(f"{goal['id']} is {state}{steps}. {HOW_TO_UNDO}")
 
     do_drop = do_done
 

@@ -68,7 +68,7 @@ class MemoryServices:
 
     @cached_property
     def embedder(self) -> Embedder | RemoteEmbedder | None:
-        """Load the embedder in up to 0.5 s (measured); None if even the default one fails."""
+        """Return the embedder, loaded in up to 0.5 s (measured); None if even the default fails."""
         make = partial(embedders.make, client=self._client)
         try:
             return self._settings.read("EMBEDDER", make, embedders.DEFAULT)

@@ -6,7 +6,7 @@ assistant. There may be hundreds of assistants, so they are woken one after the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import evennia
@@ -47,7 +47,7 @@ class StartupRecovery:
         service.clock.callLater(FIRST_WAKE_S, self.attend_present)
         slept = AssistantScript.objects.filter(db_attributes__db_key="operating_mode")
         for script_id in slept.values_list("id", flat=True):
-            service.slices.put(self.watch_if_asleep, script_id)
+            service.slices.put(call_with, script_id, self.watch_if_asleep)
 
     def recover(self, turn_id: int) -> None:
         """Close one turn of an earlier process; if the database is busy, retry later."""
@@ -64,29 +64,23 @@ class StartupRecovery:
         owing = assistants_with_work()
         if owing:
             log.info("evennia_ai: {count} assistants have unanswered events", count=len(owing))
-        self.one_by_one(owing, self.wake_one)
+        self.one_by_one(owing, lambda script: script.wake())
 
-    def one_by_one(self, script_ids: Sequence[int], wake: Callable[[int], None]) -> None:
-        """Call ``wake`` for each assistant, `WAKE_SPREAD_S` seconds apart."""
+    def one_by_one(self, script_ids: Sequence[int], wake: Callable[[Any], None]) -> None:
+        """Call ``wake`` with each assistant, `WAKE_SPREAD_S` seconds apart."""
         for number, script_id in enumerate(script_ids):
-            self.service.clock.callLater(FIRST_WAKE_S + number * WAKE_SPREAD_S, wake, script_id)
+            delay_s = FIRST_WAKE_S + number * WAKE_SPREAD_S
+            self.service.clock.callLater(delay_s, call_with, script_id, wake)
 
-    def wake_one(self, script_id: int) -> None:
-        """Wake the assistant with this id, unless it was deleted."""
-        for script in scripts_of(script_id):
-            script.wake()
-
-    def archive_one(self, script_id: int) -> None:
+    def archive_one(self, script: Any) -> None:
         """Let an assistant whose journal does not match its compactions archive its summaries."""
-        for script in scripts_of(script_id):
-            script.ndb.unarchived = True
-            script.wake()
+        script.ndb.unarchived = True
+        script.wake()
 
-    def watch_if_asleep(self, script_id: int) -> None:
+    def watch_if_asleep(self, script: Any) -> None:
         """Check the sleep of an assistant that was asleep before the start."""
-        for script in scripts_of(script_id):
-            if is_asleep(script):
-                self.service.watch.keep(script)
+        if is_asleep(script):
+            self.service.watch.keep(script)
 
     def attend_present(self) -> None:
         """Tick the assistants with players near them, as after a reload."""
@@ -102,6 +96,7 @@ def assistants_exist() -> bool:
     return bool(AssistantScript.objects.filter(db_key=SCRIPT_KEY).exists())
 
 
-def scripts_of(script_id: int) -> Iterator[Any]:
-    """Yield the assistant with this id, if it still exists."""
-    yield from AssistantScript.objects.filter_family(id=script_id)
+def call_with(script_id: int, work: Callable[[Any], None]) -> None:
+    """Call ``work`` with the assistant of this id, if it still exists."""
+    for script in AssistantScript.objects.filter_family(id=script_id):
+        work(script)
