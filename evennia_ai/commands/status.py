@@ -122,7 +122,8 @@ def shared_problems(services: GameServices) -> Iterator[tuple[str, str]]:
             yield f"Model {lane.profile}:{lane.model}", problem
     for name, spent, budget in services.gateway.tight_budgets():
         yield name, f"{spent:,} of today's {budget:,} tokens are used"
-    yield from (("Settings, fix this", complaint) for complaint in services.complaints)
+    for complaint in services.complaints:
+        yield "Settings, fix this", complaint
     if services.semantic.trouble:
         yield "Long-term memory", services.semantic.trouble
 

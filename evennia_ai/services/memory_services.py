@@ -68,7 +68,11 @@ class MemoryServices:
 
     @cached_property
     def embedder(self) -> Embedder | RemoteEmbedder | None:
-        """Return the embedder, loaded in up to 0.5 s (measured); None if even the default fails."""
+        """Return the embedder that the game chose, None if even the default fails.
+
+        The first use loads it, which takes up to half a second (measured): a server that has
+        assistants loads it before players are served.
+        """
         make = partial(embedders.make, client=self._client)
         try:
             return self._settings.read("EMBEDDER", make, embedders.DEFAULT)
