@@ -62,10 +62,7 @@ def add_to_characters() -> None:
 
 
 def add_commands(cmdset_class: Any) -> None:
-    """Add `AICmdSet` to a game's command set, so that the game need not edit its files.
-
-    Wraps the class's ``at_cmdset_creation``. A second call changes nothing.
-    """
+    """Wrap a command set's ``at_cmdset_creation`` to add `AICmdSet`; once, however often called."""
     original = cmdset_class.at_cmdset_creation
     if getattr(original, "adds_ai_commands", False):
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from evennia.commands.default.muxcommand import MuxCommand
@@ -40,6 +41,7 @@ class AICommand(MuxCommand):
     help_category = HELP_CATEGORY
     switch_options: tuple[str, ...] = ()
     switches: list[str]
+    failure_text = "{reason}"  # said if work that continued after `run` fails
 
     @property
     def services(self) -> GameServices:
@@ -80,16 +82,13 @@ class AICommand(MuxCommand):
         """Raise UsageError for an unknown switch or for more than one."""
         unknown = [switch for switch in self.switches if switch not in self.switch_options]
         if unknown:
-            raise UsageError(self.explain_switch(clean_output(unknown[0], 40)))
+            switch = clean_output(unknown[0], 40)
+            known = ", ".join(f"/{option}" for option in self.switch_options)
+            if known:
+                raise UsageError(text("switch_unknown", switch=switch, known=known))
+            raise UsageError(text("switch_none", switch=switch, command=self.key))
         if len(self.switches) > 1:
             raise UsageError(f"Use one switch at a time. See |whelp {self.key}|n.")
-
-    def explain_switch(self, unknown: str) -> str:
-        """Return the message about an unknown switch."""
-        known = ", ".join(f"/{switch}" for switch in self.switch_options)
-        if not known:
-            return text("switch_none", switch=unknown, command=self.key)
-        return text("switch_unknown", switch=unknown, known=known)
 
     def explain_no_services(self) -> str:
         """Return the message for a server whose assistants could not be started."""
@@ -98,10 +97,7 @@ class AICommand(MuxCommand):
         return f"{text('minds_off')} The server log says what to do: |wevennia -l|n."
 
     def run(self) -> Outcome:
-        """Do what was typed. Raises AssistantError.
-
-        Returns a Deferred if the work continues later, and a generator if it asks a question.
-        """
+        """Do what was typed; return a Deferred of work that continues, or a dialogue."""
         return self.dispatch()
 
     def dispatch(self, *args: Any) -> Outcome:
@@ -125,42 +121,45 @@ class AICommand(MuxCommand):
         if isinstance(failure.value, UsageError):
             self.tell(str(failure.value))
         elif isinstance(failure.value, AssistantError):
-            self.tell(self.explain_failure(clean_output(str(failure.value), ERROR_CHARS)))
+            reason = clean_output(str(failure.value), ERROR_CHARS)
+            self.tell(self.failure_text.format(reason=reason))
         elif not isinstance(failure.value, CancelledError):  # the server is stopping
             log.failure("{command} failed", command=self.key, failure=failure)
             self.tell(f"|w{self.key}|n failed because of a bug. The server log has the details.")
 
-    def explain_failure(self, reason: str) -> str:
-        """Return the message about an error that ended the work."""
-        return reason
+    def show_page(
+        self, name: str, lines: Iterable[str], page: Page, if_none: str, word: str = ""
+    ) -> None:
+        """Show a character's lines and how to see older ones, or ``if_none`` without lines.
 
-    def show_page(self, name: str, lines: Sequence[str], page: Page, word: str = "") -> None:
-        """Show lines and, below them, what to type for the next page.
-
-        ``name`` is the character's; ``word`` comes before the page number, if anything does.
+        ``word`` comes before the page number that is to be typed.
         """
-        typed = "/".join([self.key, *self.switches])
-        older = f" Older: |w{typed} {name} = {word}{page.number + 1}|n"
+        shown = [*lines]
+        if not shown:
+            self.msg(f"{name} {if_none}")
+            return
         footer = f"|xPage {page.number} of {page.pages}, times in UTC.|n"
-        self.msg("\n".join([*lines, footer + (older if page.number < page.pages else "")]))
+        if page.number < page.pages:
+            typed = "/".join([self.key, *self.switches])
+            footer += f" Older: |w{typed} {name} = {word}{page.number + 1}|n"
+        self.msg("\n".join([*shown, footer]))
 
     def find_character(self, name: str) -> Any:
         """Return the one character of this name, from this room first; raises UsageError."""
         if not name:
             raise UsageError(f"Which character? See |whelp {self.key}|n.")
-        found = self.caller.search(name, quiet=True) or self.caller.search(
-            name, quiet=True, global_search=True
-        )
+        search = partial(self.caller.search, name, quiet=True)
+        found = search() or search(global_search=True)
         if not found:
             raise UsageError(
                 f"There is no character called '{clean_output(name, NAME_CHARS)}'. "
                 "Check the name, or use a number such as #12."
             )
         if len(found) > 1:
-            options = ", ".join(
-                f"{obj.get_display_name(self.caller)}({obj.dbref})" for obj in found
+            named = [f"{obj.get_display_name(self.caller)}({obj.dbref})" for obj in found]
+            raise UsageError(
+                f"Several match: {', '.join(named)}. Use a number, such as {found[0].dbref}."
             )
-            raise UsageError(f"Several match: {options}. Use a number, such as {found[0].dbref}.")
         return found[0]
 
     def find_assistant(self, name: str) -> GameScript:
@@ -174,10 +173,8 @@ class AICommand(MuxCommand):
                 f"{composed_path(type(character).path)}|n"
             )
         if script is None:
-            raise UsageError(
-                f"{character.key} has no assistant. To attach one: |waisetup {character.key} = "
-                "<persona>|n"
-            )
+            command = f"|waisetup {character.key} = <persona>|n"
+            raise UsageError(f"{character.key} has no assistant. To attach one: {command}")
         return script
 
     def find_editable(self, name: str) -> GameScript:
@@ -197,11 +194,10 @@ class AICommand(MuxCommand):
 
 def page_number(text: str | None) -> int:
     """Return the page number that was typed, or 1 if none was; raises UsageError."""
-    if not text or not text.strip():
-        return 1
-    if not text.strip().isdigit() or not 0 < int(text) < 10**9:
-        raise UsageError(f"'{clean_output(text, 20)}' is no number. Use a whole number from 1.")
-    return int(text)
+    digits = (text or "").strip() or "1"
+    if not digits.isdigit() or not 0 < int(digits) < 10**9:
+        raise UsageError(f"'{clean_output(digits, 20)}' is no number. Use a whole number from 1.")
+    return int(digits)
 
 
 def is_yes(answer: str) -> bool:

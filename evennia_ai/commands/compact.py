@@ -41,11 +41,11 @@ class CmdAICompact(AICommand):
     key = "aicompact"
     locks = "cmd:perm(Admin)"
     switch_options = ("keep", "dry", "undo")
+    failure_text = "Nothing was changed: {reason}"
 
     def do_default(self) -> Deferred[None]:
         """Compact, and report the result when it is done."""
-        request = self.read_request()
-        script = self.find_named()
+        script, request = self.read_request()
         running: Deferred[dict[str, Any]] = script.compact(request)
         self.msg(f"{script.character_name} is being compacted ...")
         return running.addCallback(lambda result: self.msg(describe(result)))
@@ -54,20 +54,18 @@ class CmdAICompact(AICommand):
 
     def do_dry(self) -> None:
         """Say what a compaction would do now."""
-        request = self.read_request()
-        script = self.find_named()
+        script, request = self.read_request()
         use = measure_context(script)
         task = decide(script, request, use)
-        name = script.character_name
         size = f"{use.used:,} of {use.window:,} tokens"
-        fill = f"{name}'s context window is {use.ratio:.0%} full ({size})."
+        fill = f"{script.character_name}'s context window is {use.ratio:.0%} full ({size})."
         if isinstance(task, Skip):
             self.msg(f"{fill} A compaction would change nothing: {task.reason}.")
             return
-        plan, kept = task.plan, len(task.messages) - task.plan.cut
+        kept = len(task.messages) - task.plan.cut
         self.msg(
-            f"{fill} {plan.cut} messages would be summarised, the newest {kept} "
-            f"({plan.kept_tokens:,} tokens) would stay. Nothing was changed."
+            f"{fill} {task.plan.cut} messages would be summarised, the newest {kept} "
+            f"({task.plan.kept_tokens:,} tokens) would stay. Nothing was changed."
         )
 
     def do_undo(self) -> None:
@@ -87,15 +85,11 @@ class CmdAICompact(AICommand):
                 f"|waistop {script.character_name}|n"
             )
 
-    def find_named(self) -> GameScript:
-        """Return the assistant before the slash; raises UsageError."""
-        return self.find_assistant(self.lhs.partition("/")[0].strip())
-
-    def read_request(self) -> CompactionRequest:
-        """Return the compaction that was asked for; raises UsageError."""
+    def read_request(self) -> tuple[GameScript, CompactionRequest]:
+        """Return the assistant and the compaction that was asked for; raises UsageError."""
+        name, _, number = map(str.strip, self.lhs.partition("/"))
         keep = None
         if self.switch == "keep":
-            number = self.lhs.partition("/")[2].strip()
             if not number.isdigit() or int(number) > MOST_KEPT:
                 raise UsageError(
                     "How many messages? |waicompact/keep <character>/<number>|n, with a number "
@@ -103,11 +97,8 @@ class CmdAICompact(AICommand):
                 )
             keep = int(number)
         focus = clean_output(self.rhs or "", 300) or None
-        return CompactionRequest(MANUAL, force=True, focus=focus, keep_recent=keep)
-
-    def explain_failure(self, reason: str) -> str:
-        """Return why nothing was compacted."""
-        return f"Nothing was changed: {reason}"
+        request = CompactionRequest(MANUAL, force=True, focus=focus, keep_recent=keep)
+        return self.find_assistant(name), request
 
 
 def describe(result: dict[str, Any]) -> str:

@@ -85,9 +85,8 @@ class CmdAITest(AICommand):
         if character.location is None:
             raise UsageError(f"{name} is in no room, so nobody can speak to it.")
         kind = self.switch or "say"
-        heard = perceive(
-            kind, words, self.caller, hearers_of(kind, self.caller, character), character
-        )
+        hearers = hearers_of(kind, self.caller, character)
+        heard = perceive(kind, words, self.caller, hearers, character)
         if not heard.addressed:
             raise UsageError(
                 f"{name} would not answer: the line is not addressed to it "
@@ -184,14 +183,11 @@ def dry_run_lines(script: GameScript, heard: Heard, result: DryRun) -> list[str]
 
 def step_lines(number: int, step: DryRunStep, private: bool) -> list[str]:
     """Return the lines of one model call and its reply."""
-    cost = step.cost
-    if cost.usage:
-        tokens = f"{cost.usage.prompt_tokens} tokens, reply {cost.usage.completion_tokens}"
-    else:
-        tokens = f"about {cost.estimated_tokens} tokens"
-    lines = [
-        f"|wStep {number}|n: prompt {tokens}, {len(step.offered)} tools, {cost.duration_ms} ms"
-    ]
+    usage, took_ms = step.cost.usage, step.cost.duration_ms
+    tokens = f"about {step.cost.estimated_tokens} tokens"
+    if usage:
+        tokens = f"{usage.prompt_tokens} tokens, reply {usage.completion_tokens}"
+    lines = [f"|wStep {number}|n: prompt {tokens}, {len(step.offered)} tools, {took_ms} ms"]
     if step.words:
         lines.append(f"  would |csay|n: {clean_output(step.words, LINE_CHARS)}")
     elif not step.calls:

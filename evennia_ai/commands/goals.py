@@ -23,6 +23,7 @@ from evennia_ai.policy.sanitize import clean_heard, clean_output
 from evennia_ai.ports import GameScript
 
 LINE_CHARS = 160
+HOW_TO_UNDO = "|waigoals/undo|n opens it again."
 # "… : 8 : g3": the importance, and the goal that this is a step towards.
 EXTRAS = re.compile(r"\s*(?::\s*(?P<weight>\d{1,2}))?\s*(?::\s*(?P<parent>g\d+))?\s*\Z")
 
@@ -85,8 +86,8 @@ class CmdAIGoals(AICommand):
         fields: dict[str, Any] = {"importance": weight, "origin": BUILDER, "source_type": BUILDER}
         if extras and extras["parent"]:
             parent = self.find_goal(script, extras["parent"])
-            fields |= {name: parent[name] for name in ("audience", "speakers")}
-            fields["parent"] = parent["id"]
+            known = {name: parent[name] for name in ("audience", "speakers")}
+            fields |= known | {"parent": parent["id"]}
         try:
             kept = script.character.ai_goals.add(content, **fields)
         except BadRecord as error:
@@ -97,12 +98,10 @@ class CmdAIGoals(AICommand):
         """Close a goal, as reached or as given up, and the open steps towards it."""
         goal, state = self.find_goal(script, self.rhs), {"done": DONE, "drop": DROPPED}[self.switch]
         if goal["state"] != OPEN:
-            raise UsageError(
-                f"{goal['id']} is {goal['state']} already. |waigoals/undo|n opens it again."
-            )
+            raise UsageError(f"{goal['id']} is {goal['state']} already. {HOW_TO_UNDO}")
         count = script.character.ai_goals.close(goal["id"], state)
         steps = f" with {count - 1} open steps" if count > 1 else ""
-        self.msg(f"{goal['id']} is {state}{steps}. |waigoals/undo|n opens it again.")
+        self.msg(f"{goal['id']} is {state}{steps}. {HOW_TO_UNDO}")
 
     do_drop = do_done
 

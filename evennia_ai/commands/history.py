@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
 from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
@@ -16,11 +16,10 @@ from evennia_ai.commands.history_rendering import (
     waiting_line,
     whole_compaction,
 )
-from evennia_ai.commands.memory.rendering import entry_lines, journal_page, names_in, origins_of
+from evennia_ai.commands.memory_rendering import entry_lines, journal_page, names_in, origins_of
 from evennia_ai.commands.sleep_rendering import pass_lines, whole_pass
 from evennia_ai.ports import GameScript
 from evennia_ai.store.reports import (
-    Page,
     compaction_page,
     find_compaction,
     message_page,
@@ -35,6 +34,7 @@ TURNS_A_PAGE = 8
 COMPACTIONS_A_PAGE = 15
 PASSES_A_PAGE = 10
 FOUND = 20
+NOTHING_SAID = "has heard and said nothing yet."
 
 
 class CmdAIHistory(AICommand):
@@ -80,18 +80,19 @@ class CmdAIHistory(AICommand):
         lines = [message_line(row, script.character_name) for row in page.rows]
         if page.number == 1:
             lines += map(waiting_line, waiting_events(script.id))
-        self.show(script, lines, page, "has heard and said nothing yet.")
+        self.show_page(script.character_name, lines, page, NOTHING_SAID)
 
     def do_turns(self, script: GameScript) -> None:
         """Show a page of turns."""
         page = turn_page(script.id, page_number(self.rhs), TURNS_A_PAGE)
         lines = [line for turn in page.rows for line in turn_lines(turn)]
-        self.show(script, lines, page, "has heard and said nothing yet.")
+        self.show_page(script.character_name, lines, page, NOTHING_SAID)
 
     def do_compactions(self, script: GameScript) -> None:
         """Show a page of compactions."""
         page = compaction_page(script.id, page_number(self.rhs), COMPACTIONS_A_PAGE)
-        self.show(script, map(compaction_line, page.rows), page, "has no compaction yet.")
+        lines = map(compaction_line, page.rows)
+        self.show_page(script.character_name, lines, page, "has no compaction yet.")
 
     def do_sleep(self, script: GameScript) -> None:
         """Show a page of sleep passes, or one pass step by step."""
@@ -101,16 +102,16 @@ class CmdAIHistory(AICommand):
             self.msg(whole_pass(script, page_number(wanted)))
             return
         page = sleep_page(script.id, page_number(number), PASSES_A_PAGE)
-        self.show(script, pass_lines(script, page), page, "has not slept yet.", "page ")
+        lines = pass_lines(script, page)
+        self.show_page(script.character_name, lines, page, "has not slept yet.", "page ")
 
     @inlineCallbacks
     def do_journal(self, script: GameScript) -> Generator[Deferred[Any], Any, None]:
         """Show a page of the journal, with the turn from which each entry comes."""
         number = page_number(self.rhs)
-        found = yield journal_page(script, script.character.journal, number, with_private=True)
-        rows = found.page.rows
-        lines = entry_lines(rows, names_in(*rows), origins_of(script, rows))
-        self.show(script, lines, found.page, "has no journal entries yet.")
+        page, _ = yield journal_page(script, script.character.journal, number, with_private=True)
+        lines = entry_lines(page.rows, names_in(*page.rows), origins_of(script, page.rows))
+        self.show_page(script.character_name, lines, page, "has no journal entries yet.")
 
     def do_find(self, script: GameScript) -> None:
         """Show the newest messages that hold some words."""
@@ -128,13 +129,3 @@ class CmdAIHistory(AICommand):
                 "There is no compaction with this number. |waihistory/compactions|n lists them."
             )
         self.msg(whole_compaction(row))
-
-    def show(
-        self, script: GameScript, lines: Iterable[str], page: Page, if_none: str, word: str = ""
-    ) -> None:
-        """Show a page, or say ``if_none`` about the character if there are no lines."""
-        shown, name = [*lines], script.character_name
-        if shown:
-            self.show_page(name, shown, page, word)
-        else:
-            self.msg(f"{name} {if_none}")

@@ -36,12 +36,12 @@ def compaction_line(row: dict[str, Any]) -> str:
     undone = " |y(undone)|n" if row["undone_at"] else sealed
     if row["reason"] == MASK:
         return f"{when} {row['compacted_count']} tool results masked{undone}"
-    facts = (
-        f"; of {row['facts_found']} facts {row['facts_kept']} kept in the summary, "
-        f"{row['facts_rescued']} added below it"
-        if row["facts_found"]
-        else ""
-    )
+    facts = ""
+    if row["facts_found"]:
+        facts = (
+            f"; of {row['facts_found']} facts {row['facts_kept']} kept in the summary, "
+            f"{row['facts_rescued']} added below it"
+        )
     return (
         f"{when} {row['reason']}, {row['rung']}: {row['compacted_count']} messages, "
         f"{row['original_token_count']:,} tokens into {row['summary_token_count']:,}{facts}{undone}"
@@ -61,13 +61,10 @@ def whole_compaction(row: dict[str, Any]) -> str:
 
 def compaction_note(row: dict[str, Any]) -> str:
     """Return what a compaction cost, and whether its messages are still as they were."""
-    cost = {**NOTHING, **row["cost"]}
-    spent = (
-        f"{cost[CALLS]} model calls, {cost[TOKENS_IN]:,} tokens in, {cost[TOKENS_OUT]:,} out, "
-        f"{cost[MS] / 1_000:.1f} s"
-        if cost[CALLS]
-        else "no model call"
-    )
+    cost, spent = {**NOTHING, **row["cost"]}, "no model call"
+    if cost[CALLS]:
+        tokens = f"{cost[TOKENS_IN]:,} tokens in, {cost[TOKENS_OUT]:,} out"
+        spent = f"{cost[CALLS]} model calls, {tokens}, {cost[MS] / 1_000:.1f} s"
     unchanged = is_log_unchanged(row)
     if unchanged is None:
         return f"Cost: {spent}."
@@ -98,10 +95,7 @@ def message_line(row: dict[str, Any], own_name: str) -> str:
 
 
 def call_text(name: str, arguments: str) -> str:
-    """Return a tool call on a line.
-
-    For example ``say: Hello``, ``whisper (target Ann): Hello`` or ``give: item mug, to Ann``.
-    """
+    """Return a tool call on a line, such as ``whisper (target Ann): Hello``."""
     try:
         values = json.loads(arguments or "{}")
     except ValueError:

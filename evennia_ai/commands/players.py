@@ -60,15 +60,12 @@ class CmdForgetMe(PlayersCommand):
     def get_help(self, caller: Any, cmdset: Any) -> str:
         """Return the help, for admins with what only they can do."""
         more = FOR_ADMINS if self.access(caller, "others") else ""
-        return super().get_help(caller, cmdset) + "\n" + more
+        return f"{super().get_help(caller, cmdset)}\n{more}"
 
     def run(self) -> Dialogue:
-        """Ask, then delete."""
-        who = self.args.strip()
-        return self.dialogue(self.find_speaker(who) if who else Speaker(self.caller.dbref))
-
-    def dialogue(self, speaker: Speaker) -> Dialogue:
         """Ask, then delete in chunks with pauses, so that the server stays responsive."""
+        who = self.args.strip()
+        speaker = self.find_speaker(who) if who else Speaker(self.caller.dbref)
         dbref = speaker.dbref
         count = count_traces(dbref)
         if not count and not assistants_who_know(dbref):

@@ -34,6 +34,10 @@ class CmdAIPurge(AICommand):
     key = "aipurge"
     locks = "cmd:perm(Admin)"
     switch_options = ("dry",)
+    failure_text = (
+        "Stopped early: {reason} The rows deleted so far are gone; the others are unchanged. "
+        "Try again in a moment."
+    )
 
     @property
     def retention(self) -> LogRetention:
@@ -65,13 +69,11 @@ class CmdAIPurge(AICommand):
         if not is_yes(answer):
             self.msg("Nothing was deleted.")
             return
-        purging = self.retention.purge(script.id if script else None, self.tell_progress)
+        purging = self.retention.purge(
+            script.id if script else None, lambda rows: self.msg(f"{rows:,} rows deleted ...")
+        )
         self.msg("Deleting ...")
         purging.addCallback(self.tell_result).addErrback(self.tell_failure)
-
-    def tell_progress(self, rows: int) -> None:
-        """Say how many rows are deleted so far."""
-        self.msg(f"{rows:,} rows deleted ...")
 
     def tell_result(self, report: Report) -> None:
         """Say what was deleted, and how much stays."""
@@ -98,13 +100,6 @@ class CmdAIPurge(AICommand):
             self.msg("The server is stopping: the other rows stay until the next purge.")
         else:
             super().tell_failure(failure)
-
-    def explain_failure(self, reason: str) -> str:
-        """Return why the work ended early, and what to do."""
-        return (
-            f"Stopped early: {reason} The rows deleted so far are gone; the others are unchanged. "
-            "Try again in a moment."
-        )
 
 
 def reasons(report: Report) -> Iterator[str]:

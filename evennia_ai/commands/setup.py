@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
@@ -19,15 +20,14 @@ from evennia_ai.assistant_character import (
     remove_assistant_mixin,
 )
 from evennia_ai.commands.common import AICommand, Dialogue, UsageError, all_assistants, is_yes
-from evennia_ai.commands.persona import (
-    changed_persona,
-    is_shared,
-    persona_as_typed,
-    persona_lines,
-)
 from evennia_ai.config import FIELDS, known_setting, parse_value, resolve_profile
 from evennia_ai.game.perception import excessive_rights
-from evennia_ai.policy.conversation.persona import Persona, read_persona, render_persona
+from evennia_ai.policy.conversation.persona import (
+    Persona,
+    read_persona,
+    render_persona,
+    stored_fields,
+)
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.ports import GameScript
 from evennia_ai.store.attributes import write_attribute
@@ -89,8 +89,7 @@ class CmdAISetup(AICommand):
         self.ensure_suitable(character)
         if getattr(character, "assistant", None):
             raise UsageError(
-                f"{character.key} has an assistant already. "
-                f"To change its persona: "
+                f"{character.key} has an assistant already. To change its persona: "
                 f"|waisetup/set {character.key}/persona = ...|n"
             )
         persona = self.read_persona()
@@ -106,11 +105,9 @@ class CmdAISetup(AICommand):
         persona = self.read_persona()
         base = class_from_module(settings.BASE_CHARACTER_TYPECLASS)
         typeclass = base if issubclass(base, AssistantMixin) else path_with_mixin(base)
+        here = self.caller.location
         character = create_object(
-            typeclass,
-            key=clean_output(self.lhs, 80),
-            location=self.caller.location,
-            home=self.caller.location,
+            typeclass, key=clean_output(self.lhs, 80), location=here, home=here
         )
         character.locks.add(f"edit:id({self.caller.id}) or perm(Admin);get:false()")
         self.welcome(character.attach_assistant(persona))
@@ -135,18 +132,16 @@ class CmdAISetup(AICommand):
             )
         if is_somebodys(character):
             raise UsageError(f"{character.key} belongs to a player. Choose another character.")
-        too_much = excessive_rights(character)
-        if too_much:
+        if too_much := excessive_rights(character):
             raise UsageError(f"{character.key} cannot have an assistant: {too_much}")
 
     def welcome(self, script: GameScript) -> None:
         """Confirm a new assistant, and name its model."""
         profile = script.profile
-        model = script.config.llm_model or profile.model
+        model = f"'{profile.name}' ({profile.client}, {script.config.llm_model or profile.model})"
         self.msg(
-            f"|g{script.character_name} has an assistant now.|n It uses the model "
-            f"profile '{profile.name}' ({profile.client}, {model}). "
-            f"Say something to it, or see |waistatus|n."
+            f"|g{script.character_name} has an assistant now.|n It uses the model profile {model}. "
+            "Say something to it, or see |waistatus|n."
         )
         self.report_complaints(script)
 
@@ -200,7 +195,7 @@ class CmdAISetup(AICommand):
     def set_persona(self, script: GameScript, field: str, value: str) -> None:
         """Change the persona or one of its fields; memories stay."""
         stored = deserialize(script.character.db.ai_persona)
-        if field and is_shared(stored):
+        if field and isinstance(stored, str) and stored.startswith("@"):
             raise UsageError(
                 f"{script.character_name} shares the persona {stored}. To change it for everybody: "
                 f"|waisetup/persona {stored[1:]}.{field} = ...|n"
@@ -219,9 +214,9 @@ class CmdAISetup(AICommand):
         """Write a shared persona, show one, or list them all."""
         personas = self.services.personas
         if not self.lhs:
+            every = sorted(personas.all().items())
             lines = [
-                f"|w@{name}|n: {clean_output(render_persona(persona), 200)}"
-                for name, persona in sorted(personas.all().items())
+                f"|w@{name}|n: {clean_output(render_persona(one), 200)}" for name, one in every
             ]
             self.msg("\n".join(lines) or "There are no shared personas yet.")
             return
@@ -239,12 +234,11 @@ class CmdAISetup(AICommand):
 
     def confirm_delete(self, script: GameScript) -> Dialogue:
         """Ask, then delete in chunks with pauses, so that the server stays responsive."""
-        rows = count_rows(script.id)
-        name = script.character_name
+        rows, name = count_rows(script.id), script.character_name
         answer = yield (
             f"This deletes {name}'s assistant with its {rows['Message']} messages, for ever. "
             f"The character stays. To silence it instead: |waistop {name}|n\n"
-            f"Delete it? yes/[no]"
+            "Delete it? yes/[no]"
         )
         if not is_yes(answer):
             self.msg("Nothing was deleted.")
@@ -284,3 +278,26 @@ def is_somebodys(character: Any) -> bool:
     named = re.findall(r"\bpid\((\d+)\)", character.locks.get("puppet"))
     accounts = AccountDB.objects.filter(id__in=named)
     return any(character in account.characters for account in accounts)
+
+
+def changed_persona(stored: Any, field: str, value: str) -> Any:
+    """Return a persona to store, with all of it or one field changed; raises AssistantError."""
+    if not field:
+        if not value:
+            raise UsageError("A persona cannot be empty. Say who the character is.")
+        return value
+    return stored_fields(read_persona({**stored_fields(read_persona(stored)), field: value}))
+
+
+def persona_lines(persona: Persona) -> str:
+    """Return a persona as a builder reads it: a line for each entry."""
+    return "\n".join(clean_output(line) for line in render_persona(persona).splitlines())
+
+
+def persona_as_typed(value: Any) -> str:
+    """Return a persona, or one of its fields, as a builder would type it."""
+    if isinstance(value, (list, tuple)):
+        value = "; ".join(value)
+    elif isinstance(value, Mapping):
+        value = value.get("text", "")
+    return clean_output(str(value or ""))

@@ -28,12 +28,8 @@ INTERRUPTED = "interrupted by the server's stop; /turns and /compactions show wh
 
 def pass_lines(script: GameScript, page: Page) -> list[str]:
     """Return a line for each pass of a page, and a second one if it has ended."""
-    return [
-        f"{pass_title(script, row)}\n    {pass_summary(row)}"
-        if row["ended_at"]
-        else pass_title(script, row)
-        for row in page.rows
-    ]
+    ends = [f"\n    {pass_summary(row)}" if row["ended_at"] else "" for row in page.rows]
+    return [pass_title(script, row) + end for row, end in zip(page.rows, ends, strict=True)]
 
 
 def pass_title(script: GameScript, row: dict[str, Any]) -> str:
@@ -61,13 +57,13 @@ def whole_pass(script: GameScript, number: int) -> str:
     row = find_pass(script.id, number)
     if row is None:
         raise UsageError("There is no sleep pass with this number. |waihistory/sleep|n lists them.")
-    steps = [
-        describe_step(STEP_TEXTS, name, figures, row["errors"].get(name, ""))
-        for name, figures in row["results"].items()
-    ]
-    cost = [f"  Cost: {describe_cost(row['cost'])}."] if row["ended_at"] else []
-    told = [f"  {clean_output(step, LINE_CHARS)}" for step in steps]
-    return "\n".join([pass_title(script, row), *told, *cost])
+    lines = [pass_title(script, row)]
+    for name, figures in row["results"].items():
+        step = describe_step(STEP_TEXTS, name, figures, row["errors"].get(name, ""))
+        lines.append(f"  {clean_output(step, LINE_CHARS)}")
+    if row["ended_at"]:
+        lines.append(f"  Cost: {describe_cost(row['cost'])}.")
+    return "\n".join(lines)
 
 
 def sleep_now(script: GameScript, last: dict[str, Any] | None) -> str:

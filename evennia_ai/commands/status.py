@@ -76,10 +76,7 @@ def sleep_lines(scripts: Sequence[GameScript]) -> Iterator[tuple[GameScript, str
 
 
 def activity_lines(scripts: Sequence[GameScript]) -> Iterator[tuple[GameScript, str]]:
-    """Yield each awake assistant with its public activity and its number of open goals.
-
-    Reads memory only and makes no query; an assistant with neither is left out.
-    """
+    """Yield each awake assistant that has a public activity or open goals; makes no query."""
     for script in scripts:
         if mode_of(script) in AWAKE:
             count = len(script.character.ai_goals.open())
@@ -111,10 +108,8 @@ def problems(
     for script in scripts:
         if script.id in errors:
             yield script.character_name, errors[script.id]
-        for warning in script.warnings:
-            yield script.character_name, warning
-        for complaint in script.complaints:
-            yield f"{script.character_name}, fix this", complaint
+        yield from ((script.character_name, warning) for warning in script.warnings)
+        yield from ((f"{script.character_name}, fix this", one) for one in script.complaints)
 
 
 def shared_problems(services: GameServices) -> Iterator[tuple[str, str]]:
@@ -123,10 +118,8 @@ def shared_problems(services: GameServices) -> Iterator[tuple[str, str]]:
         yield "Stopped", f"{services.switched_off} To start them: aistart all"
     for lane in services.gateway.health():
         if lane.paused_s > 0:
-            yield (
-                f"Model {lane.profile}:{lane.model}",
-                f"paused for {lane.paused_s:.0f} s more: {lane.error}",
-            )
+            problem = f"paused for {lane.paused_s:.0f} s more: {lane.error}"
+            yield f"Model {lane.profile}:{lane.model}", problem
     for name, spent, budget in services.gateway.tight_budgets():
         yield name, f"{spent:,} of today's {budget:,} tokens are used"
     for complaint in services.complaints:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from evennia.typeclasses.attributes import NAttributeProperty
 
@@ -21,6 +21,7 @@ from evennia_ai.config.checks import context_complaints
 from evennia_ai.config.profiles import missing_model
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.game_time import minute_now
+from evennia_ai.game.presence import ScriptPart
 from evennia_ai.game.settings import game_settings
 from evennia_ai.llm.tokenizers import count_for
 from evennia_ai.memory.episodic_index import EpisodicIndex
@@ -32,19 +33,12 @@ from evennia_ai.policy.records.day_plan import block_line
 from evennia_ai.policy.records.goal_tree import goal_lines
 from evennia_ai.policy.records.shared_memory import read_scopes, select_scopes
 from evennia_ai.policy.tokens import CountText, UsageReport, count_message, estimate_tokens
-from evennia_ai.ports import GameScript, GameServices
+from evennia_ai.ports import GameServices
 from evennia_ai.store.attributes import inspect_attribute, read_attribute, tell_once
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.lore_records import read_entries
 from evennia_ai.store.turns import TableTurns
-
-if TYPE_CHECKING:
-    Base = GameScript
-else:
-    Base = object
-
-T = TypeVar("T")
 
 GUESSED_OVERHEAD = 2_500  # tokens
 KEPT_REPORTS = 8
@@ -52,17 +46,10 @@ RECENT_ENTRIES = 200
 CHARACTER_ATTRIBUTES = ("ai_lore", "ai_fillers", "ai_following")
 
 
-class AssistantContextMixin(Base):
-    """The part of an `AssistantScript` that the engine uses; its state is in ``ndb``."""
+class AssistantContextMixin(ScriptPart):
+    """The part of an `AssistantScript` that the engine uses."""
 
     shared_services: ClassVar[Any]
-
-    def kept(self, name: str, make: Callable[[], T]) -> T:
-        """Return a value that ``ndb`` keeps; ``make()`` it at the first call."""
-        if getattr(self.ndb, name) is None:
-            setattr(self.ndb, name, make())
-        value: T = getattr(self.ndb, name)
-        return value
 
     @property
     def character(self) -> Any:
@@ -80,16 +67,15 @@ class AssistantContextMixin(Base):
         services: GameServices = self.ndb.services or self.shared_services
         return services
 
-    # --- the stores ---------------------------------------------------------------------------
-
     @property
     def conversation(self) -> TableConversation:
         """Return the log of everything said and done."""
-        return self.kept("conversation", self._open_conversation)
 
-    def _open_conversation(self) -> TableConversation:
-        count = partial(count_message, count_text=self.count_text)
-        return TableConversation(self.id, self.services.now, count)
+        def make() -> TableConversation:
+            count = partial(count_message, count_text=self.count_text)
+            return TableConversation(self.id, self.services.now, count)
+
+        return self.kept("conversation", make)
 
     @property
     def conversation_history(self) -> list[Message]:
@@ -104,13 +90,9 @@ class AssistantContextMixin(Base):
     @property
     def turns(self) -> TableTurns:
         """Return the stored turns, model calls and tool calls."""
-        return self.kept("turns", self._open_turns)
-
-    def _open_turns(self) -> TableTurns:
-        services = self.services
-        return TableTurns(self.id, self.conversation, services.now, services.epoch, self.may_think)
-
-    # --- the settings -------------------------------------------------------------------------
+        now, epoch = self.services.now, self.services.epoch
+        make = partial(TableTurns, self.id, self.conversation, now, epoch, self.may_think)
+        return self.kept("turns", make)
 
     @property
     def config(self) -> AssistantConfig:
@@ -130,17 +112,14 @@ class AssistantContextMixin(Base):
 
     @property
     def complaints(self) -> list[str]:
-        """Return one sentence for each setting or stored value that cannot be used.
-
-        Also names settings that contradict each other. Reads the settings again.
-        """
+        """Return a sentence for each value that cannot be used; reads the settings again."""
         self.resolve_settings()
         strange = [inspect_attribute(self, "stopped")[1]]
         strange += [inspect_attribute(self.obj, name)[1] for name in CHARACTER_ATTRIBUTES]
         strange += read_entries(inspect_attribute(self.obj, "ai_lore")[0])[1]
-        _persona, trouble = self.inspect_persona()
+        strange.append(self.inspect_persona()[1])
         unfit = context_complaints(self.config, self.profile, self.prompt_overhead)
-        return [*self.ndb.complaints, *filter(None, [*strange, trouble]), *unfit]
+        return [*self.ndb.complaints, *filter(None, strange), *unfit]
 
     @property
     def persona(self) -> Persona:
@@ -166,12 +145,10 @@ class AssistantContextMixin(Base):
 
     def resolve_settings(self) -> None:
         """Read the settings again. A bad value is replaced by its default and reported."""
-        game = game_settings()
-        own = self.own_settings()
+        game, own = game_settings(), self.own_settings()
         chosen, complaints = resolve_lenient([game, own])
-        profiles = self.services.profiles
         try:
-            profile = resolve_profile(chosen.profile, profiles)
+            profile = resolve_profile(chosen.profile, self.services.profiles)
         except ConfigError as error:
             complaints.append(str(error))
             profile = ModelProfile("offline", model="offline")
@@ -195,8 +172,6 @@ class AssistantContextMixin(Base):
         """Return the problems reported since the server start."""
         return self.kept("warnings", list)
 
-    # --- what belongs into a prompt -----------------------------------------------------------
-
     @property
     def memories(self) -> EpisodicIndex | SharedSearch:
         """Return the search over its character's memories and those shared with it."""
@@ -210,22 +185,17 @@ class AssistantContextMixin(Base):
         return SharedSearch(own, told, shared.still_told, self.character.dbref)
 
     def journalled_since(self, at: str, audience: Audience | None) -> list[str]:
-        """Return the journal entries written since an ISO time that an audience may know.
-
-        An audience of None selects what everybody may know. The journal must be loaded.
-        """
+        """Return the entries of the loaded journal since an ISO time that an audience may know."""
         entries = self.character.journal.newest(RECENT_ENTRIES, audience, self.config.discretion)
         return [entry["content"] for entry in entries if entry["timestamp"] >= at]
 
     def pins(self, audience: Audience | None) -> list[KnownLine]:
         """Return the pins that an audience may know (None: everybody), one line each."""
-        strict = self.config.discretion == "strict"
-        found = self.character.journal.pinned(audience, self.config.discretion)
+        discretion = self.config.discretion
+        strict = discretion == "strict"
         return [
-            KnownLine(
-                entry["content"], strict and entry["audience"] is not None, speakers_in([entry])
-            )
-            for entry in found
+            KnownLine(pin["content"], strict and pin["audience"] is not None, speakers_in([pin]))
+            for pin in self.character.journal.pinned(audience, discretion)
         ]
 
     def goals(self, audience: Audience | None) -> list[KnownLine]:
@@ -244,8 +214,6 @@ class AssistantContextMixin(Base):
         block = self.character.ai_plan.at(minute_now(self)) if self.config.daily_plan else None
         place = self.character.location
         return [block_line(block, place.key if place else "")] if block else []
-
-    # --- token counts and compactions ---------------------------------------------------------
 
     @property
     def count_text(self) -> CountText:

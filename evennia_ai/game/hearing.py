@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evennia.objects.models import ObjectDB
 from twisted.logger import Logger
@@ -24,21 +24,16 @@ from evennia_ai.game.perception import (
     plain,
     without_article,
 )
-from evennia_ai.game.presence import is_chosen
+from evennia_ai.game.presence import ScriptPart, is_chosen
 from evennia_ai.game.sleep_state import on_addressed
 from evennia_ai.game.texts import text
 from evennia_ai.messages import Heard
 from evennia_ai.policy.conversation.addressing import SPOKEN, Address, Hearing, judge_address
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.ports import Character, GameScript
+from evennia_ai.ports import Character
 from evennia_ai.store.attributes import read_attribute, write_attribute
 from evennia_ai.store.backlog import Backlog
 from evennia_ai.turn.react_loop import EXPIRED
-
-if TYPE_CHECKING:
-    Base = GameScript
-else:
-    Base = object
 
 log = Logger()
 
@@ -59,7 +54,7 @@ class Utterance:
     whisper: bool
 
 
-class AssistantHearingMixin(Base):
+class AssistantHearingMixin(ScriptPart):
     """The part of an `AssistantScript` that stores what its character hears."""
 
     def hear(self, kind: str, words: str, speaker: Any) -> None:
@@ -86,13 +81,10 @@ class AssistantHearingMixin(Base):
             self.partners[changed.speaker] = self.services.now()
 
     def pass_hook(self, heard: Heard) -> Heard | None:
-        """Return what the hook `at_ai_hear` makes of an event, None to drop it.
-
-        If the hook fails, return the event unchanged: words must not be lost.
-        """
+        """Return what the hook `at_ai_hear` makes of an event, None to drop it."""
         try:
             changed = self.character.at_ai_hear(heard)
-        except Exception:  # noqa: BLE001  # a builder's hook may raise anything
+        except Exception:  # noqa: BLE001  # a builder's hook may raise anything; keep the words
             log.failure(
                 "{name}: at_ai_hear failed; storing the event unchanged", name=self.character_name
             )
@@ -104,12 +96,8 @@ class AssistantHearingMixin(Base):
     @property
     def backlog(self) -> Backlog:
         """Stores events, and retries those that the database could not take yet."""
-        if self.ndb.backlog is None:
-            self.ndb.backlog = Backlog(
-                self.services.clock, self.inbox.put, self.attend_to, self.give_up
-            )
-        backlog: Backlog = self.ndb.backlog
-        return backlog
+        clock, put = self.services.clock, self.inbox.put
+        return self.kept("backlog", lambda: Backlog(clock, put, self.attend_to, self.give_up))
 
     def attend_to(self, heard: Heard, event_id: int) -> None:
         """Wake the assistant for a stored event, if the event must be answered."""
@@ -127,11 +115,8 @@ class AssistantHearingMixin(Base):
 
     def give_up(self, heard: Heard, error: StoreUnavailable) -> None:
         """Tell the speaker that their line was not heard, because it could not be stored."""
-        log.error(
-            "{name} did not hear a line ({error}); telling its speaker",
-            name=self.character_name,
-            error=error,
-        )
+        line = "{name} did not hear a line ({error}); telling its speaker"
+        log.error(line, name=self.character_name, error=error)
         if heard.addressed:
             self.tell("unheard", [heard.speaker])
 
@@ -142,21 +127,18 @@ class AssistantHearingMixin(Base):
                 person.msg(text(key, name=display_name(self.character, person)))
 
     def notify(self, text: str, importance: int = 5) -> None:
-        """Tell the character about something in the game, such as the weather.
+        """Tell the character one sentence, from its point of view, such as about the weather.
 
-        Args:
-            text: one sentence, from the character's point of view.
-            importance: 1 to 10. From 7 it takes a turn at once; from 4 it may react later; below
-                that it only knows.
+        From importance 7 (of 1 to 10) it takes a turn at once; from 4 it may react later; below
+        that it only knows.
         """
         if not self.is_on or self.services is None:
             return
         listeners = self.services.world.listeners(self.character)
         line = clean_heard(text, self.config.max_heard_chars)
         urgent = importance >= URGENT
-        self.backlog.put(
-            Heard("notice", "", "", line, listeners, addressed=urgent, reason="notice")
-        )
+        heard = Heard("notice", "", "", line, listeners, addressed=urgent, reason="notice")
+        self.backlog.put(heard)
         if importance >= NOTEWORTHY and not urgent:
             self.ndb.news_at = self.services.clock.seconds()
 
@@ -198,8 +180,8 @@ def words_of(kind: str, line: str, speaker: Any) -> str:
 def hearers_of(kind: str, speaker: Any, character: Character) -> list[Any]:
     """Return everybody who heard it except the character, the speaker first.
 
-    A whisper is heard by its speaker and, if the speaker has `SpeakerMixin`, by its other
-    receivers; everything else by all listeners in the room.
+    The other receivers of a whisper are known only if its speaker has `SpeakerMixin`. All else is
+    heard by all listeners in the room.
     """
     if kind == "whisper":
         utterance = getattr(speaker.ndb, "ai_utterance", None)
@@ -212,12 +194,7 @@ def hearers_of(kind: str, speaker: Any, character: Character) -> list[Any]:
 def perceive(kind: str, words: str, speaker: Any, hearers: Sequence[Any], character: Any) -> Heard:
     """Make an event of something heard and decide whether it must be answered.
 
-    Args:
-        kind: what was perceived, such as ``say`` or ``give``.
-        words: what was said, or the name of what was given.
-        speaker: the object that did it.
-        hearers: everybody who heard it except the character, the speaker among them.
-        character: the character that heard it.
+    ``words`` is what was said or the name of what was given; the speaker is one of the hearers.
     """
     from_assistant = is_assistant(speaker)
     hops = (speaker.ndb.ai_hops or 0) if from_assistant else 0
@@ -261,10 +238,7 @@ def judge(
 
 
 def names_of(character: Any) -> tuple[str, ...]:
-    """Return what a character may be called.
-
-    That is its key with and without an article, the first and last word of its key, its aliases.
-    """
+    """Return a character's key with and without article, its first and last word, and aliases."""
     bare = without_article(character.key)
     parts = bare.split()
     names = [character.key, bare, *parts[:1], *parts[-1:], *character.aliases.all()]

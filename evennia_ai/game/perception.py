@@ -49,9 +49,9 @@ def plain(text: Any, limit: int = 200) -> str:
 
 
 def display_name(obj: Any, looker: Any) -> str:
-    """Return the name that the looker sees, without markup and without colons.
+    """Return the name that the looker sees, without markup.
 
-    In a prompt, what follows a colon would read as the words of that person.
+    It has no colons: in a prompt, what follows one would read as the words of that person.
     """
     return plain(obj.get_display_name(looker=looker)).replace(":", " ").strip() or obj.key
 
@@ -66,8 +66,7 @@ def find_named(name: str, candidates: Iterable[Any], looker: Any) -> Any | None:
     if exact:
         return exact[0]
     wanted = spelled(name)
-    named = [(obj, known_names(obj, looker)) for obj in here]
-    begun = [obj for obj, names in named if f" {wanted}" in "".join(f" {name}" for name in names)]
+    begun = [obj for obj in here if f" {wanted}" in " ".join(["", *known_names(obj, looker)])]
     return begun[0] if wanted and len(begun) == 1 else None
 
 
@@ -112,10 +111,7 @@ class EvenniaPerception:
     def lore(
         self, character: Character, audience: Audience
     ) -> tuple[Sequence[LoreEntry], Audience]:
-        """Return all lore with the character's own, and the labels of what may be used.
-
-        A label is in the result if the character knows such lore and the audience may hear it.
-        """
+        """Return all lore with the character's own, and the labels of what it may use."""
         own, troubles = read_entries(read_attribute(character, "ai_lore"))
         for trouble in troubles:
             tell_once(character, trouble)
@@ -163,9 +159,8 @@ def look_around(character: Character) -> Situation:
     location = character.location
     if location is None:
         return Situation()
-    seen = [
-        obj for obj in location.contents if obj is not character and obj.access(character, "view")
-    ]
+    others = [obj for obj in location.contents if obj is not character]
+    seen = [obj for obj in others if obj.access(character, "view")]
     people = [obj for obj in seen if can_hear(obj) or isinstance(obj, DefaultCharacter)]
     exits = [obj for obj in seen if isinstance(obj, DefaultExit)]
     things = [obj for obj in seen if obj not in people and obj not in exits]
@@ -193,8 +188,8 @@ TOO_HIGH = "Developer"
 def excessive_rights(character: Any) -> str | None:
     """Return why a model must not act through a character, None if it may.
 
-    Evennia caches a superuser's lock bypass when they puppet the character and keeps it after they
-    leave, so that the character could still run ``py`` (measured). It is computed again here.
+    Evennia keeps the lock bypass of a superuser who puppeted the character (measured). It is
+    computed again here.
     """
     character.locks.cache_lock_bypass(character)
     if character.is_superuser or character.locks.lock_bypass:

@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from evennia_ai.game.following import follow_leader
 from evennia_ai.game.perception import can_hear, is_assistant, listening_objects
 from evennia_ai.policy.conversation.addressing import Candidate, choose_responder
 from evennia_ai.policy.conversation.persona import render_persona
 from evennia_ai.policy.retrieval.relevance import score_texts
-from evennia_ai.ports import GameScript
+from evennia_ai.ports import Character, GameScript
+from evennia_ai.store.attributes import read_attribute
 
 if TYPE_CHECKING:
     Base = GameScript
 else:
     Base = object
 
+T = TypeVar("T")
 
-class AssistantPresenceMixin(Base):
+
+class ScriptPart(Base):
+    """A part of an `AssistantScript`; its state is in ``ndb``."""
+
+    def kept(self, name: str, make: Callable[[], T]) -> T:
+        """Return a value that ``ndb`` keeps; ``make()`` it at the first call."""
+        if getattr(self.ndb, name) is None:
+            setattr(self.ndb, name, make())
+        value: T = getattr(self.ndb, name)
+        return value
+
+
+class AssistantPresenceMixin(ScriptPart):
     """The part of an `AssistantScript` that notices who comes, goes and talks."""
 
     def notice_move(self, mover: Any) -> None:
@@ -45,10 +58,7 @@ class AssistantPresenceMixin(Base):
             self.ndb.news_at = self.services.clock.seconds()
 
     def notice_presence(self) -> None:
-        """Wake after an untyped line, such as that of a player who enters the game.
-
-        That player may wait for an answer that reached nobody.
-        """
+        """Wake after an untyped line: a player who enters the game may wait for a lost answer."""
         if self.is_on:
             self.wake()
 
@@ -64,10 +74,8 @@ class AssistantPresenceMixin(Base):
     @property
     def partners(self) -> dict[str, datetime]:
         """Return the conversation partners: dbref to time of the last exchange."""
-        if self.ndb.partners is None:
-            self.ndb.partners = self.inbox.recent_partners(self.config.conversation_timeout)
-        partners: dict[str, datetime] = self.ndb.partners
-        return partners
+        timeout = self.config.conversation_timeout
+        return self.kept("partners", lambda: self.inbox.recent_partners(timeout))
 
     def is_in_conversation(self, dbref: str) -> bool:
         """True if the last exchange with somebody was within ``conversation_timeout``."""
@@ -80,6 +88,16 @@ class AssistantPresenceMixin(Base):
         if last is None or abs((self.services.now() - last).total_seconds()) > timeout:
             return 0.0
         return last.timestamp()
+
+
+def follow_leader(character: Character, leader: Any) -> None:
+    """Move a character after its leader, who has left, through an exit that it may traverse."""
+    if read_attribute(character, "ai_following") != leader.dbref or character.location is None:
+        return
+    for exit_obj in character.location.exits:
+        if exit_obj.destination is leader.location and exit_obj.access(character, "traverse"):
+            exit_obj.at_traverse(character, exit_obj.destination)
+            return
 
 
 def is_chosen(character: Any, colleagues: Sequence[Any], speaker: Any, words: str) -> bool:

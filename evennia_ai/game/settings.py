@@ -28,11 +28,7 @@ def game_setting(name: str, default: Any) -> Any:
 
 
 class SettingReader:
-    """Reads the game-wide entries and keeps a complaint about each wrong one.
-
-    Attributes:
-        complaints: one sentence for each problem; `aistatus` shows them.
-    """
+    """Reads the game-wide entries; `aistatus` shows its complaints about the wrong ones."""
 
     def __init__(self) -> None:
         self.complaints = find_complaints()
@@ -40,8 +36,7 @@ class SettingReader:
     def read(self, name: str, make: Callable[[Any], T], default: Any) -> T:
         """Return ``make(value)`` of one entry, or ``make(default)`` if that fails.
 
-        A typo in a setting, or in a module that it names, must not stop all assistants. Raises
-        only what ``make`` raises for the default.
+        A typo in a setting, or in a module that it names, must not stop all assistants.
         """
         try:
             return make(game_setting(name, default))
@@ -63,9 +58,6 @@ def find_complaints() -> list[str]:
     found = getattr(settings, "AI_ASSISTANT", None)
     if found is not None and not isinstance(found, Mapping):
         return [f"AI_ASSISTANT must be a dictionary, not {found!r}."]
-    unknown = [str(key) for key in game_settings() if not _is_known(key)]
-    return [f"AI_ASSISTANT has an unknown entry '{key}'." for key in sorted(unknown)]
-
-
-def _is_known(key: Any) -> bool:
-    return key in FIELDS or (isinstance(key, str) and key.isupper())
+    named = [key for key in game_settings() if key not in FIELDS]
+    unknown = sorted(str(key) for key in named if not (isinstance(key, str) and key.isupper()))
+    return [f"AI_ASSISTANT has an unknown entry '{key}'." for key in unknown]

@@ -35,27 +35,16 @@ class Bedtime:
 
 @dataclass
 class SleepState:
-    """What one assistant's sleep keeps in memory. Times are seconds of the services' clock.
+    """What one assistant's sleep keeps in memory. Times are seconds of the services' clock."""
 
-    Attributes:
-        slept: True after a whole sleep pass in this sleep.
-        last_pass_at: when the last whole sleep pass ended.
-        pass_time: the time of the sleep pass under way (`sleep.pass_time.PassTime`).
-        pass_id: the stored row of the sleep pass under way.
-        woken_at: when it last woke.
-        next_check_at: when the sleep timer looks at it next.
-        bedtime: its plan to fall asleep.
-        mumbled_to: dbrefs of those who spoke to it during this sleep and saw it mumble.
-    """
-
-    slept: bool = False
-    last_pass_at: float | None = None
-    pass_time: Any = None
-    pass_id: int | None = None
+    slept: bool = False  # a whole sleep pass in this sleep
+    last_pass_at: float | None = None  # the end of the last whole sleep pass
+    pass_time: Any = None  # `sleep.pass_time.PassTime` of the sleep pass under way
+    pass_id: int | None = None  # the stored row of that pass
     woken_at: float | None = None
-    next_check_at: float = 0.0
+    next_check_at: float = 0.0  # by the sleep timer
     bedtime: Bedtime | None = None
-    mumbled_to: set[str] = field(default_factory=set)
+    mumbled_to: set[str] = field(default_factory=set)  # dbrefs of who saw it mumble in this sleep
 
     def end_pass(self) -> None:
         """Note that no sleep pass is under way any more."""
@@ -84,13 +73,10 @@ def cause_of_sleep(script: Script) -> str:
 
 
 def fall_asleep(script: Script, cause: str, reason: str = "") -> None:
-    """Fall asleep, and show it to those present.
+    """Fall asleep for a cause of `policy.schedule.sleep_schedule`, and show it to those present.
 
-    Args:
-        cause: one of `policy.schedule.sleep_schedule`.
-        reason: for the log and the signal; empty uses the words of the cause.
-
-    Raises StoreUnavailable, and then it stays awake.
+    ``reason`` is for the log and the signal; empty uses the words of the cause. Raises
+    StoreUnavailable, and then it stays awake.
     """
     write_attributes(
         script,
@@ -109,10 +95,7 @@ def fall_asleep(script: Script, cause: str, reason: str = "") -> None:
 
 
 def wake_up(script: Script, reason: str) -> None:
-    """Wake, show it to those present, and break off a sleep pass under way.
-
-    Raises StoreUnavailable, and then it stays asleep.
-    """
+    """Wake, show it, and break off a sleep pass; raises StoreUnavailable and stays asleep."""
     write_attributes(script, operating_mode=AWAKE, sleep_phase=None, sleep_cause=None)
     state = sleep_state(script)
     if state.pass_time:
@@ -141,10 +124,7 @@ def on_addressed(script: Script, heard: Heard) -> None:
 
 
 def go_to_bed(script: Script, cause: str, reason: str = "") -> bool:
-    """Fall asleep now, or at the end of the tick under way.
-
-    Takes the arguments of `fall_asleep`. Returns True if it sleeps now; raises StoreUnavailable.
-    """
+    """Call `fall_asleep` now, or at the end of the tick under way; return True if it sleeps now."""
     if script.ndb.ticking:
         sleep_state(script).bedtime = Bedtime(cause, script.services.clock.seconds(), reason)
         return False

@@ -37,26 +37,18 @@ UNSAFE = re.compile(r"[^\w-]", re.ASCII)
 
 @dataclass
 class Thought:
-    """A character that is thinking now, and the sessions that show it.
-
-    Attributes:
-        told: the session and the name it was shown, by the session's number. Sessions of one
-            address compare as equal, so they cannot be the keys.
-        calls: the delayed calls, by name.
-    """
+    """A character that is thinking now, and the sessions that show it."""
 
     script: Script
     character: Character
     audience: Audience
     private: bool
+    # Session and shown name by the session's number: sessions of one address compare as equal.
     told: dict[int, tuple[Any, str]] = field(default_factory=dict)
-    calls: dict[str, Any] = field(default_factory=dict)
+    calls: dict[str, Any] = field(default_factory=dict)  # the delayed calls, by name
 
     def witnesses(self) -> list[Any]:
-        """Return who may see it now: the parties of a whisper, else everybody present.
-
-        Players who muted the character are left out.
-        """
+        """Return the parties of a whisper or all present, without those who muted it."""
         me = self.character
         present = listening_objects(me) if me.pk else []
         meant = [obj for obj in present if not self.private or obj.dbref in self.audience]
@@ -64,12 +56,7 @@ class Thought:
 
 
 class TypingIndicator:
-    """Shows that characters think, between `connect` and `disconnect`.
-
-    Args:
-        clock: repeats the indicator and delays the filler lines.
-        typing: False shows no typing indicator, only filler lines.
-    """
+    """Shows that characters think; without ``typing`` only by filler lines."""
 
     def __init__(self, clock: Clock, typing: bool = True) -> None:
         self.clock = clock
@@ -85,10 +72,6 @@ class TypingIndicator:
         """Stop receiving the signals and clear every indicator."""
         thinking_started.disconnect(self.begin)
         thinking_finished.disconnect(self.end)
-        self.clear()
-
-    def clear(self) -> None:
-        """Clear every indicator."""
         for thought in list(self.thoughts.values()):
             self.end(thought.script)
 
@@ -117,11 +100,8 @@ class TypingIndicator:
             tell_typing(session, name, state=False)
 
     def show(self, thought: Thought) -> None:
-        """Show the indicator to all witnesses, and again every `REPEAT_S` seconds.
-
-        A deleted assistant sends no signal; its indicator is cleared here.
-        """
-        if not thought.script.pk:
+        """Show the indicator to all witnesses, and again every `REPEAT_S` seconds."""
+        if not thought.script.pk:  # a deleted assistant sends no signal at the end
             self.end(thought.script)
             return
         for witness in thought.witnesses():
@@ -195,10 +175,9 @@ def is_plain_web_client(session: Any) -> bool:
 
 
 def tell_by_evennia(session: Any, name: str, state: bool) -> None:
-    """Send the message of Evennia's own typing plugin.
+    """Send the message of Evennia's own typing plugin, before the first one its settings.
 
-    The plugin needs its settings first. It asks for them at login, which is too early for a player
-    who enters the game later.
+    It asks for them at login, which is too early for a player who enters the game later.
     """
     if not session.ndb.ai_typing_ready:
         from evennia.server.is_typing import is_typing_setup
@@ -209,11 +188,9 @@ def tell_by_evennia(session: Any, name: str, state: bool) -> None:
 
 
 def choose_filler(lines: Any, number: int) -> str | None:
-    """Return one of the builder's filler lines in turn, None if their list is empty.
+    """Return the filler line after ``number`` others, None if the builder's list is empty.
 
-    Args:
-        lines: one text or a list; None uses the lines of `texts`.
-        number: how many filler lines the character has shown.
+    ``lines`` is one text or a list; None uses the lines of `texts`.
     """
     if lines is None:
         lines = [text(key) for key in FILLER_KEYS]
@@ -225,14 +202,10 @@ def choose_filler(lines: Any, number: int) -> str | None:
 def send_filler(character: Any, line: str, witnesses: Sequence[Any]) -> None:
     """Show a filler line to each witness, with the character's name as they know it."""
     limit = character.assistant.config.max_speech_chars
-    deed = spoken_words(without_name(line, character.key), character.key, limit)
+    bare = re.sub(rf"\A\s*{re.escape(character.key)}\s+", "", line)  # without a leading name
+    deed = spoken_words(bare, character.key, limit)
     if not deed:
         return
     for witness in witnesses:
         name = character.get_display_name(looker=witness)
         witness.msg(text=(f"{name} {deed}", {"type": FILLER}), from_obj=character)
-
-
-def without_name(line: str, name: str) -> str:
-    """Return a builder's line without the character's name, if it starts with it."""
-    return re.sub(rf"\A\s*{re.escape(name)}\s+", "", line)

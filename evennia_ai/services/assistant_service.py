@@ -1,7 +1,6 @@
 """The composition root: builds, starts and stops what all assistants share.
 
-`services.plugin` gives Evennia's hooks to this module: it is a service plugin
-(`start_plugin_services`) and a start-stop module (`at_server_start` and others).
+`services.plugin` passes Evennia's service and start-stop hooks on to this module.
 """
 
 from __future__ import annotations
@@ -18,35 +17,35 @@ from twisted.application.service import MultiService, Service
 from twisted.internet import reactor
 from twisted.logger import Logger
 
+from evennia_ai.assistant_script import AssistantScript
+from evennia_ai.config.table_retention import read_retention
 from evennia_ai.errors import StoreUnavailable
+from evennia_ai.game.perception import EvenniaPerception
 from evennia_ai.game.settings import SettingReader, game_setting
-from evennia_ai.game.texts import text
+from evennia_ai.game.texts import check_texts, text
 from evennia_ai.game.typing_indicator import TypingIndicator
 from evennia_ai.ports import GameServices, Script
 from evennia_ai.scheduling import TimeSlices
-from evennia_ai.services.game_content import GameContent
 from evennia_ai.services.memory_services import MemoryServices
 from evennia_ai.services.model_access import ModelAccess
+from evennia_ai.services.retention import LogRetention
+from evennia_ai.services.sleep_timer import SleepTimer
 from evennia_ai.services.startup import StartupRecovery, assistants_exist
-from evennia_ai.services.timers import Timers
+from evennia_ai.services.tick_timer import TickTimer
 from evennia_ai.services.turn_signals import send_compacting, send_thinking
+from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
+from evennia_ai.tools.registry import load_registry
 
 log = Logger()
 
-SERVICE_NAME = "evennia_ai"
 REVIVAL_S = 15.0
 SWITCH = "evennia_ai_switched_off"
 
 
 class AssistantService(Service):
-    """What all assistants share; the `Services` port of the running game.
+    """What all assistants share; the `Services` port of the running game."""
 
-    Args:
-        clock: the reactor, or a test's clock.
-        environ: holds the endpoints and their keys.
-    """
-
-    name = SERVICE_NAME
+    name = "evennia_ai"
     text = staticmethod(text)
     thinking = staticmethod(send_thinking)
     compacting = staticmethod(send_compacting)
@@ -66,21 +65,22 @@ class AssistantService(Service):
         self.models = models = ModelAccess(clock, environ, settings, call_from_thread)
         self.profiles, self.gateway = models.profiles, models.gateway
         self.prober, self.windows = models.prober, models.windows
-
         self.memory = memory = MemoryServices(
             clock, settings, call_from_thread, models.client, self.now
         )
         self.semantic, self.long_term_sync = memory.long_term, memory.long_term_sync
         self.recall_trouble = memory.recall_trouble
         self.memory_indices, self.shared_memory = memory.indices, memory.shared
-
-        content = GameContent(settings)
-        self.toolbox, self.world = content.toolbox, content.world
-        self.lore, self.personas = content.lore, content.personas
+        self.toolbox = settings.read("TOOLS", load_registry, ())
+        self.lore = settings.read("LORE", LoreRecords, ())
+        self.personas = settings.read("PERSONAS", PersonaRecords, {})
+        self.world = EvenniaPerception(self.lore)
+        settings.read("TEXTS", check_texts, {})
         self.signs = TypingIndicator(clock, game_setting("TYPING_INDICATOR", True))
 
-        self.timers = timers = Timers(clock, self.slices.put, settings)
-        self.watch, self.log_retention = timers.sleep, timers.retention
+        self.ticks, self.watch = TickTimer(clock), SleepTimer(clock)
+        retention = settings.read("RETENTION", read_retention, {})
+        self.log_retention = LogRetention(clock, self.slices.put, retention)
 
     def now(self) -> datetime:
         """Return the time in UTC."""
@@ -89,14 +89,11 @@ class AssistantService(Service):
     def attend(self, script: Script) -> None:
         """Tick an assistant while players are near, because something happens around it."""
         if self.accepting:
-            self.timers.attend(script)
-
-    # --- start and stop -----------------------------------------------------------------------
+            self.watch.keep(script)
+            self.ticks.add(script)
 
     def startService(self) -> None:
         """Start the threads; not earlier, because twistd forks before this call."""
-        from evennia_ai.assistant_script import AssistantScript
-
         super().startService()
         if assistants_exist():
             _ = self.memory.embedder  # loads it
@@ -111,10 +108,7 @@ class AssistantService(Service):
             self.switch_off(str(reason))
 
     def stopService(self) -> None:
-        """Stop everything at once and return None.
-
-        It must be short: a server that is slow to stop does not come back from a reload (measured).
-        """
+        """Stop everything at once: a server slow to stop does not come back (measured)."""
         super().stopService()
         self.quiesce()
         for call in (self.revival, self.late_start):
@@ -130,10 +124,7 @@ class AssistantService(Service):
         self.resume()
 
     def start_late(self) -> None:
-        """Resume interrupted work although the start hook was not called.
-
-        This happens when another hook of the game fails before it.
-        """
+        """Resume work although another hook of the game failed before the start hook."""
         log.warn("evennia_ai: the server's start hook was not called; starting the assistants now")
         self.resume()
 
@@ -148,13 +139,11 @@ class AssistantService(Service):
 
         What could not be stored yet is lost with this process: its speakers are told.
         """
-        from evennia_ai.assistant_script import AssistantScript
-
         if self.quiet:
             return
         self.quiet, self.accepting = True, False
-        self.timers.stop()
-        self.long_term_sync.stop()
+        for timer in (self.ticks, self.watch, self.log_retention, self.long_term_sync):
+            timer.stop()
         for script in AssistantScript.get_all_cached_instances():
             if script.ndb.backlog:
                 script.ndb.backlog.give_up(StoreUnavailable("the server goes down."))
@@ -163,10 +152,7 @@ class AssistantService(Service):
         self.revival = self.clock.callLater(REVIVAL_S, self.revive)
 
     def revive(self) -> None:
-        """Go on as before, because a reload was announced but did not happen.
-
-        This happens when another hook of the game stops it.
-        """
+        """Go on as before, because another hook of the game stopped a reload."""
         log.warn("evennia_ai: the reload did not happen; the assistants go on")
         self.quiet, self.accepting = False, True
         self.gateway.open()
@@ -175,15 +161,11 @@ class AssistantService(Service):
             self.gateway.switch_off(self.switched_off)
         self.resume()
 
-    # --- the switch for all assistants --------------------------------------------------------
-
     def switch_off(self, reason: str) -> None:
         """Stop all assistants until `switch_on`, also after a restart.
 
         Turns in flight are dropped, and those who wait for their answers are told.
         """
-        from evennia_ai.assistant_script import AssistantScript
-
         self.switched_off = reason
         ServerConfig.objects.conf(SWITCH, reason)
         for script in AssistantScript.get_all_cached_instances():
@@ -205,14 +187,10 @@ def start_plugin_services(server: MultiService) -> None:
 
 def at_server_start() -> None:
     """Resume interrupted work, after a cold start, a reload and a crash alike."""
-    from evennia_ai.assistant_script import AssistantScript
-
     AssistantScript.shared_services.at_start()
 
 
 def at_server_stop() -> None:
     """Drop the turns in flight before Evennia stops the services."""
-    from evennia_ai.assistant_script import AssistantScript
-
     if AssistantScript.shared_services:
         AssistantScript.shared_services.quiesce()

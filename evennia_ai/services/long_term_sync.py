@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from functools import partial
 from typing import Any
 
 from evennia.objects.models import ObjectDB
@@ -20,17 +21,14 @@ log = Logger()
 
 SOON_S = 1.0
 AGAIN_AFTER_S = 60.0
+CANNOT_DELETE = (
+    "evennia_ai: cannot delete forgotten words from long-term memory ({error}); "
+    "retrying in {seconds:.0f} s"
+)
 
 
 class LongTermSync:
-    """Updates the long-term memory of marked characters, and retries after a failure.
-
-    `evennia_ai.store.deleted_characters` marks the characters whose journal lost entries.
-
-    Args:
-        clock: schedules the updates.
-        memory: the long-term memory.
-    """
+    """Updates the long-term memory of characters that `store.deleted_characters` marks."""
 
     def __init__(self, clock: Clock, memory: LongTermMemory) -> None:
         self._clock = clock
@@ -40,10 +38,7 @@ class LongTermSync:
         self._running = False
 
     def start(self) -> None:
-        """Update marked characters from now on, also those marked earlier.
-
-        A second call changes nothing.
-        """
+        """Update marked characters from now on, and those marked earlier; may be called again."""
         self._running = True
         marked.connect(self.update_soon, dispatch_uid="evennia_ai.long_term_sync")
         if deletion_marks():
@@ -65,13 +60,14 @@ class LongTermSync:
         if self._updating:
             self.update_soon(AGAIN_AFTER_S)
             return
-        self._updating = True
-        updated = self.update()
-        updated.addErrback(lambda failure: log.failure("updating long-term memory failed", failure))
-        updated.addBoth(self._updated)
 
-    def _updated(self, _result: Any) -> None:
-        self._updating = False
+        def updated(_result: Any) -> None:
+            self._updating = False
+
+        self._updating = True
+        updating = self.update()
+        updating.addErrback(partial(log.failure, "updating long-term memory failed"))
+        updating.addBoth(updated)
 
     @inlineCallbacks
     def update(self) -> Generator[Deferred[Any], Any, None]:
@@ -86,20 +82,15 @@ class LongTermSync:
             except TurnAborted:
                 return
             except (MemoryUnavailable, StoreUnavailable) as error:
-                log.warn(
-                    "evennia_ai: cannot delete forgotten words from long-term memory ({error}); "
-                    "retrying in {seconds:.0f} s",
-                    error=error,
-                    seconds=AGAIN_AFTER_S,
-                )
+                log.warn(CANNOT_DELETE, error=error, seconds=AGAIN_AFTER_S)
                 self.update_soon(AGAIN_AFTER_S)
                 return
 
     @inlineCallbacks
     def _update_one(self, character_id: int) -> Generator[Deferred[Any], Any, None]:
-        """Make one character's long-term memory agree with its journal.
+        """Make one character's long-term memory agree with its journal, or delete all of it.
 
-        Without an assistant, delete all of it. Fails with MemoryUnavailable, StoreUnavailable and
+        It is deleted without an assistant. Fails with MemoryUnavailable, StoreUnavailable and
         TurnAborted.
         """
         for character in ObjectDB.objects.filter(id=character_id):

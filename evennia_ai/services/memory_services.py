@@ -42,12 +42,7 @@ class SharedMemory:
 class MemoryServices:
     """The embedder, the search indices, and long-term and shared memory.
 
-    Args:
-        clock: schedules time-outs and pauses.
-        settings: reads the game's settings.
-        call_from_thread: ``call_from_thread(f, *args)`` runs ``f`` in the reactor's thread.
-        client: calls the endpoint of an embedder that has one.
-        now: returns the time for stores, in UTC.
+    ``call_from_thread(f, *args)`` runs ``f`` in the reactor's thread.
     """
 
     def __init__(
@@ -92,8 +87,7 @@ class MemoryServices:
 
     def _local_embedder(self) -> Embedder:
         """Return the embedder for long-term memory, which must not wait for an endpoint."""
-        chosen = self.embedder
-        return chosen if answers_at_once(chosen) else embedders.default()
+        return self.embedder if answers_at_once(self.embedder) else embedders.default()
 
     def _note_shared(self, sender: Any, scopes: Any, gone: Any, **kwargs: Any) -> None:
         self.indices.note(scopes, gone)

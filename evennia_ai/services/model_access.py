@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 from twisted.logger import Logger
-from twisted.python.failure import Failure
 
 from evennia_ai.config import FIELDS
 from evennia_ai.config.profiles import default_profiles, merge_profiles
@@ -29,11 +28,8 @@ LONGEST_TURN_S = float(FIELDS["turn_deadline"].metadata["high"])
 class ModelAccess:
     """The model profiles, the clients and the gateway that calls them.
 
-    Args:
-        clock: schedules deadlines and retries.
-        environ: holds the endpoints' keys.
-        settings: reads the game's settings.
-        call_from_thread: ``call_from_thread(f, *args)`` runs ``f`` in the reactor's thread.
+    ``environ`` holds the endpoints' keys; ``call_from_thread(f, *args)`` runs ``f`` in the
+    reactor's thread.
     """
 
     def __init__(
@@ -43,8 +39,8 @@ class ModelAccess:
         settings: SettingReader,
         call_from_thread: Callable[..., object],
     ) -> None:
-        built_in = default_profiles(environ)
-        self.profiles = settings.read("PROFILES", partial(merge_profiles, built_in), {})
+        merge = partial(merge_profiles, default_profiles(environ))
+        self.profiles = settings.read("PROFILES", merge, {})
         self.loop_thread = LoopThread(call_from_thread)
         self.client = OpenAIClient(self.loop_thread, environ, LONGEST_TURN_S)
         self.prober = Prober(clock, self.client)
@@ -59,22 +55,15 @@ class ModelAccess:
     def start(self) -> None:
         """Start the thread for model calls and load what the first call would wait for."""
         self.loop_thread.start()
-        profiles = self._profiles_in_use()
+        named = {"default", str(game_setting("profile", "default")), *game_setting("PROFILES", ())}
+        profiles = [self.profiles[name] for name in sorted(named) if name in self.profiles]
         if not any(profile.get("client") == "openai" for profile in profiles):
             return
         models = (game_setting("llm_model", ""), *(one.get("model") for one in profiles))
         # Loading a tokenizer holds every thread for a moment (measured): not while players wait.
         load_for([str(model) for model in models if model])
-        self.client.warm_up().addErrback(_log_missing_client)
-
-    def _profiles_in_use(self) -> list[Mapping[str, Any]]:
-        """Return the default profile and those that the game names."""
-        named = {"default", str(game_setting("profile", "default")), *game_setting("PROFILES", ())}
-        return [self.profiles[name] for name in sorted(named) if name in self.profiles]
-
-
-def _log_missing_client(failure: Failure) -> None:
-    log.failure("evennia_ai: cannot load the package openai; model calls will fail", failure)
+        problem = "evennia_ai: cannot load the package openai; model calls will fail"
+        self.client.warm_up().addErrback(partial(log.failure, problem))
 
 
 def read_limits(settings: SettingReader) -> GatewayLimits:
@@ -97,6 +86,8 @@ def read_count(value: Any) -> int:
 
 def read_budget(value: Any) -> int | None:
     """Return a budget in tokens, None for no limit; raises ValueError below 0."""
-    if value is not None and int(value) < 0:
+    if value is None:
+        return None
+    if int(value) < 0:
         raise ValueError(f"it must be 0 or more, not {value!r}.")
-    return None if value is None else int(value)
+    return int(value)

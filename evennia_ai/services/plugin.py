@@ -1,8 +1,8 @@
 """The module that Evennia loads, as a service plugin and as a start-stop module.
 
 Evennia drops an ImportError of a plugin without naming its reason, and any other error ends the
-server's start. This module logs the reason and what to do, and the game runs without assistants.
-It imports nothing of this package before the server starts.
+server's start. This module logs the reason, and the game runs without assistants. It imports
+nothing of this package before the server starts.
 """
 
 from __future__ import annotations

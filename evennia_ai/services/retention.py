@@ -34,10 +34,8 @@ class PurgeRefused(AssistantError):
 class LogRetention:
     """Purges the logs once a day and on an admin's command, never twice at a time.
 
-    Args:
-        clock: gives the time and schedules the steps.
-        put: runs work soon, as `Services.slices.put` does.
-        retention: limits by table, each table before those that it refers to; empty keeps all.
+    ``put`` runs work soon, as `Services.slices.put` does. ``retention`` has the limits by table,
+    each table before those that it refers to; empty keeps all.
     """
 
     def __init__(
@@ -64,13 +62,9 @@ class LogRetention:
     def purge(
         self, assistant_id: int | None = None, progress: Callable[[int], None] | None = None
     ) -> Deferred[Report]:
-        """Delete the rows beyond the retention limits.
+        """Delete the rows of one assistant beyond the retention limits; None: of the whole game.
 
-        Args:
-            assistant_id: the assistant whose rows are deleted; None is all assistants, and the
-                tables that belong to none.
-            progress: called with the number of rows deleted so far, every `PROGRESS_ROWS` rows.
-
+        Calls ``progress`` with the number of rows deleted so far, every `PROGRESS_ROWS` rows.
         Fires with a `Tally` by table. Fails with StoreUnavailable if the database stays busy and
         with CancelledError if the server stops; rows deleted by then stay deleted. Raises
         PurgeRefused as `check` does.
@@ -97,17 +91,18 @@ class LogRetention:
     def _new_report(self, assistant_id: int | None) -> Report:
         """Return an empty report with the tables to purge; raises PurgeRefused."""
         self.check()
-        whole_game = assistant_id is None
-        return {table: Tally() for table in self.retention if whole_game or table not in GAME_WIDE}
+        left_out = () if assistant_id is None else GAME_WIDE
+        return {table: Tally() for table in self.retention if table not in left_out}
 
     def _run(self, work: Deferred[Report]) -> Deferred[Report]:
         """Remember the work in progress until it ends."""
-        self._running = work
-        return work.addBoth(self._ended)
 
-    def _ended(self, result: Any) -> Any:
-        self._running = None
-        return result
+        def ended(result: Any) -> Any:
+            self._running = None
+            return result
+
+        self._running = work
+        return work.addBoth(ended)
 
     def _purge_daily(self) -> None:
         """Purge now and schedule the next purge."""
@@ -132,9 +127,7 @@ class LogRetention:
     def _tables(self, assistant_id: int | None, dry: bool = False) -> Iterator[TablePurge]:
         """Yield the purge of each table of each assistant."""
         now = datetime.fromtimestamp(self._clock.seconds(), UTC)
-        whole_game = assistant_id is None
-        owners = [*assistant_ids(), None] if whole_game else [assistant_id]
-        for owner in owners:
+        for owner in [*assistant_ids(), None] if assistant_id is None else [assistant_id]:
             planned = Planned(Counter) if dry else None
             for table, limit in self.retention.items():
                 if (owner is None) == (table in GAME_WIDE):
@@ -147,10 +140,7 @@ class LogRetention:
         report: Report,
         progress: Callable[[int], None] | None = None,
     ) -> Generator[Deferred[Any], Any, Report]:
-        """Purge tables step by step, with a pause before each step.
-
-        Fires with the report, to which each step adds.
-        """
+        """Purge tables with a pause before each step; fires with the report, made complete."""
         gone = 0
         for walk in tables:
             tally = report[walk.table]

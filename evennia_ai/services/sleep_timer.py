@@ -1,4 +1,4 @@
-"""Decide when assistants fall asleep and wake by themselves.
+"""The timer that decides when assistants fall asleep and wake by themselves.
 
 An assistant sleeps in its hours (``sleep_schedule``), for one sleep pass if a pass is due and
 nobody is near, when a builder orders it, and when it wants to.
@@ -13,13 +13,7 @@ from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.game.game_time import minute_now
-from evennia_ai.game.sleep_state import (
-    cause_of_sleep,
-    fall_asleep,
-    is_asleep,
-    sleep_state,
-    wake_up,
-)
+from evennia_ai.game.sleep_state import cause_of_sleep, fall_asleep, is_asleep, sleep_state, wake_up
 from evennia_ai.policy.compaction.decision import ContextUse
 from evennia_ai.policy.schedule.sleep_schedule import (
     AWAKE,
@@ -62,12 +56,8 @@ def wants_nap(script: Script, use: ContextUse, *, asleep: bool) -> bool:
     """
     if script.players_near():
         return False
-    unfinished = asleep and not sleep_state(script).slept
-    return unfinished or use.is_due or is_quiet_for_long(script)
-
-
-def is_quiet_for_long(script: Script) -> bool:
-    """Return True if nobody has talked for ``sleep_after_long_quiet`` since its last sleep pass."""
+    if use.is_due or (asleep and not sleep_state(script).slept):
+        return True
     if not has_news(script):
         return False
     quiet_s = script.services.clock.seconds() - script.ndb.last_talk_at
@@ -82,11 +72,6 @@ def has_news(script: Script) -> bool:
     return slept_at is None or slept_at < talk_at
 
 
-def may_sleep_soon(script: Script, use: ContextUse) -> bool:
-    """Return True if an assistant that is awake may fall asleep by itself later."""
-    return script.config.sleep_schedule is not None or has_news(script) or use.is_due
-
-
 def in_hours(script: Script) -> bool:
     """Return True in the assistant's own hours of sleep."""
     schedule = read_schedule(script.config.sleep_schedule)
@@ -94,11 +79,7 @@ def in_hours(script: Script) -> bool:
 
 
 class SleepTimer:
-    """The timer that lets assistants fall asleep and wake.
-
-    It checks assistants that had any talk since their last sleep, and those that will wake by
-    themselves. With none to check it stops.
-    """
+    """Checks assistants that had talk since their last sleep, and those that wake by themselves."""
 
     def __init__(self, clock: Any) -> None:
         self.clock = clock
@@ -121,8 +102,7 @@ class SleepTimer:
     def check_all(self) -> None:
         """Queue a check of each assistant that is due, every ``tick_rate_sleep`` seconds.
 
-        A check takes up to a millisecond (measured) and all may be due at once, so that they run in
-        slices.
+        A check takes up to a millisecond (measured) and all may be due at once.
         """
         now = self.clock.seconds()
         for script_id, script in list(self.assistants.items()):
@@ -156,10 +136,7 @@ class SleepTimer:
         return True
 
     def update_mode(self, script: Script) -> bool:
-        """Let an assistant fall asleep, run its sleep pass or wake, if it is time.
-
-        Returns False if it needs no further checks.
-        """
+        """Let an assistant sleep or wake, if it is time; False if it needs no further checks."""
         if script.ndb.ticking or not script.may_think():
             return True
         script.resolve_settings()
@@ -168,7 +145,8 @@ class SleepTimer:
         mode = next_mode(state, script.config.sleep_after_quiet)
         if mode == AWAKE:
             if not state.asleep:
-                return may_sleep_soon(script, use)
+                scheduled = script.config.sleep_schedule is not None
+                return scheduled or has_news(script) or use.is_due  # it may fall asleep later
             wake_up(script, HOURS_OVER if cause_of_sleep(script) == HOURS else NAP_OVER)
             return False
         if not state.asleep:

@@ -1,4 +1,4 @@
-"""Resume interrupted work after a server start.
+"""What resumes interrupted work after a server start.
 
 That is: open turns of an earlier process, unanswered events, interrupted sleep, and players near an
 assistant. There may be hundreds of assistants, so they are woken one after the other.
@@ -6,12 +6,13 @@ assistant. There may be hundreds of assistants, so they are woken one after the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import evennia
 from twisted.logger import Logger
 
+from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.perception import is_assistant
 from evennia_ai.game.sleep_state import is_asleep
@@ -35,8 +36,6 @@ class StartupRecovery:
 
     def begin(self) -> None:
         """Close the turns of an earlier process and wake the assistants with work to do."""
-        from evennia_ai.assistant_script import AssistantScript
-
         service = self.service
         turn_ids = lost_turns(service.epoch)
         if turn_ids:
@@ -44,23 +43,19 @@ class StartupRecovery:
         for turn_id in turn_ids:
             service.slices.put(self.recover, turn_id)
         service.slices.put(self.wake_owing)
-        service.slices.put(self.wake_archiving)
+        service.slices.put(lambda: self.one_by_one(assistants_to_archive(), self.archive_one))
         service.clock.callLater(FIRST_WAKE_S, self.attend_present)
         slept = AssistantScript.objects.filter(db_attributes__db_key="operating_mode")
         for script_id in slept.values_list("id", flat=True):
-            service.slices.put(self.watch_if_asleep, script_id)
+            service.slices.put(call_with, script_id, self.watch_if_asleep)
 
     def recover(self, turn_id: int) -> None:
         """Close one turn of an earlier process; if the database is busy, retry later."""
         try:
             recover_lost_turn(turn_id, self.service.now())
         except StoreUnavailable as error:
-            log.warn(
-                "evennia_ai: cannot recover turn {turn} ({error}); retrying in {seconds:.0f} s",
-                turn=turn_id,
-                error=error,
-                seconds=RECOVERY_PAUSE_S,
-            )
+            line = "evennia_ai: cannot recover turn {turn} ({error}); retrying in {seconds:.0f} s"
+            log.warn(line, turn=turn_id, error=error, seconds=RECOVERY_PAUSE_S)
             if not self._again or not self._again.active():
                 self._again = self.service.clock.callLater(RECOVERY_PAUSE_S, self.service.resume)
 
@@ -69,33 +64,23 @@ class StartupRecovery:
         owing = assistants_with_work()
         if owing:
             log.info("evennia_ai: {count} assistants have unanswered events", count=len(owing))
-        self.one_by_one(owing, self.wake_one)
+        self.one_by_one(owing, lambda script: script.wake())
 
-    def wake_archiving(self) -> None:
-        """Wake the assistants whose journal does not match their compactions."""
-        self.one_by_one(assistants_to_archive(), self.archive_one)
-
-    def one_by_one(self, script_ids: Sequence[int], wake: Callable[[int], None]) -> None:
-        """Call ``wake`` for each assistant, `WAKE_SPREAD_S` seconds apart."""
+    def one_by_one(self, script_ids: Sequence[int], wake: Callable[[Any], None]) -> None:
+        """Call ``wake`` with each assistant, `WAKE_SPREAD_S` seconds apart."""
         for number, script_id in enumerate(script_ids):
-            self.service.clock.callLater(FIRST_WAKE_S + number * WAKE_SPREAD_S, wake, script_id)
+            delay_s = FIRST_WAKE_S + number * WAKE_SPREAD_S
+            self.service.clock.callLater(delay_s, call_with, script_id, wake)
 
-    def wake_one(self, script_id: int) -> None:
-        """Wake the assistant with this id, unless it was deleted."""
-        for script in scripts_of(script_id):
-            script.wake()
+    def archive_one(self, script: Any) -> None:
+        """Let an assistant whose journal does not match its compactions archive its summaries."""
+        script.ndb.unarchived = True
+        script.wake()
 
-    def archive_one(self, script_id: int) -> None:
-        """Let an assistant archive its summaries in its journal at the next tick."""
-        for script in scripts_of(script_id):
-            script.ndb.unarchived = True
-            script.wake()
-
-    def watch_if_asleep(self, script_id: int) -> None:
+    def watch_if_asleep(self, script: Any) -> None:
         """Check the sleep of an assistant that was asleep before the start."""
-        for script in scripts_of(script_id):
-            if is_asleep(script):
-                self.service.watch.keep(script)
+        if is_asleep(script):
+            self.service.watch.keep(script)
 
     def attend_present(self) -> None:
         """Tick the assistants with players near them, as after a reload."""
@@ -108,13 +93,10 @@ class StartupRecovery:
 
 def assistants_exist() -> bool:
     """True if the game has at least one assistant."""
-    from evennia_ai.assistant_script import AssistantScript
-
     return bool(AssistantScript.objects.filter(db_key=SCRIPT_KEY).exists())
 
 
-def scripts_of(script_id: int) -> Iterator[Any]:
-    """Yield the assistant with this id, if it still exists."""
-    from evennia_ai.assistant_script import AssistantScript
-
-    yield from AssistantScript.objects.filter_family(id=script_id)
+def call_with(script_id: int, work: Callable[[Any], None]) -> None:
+    """Call ``work`` with the assistant of this id, if it still exists."""
+    for script in AssistantScript.objects.filter_family(id=script_id):
+        work(script)

@@ -23,11 +23,8 @@ log = Logger()
 
 
 def send_thinking(script: Script, turn: TurnRecord, begins: bool) -> None:
-    """Send the signal that a turn's model calls begin or have ended.
-
-    A script that was deleted has no key and cannot send a signal.
-    """
-    if not script.pk:
+    """Send the signal that a turn's model calls begin or have ended."""
+    if not script.pk:  # a deleted script cannot send a signal
         return
     character = script.character
     listeners = script.services.world.listeners(character) if character else frozenset()
@@ -41,10 +38,7 @@ def send_thinking(script: Script, turn: TurnRecord, begins: bool) -> None:
 
 
 def send_compacting(script: Script, reason: str, result: Mapping[str, Any] | None) -> None:
-    """Send the signal that a compaction begins (no result yet) or has ended.
-
-    At its end, write one line to the log, and show one to the room if a player may have waited.
-    """
+    """Send the signal that a compaction begins (no result yet) or ended; log and show its end."""
     if not script.pk:
         return
     character = script.character
@@ -52,12 +46,9 @@ def send_compacting(script: Script, reason: str, result: Mapping[str, Any] | Non
         compaction_started.send_robust(script, character=character, reason=reason)
         return
     compaction_finished.send_robust(script, character=character, reason=reason, result=result)
-    log.info(
-        "evennia_ai: {name}: compaction ({reason}): {result}",
-        name=script.character_name,
-        reason=reason,
-        result=", ".join(f"{key} {value}" for key, value in result.items()),
-    )
-    seen = character.location and not is_asleep(script) and script.players_near()
-    if result.get("success") and seen:
+    told = ", ".join(f"{key} {value}" for key, value in result.items())
+    line = "evennia_ai: {name}: compaction ({reason}): {result}"
+    log.info(line, name=script.character_name, reason=reason, result=told)
+    waited = character.location and not is_asleep(script) and script.players_near()
+    if result.get("success") and waited:
         send_filler(character, text("compacted"), listening_objects(character))

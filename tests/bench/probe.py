@@ -224,7 +224,7 @@ def attended() -> dict[str, Any]:
     """Return how many assistants the service ticks."""
     from evennia_ai.assistant_script import AssistantScript
 
-    return {"attended": len(AssistantScript.shared_services.timers.ticks.scripts)}
+    return {"attended": len(AssistantScript.shared_services.ticks.scripts)}
 
 
 def inserts() -> dict[str, Any]:

@@ -130,12 +130,12 @@ def test_42_the_shared_timer_goes_on_too(game, ann, mira):
     game.model.add(call("noop"))
     ann.do("say Mira?")
     game.run(1)
-    assert game.service.timers.ticks.running
+    assert game.service.ticks.running
     mira.assistant.at_server_reload()
     game.run(1)
-    assert not game.service.timers.ticks.running
+    assert not game.service.ticks.running
     pass_time(game, REVIVAL_S + 2)
-    assert game.service.timers.ticks.running
+    assert game.service.ticks.running
 
 
 def test_42_what_cannot_be_stored_before_a_reload_is_told_or_stored(game, ann, mira, monkeypatch):

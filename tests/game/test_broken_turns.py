@@ -141,7 +141,7 @@ def test_two_assistants_alone_cost_nothing(game, ann, mira, tavern, django_asser
     with django_assert_num_queries(0):
         for _ in range(60):
             game.clock.advance(1)
-    assert not game.service.timers.ticks.running
+    assert not game.service.ticks.running
 
 
 def test_the_answer_waits_for_who_asked(game, ann, mira, tavern):

@@ -224,7 +224,7 @@ def test_a_rebuild_makes_index_and_long_term_memory_anew(game, mira, ask):
 
 
 def test_a_rebuild_tells_how_far_it_is_and_is_not_begun_twice(game, mira, admin, monkeypatch):
-    monkeypatch.setattr("evennia_ai.commands.memory.rebuild.PROGRESS_EVERY", 20)
+    monkeypatch.setattr("evennia_ai.commands.memory.command.PROGRESS_EVERY", 20)
     for number in range(45):
         mira.journal.add(f"Guest {number} came in.")
     admin.told("aimemory/rebuild Mira")

@@ -121,11 +121,11 @@ def test_with_the_last_player_gone_the_beat_stops(game, mira, ann):
     game.model.add(call("noop"))
     ann.do("say hello")
     game.run(1)
-    assert game.service.timers.ticks.running
+    assert game.service.ticks.running
     ann.account.unpuppet_object(ann.session)
     game.run(1)
     game.run(1)
-    assert not game.service.timers.ticks.running
+    assert not game.service.ticks.running
 
 
 def test_an_unreached_line_is_answered_when_its_speaker_comes_back(game, mira, ann):

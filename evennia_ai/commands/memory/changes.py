@@ -1,31 +1,97 @@
-"""The switches of ``aimemory`` that change a journal."""
+"""The switches of ``aimemory`` that change a journal, and what every switch finds."""
 
 from __future__ import annotations
 
-from evennia.utils import logger
-from twisted.internet.defer import inlineCallbacks
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any
 
-from evennia_ai.commands.common import UsageError
-from evennia_ai.commands.memory.arguments import MemoryCommand, MemoryRequest, Work
-from evennia_ai.commands.memory.rendering import entry_lines, names_in
+from evennia.utils import logger
+from twisted.internet.defer import Deferred, inlineCallbacks
+
+from evennia_ai.commands.common import AICommand, UsageError
+from evennia_ai.commands.memory_rendering import entry_lines, names_in
+from evennia_ai.commands.players import NUMBER, name_of
+from evennia_ai.messages import Audience
 from evennia_ai.policy.compaction.journal_summary import is_synthesis
 from evennia_ai.policy.records.memory_listing import undo_line, who_may_know
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.provenance import Record, is_known_to
 from evennia_ai.policy.sanitize import clean_output, one_line
+from evennia_ai.ports import GameScript, Records
 from evennia_ai.store.memory_editor import GONE, HEARD_SINCE, MemoryEditor
 
 LINE_CHARS = 200
 ENTRY_CHARS = 1_000
+Work = Generator[Deferred[Any], Any, None]
 
 
-class MemoryChanges(MemoryCommand):
-    """The switches that change something: add, edit, pin, unpin, delete, undo."""
+@dataclass(frozen=True)
+class MemoryRequest:
+    """What was typed: the assistant, the text after its name, and the text after the ``=``."""
+
+    script: GameScript
+    more: str
+    value: str
+
+    @property
+    def name(self) -> str:
+        """The character's name, safe to show."""
+        return clean_output(self.script.character_name, 60)
+
+    @property
+    def editor(self) -> MemoryEditor:
+        """The editor of the character's journal."""
+        return MemoryEditor(self.script.character)
+
+
+class MemoryChanges(AICommand):
+    """The switches that change something, and what finds the records that the caller may read."""
+
+    @property
+    def reads_private(self) -> bool:
+        """True if the caller may read private records."""
+        return bool(self.access(self.caller, "private"))
+
+    def may_read(self, record: Record) -> bool:
+        """Return True if the caller may read a record."""
+        return self.reads_private or is_known_to(record, None)
+
+    def find_entry(self, request: MemoryRequest, number: str) -> Record:
+        """Return the journal entry with a number; raises UsageError."""
+        return self.find_in(request.script.character.journal, number, request, "aimemory")
+
+    def find_in(
+        self, records: Records, number: str, request: MemoryRequest, listing: str
+    ) -> Record:
+        """Return an entry; raises UsageError, which names ``listing`` as what lists them."""
+        lists = f"|w{listing} {request.name}|n lists them."
+        if not number:
+            raise UsageError(f"Which entry? Give its number. {lists}")
+        found: Record | None = records.get(number) or records.get(number.lower())
+        if found is None or not self.may_read(found):
+            raise UsageError(f"{request.name} has no entry '{clean_output(number, 40)}'. {lists}")
+        return found
+
+    def find_subject(self, request: MemoryRequest) -> tuple[str, str]:
+        """Return whose profile is wanted, as (dbref, name); a dbref also finds the deleted."""
+        if not request.value:
+            raise UsageError("About whom? |waimemory/about <character> = <player or thing>|n")
+        if NUMBER.fullmatch(request.value):
+            return request.value, name_of(request.value) or request.value
+        found = self.find_character(request.value)
+        return found.dbref, clean_output(found.key, 60)
+
+    def find_audience(self, names: str) -> Audience:
+        """Return the named players by dbref; raises UsageError unless the caller is an admin."""
+        if not self.reads_private:
+            raise UsageError("Only admins may read or write what is private to a player.")
+        return frozenset(self.find_character(name.strip()).dbref for name in names.split(","))
 
     def do_add(self, request: MemoryRequest) -> None:
         """Add an entry."""
         audience = self.find_audience(request.more) if request.more else None
         words = self.read_words(request, "add <character> [for <player>]")
-        entry = editor_of(request).add(words, None if audience is None else sorted(audience))
+        entry = request.editor.add(words, None if audience is None else sorted(audience))
         if entry is None:
             raise UsageError(f"{request.name} has this entry already.")
         known = who_may_know(entry, names_in(entry))
@@ -37,7 +103,7 @@ class MemoryChanges(MemoryCommand):
         words = self.read_words(request, "edit <character>/<number>")
         if words == entry["content"]:
             raise UsageError("The entry has these words already.")
-        editor_of(request).edit(entry["id"], words)
+        request.editor.edit(entry["id"], words)
         self.tell_change(request, f"Now: {clean_output(words, LINE_CHARS)}\nBefore:", entry)
 
     def do_pin(self, request: MemoryRequest) -> None:
@@ -47,7 +113,7 @@ class MemoryChanges(MemoryCommand):
         state = "pinned" if pinned else "not pinned"
         if entry["pinned"] is pinned:
             raise UsageError(f"{entry['id']} is {state} already.")
-        editor_of(request).pin(entry["id"], pinned)
+        request.editor.pin(entry["id"], pinned)
         self.tell_change(request, f"Now {state}:", entry)
 
     do_unpin = do_pin
@@ -55,12 +121,12 @@ class MemoryChanges(MemoryCommand):
     def do_delete(self, request: MemoryRequest) -> None:
         """Delete an entry."""
         entry = self.find_entry(request, request.value)
-        editor_of(request).delete(entry["id"])
+        request.editor.delete(entry["id"])
         self.tell_change(request, "Deleted:", entry)
 
     def do_undo(self, request: MemoryRequest) -> None:
         """Undo the last change."""
-        editor = editor_of(request)
+        editor = request.editor
         step = editor.steps.last()
         if step is None:
             raise UsageError(f"There is no change of {request.name}'s journal to undo.")
@@ -78,22 +144,13 @@ class MemoryChanges(MemoryCommand):
     @inlineCallbacks
     def do_restore(self, request: MemoryRequest) -> Work:
         """Put an archived entry back into the journal."""
-        journal, archive = (
-            request.script.character.journal,
-            request.script.character.journal.archive,
-        )
-        yield archive.load(request.script.services.slices.put)
-        entry = self.find_in(archive, request.value, request, "aimemory/archive")
-        back = archive.bring_back(journal, entry["id"])
+        journal = request.script.character.journal
+        yield journal.archive.load(self.services.slices.put)
+        entry = self.find_in(journal.archive, request.value, request, "aimemory/archive")
+        back = journal.archive.bring_back(journal, entry["id"])
         self.log_change(request, back["id"])
-        self.msg(
-            "\n".join(
-                [
-                    "Back in the journal; pruning will not remove it again:",
-                    *entry_lines([back], names_in(back)),
-                ]
-            )
-        )
+        lines = entry_lines([back], names_in(back))
+        self.msg("\n".join(["Back in the journal; pruning will not remove it again:", *lines]))
 
     def tell_change(self, request: MemoryRequest, message: str, entry: Record) -> None:
         """Report a change, and how to undo it."""
@@ -127,8 +184,3 @@ class MemoryChanges(MemoryCommand):
                 "Write one fact at a time."
             )
         return words
-
-
-def editor_of(request: MemoryRequest) -> MemoryEditor:
-    """Return the editor of the requested character's journal."""
-    return MemoryEditor(request.script.character)

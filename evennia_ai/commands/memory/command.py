@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.commands.common import UsageError, page_number
 from evennia_ai.commands.history_rendering import message_line
-from evennia_ai.commands.memory.arguments import MemoryRequest, Work
-from evennia_ai.commands.memory.changes import MemoryChanges
-from evennia_ai.commands.memory.rebuild import rebuild_memory
-from evennia_ai.commands.memory.rendering import (
+from evennia_ai.commands.memory.changes import MemoryChanges, MemoryRequest, Work
+from evennia_ai.commands.memory.search import search_as
+from evennia_ai.commands.memory_rendering import (
     entry_lines,
     hidden_line,
     journal_page,
@@ -17,14 +19,16 @@ from evennia_ai.commands.memory.rendering import (
     whole_entry,
     whole_profile,
 )
-from evennia_ai.commands.memory.search import search_as
 from evennia_ai.errors import TurnAborted
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.ports import Records
+from evennia_ai.policy.sanitize import clean_output
+from evennia_ai.ports import GameScript, Records
 from evennia_ai.scheduling import spread
+from evennia_ai.sleep.consolidation import rebuild
 from evennia_ai.store.reports import messages_by_seq
 
 SHOWN_MESSAGES = 6
+PROGRESS_EVERY = 500  # entries
 
 
 class CmdAIMemory(MemoryChanges):
@@ -102,26 +106,22 @@ class CmdAIMemory(MemoryChanges):
     def do_default(self, request: MemoryRequest) -> Deferred[None]:
         """Show a page of the journal."""
         journal = request.script.character.journal
-        return self.browse(request, journal, f"{request.name} has no journal entries yet.")
+        return self.browse(request, journal, "has no journal entries yet.")
 
     def do_archive(self, request: MemoryRequest) -> Deferred[None]:
         """Show a page of the archive."""
         archive = request.script.character.journal.archive
-        return self.browse(request, archive, f"{request.name} has no pruned entries.")
+        return self.browse(request, archive, "has no pruned entries.")
 
     @inlineCallbacks
     def browse(self, request: MemoryRequest, records: Records, if_none: str) -> Work:
         """Show a page of the journal or of the archive, or ``if_none`` if it is empty."""
         number = page_number(request.value)
-        found = yield journal_page(request.script, records, number, self.reads_private)
-        rows = found.page.rows
-        lines = entry_lines(rows, names_in(*rows))
-        if found.hidden:
-            lines.append(hidden_line(found.hidden))
-        if lines:
-            self.show_page(request.name, lines, found.page)
-        else:
-            self.msg(if_none)
+        page, hidden = yield journal_page(request.script, records, number, self.reads_private)
+        lines = entry_lines(page.rows, names_in(*page.rows))
+        if hidden:
+            lines.append(hidden_line(hidden))
+        self.show_page(request.name, lines, page, if_none)
 
     @inlineCallbacks
     def do_show(self, request: MemoryRequest) -> Work:
@@ -131,9 +131,8 @@ class CmdAIMemory(MemoryChanges):
 
         def derived_record(id: str) -> Record | None:
             record = profiles.get(id)
-            if record and entry["id"] in record.get("sources", ()) and self.may_read(record):
-                return record
-            return None
+            derives = record and entry["id"] in record.get("sources", ()) and self.may_read(record)
+            return record if derives else None
 
         found = yield spread(self.services.slices.put, profiles.ids(), derived_record)
         derived = [record for record in found if record]
@@ -172,3 +171,44 @@ class CmdAIMemory(MemoryChanges):
             yield rebuild_memory(request.script, self.msg)
         except TurnAborted as error:
             raise UsageError(f"The rebuild stopped early: {error}") from error
+
+
+@inlineCallbacks
+def rebuild_memory(script: GameScript, tell: Callable[[str], Any]) -> Work:
+    """Rebuild the index and the long-term memory in time slices; tell about the progress.
+
+    Fails with UsageError if a rebuild is running already, StoreUnavailable and TurnAborted.
+    """
+    name = clean_output(script.character_name, 60)
+    if script.ndb.rebuilding:
+        raise UsageError(f"{name}'s memory is being rebuilt already.")
+    script.ndb.rebuilding = True
+    reported = 0
+
+    def report(done: int, left: int) -> None:
+        nonlocal reported
+        if done - reported >= PROGRESS_EVERY:
+            reported = done
+            tell(f"{name}: {done:,} entries done, {left:,} to go ...")
+
+    try:
+        tell(f"Rebuilding {name}'s memory from its journal ...")
+        services = script.services
+        services.memory_indices.drop(script)
+        yield script.memories.prepare(services)
+        tell(f"The index is done, with {len(script.memories):,} memories.")
+        result = yield rebuild(script, report)
+    finally:
+        script.ndb.rebuilding = False
+    tell(describe(result))
+
+
+def describe(result: dict[str, Any]) -> str:
+    """Return the result for the long-term memory as a sentence."""
+    if result.get("skipped"):
+        return f"Long-term memory is not rebuilt: {clean_output(result['reason'], 300)}"
+    if not result["success"]:
+        error = clean_output(result["error"], 300)
+        return f"Long-term memory is not complete: {error} The next sleep pass continues."
+    trouble = f"; {result['failed']:,} could not be stored" if result["failed"] else ""
+    return f"Done: {result['stored']:,} entries are in long-term memory{trouble}."

@@ -7,7 +7,7 @@ from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
-from evennia_ai.commands.memory.rendering import hidden_line, names_in
+from evennia_ai.commands.memory_rendering import hidden_line, names_in
 from evennia_ai.memory.all_memories import Hit, search_all_memories
 from evennia_ai.messages import Audience
 from evennia_ai.policy.compaction.journal_summary import select_found
@@ -24,10 +24,10 @@ from evennia_ai.turn.recall import memory_line, text_of
 def search_as(
     script: GameScript, words: str, audience: Audience, reads_private: bool
 ) -> Generator[Deferred[Any], Any, list[str]]:
-    """Search as the tool `search_memory` would, without counting as a recall.
+    """Search as the tool `search_memory` would for an audience, without counting as a recall.
 
-    Fires with lines: the memories that this audience (dbrefs, none for the public) may be told,
-    with scores, and those withheld, with the rule. Fails with StoreUnavailable and TurnAborted.
+    Fires with lines: what the audience may be told, with scores, and what is withheld, with the
+    rule. Fails with StoreUnavailable and TurnAborted.
     """
     hits: list[Hit] = yield search_all_memories(script, script.character, words, audience)
     by_id = {hit.record["id"]: hit for hit in hits}
@@ -35,9 +35,7 @@ def search_as(
     found = select_found(ranked, script.conversation.current.record, FOUND)
     yield pause(script.services.slices.put)
     withheld = find_withheld(script, words, audience)
-    if (
-        not reads_private
-    ):  # a trusting character tells private things to anybody; this command does not
+    if not reads_private:  # this command withholds what a trusting character would tell
         withheld += [record for record in found if not is_known_to(record, None)]
         found = [record for record in found if is_known_to(record, None)]
     names = names_in(*withheld, besides=audience)

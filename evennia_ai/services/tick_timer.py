@@ -1,27 +1,19 @@
-"""The timers that all assistants share: ticks, sleep and retention."""
+"""The timer that ticks the assistants with players near."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from twisted.internet.task import LoopingCall
 
-from evennia_ai.config.table_retention import read_retention
-from evennia_ai.game.settings import SettingReader
 from evennia_ai.ports import Script
-from evennia_ai.scheduling import Clock, is_time, keep_running
-from evennia_ai.services.retention import LogRetention
-from evennia_ai.services.sleep_timer import SleepTimer
+from evennia_ai.scheduling import is_time, keep_running
 
 TICK_CHECK_S = 1.0
 
 
 class TickTimer:
-    """Wakes each assistant every ``tick_rate`` seconds while a player is near it.
-
-    The timer stops when no assistant is left.
-    """
+    """Wakes each assistant every ``tick_rate`` seconds while a player is near it."""
 
     def __init__(self, clock: Any) -> None:
         self.scripts: dict[int, Any] = {}
@@ -59,29 +51,3 @@ class TickTimer:
                 script.wake()
         if not self.scripts:
             self.stop()
-
-
-class Timers:
-    """The shared timers.
-
-    Args:
-        clock: the reactor, or a test's clock.
-        put: runs work soon, as `Services.slices.put` does.
-        settings: reads the game's settings.
-    """
-
-    def __init__(self, clock: Clock, put: Callable[..., None], settings: SettingReader) -> None:
-        self.ticks = TickTimer(clock)
-        self.sleep = SleepTimer(clock)
-        self.retention = LogRetention(clock, put, settings.read("RETENTION", read_retention, {}))
-
-    def attend(self, script: Script) -> None:
-        """Tick an assistant while players are near, and check its sleep."""
-        self.sleep.keep(script)
-        self.ticks.add(script)
-
-    def stop(self) -> None:
-        """Stop all timers in this process."""
-        self.ticks.stop()
-        self.sleep.stop()
-        self.retention.stop()

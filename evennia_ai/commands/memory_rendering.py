@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
@@ -35,22 +34,14 @@ SECONDS_CHARS = 19
 SHOWN_OBSERVATIONS = 20
 
 
-@dataclass(frozen=True)
-class JournalPage:
-    """A page of a journal, newest first, and how many entries are hidden from the reader."""
-
-    page: Page
-    hidden: int
-
-
 @inlineCallbacks
 def journal_page(
     script: GameScript, journal: Records, number: int, with_private: bool
-) -> Generator[Deferred[Any], Any, JournalPage]:
-    """Read a page of a journal, or of its archive, in time slices; page 1 is the newest.
+) -> Generator[Deferred[Any], Any, tuple[Page, int]]:
+    """Read a page of a journal or its archive, newest first, in time slices.
 
-    Fires with the page, or with the last page if the number is too high; fails with
-    StoreUnavailable. Without ``with_private`` private entries are only counted.
+    Fires with the page (the last one if the number is too high) and the number of private entries
+    that are hidden. Fails with StoreUnavailable.
     """
     put = script.services.slices.put
     yield journal.load(put)
@@ -58,9 +49,8 @@ def journal_page(
 
     def time_of(id: str) -> str | None:
         entry = journal.get(id)
-        if entry and (with_private or is_known_to(entry, None)):
-            return str(entry["timestamp"])
-        return None
+        shown = entry and (with_private or is_known_to(entry, None))
+        return str(entry["timestamp"]) if entry and shown else None
 
     found = yield spread(put, ids, time_of)
     times = sorted((at, place) for place, at in enumerate(found) if at is not None)[::-1]
@@ -68,44 +58,39 @@ def journal_page(
     number = min(number, pages)
     wanted = times[(number - 1) * ENTRIES_A_PAGE : number * ENTRIES_A_PAGE]
     rows = [entry for _, place in wanted if (entry := journal.get(ids[place]))]
-    return JournalPage(Page(number, pages, rows), len(ids) - len(times))
+    return Page(number, pages, rows), len(ids) - len(times)
 
 
 def entry_lines(
     entries: Sequence[Record], names: Names, origins: Mapping[str, str] | None = None
 ) -> list[str]:
     """Return two lines for each entry, with where it comes from if ``origins`` say so by id."""
-    lines = []
-    for entry in entries:
-        chars = DAY_CHARS if origins is None else SECONDS_CHARS
+    chars = DAY_CHARS if origins is None else SECONDS_CHARS
+
+    def line(entry: Record) -> str:
         origin = (origins or {}).get(entry["id"], "")
         facts = "; ".join(filter(None, [entry_facts(entry, names), origin]))
         private = " |r(private)|n" if entry["audience"] is not None else ""
         when = entry["timestamp"][:chars].replace("T", " ")
-        lines.append(
+        return (
             f"|w{clean_output(entry['id'], 60)}|n |x{when} {clean_output(facts, 300)}|n{private}\n"
             f"    {clean_output(entry['content'], LINE_CHARS)}"
         )
-    return lines
+
+    return [line(entry) for entry in entries]
 
 
-def origins_of(script: GameScript, entries: Iterable[Record]) -> dict[str, str]:
+def origins_of(script: GameScript, entries: Sequence[Record]) -> dict[str, str]:
     """Return the turns that each entry comes from, by its id. One query."""
-    listed = list(entries)
-    seqs = [entry["source_seqs"] for entry in listed]
+    seqs = [entry["source_seqs"] for entry in entries]
     ends = {end for known in seqs for end in (*known[:1], *known[-1:])}
     turns = turns_of_messages(script.id, ends)
-    return {entry["id"]: origin_of(entry, turns) for entry in listed}
+    return {entry["id"]: origin_of(entry, turns) for entry in entries}
 
 
 def names_in(*records: Record, besides: Iterable[str] = ()) -> Names:
     """Return the names of everybody in some records, by dbref. One query."""
     return names_of(frozenset(besides).union(*map(people_in, records)))
-
-
-def whole_text(text: str) -> str:
-    """Return a text with its line breaks, each line safe for a client."""
-    return "\n".join(f"    {clean_output(line, WHOLE_LINE_CHARS)}" for line in text.splitlines())
 
 
 def whole_entry(
@@ -121,8 +106,10 @@ def whole_entry(
     if derived:
         made = [f"{one['id']} {one['attribute']}: {one['value']}" for one in derived]
         details.append(f"Derived from it: {'; '.join(made)}")
+    lines = entry["content"].splitlines()
+    content = [f"    {clean_output(line, WHOLE_LINE_CHARS)}" for line in lines]
     shown = [clean_output(line, WHOLE_LINE_CHARS) for line in details]
-    return "\n".join([title, whole_text(entry["content"]), *shown])
+    return "\n".join([title, *content, *shown])
 
 
 def linked_to(script: GameScript, link: str, reads_private: bool) -> str:
@@ -136,31 +123,23 @@ def linked_to(script: GameScript, link: str, reads_private: bool) -> str:
 def whole_profile(
     script: GameScript, dbref: str, records: Sequence[Record], reads_private: bool
 ) -> list[str]:
-    """Return what is known about somebody, as far as the reader may see it.
-
-    Returns no lines if nothing is known.
-    """
+    """Return what is known about somebody, as far as the reader may see it; may be no lines."""
     known = [one for one in records if reads_private or is_known_to(one, None)]
     names = names_in(*known, besides=[dbref])
-    by_kind = {
-        kind: [one for one in known if one["kind"] == kind]
-        for kind in (RELATIONSHIP, ATTRIBUTE, OBSERVATION)
-    }
+    kinds = (RELATIONSHIP, ATTRIBUTE, OBSERVATION)
+    met, facts, seen = ([one for one in known if one["kind"] == kind] for kind in kinds)
     now = script.services.now()
-    lines = [f"{relationship_line(one, now)}." for one in by_kind[RELATIONSHIP]]
-    values = {one["id"]: one for one in by_kind[ATTRIBUTE]}
-    for attribute, group in group_values(by_kind[ATTRIBUTE]).items():
+    lines = [f"{relationship_line(one, now)}." for one in met]
+    values = {one["id"]: one for one in facts}
+    for attribute, group in group_values(facts).items():
         lines.append(f"|w{clean_output(attribute, 60)}|n")
         lines += [f"  {clean_output(attribute_line(v, names, values), LINE_CHARS)}" for v in group]
-    noticed = by_kind[OBSERVATION][::-1]
-    if noticed:
+    if seen:
         lines.append("|wObservations|n")
-    lines += [
-        f"  {clean_output(observation_line(one, names), LINE_CHARS)}"
-        for one in noticed[:SHOWN_OBSERVATIONS]
-    ]
-    if len(noticed) > SHOWN_OBSERVATIONS:
-        lines.append(f"  and {len(noticed) - SHOWN_OBSERVATIONS} older ones")
+    for one in seen[::-1][:SHOWN_OBSERVATIONS]:
+        lines.append(f"  {clean_output(observation_line(one, names), LINE_CHARS)}")
+    if len(seen) > SHOWN_OBSERVATIONS:
+        lines.append(f"  and {len(seen) - SHOWN_OBSERVATIONS} older ones")
     if len(known) < len(records):
         lines.append(hidden_line(len(records) - len(known)))
     return lines
