@@ -9,17 +9,10 @@ from evennia_ai.messages import (
     ToolCallRequest,
     Usage,
 )
-from evennia_ai.policy.context.projection import CompactionRecord, View
-from evennia_ai.policy.tokens import CountText, UsageReport
 from evennia_ai.ports.game import (
     GameScript,
     GameServices,
     LogRetention,
-    Lore,
-    MemoryIndices,
-    Personas,
-    Prober,
-    Windows,
 )
 from evennia_ai.ports.log import Conversation, Inbox, ModelCallRecord, OpenEvents, TurnRecord, Turns
 from evennia_ai.ports.memory import Embedder, Found, RemoteEmbedder, SemanticMemory
@@ -62,9 +55,7 @@ __all__ = [
     "Caller",
     "Character",
     "Clock",
-    "CompactionRecord",
     "Conversation",
-    "CountText",
     "DayPlan",
     "Embedder",
     "EntityProfiles",
@@ -83,13 +74,9 @@ __all__ = [
     "LLMReply",
     "LLMRequest",
     "LogRetention",
-    "Lore",
     "Memories",
-    "MemoryIndices",
     "ModelCallRecord",
     "OpenEvents",
-    "Personas",
-    "Prober",
     "Records",
     "RemoteEmbedder",
     "Scene",
@@ -107,10 +94,7 @@ __all__ = [
     "TurnRecord",
     "Turns",
     "Usage",
-    "UsageReport",
-    "View",
     "Watch",
     "Watcher",
-    "Windows",
     "World",
 ]
