@@ -76,9 +76,7 @@ def text_of(record: Record) -> str:
     return str(record["value"] if record.get("kind") == ATTRIBUTE else record["content"])
 
 
-def memory_line(
-    script: Script, record: Record, most_chars: int = LINE_CHARS, words: str = ""
-) -> str:
+def memory_line(script: Script, record: Record, words: str = "") -> str:
     """Return a memory on one line: its day, its source and its content.
 
     Of a summary, the lines that fit the searched ``words`` best are shown.
@@ -93,5 +91,5 @@ def memory_line(
     if record.get("kind") == ATTRIBUTE:
         text = f"{name_of(record['subject'])}: {record['attribute']}: {text}"
     if is_synthesis(record):
-        text = nearest_lines(text, words, most_chars)
-    return f"{day}{told}: {clean_heard(text, most_chars)}"
+        text = nearest_lines(text, words, LINE_CHARS)
+    return f"{day}{told}: {clean_heard(text, LINE_CHARS)}"
