@@ -9,11 +9,7 @@ from evennia_ai.messages import (
     ToolCallRequest,
     Usage,
 )
-from evennia_ai.ports.game import (
-    GameScript,
-    GameServices,
-    LogRetention,
-)
+from evennia_ai.ports.game import GameScript, GameServices, LogRetention
 from evennia_ai.ports.log import Conversation, Inbox, ModelCallRecord, OpenEvents, TurnRecord, Turns
 from evennia_ai.ports.memory import Embedder, Found, RemoteEmbedder, SemanticMemory
 from evennia_ai.ports.models import (
