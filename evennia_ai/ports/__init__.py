@@ -1,9 +1,6 @@
 """Protocols of what the engine needs from outside. Thin adapters implement them at the edge."""
 
 from evennia_ai.messages import (
-    Audience,
-    Heard,
-    InboxEvent,
     LLMReply,
     Situation,
     ToolCallRequest,
@@ -43,14 +40,11 @@ from evennia_ai.ports.script import (
     World,
 )
 from evennia_ai.ports.tools import ToolResult, ToolSpec
-from evennia_ai.scheduling import Clock
 
 __all__ = [
     "TASK_SUMMARY",
-    "Audience",
     "Caller",
     "Character",
-    "Clock",
     "Conversation",
     "DayPlan",
     "Embedder",
@@ -60,10 +54,8 @@ __all__ = [
     "GameServices",
     "Gateway",
     "Goals",
-    "Heard",
     "HeardLine",
     "Inbox",
-    "InboxEvent",
     "Journal",
     "JournalArchive",
     "LLMClient",

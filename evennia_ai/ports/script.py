@@ -76,12 +76,7 @@ class Memories(Protocol):
     """The search over a character's journal and profiles (`memory.episodic_index`)."""
 
     def __len__(self) -> int: ...
-    def prepare(self, services: Services, queries: Sequence[str] = ()) -> Deferred[None]:
-        """Take in changes and embed the queries, so that a search is quick.
-
-        Fires when that is done; fails with StoreUnavailable.
-        """
-
+    def prepare(self, services: Services, queries: Sequence[str] = ()) -> Deferred[None]: ...
     def search(
         self,
         query: str,
@@ -150,8 +145,8 @@ class World(Protocol):
 class Slices(Protocol):
     """A queue of work that shares the reactor fairly."""
 
-    def put(self, work: Callable[..., object], *args: Any) -> None:
-        """Call ``work(*args)`` soon, after everything put before it."""
+    # Calls ``work(*args)`` soon, after everything put before it.
+    def put(self, work: Callable[..., object], *args: Any) -> None: ...
 
 
 class SharedMemory(Protocol):
@@ -174,8 +169,7 @@ class SharedMemory(Protocol):
 class Watch(Protocol):
     """The timer that lets assistants fall asleep and wake."""
 
-    def keep(self, script: Script) -> None:
-        """Check an assistant regularly from now on."""
+    def keep(self, script: Script) -> None: ...  # checks it regularly from now on
 
 
 class Services(Protocol):

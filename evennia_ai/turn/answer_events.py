@@ -10,8 +10,9 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import OutcomeUnknown, ProviderError, StoreUnavailable, TurnAborted
+from evennia_ai.messages import InboxEvent
 from evennia_ai.policy.conversation.inbox import GAVE_UP, Batch, next_batch, select_expired
-from evennia_ai.ports import InboxEvent, Script, TurnRecord
+from evennia_ai.ports import Script, TurnRecord
 from evennia_ai.scheduling import Steps, persist
 from evennia_ai.turn.fallback import excuse
 from evennia_ai.turn.people import record_contacts

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from evennia_ai.config import usable_window
 from evennia_ai.messages import (
     Audience,
+    InboxEvent,
     Message,
     Situation,
     WireMessage,
@@ -19,7 +20,7 @@ from evennia_ai.policy.context.projection import newest_that_fit, visible_items
 from evennia_ai.policy.conversation.lore import LoreEntry
 from evennia_ai.policy.conversation.persona import render_persona
 from evennia_ai.policy.tokens import count_message, stored_tokens
-from evennia_ai.ports import InboxEvent, Script
+from evennia_ai.ports import Script
 from evennia_ai.turn.context_use import measure_context
 from evennia_ai.turn.prompt_context_data import latest_talk, select_context_items
 from evennia_ai.turn.prompt_contexts import (
