@@ -40,9 +40,7 @@ class AssistantMixin(Mixed):
         """Return the character's `AssistantScript`, None without one. Query the database once."""
         known = self.ndb.ai_assistant
         if known is None or (known and not known.pk):
-            found = self.scripts.get(SCRIPT_KEY)
-            known = found[0] if found else False
-            self.ndb.ai_assistant = known
+            known = self.ndb.ai_assistant = next(iter(self.scripts.get(SCRIPT_KEY)), False)
         return known or None
 
     @property
@@ -66,11 +64,7 @@ class AssistantMixin(Mixed):
         return DayPlan.of(self)
 
     def attach_assistant(self, persona: str = "") -> Any:
-        """Give the character an assistant and return its script.
-
-        Args:
-            persona: the persona; empty keeps the present one.
-        """
+        """Give the character an assistant and return its script; "" keeps the present persona."""
         if persona:
             self.db.ai_persona = persona
         self.ndb.ai_assistant = None
@@ -101,12 +95,9 @@ class AssistantMixin(Mixed):
     def at_ai_thinking(self, seconds: float) -> str | None:
         """Hook: return what the character does while an answer takes long; None for nothing.
 
-        Called once for each slow answer. The line follows the character's name, such as "rubs her
-        chin.". This one takes the lines of the Attribute ``ai_fillers`` in turn. If the Attribute
-        is missing, it takes built-in lines; an empty list shows nothing.
-
-        Args:
-            seconds: how long the answer has taken so far.
+        Called once for each slow answer, with the seconds it has taken so far. The line follows the
+        character's name, such as "rubs her chin.". This one takes the lines of the Attribute
+        ``ai_fillers`` in turn; without the Attribute built-in lines; an empty list shows nothing.
         """
         number = self.ndb.ai_fillers_shown or 0
         self.ndb.ai_fillers_shown = number + 1
@@ -154,10 +145,10 @@ class AssistantMixin(Mixed):
 
     def at_post_unpuppet(self, account: Any = None, session: Any = None, **kwargs: Any) -> None:
         """Wake the assistant when a player leaves the character; the character stays in place."""
-        if self.assistant is None:
-            super().at_post_unpuppet(account, session=session, **kwargs)
-        else:
+        if self.assistant:
             self.assistant.wake()
+        else:
+            super().at_post_unpuppet(account, session=session, **kwargs)
 
 
 class AssistantCharacter(AssistantMixin, DefaultCharacter):
@@ -229,23 +220,20 @@ def notify_assistants(player: Any, kind: str) -> None:
 def composed_path(path: str) -> str:
     """Return the path of a typeclass that adds `AssistantMixin` to the one at ``path``.
 
-    So any character can get an assistant and keep its own typeclass. Raises ValueError if ``path``
+    So any character can get an assistant and keep its own typeclass. Raises ConfigError if ``path``
     holds two underscores in a row, since the composed path uses them for dots.
     """
     if "__" in path:
-        raise ValueError(f"the typeclass path '{path}' holds two underscores in a row")
+        raise ConfigError(
+            f"Cannot add AssistantMixin to {path}: the typeclass path '{path}' holds two "
+            "underscores in a row. Let the class inherit from it instead."
+        )
     return f"{__name__}.{COMPOSED}{path.replace('.', '__')}"
 
 
 def path_with_mixin(base: type) -> str:
     """Return the path of a typeclass with `AssistantMixin` added; raises ConfigError."""
-    path = f"{base.__module__}.{base.__name__}"
-    try:
-        return composed_path(path)
-    except ValueError as error:
-        raise ConfigError(
-            f"Cannot add AssistantMixin to {path}: {error}. Let the class inherit from it instead."
-        ) from error
+    return composed_path(f"{base.__module__}.{base.__name__}")
 
 
 def add_assistant_mixin(character: Any) -> None:
@@ -256,9 +244,8 @@ def add_assistant_mixin(character: Any) -> None:
 
 def remove_assistant_mixin(character: Any) -> None:
     """Restore the typeclass that the character had before `add_assistant_mixin`."""
-    before = original_path(character.db_typeclass_path)
     character.ndb.ai_assistant = None
-    if before:
+    if before := original_path(character.db_typeclass_path):
         swap(character, before)
 
 

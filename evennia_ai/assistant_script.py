@@ -14,13 +14,7 @@ from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.game.assistant_context import AssistantContextMixin
 from evennia_ai.game.hearing import AssistantHearingMixin
 from evennia_ai.game.presence import AssistantPresenceMixin
-from evennia_ai.game.sleep_state import (
-    cause_of_sleep,
-    is_asleep,
-    lie_down,
-    sleep_state,
-    wake_up,
-)
+from evennia_ai.game.sleep_state import cause_of_sleep, is_asleep, lie_down, sleep_state, wake_up
 from evennia_ai.policy.conversation.autonomy import (
     HOUR_S,
     AutonomyLimits,
@@ -38,11 +32,7 @@ from evennia_ai.sleep.compaction.journal_summary import archive_summaries
 from evennia_ai.sleep.compaction.request import CompactionRequest
 from evennia_ai.sleep.emergency import compact_in_emergency, compact_on_overflow
 from evennia_ai.sleep.pass_time import PassTime
-from evennia_ai.store.attributes import (
-    SCRIPT_KEY,
-    read_attribute,
-    write_attribute,
-)
+from evennia_ai.store.attributes import SCRIPT_KEY, read_attribute, write_attribute
 from evennia_ai.store.deleted_characters import mark_for_deletion
 from evennia_ai.store.sleep_passes import begin_pass, end_pass
 from evennia_ai.turn.answer_events import TURNS_A_TICK, act_autonomously, answer_events
@@ -92,11 +82,8 @@ class AssistantScript(
 
     def at_server_start(self) -> None:
         """Restart a timed script that a SIGKILL left active without a running task."""
-        if (
-            self.interval > 0
-            and self.db_is_active
-            and not (self.ndb._task and self.ndb._task.running)
-        ):
+        is_running = self.ndb._task and self.ndb._task.running
+        if self.interval > 0 and self.db_is_active and not is_running:
             self.start(force_restart=True)
 
     def at_server_reload(self) -> None:
@@ -117,10 +104,7 @@ class AssistantScript(
         self.drop_turn("the assistant was stopped")
 
     def drop_turn(self, reason: str) -> list[str]:
-        """End the turn in flight, if any, without an answer.
-
-        Returns the dbrefs of those who wait for the answer.
-        """
+        """End the turn in flight, if any; return the dbrefs of those who wait for its answer."""
         turns = self.ndb.turns
         if not turns or not turns.current:
             return []
@@ -160,10 +144,7 @@ class AssistantScript(
 
     @inlineCallbacks
     def at_tick(self) -> Steps[int]:
-        """Do everything that is due. Ticks of one assistant never overlap.
-
-        Fires with the number of turns.
-        """
+        """Do everything that is due, one tick at a time. Fires with the number of turns."""
         if self.ndb.ticking:
             self.ndb.tick_again = True
             return 0
@@ -191,32 +172,20 @@ class AssistantScript(
 
     def retry_later(self, error: StoreUnavailable) -> None:
         """Tick again after a pause, since the database is busy."""
-        log.warn(
-            "{name}: {error}; retrying in {pause_s:.0f} s",
-            name=self.character_name,
-            error=error,
-            pause_s=STORE_PAUSE_S,
-        )
+        message = "{name}: {error}; retrying in {pause_s:.0f} s"
+        log.warn(message, name=self.character_name, error=error, pause_s=STORE_PAUSE_S)
         self.services.clock.callLater(STORE_PAUSE_S, self.wake)
 
     @inlineCallbacks
     def load_records(self) -> Steps[None]:
         """Load what the character knows. Fires when all is in memory."""
-        put, character = self.services.slices.put, self.character
-        for records in (
-            character.journal,
-            character.ai_profiles,
-            character.ai_goals,
-            character.ai_plan,
-        ):
-            yield records.load(put)
+        who = self.character
+        for records in (who.journal, who.ai_profiles, who.ai_goals, who.ai_plan):
+            yield records.load(self.services.slices.put)
 
     @inlineCallbacks
     def take_turns(self) -> Steps[int]:
-        """Compact if needed, sleep or answer events; without events, perhaps act autonomously.
-
-        Fires with the number of turns.
-        """
+        """Compact, sleep, answer events or act autonomously. Fires with the number of turns."""
         self.resolve_settings()
         yield self.load_records()
         if self.ndb.unarchived:
@@ -224,12 +193,11 @@ class AssistantScript(
             yield archive_summaries(self)
         mask_old_results(self, measure_context(self))
         yield compact_in_emergency(self)
+        if is_asleep(self) and not sleep_state(self).slept and not self.inbox.open_events():
+            yield sleep_through(self)
         if is_asleep(self):
-            if not sleep_state(self).slept and not self.inbox.open_events():
-                yield sleep_through(self)
-            if is_asleep(self) and not self.inbox.open_events():
+            if not self.inbox.open_events():
                 return 0
-        if is_asleep(self):
             wake_up(self, "somebody speaks to it")
         turns: int = yield answer_events(self)
         if turns:
@@ -263,11 +231,11 @@ class AssistantScript(
     @property
     def autonomous_acts(self) -> list[float]:
         """Return the times of the autonomous acts of the last hour, in the clock's seconds."""
-        if self.ndb.autonomous_acts is None:
+        acts: list[float] | None = self.ndb.autonomous_acts
+        if acts is None:
             since = self.services.now() - timedelta(seconds=HOUR_S)
             times = self.turns.times_of(CONTEXT_TICK_AUTONOMOUS.name, since)
-            self.ndb.autonomous_acts = [at.timestamp() for at in times]
-        acts: list[float] = self.ndb.autonomous_acts
+            acts = self.ndb.autonomous_acts = [at.timestamp() for at in times]
         return acts
 
     def wants_to_act(self) -> bool:
@@ -290,18 +258,11 @@ class AssistantScript(
         False while it or all assistants are stopped, the server goes down, a player controls the
         character, or the character has no location.
         """
-        character = self.character
-        return bool(
-            self.pk
-            and self.is_on
-            and self.services
-            and self.services.accepting
-            and not self.services.switched_off
-            and character is not None
-            and character.pk
-            and character.location
-            and not character.has_account
-        )
+        if not (self.pk and self.is_on and self.services and self.services.accepting):
+            return False
+        who = self.character
+        is_here = who is not None and who.pk and who.location and not who.has_account
+        return bool(is_here and not self.services.switched_off)
 
 
 if TYPE_CHECKING:

@@ -1,26 +1,12 @@
 """Protocols of what the engine needs from outside. Thin adapters implement them at the edge."""
 
 from evennia_ai.messages import (
-    Audience,
-    Heard,
-    InboxEvent,
     LLMReply,
     Situation,
     ToolCallRequest,
     Usage,
 )
-from evennia_ai.policy.context.projection import CompactionRecord, View
-from evennia_ai.policy.tokens import CountText, UsageReport
-from evennia_ai.ports.game import (
-    GameScript,
-    GameServices,
-    LogRetention,
-    Lore,
-    MemoryIndices,
-    Personas,
-    Prober,
-    Windows,
-)
+from evennia_ai.ports.game import GameScript, GameServices, LogRetention
 from evennia_ai.ports.log import Conversation, Inbox, ModelCallRecord, OpenEvents, TurnRecord, Turns
 from evennia_ai.ports.memory import Embedder, Found, RemoteEmbedder, SemanticMemory
 from evennia_ai.ports.models import (
@@ -54,17 +40,12 @@ from evennia_ai.ports.script import (
     World,
 )
 from evennia_ai.ports.tools import ToolResult, ToolSpec
-from evennia_ai.scheduling import Clock
 
 __all__ = [
     "TASK_SUMMARY",
-    "Audience",
     "Caller",
     "Character",
-    "Clock",
-    "CompactionRecord",
     "Conversation",
-    "CountText",
     "DayPlan",
     "Embedder",
     "EntityProfiles",
@@ -73,23 +54,17 @@ __all__ = [
     "GameServices",
     "Gateway",
     "Goals",
-    "Heard",
     "HeardLine",
     "Inbox",
-    "InboxEvent",
     "Journal",
     "JournalArchive",
     "LLMClient",
     "LLMReply",
     "LLMRequest",
     "LogRetention",
-    "Lore",
     "Memories",
-    "MemoryIndices",
     "ModelCallRecord",
     "OpenEvents",
-    "Personas",
-    "Prober",
     "Records",
     "RemoteEmbedder",
     "Scene",
@@ -107,10 +82,7 @@ __all__ = [
     "TurnRecord",
     "Turns",
     "Usage",
-    "UsageReport",
-    "View",
     "Watch",
     "Watcher",
-    "Windows",
     "World",
 ]

@@ -17,74 +17,50 @@ from evennia_ai.ports.script import Script, Services
 class Personas(Protocol):
     """Personas that characters share."""
 
-    def all(self) -> dict[str, Persona]:
-        """Return every shared persona by name."""
-
-    def resolve(self, value: Any) -> Persona:
-        """Return a persona from its Attribute; raises ConfigError for an unknown name."""
-
-    def write(self, name: str, persona: Persona) -> None:
-        """Store a shared persona."""
+    def all(self) -> dict[str, Persona]: ...
+    def resolve(self, value: Any) -> Persona: ...  # from its Attribute; raises ConfigError
+    def write(self, name: str, persona: Persona) -> None: ...
 
 
 class Lore(Protocol):
-    """The lore of the game."""
+    """The lore of the game; titles are found in any case."""
 
-    def entries(self) -> tuple[LoreEntry, ...]:
-        """Return every entry."""
-
-    def find(self, title: str) -> LoreEntry | None:
-        """Return the entry with a title, in any case."""
-
-    def write(self, entry: LoreEntry) -> None:
-        """Store an entry; replace the one with the same title."""
-
-    def remove(self, title: str) -> bool:
-        """Delete an entry written in the game; return whether it existed."""
+    def entries(self) -> tuple[LoreEntry, ...]: ...
+    def find(self, title: str) -> LoreEntry | None: ...
+    def write(self, entry: LoreEntry) -> None: ...  # replaces the one with the same title
+    def remove(self, title: str) -> bool: ...  # only an entry written in the game
 
 
 class MemoryIndices(Protocol):
     """The search indices over memories, one a character and one a scope that shares."""
 
-    def of_character(self, script: Script) -> Any:
-        """Return the index of an assistant's journal and profiles."""
-
-    def of_scope(self, scope: str) -> Any:
-        """Return the index of what a scope was told."""
-
-    def drop(self, script: Script) -> None:
-        """Rebuild the index of an assistant at its next use."""
+    def of_character(self, script: Script) -> Any: ...
+    def of_scope(self, scope: str) -> Any: ...
+    def drop(self, script: Script) -> None: ...  # its next use rebuilds the index
 
 
 class Windows(Protocol):
     """The context windows that endpoints reported."""
 
-    def told(self, base_url: str, model: str) -> int | None:
-        """Return the reported window of a model in tokens, None if unknown."""
+    def told(self, base_url: str, model: str) -> int | None: ...  # in tokens
 
 
 class Prober(Protocol):
     """Tests what an endpoint can do."""
 
-    def probe(self, profile: ModelProfile, progress: Callable[..., Any], /) -> Deferred[Any]:
-        """Test an endpoint. Fires with the findings."""
+    def probe(self, profile: ModelProfile, progress: Callable[..., Any], /) -> Deferred[Any]: ...
 
 
 class LogRetention(Protocol):
-    """Deletes old rows of the logs."""
+    """Deletes old rows of the logs. The Deferreds fire with a tally by table."""
 
     retention: Mapping[str, Any]
 
-    def check(self) -> None:
-        """Raise `AssistantError` if nothing can be deleted now."""
-
-    def preview(self, assistant_id: int | None = None) -> Deferred[Any]:
-        """Fires with a tally by table of what `purge` would delete now."""
-
+    def check(self) -> None: ...  # raises `AssistantError` if nothing can be deleted now
+    def preview(self, assistant_id: int | None = None) -> Deferred[Any]: ...
     def purge(
         self, assistant_id: int | None = None, progress: Callable[[int], None] | None = None
-    ) -> Deferred[Any]:
-        """Delete rows beyond the retention limits. Fires with a tally by table."""
+    ) -> Deferred[Any]: ...
 
 
 class GameServices(Services, Protocol):
@@ -101,108 +77,48 @@ class GameServices(Services, Protocol):
     recall_trouble: str
 
     @property
-    def gateway(self) -> Any:
-        """Return the gateway, with ``health()`` and ``tight_budgets()``."""
-
+    def gateway(self) -> Any: ...  # with ``health()`` and ``tight_budgets()``
     @property
-    def toolbox(self) -> Any:
-        """Return the tool registry, with ``tools`` by name."""
-
+    def toolbox(self) -> Any: ...  # with ``tools`` by name
     @property
-    def personas(self) -> Personas:
-        """Return the shared personas."""
-
+    def personas(self) -> Personas: ...
     @property
-    def lore(self) -> Lore:
-        """Return the lore of the game."""
-
+    def lore(self) -> Lore: ...
     @property
-    def memory_indices(self) -> MemoryIndices:
-        """Return the search indices over memories."""
-
+    def memory_indices(self) -> MemoryIndices: ...
     @property
-    def windows(self) -> Windows:
-        """Return the windows that endpoints reported."""
-
+    def windows(self) -> Windows: ...
     @property
-    def prober(self) -> Prober:
-        """Return the test of endpoints."""
-
+    def prober(self) -> Prober: ...
     @property
-    def log_retention(self) -> LogRetention:
-        """Return the retention of the logs."""
-
-    def attend(self, script: Script) -> None:
-        """Tick an assistant while players are near."""
-
-    def resume(self) -> None:
-        """Resume interrupted work."""
-
-    def quiesce(self) -> None:
-        """Start no turn any more and drop those in flight."""
-
-    def switch_off(self, reason: str) -> None:
-        """Stop all assistants, until `switch_on`."""
-
-    def switch_on(self) -> None:
-        """Let the assistants think again."""
+    def log_retention(self) -> LogRetention: ...
+    def attend(self, script: Script) -> None: ...  # ticks it while players are near
+    def quiesce(self) -> None: ...  # no turn starts any more; those in flight are dropped
+    def switch_off(self, reason: str) -> None: ...  # stops all assistants until `switch_on`
+    def switch_on(self) -> None: ...
 
 
 class GameScript(Script, Protocol):
     """What the commands and the game use of an `AssistantScript` beyond `Script`."""
 
     @property
-    def services(self) -> GameServices:
-        """Return what all assistants share."""
-
+    def services(self) -> GameServices: ...
     @property
-    def inbox(self) -> GameInbox:
-        """Return the stored events."""
-
+    def inbox(self) -> GameInbox: ...
     @property
-    def attributes(self) -> Any:
-        """Return Evennia's handler of Attributes."""
-
+    def attributes(self) -> Any: ...  # Evennia's handler
     @property
-    def complaints(self) -> list[str]:
-        """Return one sentence for each stored value or setting that cannot be used."""
-
+    def complaints(self) -> list[str]: ...  # a sentence for each stored value that cannot be used
     @property
-    def warnings(self) -> list[str]:
-        """Return the problems reported since the server start."""
-
-    def own_settings(self) -> dict[str, Any]:
-        """Return the settings stored on this assistant itself."""
-
-    def hear(self, kind: str, words: str, speaker: Any) -> None:
-        """Store what the character heard; wake if it calls for an answer."""
-
-    def notify(self, text: str, importance: int = 5) -> None:
-        """Tell the character about something that happened in the game."""
-
-    def note_arrival(self, newcomer: Any) -> None:
-        """Let one of the assistants present react to a player who arrived."""
-
-    def notice_move(self, mover: Any) -> None:
-        """Store that somebody arrived or left, once the move is done."""
-
-    def notice_presence(self) -> None:
-        """Wake, since somebody may have entered the game."""
-
-    def notice_place(self) -> None:
-        """Wake if players are near, since the character is in another place."""
-
-    def stop_thinking(self) -> None:
-        """Stop the assistant and drop the turn in flight."""
-
-    def drop_turn(self, reason: str) -> list[str]:
-        """End the turn in flight, if any; return the dbrefs of those who wait for it."""
-
-    def forget(self, dbref: str) -> None:
-        """Drop from memory what the tables no longer hold about somebody."""
-
-    def compact(self, order: Any) -> Deferred[dict[str, Any]]:
-        """Compact on an admin's request (`CompactionRequest`). Fires with the result."""
-
-    def delete(self) -> bool:
-        """Delete the assistant; return whether this happened."""
+    def warnings(self) -> list[str]: ...  # the problems reported since the server start
+    def own_settings(self) -> dict[str, Any]: ...
+    def hear(self, kind: str, words: str, speaker: Any) -> None: ...
+    def note_arrival(self, newcomer: Any) -> None: ...
+    def notice_move(self, mover: Any) -> None: ...
+    def notice_presence(self) -> None: ...
+    def notice_place(self) -> None: ...
+    def stop_thinking(self) -> None: ...
+    def drop_turn(self, reason: str) -> list[str]: ...
+    def forget(self, dbref: str) -> None: ...
+    def compact(self, order: Any) -> Deferred[dict[str, Any]]: ...  # a `CompactionRequest`
+    def delete(self) -> bool: ...

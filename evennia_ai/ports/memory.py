@@ -19,16 +19,11 @@ class SemanticMemory(Protocol):
     """
 
     @property
-    def trouble(self) -> str:
-        """Return the current problem in words for an admin, empty if there is none."""
-
+    def trouble(self) -> str: ...  # the current problem in words for an admin, or empty
     @property
-    def is_off(self) -> bool:
-        """Return True if the game runs without it, so that waiting is useless."""
-
+    def is_off(self) -> bool: ...  # True if the game runs without it, so that waiting is useless
     @property
-    def was_used(self) -> bool:
-        """Return False if nothing was ever stored, as far as this machine knows."""
+    def was_used(self) -> bool: ...  # False if nothing was ever stored, as far as is known
 
     def put(self, agent: str, items: Sequence[MemoryItem]) -> Deferred[Mapping[str, Stored]]:
         """Store items, each once.
@@ -44,14 +39,9 @@ class SemanticMemory(Protocol):
         Fires with at most ``limit`` rows, best first.
         """
 
-    def delete(self, agent: str, ids: Sequence[str]) -> Deferred[None]:
-        """Delete memories; ignore missing ones."""
-
-    def delete_all(self, agent: str) -> Deferred[None]:
-        """Delete every memory of a character."""
-
-    def rows(self, agent: str) -> Deferred[Sequence[MemoryRow]]:
-        """Fire with every memory of a character."""
+    def delete(self, agent: str, ids: Sequence[str]) -> Deferred[None]: ...  # ignores missing ones
+    def delete_all(self, agent: str) -> Deferred[None]: ...
+    def rows(self, agent: str) -> Deferred[Sequence[MemoryRow]]: ...  # every memory of a character
 
 
 class Embedder(Protocol):
@@ -78,9 +68,6 @@ class Found(Protocol):
     """A record that a search found; scores compare only within one search."""
 
     @property
-    def record(self) -> Record:
-        """Return the record."""
-
+    def record(self) -> Record: ...
     @property
-    def score(self) -> float:
-        """Return how well it fits."""
+    def score(self) -> float: ...

@@ -32,11 +32,8 @@ class Scene:
     It holds only what was selected for the prompt's audience.
 
     Attributes:
-        name: the character's name.
-        persona: the persona.
         lines: the new lines.
         situation: what the character perceives.
-        lore: the lore in the prompt.
         step: number of the turn's model call, from 1.
         task: what is asked for if it is not a turn, such as `TASK_SUMMARY`; else empty.
         material: the task's input; for a summary the previous one, then a line for each message.
@@ -59,7 +56,7 @@ class Caller:
     """Who causes and pays for a model call.
 
     Attributes:
-        assistant: id of the assistant.
+        assistant: its id.
         speakers: dbrefs of those whose words started the call; their budgets pay for it.
         background: True if nobody waits for the reply.
         tokens_per_day: the assistant's own budget, None for no limit.

@@ -1,8 +1,9 @@
 """What a character knows: its journal, profiles, goals and day plan.
 
-Records are plain dicts. ``audience`` always holds dbrefs; None selects public records. A method
-that writes does so in one transaction and raises `StoreUnavailable` if the database is busy; then
-nothing has changed.
+`store.record_store`, `store.journal`, `store.profiles`, `store.goal_records` and `store.plans`
+implement and describe the protocols. Records are plain dicts. ``audience`` always holds dbrefs;
+None selects public records. A method that writes does so in one transaction and raises
+`StoreUnavailable` if the database is busy; then nothing has changed.
 """
 
 from __future__ import annotations
@@ -24,57 +25,27 @@ Watcher = Callable[[Record | None, Record | None], None]
 
 
 class Records(Protocol):
-    """Records of one kind that belong to one character."""
+    """Records of one kind that belong to one character, oldest first."""
 
     @property
-    def is_loaded(self) -> bool:
-        """Return True once every record is in memory."""
-
-    def load(self, put: Callable[..., object]) -> Deferred[None]:
-        """Load every record in slices.
-
-        Args:
-            put: `Slices.put`.
-
-        Fires when all are loaded; fails with StoreUnavailable.
-        """
-
-    def get(self, id: str) -> Record | None:
-        """Return one record, None if there is none with this id."""
-
-    def ids(self) -> list[str]:
-        """Return the ids of all loaded records, oldest first."""
-
-    def all(self) -> list[Record]:
-        """Return every record of any audience, oldest first."""
-
-    def update(self, id: str, **fields: Any) -> Record:
-        """Change fields of a record and return it; raises KeyError and BadRecord."""
-
-    def update_all(self, changes: Mapping[str, Mapping[str, Any]]) -> int:
-        """Change fields of several records by id; return how many differ. Skip unknown ids."""
-
-    def remove(self, *ids: str) -> int:
-        """Remove records; return how many existed."""
-
-    def watch(self, watcher: Watcher) -> None:
-        """Call a watcher for every loaded record now and for every change from now on."""
-
-    def unwatch(self, watcher: Watcher) -> None:
-        """Stop calling a watcher."""
+    def is_loaded(self) -> bool: ...  # True once every record is in memory
+    def load(self, put: Callable[..., object]) -> Deferred[None]: ...  # in slices; `Slices.put`
+    def get(self, id: str) -> Record | None: ...
+    def ids(self) -> list[str]: ...  # of all loaded records
+    def all(self) -> list[Record]: ...
+    def update(self, id: str, **fields: Any) -> Record: ...  # raises KeyError and BadRecord
+    def update_all(self, changes: Mapping[str, Mapping[str, Any]]) -> int: ...  # skips unknown ids
+    def remove(self, *ids: str) -> int: ...
+    def watch(self, watcher: Watcher) -> None: ...  # for every loaded record now, then each change
+    def unwatch(self, watcher: Watcher) -> None: ...
 
 
 class JournalArchive(Records, Protocol):
     """Journal entries that pruning took out of the journal."""
 
-    def put_away(self, journal: Any, /, *ids: str) -> int:
-        """Move entries from the journal into the archive; return how many existed."""
-
-    def bring_back(self, journal: Any, id: str) -> Record:
-        """Move an entry back into the journal and return it; raises KeyError."""
-
-    def over(self, now: datetime, days: float) -> list[str]:
-        """Return the ids of loaded entries that were archived at least ``days`` ago."""
+    def put_away(self, journal: Any, /, *ids: str) -> int: ...
+    def bring_back(self, journal: Any, id: str) -> Record: ...  # raises KeyError
+    def over(self, now: datetime, days: float) -> list[str]: ...  # archived ``days`` ago or more
 
 
 class Journal(Records, Protocol):
@@ -82,7 +53,7 @@ class Journal(Records, Protocol):
 
     ``recalls`` counts look-ups that are not stored yet, by entry id. ``asked_about`` holds ids of
     entries whose importance a model was asked for. ``reflected_upto`` is the ISO time up to which a
-    reflection has read the journal.
+    reflection has read the journal. Entries wait until they are in long-term memory.
     """
 
     recalls: Counter[str]
@@ -90,78 +61,42 @@ class Journal(Records, Protocol):
     reflected_upto: str
 
     @property
-    def archive(self) -> JournalArchive:
-        """Return the archive of pruned entries."""
-
+    def archive(self) -> JournalArchive: ...
     @property
-    def waiting_count(self) -> int:
-        """Return how many loaded entries are not in long-term memory."""
-
+    def waiting_count(self) -> int: ...
     def add(
         self, content: str, *, named: bool = False, first_meeting: bool = False, **fields: Any
-    ) -> str:
-        """Store an entry once and return its id; raises BadRecord.
-
-        Args:
-            content: one fact.
-            named: whether the speaker used the character's name; raises the importance.
-            first_meeting: whether the entry is about somebody new; raises the importance.
-            **fields: other fields of a journal entry.
-        """
-
-    def add_all(self, entries: Iterable[Mapping[str, Any]]) -> int:
-        """Store several entries, each with its own ``id``; return how many are new."""
-
-    def has(self, content: str, audience: Audience | None = None) -> bool:
-        """Return True if an entry with this content and audience exists."""
-
+    ) -> str: ...
+    def add_all(self, entries: Iterable[Mapping[str, Any]]) -> int: ...
+    def has(self, content: str, audience: Audience | None = None) -> bool: ...
     def search(
         self,
         words: str,
         audience: Audience | None = None,
         limit: int = 10,
         discretion: str = "strict",
-    ) -> list[Record]:
-        """Return the best matching entries that all of an audience may know, best first."""
-
-    def pinned(self, audience: Audience | None = None, discretion: str = "strict") -> list[Record]:
-        """Return the loaded pinned entries that all of an audience may know."""
-
+    ) -> list[Record]: ...
+    def pinned(
+        self, audience: Audience | None = None, discretion: str = "strict"
+    ) -> list[Record]: ...
     def newest(
         self, limit: int, audience: Audience | None = None, discretion: str = "strict"
-    ) -> list[Record]:
-        """Return those of the newest ``limit`` entries that all of an audience may know."""
-
-    def count_recalls(self, ids: Iterable[str]) -> None:
-        """Count look-ups of entries in memory."""
-
-    def store_recalls(self, ids: Sequence[str]) -> int:
-        """Store the counted look-ups of some entries; return how many entries still exist."""
-
-    def waiting(self, limit: int, but: Container[str] = ()) -> list[Record]:
-        """Return loaded entries that are not in long-term memory, except the ids in ``but``."""
-
-    def audiences(self) -> list[Audience | None]:
-        """Return every audience that a loaded entry has, once; None is public."""
+    ) -> list[Record]: ...
+    def count_recalls(self, ids: Iterable[str]) -> None: ...
+    def store_recalls(self, ids: Sequence[str]) -> int: ...
+    def waiting(self, limit: int, but: Container[str] = ()) -> list[Record]: ...
+    def audiences(self) -> list[Audience | None]: ...
 
 
 class EntityProfiles(Records, Protocol):
     """What a character knows about others, by their dbrefs."""
 
-    def observe(self, entity: str, content: str, **fields: Any) -> str:
-        """Store an observation about somebody once and return its id; raises BadRecord."""
-
+    def observe(self, entity: str, content: str, **fields: Any) -> str: ...  # raises BadRecord
     def observations(
         self, entity: str, audience: Audience | None = None, discretion: str = "strict"
-    ) -> list[Record]:
-        """Return the observations that an audience may know, oldest first."""
-
-    def new_observations(self, most: int) -> list[Record]:
-        """Return the oldest loaded observations that are not consolidated yet."""
-
-    def count_new(self) -> int:
-        """Return how many loaded observations are not consolidated yet."""
-
+    ) -> list[Record]: ...
+    def new_observations(self, most: int) -> list[Record]: ...
+    def count_new(self) -> int: ...
     def consolidate(
         self,
         ids: Iterable[str],
@@ -169,79 +104,37 @@ class EntityProfiles(Records, Protocol):
         *,
         inferred: bool = False,
         sentiment: float | None = None,
-    ) -> int:
-        """Store attributes made from observations; return how many values are new.
-
-        Args:
-            ids: observations of one entity and one audience.
-            findings: the attributes.
-            inferred: whether a model inferred them.
-            sentiment: how the entity's words sounded, -1 to 1; None if unknown.
-        """
-
+    ) -> int: ...
     def attributes(
         self, subject: str, audience: Audience | None = None, discretion: str = "strict"
-    ) -> list[Record]:
-        """Return the newest value of each attribute that an audience may know."""
-
-    def relationship(self, entity: str) -> Record:
-        """Return the relationship with somebody; that with a stranger if they never met."""
-
+    ) -> list[Record]: ...
+    def relationship(self, entity: str) -> Record: ...  # with anybody, a stranger too
     def note_contact(
         self, entity: str, sentiment: float | None = None, at: datetime | None = None
-    ) -> Record:
-        """Update the relationship after a meeting and return it."""
-
-    def about(self, entity: str) -> list[Record]:
-        """Return every record about somebody, whatever its audience, oldest first."""
-
-    def entities(self) -> list[str]:
-        """Return the dbrefs of everybody who has a record."""
-
-    def live_sources(self) -> frozenset[str]:
-        """Return the ids of the entries and observations behind the loaded valid values."""
+    ) -> Record: ...
+    def about(self, entity: str) -> list[Record]: ...  # of any audience
+    def entities(self) -> list[str]: ...
+    def live_sources(self) -> frozenset[str]: ...
 
 
 class Goals(Records, Protocol):
     """A character's goals and their steps."""
 
-    def add(self, content: str, **fields: Any) -> str:
-        """Store or reopen a goal and return its id; raises BadRecord."""
-
-    def add_steps(self, goal_id: str, contents: Iterable[str]) -> int:
-        """Store the steps of a goal once; return how many are new."""
-
-    def touch(self, id: str, **fields: Any) -> Record:
-        """Change a goal, note the time as its last progress, and return it."""
-
-    def close(self, id: str, state: str) -> int:
-        """Close a goal and its open steps as done or dropped; return how many closed."""
-
-    def reopen(self, id: str) -> int:
-        """Reopen a goal; return how many goals and steps are open again."""
-
-    def open(self, audience: Audience | None = None, discretion: str = "strict") -> list[Record]:
-        """Return the loaded open goals that all of an audience may know, oldest first."""
-
-    def known(self, audience: Audience | None = None, discretion: str = "strict") -> list[Record]:
-        """Return the loaded open and closed goals that all of an audience may know."""
-
-    def over(self, days: float) -> list[str]:
-        """Return the ids of goals that closed at least ``days`` ago."""
+    def add(self, content: str, **fields: Any) -> str: ...  # raises BadRecord
+    def add_steps(self, goal_id: str, contents: Iterable[str]) -> int: ...
+    def touch(self, id: str, **fields: Any) -> Record: ...  # as `update`, and counts as progress
+    def close(self, id: str, state: str) -> int: ...
+    def reopen(self, id: str) -> int: ...
+    def open(
+        self, audience: Audience | None = None, discretion: str = "strict"
+    ) -> list[Record]: ...
+    def over(self, days: float) -> list[str]: ...
 
 
 class DayPlan(Records, Protocol):
     """A character's day plan, in parts."""
 
     @property
-    def is_stale(self) -> bool:
-        """Return True if today has no loaded plan and none was given up today."""
-
-    def give_up(self) -> None:
-        """Note that today gets no plan, until the process ends."""
-
-    def replace(self, planned: Sequence[Planned], speakers: Sequence[str]) -> int:
-        """Replace the plan; return how many parts it has. ``speakers`` are its authors."""
-
-    def at(self, minute: int) -> Record | None:
-        """Return the loaded part of the plan at a minute of the day, None if there is none."""
+    def is_stale(self) -> bool: ...  # True if today needs a plan
+    def give_up(self) -> None: ...
+    def replace(self, planned: Sequence[Planned], speakers: Sequence[str]) -> int: ...

@@ -1,50 +1,82 @@
 """The assistant, its character and what all assistants share.
 
-These protocols name each other, so they are one file.
+These protocols name each other, so they are one file. `assistant_script`, `assistant_character`,
+`services`, `game.perception` and `tools.registry` implement and describe them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, MutableSequence, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
 from twisted.internet.defer import Deferred
 
-from evennia_ai.messages import Audience, Situation, ToolCallRequest
+from evennia_ai.config import AssistantConfig, ModelProfile
+from evennia_ai.messages import Audience, Heard, Situation, ToolCallRequest
+from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.conversation.lore import LoreEntry
+from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import Telling, Told
-from evennia_ai.ports.assistant import AssistantLogs, AssistantSettings, PromptLines, StoredScript
-from evennia_ai.ports.character import CharacterParts
-from evennia_ai.ports.log import TurnRecord
+from evennia_ai.policy.tokens import CountText, UsageReport
+from evennia_ai.ports.log import Conversation, Inbox, TurnRecord, Turns
 from evennia_ai.ports.memory import Found, SemanticMemory
 from evennia_ai.ports.models import Gateway
+from evennia_ai.ports.records import DayPlan, EntityProfiles, Goals, Journal
 from evennia_ai.ports.tools import ToolResult, ToolSpec
 from evennia_ai.scheduling import Clock
 
 
-class Character(CharacterParts, Protocol):
-    """What the engine, the tools and the commands use of an `AssistantCharacter`."""
+class Character(Protocol):
+    """What the engine, the tools and the commands use of an `AssistantCharacter`.
+
+    ``db``, ``ndb``, ``location`` and ``contents`` are Evennia's, which has no types. ``pk`` is None
+    once the character is deleted, ``location`` None if it is nowhere.
+    """
+
+    db: Any
+    ndb: Any
 
     @property
-    def assistant(self) -> Script | None:
-        """Return the character's assistant, None if it has none."""
+    def id(self) -> int: ...
+    @property
+    def pk(self) -> int | None: ...
+    @property
+    def dbref(self) -> str: ...  # such as ``#7``
+    @property
+    def key(self) -> str: ...  # its name
+    @property
+    def location(self) -> Any: ...
+    @property
+    def contents(self) -> Any: ...
+    @property
+    def has_account(self) -> bool: ...  # True while a player controls it
+    @property
+    def assistant(self) -> Script | None: ...
+    @property
+    def journal(self) -> Journal: ...
+    @property
+    def ai_profiles(self) -> EntityProfiles: ...
+    @property
+    def ai_goals(self) -> Goals: ...
+    @property
+    def ai_plan(self) -> DayPlan: ...
+    def at_ai_hear(self, event: Heard) -> Heard | None: ...
+    def at_ai_pre_act(self, tool: str, args: dict[str, Any]) -> bool | None: ...
+    def at_ai_situation(self, situation: Situation) -> Situation: ...
+    def at_ai_say(self, text: str) -> str: ...
+    def at_ai_thinking(self, seconds: float) -> str | None: ...
+    def at_pre_say(self, message: str, **kwargs: Any) -> str | None: ...  # empty forbids the words
+    def at_say(self, message: str, **kwargs: Any) -> None: ...
 
 
 class Memories(Protocol):
-    """The search over a character's journal and profiles."""
+    """The search over a character's journal and profiles (`memory.episodic_index`)."""
 
-    def __len__(self) -> int:
-        """Return how many memories can be found."""
-
-    def prepare(self, services: Services, queries: Sequence[str] = ()) -> Deferred[None]:
-        """Index recent changes and embed the queries.
-
-        Fires when a search is quick; fails with StoreUnavailable.
-        """
-
+    def __len__(self) -> int: ...
+    def prepare(self, services: Services, queries: Sequence[str] = ()) -> Deferred[None]: ...
     def search(
         self,
         query: str,
@@ -53,17 +85,7 @@ class Memories(Protocol):
         now: datetime,
         discretion: str = "strict",
         keep: Callable[[Record], bool] | None = None,
-    ) -> Sequence[Found]:
-        """Return the best matching records that all of an audience may know, best first.
-
-        Args:
-            query: what is asked or said.
-            limit: the most records.
-            audience: dbrefs of everybody who will hear the answer; None selects public records.
-            now: the time, in UTC.
-            discretion: "trusting" ignores the audience.
-            keep: returns False for records to leave out; None keeps all.
-        """
+    ) -> Sequence[Found]: ...
 
 
 @dataclass(frozen=True)
@@ -71,8 +93,6 @@ class ToolContext:
     """The context of a tool call.
 
     Attributes:
-        script: the assistant.
-        character: its character.
         audience: dbrefs of everybody the prompt was built for.
         private: True if the prompt held anything that only ``audience`` may know.
         speakers: dbrefs of those whose new words are in the turn.
@@ -113,111 +133,70 @@ class Toolbox(Protocol):
 class World(Protocol):
     """What a character perceives."""
 
-    def listeners(self, character: Character) -> Audience:
-        """Return the dbrefs of everybody who would hear the character, without itself."""
-
-    def situation(self, character: Character) -> Situation:
-        """Return what the character sees."""
-
+    def listeners(self, character: Character) -> Audience: ...  # dbrefs, without itself
+    def situation(self, character: Character) -> Situation: ...
     def lore(
         self, character: Character, audience: Audience
-    ) -> tuple[Sequence[LoreEntry], Audience]:
-        """Return all lore, and the labels of what character and audience may know."""
-
-    def name_of(self, character: Character, dbref: str) -> str:
-        """Return what the character calls somebody, empty if nobody has that dbref."""
-
-    def looks_of(self, character: Character, dbref: str) -> str:
-        """Return the description of something the character sees, empty if it does not."""
+    ) -> tuple[Sequence[LoreEntry], Audience]: ...  # all lore, and the labels of what may be used
+    def name_of(self, character: Character, dbref: str) -> str: ...  # empty if nobody has the dbref
+    def looks_of(self, character: Character, dbref: str) -> str: ...  # empty if it is out of sight
 
 
 class Slices(Protocol):
     """A queue of work that shares the reactor fairly."""
 
-    def put(self, work: Callable[..., object], *args: Any) -> None:
-        """Call ``work(*args)`` soon, after everything put before it."""
+    # Calls ``work(*args)`` soon, after everything put before it.
+    def put(self, work: Callable[..., object], *args: Any) -> None: ...
 
 
 class SharedMemory(Protocol):
-    """What assistants of one faction, place or world told each other."""
+    """What assistants of one faction, place or world told each other.
 
-    def labels_of(self, character: Character) -> frozenset[str]:
-        """Return the scopes that a character belongs to now."""
+    `store.shared_entries` describes it. ``tell`` and ``take_back`` write in one transaction and
+    raise StoreUnavailable.
+    """
 
-    def told_by(self, assistant_id: int) -> list[Told]:
-        """Return what an assistant has told."""
-
-    def open_among(self, assistant_id: int, seqs: Iterable[int]) -> frozenset[int]:
-        """Return those of some message numbers that were said in public."""
-
-    def tell(self, assistant_id: int, teller: str, now: datetime, new: Sequence[Telling]) -> None:
-        """Store what an assistant tells, in one transaction; raises StoreUnavailable."""
-
-    def still_told(self, ids: Iterable[str]) -> frozenset[str]:
-        """Return those of some records, by id, that nobody has taken back."""
-
-    def take_back(self, ids: Sequence[int]) -> None:
-        """Delete what was told, by row id, in one transaction; raises StoreUnavailable."""
+    def labels_of(self, character: Character) -> frozenset[str]: ...  # the scopes it belongs to
+    def told_by(self, assistant_id: int) -> list[Told]: ...
+    def open_among(self, assistant_id: int, seqs: Iterable[int]) -> frozenset[int]: ...
+    def tell(
+        self, assistant_id: int, teller: str, now: datetime, new: Sequence[Telling]
+    ) -> None: ...
+    def still_told(self, ids: Iterable[str]) -> frozenset[str]: ...
+    def take_back(self, ids: Sequence[int]) -> None: ...
 
 
 class Watch(Protocol):
     """The timer that lets assistants fall asleep and wake."""
 
-    def keep(self, script: Script) -> None:
-        """Check an assistant regularly from now on."""
+    def keep(self, script: Script) -> None: ...  # checks it regularly from now on
 
 
 class Services(Protocol):
-    """What the engine uses of what all assistants share.
-
-    ``epoch`` is the number of this server process; ``profiles`` are the model profiles by name.
-    """
+    """What the engine uses of what all assistants share."""
 
     @property
-    def clock(self) -> Clock:
-        """Return the clock."""
-
+    def clock(self) -> Clock: ...
     @property
-    def epoch(self) -> int:
-        """Return the number of this server process."""
-
+    def epoch(self) -> int: ...  # the number of this server process
     @property
-    def slices(self) -> Slices:
-        """Return the queue of work."""
-
+    def slices(self) -> Slices: ...
     @property
-    def gateway(self) -> Gateway:
-        """Return the way to the models."""
-
+    def gateway(self) -> Gateway: ...
     @property
-    def toolbox(self) -> Toolbox:
-        """Return the tools."""
-
+    def toolbox(self) -> Toolbox: ...
     @property
-    def world(self) -> World:
-        """Return what characters perceive."""
-
+    def world(self) -> World: ...
     @property
-    def profiles(self) -> Mapping[str, Mapping[str, Any]]:
-        """Return the model profiles by name."""
-
+    def profiles(self) -> Mapping[str, Mapping[str, Any]]: ...  # model profiles by name
     @property
-    def semantic(self) -> SemanticMemory:
-        """Return the long-term memory."""
-
+    def semantic(self) -> SemanticMemory: ...
     @property
-    def shared_memory(self) -> SharedMemory:
-        """Return the memory that assistants share."""
-
+    def shared_memory(self) -> SharedMemory: ...
     @property
-    def watch(self) -> Watch:
-        """Return the sleep timer."""
-
-    def now(self) -> datetime:
-        """Return the time in UTC."""
-
-    def text(self, key: str) -> str:
-        """Return a line for players that no model wrote."""
+    def watch(self) -> Watch: ...
+    def now(self) -> datetime: ...  # in UTC
+    def text(self, key: str) -> str: ...  # a line for players that no model wrote
 
     def compacting(self, script: Script, reason: str, result: Mapping[str, Any] | None) -> None:
         """Announce that a compaction starts (result None) or ended. Never raises."""
@@ -226,44 +205,75 @@ class Services(Protocol):
         """Announce that a turn starts or ended. Never raises."""
 
 
-class Script(StoredScript, AssistantSettings, AssistantLogs, PromptLines, Protocol):
-    """What the engine, the tools and the timers use of an `AssistantScript`."""
+class Script(Protocol):
+    """What the engine, the tools and the timers use of an `AssistantScript`.
+
+    ``db`` and ``ndb`` are Evennia's handlers of stored Attributes and of state in memory; a name
+    that was never set reads None. ``obj`` is what Evennia attached the script to, None if it is
+    gone. Evennia has no types, so these are Any. ``pk`` is None once the script is deleted.
+
+    Attributes:
+        prompt_overhead: tokens of the last request outside the conversation.
+        compaction_strikes: compactions in a row that produced no summary.
+        small_compactions: compactions in a row that removed little.
+        compaction_cost: what the next compaction has cost so far (`policy.limits.budgets`).
+    """
+
+    db: Any
+    ndb: Any
+    prompt_overhead: int
+    compaction_strikes: int
+    small_compactions: int
+    compaction_cost: Mapping[str, int]
 
     @property
-    def character(self) -> Character:
-        """Return the character of the assistant."""
+    def id(self) -> int: ...
+    @property
+    def pk(self) -> int | None: ...
+    @property
+    def obj(self) -> Any: ...
+    @property
+    def character(self) -> Character: ...
+    @property
+    def character_name(self) -> str: ...
+    @property
+    def persona(self) -> Persona: ...
+    @property
+    def services(self) -> Services: ...
+    @property
+    def config(self) -> AssistantConfig: ...  # the effective settings
+    @property
+    def profile(self) -> ModelProfile: ...
+    @property
+    def is_on(self) -> bool: ...  # False after ``aistop``
+    @property
+    def conversation(self) -> Conversation: ...
+    @property
+    def inbox(self) -> Inbox: ...
+    @property
+    def turns(self) -> Turns: ...
+    @property
+    def memories(self) -> Memories: ...  # its journal and profiles, and what others told
+    @property
+    def count_text(self) -> CountText: ...  # the model's own counter if known, else an estimate
+    @property
+    def usage_reports(self) -> MutableSequence[UsageReport]: ...  # the endpoint's latest counts
+
+    # Lines for a prompt: what an audience may know; None selects public ones.
+    def pins(self, audience: Audience | None) -> Sequence[KnownLine]: ...
+    def goals(self, audience: Audience | None) -> Sequence[KnownLine]: ...
+    def occupation(self) -> Sequence[KnownLine]: ...  # the current part of the day plan, if any
+    def journalled_since(self, at: str, audience: Audience | None) -> Sequence[str]: ...  # ISO time
 
     @property
-    def services(self) -> Services:
-        """Return what all assistants share."""
-
-    @property
-    def memories(self) -> Memories:
-        """Return the search over journal, profiles and what others told."""
-
-    def may_think(self) -> bool:
-        """Return False while the assistant must not start anything."""
-
-    def players_near(self) -> bool:
-        """Return True if a player hears the character."""
-
-    def wake(self) -> None:
-        """Tick soon. Several calls before that tick make one tick."""
-
-    def tick(self) -> None:
-        """Tick now and log its errors."""
-
-    def resolve_settings(self) -> None:
-        """Read the settings again."""
-
-    def tell(self, key: str, dbrefs: Iterable[str]) -> None:
-        """Tell people a line about the character that is not its own speech."""
-
-    def tell_owner(self, trouble: str) -> None:
-        """Report a problem to the owner, once."""
-
-    def compact_on_overflow(self) -> Deferred[bool]:
-        """Compact at once without a model. Fires with True if this freed room."""
-
-    def compact_in_emergency(self) -> Deferred[dict[str, Any] | None]:
-        """Compact if the context is nearly full. Fires with the result, None if it is not."""
+    def partners(self) -> MutableMapping[str, datetime]: ...  # dbref to time of the last exchange
+    def is_in_conversation(self, dbref: str) -> bool: ...
+    def players_near(self) -> bool: ...
+    def may_think(self) -> bool: ...  # False while it must not start anything
+    def wake(self) -> None: ...  # tick soon
+    def tick(self) -> None: ...  # now; logs errors
+    def resolve_settings(self) -> None: ...
+    def tell(self, key: str, dbrefs: Iterable[str]) -> None: ...
+    def tell_owner(self, trouble: str) -> None: ...  # once
+    def compact_on_overflow(self) -> Deferred[bool]: ...  # True if this freed room
+    def compact_in_emergency(self) -> Deferred[dict[str, Any] | None]: ...  # None if not needed

@@ -35,7 +35,6 @@ class ToolSpec:
     """What the engine must know about a tool.
 
     Attributes:
-        name: its name.
         category: free, once (in a turn) or final (ends the turn).
         world: True if others notice its effect.
         safe_to_retry: True if running it again after a crash does no harm.

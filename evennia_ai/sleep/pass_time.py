@@ -8,7 +8,7 @@ from typing import Any
 from twisted.internet.defer import Deferred
 
 from evennia_ai.errors import AssistantError
-from evennia_ai.ports import Clock
+from evennia_ai.scheduling import Clock
 
 # More than a step needs to ask a slow model once for each of many listeners.
 STEP_TIME_S = 600.0

@@ -9,7 +9,6 @@ from typing import Any, get_type_hints
 
 from pydantic import BaseModel
 
-from evennia_ai.messages import Audience
 from evennia_ai.policy.conversation.react import FINAL, FREE, ONCE
 from evennia_ai.policy.tokens import count_tools
 from evennia_ai.ports import ToolContext, ToolSpec
@@ -19,35 +18,13 @@ EVERYBODY = "all()"
 
 
 @dataclass(frozen=True)
-class Reached:
-    """The detailed result of a tool.
-
-    Attributes:
-        text: what the model is told.
-        heard_by: dbrefs of those who could perceive the act, None for everybody present.
-        read: references to what was consulted; a compaction may restore it (see
-            `evennia_ai.policy.compaction.consulted`).
-        changed: references to what was changed.
-        speakers: dbrefs of those whose remembered words are in the text.
-    """
-
-    text: str
-    heard_by: Audience | None = None
-    read: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-    speakers: Audience = frozenset()
-
-
-@dataclass(frozen=True)
 class Tool:
     """One tool.
 
     Attributes:
-        name: its name on the wire.
         run: called with the `ToolContext` and the checked arguments; returns the text for the
-            model, or `Reached`, or a Deferred of either; raises `ToolError` with a sentence for the
-            model if it cannot do its work.
-        arguments: the pydantic model of its arguments.
+            model, or a `ToolResult`, or a Deferred of either; raises `ToolError` with a sentence
+            for the model if it cannot do its work.
         category: ``free`` (may be chained), ``once`` (once in a turn) or ``final`` (ends the turn).
         lock: lock functions that every author of the prompt must pass.
         world: True if others notice its effect.
@@ -100,13 +77,9 @@ def tool(
     def make(run: Callable[[ToolContext, Any], Any]) -> Tool:
         hints = get_type_hints(run)
         hints.pop("return", None)
-        models = [hint for hint in hints.values() if _is_model(hint)]
+        models = [h for h in hints.values() if isinstance(h, type) and issubclass(h, BaseModel)]
         if len(models) != 1:
             raise TypeError(f"{name}: annotate the second parameter with a pydantic model.")
         return Tool(name, run, models[0], category, lock, world, safe_to_retry)
 
     return make
-
-
-def _is_model(hint: Any) -> bool:
-    return isinstance(hint, type) and issubclass(hint, BaseModel)

@@ -55,11 +55,11 @@ def go_to_sleep(context: ToolContext, arguments: SleepArguments) -> str:
 def bedtime_state(context: ToolContext) -> BedtimeState:
     """Return what decides whether the character may go to sleep now."""
     script = context.script
-    lock = LOCKS[script.config.sleep_on_request]
+    lock, woken_at = LOCKS[script.config.sleep_on_request], sleep_state(script).woken_at
     return BedtimeState(
         unanswered=len(script.inbox.open_events().waiting),
         addressed_s=last_addressed_s(script, context),
-        woken_s=seconds_since(sleep_state(script).woken_at, script.services.clock.seconds()),
+        woken_s=None if woken_at is None else script.services.clock.seconds() - woken_at,
         refused=not is_permitted(replace(go_to_sleep, lock=lock), context),
     )
 
@@ -69,8 +69,3 @@ def last_addressed_s(script: Script, context: ToolContext) -> float | None:
     others = (at for dbref, at in script.partners.items() if dbref not in context.speakers)
     latest = max(others, default=None)
     return None if latest is None else (script.services.now() - latest).total_seconds()
-
-
-def seconds_since(moment: float | None, now: float) -> float | None:
-    """Return the time since a moment, None for None."""
-    return None if moment is None else now - moment

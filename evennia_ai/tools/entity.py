@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from evennia.objects.models import ObjectDB
 from pydantic import BaseModel, Field
 from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai.errors import BadRecord, ToolError
+from evennia_ai.errors import ToolError
 from evennia_ai.game.perception import all_named, can_hear, display_name, find_named, plain
 from evennia_ai.policy.compaction.consulted import entity_ref
-from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.ports import ToolContext
-from evennia_ai.scheduling import Steps, persist
-from evennia_ai.tools.base import Reached, tool
-from evennia_ai.tools.memory_sources import sources_of
+from evennia_ai.ports import ToolContext, ToolResult
+from evennia_ai.scheduling import Steps
+from evennia_ai.tools.base import tool
+from evennia_ai.tools.memory_sources import content_of, sources_of, store_record
 from evennia_ai.tools.world import around
+from evennia_ai.turn.tool_execution import DONE
 
 OBSERVATION_CHARS = 400
 
@@ -32,33 +33,25 @@ class ObservationArguments(BaseModel):
 @inlineCallbacks
 def update_entity_observation(
     context: ToolContext, arguments: ObservationArguments
-) -> Steps[Reached]:
+) -> Steps[ToolResult]:
     """Keep in mind something you noticed about a person, thing or place."""
-    character, services = context.character, context.script.services
-    observation = clean_heard(arguments.observation, OBSERVATION_CHARS)
-    if not observation:
-        raise ToolError("There were no words in that.")
-    yield character.ai_profiles.load(services.slices.put)
+    character = context.character
+    observation = content_of(arguments.observation, OBSERVATION_CHARS)
+    yield character.ai_profiles.load(context.script.services.slices.put)
     entity = find_entity(arguments.entity, context)
     if entity is None:
         raise ToolError(f"You know nobody and nothing called '{plain(arguments.entity, 60)}'.")
-
-    def write() -> str:
-        try:
-            character.ai_profiles.observe(entity.dbref, observation, **sources_of(context))
-        except BadRecord as error:
-            raise ToolError(f"That does not fit: {error}") from error
-        return f"You will keep that in mind about {display_name(entity, character)}."
-
-    kept: str = yield persist(services.clock, write)
-    return Reached(kept, changed=(entity_ref(entity.dbref),))
+    observe = character.ai_profiles.observe
+    yield store_record(context, partial(observe, entity.dbref, observation, **sources_of(context)))
+    kept = f"You will keep that in mind about {display_name(entity, character)}."
+    return ToolResult(DONE, kept, changed=(entity_ref(entity.dbref),))
 
 
 def find_entity(name: str, context: ToolContext) -> Any | None:
     """Return the object that a name means, None if there is none.
 
     Look among what is here first, then among this turn's speakers and everybody with a profile. If
-    several people here share the name, choose the one who speaks. Raises ToolError if that is
+    several people here share the name, choose the one who speaks; raises ToolError if that is
     ambiguous, so that no observation is stored about the wrong person.
     """
     character = context.character

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 from pydantic import BaseModel, Field
 from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai.errors import BadRecord, ToolError
+from evennia_ai.errors import ToolError
 from evennia_ai.game.perception import plain
 from evennia_ai.policy.records.goal import (
     BUILDER,
@@ -22,10 +22,10 @@ from evennia_ai.policy.records.goal import (
 )
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.ports import Goals, ToolContext
+from evennia_ai.ports import ToolContext
 from evennia_ai.scheduling import Steps, persist
 from evennia_ai.tools.base import tool
-from evennia_ai.tools.memory_sources import sources_of
+from evennia_ai.tools.memory_sources import content_of, sources_of, store_record
 
 
 class GoalArguments(BaseModel):
@@ -52,9 +52,7 @@ class ProgressArguments(BaseModel):
 def set_goal(context: ToolContext, arguments: GoalArguments) -> Steps[str]:
     """Set yourself a goal that you will keep in mind for days, or a step towards one."""
     goals, services = context.character.ai_goals, context.script.services
-    content = clean_heard(arguments.goal, GOAL_CHARS)
-    if not content:
-        raise ToolError("There were no words in that.")
+    content = content_of(arguments.goal, GOAL_CHARS)
     yield goals.load(services.slices.put)
     known = known_goals(context)
     whose = sources_of(context)
@@ -67,16 +65,10 @@ def set_goal(context: ToolContext, arguments: GoalArguments) -> Steps[str]:
     if len(own) >= MOST_OPEN and find_goal(content, own) is None:
         raise ToolError(f"You have {len(own)} goals: finish or drop one before you set another.")
 
-    def write() -> str:
-        why = clean_heard(arguments.why, WHY_CHARS)
-        try:
-            kept = goals.add(content, why=why, importance=arguments.importance, **whose)
-        except BadRecord as error:
-            raise ToolError(f"That does not fit: {error}") from error
-        return f"You have set yourself that goal: {kept}."
-
-    done: str = yield persist(services.clock, write)
-    return done
+    why = clean_heard(arguments.why, WHY_CHARS)
+    add = partial(goals.add, content, why=why, importance=arguments.importance, **whose)
+    kept: str = yield store_record(context, add)
+    return f"You have set yourself that goal: {kept}."
 
 
 @tool("update_goal", world=False, safe_to_retry=True)
@@ -87,23 +79,14 @@ def update_goal(context: ToolContext, arguments: ProgressArguments) -> Steps[str
     yield goals.load(services.slices.put)
     goal = meant(arguments.goal, known_goals(context))
     ensure_may_change(context, goal, arguments.state)
-    done: str = yield persist(services.clock, change(goals, goal, arguments))
-    return done
-
-
-def change(goals: Goals, goal: Record, arguments: ProgressArguments) -> Callable[[], str]:
-    """Return a function that stores the change and returns a sentence for the model."""
-
-    def write() -> str:
-        if arguments.state in (DONE, DROPPED):
-            goals.close(goal["id"], arguments.state)
-            return f"{goal['id']} is {arguments.state}."
-        if arguments.progress is None:
-            raise ToolError("Say how far it has come, or that it is done or dropped.")
-        goals.touch(goal["id"], progress=arguments.progress / 100)
-        return f"{goal['id']} has come {arguments.progress} % of the way."
-
-    return write
+    number, state, percent = goal["id"], arguments.state, arguments.progress
+    if state in (DONE, DROPPED):
+        yield persist(services.clock, partial(goals.close, number, state))
+        return f"{number} is {state}."
+    if percent is None:
+        raise ToolError("Say how far it has come, or that it is done or dropped.")
+    yield persist(services.clock, partial(goals.touch, number, progress=percent / 100))
+    return f"{number} has come {percent} % of the way."
 
 
 def known_goals(context: ToolContext) -> list[Record]:

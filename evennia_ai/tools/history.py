@@ -10,9 +10,10 @@ from evennia_ai.messages import Audience, Message, is_private
 from evennia_ai.policy.audience import audience_of, visible
 from evennia_ai.policy.compaction.summary import transcript_lines
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.ports import Script, ToolContext
+from evennia_ai.ports import Script, ToolContext, ToolResult
 from evennia_ai.store.search import find_messages
-from evennia_ai.tools.base import Reached, tool
+from evennia_ai.tools.base import tool
+from evennia_ai.turn.tool_execution import DONE
 
 FOUND = 6
 SHOWN_CHARS = 240
@@ -25,7 +26,7 @@ class HistoryArguments(BaseModel):
 
 
 @tool("search_history", world=False, safe_to_retry=True)
-def search_history(context: ToolContext, arguments: HistoryArguments) -> str | Reached:
+def search_history(context: ToolContext, arguments: HistoryArguments) -> str | ToolResult:
     """Look up earlier talk that you only know in short by now, word for word."""
     script = context.script
     record = script.conversation.current.record
@@ -39,7 +40,7 @@ def search_history(context: ToolContext, arguments: HistoryArguments) -> str | R
     text = "\n".join(line for message in found for line in found_lines(message, script))
     binds = strict and any(map(is_private, found))
     speakers = frozenset(message["metadata"].get("speaker") or "" for message in found) - {""}
-    return Reached(text, context.audience if binds else None, speakers=speakers)
+    return ToolResult(DONE, text, context.audience if binds else None, speakers=speakers)
 
 
 def may_know(audience: Audience, message: Message) -> bool:

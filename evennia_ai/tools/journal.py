@@ -4,28 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
+from typing import Any
 
 from pydantic import BaseModel, Field
 from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai.errors import BadRecord, ToolError
-from evennia_ai.policy.audience import speakers_in
+from evennia_ai.errors import ToolError
 from evennia_ai.policy.compaction.consulted import entry_ref
 from evennia_ai.policy.compaction.journal_summary import is_synthesis, select_found
 from evennia_ai.policy.records.journal_entry import GIVEN
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import UNGUARDED
-from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.ports import ToolContext
+from evennia_ai.ports import ToolContext, ToolResult
 from evennia_ai.scheduling import Steps, persist
-from evennia_ai.tools.base import Reached, Tool, tool
-from evennia_ai.tools.memory_sources import is_named_in, sources_of
-from evennia_ai.turn.recall import memory_line
+from evennia_ai.tools.base import Tool, tool
+from evennia_ai.tools.memory_sources import (
+    content_of,
+    is_named_in,
+    recall_result,
+    sources_of,
+    store_record,
+)
+from evennia_ai.turn.tool_execution import DONE
 
 ENTRY_CHARS = 600
 PIN_CHARS = 300
 BUILDER = "builder"
-SHOWN_CHARS = 300
 FOUND = 5
 LOOKED_AT = 200
 NOTED = "You noted it."
@@ -46,28 +50,18 @@ class SearchArguments(BaseModel):
 
 @tool("add_journal_entry", world=False, safe_to_retry=True)
 @inlineCallbacks
-def add_journal_entry(context: ToolContext, arguments: EntryArguments) -> Steps[Reached]:
+def add_journal_entry(context: ToolContext, arguments: EntryArguments) -> Steps[ToolResult]:
     """Write a fact into your journal that you will need later: a promise, debt, name, secret."""
-    content = clean_heard(arguments.content, ENTRY_CHARS)
-    if not content:
-        raise ToolError("There were no words in that.")
-    journal, services = context.character.journal, context.script.services
+    content = content_of(arguments.content, ENTRY_CHARS)
+    journal = context.character.journal
+    yield journal.load(context.script.services.slices.put)
 
-    def write() -> Reached:
+    def write() -> ToolResult:
         known = journal.has(content, context.audience if context.private else None)
-        try:
-            kept = journal.add(
-                content,
-                named=is_named_in(context),
-                tags=guard_tags(context),
-                **sources_of(context),
-            )
-        except BadRecord as error:
-            raise ToolError(f"That does not fit: {error}") from error
-        return Reached(NOTED_BEFORE if known else NOTED, changed=(entry_ref(kept),))
+        kept = journal.add(content, **entry_fields(context))
+        return ToolResult(DONE, NOTED_BEFORE if known else NOTED, changed=(entry_ref(kept),))
 
-    yield journal.load(services.slices.put)
-    noted: Reached = yield persist(services.clock, write)
+    noted: ToolResult = yield store_record(context, write)
     return noted
 
 
@@ -75,9 +69,7 @@ def add_journal_entry(context: ToolContext, arguments: EntryArguments) -> Steps[
 @inlineCallbacks
 def pin_fact(context: ToolContext, arguments: EntryArguments) -> Steps[str]:
     """Keep one fact in mind for good, such as a promise or a standing wish. Room is short."""
-    content = clean_heard(arguments.content, PIN_CHARS)
-    if not content:
-        raise ToolError("There were no words in that.")
+    content = content_of(arguments.content, PIN_CHARS)
     journal, script = context.character.journal, context.script
     room = script.config.pin_tokens - script.count_text(content)
     if room < 0:
@@ -88,9 +80,7 @@ def pin_fact(context: ToolContext, arguments: EntryArguments) -> Steps[str]:
         gone = oldest_beyond(own, room, script.count_text)
         for entry in gone:
             journal.update(entry["id"], pinned=False)
-        kept = journal.add(
-            content, named=is_named_in(context), tags=guard_tags(context), **sources_of(context)
-        )
+        kept = journal.add(content, **entry_fields(context))
         journal.update(kept, pinned=True)
         return [entry["content"] for entry in gone]
 
@@ -104,13 +94,12 @@ def is_own_pin(entry: Record) -> bool:
     return bool(entry["source_type"] != BUILDER and entry["importance_by"] != GIVEN)
 
 
-def guard_tags(context: ToolContext) -> list[str]:
-    """Return the tags of a new entry.
-
-    Without strict discretion the prompt may hold whispered words that are not marked as private;
-    the tag then keeps the entry from being shared.
-    """
-    return [] if context.script.config.discretion == "strict" else [UNGUARDED]
+def entry_fields(context: ToolContext) -> dict[str, Any]:
+    """Return the fields of a new entry beside its content."""
+    # Without strict discretion the prompt may hold whispered words that are not marked as private;
+    # the tag then keeps the entry from being shared.
+    tags = [] if context.script.config.discretion == "strict" else [UNGUARDED]
+    return {"named": is_named_in(context), "tags": tags, **sources_of(context)}
 
 
 def oldest_beyond(
@@ -126,28 +115,22 @@ def oldest_beyond(
 
 @tool("search_journal", world=False, safe_to_retry=True)
 @inlineCallbacks
-def search_journal(context: ToolContext, arguments: SearchArguments) -> Steps[str | Reached]:
+def search_journal(context: ToolContext, arguments: SearchArguments) -> Steps[str | ToolResult]:
     """Look up in your journal what you wrote down earlier."""
     journal, script = context.character.journal, context.script
-    words, discretion = arguments.words, script.config.discretion
+    words, audience = arguments.words, context.audience
     yield journal.load(script.services.slices.put)
-    ranked = journal.search(words, context.audience, LOOKED_AT, discretion)
+    ranked = journal.search(words, audience, LOOKED_AT, script.config.discretion)
     found = select_found(ranked, script.conversation.current.record, FOUND)
     journal.count_recalls(entry["id"] for entry in found)
     if not found:
         return "Your journal has nothing about that."
-    lines = (f"- {memory_line(script, entry, SHOWN_CHARS, words)}" for entry in found)
-    # The audience of private entries also limits what is made of them (P9).
-    binds = discretion == "strict" and any(entry["audience"] is not None for entry in found)
     read = tuple(entry_ref(entry["id"]) for entry in found if not is_synthesis(entry))
-    heard_by = context.audience if binds else None
-    return Reached("\n".join(lines), heard_by, read=read, speakers=speakers_in(found))
+    return recall_result(context, found, words, read)
 
 
 class AddJournalEntryTool(Tool):
     """`add_journal_entry` as a class, for a game with its own toolbox or a similar tool."""
 
     def __init__(self) -> None:
-        super().__init__(
-            **{item.name: getattr(add_journal_entry, item.name) for item in fields(Tool)}
-        )
+        super().__init__(**{f.name: getattr(add_journal_entry, f.name) for f in fields(Tool)})

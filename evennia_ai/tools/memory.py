@@ -8,19 +8,17 @@ from pydantic import BaseModel, Field
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.memory.all_memories import search_all_memories
-from evennia_ai.policy.audience import speakers_in
 from evennia_ai.policy.compaction.consulted import entity_ref, entry_ref
 from evennia_ai.policy.compaction.journal_summary import is_synthesis, select_found
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import HEARSAY
-from evennia_ai.ports import ToolContext
+from evennia_ai.ports import ToolContext, ToolResult
 from evennia_ai.scheduling import Steps
-from evennia_ai.tools.base import Reached, tool
-from evennia_ai.turn.recall import memory_line
+from evennia_ai.tools.base import tool
+from evennia_ai.tools.memory_sources import recall_result
 
 FOUND = 8
-SHOWN_CHARS = 300
 
 
 class MemoryArguments(BaseModel):
@@ -31,7 +29,7 @@ class MemoryArguments(BaseModel):
 
 @tool("search_memory", world=False, safe_to_retry=True)
 @inlineCallbacks
-def search_memory(context: ToolContext, arguments: MemoryArguments) -> Steps[str | Reached]:
+def search_memory(context: ToolContext, arguments: MemoryArguments) -> Steps[str | ToolResult]:
     """Search all you remember: your notes, what you know of people and things, and long ago."""
     script, journal, query = context.script, context.character.journal, arguments.query
     hits = yield search_all_memories(script, context.character, query, context.audience)
@@ -40,19 +38,10 @@ def search_memory(context: ToolContext, arguments: MemoryArguments) -> Steps[str
     if not found:
         return "You remember nothing about that."
     journal.count_recalls(record["id"] for record in found if "kind" not in record)
-    lines = (f"- {memory_line(script, record, SHOWN_CHARS, query)}" for record in found)
-    # The audience of private records also limits what is made of them (P9).
-    strict = script.config.discretion == "strict"
-    binds = strict and any(record["audience"] is not None for record in found)
-    return Reached(
-        "\n".join(lines),
-        context.audience if binds else None,
-        read=tuple(refs_of(found)),
-        speakers=speakers_in(found),
-    )
+    return recall_result(context, found, query, refs_of(found))
 
 
-def refs_of(records: Sequence[Record]) -> list[str]:
+def refs_of(records: Sequence[Record]) -> tuple[str, ...]:
     """Return references to the records that count as consulted."""
     refs = [
         entity_ref(record["subject"])
@@ -61,4 +50,4 @@ def refs_of(records: Sequence[Record]) -> list[str]:
         for record in records
         if not is_synthesis(record) and record.get("kind") != HEARSAY
     ]
-    return list(dict.fromkeys(refs))
+    return tuple(dict.fromkeys(refs))

@@ -1,11 +1,53 @@
-"""Sources and audience of what a tool writes into memory."""
+"""What the memory tools share: the sources of what is written, and the result of a search."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
+from twisted.internet.defer import inlineCallbacks
+
+from evennia_ai.errors import BadRecord, ToolError
 from evennia_ai.messages import Message
-from evennia_ai.ports import ToolContext
+from evennia_ai.policy.audience import speakers_in
+from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.ports import ToolContext, ToolResult
+from evennia_ai.scheduling import Steps, persist
+from evennia_ai.turn.recall import memory_line
+from evennia_ai.turn.tool_execution import DONE
+
+T = TypeVar("T")
+
+
+def content_of(text: str, most_chars: int) -> str:
+    """Return a model's text, cleaned and cut; raises ToolError if no words are left."""
+    content = clean_heard(text, most_chars)
+    if not content:
+        raise ToolError("There were no words in that.")
+    return content
+
+
+@inlineCallbacks
+def store_record(context: ToolContext, write: Callable[[], T]) -> Steps[T]:
+    """Write a record and fire with what ``write`` returns; fails with ToolError if it is bad."""
+    try:
+        written: T = yield persist(context.script.services.clock, write)
+    except BadRecord as error:
+        raise ToolError(f"That does not fit: {error}") from error
+    return written
+
+
+def recall_result(
+    context: ToolContext, records: Sequence[Record], words: str, read: tuple[str, ...]
+) -> ToolResult:
+    """Return the result of a search for ``words``; ``read`` are references to what it consulted."""
+    text = "\n".join(f"- {memory_line(context.script, record, words)}" for record in records)
+    # The audience of private records also limits what is made of them (P9).
+    strict = context.script.config.discretion == "strict"
+    binds = strict and any(record["audience"] is not None for record in records)
+    heard_by = context.audience if binds else None
+    return ToolResult(DONE, text, heard_by, read=read, speakers=speakers_in(records))
 
 
 def sources_of(context: ToolContext) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 from evennia.locks.lockhandler import check_lockstring
@@ -19,8 +18,8 @@ from evennia_ai.messages import ToolCallRequest
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext, ToolResult, ToolSpec
 from evennia_ai.scheduling import Steps
-from evennia_ai.tools.base import EVERYBODY, Reached, Tool
-from evennia_ai.turn.tool_execution import TOO_SLOW
+from evennia_ai.tools.base import EVERYBODY, Tool
+from evennia_ai.turn.tool_execution import DONE, FAILED, REFUSED, TOO_SLOW
 
 log = Logger()
 
@@ -35,7 +34,6 @@ BUILT_IN = (
     "evennia_ai.tools.goals",
     "evennia_ai.tools.control",
 )
-DONE, FAILED, REFUSED = "done", "failed", "refused"
 
 
 class ToolRegistry:
@@ -84,10 +82,7 @@ class ToolRegistry:
             return ToolResult(FAILED, "That went wrong for a reason outside your control.")
         finally:
             context.character.ndb.ai_in_confidence = False
-        if isinstance(returned, Reached):
-            details = returned.heard_by, returned.read, returned.changed, returned.speakers
-            return ToolResult(DONE, returned.text, *details)
-        return ToolResult(DONE, str(returned))
+        return returned if isinstance(returned, ToolResult) else ToolResult(DONE, str(returned))
 
     def _find(self, context: ToolContext, name: str) -> Tool:
         item = self.tools.get(name)
@@ -148,11 +143,6 @@ def describe_problem(problem: Mapping[str, Any]) -> str:
     return f"{where}: {problem['msg']}" if where else str(problem["msg"])
 
 
-def tools_in(module: ModuleType) -> list[Tool]:
-    """Return the tools of a module, in the order of their definition."""
-    return [item for item in vars(module).values() if isinstance(item, Tool)]
-
-
 def load_registry(own_modules: Iterable[str]) -> ToolRegistry:
     """Return the built-in tools and those of the game's modules; raises ConfigError."""
     registry = ToolRegistry()
@@ -161,6 +151,7 @@ def load_registry(own_modules: Iterable[str]) -> ToolRegistry:
             module = import_module(path)
         except ImportError as error:
             raise ConfigError(f"The tool module '{path}' cannot be imported: {error}.") from error
-        for item in tools_in(module):
-            registry.add(item)
+        for item in vars(module).values():
+            if isinstance(item, Tool):
+                registry.add(item)
     return registry

@@ -12,8 +12,9 @@ from evennia_ai.game.perception import display_name, find_named, listening_objec
 from evennia_ai.policy.audience import may_be_said
 from evennia_ai.policy.conversation.react import FINAL, ONCE
 from evennia_ai.policy.sanitize import spoken_words
-from evennia_ai.ports import ToolContext
-from evennia_ai.tools.base import Reached, tool
+from evennia_ai.ports import ToolContext, ToolResult
+from evennia_ai.tools.base import tool
+from evennia_ai.turn.tool_execution import DONE
 
 
 class SayArguments(BaseModel):
@@ -36,7 +37,7 @@ class EmoteArguments(BaseModel):
 
 
 @tool("say", category=FINAL)
-def say(context: ToolContext, arguments: SayArguments) -> str | Reached:
+def say(context: ToolContext, arguments: SayArguments) -> str | ToolResult:
     """Say something aloud to everybody here. This ends your turn."""
     present = those_present(context)
     if context.whispered or not may_be_heard_by(context, present):
@@ -46,7 +47,7 @@ def say(context: ToolContext, arguments: SayArguments) -> str | Reached:
 
 
 @tool("whisper", category=FINAL)
-def whisper(context: ToolContext, arguments: WhisperArguments) -> Reached:
+def whisper(context: ToolContext, arguments: WhisperArguments) -> ToolResult:
     """Whisper something to one person here; nobody else hears it. This ends your turn."""
     present = those_present(context)
     receivers = confidants(context, present)
@@ -76,10 +77,7 @@ def emote(context: ToolContext, arguments: EmoteArguments) -> str:
 
 
 def those_present(context: ToolContext) -> list[Any]:
-    """Return everybody who would hear.
-
-    Raises ToolError if nobody who waits for the answer is present any more.
-    """
+    """Return everybody who would hear; raises ToolError if nobody who waits is present any more."""
     present = listening_objects(context.character)
     here = frozenset(listener.dbref for listener in present)
     if context.askers and not context.askers & here:
@@ -119,13 +117,13 @@ def confidants(context: ToolContext, present: Iterable[Any]) -> list[Any]:
     return [listener for listener in present if listener.dbref in context.audience]
 
 
-def deliver_whisper(context: ToolContext, text: str, receivers: list[Any]) -> Reached:
+def deliver_whisper(context: ToolContext, text: str, receivers: list[Any]) -> ToolResult:
     """Whisper to some people; raises ToolError if none of them is present any more."""
     if not receivers:
         raise ToolError("Nobody who may hear this is here any more.")
     words = own_words(context, text, whisper=True, receivers=receivers)
     context.character.at_say(words, receivers=receivers, whisper=True)
-    return Reached("You whispered it.", frozenset(receiver.dbref for receiver in receivers))
+    return ToolResult(DONE, "You whispered it.", frozenset(who.dbref for who in receivers))
 
 
 def people_here(context: ToolContext, present: Iterable[Any]) -> str:

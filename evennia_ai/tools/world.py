@@ -18,8 +18,9 @@ from evennia_ai.game.perception import (
 from evennia_ai.game.texts import text
 from evennia_ai.policy.compaction.consulted import entity_ref
 from evennia_ai.policy.conversation.react import ONCE
-from evennia_ai.ports import Character, Situation, ToolContext
-from evennia_ai.tools.base import Reached, tool
+from evennia_ai.ports import Character, Situation, ToolContext, ToolResult
+from evennia_ai.tools.base import tool
+from evennia_ai.turn.tool_execution import DONE
 
 
 class LookArguments(BaseModel):
@@ -48,7 +49,7 @@ class GiveArguments(BaseModel):
 
 
 @tool("look", world=False, safe_to_retry=True)
-def look(context: ToolContext, arguments: LookArguments) -> str | Reached:
+def look(context: ToolContext, arguments: LookArguments) -> str | ToolResult:
     """Look at a thing, a person, or the place around you."""
     character = context.character
     if not arguments.target:
@@ -58,7 +59,7 @@ def look(context: ToolContext, arguments: LookArguments) -> str | Reached:
         raise ToolError(f"You see no '{plain(arguments.target, 60)}' here.")
     looks = plain(target.db.desc, DESCRIPTION_CHARS) or "You see nothing special."
     told = f"{display_name(target, character)}: {looks}"
-    return Reached(told, read=(entity_ref(target.dbref),))
+    return ToolResult(DONE, told, read=(entity_ref(target.dbref),))
 
 
 @tool("move")

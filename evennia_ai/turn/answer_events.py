@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import OutcomeUnknown, ProviderError, StoreUnavailable, TurnAborted
+from evennia_ai.messages import InboxEvent
 from evennia_ai.policy.conversation.inbox import GAVE_UP, Batch, next_batch, select_expired
-from evennia_ai.ports import InboxEvent, Script, TurnRecord
+from evennia_ai.ports import Script, TurnRecord
 from evennia_ai.scheduling import Steps, persist
 from evennia_ai.turn.fallback import excuse
 from evennia_ai.turn.people import record_contacts
@@ -35,11 +37,9 @@ REMEMBERED_S = 3_600.0
 def answer_events(script: Script) -> Steps[int]:
     """Answer every waiting event, one turn after the other.
 
-    First close a turn that an error or a lost lease left open; its events are handled again,
-    according to its stored acts. Between turns, compact if the context window is nearly full.
-
-    Fires with the number of turns, at most `TURNS_A_TICK`; fails with TurnAborted if the lease was
-    lost, and with StoreUnavailable if the database stays busy.
+    First close a turn that an error or a lost lease left open; its events are handled again. Fires
+    with the number of turns, at most `TURNS_A_TICK`; fails with TurnAborted if the lease was lost,
+    and with StoreUnavailable if the database stays busy.
     """
     turns = 0
     script.turns.recover()
@@ -64,8 +64,7 @@ def answer_events(script: Script) -> Steps[int]:
 def take_batch(script: Script, events: Sequence[InboxEvent]) -> Batch | None:
     """Expire events that waited too long and return the next batch of the others, if any.
 
-    Tell the speakers of events that expired recently, if they are still present, that they were not
-    heard.
+    Tell speakers who are still present that recently expired words were not heard.
     """
     now = script.services.now()
     expired = select_expired(events, now, script.config.event_max_age)
@@ -110,11 +109,7 @@ def think(script: Script, batch: Batch, answer_lost: bool = False) -> Steps[None
 
 
 def begin_turn(script: Script, batch: Batch, context: PromptContext) -> TurnRecord:
-    """Open a turn; raises StoreUnavailable.
-
-    Raises TurnAborted if the assistant must not think any more, since the database was busy too
-    long.
-    """
+    """Open a turn; raises StoreUnavailable, and TurnAborted if the assistant may not think now."""
     if not script.may_think():
         raise TurnAborted("a turn did not begin in time")
     return script.turns.begin(batch.events, batch.audience, batch.private, context.name)
@@ -122,10 +117,8 @@ def begin_turn(script: Script, batch: Batch, context: PromptContext) -> TurnReco
 
 def close_turn(script: Script, turn: TurnRecord, outcome: Outcome) -> Deferred[None]:
     """Store the outcome of a turn. Fires when it is stored; fails with StoreUnavailable."""
-    return persist(
-        script.services.clock,
-        lambda: script.turns.finish(turn.id, outcome.state, outcome.detail),
-    )
+    finish = partial(script.turns.finish, turn.id, outcome.state, outcome.detail)
+    return persist(script.services.clock, finish)
 
 
 def askers_present(script: Script, turn: TurnRecord) -> bool:
@@ -161,21 +154,19 @@ def try_visibly(script: Script, turn: TurnRecord, context: PromptContext) -> Ste
 def try_turn(script: Script, turn: TurnRecord, context: PromptContext) -> Steps[Outcome]:
     """Run a turn within its deadline.
 
-    Fires with the outcome. Its state is `FAILED` if no answer came, either because the model failed
-    or because of an error of ours, which is logged. Fails with TurnAborted, and with
-    StoreUnavailable if the database stays busy, since then nothing can be said either.
+    Fires with the outcome, which is `FAILED` if the model failed or an error of ours was logged.
+    Fails with TurnAborted, and with StoreUnavailable: then nothing can be said either.
     """
+    name = script.character_name
     deadline_at = script.services.clock.seconds() + script.config.turn_deadline
     try:
         outcome: Outcome = yield run_turn(script, turn, context, deadline_at)
     except (TurnAborted, StoreUnavailable):
         raise
     except ProviderError as error:
-        log.warn(
-            "{name}: no answer from the model: {error}", name=script.character_name, error=error
-        )
+        log.warn("{name}: no answer from the model: {error}", name=name, error=error)
         return Outcome(FAILED, f"{error.kind}: {error}", error.kind)
     except Exception as error:  # noqa: BLE001  # the turn's guard: it must always have an outcome
-        log.failure("{name}: a turn failed", name=script.character_name)
+        log.failure("{name}: a turn failed", name=name)
         return Outcome(FAILED, f"{INTERNAL_ERROR}: {type(error).__name__}")
     return outcome

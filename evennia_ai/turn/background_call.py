@@ -25,12 +25,7 @@ def ask_in_background(
 ) -> Steps[str]:
     """Ask the model for summaries, at the gateway's low priority.
 
-    Args:
-        script: the assistant.
-        purpose: the call's name in the log of calls.
-        messages: everything that the model sees.
-        max_tokens: the longest reply.
-
+    ``purpose`` is the call's name in the log; ``messages`` are everything that the model sees.
     Fires with the reply's text; fails with a `ProviderError`, and with TurnAborted if the assistant
     must not think any more.
     """

@@ -29,7 +29,7 @@ class Asked(Generic[R]):
 
     @property
     def calls(self) -> int:
-        """Return how often a model was asked, if it was asked once for each item."""
+        """Return how often a model was asked, if once for each item."""
         return len(self.results) + bool(self.error)
 
     def report(self, **figures: Any) -> dict[str, Any]:

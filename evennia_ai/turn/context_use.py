@@ -16,22 +16,19 @@ def measure_context(script: Script) -> ContextUse:
     config = script.config
     conversation = script.conversation.current.sizes.largest(config.discretion)
     counted = calibrate(script.usage_reports).count(script.prompt_overhead + conversation)
-    window = usable_window(config, script.profile)
-    return ContextUse(counted + reserve(config), window, thresholds(config))
+    thresholds = Thresholds(
+        mask=config.mask_threshold,
+        sleep=config.compact_sleep_threshold,
+        emergency=config.compact_emergency_threshold,
+    )
+    return ContextUse(
+        counted + reserve(config),
+        usable_window(config, script.profile),
+        thresholds if config.compact_enabled else None,
+    )
 
 
 def reserve(config: AssistantConfig) -> int:
     """Return the tokens reserved for the reply."""
     kept = config.compact_reserve_tokens
     return config.max_reply_tokens if kept is None else kept
-
-
-def thresholds(config: AssistantConfig) -> Thresholds | None:
-    """Return the thresholds of an assistant's settings; None if compaction is disabled."""
-    if not config.compact_enabled:
-        return None
-    return Thresholds(
-        mask=config.mask_threshold,
-        sleep=config.compact_sleep_threshold,
-        emergency=config.compact_emergency_threshold,
-    )

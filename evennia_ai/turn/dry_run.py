@@ -52,8 +52,7 @@ Check = Callable[[ToolContext, ToolCallRequest], Deferred[ToolResult]]
 
 @dataclass(frozen=True)
 class DryRunCall:
-    """A tool call of the model. ``result`` is done if a real turn would run it; otherwise it is
-    what the model would be told."""
+    """A tool call. ``result`` is done if a real turn would run it, else what the model is told."""
 
     call: ToolCallRequest
     result: ToolResult
@@ -66,10 +65,7 @@ class DryRunCall:
 
 @dataclass(frozen=True)
 class DryRunStep:
-    """One model call: its cost, the tools offered, and the reply.
-
-    ``words`` are what the character would say if the reply was plain text.
-    """
+    """One model call: its cost, the tools offered, and the reply: words to say, or tool calls."""
 
     cost: ModelCallRecord
     offered: tuple[str, ...]
@@ -79,13 +75,12 @@ class DryRunStep:
 
 @dataclass(frozen=True)
 class DryRun:
-    """The result of a dry turn. ``audience`` would hear the answer; ``ended`` is True if a real
-    turn would be over; ``problem`` says why a reply is missing."""
+    """The result of a dry turn; ``audience`` would hear the answer."""
 
     audience: Audience
     steps: tuple[DryRunStep, ...]
-    ended: bool = False
-    problem: str = ""
+    ended: bool = False  # True if a real turn would be over
+    problem: str = ""  # why a reply is missing
 
 
 class DryConversation:
@@ -149,13 +144,10 @@ class DryTurn:
 def run_dry(
     script: Script, heard: Heard, check: Check, is_alive: Callable[[], bool] = lambda: True
 ) -> Steps[DryRun]:
-    """Think about a line in a dry turn of at most `MOST_STEPS` steps.
+    """Think about a line in a dry turn of at most `MOST_STEPS` steps; the assistant may be stopped.
 
     Args:
-        script: the assistant, awake or stopped.
-        heard: the line.
-        check: checks a tool call without running it; fires with a done result if a real turn would
-            run it.
+        check: checks a tool call; fires with a done result if a real turn would run it.
         is_alive: returns whether the assistant still exists; called when a reply arrives.
 
     Fires with the `DryRun`; fails with TurnAborted if the server stops or the assistant is gone.
@@ -247,14 +239,9 @@ def check_calls(
         refusal = refusal_for(call, number, state, categories, reply.finish_reason, limit)
         result = ToolResult(REFUSED, refusal)
         if not refusal:
-            result = yield check_call(tools, call, dry.check)
+            result = yield dry.check(tools, call)
+            if result.state == DONE:
+                result = ToolResult(DONE, NOT_DONE)
         calls.append(DryRunCall(call, result))
         state = apply_call(state, call, calls[-1].would_be_tried, categories)
     return calls, state
-
-
-@inlineCallbacks
-def check_call(tools: ToolContext, call: ToolCallRequest, check: Check) -> Steps[ToolResult]:
-    """Check one call. Fires with a result that says the call was not run."""
-    result: ToolResult = yield check(tools, call)
-    return ToolResult(DONE, NOT_DONE) if result.state == DONE else result

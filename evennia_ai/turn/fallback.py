@@ -37,17 +37,11 @@ STAND_IN = ModelProfile("offline", client="offline", model="offline")
 
 @dataclass(frozen=True)
 class Excuse:
-    """Words that replace an answer.
-
-    Attributes:
-        words: the line to say; empty if there is none.
-        private: True if they come from a prompt with private content.
-        audience: the audience of that prompt, None if there was no prompt.
-    """
+    """Words that replace an answer, empty if there are none, and the audience of their prompt."""
 
     words: str
-    private: bool = False
-    audience: Audience | None = None
+    private: bool = False  # True if the prompt held private content
+    audience: Audience | None = None  # None if there was no prompt
 
 
 @inlineCallbacks
@@ -56,16 +50,9 @@ def excuse(
 ) -> Steps[Outcome]:
     """Say an excuse to whoever waits for an answer; saying it twice does no harm.
 
-    An excuse counts as the last line of a chain of assistants' answers, so that no assistant
-    answers it.
-
-    Args:
-        script: the assistant.
-        turn: the open turn.
-        failed: why there is no answer.
-        answer_lost: whether an answer may have been heard already; then the line is short.
-
-    Fires with the turn's `Outcome`: excused, or expired if even the excuse could not be said.
+    If an answer may have been heard already (``answer_lost``), the line is short. An excuse counts
+    as the last line of a chain of assistants' answers, so that no assistant answers it. Fires with
+    the turn's `Outcome`: excused, or expired if even the excuse could not be said.
     """
     chosen: Excuse = yield choose_excuse(script, turn, failed, answer_lost)
     private = chosen.private or turn.private
@@ -86,10 +73,7 @@ def excuse(
 def choose_excuse(
     script: Script, turn: TurnRecord, failed: Outcome, answer_lost: bool
 ) -> Steps[Excuse]:
-    """Choose the builder's line, the line for a busy model, the offline brain's, or the game's.
-
-    Fires with the `Excuse`.
-    """
+    """Fire with the builder's line, that for a busy model, the offline brain's, or the game's."""
     text = script.services.text
     if script.config.fallback_line:
         return Excuse(script.config.fallback_line)
@@ -119,9 +103,8 @@ def ask_stand_in(script: Script, turn: TurnRecord) -> Steps[Excuse]:
     except ProviderError:
         return Excuse("")
     except Exception:  # noqa: BLE001  # whatever failed the turn may fail here again
-        log.failure(
-            "{name}: the offline brain failed; using the game's line", name=script.character_name
-        )
+        message = "{name}: the offline brain failed; using the game's line"
+        log.failure(message, name=script.character_name)
         return Excuse("")
     words = spoken_words(reply.content, script.character_name, script.config.max_speech_chars)
     return Excuse(words, prompt.private, audience)

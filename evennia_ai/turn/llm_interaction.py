@@ -50,13 +50,7 @@ SUMMARY_TOKENS = 1_200
 def build_llm_messages(
     script: Script, context: PromptContext, audience: Audience
 ) -> list[WireMessage]:
-    """Return the wire messages of the next call.
-
-    Args:
-        script: the assistant.
-        context: the prompt context.
-        audience: dbrefs of everybody who will hear the answer.
-    """
+    """Return the wire messages of the next call for those who will hear the answer."""
     return build_prompt(script, context, audience).messages
 
 
@@ -122,16 +116,10 @@ class SummaryTerms:
 
 @dataclass(frozen=True)
 class SummaryCall:
-    """A request for a summary.
-
-    Attributes:
-        wire: its messages.
-        material: their content for the offline brain.
-        input_tokens: how many tokens are summarised.
-    """
+    """A request for a summary."""
 
     wire: list[WireMessage]
-    material: tuple[str, ...]
+    material: tuple[str, ...]  # the same content for the offline brain
     input_tokens: int
 
 
@@ -156,12 +144,10 @@ def generate_context_summary(
     """Summarise messages in a separate call that holds them as data and nothing else.
 
     Args:
-        script: the assistant.
         messages_to_compact: the messages to evict, all of one audience.
         focus: what the summary must keep above all.
         previous: the previous summary, to be updated.
         with_results: False leaves tool results out.
-        terms: room, model profile and deadline.
 
     Fires with the summary, None if the reply is rejected (empty, a refusal, truncated, or longer
     than its input or its room); fails with a `ProviderError`, and with TurnAborted if the server
@@ -172,9 +158,8 @@ def generate_context_summary(
     most = words_for(terms.room, tokens_a_word(messages_to_compact))
     wire = summary_request(name, lines, previous, focus, script.config.compact_prompt, most)
     tokens = estimate_tokens(previous) + sum(map(stored_tokens, messages_to_compact))
-    text: str | None = yield ask_for_summary(
-        script, SummaryCall(wire, (previous, *lines), tokens), terms
-    )
+    call = SummaryCall(wire, (previous, *lines), tokens)
+    text: str | None = yield ask_for_summary(script, call, terms)
     return text
 
 
@@ -182,14 +167,10 @@ def generate_context_summary(
 def ask_for_summary(script: Script, call: SummaryCall, terms: SummaryTerms) -> Steps[str | None]:
     """Ask for a summary and check the reply. Fires and fails as `generate_context_summary`."""
     config, name = script.config, script.character_name
-    limits = TextLimits(call.input_tokens, text_room(terms.room))
+    room = text_room(terms.room)
+    limits = TextLimits(call.input_tokens, room)
     scene = Scene(
-        name,
-        script.persona,
-        (),
-        task=TASK_SUMMARY,
-        material=call.material,
-        room_tokens=limits.room_tokens,
+        name, script.persona, (), task=TASK_SUMMARY, material=call.material, room_tokens=room
     )
     max_tokens = max(SUMMARY_TOKENS, config.max_reply_tokens)
     request = background_request(script, call.wire, scene, max_tokens)

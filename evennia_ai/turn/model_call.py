@@ -23,19 +23,12 @@ COMPACTING = frozenset({TASK_SUMMARY, CONTEXT_PRE_COMPACTION.name})
 
 @dataclass(frozen=True)
 class Purpose:
-    """What a model call is for.
-
-    Attributes:
-        name: its name in the log of calls.
-        profile: the model profile to ask.
-        turn_id: the turn it belongs to, None for no turn.
-        ensure_wanted: raises TurnAborted once nobody needs the reply.
-    """
+    """What a model call is for, and its name in the log of calls."""
 
     name: str
     profile: ModelProfile
     turn_id: int | None
-    ensure_wanted: Callable[[], None]
+    ensure_wanted: Callable[[], None]  # raises TurnAborted once nobody needs the reply
 
 
 def effective_profile(script: Script) -> ModelProfile:
@@ -71,7 +64,15 @@ def ask_model(
     """Ask through the gateway and record what the call cost. Fires and fails as `call_model`."""
     clock, profile = script.services.clock, purpose.profile
     started = clock.seconds()
-    record = unanswered_call(request, purpose)
+    record = ModelCallRecord(
+        profile=profile.name,
+        model=profile.model,
+        purpose=purpose.name,
+        estimated_tokens=request.tokens,
+        usage=None,
+        duration_ms=0,
+        speakers=request.caller.speakers,
+    )
     failure: ProviderError | None = None
     try:
         reply: LLMReply = yield script.services.gateway.complete(request, profile, deadline_at)
@@ -94,27 +95,10 @@ def ask_model(
     return reply
 
 
-def unanswered_call(request: LLMRequest, purpose: Purpose) -> ModelCallRecord:
-    """Return the record of a call that has no reply yet."""
-    return ModelCallRecord(
-        profile=purpose.profile.name,
-        model=purpose.profile.model,
-        purpose=purpose.name,
-        estimated_tokens=request.tokens,
-        usage=None,
-        duration_ms=0,
-        speakers=request.caller.speakers,
-    )
-
-
 def with_reply(record: ModelCallRecord, reply: LLMReply) -> ModelCallRecord:
     """Return the record of a call with its reply."""
-    return replace(
-        record,
-        model=reply.model or record.model,
-        usage=reply.usage,
-        finish_reason=reply.finish_reason,
-    )
+    model = reply.model or record.model
+    return replace(record, model=model, usage=reply.usage, finish_reason=reply.finish_reason)
 
 
 def add_to(cost: Mapping[str, int], record: ModelCallRecord) -> dict[str, int]:

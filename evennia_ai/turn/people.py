@@ -31,14 +31,11 @@ PEOPLE_PART = 0.02  # share of the window
 def describe_present(script: Script, audience: Audience) -> Sequence[KnownLine]:
     """Return a line for each person present: what the character knows and the audience may (P9).
 
-    The setting ``entity_tokens`` limits the lines. A tick loads the profiles before it thinks;
-    without loaded profiles there are no lines.
-
-    Args:
-        script: the assistant.
-        audience: dbrefs of everybody who will hear the answer.
+    The setting ``entity_tokens`` limits the lines; a small window gets fewer. A tick loads the
+    profiles before it thinks; without loaded profiles there are no lines.
     """
-    profiles, room = script.character.ai_profiles, room_for_people(script)
+    profiles, window = script.character.ai_profiles, usable_window(script.config, script.profile)
+    room = min(int(script.config.entity_tokens), int(PEOPLE_PART * window))
     if not room or not profiles.is_loaded:
         return ()
     lines: list[KnownLine] = []
@@ -51,12 +48,6 @@ def describe_present(script: Script, audience: Audience) -> Sequence[KnownLine]:
             break
         lines.append(found)
     return lines
-
-
-def room_for_people(script: Script) -> int:
-    """Return the token budget for the people present; a small window gets less."""
-    window = usable_window(script.config, script.profile)
-    return min(int(script.config.entity_tokens), int(PEOPLE_PART * window))
 
 
 def nearest_first(script: Script, audience: Audience) -> list[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from evennia_ai.config import usable_window
 from evennia_ai.messages import (
     Audience,
+    InboxEvent,
     Message,
     Situation,
     WireMessage,
@@ -19,9 +20,9 @@ from evennia_ai.policy.context.projection import newest_that_fit, visible_items
 from evennia_ai.policy.conversation.lore import LoreEntry
 from evennia_ai.policy.conversation.persona import render_persona
 from evennia_ai.policy.tokens import count_message, stored_tokens
-from evennia_ai.ports import InboxEvent, Script
+from evennia_ai.ports import Script
 from evennia_ai.turn.context_use import measure_context
-from evennia_ai.turn.prompt_context_data import ContextItems, latest_talk, select_context_items
+from evennia_ai.turn.prompt_context_data import latest_talk, select_context_items
 from evennia_ai.turn.prompt_contexts import (
     PRESSURE,
     PromptContext,
@@ -40,11 +41,8 @@ class Prompt:
     """A built prompt.
 
     Attributes:
-        messages: the wire messages.
         private: True if it holds anything that only its audience may know.
         tokens: the size of the whole request, tools included.
-        situation: what the character perceives.
-        lore: the lore in the prompt.
         remembered: dbrefs of those whose words were recalled for it.
     """
 
@@ -58,12 +56,11 @@ class Prompt:
 
 @dataclass(frozen=True)
 class Fitted:
-    """The messages that fit into the window, the prompt's last part, and the tokens of the rest of
-    the request."""
+    """The messages that fit into the window, and the prompt's last part."""
 
     shown: Sequence[Message]
     tail: WireMessage
-    overhead: int
+    overhead: int  # tokens of everything but these messages
 
 
 def build_prompt(
@@ -77,8 +74,6 @@ def build_prompt(
     """Return a prompt: rules and persona, the conversation, then the situation.
 
     Args:
-        script: the assistant.
-        context: the prompt context.
         audience: dbrefs of everybody who will hear the answer; selects what the prompt may hold.
         events: what started the turn; empty for an autonomous turn.
         tool_tokens: size of the tools' schemas.
@@ -89,11 +84,14 @@ def build_prompt(
     situation = current_situation(script, context)
     lines = [heard_line(e.heard.kind, e.heard.speaker_name, e.heard.text) for e in events]
     items = select_context_items(script, audience, latest_talk(visible, lines), situation)
-    system = system_message(script)
+    now = script.services.now().strftime("%A, %H:%M")
+    rules = system_prompt(script.character_name, render_persona(script.persona))
+    system: WireMessage = {"role": "system", "content": rules}
 
     def tail(hidden: Collection[int]) -> WireMessage:
-        told = context.prompt or task_text(lines, hidden, goes_on)
-        return wire_text("user", tail_text(script, situation, items, told))
+        task = context.prompt or task_text(lines, hidden, goes_on)
+        text = situation_prompt(situation, items.lore, now, task, items.lines)
+        return {"role": "user", "content": text}
 
     fitted = fit_messages(script, visible, events, tool_tokens + count(script, system), tail)
     if context.tools is None:  # the largest; with fewer tools a full context would look empty
@@ -125,13 +123,9 @@ def fit_messages(
 ) -> Fitted:
     """Return the newest messages that fit beside the rest of the request.
 
-    Args:
-        script: the assistant.
-        visible: messages that the audience may know, oldest first.
-        events: what started the turn.
-        fixed_tokens: size of tools, rules and persona.
-        make_tail: makes the last part; called with the positions of events that the messages shown
-            do not contain.
+    ``visible`` are the messages that the audience may know, oldest first; ``fixed_tokens`` is the
+    size of tools, rules and persona. ``make_tail`` makes the last part from the positions of the
+    events that the messages shown do not contain.
     """
     free = usable_window(script.config, script.profile) - script.config.max_reply_tokens
     hidden = positions_missing(visible, events)
@@ -148,31 +142,15 @@ def fit_messages(
 
 def task_text(lines: Sequence[str], hidden: Collection[int], goes_on: bool) -> str:
     """Return the task of a turn: to answer these lines, or to continue after tool calls."""
-    return (
-        going_on_prompt(lines, hidden) if goes_on or not lines else new_lines_prompt(lines, hidden)
-    )
+    if goes_on or not lines:
+        return going_on_prompt(lines, hidden)
+    return new_lines_prompt(lines, hidden)
 
 
 def positions_missing(messages: Sequence[Message], events: Sequence[InboxEvent]) -> set[int]:
     """Return the positions of the events that none of these messages contains."""
     logged = {message["metadata"].get("event_id") for message in messages}
     return {position for position, event in enumerate(events) if event.id not in logged}
-
-
-def system_message(script: Script) -> WireMessage:
-    """Return the rules and the persona."""
-    return wire_text("system", system_prompt(script.character_name, render_persona(script.persona)))
-
-
-def tail_text(script: Script, situation: Situation, items: ContextItems, task: str) -> str:
-    """Return the last part of a prompt: the situation, what is known about it, and the task."""
-    now = script.services.now().strftime("%A, %H:%M")
-    return situation_prompt(situation, items.lore, now, task, items.lines)
-
-
-def wire_text(role: str, content: str) -> WireMessage:
-    """Return a wire message that holds only text."""
-    return {"role": role, "content": content}
 
 
 def count(script: Script, message: WireMessage) -> int:

@@ -11,15 +11,11 @@ from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.conversation.lore import LoreEntry, select_lore
 from evennia_ai.policy.facts.recall import Talk
 from evennia_ai.policy.facts.sources import HEARD
-from evennia_ai.policy.tokens import (
-    estimate_tokens,
-)
+from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import Script
 from evennia_ai.turn.people import LABEL as PEOPLE
 from evennia_ai.turn.people import describe_present
-from evennia_ai.turn.prompt_contexts import (
-    situation_prompt,
-)
+from evennia_ai.turn.prompt_contexts import situation_prompt
 from evennia_ai.turn.recall import remembered
 from evennia_ai.turn.restored_materials import read_restored_materials
 
@@ -38,19 +34,12 @@ MEMORY_PART = 0.03
 
 @dataclass(frozen=True)
 class ContextItems:
-    """What a prompt holds beside the conversation.
-
-    Attributes:
-        lore: the lore entries.
-        lines: (label, line) pairs: people present, pins, goals, materials and memories.
-        private: True if any of it is for the prompt's audience only.
-        speakers: dbrefs of those whose words may be in it.
-    """
+    """What a prompt holds beside the conversation: lore, people, pins, goals and memories."""
 
     lore: tuple[LoreEntry, ...]
-    lines: tuple[tuple[str, str], ...]
-    private: bool
-    speakers: Audience
+    lines: tuple[tuple[str, str], ...]  # (label, line) pairs
+    private: bool  # True if any of it is for the prompt's audience only
+    speakers: Audience  # those whose words may be in it
 
 
 class TailLines:
@@ -67,11 +56,6 @@ class TailLines:
         used = estimate_tokens(situation_prompt(self._situation, self._lore, "", "", shown))
         return TAIL_PART * self._window - used
 
-    @property
-    def free_before_recall(self) -> float:
-        """Return how many tokens are left if the recall gets its least share."""
-        return self.free_tokens - LEAST_RECALL * self._window
-
     def add(self, label: str, lines: Iterable[KnownLine]) -> None:
         """Add lines under a label."""
         self.lines += [(label, line) for line in lines]
@@ -80,11 +64,7 @@ class TailLines:
 def select_context_items(
     script: Script, audience: Audience, talk: Talk, situation: Situation
 ) -> ContextItems:
-    """Return everything about the conversation that this audience may know, within its budget.
-
-    The recall of evicted messages gets the tokens that everything else leaves of the last part's
-    share.
-    """
+    """Return everything about the conversation that this audience may know, within its budget."""
     window = usable_window(script.config, script.profile)
     lore = choose_lore(script, audience, talk, window)
     tail = TailLines(window, situation, lore)
@@ -112,14 +92,14 @@ def add_recalled(
     script: Script, audience: Audience, talk: Talk, window: int, tail: TailLines
 ) -> None:
     """Add materials, memories and evicted messages, each within what the earlier ones leave."""
-    config = script.config
-    most = int(min(MATERIALS_PART * window, tail.free_before_recall))
+    config, least = script.config, LEAST_RECALL * window
+    most = int(min(MATERIALS_PART * window, tail.free_tokens - least))
     tail.add(AT_HAND, read_restored_materials(script, audience, most))
-    most = int(min(config.memory_tokens, MEMORY_PART * window, tail.free_before_recall))
+    most = int(min(config.memory_tokens, MEMORY_PART * window, tail.free_tokens - least))
     told = [line.text for _label, line in tail.lines]
     memories = remembered(script, audience, talk, most, told)
     tail.add(REMEMBERED, memories)
-    most = min(config.recall_tokens, int(max(tail.free_tokens, LEAST_RECALL * window)))
+    most = min(config.recall_tokens, int(max(tail.free_tokens, least)))
     recalled = script.conversation.current.recall.call(talk, audience, most, config.discretion)
     # A journal often has a fact in the words in which it was said.
     noted = "\n".join(memory.text for memory in memories)

@@ -23,21 +23,13 @@ LoopMode = Literal["react_loop", "single_action"]
 
 @dataclass(frozen=True)
 class PromptContext:
-    """One situation in which a model is asked.
-
-    Attributes:
-        name: its name in the logs.
-        prompt: the task at the prompt's end, empty to answer the turn's events.
-        tools: names of the tools offered, None for every tool the turn may use.
-        loop_mode: whether the model sees tool results and acts again, or acts once.
-        max_iterations: the most model calls, None for the assistant's setting.
-    """
+    """One situation in which a model is asked: the task, the tools offered, and the loop."""
 
     name: str
-    prompt: str
-    tools: frozenset[str] | None = None
-    loop_mode: LoopMode = "react_loop"
-    max_iterations: int | None = None
+    prompt: str  # empty to answer the turn's events
+    tools: frozenset[str] | None = None  # None for every tool the turn may use
+    loop_mode: LoopMode = "react_loop"  # or the model acts once and sees no results
+    max_iterations: int | None = None  # None for the assistant's setting
 
 
 RULES = """\
@@ -109,12 +101,7 @@ def situation_prompt(
 ) -> str:
     """Return the changing last part: what the character perceives, knows and recalls; the task.
 
-    Args:
-        situation: what the character perceives.
-        lore: the lore entries.
-        time: the time, as the model reads it.
-        task: the task, empty for none.
-        known: (label, line) pairs of what it knows and recalls.
+    ``known`` holds (label, line) pairs of what the character knows and recalls.
     """
     rows = [
         ("Place", situation.place),
@@ -141,11 +128,7 @@ def lore_text(entry: LoreEntry) -> str:
 def new_lines_prompt(lines: Sequence[str], hidden: Collection[int] = ()) -> str:
     """Return the task to answer lines: the newest, shortened, since they stand above in full.
 
-    Lines outside the context window are all named, with more of their words.
-
-    Args:
-        lines: the unanswered lines, oldest first.
-        hidden: positions of the lines outside the context window.
+    The lines at ``hidden`` positions, outside the context window, are all named, with more words.
     """
     newest = range(len(lines))[-MOST_NAMED:]
     named = [
@@ -164,10 +147,7 @@ def hidden_chars(hidden: Collection[int]) -> int:
 
 
 def going_on_prompt(lines: Sequence[str], hidden: Collection[int]) -> str:
-    """Return the task to continue a turn after tool calls. Arguments as for `new_lines_prompt`.
-
-    Lines outside the context window are named.
-    """
+    """Return the task to continue after tool calls; names the lines at ``hidden`` positions."""
     named = [f"- {cut_text(lines[place], hidden_chars(hidden))}" for place in sorted(hidden)]
     task = "Your turn goes on: see the results above."
     return "\n".join([task, "Said before them, and out of sight:", *named]) if named else task

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
@@ -47,16 +48,13 @@ SILENCE = "noop"
 class Outcome:
     """How a turn ended.
 
-    Attributes:
-        state: answered; noted (the character chose silence); excused (by the fallback line); or
-            expired (even the fallback line could not be said).
-        detail: the reason.
-        kind: the kind of the model's error, empty if there was none.
+    The state is answered; noted (the character chose silence); excused (by the fallback line); or
+    expired (even the fallback line could not be said).
     """
 
     state: str
     detail: str = ""
-    kind: str = ""
+    kind: str = ""  # of the model's error
 
 
 @dataclass(frozen=True)
@@ -70,26 +68,16 @@ class Asked:
 
 @dataclass(frozen=True)
 class Progress:
-    """What a turn has done so far.
-
-    Attributes:
-        loop: the state of the loop.
-        done: names of the tools that succeeded.
-        acted: whether anybody could notice something.
-        remembered: dbrefs of those whose words the turn's tools recalled.
-    """
+    """What a turn has done so far."""
 
     loop: LoopState
-    done: frozenset[str] = frozenset()
-    acted: bool = False
-    remembered: Audience = frozenset()
+    done: frozenset[str] = frozenset()  # names of the tools that succeeded
+    acted: bool = False  # whether anybody could notice something
+    remembered: Audience = frozenset()  # those whose words the turn's tools recalled
 
 
 def audience_now(script: Script, turn: TurnRecord) -> Audience:
-    """Return who will hear the turn's next words: the whisper's parties, else the current room.
-
-    The room may have changed since the turn began: people come and the character may walk.
-    """
+    """Return who will hear the turn's next words: the whisper's parties, else the room by now."""
     return turn.audience if turn.private else script.services.world.listeners(script.character)
 
 
@@ -115,10 +103,7 @@ def tool_context(
 
 
 def prepare_memories(script: Script, turn: TurnRecord) -> Deferred[None]:
-    """Prepare the search for memories about this turn's words.
-
-    Fires when a search is quick; fails with StoreUnavailable.
-    """
+    """Prepare the search for memories about a turn's words; fails with StoreUnavailable."""
     lines = [heard_line(e.heard.kind, e.heard.speaker_name, e.heard.text) for e in turn.events]
     return script.memories.prepare(script.services, [memory_query(lines)])
 
@@ -129,29 +114,22 @@ def run_turn(
 ) -> Steps[Outcome]:
     """Ask the model and run its tool calls until the turn has ended.
 
-    Args:
-        script: the assistant.
-        turn: the open turn.
-        context: the prompt context.
-        deadline_at: the clock's second at which the turn must have ended.
-
-    Fires with the `Outcome`; fails with `ProviderError`, `TurnAborted` or `StoreUnavailable`.
+    The turn must end at ``deadline_at``, in the clock's seconds. Fires with the `Outcome`; fails
+    with `ProviderError`, `TurnAborted` or `StoreUnavailable`.
     """
     yield prepare_memories(script, turn)
     progress = Progress(LoopState(turn.id))
     for step in range(1, (context.max_iterations or script.config.max_iterations) + 1):
+        ask_model = partial(ask, script, turn, context, step, deadline_at, progress.remembered)
         try:
-            asked: Asked = yield ask_with_room(
-                script, turn, context, step, deadline_at, progress.remembered
-            )
+            asked: Asked = yield ask_with_room(script, ask_model)
         except ProviderError as error:
             if not progress.acted:
                 raise
             return Outcome(ANSWERED, f"cut short: {error}")
         progress = yield act_on_reply(script, turn, asked, step, progress)
-        if not asked.reply.tool_calls or progress.loop.ended:
-            break
-        if context.loop_mode == "single_action":
+        is_single = context.loop_mode == "single_action"
+        if is_single or progress.loop.ended or not asked.reply.tool_calls:
             break
     return outcome_of(progress, context)
 
@@ -188,26 +166,19 @@ def outcome_of(progress: Progress, context: PromptContext) -> Outcome:
 
 
 @inlineCallbacks
-def ask_with_room(
-    script: Script,
-    turn: TurnRecord,
-    context: PromptContext,
-    step: int,
-    deadline_at: float,
-    remembered: Audience,
-) -> Steps[Asked]:
+def ask_with_room(script: Script, ask_model: Callable[[], Deferred[Asked]]) -> Steps[Asked]:
     """Ask; if the context window overflows, compact without a model and ask once more.
 
     Only this step is repeated, so that earlier acts of the turn are not run again (P2). Fires and
     fails as `ask`.
     """
     try:
-        asked: Asked = yield ask(script, turn, context, step, deadline_at, remembered)
+        asked: Asked = yield ask_model()
     except ContextOverflow:
         made_room: bool = yield script.compact_on_overflow()
         if not made_room:
             raise
-        asked = yield ask(script, turn, context, step, deadline_at, remembered)
+        asked = yield ask_model()
     return asked
 
 
@@ -222,15 +193,8 @@ def ask(
 ) -> Steps[Asked]:
     """Call the model once, for those who would hear the answer now.
 
-    Args:
-        script: the assistant.
-        turn: the open turn.
-        context: the prompt context.
-        step: number of the call, from 1.
-        deadline_at: the clock's second at which the turn must have ended.
-        remembered: dbrefs of those whose words the turn's tools recalled.
-
-    Fires with what was `Asked`; fails with `ProviderError` or `TurnAborted`.
+    ``step`` counts from 1; ``remembered`` are those whose words the turn's tools recalled. Fires
+    with what was `Asked`; fails with `ProviderError` or `TurnAborted`.
     """
     audience = audience_now(script, turn)
     tools = tool_context(script, turn, audience, False, context.tools)
@@ -258,11 +222,8 @@ def offered_specs(script: Script, tools: ToolContext) -> dict[str, ToolSpec]:
 def remember_earlier(turn: TurnRecord, specs: Mapping[str, ToolSpec]) -> LoopState:
     """Return the state of a new loop, with the acts of earlier attempts at the same events."""
     categories = {spec.name: spec.category for spec in specs.values()}
-    binding = [
-        call
-        for call in turn.done_before
-        if not (call.name in specs and specs[call.name].safe_to_retry)
-    ]
+    safe = {spec.name for spec in specs.values() if spec.safe_to_retry}
+    binding = [call for call in turn.done_before if call.name not in safe]
     return with_earlier_acts(LoopState(turn.id), binding, categories)
 
 
@@ -274,8 +235,7 @@ def speak_text(
     words = spoken_words(reply.content, script.character_name, script.config.max_speech_chars)
     if not words:
         return False
-    call_id = own_call_id(turn.id, step, 0)
-    result = yield say_aloud(script, turn, tools, words, call_id)
+    result = yield say_aloud(script, turn, tools, words, own_call_id(turn.id, step, 0))
     return bool(result.state == DONE)
 
 

@@ -43,39 +43,27 @@ def remembered(
 ) -> list[KnownLine]:
     """Return a line for each memory about the conversation that this audience may know (P9).
 
-    The best match comes first.
-
-    Args:
-        script: the assistant.
-        audience: dbrefs of everybody who will hear the answer.
-        talk: the latest lines; small talk recalls nothing.
-        budget_tokens: the most tokens for all lines.
-        told: lines that are in the prompt already; a memory with the same content is left out.
+    The best match comes first. Small talk recalls nothing. A memory with the same content as a line
+    that the prompt holds already (``told``) is left out.
     """
     words = " ".join(spoken(line) for line in talk.asked)
     if budget_tokens <= 0 or is_small_talk(words, [script.character_name]):
         return []
     known = "\n".join(map(normalised, told))
-    found = search_episodes(script, audience, memory_query(talk.asked))
-    strict = script.config.discretion == "strict"
+    discretion, now = script.config.discretion, script.services.now()
+    query = memory_query(talk.asked)
+    found = script.memories.search(query, MOST_LINES, audience, now, discretion, keep=is_episode)
     lines: list[KnownLine] = []
-    for record in found:
+    for record in (item.record for item in found):
         if normalised(text_of(record)) in known:
             continue
         line = memory_line(script, record)
         budget_tokens -= estimate_tokens(line) + LABEL_TOKENS
         if budget_tokens < 0:
             break
-        private = strict and record["audience"] is not None
+        private = discretion == "strict" and record["audience"] is not None
         lines.append(KnownLine(line, private, speakers_in([record])))
     return lines
-
-
-def search_episodes(script: Script, audience: Audience, query: str) -> list[Record]:
-    """Return the memories that fit a query best, without pins and summaries."""
-    discretion, now = script.config.discretion, script.services.now()
-    found = script.memories.search(query, MOST_LINES, audience, now, discretion, keep=is_episode)
-    return [item.record for item in found]
 
 
 def is_episode(record: Record) -> bool:
@@ -88,16 +76,10 @@ def text_of(record: Record) -> str:
     return str(record["value"] if record.get("kind") == ATTRIBUTE else record["content"])
 
 
-def memory_line(
-    script: Script, record: Record, most_chars: int = LINE_CHARS, words: str = ""
-) -> str:
+def memory_line(script: Script, record: Record, words: str = "") -> str:
     """Return a memory on one line: its day, its source and its content.
 
-    Args:
-        script: the assistant.
-        record: the memory.
-        most_chars: the longest content.
-        words: what was searched; of a summary, the lines that fit it best are shown.
+    Of a summary, the lines that fit the searched ``words`` best are shown.
     """
     name_of = partial(script.services.world.name_of, script.character)
     source = name_of(record["source_entity"])
@@ -109,5 +91,5 @@ def memory_line(
     if record.get("kind") == ATTRIBUTE:
         text = f"{name_of(record['subject'])}: {record['attribute']}: {text}"
     if is_synthesis(record):
-        text = nearest_lines(text, words, most_chars)
-    return f"{day}{told}: {clean_heard(text, most_chars)}"
+        text = nearest_lines(text, words, LINE_CHARS)
+    return f"{day}{told}: {clean_heard(text, LINE_CHARS)}"

@@ -22,19 +22,15 @@ def read_restored_materials(
 ) -> list[KnownLine]:
     """Return one line for each restored material that this audience may know (P9).
 
-    `policy.compaction.consulted.select_at_hand` chooses the materials. Each is read again for each
+    `policy.compaction.consulted.select_restored` chooses the materials. Each is read again for each
     prompt, from a loaded journal and loaded profiles, so that changed or deleted records show
     correctly.
-
-    Args:
-        script: the assistant.
-        audience: dbrefs of everybody who will hear the answer.
-        budget_tokens: the most tokens for all lines.
     """
     view, discretion = script.conversation.current, script.config.discretion
     lines: list[KnownLine] = []
     for item in select_restored(view.record, view.messages, audience, discretion):
-        found = read_material(script, item.ref, audience)
+        kind, id = split_ref(item.ref)  # noqa: A001
+        found = READERS[kind](script, id, audience) if kind in READERS else None
         if found is None:
             continue
         budget_tokens -= estimate_tokens(found.text) + LABEL_TOKENS
@@ -45,22 +41,12 @@ def read_restored_materials(
     return lines
 
 
-def read_material(script: Script, ref: str, audience: Audience) -> KnownLine | None:
-    """Return one material as a line, None if there is nothing to show."""
-    kind, id = split_ref(ref)  # noqa: A001
-    reader = READERS.get(kind)
-    return reader(script, id, audience) if reader else None
-
-
 def read_entry(script: Script, id: str, audience: Audience) -> KnownLine | None:
-    """Return a journal entry as a line, None if it is deleted, secret, or pinned.
-
-    A pinned entry is in the prompt already.
-    """
+    """Return a journal entry as a line, None if it is deleted, secret, or pinned."""
     entry = script.character.journal.get(id)
-    if entry is None or entry["pinned"]:
+    if entry is None or not is_known_to(entry, audience, script.config.discretion):
         return None
-    if not is_known_to(entry, audience, script.config.discretion):
+    if entry["pinned"]:  # in the prompt already
         return None
     day = entry["timestamp"][:10]
     line = f"you noted on {day}: {clean_heard(entry['content'], LINE_CHARS)}"
@@ -68,13 +54,10 @@ def read_entry(script: Script, id: str, audience: Audience) -> KnownLine | None:
 
 
 def read_entity(script: Script, dbref: str, audience: Audience) -> KnownLine | None:
-    """Return a person or thing as a line: its description if visible, and what is known about it.
-
-    Values of people present are left out, since the prompt holds them already. None if nothing is
-    left to say.
-    """
+    """Return a person or thing as a line: its looks if visible, and what is known about it."""
     world, character = script.services.world, script.character
     name = clean_heard(world.name_of(character, dbref), LINE_CHARS)
+    # The prompt holds the values of people present already.
     is_here = dbref in audience | world.listeners(character)
     known = known_records(script, dbref, audience, not is_here)
     looks = world.looks_of(character, dbref)

@@ -41,17 +41,11 @@ AsLogged = Callable[[ToolResult], Sequence[Message]]
 
 @dataclass(frozen=True)
 class CallResults:
-    """The result of a reply's tool calls.
-
-    Attributes:
-        state: the state of the loop after them.
-        done: names of the tools that succeeded.
-        remembered: dbrefs of those whose words the tools recalled.
-    """
+    """The result of a reply's tool calls, and the state of the loop after them."""
 
     state: LoopState
-    done: frozenset[str]
-    remembered: Audience
+    done: frozenset[str]  # names of the tools that succeeded
+    remembered: Audience  # those whose words the tools recalled
 
 
 @inlineCallbacks
@@ -63,17 +57,10 @@ def perform(
     world: bool,
     as_logged: AsLogged,
 ) -> Steps[ToolResult]:
-    """Store the intent of a call, run it, and store its outcome.
+    """Store the intent of a call, run it, and store its outcome with the messages of ``as_logged``.
 
-    Args:
-        script: the assistant.
-        turn: the open turn.
-        context: the audience, the speakers and the deadline. A tool is cancelled
-            `LEAST_REPLY_TIME_S` before the deadline, so that the model can still reply. If less
-            time is left, the tool gets up to `LEAST_TOOL_TIME_S` of it.
-        call: the tool call.
-        world: whether others notice the act.
-        as_logged: returns the messages that are stored together with the outcome.
+    A tool is cancelled `LEAST_REPLY_TIME_S` before the context's deadline, so that the model can
+    still reply. If less time is left, the tool gets up to `LEAST_TOOL_TIME_S` of it.
 
     Fires with the `ToolResult`. Fails with TurnAborted if the lease is lost, with OutcomeUnknown if
     speech is cancelled, and with StoreUnavailable: if the intent could not be stored, nothing was
@@ -85,12 +72,19 @@ def perform(
     time_s = max(left_s - LEAST_REPLY_TIME_S, min(left_s, LEAST_TOOL_TIME_S), 0.0)
     running = script.services.toolbox.run(context, call)
     result: ToolResult = yield give_time(running, time_s, clock, partial(given_up, call, world))
-    yield persist(
-        clock,
-        lambda: script.turns.record_outcome(act_id, result.state, result.text, as_logged(result)),
-    )
+    yield store_outcome(script, act_id, result, as_logged)
     ensure_current(script, turn)
     return result
+
+
+def store_outcome(
+    script: Script, act_id: int, result: ToolResult, as_logged: AsLogged
+) -> Deferred[None]:
+    """Store the outcome of an act and its messages; fails with StoreUnavailable."""
+    record = script.turns.record_outcome
+    return persist(
+        script.services.clock, lambda: record(act_id, result.state, result.text, as_logged(result))
+    )
 
 
 def give_time(
@@ -153,11 +147,9 @@ def execute_calls(
         if refusal:
             result = yield refuse(script, turn, call, refusal, as_logged)
         else:
-            spec = specs.get(call.name)
-            world = spec is None or spec.world
+            world = call.name not in specs or specs[call.name].world
             result = yield perform(script, turn, context, call, world, as_logged)
-        may_be_done = result.state in (DONE, UNKNOWN)
-        state = apply_call(state, call, may_be_done, categories)
+        state = apply_call(state, call, result.state in (DONE, UNKNOWN), categories)
         if result.state == DONE:
             done.add(call.name)
         context = replace(context, remembered=context.remembered | result.speakers)
@@ -169,12 +161,9 @@ def refuse(
     script: Script, turn: TurnRecord, call: ToolCallRequest, reason: str, as_logged: AsLogged
 ) -> Steps[ToolResult]:
     """Store a call that is not run. Fires with its result."""
-    clock, result = script.services.clock, ToolResult(REFUSED, reason)
-    act_id = yield persist(clock, lambda: intend(script, turn, call, False))
-    yield persist(
-        clock,
-        lambda: script.turns.record_outcome(act_id, REFUSED, reason, as_logged(result)),
-    )
+    result = ToolResult(REFUSED, reason)
+    act_id = yield persist(script.services.clock, lambda: intend(script, turn, call, False))
+    yield store_outcome(script, act_id, result, as_logged)
     return result
 
 
@@ -186,8 +175,7 @@ def call_messages(
     asked = wire_call(call.id, call.name, wire_arguments(call))
     told = make_message("tool", result.text, tool_call_id=call.id, **metadata)
     if result.read or result.changed:
-        named = {READ: list(result.read), CHANGED: list(result.changed)}
-        told["metadata"]["consulted"] = named
+        told["metadata"]["consulted"] = {READ: list(result.read), CHANGED: list(result.changed)}
     return [make_message("assistant", "", tool_calls=[asked], **metadata), told]
 
 

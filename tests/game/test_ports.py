@@ -5,6 +5,7 @@ import inspect
 import pytest
 
 from evennia_ai import ports
+from evennia_ai.scheduling import Clock
 from evennia_ai.testing.scripted import ScriptedLLM
 from evennia_ai.testing.stand_ins import StandInScript
 
@@ -42,7 +43,7 @@ def parts_of(script):
         "memories": (ports.Memories, script.memories),
         "world": (ports.World, services.world),
         "slices": (ports.Slices, services.slices),
-        "clock": (ports.Clock, services.clock),
+        "clock": (Clock, services.clock),
         "semantic": (ports.SemanticMemory, services.semantic),
         "shared_memory": (ports.SharedMemory, services.shared_memory),
         "watch": (ports.Watch, services.watch),

@@ -16,8 +16,8 @@ from evennia_ai.policy.records.provenance import Record, is_known_to
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.ports import GameScript
 from evennia_ai.scheduling import pause
-from evennia_ai.tools.memory import FOUND, SHOWN_CHARS
-from evennia_ai.turn.recall import memory_line, text_of
+from evennia_ai.tools.memory import FOUND
+from evennia_ai.turn.recall import LINE_CHARS, memory_line, text_of
 
 
 @inlineCallbacks
@@ -61,10 +61,10 @@ def find_withheld(script: GameScript, words: str, audience: Audience) -> list[Re
 
 def hit_line(script: GameScript, words: str, hit: Hit) -> str:
     """Return a memory that was found, with its score and the reasons."""
-    line = memory_line(script, hit.record, SHOWN_CHARS, words)
+    line = memory_line(script, hit.record, words)
     reasons = why_found(words, text_of(hit.record), hit.score, hit.likeness)
     private = " |r(private)|n" if hit.record["audience"] is not None else ""
     return (
-        f"|w{clean_output(hit.record['id'], 60)}|n {clean_output(line, SHOWN_CHARS)}{private}\n"
+        f"|w{clean_output(hit.record['id'], 60)}|n {clean_output(line, LINE_CHARS)}{private}\n"
         f"    |x{clean_output(reasons, 200)}|n"
     )
