@@ -55,10 +55,9 @@ def excuse(
     the turn's `Outcome`: excused, or expired if even the excuse could not be said.
     """
     chosen: Excuse = yield choose_excuse(script, turn, failed, answer_lost)
-    private = chosen.private or turn.private
     # Somebody who arrived in the meantime must not hear what only others may know.
     audience = audience_now(script, turn) if chosen.audience is None else chosen.audience
-    tools = tool_context(script, turn, audience, private, None)
+    tools = tool_context(script, turn, audience, chosen.private, None)
     deadline_at = script.services.clock.seconds() + SPEAKING_TIME_S
     hops = max(turn.hops, script.config.max_hops)
     tools = replace(tools, hops=hops, deadline_at=deadline_at)
