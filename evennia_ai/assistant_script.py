@@ -273,7 +273,7 @@ if TYPE_CHECKING:
 
 
 @inlineCallbacks
-def sleep_through(script: Any) -> Steps[dict[str, Any]]:
+def sleep_through(script: AssistantScript) -> Steps[dict[str, Any]]:
     """Run one sleep pass; after it the assistant dreams, and wakes as soon as it is spoken to.
 
     A pass that was broken off because somebody waited is run again in the next sleep. Fires with
@@ -301,7 +301,7 @@ def sleep_through(script: Any) -> Steps[dict[str, Any]]:
     return dict(results)
 
 
-def note_stopped(script: Any, pass_id: int) -> None:
+def note_stopped(script: AssistantScript, pass_id: int) -> None:
     """Store that a stop broke a sleep pass off; if that fails, it is shown as interrupted."""
     try:
         end_pass(pass_id, script.services.now(), STOPPED, {})

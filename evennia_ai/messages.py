@@ -104,6 +104,12 @@ def make_message(
     return message
 
 
+def with_content(message: Message, content: str, **changes: Any) -> Message:
+    """Return the message with another content and changed metadata."""
+    metadata = cast("Metadata", {**message["metadata"], **changes})
+    return {**message, "content": content, "metadata": metadata}
+
+
 def wire_call(call_id: str, name: str, arguments: str) -> dict[str, Any]:
     """Return one entry of a message's ``tool_calls``; ``arguments`` is JSON text."""
     return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}

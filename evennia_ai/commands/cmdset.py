@@ -71,5 +71,5 @@ def add_commands(cmdset_class: Any) -> None:
         original(self)
         self.add(AICmdSet)
 
-    at_cmdset_creation.adds_ai_commands = True  # type: ignore[attr-defined]
+    at_cmdset_creation.__dict__["adds_ai_commands"] = True
     cmdset_class.at_cmdset_creation = at_cmdset_creation

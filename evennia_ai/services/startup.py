@@ -66,18 +66,22 @@ class StartupRecovery:
             log.info("evennia_ai: {count} assistants have unanswered events", count=len(owing))
         self.one_by_one(owing, lambda script: script.wake())
 
-    def one_by_one(self, script_ids: Sequence[int], wake: Callable[[Any], None]) -> None:
+    def one_by_one(
+        self, script_ids: Sequence[int], wake: Callable[[AssistantScript], None]
+    ) -> None:
+        self, script_ids: Sequence[int], wake: Callable[[AssistantScript], None]
+    ) -> None:
         """Call ``wake`` with each assistant, `WAKE_SPREAD_S` seconds apart."""
         for number, script_id in enumerate(script_ids):
             delay_s = FIRST_WAKE_S + number * WAKE_SPREAD_S
             self.service.clock.callLater(delay_s, call_with, script_id, wake)
 
-    def archive_one(self, script: Any) -> None:
+    def archive_one(self, script: AssistantScript) -> None:
         """Let an assistant whose journal does not match its compactions archive its summaries."""
         script.ndb.unarchived = True
         script.wake()
 
-    def watch_if_asleep(self, script: Any) -> None:
+    def watch_if_asleep(self, script: AssistantScript) -> None:
         """Check the sleep of an assistant that was asleep before the start."""
         if is_asleep(script):
             self.service.watch.keep(script)

@@ -129,7 +129,7 @@ class Door:
 
     def __init__(self, reactor: Any, site: Site) -> None:
         self._reactor = reactor
-        self._factory: Any = WrappingFactory(site)  # type: ignore[no-untyped-call]
+        self._factory: Any = WrappingFactory(site)
         self._factory.noisy = False
         self._port: Any = None
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from evennia_ai.messages import Audience, Message, make_message
+from evennia_ai.messages import Audience, Message, make_message, with_content
 from evennia_ai.policy.audience import audience_of, select_visible, visible
 from evennia_ai.policy.facts.check import Fact
 from evennia_ai.policy.facts.recall import Recall
@@ -154,8 +154,7 @@ def plan_mask(messages: Sequence[Message], keep_last: int, least_saving: int, co
 
 def masked(message: Message) -> Message:
     """Return one tool result, masked."""
-    metadata = {**message["metadata"], "tokens": 0, "original_tool": message["tool_call_id"]}
-    return {**message, "content": MASKED, "metadata": metadata}  # type: ignore[typeddict-item]
+    return with_content(message, MASKED, tokens=0, original_tool=message["tool_call_id"])
 
 
 @dataclass
@@ -266,5 +265,4 @@ def shorten(message: Message, budget: int, size: Size) -> Message:
     chars = max(LEAST_CHARS, int(share * len(text)))
     head = int(chars * HEAD_PART)
     short = text[:head] + LEFT_OUT + text[len(text) - (chars - head) :]
-    metadata = {**message["metadata"], "tokens": 0}
-    return {**message, "content": short, "metadata": metadata}  # type: ignore[typeddict-item]
+    return with_content(message, short, tokens=0)
