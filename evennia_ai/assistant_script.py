@@ -140,7 +140,8 @@ class AssistantScript(
     def tick(self) -> None:
         """Run `at_tick` and log its errors."""
         if self.pk:
-            self.at_tick().addErrback(lambda failure: log.failure("a tick failed", failure=failure))
+            message = f"{self.character_name}: a tick failed; the next event starts another"
+            self.at_tick().addErrback(lambda failure: log.failure(message, failure))
 
     @inlineCallbacks
     def at_tick(self) -> Steps[int]:

@@ -95,7 +95,7 @@ class CmdAIPurge(AICommand):
         self.msg("\n".join([str(table), *reasons(report), "Nothing was deleted."]))
 
     def tell_failure(self, failure: Failure) -> None:
-        """Say that the work ended early, and what became of the rows."""
+        """Say that the purge stopped early and which rows are deleted."""
         if isinstance(failure.value, CancelledError):
             self.msg("The server is stopping: the other rows stay until the next purge.")
         else:

@@ -7,7 +7,7 @@ module are defined here; ``tests/llm/test_quirks.py`` checks that every name exi
 The provider or server ...              Data
 ======================================  ======================================================
 needs a parameter in every request      `config.profiles.ENDPOINTS` (its ``extra``)
-calls the reply limit otherwise         `REPLY_LIMITS`
+calls the reply limit otherwise         `REPLY_LIMITS`, and name it in the ``extra``
 sends content in parts                  `TEXT_PART_TYPES`
 writes tool calls into the text         `policy.sanitize.CALL_MARKUP`
 writes its reasoning into the text      `policy.sanitize.REASONING`

@@ -29,7 +29,7 @@ FEWEST_GONE = 256  # removed rows before their memory is given back
 
 
 class MemoryIndex:
-    """An index of memories by id; not for use in several threads.
+    """A search index that ranks memories for a query; for one thread only.
 
     Without an embedder, or with a remote one (it has no ``embed``), the caller passes vectors in; a
     memory without a vector is ranked by words.

@@ -69,8 +69,6 @@ class StartupRecovery:
     def one_by_one(
         self, script_ids: Sequence[int], wake: Callable[[AssistantScript], None]
     ) -> None:
-        self, script_ids: Sequence[int], wake: Callable[[AssistantScript], None]
-    ) -> None:
         """Call ``wake`` with each assistant, `WAKE_SPREAD_S` seconds apart."""
         for number, script_id in enumerate(script_ids):
             delay_s = FIRST_WAKE_S + number * WAKE_SPREAD_S
@@ -82,7 +80,7 @@ class StartupRecovery:
         script.wake()
 
     def watch_if_asleep(self, script: AssistantScript) -> None:
-        """Check the sleep of an assistant that was asleep before the start."""
+        """Let the sleep timer wake an assistant that was asleep when the server stopped."""
         if is_asleep(script):
             self.service.watch.keep(script)
 

@@ -169,7 +169,7 @@ class Journal(RecordStore):
             self._ids_by_content.setdefault(sameness(new), new["id"])
 
     def storing(self, replaced: list[tuple[Record, Record | None]]) -> None:
-        """Take back what others were told of the entries that change."""
+        """Withdraw shared copies of the entries that a write is about to change."""
         differing = [old["id"] for old, new in replaced if not is_as_told(old, new)]
         if differing:
             withdraw(self.obj.dbref, differing)

@@ -183,6 +183,6 @@ def ask_for_summary(script: Script, call: SummaryCall, terms: SummaryTerms) -> S
     text = strip_reasoning(reply.content).strip()
     problem = summary_problem(text, reply.finish_reason, estimate_tokens(text), limits)
     if problem:
-        log.warn("{name}: {problem}", name=name, problem=problem)
+        log.warn("{name}: summary rejected: {problem}", name=name, problem=problem)
         return None
     return text

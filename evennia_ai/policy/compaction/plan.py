@@ -96,7 +96,7 @@ def call_spans(messages: Messages) -> list[tuple[int, int]]:
 
 
 def orphans(messages: Messages) -> set[int]:
-    """Return the indices of results that have no call before them."""
+    """Return the indices of the tool results that no earlier tool call in the list asked for."""
     called: set[str] = set()
     found = set()
     for index, message in enumerate(messages):

@@ -240,7 +240,7 @@ class View:
 
 
 def newest_that_fit(messages: Sequence[Message], budget: int, size: Size) -> list[Message]:
-    """Return the longest end of a view within a budget, with the marker if it fits.
+    """Return the newest messages within a budget, with the compaction's marker if it fits.
 
     At least one message is returned, shortened if it alone exceeds the budget.
     """

@@ -80,10 +80,11 @@ def next_batch(events: Sequence[InboxEvent], present: Audience) -> Batch | None:
 
 
 def state_after_loss(acts: Iterable[tuple[str, str]], was_doubtful: bool = False) -> str:
-    """Return the state of a lost turn's events, from its acts as (tool, state).
+    """Return the state of the events of a turn that a crash cut off.
 
-    Speech that was certainly done answers them. Speech that may have been done, or a lost excuse
-    (``was_doubtful``), leaves them to an excuse. Otherwise they wait for a new turn.
+    ``acts`` are its tool calls as (tool, state). If the character certainly spoke, the events are
+    answered. If it may have spoken, or if the turn was itself an excuse (``was_doubtful``), a short
+    excuse closes them. Otherwise they wait for a new turn.
     """
     speech = {state for name, state in acts if name in SPEECH}
     if "done" in speech:

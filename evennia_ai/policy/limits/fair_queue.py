@@ -10,7 +10,7 @@ T = TypeVar("T", bound=Hashable)
 
 
 class FairQueue(Generic[T]):
-    """A queue with one line per owner, who take turns; ``background`` items come last.
+    """A queue with one line per owner, who take turns; ``background`` items come after all others.
 
     Every operation takes constant time except `remove`, which is linear in its owner's line.
     """

@@ -147,7 +147,7 @@ def judge_reasoning(answer: Answer, reply: LLMReply) -> list[Finding]:
 
 
 def judge_use(reply: LLMReply) -> Finding:
-    """Return whether it reports its token usage."""
+    """Return a finding: does the endpoint report its token usage?"""
     if reply.usage is None:
         return Finding(NOTE, "It does not report its use: its cost can only be estimated.")
     use = f"{reply.usage.prompt_tokens} tokens in, {reply.usage.completion_tokens} out"
