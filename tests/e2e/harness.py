@@ -10,6 +10,7 @@ Every wait is for a condition, with a time limit.
 
 from __future__ import annotations
 
+import itertools
 import os
 import secrets
 import shutil
@@ -39,6 +40,11 @@ LEFT_BEHIND = shutil.ignore_patterns(
 ADMIN = "Warden"
 PLAYERS = ("Ann", "Ben", "Cid")
 PASSWORD = "correct-horse-4711"
+
+# Test runs side by side have ranges of ports that their process ids keep apart.
+PORTS_OF_A_RUN = 100
+FIRST_PORT = 10_000 + os.getpid() % 200 * PORTS_OF_A_RUN
+PORTS = itertools.count()
 
 START_TIMEOUT_S = 120.0
 STOP_TIMEOUT_S = 30.0
@@ -289,12 +295,15 @@ class GameServer:
 
 
 def free_ports(count: int) -> list[int]:
-    """Return ports of the loopback address that nobody listens on."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
-    finally:
-        for one in sockets:
-            one.close()
+    """Return ports of the loopback address on which nobody listens.
+
+    They lie below the range from which systems take the ports of outgoing connections: one of
+    those, opened before the server starts, would take its port away.
+    """
+    found: list[int] = []
+    while len(found) < count:
+        port = FIRST_PORT + next(PORTS) % PORTS_OF_A_RUN
+        with socket.socket() as one:
+            if one.connect_ex(("127.0.0.1", port)):
+                found.append(port)
+    return found

@@ -73,7 +73,8 @@ def bare_game(bare_python: str, tmp_path_factory: pytest.TempPathFactory) -> Ite
         tmp_path_factory.mktemp("game"), env={"PYTHONPATH": ""}, interpreter=bare_python
     )
     try:
-        game.follow("quick-start.md", "Put it in")
+        game.follow("quick-start.md", "Install")
+        assert game.is_up(), game.last_words()
         yield game
     finally:
         game.discard()
@@ -133,7 +134,7 @@ def test_without_extras_none_of_their_packages_is_installed(bare_python: str) ->
 def test_without_extras_the_game_is_played_and_the_status_says_what_is_missing(
     bare_game: FreshGame,
 ) -> None:
-    bare_game.follow("quick-start.md", "Talk")
+    bare_game.follow("quick-start.md", "Create a character and talk to it")
     bare_game.play(
         ADMIN,
         "> aistatus\n"

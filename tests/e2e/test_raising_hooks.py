@@ -46,7 +46,7 @@ create_script("world.own.Stubborn", key="stubborn")
 """
 HOOKS = 'AT_SERVER_STARTSTOP_MODULE = ["world.hooks", "world.own"]'
 HANGS_S = 60.0
-REVIVED = "the reload did not come about"
+REVIVED = "the reload did not happen"
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ def test_it_sleeps_for_all_to_see_and_nothing_is_lost_by_a_kill(
         ann.send("look Mira")
         ann.expect("Mira is asleep")
         admin.send("aihistory/sleep Mira")
-        admin.expect("it was told to: under way")
+        admin.expect("it was told to: in progress")
 
         ann.send("say Mira, are you awake?")
         ann.expect("Mira mumbles in the middle of a dream")
@@ -59,12 +59,12 @@ def test_it_sleeps_for_all_to_see_and_nothing_is_lost_by_a_kill(
         admin.send("aisleep Mira")
         ann.expect("Mira yawns and falls asleep")
         admin.send("aihistory/sleep Mira")
-        admin.expect("it was told to: under way")
+        admin.expect("it was told to: in progress")
         game.kill_server()
     stub.control(latency=0.0)
     game.start()
     with game.player("Ann") as ann, game.player(ADMIN) as admin:
         admin.send("aihistory/sleep Mira")
-        admin.expect("interrupted, the server went down")
+        admin.expect("interrupted by the server.s stop")
         game.wait_for_sql(OUTCOMES, [("woken",), ("",), ("done",)])
         hello(ann, "Mira, good morning")

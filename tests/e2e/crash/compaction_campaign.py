@@ -78,8 +78,12 @@ class CompactionCampaign(Campaign):
             if UNDONE in moment:
                 running.wait_until(self.game.is_dead, 2 * SUMMARY_S + 1.0)
                 self._order(UNDO)
-            running.wait_until(self.game.is_dead, 2 * SUMMARY_S + 1.0)
-        assert self.game.is_dead(), f"nothing came by {moment!r}"
+            if running.wait_until(self.game.is_dead, 2 * SUMMARY_S + 1.0):
+                return
+            self._talk()  # there was nothing to compact, or the assistant was thinking
+            running.wait_until(lambda: self.game.is_dead() or self._is_at_rest(), PATIENCE_S / 4)
+        read = self.admin.transcript[-2_000:] if self.admin else ""
+        assert self.game.is_dead(), f"nothing came by {moment!r}:\n{read}"
 
     def _order(self, line: str) -> None:
         assert self.admin
