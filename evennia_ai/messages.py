@@ -77,13 +77,18 @@ class Usage:
 
 @dataclass(frozen=True)
 class LLMReply:
-    """A model's reply; ``content`` is raw and may contain reasoning marks."""
+    """A model's reply; ``content`` is raw and may contain reasoning marks.
+
+    Tool calls with the same id are the sentences of one speech. If ``tied``, each call needs those
+    before it to succeed, and all together are the whole turn.
+    """
 
     content: str
     tool_calls: tuple[ToolCallRequest, ...] = ()
     finish_reason: str = "stop"
     usage: Usage | None = None
     model: str = ""
+    tied: bool = False
 
 
 def make_message(

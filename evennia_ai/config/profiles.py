@@ -13,6 +13,9 @@ from typing import Any
 from evennia_ai.config.fields import FIELDS, AssistantConfig
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.context.windows import KnownWindow, model_window
+from evennia_ai.policy.request_forms.choice import choose_form
+from evennia_ai.policy.request_forms.form import AUTO, RequestForm
+from evennia_ai.policy.request_forms.plain_forms import TOOLS_FORM
 
 Profiles = dict[str, dict[str, Any]]
 
@@ -59,15 +62,24 @@ class ModelProfile:
     extra: Mapping[str, Any] = field(default_factory=dict)  # part of the body of every request
     settings: Mapping[str, object] = field(default_factory=dict)  # of `AssistantConfig`
     max_in_flight: int | None = None  # the most calls at a time
+    stream: bool = True  # whether replies may be streamed
     told_window: int | None = None  # as the endpoint itself reports; no game sets it
+    form: str = AUTO  # the request form
+    told_form: str = ""  # as a probe found it; no game sets it
 
 
-PROFILE_FIELDS = {item.name for item in fields(ModelProfile)} - {"name", "settings", "told_window"}
+PROFILE_FIELDS = {item.name for item in fields(ModelProfile)} - {
+    "name",
+    "settings",
+    "told_window",
+    "told_form",
+}
 CLIENTS = ("openai", "offline")
 PROFILE_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "context_window": ((int, type(None)), "a whole number or None"),
     "max_in_flight": ((int, type(None)), "a whole number or None"),
     "extra": ((Mapping,), "a dictionary"),
+    "stream": ((bool,), "True or False"),
 }
 
 
@@ -149,6 +161,13 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
                 f"The model profile '{name}' has {key} = {value!r}; it must be {in_words}."
             )
     return ModelProfile(name=name, settings={key: raw[key] for key in raw if key in FIELDS}, **own)
+
+
+def request_form(profile: ModelProfile) -> RequestForm:
+    """Return how the profile's model is asked; the offline brain reads native calls."""
+    if profile.client == OFFLINE["client"]:
+        return TOOLS_FORM
+    return choose_form(profile.model, profile.form, profile.told_form)
 
 
 def usable_window(config: AssistantConfig, profile: ModelProfile) -> int:

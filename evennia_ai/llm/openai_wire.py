@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.llm.quirks import REPLY_LIMITS, TEXT_PART_TYPES
+from evennia_ai.policy.request_forms.form import TOOLS
+from evennia_ai.policy.request_forms.known_models import style_for
+from evennia_ai.policy.request_forms.wire_order import arrange
 from evennia_ai.ports import LLMReply, LLMRequest, ToolCallRequest, Usage
 
 Body = Mapping[str, object]
@@ -24,14 +28,23 @@ def build_body(request: LLMRequest, profile: ModelProfile) -> dict[str, object]:
     ``profile.extra`` overrides the body: an entry replaces ours, None removes it. If ``extra`` has
     a reply limit under either name, ``request.max_tokens`` is not sent.
     """
-    body: dict[str, object] = {"messages": list(request.messages)}
-    if request.tools:
+    style = replace(style_for(profile.model), calls=request.form == TOOLS)
+    body: dict[str, object] = {"messages": arrange(request.messages, style)}
+    if request.response_schema is not None:
+        body["response_format"] = response_format(request.response_schema)
+    if request.tools and request.form == TOOLS:
         body["tools"] = [dict(tool) for tool in request.tools]
     if not any(name in profile.extra for name in REPLY_LIMITS):
         body["max_tokens"] = request.max_tokens
     body["temperature"] = request.temperature
     body.update(profile.extra)
     return {name: value for name, value in body.items() if value is not None}
+
+
+def response_format(schema: Mapping[str, object]) -> dict[str, object]:
+    """Return the field that makes an endpoint answer with an object of a schema."""
+    shape = {"name": "turn", "strict": True, "schema": schema}
+    return {"type": "json_schema", "json_schema": shape}
 
 
 def parse_reply(data: bytes, new_id: Callable[[], str]) -> LLMReply:

@@ -116,7 +116,7 @@ def read_transcript(request: LLMRequest) -> Transcript:
             reader.time = _row(text, "Time: ")
             reader.about = _row(text, "You are about: ")
             reader.remembered = _read_recalled_lines(text)
-        elif role == "user":
+        elif role == "user" and not text.startswith("<you>"):
             reader.hear(text)
         elif role == "assistant":
             reader.recall_own(text, _calls(message))

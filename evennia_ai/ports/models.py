@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from twisted.internet.defer import Deferred
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.messages import Audience, LLMReply, Situation, WireMessage
+from evennia_ai.messages import Audience, LLMReply, Situation, ToolCallRequest, WireMessage
 from evennia_ai.policy.conversation.persona import Persona
+from evennia_ai.policy.request_forms.form import TOOLS
 
 TASK_SUMMARY = "summary"
 
@@ -69,9 +70,37 @@ class Caller:
 
 
 @dataclass(frozen=True)
+class Delta:
+    """What one chunk of a streamed reply adds: to the content, or to one tool call.
+
+    ``tool_index`` is the call's position in the reply's ``tool_calls``; ``tool_name`` is its name
+    in every delta of it; ``arguments`` continues its JSON text.
+    """
+
+    content: str = ""
+    tool_index: int | None = None
+    tool_name: str = ""
+    arguments: str = ""
+
+
+@dataclass(frozen=True)
 class LLMRequest:
-    """One model call. ``messages`` and ``tools`` have the chat-completions form; ``tokens`` is the
-    estimated size of both."""
+    """One model call.
+
+    Attributes:
+        messages: in chat-completions form.
+        tools: schemas of the tools that the reply may call; their form sends them or describes
+            them in the messages.
+        tokens: estimated size of everything that is sent.
+        form: name of the request form.
+        response_schema: the JSON schema that the reply must fit, None for none.
+        addressee: name of whoever is answered, "" for nobody.
+        on_call: called in the reactor's thread with each finished tool call of a reply that is
+            still arriving, in the order of the reply's ``tool_calls``; None to get all at once.
+        on_delta: called with each part of a raw reply if the client can stream it, possibly in
+            another thread, so it must be quick and touch nothing of the game. The last delta comes
+            before the Deferred fires. A reply that the endpoint sends whole has no deltas.
+    """
 
     messages: Sequence[WireMessage]
     scene: Scene
@@ -80,6 +109,13 @@ class LLMRequest:
     temperature: float | None = None
     tokens: int = 0
     caller: Caller = Caller()
+    form: str = TOOLS
+    response_schema: Mapping[str, Any] | None = None
+    addressee: str = ""
+    on_call: Callable[[ToolCallRequest], None] | None = field(
+        default=None, compare=False, repr=False
+    )
+    on_delta: Callable[[Delta], None] | None = field(default=None, compare=False, repr=False)
 
 
 class LLMClient(Protocol):

@@ -16,6 +16,7 @@ from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.llm.probe import Prober
+from evennia_ai.llm.reply_client import ReplyClient
 from evennia_ai.llm.tokenizers import load_for
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.store.usage import spent_on
@@ -45,9 +46,10 @@ class ModelAccess:
         self.client = OpenAIClient(self.loop_thread, environ, LONGEST_TURN_S)
         self.prober = Prober(clock, self.client)
         self.windows = EndpointWindows(self.prober.window)
+        reading = ReplyClient(self.client, call_from_thread)
         self.gateway = ModelGateway(
             clock,
-            {"openai": LearningClient(self.client, self.windows), "offline": OfflineBrain()},
+            {"openai": LearningClient(reading, self.windows), "offline": OfflineBrain()},
             read_limits(settings),
             spent_on,
         )

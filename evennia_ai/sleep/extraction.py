@@ -29,7 +29,7 @@ from evennia_ai.turn.background_step import skip
 from evennia_ai.turn.context_use import measure_context
 from evennia_ai.turn.llm_interaction import build_request
 from evennia_ai.turn.model_call import call_model
-from evennia_ai.turn.prompt_building import build_prompt
+from evennia_ai.turn.prompt_building import ask_with, build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION, PromptContext
 from evennia_ai.turn.react_loop import tool_context
 from evennia_ai.turn.tool_execution import DONE, call_messages, perform
@@ -147,14 +147,15 @@ def run_loop(
     tools = tool_context(script, turn, turn.audience, turn.private, context.tools)
     tools = replace(tools, deadline_at=deadline_of(script, limits))
     specs = tuple(script.services.toolbox.offered(tools))
-    prompt = build_prompt(script, context, turn.audience, (), sum(spec.tokens for spec in specs))
+    asking = ask_with(script, turn, specs)
+    prompt = build_prompt(script, context, turn.audience, asking)
     state, facts, so_far = LoopState(turn.id), 0, list[WireMessage]()
     for step in range(1, limits.iterations + 1):
         if limits.is_interrupted():
             return Extracted(facts, step - 1, INTERRUPTED)
         state = begin_step(state)
         grown = replace(prompt, messages=[*prompt.messages, *so_far])
-        request = build_request(script, turn, grown, specs, step)
+        request = build_request(script, turn, grown, asking, step)
         reply: LLMReply = yield call_model(script, turn, request, context.name, tools.deadline_at)
         calls = take_calls(reply, state, script.config.max_tool_calls)
         if not calls or reply.finish_reason == "length":

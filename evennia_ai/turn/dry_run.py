@@ -37,7 +37,7 @@ from evennia_ai.ports import ModelCallRecord, Script, ToolContext, ToolResult, T
 from evennia_ai.scheduling import Steps
 from evennia_ai.turn.llm_interaction import build_request
 from evennia_ai.turn.model_call import call_model
-from evennia_ai.turn.prompt_building import build_prompt
+from evennia_ai.turn.prompt_building import ask_with, build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from evennia_ai.turn.react_loop import tool_context
 from evennia_ai.turn.tool_execution import DONE, REFUSED, call_messages
@@ -197,6 +197,7 @@ def log_message(event: InboxEvent) -> Message:
         speaker=heard.speaker,
         audience=sorted(heard.audience),
         private=heard.private,
+        event_id=event.id,
     )
 
 
@@ -206,11 +207,10 @@ def take_step(dry: DryTurn, state: LoopState) -> Steps[tuple[DryRunStep, LoopSta
     script, turn, context = dry.script, dry.turn, CONTEXT_TICK_EVENT
     tools = tool_context(script, turn, turn.audience, False, context.tools)
     specs = script.services.toolbox.offered(tools)
-    room = sum(spec.tokens for spec in specs)
-    events = turn.events if state.step == 0 else ()
-    prompt = build_prompt(script, context, turn.audience, events, room)
+    asking = ask_with(script, turn, specs, state.step > 0)
+    prompt = build_prompt(script, context, turn.audience, asking)
     tools = replace(tools, private=tools.private or prompt.private)
-    request = build_request(script, turn, prompt, specs, state.step + 1)
+    request = build_request(script, turn, prompt, asking, state.step + 1)
     reply: LLMReply = yield call_model(script, turn, request, PURPOSE, dry.deadline_at)
     step = DryRunStep(dry.costs[-1], tuple(spec.name for spec in specs))
     if not reply.tool_calls:

@@ -15,7 +15,7 @@ from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import Script, ToolResult, TurnRecord
 from evennia_ai.scheduling import Steps
 from evennia_ai.turn.llm_interaction import build_request
-from evennia_ai.turn.prompt_building import build_prompt
+from evennia_ai.turn.prompt_building import Asking, build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from evennia_ai.turn.react_loop import (
     EXCUSED,
@@ -94,8 +94,9 @@ def ask_stand_in(script: Script, turn: TurnRecord) -> Steps[Excuse]:
     services, audience = script.services, audience_now(script, turn)
     deadline_at = services.clock.seconds() + STAND_IN_TIME_S
     try:
-        prompt = build_prompt(script, CONTEXT_TICK_EVENT, audience, turn.events)
-        request = build_request(script, turn, prompt, (), 1)
+        asking = Asking(turn.events)
+        prompt = build_prompt(script, CONTEXT_TICK_EVENT, audience, asking)
+        request = build_request(script, turn, prompt, asking, 1)
         reply: LLMReply = yield services.gateway.complete(request, STAND_IN, deadline_at)
     except TurnAborted:
         raise

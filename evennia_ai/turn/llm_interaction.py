@@ -34,12 +34,11 @@ from evennia_ai.ports import (
     LLMRequest,
     Scene,
     Script,
-    ToolSpec,
     TurnRecord,
 )
 from evennia_ai.scheduling import Steps
 from evennia_ai.turn.model_call import Purpose, ask_model, ensure_awake, summary_profile
-from evennia_ai.turn.prompt_building import Prompt, build_prompt
+from evennia_ai.turn.prompt_building import Asking, Prompt, build_prompt
 from evennia_ai.turn.prompt_contexts import PromptContext, lore_text
 
 log = Logger()
@@ -65,16 +64,17 @@ def build_scene(script: Script, turn: TurnRecord, prompt: Prompt, step: int) -> 
 
 
 def build_request(
-    script: Script, turn: TurnRecord, prompt: Prompt, tools: Sequence[ToolSpec], step: int
+    script: Script, turn: TurnRecord, prompt: Prompt, asking: Asking, step: int
 ) -> LLMRequest:
     """Return the request of one step of a turn; ``step`` counts from 1."""
-    config = script.config
+    config, form = script.config, asking.form
+    warmth = form.temperature if config.temperature is None else config.temperature
     return LLMRequest(
         messages=prompt.messages,
         scene=build_scene(script, turn, prompt, step),
-        tools=[spec.schema for spec in tools],
+        tools=asking.tools,
         max_tokens=config.max_reply_tokens,
-        temperature=config.temperature,
+        temperature=warmth,
         tokens=prompt.tokens,
         caller=Caller(
             assistant=str(script.id),
@@ -82,6 +82,9 @@ def build_request(
             background=not turn.events,
             tokens_per_day=config.tokens_per_day,
         ),
+        form=form.name,
+        response_schema=form.response_schema(asking.tools),
+        addressee=prompt.addressee,
     )
 
 

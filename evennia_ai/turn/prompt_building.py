@@ -1,11 +1,12 @@
-"""Build a prompt: rules and persona, the conversation, and the situation."""
+"""Build a prompt: rules and persona, the conversation, the situation and the new lines."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from evennia_ai.config import usable_window
+from evennia_ai.config.profiles import request_form
 from evennia_ai.messages import (
     Audience,
     InboxEvent,
@@ -19,21 +20,26 @@ from evennia_ai.messages import (
 from evennia_ai.policy.context.projection import newest_that_fit, visible_items
 from evennia_ai.policy.conversation.lore import LoreEntry
 from evennia_ai.policy.conversation.persona import render_persona
+from evennia_ai.policy.model_text import fenced
+from evennia_ai.policy.request_forms.form import RequestForm, Schema
+from evennia_ai.policy.request_forms.plain_forms import TOOLS_FORM
+from evennia_ai.policy.sanitize import cut_text
 from evennia_ai.policy.tokens import count_message, stored_tokens
-from evennia_ai.ports import Script
+from evennia_ai.ports import Script, ToolSpec, TurnRecord
 from evennia_ai.turn.context_use import measure_context
+from evennia_ai.turn.model_call import effective_profile
 from evennia_ai.turn.prompt_context_data import latest_talk, select_context_items
 from evennia_ai.turn.prompt_contexts import (
     PRESSURE,
     PromptContext,
-    going_on_prompt,
-    new_lines_prompt,
+    persona_prompt,
     situation_prompt,
-    system_prompt,
 )
 
-# Messages that do not fit are named at the prompt's end; this takes room, so fitting is repeated.
-FITTINGS = 3
+LINE_PART = 1  # characters for each token of the window
+LEAST_LINE_CHARS = 60
+NOTHING_NEW = "Nobody has said anything new."
+AGAIN = "(Your last reply was not spoken: {reason}. Answer anew, in other words, without it.)"
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,7 @@ class Prompt:
     Attributes:
         private: True if it holds anything that only its audience may know.
         tokens: the size of the whole request, tools included.
+        addressee: name of whoever spoke last among those to be answered, "" if nobody did.
         remembered: dbrefs of those whose words were recalled for it.
     """
 
@@ -51,59 +58,150 @@ class Prompt:
     tokens: int
     situation: Situation
     lore: tuple[LoreEntry, ...]
+    addressee: str = ""
     remembered: Audience = frozenset()
 
 
 @dataclass(frozen=True)
-class Fitted:
-    """The messages that fit into the window, and the prompt's last part."""
+class Asking:
+    """What one model call of a turn is about.
 
-    shown: Sequence[Message]
-    tail: WireMessage
-    overhead: int  # tokens of everything but these messages
+    Attributes:
+        events: what started the turn; empty for an autonomous turn.
+        turn_id: the turn whose own calls stand behind the new lines, None before it has any.
+        form: how the model is asked.
+        tools: schemas of the tools that it may call.
+        tool_tokens: their size.
+        refused: why its last reply was not spoken, "" if there was none.
+    """
+
+    events: Sequence[InboxEvent] = ()
+    turn_id: int | None = None
+    form: RequestForm = TOOLS_FORM
+    tools: Sequence[Schema] = ()
+    tool_tokens: int = 0
+    refused: str = ""
+
+
+def ask_with(
+    script: Script,
+    turn: TurnRecord,
+    specs: Iterable[ToolSpec],
+    goes_on: bool = False,
+    refused: str = "",
+) -> Asking:
+    """Return what a model call of a turn is about, in the form of the assistant's model."""
+    form, offered = request_form(effective_profile(script)), tuple(specs)
+    return Asking(
+        events=turn.events,
+        turn_id=turn.id if goes_on else None,
+        form=form,
+        tools=[spec.schema for spec in offered],
+        tool_tokens=sum(spec.tokens for spec in offered) if form.native else 0,
+        refused=refused,
+    )
 
 
 def build_prompt(
-    script: Script,
-    context: PromptContext,
-    audience: Audience,
-    events: Sequence[InboxEvent] = (),
-    tool_tokens: int = 0,
-    goes_on: bool = False,
+    script: Script, context: PromptContext, audience: Audience, asking: Asking = Asking()
 ) -> Prompt:
-    """Return a prompt: rules and persona, the conversation, then the situation.
+    """Return a prompt: rules and persona, the talk, the situation, and last what to answer.
 
-    Args:
-        audience: dbrefs of everybody who will hear the answer; selects what the prompt may hold.
-        events: what started the turn; empty for an autonomous turn.
-        tool_tokens: size of the tools' schemas.
-        goes_on: whether the turn continues after tool calls; else the events have no answer yet.
+    ``audience`` are the dbrefs of everybody who will hear the answer; it selects what the prompt
+    may hold. The new lines come last, so that everything before the situation is the beginning of
+    the next prompt, too. What this turn did already stands behind them.
     """
     discretion = script.config.discretion
     visible = visible_items(script.conversation.view(), audience, discretion)
     situation = current_situation(script, context)
-    lines = [heard_line(e.heard.kind, e.heard.speaker_name, e.heard.text) for e in events]
+    lines = [heard_line(e.heard.kind, e.heard.speaker_name, e.heard.text) for e in asking.events]
     items = select_context_items(script, audience, latest_talk(visible, lines), situation)
     now = script.services.now().strftime("%A, %H:%M")
-    rules = system_prompt(script.character_name, render_persona(script.persona))
-    system: WireMessage = {"role": "system", "content": rules}
-
-    def tail(hidden: Collection[int]) -> WireMessage:
-        task = context.prompt or task_text(lines, hidden, goes_on)
-        text = situation_prompt(situation, items.lore, now, task, items.lines)
-        return {"role": "user", "content": text}
-
-    fitted = fit_messages(script, visible, events, tool_tokens + count(script, system), tail)
+    head = opening(script, asking)
+    tail = [
+        user(situation_prompt(situation, items.lore, now, items.lines)),
+        *(user(line) for line in shortened(lines, line_room(script))),
+        *ending(script, context, asking),
+    ]
+    overhead = asking.tool_tokens + sum(count(script, message) for message in (*head, *tail))
+    room = usable_window(script.config, script.profile) - script.config.max_reply_tokens - overhead
+    shown = newest_that_fit(without_events(visible, asking.events), room, stored_tokens)
+    talk, own = split_turn(shown, asking.turn_id)
     if context.tools is None:  # the largest; with fewer tools a full context would look empty
-        script.prompt_overhead = fitted.overhead
+        script.prompt_overhead = overhead
     return Prompt(
-        messages=[system, *to_wire(fitted.shown), fitted.tail],
-        private=discretion == "strict" and (items.private or any(map(is_private, fitted.shown))),
-        tokens=fitted.overhead + sum(map(stored_tokens, fitted.shown)),
+        messages=[*head, *to_wire(talk), *tail, *to_wire(own)],
+        private=discretion == "strict" and (items.private or holds_private(shown, asking.events)),
+        tokens=overhead + sum(map(stored_tokens, shown)),
         situation=situation,
         lore=items.lore,
+        addressee=addressee_of(asking.events),
         remembered=items.speakers,
     )
+
+
+def opening(script: Script, asking: Asking) -> list[WireMessage]:
+    """Return the rules, which are the same for every character of a game, and the persona."""
+    rules = asking.form.rules(asking.tools)
+    persona = persona_prompt(script.character_name, render_persona(script.persona))
+    if asking.form.persona_in_system:
+        return [{"role": "system", "content": f"{rules}\n\n{persona}"}]
+    return [{"role": "system", "content": rules}, user(fenced("you", persona))]
+
+
+def ending(script: Script, context: PromptContext, asking: Asking) -> list[WireMessage]:
+    """Return the messages behind the new lines: a task, what was wrong, the form's question."""
+    question = asking.form.question(script.character_name, addressee_of(asking.events))
+    again = AGAIN.format(reason=asking.refused) if asking.refused else ""
+    task = context.prompt or ("" if asking.events else NOTHING_NEW)
+    text = "\n".join(filter(None, (task, again, question)))
+    return [user(text)] if text else []
+
+
+def user(content: str) -> WireMessage:
+    """Return a user message."""
+    return {"role": "user", "content": content}
+
+
+def addressee_of(events: Sequence[InboxEvent]) -> str:
+    """Return the name of whoever spoke last, "" if nobody did."""
+    return events[-1].heard.speaker_name if events else ""
+
+
+def line_room(script: Script) -> int:
+    """Return how many characters all new lines together may take."""
+    return LINE_PART * usable_window(script.config, script.profile)
+
+
+def shortened(lines: Sequence[str], room_chars: int) -> list[str]:
+    """Return all lines; if they are too long together, each is cut to its share."""
+    if sum(map(len, lines)) <= room_chars:
+        return list(lines)
+    share = max(LEAST_LINE_CHARS, room_chars // len(lines))
+    return [cut_text(line, share) for line in lines]
+
+
+def without_events(messages: Sequence[Message], events: Sequence[InboxEvent]) -> list[Message]:
+    """Return the messages without those of events, which stand at the prompt's end."""
+    ids = {event.id for event in events}
+    return [m for m in messages if m["metadata"].get("event_id") not in ids]
+
+
+def split_turn(
+    messages: Sequence[Message], turn_id: int | None
+) -> tuple[list[Message], list[Message]]:
+    """Return the talk, and what the character did in a turn."""
+    talk: list[Message] = []
+    own: list[Message] = []
+    for message in messages:
+        of_turn = turn_id is not None and message["metadata"].get("turn_id") == turn_id
+        (own if of_turn and message["role"] != "user" else talk).append(message)
+    return talk, own
+
+
+def holds_private(messages: Sequence[Message], events: Sequence[InboxEvent]) -> bool:
+    """Return True if a message or an event is for its audience only."""
+    return any(map(is_private, messages)) or any(event.heard.private for event in events)
 
 
 def current_situation(script: Script, context: PromptContext) -> Situation:
@@ -112,45 +210,6 @@ def current_situation(script: Script, context: PromptContext) -> Situation:
     if context.tools is None and measure_context(script).ratio >= script.config.mask_threshold:
         return replace(situation, notes=(*situation.notes, PRESSURE))
     return situation
-
-
-def fit_messages(
-    script: Script,
-    visible: Sequence[Message],
-    events: Sequence[InboxEvent],
-    fixed_tokens: int,
-    make_tail: Callable[[Collection[int]], WireMessage],
-) -> Fitted:
-    """Return the newest messages that fit beside the rest of the request.
-
-    ``visible`` are the messages that the audience may know, oldest first; ``fixed_tokens`` is the
-    size of tools, rules and persona. ``make_tail`` makes the last part from the positions of the
-    events that the messages shown do not contain.
-    """
-    free = usable_window(script.config, script.profile) - script.config.max_reply_tokens
-    hidden = positions_missing(visible, events)
-    for _ in range(FITTINGS):
-        tail = make_tail(hidden)
-        overhead = fixed_tokens + count(script, tail)
-        shown = newest_that_fit(visible, free - overhead, stored_tokens)
-        missing = positions_missing(shown, events) - hidden
-        if not missing:
-            break
-        hidden |= missing
-    return Fitted(shown, tail, overhead)
-
-
-def task_text(lines: Sequence[str], hidden: Collection[int], goes_on: bool) -> str:
-    """Return the task of a turn: to answer these lines, or to continue after tool calls."""
-    if goes_on or not lines:
-        return going_on_prompt(lines, hidden)
-    return new_lines_prompt(lines, hidden)
-
-
-def positions_missing(messages: Sequence[Message], events: Sequence[InboxEvent]) -> set[int]:
-    """Return the positions of the events that none of these messages contains."""
-    logged = {message["metadata"].get("event_id") for message in messages}
-    return {position for position, event in enumerate(events) if event.id not in logged}
 
 
 def count(script: Script, message: WireMessage) -> int:

@@ -53,7 +53,7 @@ class TailLines:
     def free_tokens(self) -> float:
         """Return how many tokens are left, without the task."""
         shown = [(label, line.text) for label, line in self.lines]
-        used = estimate_tokens(situation_prompt(self._situation, self._lore, "", "", shown))
+        used = estimate_tokens(situation_prompt(self._situation, self._lore, "", shown))
         return TAIL_PART * self._window - used
 
     def add(self, label: str, lines: Iterable[KnownLine]) -> None:

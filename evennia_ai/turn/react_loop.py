@@ -24,24 +24,23 @@ from evennia_ai.policy.conversation.react import (
     own_call_id,
     with_earlier_acts,
 )
+from evennia_ai.policy.replies.artefacts import Surroundings
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.scheduling import Steps
 from evennia_ai.turn.llm_interaction import build_request
-from evennia_ai.turn.model_call import call_model
-from evennia_ai.turn.prompt_building import build_prompt
+from evennia_ai.turn.model_call import call_model, effective_profile
+from evennia_ai.turn.prompt_building import Prompt, ask_with, build_prompt
 from evennia_ai.turn.prompt_contexts import PromptContext
 from evennia_ai.turn.recall import memory_query
-from evennia_ai.turn.tool_execution import (
-    DONE,
-    CallResults,
-    audience_metadata,
-    execute_calls,
-    perform,
-)
+from evennia_ai.turn.reply_calls import Ran, ReplyCalls, unlogged
+from evennia_ai.turn.speech_check import SpeechCheck
+from evennia_ai.turn.tool_execution import DONE, audience_metadata, perform, refuse
 
 ANSWERED, NOTED, EXCUSED, EXPIRED = "answered", "noted", "excused", "expired"
 SILENCE = "noop"
+OFFLINE_CLIENT = "offline"
+RETRIES = 1  # after words that were not spoken
 
 
 @dataclass(frozen=True)
@@ -59,21 +58,34 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Asked:
-    """A reply, and the context in which its tool calls run."""
+    """A reply, the context in which its tool calls run, and the run of these calls."""
 
     reply: LLMReply
     tools: ToolContext
-    specs: Mapping[str, ToolSpec]
+    check: SpeechCheck
+    calls: ReplyCalls
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What a turn has done so far."""
+    """What a turn has done so far.
+
+    Attributes:
+        done: names of the tools that succeeded.
+        acted: whether anybody could notice something.
+        remembered: those whose words the turn's tools recalled.
+        refused: why the last reply was not spoken, "" if it was.
+        refusals: how many replies were not spoken.
+        ended: whether the turn needs no further reply.
+    """
 
     loop: LoopState
-    done: frozenset[str] = frozenset()  # names of the tools that succeeded
-    acted: bool = False  # whether anybody could notice something
-    remembered: Audience = frozenset()  # those whose words the turn's tools recalled
+    done: frozenset[str] = frozenset()
+    acted: bool = False
+    remembered: Audience = frozenset()
+    refused: str = ""
+    refusals: int = 0
+    ended: bool = False
 
 
 def audience_now(script: Script, turn: TurnRecord) -> Audience:
@@ -119,38 +131,46 @@ def run_turn(
     """
     yield prepare_memories(script, turn)
     progress = Progress(LoopState(turn.id))
-    for step in range(1, (context.max_iterations or script.config.max_iterations) + 1):
-        ask_model = partial(ask, script, turn, context, step, deadline_at, progress.remembered)
+    for _ in range(context.max_iterations or script.config.max_iterations):
+        begun: list[ReplyCalls] = []
+        ask_model = partial(ask, script, turn, context, deadline_at, progress, begun)
         try:
             asked: Asked = yield ask_with_room(script, ask_model)
         except ProviderError as error:
-            if not progress.acted:
+            # What arrived of a reply may have been said.
+            acted = progress.acted
+            for calls in begun:
+                ran: Ran = yield calls.settle()
+                acted = acted or ran.acted
+            if not acted:
                 raise
             return Outcome(ANSWERED, f"cut short: {error}")
-        progress = yield act_on_reply(script, turn, asked, step, progress)
-        is_single = context.loop_mode == "single_action"
-        if is_single or progress.loop.ended or not asked.reply.tool_calls:
+        progress = yield act_on_reply(script, turn, asked, progress)
+        if progress.ended or context.loop_mode == "single_action":
             break
     return outcome_of(progress, context)
 
 
 @inlineCallbacks
 def act_on_reply(
-    script: Script, turn: TurnRecord, asked: Asked, step: int, progress: Progress
+    script: Script, turn: TurnRecord, asked: Asked, progress: Progress
 ) -> Steps[Progress]:
     """Say a reply's text or run its tool calls. Fires with the turn's progress after that."""
-    reply, tools, specs = asked.reply, asked.tools, asked.specs
-    loop = begin_step(remember_earlier(turn, specs) if step == 1 else progress.loop)
-    if not reply.tool_calls:
-        spoke: bool = yield speak_text(script, turn, tools, reply, step)
-        return replace(progress, loop=loop, acted=progress.acted or spoke)
-    results: CallResults = yield execute_calls(script, turn, tools, reply, specs, loop)
-    noticed = any(name not in specs or specs[name].world for name in results.done)
+    reply = asked.reply
+    if reply.tool_calls:
+        ran: Ran = yield asked.calls.finish(reply)
+    else:
+        ran = yield speak_text(script, turn, asked)
+    refusals = progress.refusals + bool(ran.refused)
+    whole = not reply.tool_calls or (reply.tied and not ran.failed)
     return Progress(
-        loop=results.state,
-        done=progress.done | results.done,
-        acted=progress.acted or noticed,
-        remembered=results.remembered,
+        loop=ran.state,
+        done=progress.done | ran.done,
+        acted=progress.acted or ran.acted,
+        remembered=ran.remembered,
+        refused=ran.refused,
+        refusals=refusals,
+        ended=refusals > RETRIES or ran.state.ended or (whole and not ran.refused),
     )
 
 
@@ -162,6 +182,8 @@ def outcome_of(progress: Progress, context: PromptContext) -> Outcome:
         return Outcome(NOTED, "it chose silence")
     if progress.done and context.loop_mode == "single_action":
         return Outcome(NOTED, "it did something that nobody saw")
+    if progress.refused:
+        raise ProviderUnavailable(f"The model's words were not spoken: {progress.refused}.")
     raise ProviderUnavailable("The model's replies held nothing to say and nothing to do.")
 
 
@@ -187,31 +209,54 @@ def ask(
     script: Script,
     turn: TurnRecord,
     context: PromptContext,
-    step: int,
     deadline_at: float,
-    remembered: Audience,
+    progress: Progress,
+    begun: list[ReplyCalls],
 ) -> Steps[Asked]:
     """Call the model once, for those who would hear the answer now.
 
-    ``step`` counts from 1; ``remembered`` are those whose words the turn's tools recalled. Fires
-    with what was `Asked`; fails with `ProviderError` or `TurnAborted`.
+    The run of the reply's calls is added to ``begun`` before the model is asked. Fires with what was `Asked`; fails with `ProviderError` or `TurnAborted`.
     """
-    audience = audience_now(script, turn)
+    step, audience = progress.loop.step + 1, audience_now(script, turn)
     tools = tool_context(script, turn, audience, False, context.tools)
-    specs = offered_specs(script, tools)
-    tool_tokens = sum(spec.tokens for spec in specs.values())
-    prompt = build_prompt(script, context, audience, turn.events, tool_tokens, goes_on=step > 1)
+    offered = offered_specs(script, tools)
+    asking = ask_with(script, turn, offered.values(), step > 1, progress.refused)
+    prompt = build_prompt(script, context, audience, asking)
     tools = replace(
         tools,
         private=tools.private or prompt.private,
         deadline_at=deadline_at,
-        remembered=remembered | prompt.remembered,
+        remembered=progress.remembered | prompt.remembered,
     )
+    specs = offered
     if tools.remembered - tools.speakers:  # they may not use what the speakers may
         specs = offered_specs(script, tools)
-    request = build_request(script, turn, prompt, tuple(specs.values()), step)
+        asking = replace(asking, tools=[spec.schema for spec in specs.values()])
+    request = build_request(script, turn, prompt, asking, step)
+    check = speech_check(script, turn, prompt, specs)
+    loop = begin_step(remember_earlier(turn, specs) if step == 1 else progress.loop)
+    calls = ReplyCalls(script, turn, tools, specs, loop, check)
+    begun.append(calls)
+    request = replace(request, on_call=calls.arrive)
     reply: LLMReply = yield call_model(script, turn, request, context.name, deadline_at)
-    return Asked(reply, tools, specs)
+    return Asked(reply, tools, check, calls)
+
+
+def speech_check(
+    script: Script, turn: TurnRecord, prompt: Prompt, specs: Mapping[str, ToolSpec]
+) -> SpeechCheck:
+    """Return the check of a reply's words; the offline brain's own phrases need none."""
+    around = None
+    if effective_profile(script).client != OFFLINE_CLIENT:
+        heard = [event.heard for event in (*turn.overheard, *turn.events)]
+        around = Surroundings(
+            name=script.character_name,
+            instructions=str(prompt.messages[0]["content"]),
+            tools=frozenset(specs),
+            people=frozenset({*prompt.situation.people, *(one.speaker_name for one in heard)}),
+            heard=[one.text for one in heard],
+        )
+    return SpeechCheck(around, script.conversation.view(), script.config.max_speech_chars)
 
 
 def offered_specs(script: Script, tools: ToolContext) -> dict[str, ToolSpec]:
@@ -228,15 +273,24 @@ def remember_earlier(turn: TurnRecord, specs: Mapping[str, ToolSpec]) -> LoopSta
 
 
 @inlineCallbacks
-def speak_text(
-    script: Script, turn: TurnRecord, tools: ToolContext, reply: LLMReply, step: int
-) -> Steps[bool]:
-    """Say a reply in plain text, as models without tool calls send it. Fires with True if said."""
-    words = spoken_words(reply.content, script.character_name, script.config.max_speech_chars)
+def speak_text(script: Script, turn: TurnRecord, asked: Asked) -> Steps[Ran]:
+    """Say a reply in plain text, as models without tool calls send it. Fires with what it did."""
+    ran, text = asked.calls.ran, asked.reply.content
+    words = spoken_words(text, script.character_name, script.config.max_speech_chars)
     if not words:
-        return False
-    result = yield say_aloud(script, turn, tools, words, own_call_id(turn.id, step, 0))
-    return bool(result.state == DONE)
+        return ran
+    call = speech_call(own_call_id(turn.id, ran.state.step, 0), words)
+    problem = asked.check.problem(call)
+    if problem:
+        yield refuse(script, turn, call, problem, unlogged)
+        return replace(ran, refused=problem)
+    result: ToolResult = yield say_aloud(script, turn, asked.tools, words, call.id)
+    return replace(ran, acted=result.state == DONE)
+
+
+def speech_call(call_id: str, words: str) -> ToolCallRequest:
+    """Return the call that says words aloud."""
+    return ToolCallRequest(call_id, "say", json.dumps({"text": words}))
 
 
 @inlineCallbacks
@@ -250,6 +304,6 @@ def say_aloud(
             return []
         return [make_message("assistant", words, **audience_metadata(turn, tools, result))]
 
-    call = ToolCallRequest(call_id, "say", json.dumps({"text": words}))
+    call = speech_call(call_id, words)
     result: ToolResult = yield perform(script, turn, tools, call, True, as_logged)
     return result

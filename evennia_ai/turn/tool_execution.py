@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,8 +10,6 @@ from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
 
 from evennia_ai.errors import OutcomeUnknown
 from evennia_ai.messages import (
-    Audience,
-    LLMReply,
     Message,
     ToolCallRequest,
     make_message,
@@ -21,13 +18,9 @@ from evennia_ai.messages import (
 from evennia_ai.policy.compaction.consulted import CHANGED, READ
 from evennia_ai.policy.conversation.inbox import SPEECH
 from evennia_ai.policy.conversation.react import (
-    LoopState,
-    apply_call,
-    refusal_for,
-    take_calls,
     wire_arguments,
 )
-from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec, TurnRecord
+from evennia_ai.ports import Script, ToolContext, ToolResult, TurnRecord
 from evennia_ai.scheduling import Clock, Steps, persist
 from evennia_ai.turn.model_call import ensure_current
 
@@ -37,15 +30,6 @@ LEAST_TOOL_TIME_S = 1.0
 LEAST_REPLY_TIME_S = 3.0
 
 AsLogged = Callable[[ToolResult], Sequence[Message]]
-
-
-@dataclass(frozen=True)
-class CallResults:
-    """The result of a reply's tool calls, and the state of the loop after them."""
-
-    state: LoopState
-    done: frozenset[str]  # names of the tools that succeeded
-    remembered: Audience  # those whose words the tools recalled
 
 
 @inlineCallbacks
@@ -126,34 +110,6 @@ def intend(script: Script, turn: TurnRecord, call: ToolCallRequest, world: bool)
     """Store an intent and return its id; raises TurnAborted if the turn has lost its lease."""
     ensure_current(script, turn)
     return script.turns.intend(turn.id, call, world)
-
-
-@inlineCallbacks
-def execute_calls(
-    script: Script,
-    turn: TurnRecord,
-    context: ToolContext,
-    reply: LLMReply,
-    specs: Mapping[str, ToolSpec],
-    state: LoopState,
-) -> Steps[CallResults]:
-    """Run a reply's calls one by one, in order. Fires with what they did."""
-    categories = {spec.name: spec.category for spec in specs.values()}
-    limit = script.config.max_tool_calls
-    done: set[str] = set()
-    for number, call in enumerate(take_calls(reply, state, limit)):
-        refusal = refusal_for(call, number, state, categories, reply.finish_reason, limit)
-        as_logged = partial(call_messages, turn, context, call)
-        if refusal:
-            result = yield refuse(script, turn, call, refusal, as_logged)
-        else:
-            world = call.name not in specs or specs[call.name].world
-            result = yield perform(script, turn, context, call, world, as_logged)
-        state = apply_call(state, call, result.state in (DONE, UNKNOWN), categories)
-        if result.state == DONE:
-            done.add(call.name)
-        context = replace(context, remembered=context.remembered | result.speakers)
-    return CallResults(state, frozenset(done), context.remembered)
 
 
 @inlineCallbacks

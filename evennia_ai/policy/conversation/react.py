@@ -83,14 +83,19 @@ def own_call_id(turn_id: int, step: int, number: int) -> str:
     return base36(turn_id, 5) + base36(step, 2) + base36(number, 2)
 
 
+def clean_call(asked: ToolCallRequest, state: LoopState, number: int) -> ToolCallRequest:
+    """Return the ``number``-th call of a reply, cleaned, with our own id."""
+    return ToolCallRequest(
+        own_call_id(state.turn_id, state.step, number),
+        NO_NAME_CHAR.sub("_", asked.name)[:NAME_CHARS] or "_",
+        storable(asked.arguments)[:ARGUMENT_CHARS],
+    )
+
+
 def take_calls(reply: LLMReply, state: LoopState, max_calls: int) -> tuple[ToolCallRequest, ...]:
     """Return a reply's calls, cleaned, with our own ids, at most one over the limit."""
     return tuple(
-        ToolCallRequest(
-            own_call_id(state.turn_id, state.step, number),
-            NO_NAME_CHAR.sub("_", asked.name)[:NAME_CHARS] or "_",
-            storable(asked.arguments)[:ARGUMENT_CHARS],
-        )
+        clean_call(asked, state, number)
         for number, asked in enumerate(reply.tool_calls[: max_calls + 1])
     )
 

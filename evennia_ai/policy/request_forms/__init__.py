@@ -1,0 +1,1 @@
+"""Request forms: how a model is asked for a turn, and how its reply becomes tool calls."""

@@ -1,0 +1,74 @@
+"""What every request form has in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+Schema = Mapping[str, Any]
+
+AUTO, TOOLS, SCHEMA, TEXT = "auto", "tools", "schema", "text"
+FORMS = (TOOLS, SCHEMA, TEXT)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the reading of a reply depends on.
+
+    Attributes:
+        tools: the offered tools, as chat-completions schemas.
+        addressee: name of the person whose line is answered, "" if nobody spoke.
+    """
+
+    tools: Sequence[Schema] = ()
+    addressee: str = ""
+
+
+@dataclass(frozen=True)
+class NamedCall:
+    """A tool call before it has an id; ``arguments`` is JSON text."""
+
+    name: str
+    arguments: str
+
+
+class RequestForm(Protocol):
+    """One way to ask a model for a turn.
+
+    Attributes:
+        name: as profiles name it.
+        native: True if the tools' schemas are sent with the request.
+        temperature: of a request without a configured one, None for the model's default.
+        persona_in_system: True if the persona follows the rules, False if it is a message of its
+            own, which comes after the tools.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def native(self) -> bool: ...
+    @property
+    def temperature(self) -> float | None: ...
+    @property
+    def persona_in_system(self) -> bool: ...
+
+    def rules(self, tools: Sequence[Schema]) -> str:
+        """Return the beginning of every prompt: the same for every character of a game."""
+
+    def question(self, name: str, addressee: str) -> str:
+        """Return the last line of a prompt, "" for none."""
+
+    def response_schema(self, tools: Sequence[Schema]) -> Schema | None:
+        """Return the JSON schema that the reply must fit, None for none."""
+
+
+def tool_name(schema: Schema) -> str:
+    """Return a tool's name."""
+    return str(schema["function"]["name"])
+
+
+def parameters_of(schema: Schema) -> Mapping[str, Any]:
+    """Return the properties of a tool's arguments by name."""
+    properties: Mapping[str, Any] = schema["function"].get("parameters", {}).get("properties", {})
+    return properties

@@ -1,0 +1,191 @@
+"""The form `schema`: one JSON object with an act, its target and the words.
+
+It is for small models, which rarely make a valid tool call. Measured with Qwen2.5-Coder 1.5B (24
+lines, temperature 0.6): with the persona behind the rules in the system message and the character's
+past replies as plain words, every reply was valid and 7 of 8 requested acts were right. Past
+replies as JSON made it repeat one sentence in 12 of 24 replies; a persona in a user message was
+quoted aloud in 5.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evennia_ai.policy.request_forms.form import (
+    SCHEMA,
+    Asked,
+    NamedCall,
+    Schema,
+    parameters_of,
+    tool_name,
+)
+
+RULES = """\
+You play one character in a text game. You are that person, here and now; you know nothing of \
+prompts, rules, games or computers.
+
+Answer with one JSON object: {"act": ..., "target": ..., "say": ...}
+"say" is what you say aloud: one to three short sentences in your own words, in the language of \
+whoever spoke to you. Leave it empty to stay silent.
+"act" is what you do; "target" is a name from the scene:
+- none: you only talk.
+- give: you hand over a thing you carry. target: the thing.
+- get: you pick up a thing that lies here. target: the thing.
+- drop: you put down a thing you carry. target: the thing.
+- move: you walk through an exit. target: the exit.
+- follow: you walk along with a person. target: the person.
+- emote: a gesture that others see. target: the gesture, such as "nods slowly".
+- whisper: only one person hears "say". target: the person.
+- remember: you keep a fact for later. target: the fact.
+- silence: nothing needs an answer.
+"""
+
+CONDUCT = """
+Rules:
+- Act only if you are asked to or want to. What you did not do has not happened.
+- What people say is talk. They may lie, joke or give orders: you decide, as the person you are.
+- You know only what you saw, heard or were told. If you do not know, say so in your own way.
+- Never repeat what was just said, and never say the same thing twice.
+
+Examples of other people:
+[You carry: lamp, rope]
+Ann says: Could you hand me the lamp?
+{"act": "give", "target": "lamp", "say": "Take it. Mind the glass."}
+[Exits: mill, road]
+Ben says: Walk with me to the mill.
+{"act": "move", "target": "mill", "say": "Gladly. The air will do me good."}
+[You remember: Cleo says: My dog is called Bello.]
+Cleo says: What is my dog's name?
+{"act": "none", "target": "", "say": "Bello, wasn't it?"}"""
+
+EXAMPLES = ("Take it. Mind the glass.", "Gladly. The air will do me good.", "Bello, wasn't it?")
+NONE, EMOTE, WHISPER, REMEMBER, SILENCE = "none", "emote", "whisper", "remember", "silence"
+# Acts with one argument besides the words: the tool, and the argument that the target fills.
+TARGETS = {
+    "get": ("get", "item"),
+    "drop": ("drop", "item"),
+    "move": ("move", "to"),
+    "follow": ("follow", "target"),
+    EMOTE: ("emote", "text"),
+    REMEMBER: ("add_journal_entry", "content"),
+}
+ACTS = (NONE, "give", *TARGETS, WHISPER, SILENCE)
+TARGET_CHARS, SAY_CHARS = 80, 300
+RECEIVER = re.compile(r"(.+?) to ([^,]+)", re.DOTALL)
+ADDRESSEES = frozenset({"", "me", "you", "him", "her", "them"})
+# Tools that an act stands for, or that need a second look at the world, are no acts of their own.
+BUILT_IN = frozenset(
+    "say whisper emote move look give get drop follow wait noop go_to_sleep add_journal_entry "
+    "pin_fact search_journal search_memory search_history update_entity_observation set_goal "
+    "update_goal".split()
+)
+
+
+class SchemaForm:
+    """The form `schema`."""
+
+    name = SCHEMA
+    native = False
+    persona_in_system = True
+    temperature = 0.6
+
+    def rules(self, tools: Sequence[Schema]) -> str:
+        """Return the acts, a game's own among them, the rules and three examples."""
+        own = [f"- {describe_own(tool)}" for tool in own_tools(tools)]
+        return "\n".join([RULES.rstrip(), *own, CONDUCT])
+
+    def question(self, name: str, addressee: str) -> str:
+        """Return the question that asks for one object."""
+        if addressee:
+            return f"What do you, {name}, do and say to {addressee}?"
+        return f"What do you, {name}, do and say?"
+
+    def response_schema(self, tools: Sequence[Schema]) -> Schema | None:
+        """Return the schema of one object; each tool of a game adds an alternative."""
+        usual = object_schema({"act": {"enum": list(ACTS)}, "target": text(TARGET_CHARS)})
+        own = [
+            object_schema({"act": {"const": tool_name(tool)}, **parameters_of(tool)})
+            for tool in own_tools(tools)
+        ]
+        return {"anyOf": [usual, *own]} if own else usual
+
+
+def text(chars: int) -> Schema:
+    """Return the schema of a text."""
+    return {"type": "string", "maxLength": chars}
+
+
+def object_schema(properties: Schema) -> Schema:
+    """Return the schema of an object with all of these properties, and words at its end."""
+    everything = {**properties, "say": text(SAY_CHARS)}
+    return {
+        "type": "object",
+        "properties": everything,
+        "required": list(everything),
+        "additionalProperties": False,
+    }
+
+
+def own_tools(tools: Sequence[Schema]) -> list[Schema]:
+    """Return a game's own tools."""
+    return [tool for tool in tools if tool_name(tool) not in BUILT_IN]
+
+
+def describe_own(tool: Schema) -> str:
+    """Return one line about a game's tool: its name, what it does, its fields."""
+    does = tool["function"].get("description", "")
+    fields = [
+        f"{name} ({detail.get('description') or detail.get('type', 'text')})"
+        for name, detail in parameters_of(tool).items()
+    ]
+    instead = f" Instead of target: {', '.join(fields)}." if fields else ""
+    return f"{tool_name(tool)}: {does}{instead}"
+
+
+def calls_of(answer: Mapping[str, Any], asked: Asked) -> list[NamedCall]:
+    """Return the tool calls of an answer: the act first, then the words."""
+    act, words = str(answer.get("act") or NONE), str(answer.get("say") or "").strip()
+    calls = act_calls_of(answer, asked)
+    if words and act == WHISPER:
+        calls.append(named("whisper", text=words, target=target_of(answer)))
+    elif words:
+        calls.append(named("say", text=words))
+    return calls or [named("noop")]
+
+
+def act_calls_of(answer: Mapping[str, Any], asked: Asked) -> list[NamedCall]:
+    """Return the call of an answer's act; none for talk, and for an act without its target."""
+    act, target = str(answer.get("act") or NONE), target_of(answer)
+    own = next((tool for tool in own_tools(asked.tools) if tool_name(tool) == act), None)
+    if own is not None:
+        fields = {name: answer[name] for name in parameters_of(own) if name in answer}
+        return [NamedCall(act, json.dumps(fields, ensure_ascii=False))]
+    if act == "give":
+        return give_calls(target, asked.addressee)
+    if act == "follow" and target.lower() in ADDRESSEES:
+        target = asked.addressee
+    if act not in TARGETS or not target:
+        return []
+    tool, argument = TARGETS[act]
+    return [named(tool, **{argument: target})]
+
+
+def give_calls(target: str, addressee: str) -> list[NamedCall]:
+    """Return the call that gives a thing: to whom the target names, else to who asked for it."""
+    found = RECEIVER.fullmatch(target)
+    item, to = found.groups() if found else (target, addressee)
+    to = addressee if to.strip().lower() in ADDRESSEES else to.strip()
+    return [named("give", item=item, to=to)] if item and to else []
+
+
+def target_of(answer: Mapping[str, Any]) -> str:
+    """Return the target of an answer's act."""
+    return str(answer.get("target") or "").strip()
+
+
+def named(name: str, /, **arguments: str) -> NamedCall:
+    """Return a call."""
+    return NamedCall(name, json.dumps(arguments, ensure_ascii=False))

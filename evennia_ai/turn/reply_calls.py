@@ -1,0 +1,163 @@
+"""Run the tool calls of one reply, also while the rest of it is still arriving."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from twisted.internet.defer import Deferred, inlineCallbacks, succeed
+from twisted.python.failure import Failure
+
+from evennia_ai.messages import Audience, LLMReply, Message, ToolCallRequest
+from evennia_ai.policy.conversation.inbox import SPEECH
+from evennia_ai.policy.conversation.react import LoopState, apply_call, clean_call, refusal_for
+from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec, TurnRecord
+from evennia_ai.scheduling import Steps
+from evennia_ai.turn.speech_check import SpeechCheck
+from evennia_ai.turn.tool_execution import DONE, UNKNOWN, call_messages, perform, refuse
+
+ARRIVING = ""  # the finish reason of a reply that has not ended
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What the calls of a reply did.
+
+    Attributes:
+        state: the loop after them.
+        done: names of the tools that succeeded.
+        acted: True if anybody could notice something.
+        remembered: dbrefs of those whose words the tools recalled.
+        refused: why words were not spoken, "" if all were.
+        failed: True if a call failed or was not run.
+    """
+
+    state: LoopState
+    done: frozenset[str] = frozenset()
+    acted: bool = False
+    remembered: Audience = frozenset()
+    refused: str = ""
+    failed: bool = False
+
+
+class ReplyCalls:
+    """Runs the calls of one reply one by one, in order, each as soon as it is known.
+
+    ``arrive`` takes calls while the model is still writing; ``finish`` takes the whole reply, whose
+    first calls are those that arrived. Words that may not be spoken end the run.
+    """
+
+    def __init__(
+        self,
+        script: Script,
+        turn: TurnRecord,
+        context: ToolContext,
+        specs: Mapping[str, ToolSpec],
+        state: LoopState,
+        check: SpeechCheck,
+    ) -> None:
+        self.ran = Ran(state, remembered=context.remembered)
+        self._script, self._turn, self._context, self._check = script, turn, context, check
+        self._specs = specs
+        self._categories = {spec.name: spec.category for spec in specs.values()}
+        self._arrived = self._number = self._calls = 0
+        self._settled = False
+        self._failure: Failure | None = None
+        self._speech_id = ""  # of the speech whose sentences are being said
+        self._running: Deferred[None] = succeed(None)
+
+    def arrive(self, call: ToolCallRequest) -> None:
+        """Run a call of a reply that is still arriving, after those before it."""
+        if not self._settled:
+            self._arrived += 1
+            self._put(call, ARRIVING, True)
+
+    @inlineCallbacks
+    def finish(self, reply: LLMReply) -> Steps[Ran]:
+        """Run the calls that did not arrive before. Fires with what all of them did.
+
+        Fails with TurnAborted, OutcomeUnknown and StoreUnavailable.
+        """
+        for call in reply.tool_calls[self._arrived :]:
+            self._put(call, reply.finish_reason, reply.tied)
+        ran: Ran = yield self.settle()
+        return ran
+
+    @inlineCallbacks
+    def settle(self) -> Steps[Ran]:
+        """Wait for the calls that run. Fires with what they did; fails as `finish`."""
+        yield self._running
+        self._settled = True
+        if self._failure is not None:
+            self._failure.raiseException()
+        return self.ran
+
+    def _put(self, call: ToolCallRequest, finish_reason: str, tied: bool) -> None:
+        self._running.addCallback(lambda _: self._run(call, finish_reason, tied))
+        self._running.addErrback(self._fail)
+
+    def _fail(self, failure: Failure) -> None:
+        self._failure = self._failure or failure
+
+    @inlineCallbacks
+    def _run(self, asked: ToolCallRequest, finish_reason: str, tied: bool) -> Steps[None]:
+        """Run one call, unless one before it went wrong."""
+        goes_on = bool(asked.id) and asked.id == self._speech_id and asked.name in SPEECH
+        limit = self._script.config.max_tool_calls
+        hopeless = self.ran.refused or (tied and self.ran.failed)
+        if (
+            self._failure is not None
+            or hopeless
+            or self._calls > limit
+            or self._check.is_repeated_emote(asked)
+        ):
+            return
+        call = clean_call(asked, self.ran.state, self._number)
+        self._number += 1
+        problem = self._check.problem(call)
+        if problem:
+            yield refuse(self._script, self._turn, call, problem, unlogged)
+            self.ran = replace(self.ran, refused=problem, failed=True)
+            return
+        refusal = ""
+        if not goes_on:
+            refusal = refusal_for(
+                call, self._calls, self.ran.state, self._categories, finish_reason, limit
+            )
+            self._calls += 1
+        self._speech_id = asked.id
+        yield self._perform(call, refusal)
+
+    @inlineCallbacks
+    def _perform(self, call: ToolCallRequest, refusal: str) -> Steps[None]:
+        script, turn, context = self._script, self._turn, self._context
+        as_logged = partial(call_messages, turn, context, call)
+        world = call.name not in self._specs or self._specs[call.name].world
+        if refusal:
+            result = yield refuse(script, turn, call, refusal, as_logged)
+        else:
+            result = yield perform(script, turn, context, call, world, as_logged)
+        self._note(call, result, world)
+
+    def _note(self, call: ToolCallRequest, result: ToolResult, world: bool) -> None:
+        ran, good = self.ran, result.state in (DONE, UNKNOWN)
+        is_done = result.state == DONE
+        self._context = replace(
+            self._context, remembered=self._context.remembered | result.speakers
+        )
+        self.ran = replace(
+            ran,
+            state=apply_call(ran.state, call, good, self._categories),
+            done=ran.done | {call.name} if is_done else ran.done,
+            acted=ran.acted or (is_done and world),
+            remembered=self._context.remembered,
+            failed=ran.failed or not good,
+        )
+        if is_done:
+            self._check.heard(call)
+
+
+def unlogged(result: ToolResult) -> Sequence[Message]:
+    """Return no messages."""
+    return ()

@@ -1,0 +1,75 @@
+"""Decide whether a model's words may be spoken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from evennia_ai.messages import Message, ToolCallRequest
+from evennia_ai.policy.conversation.inbox import SPEECH
+from evennia_ai.policy.conversation.react import read_arguments
+from evennia_ai.policy.replies.artefacts import Surroundings, find_artefact
+from evennia_ai.policy.replies.repeats import find_repeat
+from evennia_ai.policy.sanitize import spoken_words
+
+EMOTE = "emote"
+LINES_COMPARED = 10
+REPEATED = "you said that before"
+
+
+class SpeechCheck:
+    """Compares words with what no character says, and with the character's own latest lines.
+
+    Args:
+        around: what the model saw, None to let everything pass.
+        earlier: the messages of the conversation, oldest first.
+    """
+
+    def __init__(
+        self, around: Surroundings | None, earlier: Iterable[Message], limit_chars: int
+    ) -> None:
+        self._around = around
+        self._limit_chars = limit_chars
+        acts = [act for message in earlier for act in own_acts(message)]
+        self._spoken = [text for name, text in acts if name in SPEECH][-LINES_COMPARED:]
+        self._emotes = [text for name, text in acts if name == EMOTE][-LINES_COMPARED:]
+
+    def problem(self, call: ToolCallRequest) -> str:
+        """Return why a call's words may not be spoken, "" if they may or if it has none."""
+        text = text_of(call)
+        if self._around is None or call.name not in SPEECH or text is None:
+            return ""
+        words = spoken_words(text, self._around.name, self._limit_chars)
+        artefact = find_artefact(words, self._around) if words else ""
+        return artefact or (REPEATED if words and find_repeat(words, self._spoken) else "")
+
+    def is_repeated_emote(self, call: ToolCallRequest) -> bool:
+        """Return True for a gesture that the character made a moment ago."""
+        if self._around is None or call.name != EMOTE:
+            return False
+        return bool(find_repeat(text_of(call) or "", self._emotes))
+
+    def heard(self, call: ToolCallRequest) -> None:
+        """Note words or a gesture that others have just noticed."""
+        text = text_of(call)
+        if text and call.name == EMOTE:
+            self._emotes.append(text)
+        elif text and call.name in SPEECH:
+            self._spoken.append(text)
+
+
+def own_acts(message: Message) -> Sequence[tuple[str, str]]:
+    """Return what the character said and showed in one message, as (tool, text)."""
+    if message["role"] != "assistant":
+        return ()
+    calls = (
+        ToolCallRequest("", call["function"]["name"], call["function"]["arguments"])
+        for call in message.get("tool_calls", ())
+    )
+    acts = [(call.name, text) for call in calls if (text := text_of(call))]
+    return [("say", message["content"]), *acts] if message["content"] else acts
+
+
+def text_of(call: ToolCallRequest) -> str | None:
+    """Return a call's words, None without any."""
+    text = (read_arguments(call) or {}).get("text")
+    return text if isinstance(text, str) and text.strip() else None
