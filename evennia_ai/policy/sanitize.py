@@ -18,7 +18,7 @@ REPLACED = str.maketrans({"|": "¦", "{": "(", "}": ")"})
 FUNCTION_START = re.compile(r"\$(?=[^\W\d])")
 TAG_START = re.compile(r"<(?=[^\W\d]|[/!])")
 REASONING = re.compile(
-    r"<(think|thinking|reasoning|thought)\b[^>]*>.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL
+    r"<(think|thinking|reasoning|thought)\b[^<>]*>.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL
 )
 DANGLING_REASONING = re.compile(
     r"\A.*</(?:think|thinking|reasoning|thought)\s*>", re.IGNORECASE | re.DOTALL
@@ -73,15 +73,21 @@ def clean_heard(text: str, limit: int = 2_000) -> str:
     return cut_text(one_line(text), limit)
 
 
-def strip_reasoning(text: str) -> str:
-    """Remove reasoning, text calls and special tokens such as ``<|im_end|>`` from a reply.
+def drop_reasoning(text: str) -> str:
+    """Remove reasoning from a reply.
 
     Unclosed ``<think>`` blocks go up to the end of the text; so does everything before a closing
     tag whose opening tag the chat template swallowed.
     """
-    text = REASONING.sub("", SPECIAL_TOKEN.sub("", text))
-    text = DANGLING_REASONING.sub("", text)
-    return CALL_MARKUP.sub("", text).strip()
+    return DANGLING_REASONING.sub("", REASONING.sub("", text))
+
+
+def strip_reasoning(text: str) -> str:
+    """Remove reasoning, text calls and special tokens such as ``<|im_end|>`` from a reply.
+
+    `replies.text_calls` reads the calls before; those left here are none.
+    """
+    return CALL_MARKUP.sub("", drop_reasoning(SPECIAL_TOKEN.sub("", text))).strip()
 
 
 def spoken_words(text: str, name: str, limit: int) -> str:
