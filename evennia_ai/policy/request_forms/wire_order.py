@@ -1,0 +1,242 @@
+"""Wire messages in an order that every chat template accepts.
+
+Strict templates (Gemma, Mistral) raise an error unless user and assistant messages alternate. They
+do not count assistant messages with tool calls, nor tool results. Some know no system message,
+some no tool calls, and Mistral's own servers refuse a user message after a tool result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from evennia_ai.messages import LOST_RESULT, WireMessage
+from evennia_ai.policy.model_text import read_object
+from evennia_ai.policy.sanitize import cut_text
+
+SYSTEM, USER, ASSISTANT, TOOL = "system", "user", "assistant", "tool"
+RULES_ROLES = (SYSTEM, "developer")
+JOINTS = {SYSTEM: "\n\n", USER: "\n", ASSISTANT: " "}
+OPENING, CLOSING = "(Earlier talk is left out.)", "(What do you do now?)"
+ACTS_SO_FAR = "Your acts so far:"
+
+SAY, WHISPER, EMOTE, NOOP = "say", "whisper", "emote", "noop"
+SAID, WHISPERED, EMOTED = "You said it.", "You whispered it.", "You did it."
+SPEECH = (SAY, WHISPER)
+SPOKEN = ("You said", "You whispered", LOST_RESULT)  # how a result of speech that was heard begins
+# The results of these tools are whole sentences in our words: "You gave nails to Ann."
+TELLING = frozenset({"get", "give", "drop", "follow"})
+RESULT_CHARS, ARGUMENT_CHARS = 600, 120
+# Nothing within an event line may look like the beginning of another one.
+BRACKETS = str.maketrans("()", "[]")
+
+
+@dataclass(frozen=True)
+class WireStyle:
+    """What a chat template supports: a system message, and native tool calls."""
+
+    system: bool = True
+    calls: bool = True
+
+
+@dataclass(frozen=True)
+class Words:
+    """A text message."""
+
+    role: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Act:
+    """A tool call and its result."""
+
+    call: dict[str, Any]
+    result: str
+
+    @property
+    def name(self) -> str:
+        """Return the tool's name."""
+        return str(self.call["function"]["name"])
+
+    @cached_property
+    def arguments(self) -> dict[str, Any]:
+        """Return the call's arguments, empty if they are not valid JSON."""
+        return read_object(self.call["function"]["arguments"]) or {}
+
+    @property
+    def text(self) -> str:
+        """Return the argument ``text``, the words of a speech tool."""
+        return str(self.arguments.get("text", "")).strip()
+
+
+Item = Words | Act
+
+
+def arrange(messages: Sequence[WireMessage], style: WireStyle = WireStyle()) -> list[WireMessage]:
+    """Return the messages in an order that a template of this style accepts.
+
+    At most one system message comes first, then user and assistant messages alternate, beginning
+    with a user message; a user message or tool results come last. Past speech is plain assistant
+    text. The acts after the last words stay native calls, one in each message; a past act stays one
+    only between a user message and the character's words, else it is an event line in a user
+    message. Without ``style.calls`` every act is an event line. Arranging twice changes nothing.
+    """
+    rules, items = read_items(messages)
+    if not items or not is_words(items[0], USER):
+        items.insert(0, Words(USER, OPENING))
+    past, current = split_current(items)
+    if style.calls:
+        ordered = [*past_items(past), *current]
+    else:
+        ordered = [*without_acts(past), *current_in_text(current)]
+    if is_words(ordered[-1], ASSISTANT):
+        ordered.append(Words(USER, CLOSING))
+    if rules:
+        ordered.insert(0, Words(SYSTEM, rules) if style.system else Words(USER, f"{rules}\n"))
+    return write_items(merged(ordered))
+
+
+def is_words(item: Item, role: str) -> bool:
+    """Return True for a text message of a role."""
+    return isinstance(item, Words) and item.role == role
+
+
+def read_items(messages: Iterable[WireMessage]) -> tuple[str, list[Item]]:
+    """Return the rules that come first, and the rest with each call beside its result.
+
+    Later system messages are user text. Empty messages and results without a call are dropped.
+    """
+    rules: list[str] = []
+    items: list[Item] = []
+    pending: dict[str, tuple[int, dict[str, Any]]] = {}
+    for message in messages:
+        role, text = message["role"], message.get("content") or ""
+        if role == TOOL:
+            place, call = pending.pop(message.get("tool_call_id", ""), (None, {}))
+            if place is not None:
+                items[place] = Act(call, text)
+        elif role in RULES_ROLES and not items:
+            rules += [text] if text.strip() else []
+        elif text.strip():
+            items.append(Words(role if role == ASSISTANT else USER, text))
+        for call in message.get("tool_calls") or ():
+            pending[call["id"]] = len(items), call
+            items.append(Act(call, LOST_RESULT))
+    return JOINTS[SYSTEM].join(rules), items
+
+
+def split_current(items: Sequence[Item]) -> tuple[list[Item], list[Act]]:
+    """Return the items up to the last words, and the acts after them."""
+    current: list[Act] = []
+    for item in reversed(items):
+        if not isinstance(item, Act):
+            break
+        current.insert(0, item)
+    return list(items[: len(items) - len(current)]), current
+
+
+def past_items(items: Sequence[Item]) -> list[Item]:
+    """Return finished turns: speech as words, and acts native only where templates allow it."""
+    ordered: list[Item] = []
+    waiting: list[Act] = []  # acts right after a user message
+    for item in settled_speech(items):
+        if isinstance(item, Words):
+            ordered += waiting if item.role == ASSISTANT else event_lines(waiting)
+            waiting = []
+            ordered.append(item)
+        elif is_words(ordered[-1], USER):
+            waiting.append(item)
+        else:
+            ordered += event_lines([item])
+    return [*ordered, *event_lines(waiting)]
+
+
+def without_acts(items: Iterable[Item]) -> list[Words]:
+    """Return finished turns as words only: acts are event lines."""
+    return [
+        words
+        for item in settled_speech(items)
+        for words in (event_lines([item]) if isinstance(item, Act) else [item])
+    ]
+
+
+def current_in_text(acts: Sequence[Act]) -> list[Words]:
+    """Return the acts of the current turn as words; event lines begin with a heading."""
+    ordered: list[Words] = []
+    for act in acts:
+        ordered += [spoken(act)] if was_spoken(act) else event_lines([act])
+    first = next((at for at, words in enumerate(ordered) if words.role == USER), None)
+    if first is not None:
+        ordered.insert(first, Words(USER, ACTS_SO_FAR))
+    return ordered
+
+
+def settled_speech(items: Iterable[Item]) -> Iterator[Item]:
+    """Yield items with speech that was heard as words, and without speech that was not."""
+    for item in items:
+        if not isinstance(item, Act) or item.name not in SPEECH:
+            yield item
+        elif was_spoken(item):
+            yield spoken(item)
+
+
+def was_spoken(act: Act) -> bool:
+    """Return True for speech that was heard, or that may have been."""
+    return act.name in SPEECH and bool(act.text) and act.result.startswith(SPOKEN)
+
+
+def spoken(act: Act) -> Words:
+    """Return the words of a speech tool as the character's own."""
+    return Words(ASSISTANT, act.text)
+
+
+def event_lines(acts: Iterable[Act]) -> list[Words]:
+    """Return acts as user text; silence leaves none."""
+    return [Words(USER, event_line(act)) for act in acts if act.name != NOOP]
+
+
+def event_line(act: Act) -> str:
+    """Return an act as one line: "(You gave nails to Ann.)"."""
+    result = cut_text(" ".join(act.result.split()), RESULT_CHARS)
+    if act.name == EMOTE and result == EMOTED:
+        told = f"You did this: {act.text}"
+    elif act.name in TELLING and result.startswith("You "):
+        told = result
+    else:
+        told = f"You used {used_tool(act)}: {result}"
+    return f"({' '.join(told.translate(BRACKETS).split())})"
+
+
+def used_tool(act: Act) -> str:
+    """Return a call in short; refused words are left out, lest the model repeats them."""
+    values = () if act.name in SPEECH else act.arguments.values()
+    shown = ", ".join(str(value) for value in values if value not in ("", None))
+    return f"{act.name} {cut_text(shown, ARGUMENT_CHARS)}".rstrip()
+
+
+def merged(items: Iterable[Item]) -> list[Item]:
+    """Return the items with texts of equal roles in a row merged."""
+    result: list[Item] = []
+    for item in items:
+        last = result[-1] if result else None
+        if isinstance(item, Words) and isinstance(last, Words) and item.role == last.role:
+            result[-1] = Words(item.role, f"{last.text}{JOINTS[item.role]}{item.text}")
+        else:
+            result.append(item)
+    return result
+
+
+def write_items(items: Iterable[Item]) -> list[WireMessage]:
+    """Return items as wire messages."""
+    wire: list[WireMessage] = []
+    for item in items:
+        if isinstance(item, Words):
+            wire.append({"role": item.role, "content": item.text})
+        else:
+            call_id = item.call["id"]
+            wire.append({"role": ASSISTANT, "content": "", "tool_calls": [item.call]})
+            wire.append({"role": TOOL, "tool_call_id": call_id, "content": item.result})
+    return wire
