@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.llm.quirks import REPLY_LIMITS, TEXT_PART_TYPES
+from evennia_ai.policy.request_forms.known_models import style_for
+from evennia_ai.policy.request_forms.wire_order import WireStyle, arrange
 from evennia_ai.ports import LLMReply, LLMRequest, ToolCallRequest, Usage
 
 Body = Mapping[str, object]
@@ -18,13 +20,17 @@ Body = Mapping[str, object]
 MAX_TOKEN_COUNT = 2**31 - 1
 
 
-def build_body(request: LLMRequest, profile: ModelProfile) -> dict[str, object]:
+def build_body(
+    request: LLMRequest, profile: ModelProfile, style: WireStyle | None = None
+) -> dict[str, object]:
     """Return the request's body without the model's name.
 
+    The messages are arranged for a chat template of ``style``, by default the model's by its name.
     ``profile.extra`` overrides the body: an entry replaces ours, None removes it. If ``extra`` has
     a reply limit under either name, ``request.max_tokens`` is not sent.
     """
-    body: dict[str, object] = {"messages": list(request.messages)}
+    messages = arrange(request.messages, style or style_for(profile.model))
+    body: dict[str, object] = {"messages": messages}
     if request.tools:
         body["tools"] = [dict(tool) for tool in request.tools]
     if not any(name in profile.extra for name in REPLY_LIMITS):
