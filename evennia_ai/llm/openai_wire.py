@@ -14,7 +14,7 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.llm.quirks import REPLY_LIMITS, TEXT_PART_TYPES
 from evennia_ai.policy.request_forms.form import TOOLS
 from evennia_ai.policy.request_forms.known_models import style_for
-from evennia_ai.policy.request_forms.wire_order import arrange
+from evennia_ai.policy.request_forms.wire_order import WireStyle, arrange
 from evennia_ai.ports import LLMReply, LLMRequest, ToolCallRequest, Usage
 
 Body = Mapping[str, object]
@@ -22,14 +22,17 @@ Body = Mapping[str, object]
 MAX_TOKEN_COUNT = 2**31 - 1
 
 
-def build_body(request: LLMRequest, profile: ModelProfile) -> dict[str, object]:
+def build_body(
+    request: LLMRequest, profile: ModelProfile, style: WireStyle | None = None
+) -> dict[str, object]:
     """Return the request's body without the model's name.
 
+    The messages are arranged for a chat template of ``style``, by default the model's by its name.
     ``profile.extra`` overrides the body: an entry replaces ours, None removes it. If ``extra`` has
     a reply limit under either name, ``request.max_tokens`` is not sent.
     """
-    style = replace(style_for(profile.model), calls=request.form == TOOLS)
-    body: dict[str, object] = {"messages": arrange(request.messages, style)}
+    usual = replace(style_for(profile.model), calls=request.form == TOOLS)
+    body: dict[str, object] = {"messages": arrange(request.messages, style or usual)}
     if request.response_schema is not None:
         body["response_format"] = response_format(request.response_schema)
     if request.tools and request.form == TOOLS:

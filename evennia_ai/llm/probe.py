@@ -20,7 +20,8 @@ from evennia_ai.messages import WireMessage
 from evennia_ai.policy.context.windows import GIVEN, TRAINED, window_from_models
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.probe import cases, grading
-from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, Answer, Finding, Target
+from evennia_ai.policy.probe.cases import BAD, FATAL, Answer, Finding, Target
+from evennia_ai.policy.request_forms.wire_order import WireStyle
 from evennia_ai.ports import LLMRequest, Scene
 from evennia_ai.scheduling import Clock, Steps
 
@@ -134,8 +135,6 @@ class Run:
             if not grading.needs_another_way(answer):
                 if question.problem:
                     self.findings.append(Finding(BAD, question.problem, question.advice))
-                elif answer.reply:
-                    self.findings.append(Finding(GOOD, "It takes several lines heard in a row."))
                 with_system = grading.SYSTEM in question.messages
                 self.findings += grading.judge_plain(answer, with_system)
                 return
@@ -150,7 +149,7 @@ class Run:
 
     @inlineCallbacks
     def go_on_after_tools(self) -> Steps[None]:
-        """Send the results of tool calls, and a message after them."""
+        """Send tool calls with their results."""
         answer: Answer = yield self.complete(grading.results_question(), tools=True)
         problem = cases.judge_trouble(answer, self.target, PROBE_S)
         self.findings.append(problem or grading.judge_after_tools(answer))
@@ -194,10 +193,11 @@ class Run:
         )
 
     def complete(self, messages: Sequence[WireMessage], tools: bool = False) -> Deferred[Answer]:
-        """Ask the model. Fires with an `Answer`."""
+        """Ask the model, in native calls and results with ``tools``. Fires with an `Answer`."""
         schemas = [grading.TOOL_SCHEMA] if tools else []
         request = LLMRequest(messages, NOBODY, schemas, max_tokens=REPLY_TOKENS)
-        body = {"model": self.profile.model, **build_body(request, self.profile)}
+        style = WireStyle() if tools else None
+        body = {"model": self.profile.model, **build_body(request, self.profile, style)}
         return self.requests.ask("POST", "chat/completions", body)
 
 

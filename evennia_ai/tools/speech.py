@@ -11,6 +11,7 @@ from evennia_ai.errors import ToolError
 from evennia_ai.game.perception import display_name, find_named, listening_objects
 from evennia_ai.policy.audience import may_be_said
 from evennia_ai.policy.conversation.react import FINAL, ONCE
+from evennia_ai.policy.request_forms.wire_order import EMOTED, SAID, WHISPERED
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import ToolContext, ToolResult
 from evennia_ai.tools.base import tool
@@ -43,7 +44,7 @@ def say(context: ToolContext, arguments: SayArguments) -> str | ToolResult:
     if context.whispered or not may_be_heard_by(context, present):
         return deliver_whisper(context, arguments.text, confidants(context, present))
     context.character.at_say(own_words(context, arguments.text))
-    return "You said it."
+    return SAID
 
 
 @tool("whisper", category=FINAL)
@@ -73,7 +74,7 @@ def emote(context: ToolContext, arguments: EmoteArguments) -> str:
         from_obj=context.character,
         mapping={"actor": context.character, "deed": words},
     )
-    return "You did it."
+    return EMOTED
 
 
 def those_present(context: ToolContext) -> list[Any]:
@@ -123,7 +124,7 @@ def deliver_whisper(context: ToolContext, text: str, receivers: list[Any]) -> To
         raise ToolError("Nobody who may hear this is here any more.")
     words = own_words(context, text, whisper=True, receivers=receivers)
     context.character.at_say(words, receivers=receivers, whisper=True)
-    return ToolResult(DONE, "You whispered it.", frozenset(who.dbref for who in receivers))
+    return ToolResult(DONE, WHISPERED, frozenset(who.dbref for who in receivers))
 
 
 def people_here(context: ToolContext, present: Iterable[Any]) -> str:

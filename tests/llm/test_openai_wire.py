@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.llm.openai_wire import build_body, parse_reply
+from evennia_ai.policy.request_forms.wire_order import WireStyle
 from evennia_ai.ports import LLMReply, LLMRequest, Scene, ToolCallRequest, Usage
 
 SCENE = Scene("Mira", "an innkeeper", ())
@@ -74,6 +75,29 @@ def test_an_extra_can_replace_or_silence_what_a_server_does_not_take(extra, sent
     body = body_of(LLMRequest(HELLO, SCENE, max_tokens=50, temperature=0.5), **extra)
     body.pop("temperature", None)
     assert body == {"messages": HELLO, **sent}
+
+
+@pytest.mark.parametrize(
+    ("model", "style", "roles"),
+    [
+        ("qwen3:8b", None, ["system", "user", "assistant", "tool"]),
+        ("gemma2:9b", None, ["user"]),
+        ("gemma2:9b", WireStyle(), ["system", "user", "assistant", "tool"]),
+    ],
+)
+def test_messages_are_arranged_for_the_models_template(model, style, roles):
+    call = {"id": "000000001", "type": "function", "function": {"name": "get", "arguments": "{}"}}
+    talk = [
+        {"role": "system", "content": "You are Mira."},
+        *HELLO,
+        *HELLO,
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "000000001", "content": "You hold a rope."},
+    ]
+    profile = ModelProfile("p", "openai", model)
+    body = build_body(LLMRequest(talk, SCENE), profile, style)
+    assert [message["role"] for message in body["messages"]] == roles
+    assert "You hold a rope." in str(body["messages"])
 
 
 # --- the reply -----------------------------------------------------------------------------------

@@ -50,15 +50,9 @@ def text(role: str, content: str) -> WireMessage:
 
 
 SYSTEM = text("system", RULE)
-ASKED = text("user", "Ann says: what is your favourite fruit?")
-OVERHEARD = text("user", "(Ben arrives.)")
+ASKED = text("user", "(Ben arrives.)\nAnn says: what is your favourite fruit?")
 QUESTIONS = (
-    Question((SYSTEM, OVERHEARD, ASKED)),
-    Question(
-        (SYSTEM, ASKED),
-        "It refuses two user messages in a row, which every conversation has.",
-        "Its chat template is too strict: choose another template, or another model.",
-    ),
+    Question((SYSTEM, ASKED)),
     Question(
         (ASKED,),
         "It refuses a system message, which every prompt has for the persona.",
@@ -76,18 +70,14 @@ def tool_question() -> list[WireMessage]:
 
 
 def results_question() -> list[WireMessage]:
-    """Return a conversation like ours: calls, their results, then another message."""
-    calls = [
-        wire_call(f"probe000{number}", TOOL, json.dumps({ARGUMENT: colour}))
-        for number, colour in enumerate(COLOURS)
-    ]
-    results = [{"role": "tool", "tool_call_id": call["id"], "content": "Noted."} for call in calls]
-    return [
-        *tool_question(),
-        {"role": "assistant", "content": "", "tool_calls": calls},
-        *results,
-        text("user", "<situation>Both are noted. Say so in three words.</situation>"),
-    ]
+    """Return a conversation like ours that ends in calls, each with its result."""
+    messages = tool_question()
+    for number, colour in enumerate(COLOURS):
+        call = wire_call(f"probe000{number}", TOOL, json.dumps({ARGUMENT: colour}))
+        messages.append({"role": "assistant", "content": "", "tool_calls": [call]})
+        noted = "Noted. Once both colours are noted, say so in three words."
+        messages.append({"role": "tool", "tool_call_id": call["id"], "content": noted})
+    return messages
 
 
 def judge_plain(answer: Answer, with_system: bool = True) -> list[Finding]:
@@ -207,12 +197,12 @@ def fits(arguments: str) -> bool:
 
 
 def judge_after_tools(answer: Answer) -> Finding:
-    """Return whether it accepts a message after tool results, as ours have."""
+    """Return whether it accepts the results of its tools, one after each call."""
     if answer.reply is not None:
-        return Finding(GOOD, "It takes a message after the results of its tools.")
+        return Finding(GOOD, "It takes the results of its tools.")
     return Finding(
         BAD,
-        f"It refuses a message after the results of tools (HTTP {answer.status}).{saying(answer)}",
+        f"It refuses the results of its tools (HTTP {answer.status}).{saying(answer)}",
         "Its chat template is too strict: for tools, choose another template or model.",
     )
 
