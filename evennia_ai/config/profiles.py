@@ -59,6 +59,7 @@ class ModelProfile:
     extra: Mapping[str, Any] = field(default_factory=dict)  # part of the body of every request
     settings: Mapping[str, object] = field(default_factory=dict)  # of `AssistantConfig`
     max_in_flight: int | None = None  # the most calls at a time
+    stream: bool = True  # whether replies may be streamed
     told_window: int | None = None  # as the endpoint itself reports; no game sets it
 
 
@@ -68,6 +69,7 @@ PROFILE_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "context_window": ((int, type(None)), "a whole number or None"),
     "max_in_flight": ((int, type(None)), "a whole number or None"),
     "extra": ((Mapping,), "a dictionary"),
+    "stream": ((bool,), "True or False"),
 }
 
 

@@ -12,6 +12,7 @@ from evennia_ai.ports.memory import Embedder, Found, RemoteEmbedder, SemanticMem
 from evennia_ai.ports.models import (
     TASK_SUMMARY,
     Caller,
+    Delta,
     Gateway,
     HeardLine,
     LLMClient,
@@ -47,6 +48,7 @@ __all__ = [
     "Character",
     "Conversation",
     "DayPlan",
+    "Delta",
     "Embedder",
     "EntityProfiles",
     "Found",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -69,9 +69,31 @@ class Caller:
 
 
 @dataclass(frozen=True)
+class Delta:
+    """What one chunk of a streamed reply adds: to the content, or to one tool call.
+
+    ``tool_index`` is the call's position in the reply's ``tool_calls``; ``tool_name`` is its name
+    in every delta of it; ``arguments`` continues its JSON text.
+    """
+
+    content: str = ""
+    tool_index: int | None = None
+    tool_name: str = ""
+    arguments: str = ""
+
+
+@dataclass(frozen=True)
 class LLMRequest:
-    """One model call. ``messages`` and ``tools`` have the chat-completions form; ``tokens`` is the
-    estimated size of both."""
+    """One model call.
+
+    Attributes:
+        messages, tools: in the chat-completions form.
+        tokens: the estimated size of both.
+        on_delta: called with each part of the reply if the client can stream it; None asks for the
+            whole reply at once. The client may call it in another thread, so it must be quick and
+            touch nothing of the game. The last delta comes before the Deferred fires. A reply that
+            the endpoint sends whole has no deltas.
+    """
 
     messages: Sequence[WireMessage]
     scene: Scene
@@ -80,6 +102,7 @@ class LLMRequest:
     temperature: float | None = None
     tokens: int = 0
     caller: Caller = Caller()
+    on_delta: Callable[[Delta], None] | None = field(default=None, compare=False, repr=False)
 
 
 class LLMClient(Protocol):
