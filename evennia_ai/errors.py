@@ -41,7 +41,9 @@ class ProviderError(AssistantError):
     """A model endpoint gave no usable reply. The text never contains a key.
 
     ``status`` is the HTTP status, None without one; ``code`` the provider's own name for the error;
-    ``retry_after_s`` the wait in seconds that it asks for, None if it does not.
+    ``retry_after_s`` the wait in seconds that it asks for, None if it does not. ``begun`` is True
+    if a part of a streamed reply was received: words may have been spoken, so the gateway does not
+    retry the call.
     """
 
     kind = "error"
@@ -53,11 +55,13 @@ class ProviderError(AssistantError):
         status: int | None = None,
         code: str = "",
         retry_after_s: float | None = None,
+        begun: bool = False,
     ) -> None:
         super().__init__(message)
         self.status = status
         self.code = code
         self.retry_after_s = retry_after_s
+        self.begun = begun
 
 
 class ProviderUnavailable(ProviderError):

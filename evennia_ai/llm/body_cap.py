@@ -17,19 +17,21 @@ class UnwantedBody(Exception):
     """A body that the client stops reading. The text says what is wrong with it."""
 
 
+def http_library(client_class: type) -> Any:
+    """Return the library of the SDK's client class, httpx or httpx2; its base tells which."""
+    bases = (base.__module__ for base in client_class.__mro__)
+    name = next(name for name in bases if not name.startswith("openai"))
+    return importlib.import_module(name.partition(".")[0])
+
+
 def body_cap(client_class: type, limit: int) -> Hook:
     """Return a response hook for an asynchronous client of httpx or httpx2.
 
-    The base of ``client_class`` tells which library the SDK uses. The hook, or later the reading of
+    The hook, or later the reading of
     the body, raises `UnwantedBody` beyond ``limit`` bytes. A compressed body is refused at once,
     because a few kilobytes of it can expand to gigabytes.
     """
-    library = next(
-        base.__module__.partition(".")[0]
-        for base in client_class.__mro__
-        if not base.__module__.startswith("openai")
-    )
-    byte_stream: Any = importlib.import_module(library).AsyncByteStream
+    byte_stream: Any = http_library(client_class).AsyncByteStream
     too_long = f"a body of more than {limit:,} bytes"
 
     class Capped(byte_stream):

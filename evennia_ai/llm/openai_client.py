@@ -25,13 +25,15 @@ from evennia_ai.errors import (
     ProviderRejected,
     ProviderUnavailable,
 )
-from evennia_ai.llm.body_cap import UnwantedBody, body_cap
+from evennia_ai.llm.body_cap import UnwantedBody, body_cap, http_library
 from evennia_ai.llm.connection_errors import causes_of, connection_trouble
 from evennia_ai.llm.endpoints import Endpoint, find_endpoint
 from evennia_ai.llm.loop_thread import LoopThread
+from evennia_ai.llm.openai_stream import OnDelta, stream_completion
 from evennia_ai.llm.openai_wire import Body, build_body, parse_reply
 from evennia_ai.llm.refusals import Refusal, explain_refusal, read_refusal, refusal_in_success
-from evennia_ai.policy.probe.cases import NO_HOST, NO_TLS, REFUSED
+from evennia_ai.llm.stream_wire import STREAM, BrokenStream, StreamedBody, without_refused
+from evennia_ai.policy.probe.cases import NO_HOST, NO_TLS, REFUSED, TIMEOUT
 from evennia_ai.ports import LLMReply, LLMRequest
 
 if TYPE_CHECKING:
@@ -82,6 +84,7 @@ class OpenAIClient:
         self._now = now
         self._http: Any = None
         self._sdks: dict[Endpoint, openai.AsyncOpenAI] = {}
+        self._stream_fields: dict[tuple[Endpoint, str], Body] = {}  # where not all were accepted
         loop_thread.on_stop(self._close)
 
     def warm_up(self) -> Deferred[None]:
@@ -90,6 +93,11 @@ class OpenAIClient:
 
     def complete(self, request: LLMRequest, profile: ModelProfile) -> Deferred[LLMReply]:
         """Send one request, without retries.
+
+        If ``request.on_delta`` is set and the profile allows it, the reply is streamed, and
+        ``on_delta`` is called in the loop thread. A server that refuses to stream is asked again
+        without. A stream that breaks after its first delta fails with ProviderUnavailable, whose
+        ``begun`` is True.
 
         Fires with the reply. Fails with ProviderMisconfigured (key, address, model's name),
         ProviderUnavailable (not reached, too slow, 408, 429, 5xx, no chat completion, too many
@@ -101,7 +109,9 @@ class OpenAIClient:
             endpoint = find_endpoint(profile, self._environ)
         except ProviderMisconfigured as error:
             return fail(error)
-        return self._loop_thread.submit(self._ask(endpoint, profile, build_body(request, profile)))
+        body = build_body(request, profile)
+        on_delta = request.on_delta if profile.stream else None
+        return self._loop_thread.submit(self._ask(endpoint, profile, body, on_delta))
 
     def exchange(
         self, profile: ModelProfile, method: str, path: str, body: Body | None = None
@@ -137,19 +147,57 @@ class OpenAIClient:
             content = content.replace(endpoint.key.encode(), b"***")
         return RawReply(response.status_code, content_type, content)
 
-    async def _ask(self, endpoint: Endpoint, profile: ModelProfile, body: Body) -> LLMReply:
+    async def _ask(
+        self, endpoint: Endpoint, profile: ModelProfile, body: Body, on_delta: OnDelta | None
+    ) -> LLMReply:
+        streamed = StreamedBody()
         try:
-            sdk = await self._sdk(endpoint)
-            raw = await sdk.chat.completions.with_raw_response.create(
-                model=profile.model, messages=[], extra_body=body
-            )
-            data = raw.content
+            if on_delta is None:
+                data = await self._send(endpoint, profile, body)
+            else:
+                data = await self._stream(endpoint, profile, body, streamed, on_delta)
+            return read_reply(data, endpoint, profile)
         except Exception as error:  # noqa: BLE001  # the port promises a ProviderError for any error
             problem = explain(error, endpoint, profile, self._now())
-        else:
-            return read_reply(data, endpoint, profile)
+        if streamed.begun:
+            problem = broken_off(problem, endpoint)
         # Raised outside the handler: chained to it, the SDK's error would show the key.
         raise problem
+
+    async def _send(self, endpoint: Endpoint, profile: ModelProfile, body: Body) -> bytes:
+        sdk = await self._sdk(endpoint)
+        raw = await sdk.chat.completions.with_raw_response.create(
+            model=profile.model, messages=[], extra_body=body
+        )
+        return raw.content
+
+    async def _stream(
+        self,
+        endpoint: Endpoint,
+        profile: ModelProfile,
+        body: Body,
+        streamed: StreamedBody,
+        on_delta: OnDelta,
+    ) -> bytes:
+        """Return the body of a streamed reply; leave out what the server refuses for streaming."""
+        sdk = await self._sdk(endpoint)
+        fields = self._stream_fields.get((endpoint, profile.model), STREAM)
+        while True:
+            asked = {**fields, **body}
+            try:
+                if fields:
+                    data = await stream_completion(sdk, profile.model, asked, streamed, on_delta)
+                else:
+                    data = await self._send(endpoint, profile, body)
+            except importlib.import_module("openai").APIStatusError as error:
+                refusal = refusal_of(error, endpoint, self._now())
+                kept = without_refused(fields, refusal, error.response.content)
+                if kept == fields:
+                    raise
+                fields = kept
+            else:
+                self._stream_fields[endpoint, profile.model] = fields
+                return data
 
     async def _open(self) -> None:
         """Import the SDK with its lazy parts, and open the connection pool."""
@@ -197,19 +245,39 @@ def explain(
     """Return the ProviderError for an exception of the SDK."""
     sdk = importlib.import_module("openai")
     address = endpoint.address
+    if isinstance(error, ProviderError):
+        return error
     if isinstance(error, sdk.APIStatusError):
-        response = error.response
-        headers = {name.lower(): value for name, value in response.headers.items()}
-        refusal = read_refusal(response.status_code, headers, response.content, endpoint.key, now)
-        return explain_refusal(refusal, profile, endpoint)
+        return explain_refusal(refusal_of(error, endpoint, now), profile, endpoint)
     unwanted = next((cause for cause in causes_of(error) if isinstance(cause, UnwantedBody)), None)
     if unwanted is not None:
         return ProviderUnavailable(f"{address} sent {unwanted}: it was not read.")
-    if isinstance(error, sdk.APITimeoutError):
+    if isinstance(error, BrokenStream):
+        return ProviderUnavailable(f"{address} sent no complete reply: {error}.")
+    if isinstance(error, sdk.APITimeoutError) or connection_trouble(error) == TIMEOUT:
         return ProviderUnavailable(f"{address} did not answer in time.")
-    if isinstance(error, sdk.APIConnectionError):
+    library = http_library(sdk.DefaultAsyncHttpxClient)
+    if isinstance(error, sdk.APIConnectionError | library.TransportError):
         trouble = TROUBLES.get(connection_trouble(error), "the connection broke")
         return ProviderUnavailable(f"{address} could not be reached: {trouble}.")
     if isinstance(error, TypeError | ValueError):
         return ProviderRejected(f"The request cannot be written as JSON ({type(error).__name__}).")
     return ProviderUnavailable(f"A request to {address} failed ({type(error).__name__}).")
+
+
+def refusal_of(error: openai.APIStatusError, endpoint: Endpoint, now: datetime) -> Refusal:
+    """Return the refusal in the SDK's error for an unsuccessful response."""
+    response = error.response
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    return read_refusal(response.status_code, headers, response.content, endpoint.key, now)
+
+
+def broken_off(problem: ProviderError, endpoint: Endpoint) -> ProviderUnavailable:
+    """Return the error of a reply that began and then broke off."""
+    return ProviderUnavailable(
+        f"{endpoint.address} broke off its reply. {problem}",
+        status=problem.status,
+        code=problem.code,
+        retry_after_s=problem.retry_after_s,
+        begun=True,
+    )

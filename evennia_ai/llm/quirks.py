@@ -21,6 +21,8 @@ reports an overflow by a sentence       `policy.overflow.SIGNS`, `WINDOW_PASSED`
 reports an overflow by a finish reason  `policy.overflow.FULL_WINDOW`
 reports a used-up quota                 `policy.limits.retry.SPENT_CODE`, `SPENT_TEXT` there
 tells how long to wait                  `policy.limits.retry.asked_wait_s`
+refuses to stream                       `STREAM_REFUSED`, `STREAM_REFUSED_STATUS`
+streams errors under another name       `STREAM_LINES`
 writes its keys otherwise               `KEY_LIKE` (to keep them out of messages)
 tells the window in another field       `policy.context.windows.GIVEN`, `TRAINED`, `NESTED` there
 tells the window on a page of its own   `GIVEN_WINDOW_PAGES`, `TRAINED_WINDOW_PAGES`
@@ -54,6 +56,10 @@ CONTENT_FILTER = re.compile(
     r"\bmoderation|\bflagged|\bcontent.?(?:policy|filter|management)", re.IGNORECASE
 )
 KEY_LIKE = re.compile(r"\b(?:sk|pk|key|gsk|xai)-[\w*.-]{6,}")
+
+STREAM_LINES = (b"data", b"error")  # the second: older servers of llama.cpp
+STREAM_REFUSED_STATUS = (400, 405, 415, 422, 501)
+STREAM_REFUSED = re.compile(r"\bstream(?:ing|ed)?\b", re.IGNORECASE)
 
 # A key may be valid for chat and not for the list; or the server has no list.
 NO_MODEL_LIST = (403, 404, 405)

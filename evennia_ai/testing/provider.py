@@ -12,7 +12,8 @@ It is steered by ``POST /_control`` with an object of any of:
 - ``require_key``: the only key that is let in; a wrong one is told back, as real servers do;
 - ``pages``: replies for other addresses, each under its method and path, as in
   ``{"GET /v1/models": {"raw": "[]"}}``;
-- ``refuse``: for so many seconds from now nobody can connect.
+- ``refuse``: for so many seconds from now nobody can connect;
+- ``stream``: how replies are streamed if that is asked for, see `stub_stream`.
 
 Each replaces what was there. A file given with ``--script`` holds the same object. The kinds of
 replies are in `stub_replies`.
@@ -45,13 +46,14 @@ from evennia_ai.testing.stub_replies import (
     match_rule,
     render_reply,
 )
+from evennia_ai.testing.stub_stream import check_stream
 from evennia_ai.testing.stub_wire import Door, QuietSite, send, transport_of
 
 COMPLETIONS = (b"/v1/chat/completions", b"/chat/completions")
 MODELS = (b"/v1/models", b"/models")
 CONTROL = b"/_control"
-BREAKING = ("reset", "cut")  # it is the provider that ends the connection
-ORDERS = frozenset({"latency", "queue", "rules", "require_key", "pages", "refuse"})
+BREAKING = frozenset({"reset", "cut"})  # it is the provider that ends the connection
+ORDERS = frozenset({"latency", "queue", "rules", "require_key", "pages", "refuse", "stream"})
 
 
 class Orders:
@@ -68,6 +70,7 @@ class Orders:
         self.rules: list[dict[str, Any]] = []
         self.require_key = ""
         self.pages: dict[str, Reply] = {}
+        self.stream: dict[str, Any] = {}
         self.number = 0
         self._log = log
 
@@ -79,10 +82,12 @@ class Orders:
         rules = list(orders.get("rules", self.rules))
         queue = list(orders.get("queue", self.queue))
         pages = dict(orders.get("pages", self.pages))
+        stream = dict(orders.get("stream", self.stream))
         for reply in [*queue, *(rule["reply"] for rule in rules), *pages.values()]:
             self.check(reply)
+        check_stream(stream)
         self.latency = float(orders.get("latency", self.latency))
-        self.queue, self.rules, self.pages = deque(queue), rules, pages
+        self.queue, self.rules, self.pages, self.stream = deque(queue), rules, pages, stream
         self.require_key = str(orders.get("require_key", self.require_key))
 
     def check(self, reply: Reply) -> None:
@@ -162,13 +167,14 @@ class Provider(Resource):
         )
         if orders.require_key and key != orders.require_key:
             return send_now(request, 401, problem(f"Incorrect API key provided: {key}."))
-        if body.get("stream") or not messages:
-            return send_now(request, 400, problem("Streaming, or nothing to answer."))
+        if not messages:
+            return send_now(request, 400, problem("There is nothing to answer."))
         self._send_later(request, self._render(orders.next_reply(body), body, number), number)
         return NOT_DONE_YET
 
     def _render(self, reply: Reply, body: Body, number: int) -> Response:
-        return render_reply(self._orders.play(reply, body, number), body, number)
+        orders = self._orders
+        return render_reply(orders.play(reply, body, number), body, number, orders.stream)
 
     def _send_later(self, request: Request, response: Response, number: int) -> None:
         """Answer after the latency; a client that leaves before is noted in the log."""
@@ -179,7 +185,7 @@ class Provider(Resource):
         def left(_: Any) -> None:
             if answer.active():
                 answer.cancel()
-            if response.manner not in BREAKING:
+            if BREAKING.isdisjoint((response.manner, response.options.get("ending"))):
                 orders.write({"number": number, "left": True})
 
         request.notifyFinish().addErrback(left)

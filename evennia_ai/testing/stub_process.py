@@ -106,7 +106,7 @@ class StubProvider:
 
     def clear(self) -> None:
         """Forget all orders, answer at once and politely, and begin an empty log."""
-        self.control(latency=0.0, queue=[], rules=[], require_key="", pages={})
+        self.control(latency=0.0, queue=[], rules=[], require_key="", pages={}, stream={})
         os.truncate(self.log, 0)
 
     def records(self) -> list[dict[str, Any]]:

@@ -7,8 +7,8 @@ A reply is a plain object, so that it can come from a script, a rule or the cont
 - ``{"completion": {...}}``: a whole chat completion, as it is;
 - ``{"raw": "<html>", "status": 502, "headers": {"Retry-After": "2"}}``: any response at all.
 
-``latency`` in seconds goes with each. Without an order it answers like a polite echo: it says, or
-whispers back, what it heard.
+``latency`` in seconds and ``stream`` (see `stub_stream`) go with each. Without an order it answers
+like a polite echo: it says, or whispers back, what it heard.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from evennia_ai.testing.stub_stream import check_stream, stream_completion
 
 Body = Mapping[str, Any]
 Reply = Mapping[str, Any]
@@ -58,19 +60,45 @@ def check_reply(reply: Reply) -> None:
     """Raise ValueError for a reply of no known kind."""
     if not any(kind in reply for kind in KINDS):
         raise ValueError(f"The reply {dict(reply)!r} is of no known kind.")
+    check_stream(reply.get("stream", {}))
 
 
-def render_reply(reply: Reply, body: Body, number: int) -> Response:
-    """Turn a reply into a response; ``number`` counts the requests and goes into ids."""
+def render_reply(
+    reply: Reply, body: Body, number: int, stream: Mapping[str, Any] | None = None
+) -> Response:
+    """Turn a reply into a response.
+
+    ``number`` counts the requests and goes into ids. ``stream`` has the options of all streams.
+    """
     latency_s = reply.get("latency")
     if "raw" in reply:
         headers = {"Content-Type": "application/json", **reply.get("headers", {})}
         return Response(reply.get("status", 200), headers, reply["raw"].encode(), latency_s)
     completion = reply.get("completion") or build_completion(reply, body, number)
+    options = {**(stream or {}), **reply.get("stream", {})}
+    if body.get("stream") and not options.get("ignore"):
+        return render_stream(completion, reply, body, options)
     content = json.dumps(completion).encode()
     headers = {"Content-Type": "application/json"}
     status, manner = reply.get("status", 200), reply.get("manner", "whole")
     return Response(status, headers, content, latency_s, manner, reply)
+
+
+def render_stream(
+    completion: Mapping[str, Any], reply: Reply, body: Body, options: Mapping[str, Any]
+) -> Response:
+    """Return the response that streams a completion, unless the reply has a manner of its own."""
+    usage_wanted = (body.get("stream_options") or {}).get("include_usage", False)
+    events, ending = stream_completion(completion, options, usage_wanted)
+    played = {"events": events, "ending": ending, "pause_s": options.get("pause_s", 0.0), **reply}
+    return Response(
+        reply.get("status", 200),
+        {"Content-Type": "text/event-stream"},
+        b"".join(events),
+        reply.get("latency"),
+        reply.get("manner", "stream"),
+        played,
+    )
 
 
 def build_completion(reply: Reply, body: Body, number: int) -> dict[str, Any]:

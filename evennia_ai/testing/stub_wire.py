@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from twisted.internet.defer import Deferred, maybeDeferred
@@ -52,21 +52,42 @@ def send_nothing(request: Any, response: Response, clock: Any) -> None:
 def send_dripping(request: Any, response: Response, clock: Any) -> None:
     """One byte at a time, so slowly that only a limit on the whole can end it."""
     announce(request, response)
-    left = iter(response.content)
+    pieces = (bytes([byte]) for byte in response.content)
+    send_pieces(request, pieces, response.options.get("every_s", 1.0), "finish", clock)
+
+
+def send_streamed(request: Any, response: Response, clock: Any) -> None:
+    """The events one by one, and then the ending that the options name."""
+    options = response.options
+    send_pieces(request, options["events"], options["pause_s"], options["ending"], clock)
+
+
+def send_pieces(
+    request: Any, pieces: Iterable[bytes], every_s: float, ending: str, clock: Any
+) -> None:
+    """Write pieces with a pause after each, then end: "finish", "cut", "reset" or "hang"."""
+    left = iter(pieces)
     gone: list[Any] = []
     request.notifyFinish().addBoth(gone.append)
+    transport = transport_of(request)
+    endings: dict[str, Callable[[], Any]] = {
+        "finish": request.finish,
+        "cut": transport.loseConnection,
+        "reset": transport.abortConnection,
+        "hang": bool,
+    }
 
-    def drip() -> None:
-        byte = next(left, None)
+    def write_next() -> None:
+        piece = next(left, None)
         if gone:
             return
-        if byte is None:
-            request.finish()
+        if piece is None:
+            endings[ending]()
             return
-        request.write(bytes([byte]))
-        clock.callLater(response.options.get("every_s", 1.0), drip)
+        request.write(piece)
+        clock.callLater(every_s, write_next)
 
-    drip()
+    write_next()
 
 
 def send_flood(request: Any, response: Response, clock: Any) -> None:
@@ -102,6 +123,7 @@ MANNERS: dict[str, Callable[[Any, Response, Any], None]] = {
     "hang": send_nothing,
     "drip": send_dripping,
     "flood": send_flood,
+    "stream": send_streamed,
 }
 
 

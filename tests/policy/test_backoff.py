@@ -56,6 +56,10 @@ def test_a_wait_beyond_the_deadline_is_not_begun():
     assert retry_delay(error, 1, 20.0, 0.0, LIMITS) is None
 
 
+def test_a_call_whose_reply_had_begun_is_not_tried_again():
+    assert retry_delay(ProviderUnavailable("cut", begun=True), 1, 60.0, 0.0, LIMITS) is None
+
+
 def test_there_is_an_end_to_trying():
     error = ProviderUnavailable("down")
     assert retry_delay(error, 3, 60.0, 0.5, LIMITS) is not None

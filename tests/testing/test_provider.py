@@ -259,10 +259,6 @@ def test_a_request_that_is_none_is_a_400(provider, body):
     assert send(provider, body)[0] == 400
 
 
-def test_streaming_is_refused(provider):
-    assert send(provider, {**body_of(heard("x")), "stream": True})[0] == 400
-
-
 def test_an_unknown_address_is_a_404(provider):
     assert send(provider, None, "GET", "/nothing")[0] == 404
 

@@ -41,10 +41,11 @@ def retry_delay(
     """Return the seconds until the next attempt, None if there is none.
 
     ``attempt`` counts the attempts so far; ``jitter`` is drawn evenly from 0 to 1. A wait that the
-    error requests is kept in full; a wait that would exceed the deadline is not begun.
+    error requests is kept in full; a wait that would exceed the deadline is not begun. A call whose
+    streamed reply had begun is not retried, because words may have been spoken.
     """
     is_transient = isinstance(error, ProviderUnavailable) and not isinstance(error, FINAL)
-    if attempt >= limits.max_attempts or not is_transient:
+    if attempt >= limits.max_attempts or not is_transient or error.begun:
         return None
     if error.retry_after_s is None:
         delay = jitter * backoff_bound(attempt, limits)

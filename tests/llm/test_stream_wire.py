@@ -1,0 +1,201 @@
+"""Streamed replies, from bytes to deltas and one whole body."""
+
+import json
+from contextlib import suppress
+from itertools import count, pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evennia_ai.llm.openai_wire import parse_reply
+from evennia_ai.llm.refusals import Refusal
+from evennia_ai.llm.stream_wire import STREAM, BrokenStream, StreamedBody, without_refused
+from evennia_ai.ports import Delta, LLMReply, ToolCallRequest, Usage
+from evennia_ai.testing.stub_replies import build_completion
+from evennia_ai.testing.stub_stream import stream_completion
+
+
+def event(payload):
+    return f"data: {json.dumps(payload)}\n\n".encode()
+
+
+def chunk(delta, finish_reason=None):
+    return event({"choices": [{"index": 0, "delta": delta, "finish_reason": finish_reason}]})
+
+
+def call_entry(index=None, call_id=None, name=None, arguments=None):
+    entry = {"index": index, "id": call_id, "function": {"name": name, "arguments": arguments}}
+    return {key: value for key, value in entry.items() if value is not None}
+
+
+def calls_chunk(*entries):
+    return chunk({"tool_calls": list(entries)})
+
+
+END = chunk({}, "stop") + b"data: [DONE]\n\n"
+
+
+def read(*pieces):
+    """The deltas, and the reply, of a body that came in these pieces."""
+    streamed = StreamedBody()
+    deltas = [delta for piece in (*pieces, b"\n") for delta in streamed.feed(piece)]
+    return deltas, parse_reply(streamed.end(), map("made{}".format, count(1)).__next__)
+
+
+def calls_of(*pieces):
+    return [(call.name, call.arguments) for call in read(*pieces, END)[1].tool_calls]
+
+
+def added_up(deltas):
+    """What the deltas say: the content, and each call's name and arguments."""
+    content = "".join(delta.content for delta in deltas)
+    calls = {}
+    for delta in deltas:
+        if delta.tool_index is not None:
+            _, arguments = calls.get(delta.tool_index, ("", ""))
+            calls[delta.tool_index] = (delta.tool_name, arguments + delta.arguments)
+    return content, [calls[index] for index in sorted(calls)]
+
+
+# --- the same reply as unstreamed ----------------------------------------------------------------
+
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=40)
+CALLS = st.fixed_dictionaries(
+    {"name": st.sampled_from(["say", "look"]), "arguments": st.dictionaries(TEXTS, TEXTS)}
+)
+
+
+@given(
+    text=TEXTS,
+    calls=st.lists(CALLS, max_size=3),
+    piece=st.integers(1, 9),
+    cuts=st.lists(st.integers(0, 4_000), max_size=30),
+    line_end=st.sampled_from([b"\n", b"\r\n"]),
+    done=st.booleans(),
+)
+def test_any_cutting_gives_the_reply_of_the_whole_body(text, calls, piece, cuts, line_end, done):
+    completion = build_completion({"text": text, "tool_calls": calls}, {"model": "stub"}, 7)
+    how = {"piece": piece} if done else {"piece": piece, "break": "no_done"}
+    events, _ = stream_completion(completion, how, usage_wanted=True)
+    data = b"".join(events).replace(b"\n", line_end)
+    edges = [0, *sorted(cut for cut in cuts if cut < len(data)), len(data)]
+    deltas, reply = read(*(data[a:b] for a, b in pairwise(edges)))
+    assert reply == parse_reply(json.dumps(completion).encode(), str)
+    told_calls = [(call.name, call.arguments) for call in reply.tool_calls]
+    assert added_up(deltas) == (reply.content, told_calls)
+
+
+def test_a_body_that_is_not_streamed_is_returned_unchanged():
+    streamed = StreamedBody()
+    whole = b'{\n"data": {"choices": []},\n"choices": [{"message": {"content": "Hm."}}]}'
+    assert [streamed.feed(piece) for piece in (whole[:9], whole[9:])] == [[], []]
+    assert (streamed.end(), streamed.begun) == (whole, False)
+
+
+# --- what servers do differently -----------------------------------------------------------------
+
+
+def test_comments_other_lines_and_empty_chunks_add_nothing():
+    noise = b": PROCESSING\n\nevent: message\nid: 1\nretry: 5\n\n"
+    usage = event({"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 2}})
+    nothing = event({"choices": [], "usage": None}) + chunk({"role": "assistant", "content": ""})
+    deltas, reply = read(noise + nothing, chunk({"content": "Hm."}), chunk({}, "stop"), usage)
+    assert deltas == [Delta("Hm.")]
+    assert reply == LLMReply("Hm.", usage=Usage(9, 2))
+
+
+def test_reasoning_is_no_delta():
+    thought = chunk({"reasoning_content": "I should greet."})
+    assert read(thought, chunk({"content": "Hm."}), END)[0] == [Delta("Hm.")]
+
+
+def test_other_choices_are_left_out():
+    other = event({"choices": [{"index": 1, "delta": {"content": "no"}}]})
+    assert read(other, chunk({"content": "yes"}), END)[1].content == "yes"
+
+
+def test_a_missing_space_and_a_missing_last_line_break_are_no_error():
+    told = chunk({"content": "Hm."}, "stop").replace(b"data: ", b"data:").rstrip()
+    assert read(told)[1].content == "Hm."
+
+
+def test_every_delta_of_a_call_has_its_name():
+    pieces = calls_chunk(call_entry(0, "a", "say", "")), calls_chunk(call_entry(0, arguments="{}"))
+    deltas, reply = read(*pieces, END)
+    assert deltas == [Delta("", 0, "say", ""), Delta("", 0, "say", "{}")]
+    assert reply.tool_calls == (ToolCallRequest("a", "say", "{}"),)
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        [call_entry(0, "a", "say", "{}"), call_entry(0, "b", "look", '{"at": 1}')],
+        [call_entry(None, "a", "say", "{}"), call_entry(None, "b", "look", '{"at": 1}')],
+        [call_entry(None, None, "say", "{}"), call_entry(None, None, "look", '{"at": 1}')],
+        [call_entry(0, "a", "say", {}), call_entry(1, "a", "look", {"at": 1})],
+        [
+            call_entry(0, "a", "say", "{"),
+            call_entry(1, "b", "look", '{"at"'),
+            call_entry(0, arguments="}"),
+            call_entry(1, arguments=": 1}"),
+        ],
+        [
+            call_entry(0, "a", "say", "{"),
+            call_entry(0, "a", "say", "}"),
+            call_entry(1, "b", "look", ""),
+            call_entry(1, "", "look", '{"at": 1}'),
+        ],
+    ],
+    ids=["all 0", "no index", "no index or id", "objects, one id", "interleaved", "name repeated"],
+)
+def test_two_calls_stay_two_calls(entries):
+    told = [("say", "{}"), ("look", '{"at": 1}')]
+    assert calls_of(*(calls_chunk(entry) for entry in entries)) == told
+    assert calls_of(calls_chunk(*entries)) == told
+
+
+# --- what goes wrong -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bad", [b'data: {"choi\n\n', b"data: 5\n\n", b"data: \xff\n\n"])
+def test_an_event_that_is_no_object_is_a_broken_stream(bad):
+    with pytest.raises(BrokenStream, match="not a JSON object"):
+        read(chunk({"content": "Hm."}), bad)
+
+
+def test_a_stream_without_finish_reason_and_last_event_is_broken():
+    with pytest.raises(BrokenStream, match="before the reply was complete"):
+        read(chunk({"content": "Hm."}))
+
+
+@pytest.mark.parametrize("line", [b'data: {"error": {"code": 500}}', b'error: {"code": 500}'])
+def test_an_error_event_ends_the_stream_and_is_its_body(line):
+    streamed = StreamedBody()
+    streamed.feed(chunk({"content": "Hm."}) + line + b"\n\n" + chunk({"content": "more"}))
+    assert (streamed.done, streamed.begun) == (True, True)
+    assert json.loads(streamed.end()) == {"error": {"code": 500}}
+
+
+@pytest.mark.parametrize(
+    ("status", "words", "content", "kept"),
+    [
+        (400, "Unknown parameter: 'stream_options'", b"stream_options", {"stream": True}),
+        (422, "", b'{"loc": ["body", "stream_options"]}', {"stream": True}),
+        (400, "Streaming is not supported", b"", {}),
+        (400, "stream must be false", b"", {}),
+        (400, "too long", b"", STREAM),
+        (500, "stream_options", b"stream_options", STREAM),
+    ],
+)
+def test_only_what_was_refused_is_left_out(status, words, content, kept):
+    assert without_refused(STREAM, Refusal(status, words=words), content) == kept
+
+
+@given(st.lists(st.binary(max_size=60) | st.sampled_from([b"data: ", b"\n", b'{"choices": ['])))
+def test_no_bytes_raise_anything_but_a_broken_stream(pieces):
+    streamed = StreamedBody()
+    with suppress(BrokenStream):
+        for piece in pieces:
+            streamed.feed(piece)
+        assert isinstance(streamed.end(), bytes)
