@@ -72,7 +72,7 @@ def build_request(
     return LLMRequest(
         messages=prompt.messages,
         scene=build_scene(script, turn, prompt, step),
-        tools=[spec.schema for spec in tools],
+        tools=[spec.schema for spec in tools if spec.shown],
         max_tokens=config.max_reply_tokens,
         temperature=config.temperature,
         tokens=prompt.tokens,
