@@ -34,6 +34,8 @@ from evennia_ai.turn.prompt_contexts import (
 
 # Messages that do not fit are named at the prompt's end; this takes room, so fitting is repeated.
 FITTINGS = 3
+# Share of the window kept for the last part. A part within it never moves the start of the talk.
+TAIL_ROOM = 1 / 8
 
 
 @dataclass(frozen=True)
@@ -127,17 +129,19 @@ def fit_messages(
     size of tools, rules and persona. ``make_tail`` makes the last part from the positions of the
     events that the messages shown do not contain.
     """
-    free = usable_window(script.config, script.profile) - script.config.max_reply_tokens
+    window = usable_window(script.config, script.profile)
+    free, tail_room = window - script.config.max_reply_tokens, int(TAIL_ROOM * window)
     hidden = positions_missing(visible, events)
     for _ in range(FITTINGS):
         tail = make_tail(hidden)
-        overhead = fixed_tokens + count(script, tail)
-        shown = newest_that_fit(visible, free - overhead, stored_tokens)
+        tail_tokens = count(script, tail)
+        room = free - fixed_tokens - max(tail_tokens, tail_room)
+        shown = newest_that_fit(visible, room, stored_tokens)
         missing = positions_missing(shown, events) - hidden
         if not missing:
             break
         hidden |= missing
-    return Fitted(shown, tail, overhead)
+    return Fitted(shown, tail, fixed_tokens + tail_tokens)
 
 
 def task_text(lines: Sequence[str], hidden: Collection[int], goes_on: bool) -> str:
