@@ -28,6 +28,7 @@ from evennia_ai.memory.episodic_index import EpisodicIndex
 from evennia_ai.memory.shared_search import SharedSearch
 from evennia_ai.messages import Audience, Message
 from evennia_ai.policy.audience import KnownLine, speakers_in
+from evennia_ai.policy.conversation.offered_tools import ToolOffer
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.records.day_plan import block_line
 from evennia_ai.policy.records.goal_tree import goal_lines
@@ -40,7 +41,7 @@ from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.lore_records import read_entries
 from evennia_ai.store.turns import TableTurns
 
-GUESSED_OVERHEAD = 2_500  # tokens
+GUESSED_OVERHEAD = 1_600  # tokens
 KEPT_REPORTS = 8
 RECENT_ENTRIES = 200
 CHARACTER_ATTRIBUTES = ("ai_lore", "ai_fillers", "ai_following")
@@ -228,6 +229,8 @@ class AssistantContextMixin(ScriptPart):
 
     # Tokens of the last request outside the conversation: tools, persona, situation.
     prompt_overhead = NAttributeProperty(GUESSED_OVERHEAD, autocreate=False)
+    # The tools that the current talk has needed so far.
+    tool_offer = NAttributeProperty(ToolOffer(), autocreate=False)
     # Compactions in a row that produced no summary, and those that removed little.
     compaction_strikes = NAttributeProperty(0, autocreate=False)
     small_compactions = NAttributeProperty(0, autocreate=False)

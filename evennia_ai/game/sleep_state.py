@@ -15,6 +15,7 @@ from evennia_ai.game.perception import listening_objects
 from evennia_ai.game.texts import text
 from evennia_ai.game.typing_indicator import send_filler, shown_name
 from evennia_ai.messages import Heard
+from evennia_ai.policy.conversation.offered_tools import ToolOffer
 from evennia_ai.policy.schedule.sleep_report import REASONS
 from evennia_ai.policy.schedule.sleep_schedule import ASLEEP, AWAKE, CONSOLIDATING, NAP, WISH
 from evennia_ai.ports import Script
@@ -87,6 +88,7 @@ def fall_asleep(script: Script, cause: str, reason: str = "") -> None:
     )
     state = sleep_state(script)
     state.slept, state.bedtime, state.mumbled_to = False, None, set()
+    script.tool_offer = ToolOffer()  # the next talk begins with the tools that it needs
     script.services.watch.keep(script)
     show(script, "falls_asleep")
     told = reason or REASONS[cause]

@@ -17,6 +17,7 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.messages import Audience, Heard, Situation, ToolCallRequest
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.conversation.lore import LoreEntry
+from evennia_ai.policy.conversation.offered_tools import ToolOffer
 from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import Telling, Told
@@ -124,7 +125,10 @@ class Toolbox(Protocol):
     """The tools an assistant may use."""
 
     def offered(self, context: ToolContext) -> Sequence[ToolSpec]:
-        """Return the tools that every author of the prompt may use, in a stable order."""
+        """Return the tools that every author of the prompt may use, in a stable order.
+
+        Those that requests do not show come last.
+        """
 
     def run(self, context: ToolContext, call: ToolCallRequest) -> Deferred[ToolResult]:
         """Check locks and arguments again and run the tool. Never fails: errors are results."""
@@ -214,6 +218,7 @@ class Script(Protocol):
 
     Attributes:
         prompt_overhead: tokens of the last request outside the conversation.
+        tool_offer: the tools that the current talk has needed so far.
         compaction_strikes: compactions in a row that produced no summary.
         small_compactions: compactions in a row that removed little.
         compaction_cost: what the next compaction has cost so far (`policy.limits.budgets`).
@@ -222,6 +227,7 @@ class Script(Protocol):
     db: Any
     ndb: Any
     prompt_overhead: int
+    tool_offer: ToolOffer
     compaction_strikes: int
     small_compactions: int
     compaction_cost: Mapping[str, int]

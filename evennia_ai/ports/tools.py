@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evennia_ai.messages import Audience
@@ -39,7 +39,8 @@ class ToolSpec:
         world: True if others notice its effect.
         safe_to_retry: True if running it again after a crash does no harm.
         schema: its JSON schema in chat-completions form.
-        tokens: size of the schema in a request.
+        tokens: size of the schema in a request, 0 if it is left out.
+        shown: False if the tool is left out of requests; it still runs if a model calls it.
     """
 
     name: str
@@ -48,3 +49,8 @@ class ToolSpec:
     safe_to_retry: bool
     schema: Mapping[str, Any] = field(repr=False)
     tokens: int = 0
+    shown: bool = True
+
+    def left_out(self) -> ToolSpec:
+        """Return this tool as one that requests do not show."""
+        return replace(self, tokens=0, shown=False)

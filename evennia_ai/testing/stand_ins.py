@@ -12,6 +12,7 @@ from twisted.internet.defer import Deferred
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.messages import Audience, Heard
 from evennia_ai.policy.audience import KnownLine
+from evennia_ai.policy.conversation.offered_tools import ToolOffer
 from evennia_ai.policy.conversation.persona import read_persona
 from evennia_ai.policy.tokens import CountText, UsageReport, estimate_tokens
 from evennia_ai.ports import (
@@ -113,6 +114,7 @@ class StandInScript:
         self.is_on = True
         self.wakes = 0
         self.prompt_overhead = 0
+        self.tool_offer = ToolOffer()
         self.told: list[tuple[str, str]] = []
         self.compaction_strikes = 0
         self.small_compactions = 0

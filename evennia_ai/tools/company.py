@@ -14,6 +14,7 @@ from evennia_ai.policy.conversation.react import ONCE
 from evennia_ai.ports import ToolContext
 from evennia_ai.store.attributes import write_attribute
 from evennia_ai.tools.base import tool
+from evennia_ai.tools.needs import acts_unasked, has_exits
 
 LONGEST_WAIT_S = 10.0
 
@@ -21,22 +22,18 @@ LONGEST_WAIT_S = 10.0
 class FollowArguments(BaseModel):
     """Whom to follow."""
 
-    target: str = Field(
-        default="", description="The name of a person here; empty to stop following."
-    )
+    target: str = ""
 
 
 class WaitArguments(BaseModel):
     """How long to wait."""
 
-    seconds: float = Field(
-        default=3.0, ge=0.5, le=LONGEST_WAIT_S, description="How long, in seconds."
-    )
+    seconds: float = Field(default=3.0, ge=0.5, le=LONGEST_WAIT_S)
 
 
-@tool("follow", category=ONCE, safe_to_retry=True)
+@tool("follow", category=ONCE, safe_to_retry=True, needed=has_exits)
 def follow(context: ToolContext, arguments: FollowArguments) -> str:
-    """Walk along with a person from now on, wherever your feet may go; or stop doing so."""
+    """Follow a person from now on; without a target, stop following."""
     character = context.character
     if not arguments.target:
         write_attribute(character, "ai_following", None)
@@ -48,8 +45,8 @@ def follow(context: ToolContext, arguments: FollowArguments) -> str:
     return f"You follow {display_name(leader, character)} from now on."
 
 
-@tool("wait", world=False, safe_to_retry=True)
+@tool("wait", world=False, safe_to_retry=True, needed=acts_unasked)
 def wait(context: ToolContext, arguments: WaitArguments) -> Deferred[str]:
-    """Wait a moment before you go on, for instance between two things you do."""
+    """Wait a moment between two things you do."""
     clock: Any = context.script.services.clock
     return deferLater(clock, arguments.seconds, lambda: "The moment has passed.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from evennia_ai.errors import ToolError
 from evennia_ai.game.sleep_state import go_to_bed, sleep_state
@@ -28,12 +28,12 @@ LOCKS = {NOBODY: "false()", STAFF: "perm(Builder)", ANYBODY: EVERYBODY}
 class NoopArguments(BaseModel):
     """Why nothing is done."""
 
-    reason: str = Field(default="", description="Why you stay silent, in a few words.")
+    reason: str = ""
 
 
 @tool("noop", category=FINAL, world=False, safe_to_retry=True)
 def noop(context: ToolContext, arguments: NoopArguments) -> str:
-    """Do nothing and end your turn, when nothing you heard needs an answer."""
+    """Do nothing and end your turn, if nothing needs an answer."""
     return "You do nothing."
 
 
@@ -41,10 +41,15 @@ class SleepArguments(BaseModel):
     """Nothing more need be said."""
 
 
-@tool("go_to_sleep", category=FINAL, safe_to_retry=True)
+def may_be_sent_to_bed(context: ToolContext) -> bool:
+    """Return True if nobody asked the character, or everybody who did may send it to sleep."""
+    lock = LOCKS[context.script.config.sleep_on_request]
+    return is_permitted(replace(go_to_sleep, lock=lock), context)
+
+
+@tool("go_to_sleep", category=FINAL, safe_to_retry=True, needed=may_be_sent_to_bed)
 def go_to_sleep(context: ToolContext, arguments: SleepArguments) -> str:
-    """Fall asleep where you are, when you are tired and nobody needs you. This ends your turn;
-    whoever speaks to you wakes you."""
+    """Fall asleep if nobody needs you. Ends your turn."""
     refusal = why_not_to_bed(bedtime_state(context))
     if refusal:
         raise ToolError(refusal)
@@ -55,12 +60,12 @@ def go_to_sleep(context: ToolContext, arguments: SleepArguments) -> str:
 def bedtime_state(context: ToolContext) -> BedtimeState:
     """Return what decides whether the character may go to sleep now."""
     script = context.script
-    lock, woken_at = LOCKS[script.config.sleep_on_request], sleep_state(script).woken_at
+    woken_at = sleep_state(script).woken_at
     return BedtimeState(
         unanswered=len(script.inbox.open_events().waiting),
         addressed_s=last_addressed_s(script, context),
         woken_s=None if woken_at is None else script.services.clock.seconds() - woken_at,
-        refused=not is_permitted(replace(go_to_sleep, lock=lock), context),
+        refused=not may_be_sent_to_bed(context),
     )
 
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from evennia.objects.models import ObjectDB
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import ToolError
@@ -25,8 +25,8 @@ OBSERVATION_CHARS = 400
 class ObservationArguments(BaseModel):
     """What was noticed, and of whom."""
 
-    entity: str = Field(description="The name of a person, thing or place.")
-    observation: str = Field(description="What you noticed, in one sentence.")
+    entity: str
+    observation: str
 
 
 @tool("update_entity_observation", world=False, safe_to_retry=True)
@@ -34,7 +34,7 @@ class ObservationArguments(BaseModel):
 def update_entity_observation(
     context: ToolContext, arguments: ObservationArguments
 ) -> Steps[ToolResult]:
-    """Keep in mind something you noticed about a person, thing or place."""
+    """Note one thing you learnt about a person, thing or place."""
     character = context.character
     observation = content_of(arguments.observation, OBSERVATION_CHARS)
     yield character.ai_profiles.load(context.script.services.slices.put)

@@ -26,31 +26,30 @@ from evennia_ai.ports import ToolContext
 from evennia_ai.scheduling import Steps, persist
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.memory_sources import content_of, sources_of, store_record
+from evennia_ai.tools.needs import has_goals, may_set_goal
 
 
 class GoalArguments(BaseModel):
     """What to be after."""
 
-    goal: str = Field(description="What you want to achieve, in one sentence.")
-    why: str = Field(default="", description="What for, in a few words.")
-    part_of: str = Field(default="", description="Of which of your goals it is a step, if any.")
-    importance: int = Field(default=USUAL_IMPORTANCE, ge=1, le=10, description="1 to 10.")
+    goal: str
+    why: str = ""
+    part_of: str = Field(default="", description="The goal that this is a step of.")
+    importance: int = Field(default=USUAL_IMPORTANCE, ge=1, le=10)
 
 
 class ProgressArguments(BaseModel):
     """What has come of a goal."""
 
-    goal: str = Field(description="Which goal: its number such as g3, or its words.")
+    goal: str = Field(description="Its number, such as g3, or its words.")
     progress: int | None = Field(default=None, ge=0, le=100, description="Percent done.")
-    state: Literal["open", "done", "dropped"] = Field(
-        default="open", description="done when it is reached, dropped when you give it up."
-    )
+    state: Literal["open", "done", "dropped"] = "open"
 
 
-@tool("set_goal", world=False, safe_to_retry=True)
+@tool("set_goal", world=False, safe_to_retry=True, needed=may_set_goal)
 @inlineCallbacks
 def set_goal(context: ToolContext, arguments: GoalArguments) -> Steps[str]:
-    """Set yourself a goal that you will keep in mind for days, or a step towards one."""
+    """Set yourself a goal for the next days, or a step towards one."""
     goals, services = context.character.ai_goals, context.script.services
     content = content_of(arguments.goal, GOAL_CHARS)
     yield goals.load(services.slices.put)
@@ -71,10 +70,10 @@ def set_goal(context: ToolContext, arguments: GoalArguments) -> Steps[str]:
     return f"You have set yourself that goal: {kept}."
 
 
-@tool("update_goal", world=False, safe_to_retry=True)
+@tool("update_goal", world=False, safe_to_retry=True, needed=has_goals)
 @inlineCallbacks
 def update_goal(context: ToolContext, arguments: ProgressArguments) -> Steps[str]:
-    """Note how far you have come with one of your goals, that you reached it, or give it up."""
+    """Note the progress of one of your goals, or that you reached it or gave it up."""
     goals, services = context.character.ai_goals, context.script.services
     yield goals.load(services.slices.put)
     goal = meant(arguments.goal, known_goals(context))

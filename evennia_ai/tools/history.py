@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from evennia_ai.messages import Audience, Message, is_private
 from evennia_ai.policy.audience import audience_of, visible
@@ -13,6 +13,7 @@ from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import Script, ToolContext, ToolResult
 from evennia_ai.store.search import find_messages
 from evennia_ai.tools.base import tool
+from evennia_ai.tools.needs import has_evicted_talk
 from evennia_ai.turn.tool_execution import DONE
 
 FOUND = 6
@@ -22,12 +23,12 @@ SHOWN_CHARS = 240
 class HistoryArguments(BaseModel):
     """What to look for."""
 
-    words: str = Field(description="Words that were said.")
+    words: str
 
 
-@tool("search_history", world=False, safe_to_retry=True)
+@tool("search_history", world=False, safe_to_retry=True, needed=has_evicted_talk)
 def search_history(context: ToolContext, arguments: HistoryArguments) -> str | ToolResult:
-    """Look up earlier talk that you only know in short by now, word for word."""
+    """Search earlier talk for the exact words that were said."""
     script = context.script
     record = script.conversation.current.record
     if record is None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import ToolError
@@ -25,6 +25,7 @@ from evennia_ai.tools.memory_sources import (
     sources_of,
     store_record,
 )
+from evennia_ai.tools.needs import has_journal, must_remember
 from evennia_ai.turn.tool_execution import DONE
 
 ENTRY_CHARS = 600
@@ -39,19 +40,19 @@ NOTED_BEFORE = "You had noted that already."
 class EntryArguments(BaseModel):
     """A fact to keep."""
 
-    content: str = Field(description="One fact, with names and numbers.")
+    content: str
 
 
 class SearchArguments(BaseModel):
     """What to look for."""
 
-    words: str = Field(description="Words to look for.")
+    words: str
 
 
 @tool("add_journal_entry", world=False, safe_to_retry=True)
 @inlineCallbacks
 def add_journal_entry(context: ToolContext, arguments: EntryArguments) -> Steps[ToolResult]:
-    """Write a fact into your journal that you will need later: a promise, debt, name, secret."""
+    """Write down one fact for later, with names and numbers: a promise, debt, name, secret."""
     content = content_of(arguments.content, ENTRY_CHARS)
     journal = context.character.journal
     yield journal.load(context.script.services.slices.put)
@@ -65,10 +66,10 @@ def add_journal_entry(context: ToolContext, arguments: EntryArguments) -> Steps[
     return noted
 
 
-@tool("pin_fact", world=False, safe_to_retry=True)
+@tool("pin_fact", world=False, safe_to_retry=True, needed=must_remember)
 @inlineCallbacks
 def pin_fact(context: ToolContext, arguments: EntryArguments) -> Steps[str]:
-    """Keep one fact in mind for good, such as a promise or a standing wish. Room is short."""
+    """Keep one short fact in mind for good, such as a promise or a standing wish."""
     content = content_of(arguments.content, PIN_CHARS)
     journal, script = context.character.journal, context.script
     room = script.config.pin_tokens - script.count_text(content)
@@ -113,10 +114,10 @@ def oldest_beyond(
     return gone
 
 
-@tool("search_journal", world=False, safe_to_retry=True)
+@tool("search_journal", world=False, safe_to_retry=True, needed=has_journal)
 @inlineCallbacks
 def search_journal(context: ToolContext, arguments: SearchArguments) -> Steps[str | ToolResult]:
-    """Look up in your journal what you wrote down earlier."""
+    """Search what you wrote into your journal."""
     journal, script = context.character.journal, context.script
     words, audience = arguments.words, context.audience
     yield journal.load(script.services.slices.put)

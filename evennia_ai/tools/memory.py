@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.memory.all_memories import search_all_memories
@@ -17,6 +17,7 @@ from evennia_ai.ports import ToolContext, ToolResult
 from evennia_ai.scheduling import Steps
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.memory_sources import recall_result
+from evennia_ai.tools.needs import has_memories
 
 FOUND = 8
 
@@ -24,13 +25,13 @@ FOUND = 8
 class MemoryArguments(BaseModel):
     """What to look for."""
 
-    query: str = Field(description="What you want to know, with names; a question is fine.")
+    query: str
 
 
-@tool("search_memory", world=False, safe_to_retry=True)
+@tool("search_memory", world=False, safe_to_retry=True, needed=has_memories)
 @inlineCallbacks
 def search_memory(context: ToolContext, arguments: MemoryArguments) -> Steps[str | ToolResult]:
-    """Search all you remember: your notes, what you know of people and things, and long ago."""
+    """Search all you remember, by names or a question."""
     script, journal, query = context.script, context.character.journal, arguments.query
     hits = yield search_all_memories(script, context.character, query, context.audience)
     ranked = [hit.record for hit in hits]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -16,7 +16,7 @@ from evennia_ai.errors import ConfigError, StoreUnavailable, ToolDenied, ToolErr
 from evennia_ai.game.perception import excessive_rights
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.ports import ToolContext, ToolResult, ToolSpec
+from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec
 from evennia_ai.scheduling import Steps
 from evennia_ai.tools.base import EVERYBODY, Tool
 from evennia_ai.turn.tool_execution import DONE, FAILED, REFUSED, TOO_SLOW
@@ -49,12 +49,22 @@ class ToolRegistry:
         self.tools[item.name] = item
 
     def offered(self, context: ToolContext) -> Sequence[ToolSpec]:
-        """Return the tools that every author of the prompt may use."""
+        """Return the tools that every author of the prompt may use, those shown to a model first.
+
+        Without a list of allowed tools, those are shown that the talk needed so far.
+        """
+        if context.allowed is not None:
+            allowed = [item for item in self.tools.values() if item.name in context.allowed]
+            return [item.spec for item in allowed if is_permitted(item, context)]
+        script = context.script
+        before = script.tool_offer.after(latest_compaction(script))
+        left_out = [item for item in self.tools.values() if item.name not in before.names]
+        script.tool_offer = before.grown(needed_now(left_out, context))
+        shown = [self.tools[name] for name in script.tool_offer.names if name in self.tools]
+        unneeded = [item for item in left_out if item.name not in script.tool_offer.names]
         return [
-            item.spec
-            for item in self.tools.values()
-            if (context.allowed is None or item.name in context.allowed)
-            and is_permitted(item, context)
+            *(item.spec for item in shown if is_permitted(item, context)),
+            *(item.spec.left_out() for item in unneeded if is_permitted(item, context)),
         ]
 
     @inlineCallbacks
@@ -87,9 +97,32 @@ class ToolRegistry:
     def _find(self, context: ToolContext, name: str) -> Tool:
         item = self.tools.get(name)
         if item is None or (context.allowed is not None and name not in context.allowed):
-            known = ", ".join(spec.name for spec in self.offered(context))
+            known = ", ".join(spec.name for spec in self.offered(context) if spec.shown)
             raise ToolError(f"There is no tool '{clean_heard(name, 60)}'. There are: {known}.")
         return item
+
+
+def latest_compaction(script: Script) -> int | None:
+    """Return the id of the compaction that the conversation begins with, None without one."""
+    record = script.conversation.current.record
+    return None if record is None else record.id
+
+
+def needed_now(items: Sequence[Tool], context: ToolContext) -> list[str]:
+    """Return the names of the tools that can be needed now, those always needed first.
+
+    A test that raises counts as passed.
+    """
+    passed: dict[Callable[[ToolContext], bool] | None, bool] = {None: True}
+    for item in items:
+        if item.needed is not None and item.needed not in passed:
+            try:
+                passed[item.needed] = item.needed(context)
+            except Exception:  # noqa: BLE001  # a game's test may raise anything
+                log.failure("the test whether {name} is needed failed", name=item.name)
+                passed[item.needed] = True
+    always_first = sorted(items, key=lambda item: item.needed is not None)
+    return [item.name for item in always_first if passed[item.needed]]
 
 
 def note_circumstances(context: ToolContext) -> None:

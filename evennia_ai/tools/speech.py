@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from evennia_ai.errors import ToolError
 from evennia_ai.game.perception import display_name, find_named, listening_objects
@@ -21,25 +21,25 @@ from evennia_ai.turn.tool_execution import DONE
 class SayArguments(BaseModel):
     """Words for everybody here."""
 
-    text: str = Field(description="The words you say, without quotation marks.")
+    text: str
 
 
 class WhisperArguments(BaseModel):
     """Words for one person."""
 
-    text: str = Field(description="The words you whisper, without quotation marks.")
-    target: str = Field(default="", description="The name of the person who shall hear them.")
+    text: str
+    target: str = ""
 
 
 class EmoteArguments(BaseModel):
     """Something done for others to see."""
 
-    text: str = Field(description="What you do, after your name: 'wipes the counter.'")
+    text: str
 
 
 @tool("say", category=FINAL)
 def say(context: ToolContext, arguments: SayArguments) -> str | ToolResult:
-    """Say something aloud to everybody here. This ends your turn."""
+    """Speak aloud to everybody here. Ends your turn."""
     present = those_present(context)
     if context.whispered or not may_be_heard_by(context, present):
         return deliver_whisper(context, arguments.text, confidants(context, present))
@@ -49,7 +49,7 @@ def say(context: ToolContext, arguments: SayArguments) -> str | ToolResult:
 
 @tool("whisper", category=FINAL)
 def whisper(context: ToolContext, arguments: WhisperArguments) -> ToolResult:
-    """Whisper something to one person here; nobody else hears it. This ends your turn."""
+    """Speak to one person; nobody else hears it. Ends your turn."""
     present = those_present(context)
     receivers = confidants(context, present)
     if arguments.target:
@@ -64,7 +64,7 @@ def whisper(context: ToolContext, arguments: WhisperArguments) -> ToolResult:
 
 @tool("emote", category=ONCE)
 def emote(context: ToolContext, arguments: EmoteArguments) -> str:
-    """Do something that everybody here sees, such as nodding or wiping a mug."""
+    """Do something others see; the text follows your name: 'wipes a mug.'"""
     present = those_present(context)
     if not may_be_heard_by(context, present):
         raise ToolError("Others would see that, and this talk is private: whisper instead.")

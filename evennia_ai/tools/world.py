@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evennia.objects.objects import DefaultExit
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from evennia_ai.errors import ToolError
 from evennia_ai.game.perception import (
@@ -20,37 +20,38 @@ from evennia_ai.policy.compaction.consulted import entity_ref
 from evennia_ai.policy.conversation.react import ONCE
 from evennia_ai.ports import Character, Situation, ToolContext, ToolResult
 from evennia_ai.tools.base import tool
+from evennia_ai.tools.needs import has_exits, has_things
 from evennia_ai.turn.tool_execution import DONE
 
 
 class LookArguments(BaseModel):
     """What to look at."""
 
-    target: str = Field(default="", description="A thing, a person, or empty for the place.")
+    target: str = ""
 
 
 class MoveArguments(BaseModel):
     """Where to go."""
 
-    to: str = Field(description="An exit, or the place it leads to.")
+    to: str
 
 
 class ItemArguments(BaseModel):
     """A thing."""
 
-    item: str = Field(description="The name of the thing.")
+    item: str
 
 
 class GiveArguments(BaseModel):
     """A thing and who shall have it."""
 
-    item: str = Field(description="The name of a thing you carry.")
-    to: str = Field(description="The name of a person here.")
+    item: str
+    to: str
 
 
 @tool("look", world=False, safe_to_retry=True)
 def look(context: ToolContext, arguments: LookArguments) -> str | ToolResult:
-    """Look at a thing, a person, or the place around you."""
+    """Look at a thing or a person; without a target, at the place."""
     character = context.character
     if not arguments.target:
         return describe_place(character.at_ai_situation(look_around(character)))
@@ -62,9 +63,9 @@ def look(context: ToolContext, arguments: LookArguments) -> str | ToolResult:
     return ToolResult(DONE, told, read=(entity_ref(target.dbref),))
 
 
-@tool("move")
+@tool("move", needed=has_exits)
 def move(context: ToolContext, arguments: MoveArguments) -> str:
-    """Walk through an exit to the next place."""
+    """Walk through an exit, given by its name or the place beyond."""
     character = context.character
     exits = [obj for obj in around(character) if isinstance(obj, DefaultExit)]
     exit_obj = find_named(arguments.to, exits, character) or exit_to(arguments.to, exits, character)
@@ -80,9 +81,9 @@ def move(context: ToolContext, arguments: MoveArguments) -> str:
     return describe_place(character.at_ai_situation(look_around(character)))
 
 
-@tool("get")
+@tool("get", needed=has_things)
 def get(context: ToolContext, arguments: ItemArguments) -> str:
-    """Pick up a thing that lies here."""
+    """Pick up a thing here."""
     character = context.character
     item = find_named(arguments.item, around(character), character)
     if item is None or item.location is character:
@@ -96,7 +97,7 @@ def get(context: ToolContext, arguments: ItemArguments) -> str:
     return f"You hold {display_name(item, character)}."
 
 
-@tool("drop", category=ONCE)
+@tool("drop", category=ONCE, needed=has_things)
 def drop(context: ToolContext, arguments: ItemArguments) -> str:
     """Put down a thing you carry."""
     character = context.character
@@ -110,7 +111,7 @@ def drop(context: ToolContext, arguments: ItemArguments) -> str:
     return f"You dropped {display_name(item, character)}."
 
 
-@tool("give", category=ONCE)
+@tool("give", category=ONCE, needed=has_things)
 def give(context: ToolContext, arguments: GiveArguments) -> str:
     """Give a thing you carry to a person here."""
     character = context.character

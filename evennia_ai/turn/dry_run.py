@@ -212,7 +212,7 @@ def take_step(dry: DryTurn, state: LoopState) -> Steps[tuple[DryRunStep, LoopSta
     tools = replace(tools, private=tools.private or prompt.private)
     request = build_request(script, turn, prompt, asking, state.step + 1)
     reply: LLMReply = yield call_model(script, turn, request, PURPOSE, dry.deadline_at)
-    step = DryRunStep(dry.costs[-1], tuple(spec.name for spec in specs))
+    step = DryRunStep(dry.costs[-1], tuple(spec.name for spec in specs if spec.shown))
     if not reply.tool_calls:
         limit = script.config.max_speech_chars
         words = spoken_words(reply.content, script.character_name, limit)

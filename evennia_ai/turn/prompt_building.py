@@ -38,7 +38,8 @@ from evennia_ai.turn.prompt_contexts import (
 
 LINE_PART = 1  # characters for each token of the window
 LEAST_LINE_CHARS = 60
-NOTHING_NEW = "Nobody has said anything new."
+# Share of the window kept for the last part. A part within it never moves the start of the talk.
+TAIL_ROOM = 1 / 8
 AGAIN = "(Your last reply was not spoken: {reason}. Answer anew, in other words, without it.)"
 
 
@@ -96,10 +97,15 @@ def ask_with(
         events=turn.events,
         turn_id=turn.id if goes_on else None,
         form=form,
-        tools=[spec.schema for spec in offered],
+        tools=shown_schemas(offered),
         tool_tokens=sum(spec.tokens for spec in offered) if form.native else 0,
         refused=refused,
     )
+
+
+def shown_schemas(specs: Iterable[ToolSpec]) -> list[Schema]:
+    """Return the schemas of the tools that a request shows."""
+    return [spec.schema for spec in specs if spec.shown]
 
 
 def build_prompt(
@@ -123,16 +129,19 @@ def build_prompt(
         *(user(line) for line in shortened(lines, line_room(script))),
         *ending(script, context, asking),
     ]
-    overhead = asking.tool_tokens + sum(count(script, message) for message in (*head, *tail))
-    room = usable_window(script.config, script.profile) - script.config.max_reply_tokens - overhead
+    window = usable_window(script.config, script.profile)
+    fixed = asking.tool_tokens + sum(count(script, message) for message in head)
+    tail_tokens = sum(count(script, message) for message in tail)
+    room = window - script.config.max_reply_tokens - fixed
+    room -= max(tail_tokens, int(TAIL_ROOM * window))
     shown = newest_that_fit(without_events(visible, asking.events), room, stored_tokens)
     talk, own = split_turn(shown, asking.turn_id)
     if context.tools is None:  # the largest; with fewer tools a full context would look empty
-        script.prompt_overhead = overhead
+        script.prompt_overhead = fixed + tail_tokens
     return Prompt(
         messages=[*head, *to_wire(talk), *tail, *to_wire(own)],
         private=discretion == "strict" and (items.private or holds_private(shown, asking.events)),
-        tokens=overhead + sum(map(stored_tokens, shown)),
+        tokens=fixed + tail_tokens + sum(map(stored_tokens, shown)),
         situation=situation,
         lore=items.lore,
         addressee=addressee_of(asking.events),
@@ -153,8 +162,7 @@ def ending(script: Script, context: PromptContext, asking: Asking) -> list[WireM
     """Return the messages behind the new lines: a task, what was wrong, the form's question."""
     question = asking.form.question(script.character_name, addressee_of(asking.events))
     again = AGAIN.format(reason=asking.refused) if asking.refused else ""
-    task = context.prompt or ("" if asking.events else NOTHING_NEW)
-    text = "\n".join(filter(None, (task, again, question)))
+    text = "\n".join(filter(None, (context.prompt, again, question)))
     return [user(text)] if text else []
 
 

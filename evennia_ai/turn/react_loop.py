@@ -30,7 +30,7 @@ from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec, TurnReco
 from evennia_ai.scheduling import Steps
 from evennia_ai.turn.llm_interaction import build_request
 from evennia_ai.turn.model_call import call_model, effective_profile
-from evennia_ai.turn.prompt_building import Prompt, ask_with, build_prompt
+from evennia_ai.turn.prompt_building import Prompt, ask_with, build_prompt, shown_schemas
 from evennia_ai.turn.prompt_contexts import PromptContext
 from evennia_ai.turn.recall import memory_query
 from evennia_ai.turn.reply_calls import Ran, ReplyCalls, unlogged
@@ -231,7 +231,7 @@ def ask(
     specs = offered
     if tools.remembered - tools.speakers:  # they may not use what the speakers may
         specs = offered_specs(script, tools)
-        asking = replace(asking, tools=[spec.schema for spec in specs.values()])
+        asking = replace(asking, tools=shown_schemas(specs.values()))
     request = build_request(script, turn, prompt, asking, step)
     check = speech_check(script, turn, prompt, specs)
     loop = begin_step(remember_earlier(turn, specs) if step == 1 else progress.loop)

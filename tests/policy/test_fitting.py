@@ -1,11 +1,13 @@
 """A request never holds more talk than there is room for."""
 
-from hypothesis import given
+from itertools import pairwise
+
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.messages import make_message
 from evennia_ai.policy.context.projection import newest_that_fit
-from evennia_ai.policy.tokens import count_message
+from evennia_ai.policy.tokens import count_message, stored_tokens
 
 MARKER = make_message("user", "what was before", type="compaction")
 
@@ -51,3 +53,25 @@ def test_no_more_than_the_budget_and_always_something(texts, budget):
     shown = fit([heard(text) for text in texts], budget)
     assert shown
     assert total(shown) <= budget
+
+
+def starts_of(talk, budget):
+    """Return the index of the first message shown after each line of a growing talk."""
+    shown = (newest_that_fit(talk[:upto], budget, stored_tokens) for upto in range(1, len(talk)))
+    return [messages[0]["metadata"]["number"] for messages in shown]
+
+
+@given(st.integers(300, 8_000), st.lists(st.integers(5, 60), min_size=400, max_size=400))
+@settings(max_examples=20, deadline=None)
+def test_over_a_growing_talk_the_start_moves_rarely_and_only_forward(budget, sizes):
+    talk = [make_message("user", "x", tokens=size, number=n) for n, size in enumerate(sizes)]
+    starts = starts_of(talk, budget)
+    moves = [later - earlier for earlier, later in pairwise(starts) if later != earlier]
+    assert all(move > 0 for move in moves)
+    assert len(moves) <= sum(sizes) / (budget / 4)
+
+
+@given(st.integers(600, 8_000))
+def test_much_is_shown_after_a_cut(budget):
+    talk = [make_message("user", "x", tokens=25) for _ in range(500)]
+    assert 25 * len(newest_that_fit(talk, budget, stored_tokens)) >= 0.45 * budget

@@ -1,8 +1,10 @@
 """The prompt: what stands where, and what of it stays the same from call to call."""
 
+from itertools import pairwise
+
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ProviderUnavailable
-from evennia_ai.messages import Usage, make_message
+from evennia_ai.messages import Situation, Usage, make_message
 from evennia_ai.testing.scripted import LLMReply, ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.answer_events import answer_events
@@ -56,6 +58,21 @@ def test_the_newest_talk_is_kept_where_the_window_is_too_small_for_all():
     assert "line 59" in text
     assert "line 0 " not in text
     assert script.turns.turns[-1].model_calls[0].estimated_tokens <= 2_000
+
+
+def test_a_full_window_moves_its_start_in_large_steps_whatever_else_changes():
+    config = AssistantConfig(max_context_tokens=4_000, compact_enabled=False)
+    script = StandInScript(ScriptedLLM([call("say", text="ok")] * 150), config)
+    for number in range(150):
+        people = tuple(f"guest {n}" for n in range(number % 7))
+        script.services.world.seen = Situation(place="Tavern", people=people)
+        script.hears(f"line {number} " + "word " * (number % 9))
+        answer_events(script)
+        script.services.clock.advance(61)
+    firsts = [str(request.messages[1]) for request in script.services.gateway.requests]
+    moved = [number for number, (a, b) in enumerate(pairwise(firsts)) if a != b]
+    assert moved
+    assert len(moved) <= 10
 
 
 def test_what_a_call_cost_is_stored_also_when_it_failed():

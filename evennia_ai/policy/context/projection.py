@@ -5,9 +5,12 @@ Old tool results in the view are masked. The log itself never changes (P3).
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 
 from evennia_ai.messages import Audience, Message, make_message, with_content
 from evennia_ai.policy.audience import audience_of, select_visible, visible
@@ -26,6 +29,7 @@ LEFT_OUT = " [...] "
 LEAST_CHARS = 40
 CAUTION = 0.9
 HEAD_PART = 2 / 3
+STEP_PART = 1 / 2
 BLOCK = """\
 <summary>
 This is what happened earlier, in short, for reference only: nobody says it now, and nothing in it \
@@ -246,14 +250,34 @@ def newest_that_fit(messages: Sequence[Message], budget: int, size: Size) -> lis
     """
     head = [message for message in messages[:1] if is_marker(message)]
     rest = list(messages[len(head) :])
-    left = budget - sum(map(size, head))
-    first = len(rest)
-    while first > 0 and size(rest[first - 1]) <= left:
-        first -= 1
-        left -= size(rest[first])
+    first = first_shown(list(map(size, rest)), budget - sum(map(size, head)))
     if first < len(rest) or not rest:
         return [*head, *rest[first:]]
     return [shorten(rest[-1], budget, size)]
+
+
+def first_shown(sizes: Sequence[int], budget: int) -> int:
+    """Return the index of the first message to show so that the rest fits, the length if none fits.
+
+    A prompt that loses its oldest message at each turn has no prefix that a provider's cache knows.
+    So the cut lies at a multiple of a large step, counted from the first message, and stays there
+    until the conversation has grown by a step.
+    """
+    excess = sum(sizes) - budget
+    if excess <= 0:
+        return 0
+    starts = list(accumulate(sizes, initial=0))[:-1]
+    step = cut_step(budget)
+    first = bisect_left(starts, math.ceil(excess / step) * step)
+    return first if first < len(sizes) else bisect_left(starts, excess)
+
+
+def cut_step(budget: int) -> int:
+    """Return the step between cuts: the largest power of two within `STEP_PART` of the budget.
+
+    The budget changes with the rest of the prompt, but rarely past a power of two.
+    """
+    return 1 << max(0, int(STEP_PART * budget).bit_length() - 1)
 
 
 def shorten(message: Message, budget: int, size: Size) -> Message:

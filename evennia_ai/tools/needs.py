@@ -1,0 +1,79 @@
+"""Facts about a moment that decide which of the built-in tools the character can need."""
+
+from __future__ import annotations
+
+from evennia.objects.objects import DefaultExit
+
+from evennia_ai.policy.facts.check import DEBT, PROMISE, facts_in
+from evennia_ai.policy.records.shared_memory import read_scopes
+from evennia_ai.ports import ToolContext
+from evennia_ai.turn.context_use import measure_context
+
+LATEST = 4  # messages
+
+
+def has_exits(context: ToolContext) -> bool:
+    """Return True if a way leads out of the character's place."""
+    place = context.character.location
+    return place is not None and any(isinstance(obj, DefaultExit) for obj in place.contents)
+
+
+def has_things(context: ToolContext) -> bool:
+    """Return True if the character carries a thing, or sees one that it may pick up."""
+    character = context.character
+    here = character.location.contents if character.location else ()
+    return bool(character.contents) or any(
+        obj.access(character, "get") and obj.access(character, "view")
+        for obj in here
+        if obj is not character
+    )
+
+
+def acts_unasked(context: ToolContext) -> bool:
+    """Return True if nobody waits for an answer."""
+    return not context.speakers
+
+
+def has_journal(context: ToolContext) -> bool:
+    """Return True if the character wrote anything into its journal."""
+    return bool(context.character.journal.ids())
+
+
+def has_memories(context: ToolContext) -> bool:
+    """Return True if the character has a journal or profiles, or memories beside them."""
+    script = context.script
+    return bool(
+        has_journal(context)
+        or context.character.ai_profiles.live_sources()
+        or read_scopes(script.config.share_memory)
+        or script.services.semantic.was_used
+    )
+
+
+def has_evicted_talk(context: ToolContext) -> bool:
+    """Return True if a compaction evicted messages."""
+    return context.script.conversation.current.record is not None
+
+
+def has_goals(context: ToolContext) -> bool:
+    """Return True if the character has an open goal that the whole audience may know."""
+    discretion = context.script.config.discretion
+    return bool(context.character.ai_goals.open(context.audience, discretion))
+
+
+def hears_of_duty(context: ToolContext) -> bool:
+    """Return True if the latest messages hold a promise or a debt."""
+    latest = context.script.conversation.view()[-LATEST:]
+    heard = (message for message in latest if message["role"] == "user")
+    return any(fact.kind in (DEBT, PROMISE) for message in heard for fact in facts_in(message))
+
+
+def may_set_goal(context: ToolContext) -> bool:
+    """Return True if the character acts unasked, has goals, or hears of a promise or a debt."""
+    return acts_unasked(context) or has_goals(context) or hears_of_duty(context)
+
+
+def must_remember(context: ToolContext) -> bool:
+    """Return True if it hears of a promise or a debt, or old messages will soon be evicted."""
+    use = measure_context(context.script)
+    return use.ratio >= context.script.config.mask_threshold or hears_of_duty(context)
