@@ -12,6 +12,7 @@ from evennia_ai.ports.memory import Embedder, Found, RemoteEmbedder, SemanticMem
 from evennia_ai.ports.models import (
     TASK_SUMMARY,
     Caller,
+    FactStore,
     Gateway,
     HeardLine,
     LLMClient,
@@ -49,6 +50,7 @@ __all__ = [
     "DayPlan",
     "Embedder",
     "EntityProfiles",
+    "FactStore",
     "Found",
     "GameScript",
     "GameServices",

@@ -82,6 +82,13 @@ class LLMRequest:
     caller: Caller = Caller()
 
 
+class FactStore(Protocol):
+    """Keeps what is known of endpoints, as plain data by address and model."""
+
+    def load(self) -> Mapping[str, Any]: ...
+    def save(self, facts: Mapping[str, Any]) -> None: ...  # raises StoreUnavailable
+
+
 class LLMClient(Protocol):
     """A client for one kind of model."""
 
