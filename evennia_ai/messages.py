@@ -76,6 +76,16 @@ class Usage:
 
 
 @dataclass(frozen=True)
+class Timings:
+    """Tokens that the endpoint read anew and wrote, and its tokens a second for each."""
+
+    read: int
+    read_per_s: float
+    written: int
+    written_per_s: float
+
+
+@dataclass(frozen=True)
 class LLMReply:
     """A model's reply; ``content`` is raw and may contain reasoning marks.
 
@@ -89,6 +99,7 @@ class LLMReply:
     usage: Usage | None = None
     model: str = ""
     tied: bool = False
+    timings: Timings | None = None
 
 
 def make_message(

@@ -4,7 +4,9 @@ from evennia_ai.config.fields import FIELDS, HINTS, AssistantConfig, brief, know
 from evennia_ai.config.profiles import (
     ModelProfile,
     default_profiles,
+    fit_deadline,
     resolve_profile,
+    setting_layers,
     usable_window,
     window_known,
 )
@@ -17,11 +19,13 @@ __all__ = [
     "ModelProfile",
     "brief",
     "default_profiles",
+    "fit_deadline",
     "known_setting",
     "parse_value",
     "resolve_config",
     "resolve_lenient",
     "resolve_profile",
+    "setting_layers",
     "usable_window",
     "window_known",
 ]

@@ -6,31 +6,36 @@ A game's entries are merged into the built-in profile of the same name one by on
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from evennia_ai.config.fields import FIELDS, AssistantConfig
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.context.windows import KnownWindow, model_window
+from evennia_ai.policy.limits.deadlines import LOCAL_DEADLINE_S, local_deadline
+from evennia_ai.policy.limits.speed import UNKNOWN, Speed
+from evennia_ai.policy.overflow import is_local
 from evennia_ai.policy.request_forms.choice import choose_form
-from evennia_ai.policy.request_forms.form import AUTO, RequestForm
+from evennia_ai.policy.request_forms.form import AUTO, FORMS, RequestForm
 from evennia_ai.policy.request_forms.plain_forms import TOOLS_FORM
 
 Profiles = dict[str, dict[str, Any]]
 
 MODEL_VARIABLE = "EVENNIA_AI_MODEL"
 MERGED = frozenset({"extra"})
-LOCAL_DEADLINE_S = 60.0
 REMOTE_DEADLINE_S = 30.0
 REPLY_TOKENS_WITH_THOUGHT = 2_000
 
 OFFLINE: Mapping[str, Any] = {"client": "offline", "model": "offline"}
 
+# Unlike a game's own turn_deadline, it may be extended to fit the endpoint's speed.
+LOCAL: Mapping[str, Any] = {"turn_deadline": LOCAL_DEADLINE_S, "deadline_fits": True}
+
 ENDPOINTS: Mapping[str, Mapping[str, Any]] = {
-    "ollama": {"base_url": "http://localhost:11434/v1", "turn_deadline": LOCAL_DEADLINE_S},
-    "llamacpp": {"base_url": "http://localhost:8080/v1", "turn_deadline": LOCAL_DEADLINE_S},
-    "vllm": {"base_url": "http://localhost:8000/v1", "turn_deadline": LOCAL_DEADLINE_S},
+    "ollama": {"base_url": "http://localhost:11434/v1", **LOCAL},
+    "llamacpp": {"base_url": "http://localhost:8080/v1", **LOCAL},
+    "vllm": {"base_url": "http://localhost:8000/v1", **LOCAL},
     # Newer models refuse max_tokens; their reasoning counts as part of the reply.
     "openai": {
         "base_url": "https://api.openai.com/v1",
@@ -63,17 +68,21 @@ class ModelProfile:
     settings: Mapping[str, object] = field(default_factory=dict)  # of `AssistantConfig`
     max_in_flight: int | None = None  # the most calls at a time
     stream: bool = True  # whether replies may be streamed
-    told_window: int | None = None  # as the endpoint itself reports; no game sets it
-    form: str = AUTO  # the request form
-    told_form: str = ""  # as a probe found it; no game sets it
+    form: str = AUTO  # the request form: one of `FORM_CHOICES`
+    deadline_fits: bool = False  # True if the turn_deadline among the settings is a built-in one
+    # What is known of the endpoint; no game sets these.
+    told_window: int | None = None  # as the endpoint itself reports
+    told_form: str = ""  # as the probe found
+    told_system: bool | None = None  # True if a system message is accepted
+    told_speed: Speed = UNKNOWN
+    told_answered: bool = False  # True if it has answered since the server start
 
 
-PROFILE_FIELDS = {item.name for item in fields(ModelProfile)} - {
-    "name",
-    "settings",
-    "told_window",
-    "told_form",
-}
+NOT_SET_BY_GAMES = {"name", "settings", "deadline_fits"}
+PROFILE_FIELDS = {
+    item.name for item in fields(ModelProfile) if not item.name.startswith("told_")
+} - NOT_SET_BY_GAMES
+FORM_CHOICES = (AUTO, *FORMS)
 CLIENTS = ("openai", "offline")
 PROFILE_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "context_window": ((int, type(None)), "a whole number or None"),
@@ -99,11 +108,13 @@ def default_profile(environ: Mapping[str, str]) -> dict[str, Any]:
     """Return the profile ``default`` from the environment."""
     if not (environ.get("OPENAI_API_KEY") or environ.get("OPENAI_BASE_URL")):
         return dict(OFFLINE)
+    base_url = environ.get("OPENAI_BASE_URL", "")
     return {
         "client": "openai",
-        "base_url": environ.get("OPENAI_BASE_URL", ""),
+        "base_url": base_url,
         "api_key_env": "OPENAI_API_KEY" if environ.get("OPENAI_API_KEY") else "",
         "model": environ.get(MODEL_VARIABLE) or "gpt-4o-mini",
+        **(LOCAL if is_local(base_url) else {}),
     }
 
 
@@ -122,6 +133,8 @@ def merge_profiles(
         if entries.get("client", base.get("client")) != base.get("client"):
             base = {}
         merged[name] = {**base, **entries}
+        if "turn_deadline" in entries:
+            merged[name].pop("deadline_fits", None)
         for key in MERGED & set(base) & set(entries):
             merged[name][key] = {**base[key], **entries[key]}
     return merged
@@ -141,6 +154,7 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
         known = ", ".join(sorted(profiles)) or "none"
         raise ConfigError(f"There is no model profile '{name}'. Known profiles: {known}.")
     raw = dict(profiles[name])
+    fits = bool(raw.pop("deadline_fits", False))
     strange = sorted(set(raw) - PROFILE_FIELDS - set(FIELDS))
     if strange:
         allowed = ", ".join(sorted(PROFILE_FIELDS))
@@ -153,6 +167,11 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
             f"The model profile '{name}' has the client '{raw['client']}'; "
             f"it must be one of {', '.join(CLIENTS)}."
         )
+    if raw.get("form", "auto") not in FORM_CHOICES:
+        raise ConfigError(
+            f"The model profile '{name}' has the form {raw['form']!r}; "
+            f"it must be one of {', '.join(FORM_CHOICES)}."
+        )
     own = {key: value for key, value in raw.items() if key in PROFILE_FIELDS}
     for key, value in own.items():
         kinds, in_words = PROFILE_KINDS.get(key, ((str,), "text"))
@@ -160,7 +179,42 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
             raise ConfigError(
                 f"The model profile '{name}' has {key} = {value!r}; it must be {in_words}."
             )
-    return ModelProfile(name=name, settings={key: raw[key] for key in raw if key in FIELDS}, **own)
+    settings = {key: raw[key] for key in raw if key in FIELDS}
+    return ModelProfile(name=name, settings=settings, deadline_fits=fits, **own)
+
+
+def setting_layers(
+    game: Mapping[str, object], profile: ModelProfile, own: Mapping[str, object]
+) -> list[Mapping[str, object]]:
+    """Return the layers of settings, lowest first; a built-in turn_deadline is the lowest."""
+    if not profile.deadline_fits:
+        return [{}, game, profile.settings, own]
+    chosen = dict(profile.settings)
+    return [{"turn_deadline": chosen.pop("turn_deadline", None)}, game, chosen, own]
+
+
+def fit_deadline(
+    config: AssistantConfig,
+    profile: ModelProfile,
+    layers: Sequence[Mapping[str, object]],
+    prompt_tokens: int,
+) -> AssistantConfig:
+    """Return the settings with a turn_deadline that fits a local endpoint.
+
+    A turn_deadline that the game, its profile or the assistant sets stays. ``layers`` are those of
+    `setting_layers`.
+    """
+    is_set = any(layer.get("turn_deadline") is not None for layer in layers[1:])
+    if is_set or profile.client == OFFLINE["client"] or not is_local(profile.base_url):
+        return config
+    deadline_s = local_deadline(
+        config.turn_deadline,
+        profile.told_speed,
+        profile.told_answered,
+        prompt_tokens,
+        config.max_reply_tokens,
+    )
+    return replace(config, turn_deadline=deadline_s)
 
 
 def request_form(profile: ModelProfile) -> RequestForm:

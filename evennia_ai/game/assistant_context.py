@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -14,8 +13,10 @@ from evennia_ai.config import (
     FIELDS,
     AssistantConfig,
     ModelProfile,
+    fit_deadline,
     resolve_lenient,
     resolve_profile,
+    setting_layers,
 )
 from evennia_ai.config.checks import context_complaints
 from evennia_ai.config.profiles import missing_model
@@ -153,14 +154,23 @@ class AssistantContextMixin(ScriptPart):
         except ConfigError as error:
             complaints.append(str(error))
             profile = ModelProfile("offline", model="offline")
-        config, all_complaints = resolve_lenient([game, profile.settings, own])
+        layers = setting_layers(game, profile, own)
+        config, all_complaints = resolve_lenient(layers)
         if profile.client == "openai" and not (config.llm_model or profile.model):
             all_complaints.append(missing_model(profile.name))
-        told = self.services.windows.told(profile.base_url, config.llm_model or profile.model)
-        self.ndb.config, self.ndb.profile = config, replace(profile, told_window=told)
+        profile = self.services.endpoints.told(profile, config.llm_model or profile.model)
+        self.ndb.profile = profile
+        self.ndb.config = fit_deadline(config, profile, layers, self.prompt_tokens(config))
         self.ndb.complaints = list(dict.fromkeys([*complaints, *all_complaints]))
         for complaint in self.ndb.complaints:
             tell_once(self, complaint)
+
+    def prompt_tokens(self, config: AssistantConfig) -> int:
+        """Return the estimated tokens of its next prompt; without its log while that is unused."""
+        log: TableConversation | None = self.ndb.conversation
+        talk = log.current.sizes.largest(config.discretion) if log else 0
+        overhead: int = self.prompt_overhead
+        return overhead + talk
 
     def tell_owner(self, trouble: str) -> None:
         """Log a problem once, and show it in ``aistatus`` until the server restarts."""

@@ -217,6 +217,7 @@ class ModelGateway:
                 self._start_waiting()
                 return
         else:
+            call.lane.answered = True
             call.lane.breaker = breakers.after_success(call.lane.breaker)
         self._end(call, outcome)
 
@@ -239,7 +240,8 @@ class ModelGateway:
             lane.breaker = breakers.after_success(lane.breaker)
             return
         now = self._clock.seconds()
-        lane.breaker = breakers.after_failure(lane.breaker, error, now, self._limits.breaker)
+        limits, starting = self._limits.breaker, lane.starting
+        lane.breaker = breakers.after_failure(lane.breaker, error, now, limits, starting)
         if lane.breaker.open_until is None:
             return
         log.warn(

@@ -13,6 +13,7 @@ from evennia_ai.errors import CircuitOpen
 from evennia_ai.policy.limits.breaker import Breaker
 from evennia_ai.policy.limits.budgets import Reservation
 from evennia_ai.policy.limits.fair_queue import FairQueue
+from evennia_ai.policy.overflow import is_local
 from evennia_ai.ports import LLMClient, LLMReply, LLMRequest
 from evennia_ai.scheduling import DelayedCall
 
@@ -59,6 +60,7 @@ class Lane:
 
     profile: ModelProfile
     most: int | None = None
+    answered: bool = False
     breaker: Breaker = field(default_factory=Breaker)
     waiting: FairQueue[Call] = field(default_factory=FairQueue)
     in_flight: set[Call] = field(default_factory=set)
@@ -67,6 +69,11 @@ class Lane:
     def has_place(self) -> bool:
         """Return True if its own cap lets another call start."""
         return self.most is None or len(self.in_flight) < self.most
+
+    @property
+    def starting(self) -> bool:
+        """Return True while a local endpoint has not answered yet."""
+        return not self.answered and is_local(self.profile.base_url)
 
     def paused_s(self, now: float) -> float:
         """Return for how many seconds its circuit breaker stays open, 0 if it is closed."""

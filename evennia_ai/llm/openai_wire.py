@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.llm.quirks import REPLY_LIMITS, TEXT_PART_TYPES
+from evennia_ai.messages import Timings
 from evennia_ai.policy.request_forms.form import TOOLS
 from evennia_ai.policy.request_forms.known_models import style_for
 from evennia_ai.policy.request_forms.wire_order import WireStyle, arrange
@@ -71,6 +72,7 @@ def parse_reply(data: bytes, new_id: Callable[[], str]) -> LLMReply:
         finish_reason=as_text(choice.get("finish_reason")) or "stop",
         usage=read_usage(as_dict(payload.get("usage"))),
         model=as_text(payload.get("model")),
+        timings=read_timings(as_dict(payload.get("timings"))),
     )
 
 
@@ -116,6 +118,24 @@ def read_usage(usage: Mapping[str, object]) -> Usage | None:
     prompt = token_count(usage.get("prompt_tokens"), least=1)
     completion = token_count(usage.get("completion_tokens"), least=0)
     return None if prompt is None or completion is None else Usage(prompt, completion)
+
+
+def read_timings(timings: Mapping[str, object]) -> Timings | None:
+    """Return the speed that llama.cpp's server reports, or None."""
+    read, written = timings.get("prompt_n"), timings.get("predicted_n")
+    speeds = (timings.get("prompt_per_second"), timings.get("predicted_per_second"))
+    read_per_s, written_per_s = (
+        float(speed) if isinstance(speed, int | float) and 0 < speed <= MAX_TOKEN_COUNT else None
+        for speed in speeds
+    )
+    if read_per_s is None or written_per_s is None:
+        return None
+    return Timings(
+        token_count(read, least=0) or 0,
+        read_per_s,
+        token_count(written, least=0) or 0,
+        written_per_s,
+    )
 
 
 def token_count(value: object, least: int) -> int | None:

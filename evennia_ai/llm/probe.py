@@ -15,26 +15,42 @@ from evennia_ai.llm import quirks
 from evennia_ai.llm.endpoints import OPENAI_ADDRESS, shown_address
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.llm.openai_wire import build_body
-from evennia_ai.llm.probe_requests import PROBE_S, ProbeRequests
+from evennia_ai.llm.probe_requests import ProbeRequests
 from evennia_ai.messages import WireMessage
 from evennia_ai.policy.context.windows import GIVEN, TRAINED, window_from_models
 from evennia_ai.policy.conversation.persona import Persona
-from evennia_ai.policy.probe import cases, grading
+from evennia_ai.policy.limits.speed import Speed
+from evennia_ai.policy.probe import cases, forms, grading
 from evennia_ai.policy.probe.cases import BAD, FATAL, Answer, Finding, Target
+from evennia_ai.policy.request_forms.form import SCHEMA
 from evennia_ai.policy.request_forms.wire_order import WireStyle
 from evennia_ai.ports import LLMRequest, Scene
 from evennia_ai.scheduling import Clock, Steps
 
 REPLY_TOKENS = 300
 UNNAMED = "-"
+NOTHING: Mapping[str, object] = {}
 NOBODY = Scene("", Persona(), ())
-STEPS = ("Is anybody there?", "Does it answer?", "Does it use tools?", "And after that?")
+STEPS = (
+    "Is anybody there?",
+    "Does it answer?",
+    "Does it use tools?",
+    "And after that?",
+    "Does it keep to a schema?",
+)
 
 Tell = Callable[[str], None]
+Keep = Callable[[ModelProfile, str, bool, Speed], None]
 
 
 class Prober:
-    """Runs one probe at a time."""
+    """Runs one probe at a time.
+
+    ``keep(profile, form, system, speed)``, if set, is called with what a probe found: the request
+    form, whether a system message is accepted, and the speed.
+    """
+
+    keep: Keep | None = None
 
     def __init__(self, clock: Clock, client: OpenAIClient) -> None:
         self._clock = clock
@@ -43,10 +59,11 @@ class Prober:
 
     @inlineCallbacks
     def probe(self, profile: ModelProfile, progress: Tell) -> Steps[list[Finding]]:
-        """Find out what a profile's endpoint can do, within `PROBE_S` seconds.
+        """Find out what a profile's endpoint can do, in the time of `forms.probe_limit_s`.
 
-        The profile's model may be empty; ``progress`` is called with a line for each step. Fails
-        with Busy while another probe runs, and with CancelledError if the server stops.
+        The profile's model may be empty; ``progress`` is called with a line at the start and one at
+        the end of each step. Fires with the findings. Fails with Busy while another probe runs, and
+        with CancelledError if the server stops.
         """
         if self._busy:
             raise Busy("Another probe is running: wait until it has ended.")
@@ -54,13 +71,15 @@ class Prober:
         try:
             run = Run(self._clock, self._client, profile, progress)
             yield run.all_steps()
+            if run.form and self.keep:
+                self.keep(profile, run.form, run.takes_system, run.requests.speed)
             return run.findings
         finally:
             self._busy = False
 
     @inlineCallbacks
     def window(self, profile: ModelProfile) -> Steps[int | None]:
-        """Ask an endpoint for its model's context window, within `PROBE_S` seconds.
+        """Ask an endpoint for its model's context window.
 
         Fires with it in tokens, None if the endpoint does not tell it. Fails with
         ProviderMisconfigured, and with CancelledError if the server stops.
@@ -73,26 +92,38 @@ class Prober:
 
 
 class Run:
-    """One probe."""
+    """One probe; ``form`` is the request form that it found, empty without a conclusion."""
 
     def __init__(
         self, clock: Clock, client: OpenAIClient, profile: ModelProfile, progress: Tell
     ) -> None:
+        self.clock = clock
         self.target = target_of(profile)
         self.profile = with_small_replies(replace(profile, model=profile.model or UNNAMED))
         self.requests = ProbeRequests(clock, client, self.profile)
         self.progress = progress
         self.findings: list[Finding] = []
         self.models: Sequence[Mapping[str, Any]] = ()
+        self.form = ""
+        self.takes_system = False
+        self.tool_findings: list[Finding] = []
 
     @inlineCallbacks
     def all_steps(self) -> Steps[None]:
         """Run the steps, until a finding makes the rest pointless."""
-        steps = (self.find, self.ask_plainly, self.ask_for_tools, self.go_on_after_tools)
+        steps = (
+            self.find,
+            self.ask_plainly,
+            self.ask_for_tools,
+            self.go_on_after_tools,
+            self.ask_for_schema,
+        )
         try:
             for number, (step, title) in enumerate(zip(steps, STEPS, strict=True), 1):
                 self.progress(f"{number} of {len(STEPS)}: {title}")
+                started = self.clock.seconds()
                 yield step()
+                self.progress(f"      {self.clock.seconds() - started:.1f} s")
                 if any(finding.state == FATAL for finding in self.findings):
                     return
             yield self.find_window()
@@ -135,8 +166,8 @@ class Run:
             if not grading.needs_another_way(answer):
                 if question.problem:
                     self.findings.append(Finding(BAD, question.problem, question.advice))
-                with_system = grading.SYSTEM in question.messages
-                self.findings += grading.judge_plain(answer, with_system)
+                self.takes_system = grading.SYSTEM in question.messages
+                self.findings += grading.judge_plain(answer, self.takes_system)
                 return
         self.findings.append(grading.judge_refusal(answers))
 
@@ -144,15 +175,35 @@ class Run:
     def ask_for_tools(self) -> Steps[None]:
         """Ask for two tool calls in one reply."""
         answer: Answer = yield self.complete(grading.tool_question(), tools=True)
-        problem = cases.judge_trouble(answer, self.target, PROBE_S)
-        self.findings += [problem] if problem else grading.judge_tools(answer)
+        problem = cases.judge_trouble(answer, self.target, self.requests.limit_s)
+        self.tool_findings = [problem] if problem else grading.judge_tools(answer)
+        self.findings += self.tool_findings
 
     @inlineCallbacks
     def go_on_after_tools(self) -> Steps[None]:
         """Send tool calls with their results."""
         answer: Answer = yield self.complete(grading.results_question(), tools=True)
-        problem = cases.judge_trouble(answer, self.target, PROBE_S)
-        self.findings.append(problem or grading.judge_after_tools(answer))
+        problem = cases.judge_trouble(answer, self.target, self.requests.limit_s)
+        found = problem or grading.judge_after_tools(answer)
+        self.tool_findings.append(found)
+        self.findings.append(found)
+
+    @inlineCallbacks
+    def ask_for_schema(self) -> Steps[None]:
+        """Ask for a reply that keeps to a JSON schema, and conclude which form to use."""
+        body = {"response_format": forms.REPLY_FORMAT}
+        answer: Answer = yield self.complete(forms.SCHEMA_QUESTION, body=body)
+        problem = cases.judge_trouble(answer, self.target, self.requests.limit_s)
+        self.findings.append(problem or forms.judge_schema(answer))
+        if problem:
+            return
+        self.form = forms.choose_form(forms.works(self.tool_findings), forms.fits_schema(answer))
+        if self.form == SCHEMA:
+            self.findings = [
+                forms.soften(each) if each in self.tool_findings else each for each in self.findings
+            ]
+        self.findings.append(forms.judge_form(self.form, self.profile.form))
+        self.findings += forms.judge_rate(self.requests.reported)
 
     @inlineCallbacks
     def find_window(self) -> Steps[None]:
@@ -188,17 +239,25 @@ class Run:
 
     def problem_of(self, answer: Answer) -> Finding | None:
         """Return what is wrong with an answer to any question; None if nothing is."""
-        return cases.judge_trouble(answer, self.target, PROBE_S) or cases.judge_status(
-            answer, self.target
-        )
+        return cases.judge_trouble(
+            answer, self.target, self.requests.limit_s
+        ) or cases.judge_status(answer, self.target)
 
-    def complete(self, messages: Sequence[WireMessage], tools: bool = False) -> Deferred[Answer]:
-        """Ask the model, in native calls and results with ``tools``. Fires with an `Answer`."""
+    def complete(
+        self,
+        messages: Sequence[WireMessage],
+        tools: bool = False,
+        body: Mapping[str, object] = NOTHING,
+    ) -> Deferred[Answer]:
+        """Ask the model, with ``tools`` in native calls and results; ``body`` are further entries.
+
+        Fires with an `Answer`.
+        """
         schemas = [grading.TOOL_SCHEMA] if tools else []
         request = LLMRequest(messages, NOBODY, schemas, max_tokens=REPLY_TOKENS)
         style = WireStyle() if tools else None
-        body = {"model": self.profile.model, **build_body(request, self.profile, style)}
-        return self.requests.ask("POST", "chat/completions", body)
+        whole = {"model": self.profile.model, **build_body(request, self.profile, style), **body}
+        return self.requests.ask("POST", "chat/completions", whole)
 
 
 def target_of(profile: ModelProfile) -> Target:

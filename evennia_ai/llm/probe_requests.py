@@ -13,20 +13,26 @@ from evennia_ai.llm.openai_client import OpenAIClient, RawReply
 from evennia_ai.llm.openai_wire import Body, parse_reply
 from evennia_ai.llm.quirks import WindowPage
 from evennia_ai.llm.refusals import shown_error
+from evennia_ai.policy.limits.speed import UNKNOWN, measure_speed, smooth_speed
 from evennia_ai.policy.probe.cases import TIMEOUT, Answer
+from evennia_ai.policy.probe.forms import probe_limit_s
 from evennia_ai.scheduling import Clock, Steps
-
-PROBE_S = 30.0
 
 
 class ProbeRequests:
-    """Sends requests to a profile's endpoint until `PROBE_S` seconds have passed."""
+    """Sends requests to a profile's endpoint until ``limit_s`` seconds have passed.
+
+    ``speed`` is the endpoint's speed by the replies so far; ``reported`` is it only if the endpoint
+    reports speeds itself.
+    """
 
     def __init__(self, clock: Clock, client: OpenAIClient, profile: ModelProfile) -> None:
         self._clock = clock
         self._client = client
         self._profile = profile
-        self._deadline_at = clock.seconds() + PROBE_S
+        self.limit_s = probe_limit_s(profile.base_url)
+        self.speed = self.reported = UNKNOWN
+        self._deadline_at = clock.seconds() + self.limit_s
 
     def ask_page(self, page: WindowPage) -> Deferred[Answer]:
         """Request a page of a local server. Fires and fails as `ask` does."""
@@ -58,7 +64,13 @@ class ProbeRequests:
         finally:
             if timer.active():
                 timer.cancel()
-        return read_answer(raw, int((self._clock.seconds() - started) * 1000))
+        took_s = self._clock.seconds() - started
+        answer = read_answer(raw, int(took_s * 1000))
+        if answer.reply is not None:
+            self.speed = smooth_speed(self.speed, measure_speed(answer.reply, took_s))
+            if answer.reply.timings:
+                self.reported = self.speed
+        return answer
 
 
 def read_answer(raw: RawReply, duration_ms: int) -> Answer:

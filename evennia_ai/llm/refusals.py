@@ -19,7 +19,12 @@ from evennia_ai.errors import (
 )
 from evennia_ai.llm import quirks
 from evennia_ai.llm.endpoints import Endpoint
-from evennia_ai.policy.limits.retry import asked_wait_s, is_quota_exhausted
+from evennia_ai.policy.limits.retry import (
+    LOADING_CODE,
+    asked_wait_s,
+    is_loading,
+    is_quota_exhausted,
+)
 from evennia_ai.policy.overflow import is_context_overflow
 
 MAX_SHOWN_CHARS = 300
@@ -132,6 +137,8 @@ def explain_refusal(refusal: Refusal, profile: ModelProfile, endpoint: Endpoint)
     """Return the error for a refusal of a profile's request."""
     kind, sentence = classify(refusal, profile, endpoint)
     status, code, retry_after_s = refusal.status or None, refusal.code, refusal.retry_after_s
+    if is_loading(status, refusal.words):
+        code = LOADING_CODE
     return kind(sentence, status=status, code=code, retry_after_s=retry_after_s)
 
 
@@ -153,6 +160,8 @@ def classify(
         return ProviderMisconfigured, f"{complaint}{code}."
     if status == 429:
         return ProviderUnavailable, f"{address} takes no more requests at the moment{code}."
+    if is_loading(status, words):
+        return ProviderUnavailable, f"{address} is still loading the model{code}."
     if status in (408, 409, 425) or status >= 500:
         return ProviderUnavailable, f"{address} reports a temporary failure{code}."
     if not status:

@@ -39,10 +39,11 @@ class MemoryIndices(Protocol):
     def drop(self, script: Script) -> None: ...  # its next use rebuilds the index
 
 
-class Windows(Protocol):
-    """The context windows that endpoints reported."""
+class Endpoints(Protocol):
+    """What is known of endpoints (`llm.endpoint_facts`)."""
 
-    def told(self, base_url: str, model: str) -> int | None: ...  # in tokens
+    # Returns the profile with what is known of its endpoint and the model.
+    def told(self, profile: ModelProfile, model: str) -> ModelProfile: ...
 
 
 class Prober(Protocol):
@@ -87,7 +88,7 @@ class GameServices(Services, Protocol):
     @property
     def memory_indices(self) -> MemoryIndices: ...
     @property
-    def windows(self) -> Windows: ...
+    def endpoints(self) -> Endpoints: ...
     @property
     def prober(self) -> Prober: ...
     @property

@@ -118,6 +118,13 @@ class LLMRequest:
     on_delta: Callable[[Delta], None] | None = field(default=None, compare=False, repr=False)
 
 
+class FactStore(Protocol):
+    """Keeps what is known of endpoints, as plain data by address and model."""
+
+    def load(self) -> Mapping[str, Any]: ...
+    def save(self, facts: Mapping[str, Any]) -> None: ...  # raises StoreUnavailable
+
+
 class LLMClient(Protocol):
     """A client for one kind of model."""
 

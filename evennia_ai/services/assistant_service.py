@@ -33,6 +33,7 @@ from evennia_ai.services.sleep_timer import SleepTimer
 from evennia_ai.services.startup import StartupRecovery, assistants_exist
 from evennia_ai.services.tick_timer import TickTimer
 from evennia_ai.services.turn_signals import send_compacting, send_thinking
+from evennia_ai.services.warm_up import is_wanted
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
 from evennia_ai.tools.registry import load_registry
 
@@ -53,7 +54,7 @@ class AssistantService(Service):
     def __init__(self, clock: Any = reactor, environ: Mapping[str, str] = os.environ) -> None:
         self.clock = clock
         self.epoch = time.time_ns() // 1_000_000
-        self.accepting = self.quiet = False
+        self.accepting = self.quiet = self.warmed = False
         self.switched_off = ""
         self.startup = StartupRecovery(self)
         self.slices = TimeSlices(clock)
@@ -64,7 +65,7 @@ class AssistantService(Service):
 
         self.models = models = ModelAccess(clock, environ, settings, call_from_thread)
         self.profiles, self.gateway = models.profiles, models.gateway
-        self.prober, self.windows = models.prober, models.windows
+        self.prober, self.endpoints = models.prober, models.endpoints
         self.memory = memory = MemoryServices(
             clock, settings, call_from_thread, models.client, self.now
         )
@@ -114,7 +115,7 @@ class AssistantService(Service):
         for call in (self.revival, self.late_start):
             if call.active():
                 call.cancel()
-        self.models.loop_thread.stop()
+        self.models.stop()
         self.semantic.stop()
 
     def at_start(self) -> None:
@@ -133,6 +134,9 @@ class AssistantService(Service):
         self.startup.begin()
         self.log_retention.start()
         self.long_term_sync.start()
+        if not (self.warmed or self.switched_off) and is_wanted() and assistants_exist():
+            self.warmed = True
+            self.models.warm_up([tool.spec.schema for tool in self.toolbox.tools.values()])
 
     def quiesce(self) -> None:
         """Begin no more turns and drop those in flight; their events stay stored.

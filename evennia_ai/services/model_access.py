@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,7 +11,7 @@ from twisted.logger import Logger
 from evennia_ai.config import FIELDS
 from evennia_ai.config.profiles import default_profiles, merge_profiles
 from evennia_ai.game.settings import SettingReader, game_setting
-from evennia_ai.llm.endpoint_windows import EndpointWindows, LearningClient
+from evennia_ai.llm.endpoint_facts import EndpointRegistry, LearningClient
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.openai_client import OpenAIClient
@@ -19,6 +19,8 @@ from evennia_ai.llm.probe import Prober
 from evennia_ai.llm.reply_client import ReplyClient
 from evennia_ai.llm.tokenizers import load_for
 from evennia_ai.offline import OfflineBrain
+from evennia_ai.services.warm_up import WarmUp, local_models
+from evennia_ai.store.known_endpoints import StoredFacts
 from evennia_ai.store.usage import spent_on
 
 log = Logger()
@@ -45,11 +47,14 @@ class ModelAccess:
         self.loop_thread = LoopThread(call_from_thread)
         self.client = OpenAIClient(self.loop_thread, environ, LONGEST_TURN_S)
         self.prober = Prober(clock, self.client)
-        self.windows = EndpointWindows(self.prober.window)
+        self.endpoints = EndpointRegistry(self.prober.window, StoredFacts())
+        self.prober.keep = self.endpoints.note_probe
         reading = ReplyClient(self.client, call_from_thread)
+        learning = LearningClient(reading, self.endpoints, clock)
+        self.warming = WarmUp(clock, learning)
         self.gateway = ModelGateway(
             clock,
-            {"openai": LearningClient(reading, self.windows), "offline": OfflineBrain()},
+            {"openai": learning, "offline": OfflineBrain()},
             read_limits(settings),
             spent_on,
         )
@@ -66,6 +71,15 @@ class ModelAccess:
         load_for([str(model) for model in models if model])
         problem = "evennia_ai: cannot load the package openai; model calls will fail"
         self.client.warm_up().addErrback(partial(log.failure, problem))
+
+    def warm_up(self, tools: Sequence[Mapping[str, Any]]) -> None:
+        """Let the local models of all assistants read what all prompts share."""
+        self.warming.begin(local_models(self.profiles, self.endpoints.told), tools)
+
+    def stop(self) -> None:
+        """Stop the warm-up and the thread for model calls."""
+        self.warming.stop()
+        self.loop_thread.stop()
 
 
 def read_limits(settings: SettingReader) -> GatewayLimits:

@@ -87,25 +87,43 @@ def think(script: Script, batch: Batch, answer_lost: bool = False) -> Steps[None
 
     If the model gives no answer in time, the character says the fallback line. If an answer may
     have been heard before a crash (``answer_lost``), or too many attempts failed, the model is not
-    asked again and a short excuse closes the turn.
+    asked again and a short excuse closes the turn. The typing indicator is shown until the last
+    word of the answer or the fallback line.
 
     Fires when the outcome is stored; fails with TurnAborted, OutcomeUnknown and StoreUnavailable.
     """
     context = CONTEXT_EXCUSE if answer_lost else CONTEXT_TICK_EVENT
-    clock, turns = script.services.clock, script.turns
+    services = script.services
+    clock = services.clock
     turn: TurnRecord = yield persist(clock, lambda: begin_turn(script, batch, context))
-    if answer_lost or batch.exhausted:
-        outcome = Outcome(FAILED, ANSWER_LOST if answer_lost else GAVE_UP)
-    else:
-        outcome = yield try_visibly(script, turn, context)
-    if outcome.state != ANSWERED and not askers_present(script, turn):
-        yield persist(clock, lambda: turns.give_back(turn.id))
+    lost = ANSWER_LOST if answer_lost else GAVE_UP if batch.exhausted else ""
+    services.thinking(script, turn, True)
+    try:
+        outcome: Outcome | None = yield reach_outcome(script, turn, context, lost)
+    finally:
+        services.thinking(script, turn, False)
+    if outcome is None:
+        yield persist(clock, lambda: script.turns.give_back(turn.id))
         return
-    if outcome.state == FAILED:
-        outcome = yield excuse(script, turn, outcome, answer_lost or batch.exhausted)
     yield close_turn(script, turn, outcome)
     if outcome.state == ANSWERED:
         yield record_contacts(script, turn)
+
+
+@inlineCallbacks
+def reach_outcome(
+    script: Script, turn: TurnRecord, context: PromptContext, lost: str
+) -> Steps[Outcome | None]:
+    """Try to answer, else say the fallback line; ``lost`` is why the model is not asked, if so.
+
+    Fires with the outcome, None if nobody is present who waits for the answer.
+    """
+    outcome = Outcome(FAILED, lost) if lost else (yield try_turn(script, turn, context))
+    if outcome.state != ANSWERED and not askers_present(script, turn):
+        return None
+    if outcome.state == FAILED:
+        outcome = yield excuse(script, turn, outcome, bool(lost))
+    return outcome
 
 
 def begin_turn(script: Script, batch: Batch, context: PromptContext) -> TurnRecord:
@@ -136,18 +154,6 @@ def act_autonomously(script: Script) -> Steps[None]:
     if outcome.state == FAILED:
         outcome = replace(outcome, state=NOTED)
     yield close_turn(script, turn, outcome)
-
-
-@inlineCallbacks
-def try_visibly(script: Script, turn: TurnRecord, context: PromptContext) -> Steps[Outcome]:
-    """Run `try_turn` while the typing indicator shows that an answer is on its way."""
-    services = script.services
-    services.thinking(script, turn, True)
-    try:
-        outcome: Outcome = yield try_turn(script, turn, context)
-    finally:
-        services.thinking(script, turn, False)
-    return outcome
 
 
 @inlineCallbacks

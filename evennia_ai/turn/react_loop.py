@@ -18,6 +18,7 @@ from evennia_ai.messages import (
     heard_line,
     make_message,
 )
+from evennia_ai.policy.conversation.persona import render_persona
 from evennia_ai.policy.conversation.react import (
     LoopState,
     begin_step,
@@ -30,7 +31,7 @@ from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec, TurnReco
 from evennia_ai.scheduling import Steps
 from evennia_ai.turn.llm_interaction import build_request
 from evennia_ai.turn.model_call import call_model, effective_profile
-from evennia_ai.turn.prompt_building import Prompt, ask_with, build_prompt, shown_schemas
+from evennia_ai.turn.prompt_building import Asking, Prompt, ask_with, build_prompt, shown_schemas
 from evennia_ai.turn.prompt_contexts import PromptContext
 from evennia_ai.turn.recall import memory_query
 from evennia_ai.turn.reply_calls import Ran, ReplyCalls, unlogged
@@ -215,7 +216,8 @@ def ask(
 ) -> Steps[Asked]:
     """Call the model once, for those who would hear the answer now.
 
-    The run of the reply's calls is added to ``begun`` before the model is asked. Fires with what was `Asked`; fails with `ProviderError` or `TurnAborted`.
+    The run of the reply's calls is added to ``begun`` before the model is asked. Fires with what
+    was `Asked`; fails with `ProviderError` or `TurnAborted`.
     """
     step, audience = progress.loop.step + 1, audience_now(script, turn)
     tools = tool_context(script, turn, audience, False, context.tools)
@@ -233,7 +235,7 @@ def ask(
         specs = offered_specs(script, tools)
         asking = replace(asking, tools=shown_schemas(specs.values()))
     request = build_request(script, turn, prompt, asking, step)
-    check = speech_check(script, turn, prompt, specs)
+    check = speech_check(script, turn, asking, prompt, specs)
     loop = begin_step(remember_earlier(turn, specs) if step == 1 else progress.loop)
     calls = ReplyCalls(script, turn, tools, specs, loop, check)
     begun.append(calls)
@@ -243,7 +245,11 @@ def ask(
 
 
 def speech_check(
-    script: Script, turn: TurnRecord, prompt: Prompt, specs: Mapping[str, ToolSpec]
+    script: Script,
+    turn: TurnRecord,
+    asking: Asking,
+    prompt: Prompt,
+    specs: Mapping[str, ToolSpec],
 ) -> SpeechCheck:
     """Return the check of a reply's words; the offline brain's own phrases need none."""
     around = None
@@ -251,7 +257,8 @@ def speech_check(
         heard = [event.heard for event in (*turn.overheard, *turn.events)]
         around = Surroundings(
             name=script.character_name,
-            instructions=str(prompt.messages[0]["content"]),
+            rules=asking.form.rules(asking.tools),
+            persona=render_persona(script.persona),
             tools=frozenset(specs),
             people=frozenset({*prompt.situation.people, *(one.speaker_name for one in heard)}),
             heard=[one.text for one in heard],

@@ -11,7 +11,7 @@ from typing import Any
 from twisted.internet.defer import Deferred
 
 from evennia_ai.config import AssistantConfig, ModelProfile
-from evennia_ai.messages import LLMReply, Message, WireMessage
+from evennia_ai.messages import LLMReply, WireMessage
 from evennia_ai.ports import LLMRequest
 from evennia_ai.sleep.emergency import compact_in_emergency
 from evennia_ai.testing.stand_ins import StandInScript
@@ -36,7 +36,9 @@ class PrefixCache:
         """Return the share of a prompt that equals the beginning of the one before, and keep it."""
         text = "\n".join(json.dumps(message) for message in messages)
         pairs = zip(text, self._known, strict=False)
-        same = next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(text), len(self._known)))
+        same = next(
+            (n for n, (a, b) in enumerate(pairs) if a != b), min(len(text), len(self._known))
+        )
         self._known = text
         return same / len(text)
 
@@ -84,9 +86,7 @@ def cost_of(talk: Talk, form: str, window: int, **settings: Any) -> Cost:
         script.conversation.append([heard])
         dbref = PLAYERS[line.speaker]
         listeners = frozenset({dbref}) if line.private else EVERYBODY
-        prompt = build_prompt(
-            script, CONTEXT_TICK_EVENT, listeners, tool_tokens=TOOL_TOKENS[form]
-        )
+        prompt = build_prompt(script, CONTEXT_TICK_EVENT, listeners, tool_tokens=TOOL_TOKENS[form])
         cost.sent.append(prompt.tokens)
         shared = cache.cached_share(prompt.messages) if prompt.messages else 0.0
         new = (prompt.tokens - TOOL_TOKENS[form]) * (1 - shared)
@@ -115,5 +115,7 @@ if __name__ == "__main__":
     for form in TOOL_TOKENS:
         for turns in (190, 600):
             print(f"{form}, {turns} lines")
-            print("| window | mean sent | most | sum | read anew a line | background | compactions | recalled |")
+            print(
+                "| window | mean sent | most | sum | read anew a line | background | compactions | recalled |"
+            )
             print("\n".join(table(turns, form)))

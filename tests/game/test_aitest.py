@@ -6,6 +6,7 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from evennia_ai import models
+from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.llm.probe import STEPS
 from evennia_ai.messages import LLMReply, ToolCallRequest, Usage
@@ -289,15 +290,19 @@ def probe(player, line, jobs, until="The profile '"):
     return "\n".join(player.heard())
 
 
-def test_an_admin_sees_the_steps_and_the_verdict(admin, castle, provider, handed_over):
-    provider.queue({"text": WORD}, TWO_CALLS, {"text": "Noted."})
+def test_an_admin_sees_the_steps_and_the_verdict(admin, castle, provider, handed_over, service):
+    in_schema = '{"act": "none", "target": "", "say": "Good evening."}'
+    provider.queue({"text": WORD}, TWO_CALLS, {"text": "Noted."}, {"text": in_schema})
     text = probe(admin, "aitest/provider castle", handed_over)
     assert text.startswith(f"Testing 'castle': {provider.base_url}, stub")
     for number, title in enumerate(STEPS, 1):
-        assert f"{number} of 4: {title}" in text
+        assert f"{number} of 5: {title}" in text
     assert "ok    It calls tools." in text
     assert "note  It does not tell its context window." in text
+    assert "ok    It will be asked by tools:" in text
     assert text.endswith("The profile 'castle' works.")
+    told = service.endpoints.told(ModelProfile("castle", base_url=provider.base_url), "stub")
+    assert (told.told_form, told.told_system) == ("tools", True)
 
 
 def test_what_is_wrong_comes_with_what_to_do(admin, castle, provider, handed_over):

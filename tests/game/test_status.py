@@ -4,9 +4,11 @@ from twisted.internet.defer import succeed
 
 from evennia_ai.config import ModelProfile, usable_window
 from evennia_ai.errors import ProviderMisconfigured
-from evennia_ai.llm.endpoint_windows import EndpointWindows
+from evennia_ai.llm.endpoint_facts import EndpointRegistry
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
+from evennia_ai.messages import LLMReply
 from evennia_ai.policy.limits.budgets import PLAYER, WHOLE_GAME
+from evennia_ai.store.known_endpoints import StoredFacts
 from evennia_ai.testing.scripted import call
 
 
@@ -61,8 +63,9 @@ def test_who_says_how_much_a_model_can_read_is_told(service, admin, mira, settin
     mira.assistant.db.profile = "home"
     line = "Context window of home:ours: nobody says how many; max_context_tokens are taken."
     assert line in status(admin)
-    service.windows = EndpointWindows(lambda _profile: succeed(6_000))
-    service.windows.learn(ModelProfile("home", model="ours", base_url="http://localhost/v1"))
+    service.endpoints = EndpointRegistry(lambda _profile: succeed(6_000), StoredFacts())
+    home = ModelProfile("home", model="ours", base_url="http://localhost/v1")
+    service.endpoints.note_reply(home, LLMReply("hi"), 1.0)
     mira.assistant.resolve_settings()
     assert "Context window of home:ours: 6,000 tokens, as its endpoint tells." in status(admin)
     assert usable_window(mira.assistant.config, mira.assistant.profile) == 6_000

@@ -17,9 +17,10 @@ from evennia_ai.errors import (
 )
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
 from evennia_ai.messages import Usage
-from evennia_ai.policy.limits.backoff import RetryLimits
+from evennia_ai.policy.limits.backoff import LOADING_PAUSE_S, RetryLimits
 from evennia_ai.policy.limits.breaker import BreakerLimits
 from evennia_ai.policy.limits.budgets import PLAYER, WHOLE_GAME
+from evennia_ai.policy.limits.retry import LOADING_CODE
 from evennia_ai.ports import Caller, LLMReply, LLMRequest, Scene
 from tests.llm.test_gateway import Held, Outcome
 
@@ -338,3 +339,41 @@ def test_a_key_that_is_missing_shuts_out_no_profile_with_a_key_of_its_own():
     desk.fail(0, ProviderMisconfigured("needs NELL_KEY"))
     kit = desk.ask(profile=ModelProfile("kit", "scripted", "m", "http://one", "KIT_KEY"))
     assert kit.results == []
+
+
+# --- a local server that starts ---
+
+HOME = ModelProfile("home", "scripted", "m", "http://127.0.0.1:8080/v1")
+LOADING = ProviderUnavailable("loading", status=503, code=LOADING_CODE)
+
+
+def test_while_a_server_loads_its_model_a_call_is_tried_until_it_is_up():
+    desk = Desk(jitter=0.0)
+    outcome = desk.ask(deadline=60.0, profile=HOME)
+    for _ in range(30):
+        desk.fail(0, LOADING)
+        desk.clock.advance(LOADING_PAUSE_S)
+    desk.answer(0)
+    assert [reply.content for reply in outcome.results] == ["hi"]
+
+
+def overdue(desk, profile, times):
+    for _ in range(times):
+        desk.ask(deadline=20.0, profile=profile)
+        desk.clock.advance(20.0)
+        desk.client.open.clear()
+    return desk.gateway.health()[0].paused_s
+
+
+def test_a_first_slow_answer_does_not_open_the_breaker_of_a_local_server():
+    limits = BreakerLimits(failures=2)
+    assert overdue(Desk(breaker=limits), PROFILE, 2) > 0
+    assert overdue(Desk(breaker=limits), HOME, 5) == 0
+    assert overdue(Desk(breaker=limits), HOME, 6) > 0
+
+
+def test_once_it_has_answered_it_is_judged_as_any_other():
+    desk = Desk(breaker=BreakerLimits(failures=2))
+    desk.ask(profile=HOME)
+    desk.answer(0)
+    assert overdue(desk, HOME, 2) > 0

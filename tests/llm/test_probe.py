@@ -11,8 +11,9 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.errors import Busy
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.llm.probe import REPLY_TOKENS, Prober, target_of
-from evennia_ai.llm.probe_requests import PROBE_S
+from evennia_ai.policy.limits.speed import Speed
 from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, NOTE, sum_up
+from evennia_ai.policy.probe.forms import LOCAL_PROBE_S
 from evennia_ai.policy.probe.grading import TOOL, WORD
 
 KEY = "4f1c9e77-a2b8-tavern"
@@ -22,7 +23,8 @@ TWO_CALLS = {
         {"name": TOOL, "arguments": {"colour": "blue"}},
     ]
 }
-GOOD_ANSWERS = ({"text": WORD}, TWO_CALLS, {"text": "Both are noted."})
+IN_SCHEMA = {"text": json.dumps({"act": "give", "target": "mug", "say": "Here you are."})}
+GOOD_ANSWERS = ({"text": WORD}, TWO_CALLS, {"text": "Both are noted."}, IN_SCHEMA)
 
 
 class Probe:
@@ -97,19 +99,21 @@ def test_a_good_endpoint_gets_a_good_verdict(probe, provider, profile):
         "It reports its use (",
         "It took ",
         "It takes the results of its tools.",
+        "It keeps to a JSON schema.",
+        "It will be asked by tools:",
     ):
         assert words in texts
     assert probe.of(BAD, FATAL) == []
     assert probe.verdict == "The profile 'tavern' works."
-    assert probe.lines[0] == "1 of 4: Is anybody there?"
-    assert len(probe.lines) == 4
+    assert probe.lines[:2] == ["1 of 5: Is anybody there?", "      0.0 s"]
+    assert len(probe.lines) == 2 * 5
 
 
-def test_it_costs_three_short_calls(probe, provider, profile):
+def test_it_costs_four_short_calls(probe, provider, profile):
     provider.queue(*GOOD_ANSWERS)
     probe.run(changed(profile, extra={"seed": 1}))
     bodies = [request["body"] for request in provider.requests()]
-    assert [body["max_tokens"] for body in bodies] == [REPLY_TOKENS] * 3
+    assert [body["max_tokens"] for body in bodies] == [REPLY_TOKENS] * 4
     assert all(body["seed"] == 1 and body["model"] == "stub" for body in bodies)
     roles = [message["role"] for message in bodies[2]["messages"]]
     assert roles == ["system", "user", "assistant", "tool", "assistant", "tool"]
@@ -124,6 +128,90 @@ def test_the_limit_of_a_reply_keeps_the_name_a_provider_wants(probe, provider, p
     body = provider.requests()[0]["body"]
     assert body["max_completion_tokens"] == REPLY_TOKENS
     assert "max_tokens" not in body
+
+
+# --- the request form, the speed, and what is kept ---
+
+
+@pytest.fixture
+def kept(probe):
+    found = []
+    probe.prober.keep = lambda *finding: found.append(finding)
+    return found
+
+
+def timings(read, written):
+    return {
+        "cache_n": 10, "prompt_n": 200, "prompt_per_second": read,
+        "predicted_n": 20, "predicted_per_second": written,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("answers", "form", "says"),
+    [
+        (GOOD_ANSWERS, "tools", "several valid tool calls"),
+        (
+            ({"text": WORD}, {"text": "[note_colour]"}, {"text": "x"}, IN_SCHEMA),
+            "schema",
+            "JSON is",
+        ),
+        (({"text": WORD}, TWO_CALLS, error(500, "template"), IN_SCHEMA), "schema", "JSON is"),
+        (({"text": WORD}, {"text": "red"}, {"text": "x"}, {"text": "Here."}), "text", "not act"),
+        (({"text": WORD}, {"text": "red"}, {"text": "x"}, error(400, "no")), "text", "not act"),
+        (
+            (
+                {"text": WORD},
+                {"text": "red"},
+                {"text": "x"},
+                {"text": '{"act": "none",' + "\n" * 50, "finish_reason": "length"},
+            ),
+            "text",
+            "not act",
+        ),
+    ],
+)
+def test_it_finds_the_form_and_says_so(answers, form, says, probe, provider, profile, kept):
+    provider.queue(*answers)
+    probe.run(profile)
+    assert [found[1] for found in kept] == [form]
+    told = dict(probe.of(GOOD, BAD))
+    concluded = next(text for text in told if text.startswith(f"It will be asked by {form}"))
+    assert says in concluded
+    assert told[concluded] == "Set form in the profile to change that."
+
+
+def test_tools_that_fail_are_no_fault_of_a_model_with_a_schema(probe, provider, profile):
+    provider.queue({"text": WORD}, {"text": "red"}, {"text": "x"}, IN_SCHEMA)
+    probe.run(profile)
+    assert probe.of(BAD, FATAL) == []
+    assert ("It calls no tool, though it was told to.", "") in probe.of(NOTE)
+
+
+def test_a_form_in_the_profile_stays_and_the_better_one_is_named(probe, provider, profile):
+    provider.queue({"text": WORD}, {"text": "red"}, {"text": "x"}, IN_SCHEMA)
+    probe.run(changed(profile, form="tools"))
+    text = "It will be asked by tools, as the profile says; the test suggests schema."
+    assert (text, "Put form = 'schema' or 'auto' into the profile.") in probe.of(NOTE)
+
+
+def test_a_probe_that_could_not_finish_keeps_nothing(probe, provider, profile, kept):
+    provider.queue(error(401, "no"))
+    probe.run(profile)
+    assert kept == []
+
+
+def test_the_speed_that_the_server_reports_is_told_and_kept(probe, provider, profile, kept):
+    def completion(text):
+        message = {"role": "assistant", "content": text}
+        body = {"choices": [{"message": message}], "timings": timings(140.4, 35.0)}
+        return {"raw": json.dumps(body)}
+
+    provider.queue(*(completion(each) for each in (WORD, "red", "x", IN_SCHEMA["text"])))
+    probe.run(profile)
+    text = "It reads about 140 tokens a second and writes about 35."
+    assert text in [text for text, _ in probe.of(GOOD)]
+    assert kept[0][2:] == (True, Speed(140.4, 35.0))
 
 
 # --- wrong addresses, keys and names ---
@@ -463,9 +551,9 @@ def test_a_silent_server_is_given_up_on_in_time(probe, pump, provider, profile, 
     call = pump.jobs.get(timeout=20)
     call[0](*call[1])
     eventually(provider.requests)
-    probe.clock.advance(PROBE_S)
+    probe.clock.advance(LOCAL_PROBE_S)
     findings = pump.wait(running)
-    assert f"did not answer within {PROBE_S:g} s" in findings[-1].text
+    assert f"did not answer within {LOCAL_PROBE_S:g} s" in findings[-1].text
     assert "may still be loading" in findings[-1].advice
     assert not probe.prober._busy
     assert not probe.clock.getDelayedCalls()

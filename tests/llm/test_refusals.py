@@ -24,6 +24,7 @@ from evennia_ai.llm.refusals import (
     refusal_in_success,
     shown_error,
 )
+from evennia_ai.policy.limits.retry import LOADING_CODE
 
 KEY = "4f1c9e77-a2b8-tavern"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -219,3 +220,19 @@ def test_an_overflow_in_a_success_is_an_overflow():
 )
 def test_a_servers_words_are_short_one_line_and_without_the_key(body, told):
     assert shown_error(body, "s3cret-key!") == told
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "loading"),
+    [
+        (503, "Loading model", True),
+        (503, "Model mistral is currently loading", True),
+        (503, "no healthy upstream", False),
+        (500, "Loading model", False),
+    ],
+)
+def test_a_server_that_loads_its_model_is_told_apart(status, message, loading):
+    error = error_of({"error": {"code": status, "message": message}}, status)
+    assert type(error) is ProviderUnavailable
+    assert (error.code == LOADING_CODE) is loading
+    assert ("is still loading the model" in str(error)) is loading

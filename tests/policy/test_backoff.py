@@ -14,7 +14,13 @@ from evennia_ai.errors import (
     ProviderUnavailable,
     QuotaExhausted,
 )
-from evennia_ai.policy.limits.backoff import RetryLimits, backoff_bound, retry_delay
+from evennia_ai.policy.limits.backoff import (
+    LOADING_PAUSE_S,
+    RetryLimits,
+    backoff_bound,
+    retry_delay,
+)
+from evennia_ai.policy.limits.retry import LOADING_CODE
 
 LIMITS = RetryLimits()
 
@@ -64,6 +70,15 @@ def test_there_is_an_end_to_trying():
     error = ProviderUnavailable("down")
     assert retry_delay(error, 3, 60.0, 0.5, LIMITS) is not None
     assert retry_delay(error, 4, 60.0, 0.5, LIMITS) is None
+
+
+def test_a_server_that_loads_its_model_is_asked_again_until_the_deadline():
+    loading = ProviderUnavailable("loading", status=503, code=LOADING_CODE)
+    for attempt in (1, LIMITS.max_attempts, 100):
+        assert retry_delay(loading, attempt, 60.0, 0.0, LIMITS) == LOADING_PAUSE_S
+    least_s = LOADING_PAUSE_S + LIMITS.least_time_s
+    assert retry_delay(loading, 1, least_s, 0.0, LIMITS) == LOADING_PAUSE_S
+    assert retry_delay(loading, 1, least_s - 0.01, 0.0, LIMITS) is None
 
 
 @given(

@@ -4,8 +4,14 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from evennia_ai.errors import ProviderMisconfigured, ProviderUnavailable, QuotaExhausted
+from evennia_ai.errors import (
+    DeadlineExceeded,
+    ProviderMisconfigured,
+    ProviderUnavailable,
+    QuotaExhausted,
+)
 from evennia_ai.policy.limits.breaker import (
+    SLOW_STARTS,
     Breaker,
     BreakerLimits,
     admits,
@@ -13,7 +19,9 @@ from evennia_ai.policy.limits.breaker import (
     after_failure,
     after_start,
     after_success,
+    judges_endpoint,
 )
+from evennia_ai.policy.limits.retry import LOADING_CODE
 
 LIMITS = BreakerLimits(failures=3, pause_s=10.0, longest_pause_s=60.0)
 DOWN = ProviderUnavailable("down")
@@ -70,6 +78,32 @@ def test_what_cannot_mend_itself_opens_it_at_once():
 def test_a_time_the_provider_names_is_kept_up_to_the_longest_pause():
     assert failed(Breaker(), 0.0, QuotaExhausted("", retry_after_s=30.0)).open_until == 30.0
     assert failed(Breaker(), 0.0, QuotaExhausted("", retry_after_s=1e9)).open_until == 60.0
+
+
+def overdue(times, starting):
+    breaker = Breaker()
+    for _ in range(times):
+        breaker = after_failure(breaker, DeadlineExceeded("late"), 0.0, LIMITS, starting)
+    return breaker
+
+
+def test_overdue_calls_of_an_endpoint_that_is_starting_count_a_third():
+    assert not overdue(LIMITS.failures, starting=False).closed
+    assert overdue(SLOW_STARTS * LIMITS.failures - 1, starting=True).closed
+    assert not overdue(SLOW_STARTS * LIMITS.failures, starting=True).closed
+
+
+def test_an_endpoint_that_is_starting_and_refuses_connections_counts_in_full():
+    breaker = Breaker()
+    for _ in range(LIMITS.failures):
+        breaker = after_failure(breaker, DOWN, 0.0, LIMITS, starting=True)
+    assert not breaker.closed
+
+
+def test_a_server_that_loads_its_model_has_not_failed():
+    loading = ProviderUnavailable("loading", status=503, code=LOADING_CODE)
+    assert not judges_endpoint(loading)
+    assert judges_endpoint(ProviderUnavailable("busy", status=503))
 
 
 class AnyOrder(RuleBasedStateMachine):

@@ -16,7 +16,9 @@ from evennia_ai.errors import (
     ProviderError,
     ProviderUnavailable,
 )
+from evennia_ai.policy.limits.retry import LOADING_CODE
 
+LOADING_PAUSE_S = 1.0
 FINAL = (Busy, CircuitOpen, DeadlineExceeded)
 
 
@@ -43,7 +45,12 @@ def retry_delay(
     ``attempt`` counts the attempts so far; ``jitter`` is drawn evenly from 0 to 1. A wait that the
     error requests is kept in full; a wait that would exceed the deadline is not begun. A call whose
     streamed reply had begun is not retried, because words may have been spoken.
+    error requests is kept in full; a wait that would exceed the deadline is not begun. A server
+    that is loading its model gets any number of attempts.
     """
+    if error.code == LOADING_CODE:
+        delay = LOADING_PAUSE_S + jitter * limits.base_s
+        return delay if delay + limits.least_time_s <= left_s else None
     is_transient = isinstance(error, ProviderUnavailable) and not isinstance(error, FINAL)
     if attempt >= limits.max_attempts or not is_transient or error.begun:
         return None

@@ -10,13 +10,16 @@ from dataclasses import dataclass, replace
 from evennia_ai.errors import (
     Busy,
     CircuitOpen,
+    DeadlineExceeded,
     ProviderError,
     ProviderMisconfigured,
     ProviderUnavailable,
     QuotaExhausted,
 )
+from evennia_ai.policy.limits.retry import LOADING_CODE
 
 BEYOND_ANY_PAUSE_S = 3_600.0
+SLOW_STARTS = 3  # overdue calls of an endpoint that is starting count a third
 
 
 @dataclass(frozen=True)
@@ -70,13 +73,21 @@ def after_success(breaker: Breaker) -> Breaker:
 
 
 def after_failure(
-    breaker: Breaker, error: ProviderError, now: float, limits: BreakerLimits
+    breaker: Breaker,
+    error: ProviderError,
+    now: float,
+    limits: BreakerLimits,
+    starting: bool = False,
 ) -> Breaker:
     """Return the breaker after the endpoint failed.
 
     A lasting error (wrong key, exhausted quota) opens it at once; long retry times are capped.
+    While a local endpoint is ``starting`` (it has not answered yet), an overdue call counts less:
+    the server may be loading the model, or reading its first prompt.
     """
     failures = breaker.failures + 1
+    if starting and isinstance(error, DeadlineExceeded) and breaker.closed:
+        limits = replace(limits, failures=SLOW_STARTS * limits.failures)
     lasting = isinstance(error, ProviderMisconfigured | QuotaExhausted)
     was_probe = not breaker.closed
     if failures < limits.failures and not lasting and not was_probe:
@@ -88,6 +99,6 @@ def after_failure(
 
 def judges_endpoint(error: ProviderError) -> bool:
     """Return True if an error is the endpoint's fault, not this request's."""
-    if isinstance(error, Busy | CircuitOpen):
+    if isinstance(error, Busy | CircuitOpen) or error.code == LOADING_CODE:
         return False
     return isinstance(error, ProviderUnavailable | ProviderMisconfigured | QuotaExhausted)

@@ -9,6 +9,8 @@ from email.utils import parsedate_to_datetime
 
 LONGEST_WAIT_S = 7 * 24 * 3_600.0
 SOON_S = 3_600.0
+LOADING_CODE = "model_loading"
+LOADING = re.compile(r"\bloading\b[^.]{0,20}\bmodel|\bmodel\b[^.]{0,80}\bloading", re.IGNORECASE)
 SECONDS = re.compile(r"[0-9]{1,15}(?:\.[0-9]*)?")
 
 SPENT_CODE = re.compile(
@@ -54,6 +56,11 @@ def server_time(headers: Mapping[str, str], now: datetime) -> datetime:
     except (TypeError, ValueError, OverflowError):
         return now
     return told if told.tzinfo else told.replace(tzinfo=UTC)
+
+
+def is_loading(status: int | None, words: str) -> bool:
+    """Return True if a server says that it is still loading the model."""
+    return status == 503 and bool(LOADING.search(words))
 
 
 def is_quota_exhausted(

@@ -45,13 +45,13 @@ class RequestForm(Protocol):
     """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str: ...  # noqa: D102
     @property
-    def native(self) -> bool: ...
+    def native(self) -> bool: ...  # noqa: D102
     @property
-    def temperature(self) -> float | None: ...
+    def temperature(self) -> float | None: ...  # noqa: D102
     @property
-    def persona_in_system(self) -> bool: ...
+    def persona_in_system(self) -> bool: ...  # noqa: D102
 
     def rules(self, tools: Sequence[Schema]) -> str:
         """Return the beginning of every prompt: the same for every character of a game."""

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from evennia_ai.policy.context.windows import bare_name
+from evennia_ai.policy.request_forms.form import SCHEMA, TOOLS
 from evennia_ai.policy.request_forms.wire_order import WireStyle
 
-TOOLS, SCHEMA, TEXT = "tools", "schema", "text"
 SMALL_BILLIONS = 4.0  # parameters
 FILE_ENDING = re.compile(r"\.gguf$", re.IGNORECASE)
 # "1.5b" and "e2b" (effective size) in billions, "360m" in millions; not "4bit", "a3b" or "8x7b".

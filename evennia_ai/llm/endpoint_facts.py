@@ -1,0 +1,151 @@
+"""What is known of endpoints: window, request form, speed; kept across restarts.
+
+Each endpoint is asked for its context window once a process, after its first good reply. By then it
+is known to work, and a local server has loaded the model; before that it reports no window. The
+endpoint of an idle assistant is never asked. Speed is measured with every reply. `llm.probe` finds
+the request form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.logger import Logger
+from twisted.python.failure import Failure
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.errors import StoreUnavailable
+from evennia_ai.llm.endpoints import OPENAI_ADDRESS, shown_address
+from evennia_ai.messages import LLMReply
+from evennia_ai.policy.limits.endpoint_facts import (
+    EndpointFacts,
+    read_facts,
+    should_store,
+    stored_facts,
+)
+from evennia_ai.policy.limits.speed import Speed, measure_speed, smooth_speed
+from evennia_ai.ports import FactStore, LLMClient, LLMRequest
+from evennia_ai.scheduling import Clock
+
+log = Logger()
+
+NOTHING = EndpointFacts()
+Ask = Callable[[ModelProfile], Deferred[int | None]]
+
+
+class EndpointRegistry:
+    """What is known of each endpoint and model.
+
+    Args:
+        ask: asks a profile's endpoint for its window, off the reactor; it fires with the window in
+            tokens, or None if the endpoint does not report it. A failure counts as None.
+        store: keeps the facts across restarts; it is read at the first use.
+    """
+
+    def __init__(self, ask: Ask, store: FactStore) -> None:
+        self._ask = ask
+        self._store = store
+        self._loaded = False
+        self._facts: dict[str, EndpointFacts] = {}
+        self._stored: dict[str, EndpointFacts] = {}
+        self._answered: set[str] = set()
+
+    def told(self, profile: ModelProfile, model: str) -> ModelProfile:
+        """Return the profile with what is known of its endpoint and ``model``."""
+        key = key_of(profile.base_url, model)
+        facts = self._known(key)
+        return replace(
+            profile,
+            told_window=facts.window,
+            told_form=facts.form,
+            told_system=facts.system,
+            told_speed=facts.speed,
+            told_answered=key in self._answered,
+        )
+
+    def note_reply(self, profile: ModelProfile, reply: LLMReply, took_s: float) -> None:
+        """Learn from a good reply; after the first one ask for the window."""
+        key = key_of(profile.base_url, profile.model)
+        facts = self._known(key)
+        speed = smooth_speed(facts.speed, measure_speed(reply, took_s))
+        self._keep(key, replace(facts, speed=speed))
+        if key not in self._answered:
+            self._answered.add(key)
+            if not profile.context_window:
+                asked = self._ask(profile)
+                asked.addCallbacks(partial(self._keep_window, key), partial(self._note, profile))
+
+    def note_probe(self, profile: ModelProfile, form: str, system: bool, speed: Speed) -> None:
+        """Keep what a probe found."""
+        key = key_of(profile.base_url, profile.model)
+        facts = self._known(key)
+        speed = smooth_speed(facts.speed, speed)
+        self._keep(key, replace(facts, form=form, system=system, speed=speed))
+
+    def _known(self, key: str) -> EndpointFacts:
+        if not self._loaded:
+            self._loaded = True
+            self._stored = {name: read_facts(stored) for name, stored in self._store.load().items()}
+            self._facts = dict(self._stored)
+        return self._facts.get(key, NOTHING)
+
+    def _keep(self, key: str, facts: EndpointFacts) -> None:
+        """Keep facts, and store them if they differ enough from the stored ones."""
+        self._facts[key] = facts
+        if not should_store(self._stored.get(key, NOTHING), facts):
+            return
+        try:
+            self._store.save({name: stored_facts(known) for name, known in self._facts.items()})
+        except StoreUnavailable as error:
+            log.info(
+                "evennia_ai: what is known of {key} is not stored yet ({error}); trying again "
+                "with the next reply",
+                key=key,
+                error=error,
+            )
+        else:
+            self._stored = dict(self._facts)
+
+    def _keep_window(self, key: str, window: int | None) -> None:
+        if window is not None:
+            self._keep(key, replace(self._known(key), window=window))
+
+    def _note(self, profile: ModelProfile, failure: Failure) -> None:
+        if not failure.check(CancelledError):
+            log.info(
+                "evennia_ai: the endpoint of {model} did not report its context window "
+                "({problem}); the model's name or max_context_tokens decides",
+                model=profile.model,
+                problem=failure.getErrorMessage(),
+            )
+
+
+def key_of(base_url: str, model: str) -> str:
+    """Return the key of an endpoint and a model, without secrets."""
+    try:
+        address = shown_address(base_url or OPENAI_ADDRESS)
+    except ValueError:
+        address = "?"  # an address of no server: nothing is ever learnt about it
+    return f"{address} {model}"
+
+
+class LearningClient:
+    """A client that tells the registry about each good reply."""
+
+    def __init__(self, client: LLMClient, registry: EndpointRegistry, clock: Clock) -> None:
+        self._client = client
+        self._registry = registry
+        self._clock = clock
+
+    def complete(self, request: LLMRequest, profile: ModelProfile) -> Deferred[LLMReply]:
+        """Send one request. Fires and fails as the client does."""
+        started = self._clock.seconds()
+        sent = self._client.complete(request, profile)
+        return sent.addCallback(self._learn, profile, started)
+
+    def _learn(self, reply: LLMReply, profile: ModelProfile, started: float) -> LLMReply:
+        self._registry.note_reply(profile, reply, self._clock.seconds() - started)
+        return reply

@@ -1,0 +1,162 @@
+"""What is known of an endpoint: asked once, measured with every reply, kept across restarts."""
+
+import pytest
+from twisted.internet.defer import CancelledError, Deferred, fail, succeed
+from twisted.internet.task import Clock
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.errors import ProviderUnavailable, StoreUnavailable
+from evennia_ai.llm.endpoint_facts import EndpointRegistry, LearningClient, key_of
+from evennia_ai.messages import LLMReply, Timings
+from evennia_ai.policy.limits.speed import Speed
+from evennia_ai.ports import LLMRequest
+from evennia_ai.testing.scripted import ScriptedLLM
+
+HOME = ModelProfile("home", client="openai", model="ours", base_url="http://localhost:8000/v1")
+
+
+class MemoryFacts:
+    """`ports.FactStore` in memory."""
+
+    def __init__(self):
+        self.facts, self.saves, self.busy = {}, 0, False
+
+    def load(self):
+        return dict(self.facts)
+
+    def save(self, facts):
+        if self.busy:
+            raise StoreUnavailable("busy")
+        self.facts = dict(facts)
+        self.saves += 1
+
+
+@pytest.fixture
+def asked():
+    return []
+
+
+@pytest.fixture
+def store():
+    return MemoryFacts()
+
+
+@pytest.fixture
+def registry(asked, store):
+    def ask(profile):
+        asked.append(profile.model)
+        return succeed(16_000)
+
+    return EndpointRegistry(ask, store)
+
+
+def learning(model, registry, clock=None):
+    return LearningClient(model, registry, clock or Clock())
+
+
+def complete(client, profile=HOME):
+    came = []
+    client.complete(LLMRequest([], None), profile).addBoth(came.append)
+    return came[0]
+
+
+def window(registry, profile=HOME, model="ours"):
+    return registry.told(profile, model).told_window
+
+
+def timed(read=140.0, written=35.0):
+    return LLMReply("hi", timings=Timings(2_000, read, 40, written))
+
+
+# --- the window -----------------------------------------------------------------------------------
+
+
+def test_after_its_first_good_reply_an_endpoint_is_asked_and_never_again(registry, asked):
+    client = learning(ScriptedLLM(["one", "two"]), registry)
+    assert window(registry) is None
+    assert [complete(client).content, complete(client).content] == ["one", "two"]
+    assert asked == ["ours"]
+    assert window(registry) == 16_000
+    elsewhere = ModelProfile("away", base_url="http://elsewhere/v1")
+    assert window(registry, elsewhere) is None
+    assert window(registry, model="another") is None
+
+
+def test_an_endpoint_that_does_not_answer_is_not_asked(registry, asked):
+    client = learning(ScriptedLLM([ProviderUnavailable("gone")]), registry)
+    assert complete(client).check(ProviderUnavailable)
+    assert asked == []
+    assert not registry.told(HOME, "ours").told_answered
+
+
+def test_where_the_profile_says_the_window_nobody_is_asked(registry, asked):
+    told = ModelProfile("told", client="openai", model="ours", context_window=8_000)
+    complete(learning(ScriptedLLM(["one"]), registry), told)
+    assert asked == []
+
+
+@pytest.mark.parametrize("error", [ProviderUnavailable("no list"), CancelledError(), ValueError()])
+def test_a_failure_is_nothing_told(error, store):
+    registry = EndpointRegistry(lambda _profile: fail(error), store)
+    registry.note_reply(HOME, LLMReply("hi"), 1.0)
+    assert window(registry) is None
+
+
+def test_the_reply_does_not_wait_for_what_the_endpoint_tells(store):
+    registry = EndpointRegistry(lambda _profile: Deferred(), store)
+    assert complete(learning(ScriptedLLM(["one"]), registry)).content == "one"
+
+
+# --- speed, form, and the store -------------------------------------------------------------------
+
+
+def test_speed_is_measured_with_the_time_that_a_call_took(registry):
+    clock, answer = Clock(), Deferred()
+    learning(ScriptedLLM([answer]), registry, clock).complete(LLMRequest([], None), HOME)
+    clock.advance(10.0)
+    answer.callback(timed())
+    told = registry.told(HOME, "ours")
+    assert told.told_speed == Speed(140.0, 35.0)
+    assert told.told_answered
+
+
+def test_all_is_known_again_after_a_restart_but_for_the_first_answer(registry, store):
+    registry.note_reply(HOME, timed(), 10.0)
+    registry.note_probe(HOME, "schema", False, Speed())
+    again = EndpointRegistry(lambda _profile: Deferred(), store).told(HOME, "ours")
+    assert (again.told_window, again.told_form, again.told_system) == (16_000, "schema", False)
+    assert again.told_speed == Speed(140.0, 35.0)
+    assert not again.told_answered
+
+
+def test_a_little_more_or_less_speed_is_not_written(registry, store):
+    registry.note_reply(HOME, timed(), 10.0)
+    saves = store.saves
+    for _ in range(20):
+        registry.note_reply(HOME, timed(150.0, 33.0), 10.0)
+    assert store.saves == saves
+    registry.note_reply(HOME, timed(1_400.0), 10.0)
+    assert store.saves == saves + 1
+
+
+def test_what_could_not_be_written_is_written_with_the_next_reply(registry, store):
+    store.busy = True
+    registry.note_reply(HOME, timed(), 10.0)
+    store.busy = False
+    registry.note_reply(HOME, timed(), 10.0)
+    assert store.facts
+
+
+def test_the_store_holds_no_secret(registry, store):
+    secret = "http://user:hunter22@localhost:8000/v1?key=hunter22"
+    registry.note_reply(ModelProfile("p", model="ours", base_url=secret), timed(), 1.0)
+    assert "hunter22" not in repr(store.facts)
+    assert window(registry) == 16_000
+
+
+def test_an_address_of_no_server_and_a_spoilt_row_harm_nothing(store):
+    store.facts = {key_of(HOME.base_url, "ours"): {"window": "many", "speed": 7, "form": "song"}}
+    registry = EndpointRegistry(lambda _profile: Deferred(), store)
+    told = registry.told(HOME, "ours")
+    assert (told.told_window, told.told_form, told.told_speed) == (None, "", Speed())
+    assert registry.told(ModelProfile("p", base_url="http://[::1"), "x").told_window is None
