@@ -13,6 +13,7 @@ from typing import Any
 from evennia_ai.config.fields import FIELDS, AssistantConfig
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.context.windows import KnownWindow, model_window
+from evennia_ai.policy.secrecy import hide_secrets
 
 Profiles = dict[str, dict[str, Any]]
 
@@ -53,7 +54,7 @@ class ModelProfile:
     name: str
     client: str = "offline"
     model: str = ""
-    base_url: str = ""
+    base_url: str = field(default="", repr=False)  # it may hold a password
     api_key_env: str = ""
     context_window: int | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)  # part of the body of every request
@@ -146,7 +147,8 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
         kinds, in_words = PROFILE_KINDS.get(key, ((str,), "text"))
         if not isinstance(value, kinds):
             raise ConfigError(
-                f"The model profile '{name}' has {key} = {value!r}; it must be {in_words}."
+                f"The model profile '{name}' has {key} = {hide_secrets(repr(value))}; "
+                f"it must be {in_words}."
             )
     return ModelProfile(name=name, settings={key: raw[key] for key in raw if key in FIELDS}, **own)
 

@@ -16,6 +16,7 @@ from twisted.python.failure import Failure
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.messages import LLMReply
+from evennia_ai.policy.secrecy import hide_secrets
 from evennia_ai.ports import LLMClient, LLMRequest
 
 log = Logger()
@@ -55,7 +56,7 @@ class EndpointWindows:
                 "evennia_ai: the endpoint of {model} did not report its context window "
                 "({problem}); the model's name or max_context_tokens decides",
                 model=key[1],
-                problem=failure.getErrorMessage(),
+                problem=hide_secrets(failure.getErrorMessage()),
             )
 
 

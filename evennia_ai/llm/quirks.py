@@ -21,7 +21,7 @@ reports an overflow by a sentence       `policy.overflow.SIGNS`, `WINDOW_PASSED`
 reports an overflow by a finish reason  `policy.overflow.FULL_WINDOW`
 reports a used-up quota                 `policy.limits.retry.SPENT_CODE`, `SPENT_TEXT` there
 tells how long to wait                  `policy.limits.retry.asked_wait_s`
-writes its keys otherwise               `KEY_LIKE` (to keep them out of messages)
+writes its keys otherwise               `policy.secrecy.KEY_LIKE`
 tells the window in another field       `policy.context.windows.GIVEN`, `TRAINED`, `NESTED` there
 tells the window on a page of its own   `GIVEN_WINDOW_PAGES`, `TRAINED_WINDOW_PAGES`
 tells no window, but its name does      `policy.context.windows.MODELS`
@@ -53,7 +53,6 @@ BAD_KEY_TEXT = re.compile(r"\b(?:incorrect|invalid) api key|\bapi key not valid"
 CONTENT_FILTER = re.compile(
     r"\bmoderation|\bflagged|\bcontent.?(?:policy|filter|management)", re.IGNORECASE
 )
-KEY_LIKE = re.compile(r"\b(?:sk|pk|key|gsk|xai)-[\w*.-]{6,}")
 
 # A key may be valid for chat and not for the list; or the server has no list.
 NO_MODEL_LIST = (403, 404, 405)
