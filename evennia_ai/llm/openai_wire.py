@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.llm.quirks import REPLY_LIMITS, TEXT_PART_TYPES
+from evennia_ai.llm.quirks import CACHED_TOKENS, REPLY_LIMITS, TEXT_PART_TYPES
 from evennia_ai.ports import LLMReply, LLMRequest, ToolCallRequest, Usage
 
 Body = Mapping[str, object]
@@ -53,7 +53,7 @@ def parse_reply(data: bytes, new_id: Callable[[], str]) -> LLMReply:
         content=join_content(message.get("content")),
         tool_calls=read_calls(message, new_id),
         finish_reason=as_text(choice.get("finish_reason")) or "stop",
-        usage=read_usage(as_dict(payload.get("usage"))),
+        usage=read_usage(payload),
         model=as_text(payload.get("model")),
     )
 
@@ -95,11 +95,26 @@ def argument_text(arguments: object) -> str:
     return "{}" if arguments is None else json.dumps(arguments, ensure_ascii=False)
 
 
-def read_usage(usage: Mapping[str, object]) -> Usage | None:
-    """Return the reported token counts, or None if they are not plausible."""
+def read_usage(payload: Mapping[str, object]) -> Usage | None:
+    """Return a body's token counts, or None if they are not plausible."""
+    usage = as_dict(payload.get("usage"))
     prompt = token_count(usage.get("prompt_tokens"), least=1)
     completion = token_count(usage.get("completion_tokens"), least=0)
-    return None if prompt is None or completion is None else Usage(prompt, completion)
+    if prompt is None or completion is None:
+        return None
+    return Usage(prompt, completion, read_cached_tokens(payload, prompt))
+
+
+def read_cached_tokens(payload: Mapping[str, object], prompt: int) -> int | None:
+    """Return how many of the prompt's tokens came from a cache, None if not plausibly reported."""
+    for path in CACHED_TOKENS:
+        value: object = payload
+        for name in path:
+            value = as_dict(value).get(name)
+        cached = token_count(value, least=0)
+        if cached is not None and cached <= prompt:
+            return cached
+    return None
 
 
 def token_count(value: object, least: int) -> int | None:

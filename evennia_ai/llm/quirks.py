@@ -9,6 +9,7 @@ The provider or server ...              Data
 needs a parameter in every request      `config.profiles.ENDPOINTS` (its ``extra``)
 calls the reply limit otherwise         `REPLY_LIMITS`, and name it in the ``extra``
 sends content in parts                  `TEXT_PART_TYPES`
+reports cached tokens elsewhere         `CACHED_TOKENS`
 writes tool calls into the text         `policy.sanitize.CALL_MARKUP`
 writes its reasoning into the text      `policy.sanitize.REASONING`
 sends error texts under another name    `ERROR_TEXT_FIELDS`
@@ -39,6 +40,16 @@ from evennia_ai.policy.probe.cases import LLAMACPP_PORT, OLLAMA_PORT
 
 REPLY_LIMITS = ("max_tokens", "max_completion_tokens")  # the second: OpenAI's newer models
 TEXT_PART_TYPES = ("text", "output_text")
+
+# Where a reply tells how much of the prompt came from a cache; the first that does counts.
+CACHED_TOKENS = (
+    ("usage", "prompt_tokens_details", "cached_tokens"),
+    ("usage", "prompt_cache_hit_tokens"),  # DeepSeek
+    ("usage", "cache_read_input_tokens"),  # proxies to Anthropic
+    ("usage", "input_tokens_details", "cached_tokens"),
+    ("usage", "cached_tokens"),  # Moonshot
+    ("timings", "cache_n"),  # llama.cpp
+)
 
 # Some servers return the request inside the error's body, so only these fields are read.
 ERROR_TEXT_FIELDS = frozenset(
