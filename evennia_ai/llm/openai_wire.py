@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Mapping
 
 from evennia_ai.config import ModelProfile
+from evennia_ai.llm.cache_hints import cache_hints
 from evennia_ai.llm.quirks import CACHED_TOKENS, REPLY_LIMITS, TEXT_PART_TYPES
 from evennia_ai.ports import LLMReply, LLMRequest, ToolCallRequest, Usage
 
@@ -19,7 +20,7 @@ MAX_TOKEN_COUNT = 2**31 - 1
 
 
 def build_body(request: LLMRequest, profile: ModelProfile) -> dict[str, object]:
-    """Return the request's body without the model's name.
+    """Return the request's body without the model's name, with `cache_hints` if any.
 
     ``profile.extra`` overrides the body: an entry replaces ours, None removes it. If ``extra`` has
     a reply limit under either name, ``request.max_tokens`` is not sent.
@@ -30,7 +31,7 @@ def build_body(request: LLMRequest, profile: ModelProfile) -> dict[str, object]:
     if not any(name in profile.extra for name in REPLY_LIMITS):
         body["max_tokens"] = request.max_tokens
     body["temperature"] = request.temperature
-    body.update(profile.extra)
+    body |= {**cache_hints(request.messages, profile), **profile.extra}
     return {name: value for name, value in body.items() if value is not None}
 
 

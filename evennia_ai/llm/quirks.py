@@ -10,6 +10,7 @@ needs a parameter in every request      `config.profiles.ENDPOINTS` (its ``extra
 calls the reply limit otherwise         `REPLY_LIMITS`, and name it in the ``extra``
 sends content in parts                  `TEXT_PART_TYPES`
 reports cached tokens elsewhere         `CACHED_TOKENS`
+takes hints about its prompt cache      `CACHE_KEY_HOSTS`, `CACHE_BREAKPOINTS`
 writes tool calls into the text         `policy.sanitize.CALL_MARKUP`
 writes its reasoning into the text      `policy.sanitize.REASONING`
 sends error texts under another name    `ERROR_TEXT_FIELDS`
@@ -34,12 +35,43 @@ offers no list of models                `NO_MODEL_LIST`
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from evennia_ai.policy.probe.cases import LLAMACPP_PORT, OLLAMA_PORT
 
 REPLY_LIMITS = ("max_tokens", "max_completion_tokens")  # the second: OpenAI's newer models
 TEXT_PART_TYPES = ("text", "output_text")
+
+
+class CacheBreakpoints(NamedTuple):
+    """How requests mark the end of a reusable prefix, for some models at one host.
+
+    ``mark`` goes into the content part that ends the prefix, ``options`` into the body.
+    """
+
+    host: str
+    models: re.Pattern[str]
+    mark: Mapping[str, object]
+    options: Mapping[str, object]
+
+
+CACHE_KEY_HOSTS = ("api.openai.com",)
+CACHE_BREAKPOINTS = (
+    # From GPT-5.6 on, the implicit breakpoint is behind the newest message, which always changes.
+    CacheBreakpoints(
+        "api.openai.com",
+        re.compile(r"gpt-(?:5\.(?:[6-9]|\d\d)|[6-9]|\d\d)"),
+        {"prompt_cache_breakpoint": {"mode": "explicit"}},
+        {"prompt_cache_options": {"mode": "explicit"}},
+    ),
+    CacheBreakpoints(
+        "openrouter.ai",
+        re.compile(r"anthropic/"),
+        {"cache_control": {"type": "ephemeral"}},
+        {},
+    ),
+)
 
 # Where a reply tells how much of the prompt came from a cache; the first that does counts.
 CACHED_TOKENS = (
