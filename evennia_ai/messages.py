@@ -69,10 +69,15 @@ class ToolCallRequest:
 
 @dataclass(frozen=True)
 class Usage:
-    """Token counts as the endpoint reported them."""
+    """Token counts as the endpoint reported them.
+
+    ``cached_tokens`` are those of the prompt that the endpoint took from its cache, None if it
+    does not report them. They are part of ``prompt_tokens``.
+    """
 
     prompt_tokens: int
     completion_tokens: int
+    cached_tokens: int | None = None
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,10 @@ class Message(OwnedByAssistant):
 
 
 class ModelCall(OwnedByAssistant):
-    """One model call, and its cost."""
+    """One model call, and its cost.
+
+    ``cached_tokens`` are those of the prompt that came from the endpoint's cache, None if unknown.
+    """
 
     turn = models.ForeignKey(Turn, null=True, on_delete=models.SET_NULL, related_name="model_calls")
     purpose: str = models.CharField(max_length=32)
@@ -106,6 +109,7 @@ class ModelCall(OwnedByAssistant):
     estimated_tokens: int = models.PositiveIntegerField(default=0)
     prompt_tokens: int | None = models.PositiveIntegerField(null=True)
     completion_tokens: int | None = models.PositiveIntegerField(null=True)
+    cached_tokens: int | None = models.PositiveIntegerField(null=True)
     duration_ms: int = models.PositiveIntegerField(default=0)
     finish_reason: str = models.CharField(max_length=32, blank=True)
     error_kind: str = models.CharField(max_length=16, blank=True)
@@ -240,6 +244,7 @@ class DailyUse(models.Model):
     calls: int = models.PositiveIntegerField(default=0)
     prompt_tokens: int = models.PositiveBigIntegerField(default=0)
     completion_tokens: int = models.PositiveBigIntegerField(default=0)
+    cached_tokens: int = models.PositiveBigIntegerField(default=0)
 
     class Meta:
         constraints = [

@@ -7,6 +7,8 @@ import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from evennia_ai.policy.secrecy import shown_address
+
 OLLAMA = "http://127.0.0.1:11434/v1"
 PROBE_TIMEOUT_S = 1.0
 
@@ -37,7 +39,8 @@ def choose_mind(
 def configured_mind(environ: Mapping[str, str]) -> Mind:
     """Return the endpoint of the ``OPENAI_*`` variables."""
     model = environ.get("EVENNIA_AI_MODEL") or "the default model"
-    where = environ.get("OPENAI_BASE_URL") or "the OpenAI API"
+    base_url = environ.get("OPENAI_BASE_URL")
+    where = shown_address(base_url) if base_url else "the OpenAI API"
     return Mind(f"{model} at {where}, as your environment says")
 
 

@@ -25,6 +25,20 @@ def test_a_key_is_never_shown():
     assert "sk-secret" not in chosen.sentence
 
 
+def test_of_an_address_neither_password_nor_query_is_printed_or_kept(tmp_path):
+    chosen = mind.choose_mind({"OPENAI_BASE_URL": "https://me:pw@here/v1?key=k#f"}, list)
+    assert "https://here/v1," in chosen.sentence
+    record.save(tmp_path / "demo.json", Record(mind=chosen.sentence))
+    kept = (tmp_path / "demo.json").read_text()
+    assert not any(part in chosen.sentence + kept for part in ("me:pw", "pw@", "key=k", "#f"))
+
+
+def test_an_address_that_cannot_be_read_is_not_printed():
+    chosen = mind.choose_mind({"OPENAI_BASE_URL": "me:pw@here/v1"}, list)
+    assert "an unreadable address" in chosen.sentence
+    assert "pw" not in chosen.sentence
+
+
 def test_a_local_ollama_is_taken_with_a_model_it_has():
     chosen = mind.choose_mind({}, lambda: ["nomic-embed-text", "qwen3:8b"])
     assert chosen.environ == {

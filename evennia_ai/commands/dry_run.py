@@ -186,7 +186,8 @@ def step_lines(number: int, step: DryRunStep, private: bool) -> list[str]:
     usage, took_ms = step.cost.usage, step.cost.duration_ms
     tokens = f"about {step.cost.estimated_tokens} tokens"
     if usage:
-        tokens = f"{usage.prompt_tokens} tokens, reply {usage.completion_tokens}"
+        cached = "" if usage.cached_tokens is None else f" ({usage.cached_tokens} cached)"
+        tokens = f"{usage.prompt_tokens} tokens{cached}, reply {usage.completion_tokens}"
     lines = [f"|wStep {number}|n: prompt {tokens}, {len(step.offered)} tools, {took_ms} ms"]
     if step.words:
         lines.append(f"  would |csay|n: {clean_output(step.words, LINE_CHARS)}")

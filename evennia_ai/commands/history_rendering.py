@@ -132,7 +132,8 @@ def model_call_text(call: Any) -> str:
     if call.prompt_tokens is None:
         tokens = f"about {call.estimated_tokens} tokens in"
     else:
-        tokens = f"{call.prompt_tokens} tokens in, {call.completion_tokens or 0} out"
+        cached = f" ({call.cached_tokens} cached)" if call.cached_tokens is not None else ""
+        tokens = f"{call.prompt_tokens} tokens in{cached}, {call.completion_tokens or 0} out"
     problem = f", |r{call.error_kind}: {clean_output(call.error, 300)}|n" if call.error else ""
     model = clean_output(f"{call.profile}:{call.model}", 60)
     return f"{model}, {call.duration_ms} ms, {tokens}{problem}"

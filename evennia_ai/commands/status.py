@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 
 from evennia.utils.evtable import EvTable
 
@@ -13,7 +14,7 @@ from evennia_ai.game.sleep_state import is_asleep
 from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.ports import GameScript, GameServices
 from evennia_ai.store.reports import last_error, last_passes, last_prompt_tokens, queue_lengths
-from evennia_ai.store.usage import use_on
+from evennia_ai.store.usage import cached_on, use_on
 
 AWAKE = frozenset({"awake", "thinking"})
 
@@ -35,6 +36,7 @@ class CmdAIStatus(AICommand):
         many goals they have
       - the models: the size of each context window, and where that number comes
         from (the profile, the endpoint, or a table by the model's name)
+      - today's prompt tokens that endpoints took from their caches
       - what is wrong: a model that is paused after failures, a budget that is
         nearly used up, an invalid setting, the last error of a model
     """
@@ -50,7 +52,7 @@ class CmdAIStatus(AICommand):
                 "There are no assistants yet. To attach one: |waisetup <character> = <persona>|n"
             )
             return
-        queues, used = queue_lengths(), use_on(self.services.now().date())
+        queues, used = queue_lengths(), use_on(self.today())
         prompts, errors = last_prompt_tokens(), last_error()
         table = EvTable(
             "Assistant", "Where", "Mode", "Model", "Context", "Queue", "Calls", "Tokens",
@@ -61,10 +63,24 @@ class CmdAIStatus(AICommand):
         self.msg(str(table))
         for script, line in [*sleep_lines(scripts), *activity_lines(scripts)]:
             self.msg(f"|x{clean_output(script.character_name, 60)}:|n {line}")
-        for line in window_lines(scripts):
+        for line in [*window_lines(scripts), *cache_lines(*cached_on(self.today()))]:
             self.msg(line)
         for subject, problem in problems(self.services, scripts, errors):
             self.msg(f"|y{clean_output(subject, 60)}:|n {clean_output(problem, 300)}")
+
+    def today(self) -> date:
+        """Return the current UTC day."""
+        return self.services.now().date()
+
+
+def cache_lines(prompt_tokens: int, cached_tokens: int) -> Iterator[str]:
+    """Yield how many of today's prompt tokens came from caches of endpoints, if any did."""
+    if cached_tokens:
+        share = cached_tokens / max(prompt_tokens, cached_tokens)
+        yield (
+            f"Prompt tokens today: {prompt_tokens:,}, of these {cached_tokens:,} cached "
+            f"({share:.0%})."
+        )
 
 
 def sleep_lines(scripts: Sequence[GameScript]) -> Iterator[tuple[GameScript, str]]:

@@ -19,6 +19,7 @@ from evennia_ai.policy.overflow import is_local
 from evennia_ai.policy.request_forms.choice import choose_form
 from evennia_ai.policy.request_forms.form import AUTO, FORMS, RequestForm
 from evennia_ai.policy.request_forms.plain_forms import TOOLS_FORM
+from evennia_ai.policy.secrecy import hide_secrets
 
 Profiles = dict[str, dict[str, Any]]
 
@@ -61,7 +62,7 @@ class ModelProfile:
     name: str
     client: str = "offline"
     model: str = ""
-    base_url: str = ""
+    base_url: str = field(default="", repr=False)  # it may hold a password
     api_key_env: str = ""
     context_window: int | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)  # part of the body of every request
@@ -177,7 +178,8 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
         kinds, in_words = PROFILE_KINDS.get(key, ((str,), "text"))
         if not isinstance(value, kinds):
             raise ConfigError(
-                f"The model profile '{name}' has {key} = {value!r}; it must be {in_words}."
+                f"The model profile '{name}' has {key} = {hide_secrets(repr(value))}; "
+                f"it must be {in_words}."
             )
     settings = {key: raw[key] for key in raw if key in FIELDS}
     return ModelProfile(name=name, settings=settings, deadline_fits=fits, **own)

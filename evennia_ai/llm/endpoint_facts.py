@@ -18,7 +18,7 @@ from twisted.python.failure import Failure
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.llm.endpoints import OPENAI_ADDRESS, shown_address
+from evennia_ai.llm.endpoints import OPENAI_ADDRESS
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.limits.endpoint_facts import (
     EndpointFacts,
@@ -27,6 +27,7 @@ from evennia_ai.policy.limits.endpoint_facts import (
     stored_facts,
 )
 from evennia_ai.policy.limits.speed import Speed, measure_speed, smooth_speed
+from evennia_ai.policy.secrecy import hide_secrets, shown_address
 from evennia_ai.ports import FactStore, LLMClient, LLMRequest
 from evennia_ai.scheduling import Clock
 
@@ -119,7 +120,7 @@ class EndpointRegistry:
                 "evennia_ai: the endpoint of {model} did not report its context window "
                 "({problem}); the model's name or max_context_tokens decides",
                 model=profile.model,
-                problem=failure.getErrorMessage(),
+                problem=hide_secrets(failure.getErrorMessage()),
             )
 
 

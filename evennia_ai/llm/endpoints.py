@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from evennia_ai.config import ModelProfile
 from evennia_ai.config.profiles import missing_model
 from evennia_ai.errors import ProviderMisconfigured
+from evennia_ai.policy.secrecy import mask_key, shown_address
 
 OPENAI_ADDRESS = "https://api.openai.com/v1"
 
@@ -17,13 +18,13 @@ OPENAI_ADDRESS = "https://api.openai.com/v1"
 class Endpoint:
     """An address and its key, which is empty for an endpoint without one."""
 
-    base_url: str
+    base_url: str = field(repr=False)  # with user and password, if the profile has them
     key: str = field(repr=False)
 
     @property
     def address(self) -> str:
         """Return the address as an admin may read it."""
-        return shown_address(self.base_url)
+        return mask_key(shown_address(self.base_url), self.key)
 
 
 def find_endpoint(profile: ModelProfile, environ: Mapping[str, str]) -> Endpoint:
@@ -32,6 +33,11 @@ def find_endpoint(profile: ModelProfile, environ: Mapping[str, str]) -> Endpoint
     Raises ProviderMisconfigured if the model, the address or the key is missing or unusable.
     """
     key = environ.get(profile.api_key_env, "").strip() if profile.api_key_env else ""
+    if profile.api_key_env and not profile.api_key_env.isidentifier():
+        raise ProviderMisconfigured(
+            f"The api_key_env of the profile '{profile.name}' must be the name of an environment "
+            "variable, not the key itself."
+        )
     if profile.api_key_env and not key:
         raise ProviderMisconfigured(
             f"The profile '{profile.name}' needs the environment variable {profile.api_key_env}."
@@ -49,12 +55,6 @@ def find_endpoint(profile: ModelProfile, environ: Mapping[str, str]) -> Endpoint
     base_url = profile.base_url or OPENAI_ADDRESS
     check_address(base_url, profile)
     return Endpoint(base_url, key)
-
-
-def shown_address(base_url: str) -> str:
-    """Return an address for admins: without user, password, query and fragment."""
-    parts = urlsplit(base_url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
 
 
 def check_address(base_url: str, profile: ModelProfile) -> None:

@@ -28,12 +28,14 @@ from evennia_ai.errors import (
 from evennia_ai.llm.body_cap import UnwantedBody, body_cap, http_library
 from evennia_ai.llm.connection_errors import causes_of, connection_trouble
 from evennia_ai.llm.endpoints import Endpoint, find_endpoint
+from evennia_ai.llm.http_logs import clean_http_logs
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.openai_stream import OnDelta, stream_completion
 from evennia_ai.llm.openai_wire import Body, build_body, parse_reply
 from evennia_ai.llm.refusals import Refusal, explain_refusal, read_refusal, refusal_in_success
 from evennia_ai.llm.stream_wire import STREAM, BrokenStream, StreamedBody, without_refused
 from evennia_ai.policy.probe.cases import NO_HOST, NO_TLS, REFUSED, TIMEOUT
+from evennia_ai.policy.secrecy import mask_key
 from evennia_ai.ports import LLMReply, LLMRequest
 
 if TYPE_CHECKING:
@@ -142,9 +144,8 @@ class OpenAIClient:
             headers={"Authorization": f"Bearer {endpoint.key or NO_KEY}"},
             json=body,
         )
-        content_type, content = response.headers.get("content-type", ""), response.content
-        if endpoint.key:
-            content = content.replace(endpoint.key.encode(), b"***")
+        content_type = response.headers.get("content-type", "")
+        content = mask_key(response.content.decode("latin-1"), endpoint.key).encode("latin-1")
         return RawReply(response.status_code, content_type, content)
 
     async def _ask(
@@ -204,6 +205,7 @@ class OpenAIClient:
         if self._http is None:
             sdk = importlib.import_module("openai")
             importlib.import_module("openai.resources.chat")
+            clean_http_logs()
             client_class = sdk.DefaultAsyncHttpxClient
             self._http = client_class(
                 timeout=sdk.Timeout(self._read_timeout_s, connect=CONNECT_TIMEOUT_S),

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.llm.quirks import REPLY_LIMITS, TEXT_PART_TYPES
+from evennia_ai.llm.cache_hints import cache_hints
+from evennia_ai.llm.quirks import CACHED_TOKENS, REPLY_LIMITS, TEXT_PART_TYPES
 from evennia_ai.messages import Timings
 from evennia_ai.policy.request_forms.form import TOOLS
 from evennia_ai.policy.request_forms.known_models import style_for
@@ -26,14 +27,15 @@ MAX_TOKEN_COUNT = 2**31 - 1
 def build_body(
     request: LLMRequest, profile: ModelProfile, style: WireStyle | None = None
 ) -> dict[str, object]:
-    """Return the request's body without the model's name.
+    """Return the request's body without the model's name, with `cache_hints` if any.
 
     The messages are arranged for a chat template of ``style``, by default the model's by its name.
     ``profile.extra`` overrides the body: an entry replaces ours, None removes it. If ``extra`` has
     a reply limit under either name, ``request.max_tokens`` is not sent.
     """
     usual = replace(style_for(profile.model), calls=request.form == TOOLS)
-    body: dict[str, object] = {"messages": arrange(request.messages, style or usual)}
+    messages = arrange(request.messages, style or usual)
+    body: dict[str, object] = {"messages": messages}
     if request.response_schema is not None:
         body["response_format"] = response_format(request.response_schema)
     if request.tools and request.form == TOOLS:
@@ -41,7 +43,7 @@ def build_body(
     if not any(name in profile.extra for name in REPLY_LIMITS):
         body["max_tokens"] = request.max_tokens
     body["temperature"] = request.temperature
-    body.update(profile.extra)
+    body |= {**cache_hints(messages, profile), **profile.extra}
     return {name: value for name, value in body.items() if value is not None}
 
 
@@ -70,7 +72,7 @@ def parse_reply(data: bytes, new_id: Callable[[], str]) -> LLMReply:
         content=join_content(message.get("content")),
         tool_calls=read_calls(message, new_id),
         finish_reason=as_text(choice.get("finish_reason")) or "stop",
-        usage=read_usage(as_dict(payload.get("usage"))),
+        usage=read_usage(payload),
         model=as_text(payload.get("model")),
         timings=read_timings(as_dict(payload.get("timings"))),
     )
@@ -113,11 +115,26 @@ def argument_text(arguments: object) -> str:
     return "{}" if arguments is None else json.dumps(arguments, ensure_ascii=False)
 
 
-def read_usage(usage: Mapping[str, object]) -> Usage | None:
-    """Return the reported token counts, or None if they are not plausible."""
+def read_usage(payload: Mapping[str, object]) -> Usage | None:
+    """Return a body's token counts, or None if they are not plausible."""
+    usage = as_dict(payload.get("usage"))
     prompt = token_count(usage.get("prompt_tokens"), least=1)
     completion = token_count(usage.get("completion_tokens"), least=0)
-    return None if prompt is None or completion is None else Usage(prompt, completion)
+    if prompt is None or completion is None:
+        return None
+    return Usage(prompt, completion, read_cached_tokens(payload, prompt))
+
+
+def read_cached_tokens(payload: Mapping[str, object], prompt: int) -> int | None:
+    """Return how many of the prompt's tokens came from a cache, None if not plausibly reported."""
+    for path in CACHED_TOKENS:
+        value: object = payload
+        for name in path:
+            value = as_dict(value).get(name)
+        cached = token_count(value, least=0)
+        if cached is not None and cached <= prompt:
+            return cached
+    return None
 
 
 def read_timings(timings: Mapping[str, object]) -> Timings | None:

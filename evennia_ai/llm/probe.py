@@ -12,7 +12,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import Busy, ProviderMisconfigured
 from evennia_ai.llm import quirks
-from evennia_ai.llm.endpoints import OPENAI_ADDRESS, shown_address
+from evennia_ai.llm.endpoints import OPENAI_ADDRESS
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.llm.openai_wire import build_body
 from evennia_ai.llm.probe_requests import ProbeRequests
@@ -24,6 +24,7 @@ from evennia_ai.policy.probe import cases, forms, grading
 from evennia_ai.policy.probe.cases import BAD, FATAL, Answer, Finding, Target
 from evennia_ai.policy.request_forms.form import SCHEMA
 from evennia_ai.policy.request_forms.wire_order import WireStyle
+from evennia_ai.policy.secrecy import UNREADABLE, shown_address
 from evennia_ai.ports import LLMRequest, Scene
 from evennia_ai.scheduling import Clock, Steps
 
@@ -263,10 +264,8 @@ class Run:
 def target_of(profile: ModelProfile) -> Target:
     """Return what a finding says of the profile and its endpoint."""
     base_url = profile.base_url or OPENAI_ADDRESS
-    try:
-        address, port = shown_address(base_url), urlsplit(base_url).port
-    except ValueError:
-        address, port = "its base_url", None
+    address = shown_address(base_url)
+    port = None if address == UNREADABLE else urlsplit(base_url).port
     return Target(profile.name, profile.model, address, profile.api_key_env, port)
 
 

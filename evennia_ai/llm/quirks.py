@@ -9,6 +9,8 @@ The provider or server ...              Data
 needs a parameter in every request      `config.profiles.ENDPOINTS` (its ``extra``)
 calls the reply limit otherwise         `REPLY_LIMITS`, and name it in the ``extra``
 sends content in parts                  `TEXT_PART_TYPES`
+reports cached tokens elsewhere         `CACHED_TOKENS`
+takes hints about its prompt cache      `CACHE_KEY_HOSTS`, `CACHE_BREAKPOINTS`
 writes tool calls into the text         `policy.sanitize.CALL_MARKUP`
 writes its reasoning into the text      `policy.sanitize.REASONING`
 sends error texts under another name    `ERROR_TEXT_FIELDS`
@@ -23,7 +25,7 @@ reports a used-up quota                 `policy.limits.retry.SPENT_CODE`, `SPENT
 tells how long to wait                  `policy.limits.retry.asked_wait_s`
 refuses to stream                       `STREAM_REFUSED`, `STREAM_REFUSED_STATUS`
 streams errors under another name       `STREAM_LINES`
-writes its keys otherwise               `KEY_LIKE` (to keep them out of messages)
+writes its keys otherwise               `policy.secrecy.KEY_LIKE`
 tells the window in another field       `policy.context.windows.GIVEN`, `TRAINED`, `NESTED` there
 tells the window on a page of its own   `GIVEN_WINDOW_PAGES`, `TRAINED_WINDOW_PAGES`
 tells no window, but its name does      `policy.context.windows.MODELS`
@@ -35,12 +37,53 @@ offers no list of models                `NO_MODEL_LIST`
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from evennia_ai.policy.probe.cases import LLAMACPP_PORT, OLLAMA_PORT
 
 REPLY_LIMITS = ("max_tokens", "max_completion_tokens")  # the second: OpenAI's newer models
 TEXT_PART_TYPES = ("text", "output_text")
+
+
+class CacheBreakpoints(NamedTuple):
+    """How requests mark the end of a reusable prefix, for some models at one host.
+
+    ``mark`` goes into the content part that ends the prefix, ``options`` into the body.
+    """
+
+    host: str
+    models: re.Pattern[str]
+    mark: Mapping[str, object]
+    options: Mapping[str, object]
+
+
+CACHE_KEY_HOSTS = ("api.openai.com",)
+CACHE_BREAKPOINTS = (
+    # From GPT-5.6 on, the implicit breakpoint is behind the newest message, which always changes.
+    CacheBreakpoints(
+        "api.openai.com",
+        re.compile(r"gpt-(?:5\.(?:[6-9]|\d\d)|[6-9]|\d\d)"),
+        {"prompt_cache_breakpoint": {"mode": "explicit"}},
+        {"prompt_cache_options": {"mode": "explicit"}},
+    ),
+    CacheBreakpoints(
+        "openrouter.ai",
+        re.compile(r"anthropic/"),
+        {"cache_control": {"type": "ephemeral"}},
+        {},
+    ),
+)
+
+# Where a reply tells how much of the prompt came from a cache; the first that does counts.
+CACHED_TOKENS = (
+    ("usage", "prompt_tokens_details", "cached_tokens"),
+    ("usage", "prompt_cache_hit_tokens"),  # DeepSeek
+    ("usage", "cache_read_input_tokens"),  # proxies to Anthropic
+    ("usage", "input_tokens_details", "cached_tokens"),
+    ("usage", "cached_tokens"),  # Moonshot
+    ("timings", "cache_n"),  # llama.cpp
+)
 
 # Some servers return the request inside the error's body, so only these fields are read.
 ERROR_TEXT_FIELDS = frozenset(
@@ -55,7 +98,6 @@ BAD_KEY_TEXT = re.compile(r"\b(?:incorrect|invalid) api key|\bapi key not valid"
 CONTENT_FILTER = re.compile(
     r"\bmoderation|\bflagged|\bcontent.?(?:policy|filter|management)", re.IGNORECASE
 )
-KEY_LIKE = re.compile(r"\b(?:sk|pk|key|gsk|xai)-[\w*.-]{6,}")
 
 STREAM_LINES = (b"data", b"error")  # the second: older servers of llama.cpp
 STREAM_REFUSED_STATUS = (400, 405, 415, 422, 501)

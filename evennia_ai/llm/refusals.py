@@ -26,6 +26,7 @@ from evennia_ai.policy.limits.retry import (
     is_quota_exhausted,
 )
 from evennia_ai.policy.overflow import is_context_overflow
+from evennia_ai.policy.secrecy import hide_secrets
 
 MAX_SHOWN_CHARS = 300
 MAX_WORDS_CHARS = 4_000
@@ -122,14 +123,13 @@ def find_code(body: object) -> str:
 
 
 def shown_error(body: object, key: str) -> str:
-    """Return an error's message for a log: one short line, without the key."""
+    """Return an error's message for a log: one short line, without key and passwords."""
     if isinstance(body, dict):
         body = body.get("message") or body.get("detail") or body.get("error") or ""
     text = " ".join(str(body or "").split())
     if text.startswith("<"):
         return ""
-    text = quirks.KEY_LIKE.sub("***", text.replace(key, "***") if key else text)
-    text = "".join(char if char.isprintable() else " " for char in text)
+    text = "".join(char if char.isprintable() else " " for char in hide_secrets(text, key))
     return text[:MAX_SHOWN_CHARS].rstrip(". ")
 
 

@@ -21,6 +21,7 @@ from twisted.logger import Logger
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ConfigError, ProviderRejected, ProviderUnavailable
 from evennia_ai.llm.openai_client import OpenAIClient, RawReply
+from evennia_ai.policy.secrecy import hide_secrets
 from evennia_ai.ports import Embedder, RemoteEmbedder
 
 Floats = npt.NDArray[np.float32]
@@ -157,9 +158,11 @@ def make(
         return SentenceTransformersEmbedder(os.fspath(setting[LOCAL_MODEL]))
     if isinstance(setting, Mapping) and client is not None:
         return endpoint_embedder(client, setting)
+    # A dictionary may hold a key.
+    shown = f"a dictionary of {sorted(setting)}" if isinstance(setting, Mapping) else repr(setting)
     raise ConfigError(
         f"EMBEDDER must be '{DEFAULT}', '{NONE}', {{'{LOCAL_MODEL}': folder}} or an endpoint's "
-        f"base_url, model, api_key_env and dimensions, not {setting!r}."
+        f"base_url, model, api_key_env and dimensions, not {hide_secrets(shown)}."
     )
 
 

@@ -7,6 +7,7 @@ mem0 2.2 is written for a notebook. This module changes what a server cannot acc
 - it keeps deleted memories in a history: `NoHistory` takes its place;
 - it downloads models for keywords and names if their libraries are installed: this is disabled;
 - it logs the id of every memory, and its words at debug level: only warnings are logged;
+- its stores log the address of each request: user and password are removed;
 - embedded Qdrant leaves deleted bytes in its file: SQLite is told to overwrite them.
 """
 
@@ -26,6 +27,8 @@ from pathlib import Path
 from typing import Any
 
 from twisted.logger import Logger
+
+from evennia_ai.llm.http_logs import clean_http_logs
 
 log = Logger()
 
@@ -146,6 +149,7 @@ def prepare_environment(environ: MutableMapping[str, str], path: Path) -> None:
     environ["MEM0_TELEMETRY"] = "False"
     environ["MEM0_DIR"] = str(path)
     environ["HF_HUB_OFFLINE"] = "1"
+    clean_http_logs()
     for name in ("mem0", "qdrant_client"):
         logging.getLogger(name).setLevel(logging.WARNING)
 

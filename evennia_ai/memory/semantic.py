@@ -19,6 +19,7 @@ from evennia_ai.memory.mem0_store import Mem0Store
 from evennia_ai.memory.worker import Worker
 from evennia_ai.policy.limits import breaker
 from evennia_ai.policy.records.long_term import MemoryItem, MemoryRow, Stored
+from evennia_ai.policy.secrecy import hide_secrets, mask_key
 from evennia_ai.scheduling import Clock, Steps
 
 log = Logger()
@@ -30,6 +31,7 @@ OPENING_S = 20.0
 LIMITS = breaker.BreakerLimits(failures=3, pause_s=10.0, longest_pause_s=600.0)
 ERROR_CHARS = 200
 DELETED_AT_ONCE = 50
+LEAST_SECRET_CHARS = 4  # a password that a builder chose may be short
 SECRETS = ("key", "password", "token", "secret", "connection_string", "url")
 
 
@@ -202,6 +204,6 @@ class LongTermMemory:
         if callable(problems):  # pydantic quotes the values in its message
             said = "; ".join(str(one.get("msg", "")) for one in problems())
         for secret in self._settings.secrets:
-            said = said.replace(secret, "…")
-        first = next(iter(said.strip().splitlines()), "")
+            said = mask_key(said, secret, LEAST_SECRET_CHARS)
+        first = next(iter(hide_secrets(said).strip().splitlines()), "")
         return f"{type(error).__name__}: {first}"[:ERROR_CHARS]

@@ -66,6 +66,8 @@ def test_its_cost_is_counted(game, builder, mira):
     row = models.ModelCall.objects.get()
     assert (row.purpose, row.turn_id, row.prompt_tokens) == ("rehearsal", None, 120)
     assert models.DailyUse.objects.get().calls == 1
+    game.model.add(LLMReply("Hm.", usage=Usage(120, 5, 100)))
+    assert "prompt 120 tokens (100 cached), reply 5, " in builder.told("aitest Mira = hello")
     game.model.add(LLMReply("Hm."))
     assert "prompt about " in builder.told("aitest Mira = hello")
 

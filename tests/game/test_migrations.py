@@ -4,6 +4,18 @@ import io
 
 import pytest
 from django.core.management import call_command
+from django.db import ConnectionHandler
+from django.db.migrations.loader import MigrationLoader
+
+OLD_CALL = (
+    "INSERT INTO evennia_ai_modelcall (id, assistant_id, at, purpose, profile, model, "
+    "estimated_tokens, prompt_tokens, duration_ms, finish_reason, error_kind, error) "
+    "VALUES (1, 1, '2026-01-01', 'tick', 'home', 'ours', 800, 900, 5, 'stop', '', '')"
+)
+OLD_USE = (
+    "INSERT INTO evennia_ai_dailyuse (id, assistant_id, day, calls, prompt_tokens, "
+    "completion_tokens) VALUES (1, 1, '2026-01-01', 1, 900, 20)"
+)
 
 
 @pytest.mark.django_db
@@ -13,3 +25,28 @@ def test_the_migrations_are_up_to_date(settings):
     output = io.StringIO()
     call_command("makemigrations", "evennia_ai", check=True, dry_run=True, stdout=output)
     assert "No changes detected" in output.getvalue()
+
+
+@pytest.mark.django_db
+def test_calls_of_before_keep_their_figures_and_know_of_no_cache(settings, tmp_path):
+    settings.MIGRATION_MODULES = {}
+    file = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(tmp_path / "before.db3")}
+    database = ConnectionHandler({"default": file})["default"]
+    loader = MigrationLoader(None)
+    state = loader.project_state(("evennia_ai", "0001_initial"))
+    with database.schema_editor() as editor:
+        for name in ("Turn", "ModelCall", "DailyUse"):
+            editor.create_model(state.apps.get_model("evennia_ai", name))
+    with database.cursor() as cursor:
+        cursor.execute("CREATE TABLE scripts_scriptdb (id integer PRIMARY KEY)")
+        cursor.execute("INSERT INTO scripts_scriptdb VALUES (1)")
+        cursor.execute(OLD_CALL)
+        cursor.execute(OLD_USE)
+    with database.schema_editor() as editor:
+        loader.get_migration("evennia_ai", "0002_cached_tokens").apply(state, editor)
+    with database.cursor() as cursor:
+        cursor.execute("SELECT prompt_tokens, cached_tokens FROM evennia_ai_modelcall")
+        assert cursor.fetchall() == [(900, None)]
+        cursor.execute("SELECT prompt_tokens, cached_tokens FROM evennia_ai_dailyuse")
+        assert cursor.fetchall() == [(900, 0)]
+    database.close()

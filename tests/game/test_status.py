@@ -6,7 +6,7 @@ from evennia_ai.config import ModelProfile, usable_window
 from evennia_ai.errors import ProviderMisconfigured
 from evennia_ai.llm.endpoint_facts import EndpointRegistry
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
-from evennia_ai.messages import LLMReply
+from evennia_ai.messages import LLMReply, Usage
 from evennia_ai.policy.limits.budgets import PLAYER, WHOLE_GAME
 from evennia_ai.store.known_endpoints import StoredFacts
 from evennia_ai.testing.scripted import call
@@ -43,6 +43,23 @@ def test_a_budget_of_which_most_is_used_is_told(game, service, admin, ann):
     assert "The game's budget: 900 of today's 1,000 tokens are used" in text
     assert "This player's budget #5: 90 of today's 100 tokens are used" in text
     assert "#6" not in text
+
+
+def test_cached_tokens_of_today_are_told_if_there_are_any(game, admin, ann):
+    assert "cached" not in status(admin)
+    for cached in (None, 2_300):
+        usage = Usage(3_000, 7, cached)
+        game.model.add(LLMReply("", (call("say", text="Hello."),), usage=usage))
+        ann.do("say Mira, hello")
+        game.run(1)
+    text = status(admin)
+    assert "Prompt tokens today: 6,000, of these 2,300 cached (38%)." in text
+    assert "6,014" in text
+    assert max(map(len, text.splitlines())) <= 78
+    turns = admin.told("aihistory/turns Mira")
+    assert " ms, 3000 tokens in, 7 out" in turns
+    assert " ms, 3000 tokens in (2300 cached), 7 out" in turns
+    assert all(len(line) <= 78 for line in turns.splitlines() if " ms, " in line)
 
 
 def test_that_all_are_stopped_is_told(game, admin):

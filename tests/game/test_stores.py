@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from evennia_ai.messages import Heard, ToolCallRequest, make_message
 from evennia_ai.models import DailyUse, Event, Message, ModelCall, ToolCall, Turn
+from evennia_ai.policy.limits.budgets import WHOLE_GAME
 from evennia_ai.ports import ModelCallRecord, Usage
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.erase import count_rows, erase_chunk
@@ -15,7 +16,7 @@ from evennia_ai.store.forget import CHUNK
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.recovery import lost_turns, recover_lost_turn
 from evennia_ai.store.turns import TableTurns
-from evennia_ai.store.usage import use_on
+from evennia_ai.store.usage import cached_on, spent_on, use_on
 from evennia_ai.testing.memory_conversation import MemoryConversation
 from evennia_ai.testing.memory_stores import MemoryInbox, MemoryTurns
 
@@ -132,6 +133,20 @@ def test_costs_are_added_up_by_day(tables, service):
     tables.turns.record_model_call(turn.id, failed)
     assert use_on(service.now().date()) == {tables.assistant_id: (3, 160)}
     assert use_on(service.now().date() - timedelta(days=1)) == {}
+
+
+def test_cached_tokens_are_stored_and_count_in_full(tables, service):
+    turn = tables.turns.begin([], ANN, False, "tick_event")
+    for usage in (Usage(100, 10, 64), Usage(100, 10, 0), Usage(100, 10), None):
+        call = ModelCallRecord("p", "m", "tick", 50, usage, 3, speakers=ANN)
+        tables.turns.record_model_call(turn.id, call)
+    stored = ModelCall.objects.order_by("id").values_list("cached_tokens", flat=True)
+    assert list(stored) == [64, 0, None, None]
+    today = service.now().date()
+    assert use_on(today) == {tables.assistant_id: (4, 380)}
+    assert cached_on(today) == (350, 64)
+    assert cached_on(today - timedelta(days=1)) == (0, 0)
+    assert spent_on(today)[WHOLE_GAME] == 380
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,26 @@ import pytest
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderMisconfigured
-from evennia_ai.llm.endpoints import check_address, shown_address
+from evennia_ai.llm.endpoints import check_address, find_endpoint
+
+PASSWORD = "open-sesame-1"
 
 
-def test_an_address_is_shown_without_user_password_and_query():
-    assert shown_address("https://me:pw@host.example:8/v1/?key=k#x") == "https://host.example:8/v1"
+def test_an_endpoint_shows_neither_its_password_nor_its_key():
+    found = find_endpoint(
+        ModelProfile("p", "openai", "m", f"http://me:{PASSWORD}@host/k3y-in-path/v1", "KEY"),
+        {"KEY": "k3y-in-path"},
+    )
+    assert found.base_url == f"http://me:{PASSWORD}@host/k3y-in-path/v1"
+    assert found.address == "http://host/***/v1"
+    assert PASSWORD not in repr(found) + repr(ModelProfile("p", base_url=found.base_url))
+
+
+def test_a_key_in_place_of_its_variable_is_not_shown():
+    profile = ModelProfile("p", "openai", "m", "http://host/v1", "sk-proj-1234567")
+    with pytest.raises(ProviderMisconfigured, match="name of an environment") as caught:
+        find_endpoint(profile, {})
+    assert "sk-proj" not in str(caught.value)
 
 
 @pytest.mark.parametrize("address", ["http://127.0.0.1:1/v1", "https://[::1]/v1", "http://ollama"])

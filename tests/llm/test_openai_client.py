@@ -4,9 +4,11 @@ import gc
 import gzip
 import importlib
 import json
+import logging
 import socket
 import threading
 import traceback
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -413,6 +415,50 @@ def test_a_key_the_server_tells_back_is_nowhere_in_the_error(
     assert not any(KEY in text for text in shown)
     assert failure.value.__cause__ is None
     assert failure.value.__context__ is None
+
+
+@pytest.mark.parametrize("key", ["x", "4f1c9e7"])
+def test_a_short_key_changes_nothing_in_a_reply(pump, loop_thread, provider, key):
+    client = OpenAIClient(loop_thread, {"STUB_KEY": key})
+    profile = ModelProfile("tavern", "openai", "stub", provider.base_url, "STUB_KEY")
+    told = '{"n_ctx": 4096, "x": "4f1c9e7"}'
+    provider.queue({"raw": told, "status": 200})
+    body = {"model": "stub", "messages": REQUEST.messages}
+    raw = pump.wait(client.exchange(profile, "POST", "chat/completions", body))
+    assert raw.content == told.encode()
+
+
+def test_a_key_in_a_raw_response_is_masked_whatever_bytes_stand_around_it(
+    pump, client, provider, profile
+):
+    told = json.dumps({"told": f"\u94a5{KEY}\u94a5", "next": f"\n{KEY}"}, ensure_ascii=False)
+    provider.queue({"raw": told, "status": 200})
+    body = {"model": "stub", "messages": REQUEST.messages}
+    raw = pump.wait(client.exchange(profile, "POST", "chat/completions", body))
+    assert raw.content == told.replace(KEY, "***").encode()
+
+
+def test_no_password_of_an_address_is_logged(pump, client, provider, profile, caplog):
+    base_url = provider.base_url.replace("http://", "http://me:open-sesame@")
+    with caplog.at_level(logging.DEBUG):
+        with_password = replace(profile, base_url=base_url)
+        pump.wait(client.complete(REQUEST, with_password))
+        pump.wait(client.exchange(with_password, "GET", "models?token=t0ken"))
+        dead = replace(profile, base_url="http://me:open-sesame@" + refusing_address()[7:])
+        error = pump.error(client.complete(REQUEST, dead))
+    lines = [one.getMessage() for one in caplog.records if one.name == "httpx2"]
+    assert [line.split(" ")[:4] for line in lines] == [
+        ["HTTP", "Request:", "POST", f"{provider.base_url}/chat/completions"],
+        ["HTTP", "Request:", "GET", f"{provider.base_url}/models"],
+    ]
+    assert "open-sesame" not in caplog.text + str(error) + repr(error)
+    assert "t0ken" not in caplog.text
+
+
+def test_user_and_password_of_an_address_are_sent(pump, client, provider, profile):
+    base_url = provider.base_url.replace("http://", "http://me:open-sesame@")
+    pump.wait(client.complete(REQUEST, replace(profile, base_url=base_url)))
+    assert len(provider.requests()) == 1
 
 
 # --- letting go ----------------------------------------------------------------------------------

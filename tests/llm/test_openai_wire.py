@@ -198,6 +198,28 @@ def test_a_usage_that_cannot_be_true_is_none(usage):
 
 
 @pytest.mark.parametrize(
+    ("told", "cached"),
+    [
+        ({"usage": {}}, None),
+        ({"usage": {"prompt_tokens_details": {"cached_tokens": 64}}}, 64),
+        ({"usage": {"prompt_tokens_details": {"cached_tokens": 0}}}, 0),
+        ({"usage": {"prompt_tokens_details": None, "prompt_cache_hit_tokens": 7}}, 7),
+        ({"usage": {"cache_read_input_tokens": 100}}, 100),
+        ({"usage": {"input_tokens_details": {"cached_tokens": 5}}}, 5),
+        ({"usage": {"cached_tokens": 6}}, 6),
+        ({"usage": {}, "timings": {"cache_n": 99, "prompt_n": 1}}, 99),
+        ({"usage": {"cached_tokens": 101}}, None),
+        ({"usage": {"cached_tokens": -1}, "timings": {"cache_n": 3}}, 3),
+        ({"usage": {"cached_tokens": True, "prompt_tokens_details": "64"}}, None),
+        ({"usage": {}, "timings": [1]}, None),
+    ],
+)
+def test_cached_tokens_are_read_wherever_an_endpoint_tells_them(told, cached):
+    usage = {"prompt_tokens": 100, "completion_tokens": 2, **told["usage"]}
+    assert read({"choices": [], **told, "usage": usage}).usage == Usage(100, 2, cached)
+
+
+@pytest.mark.parametrize(
     "data",
     [
         b"",

@@ -215,7 +215,9 @@ def test_an_overflow_in_a_success_is_an_overflow():
         ({"message": "key sk-proj-****abcd"}, "key ***"),
         ({"message": "a\x1b[31m\u202eb"}, "a [31m b"),
         ({"message": "x" * 1_000}, "x" * 300),
-        ({"message": "x" * 295 + "s3cret-key!"}, "x" * 295 + "***"),
+        ({"message": "x" * 294 + " s3cret-key!"}, "x" * 294 + " ***"),
+        ({"message": "no s3cret-key!s, keys3cret-key!"}, "no s3cret-key!s, keys3cret-key!"),
+        ({"message": "see http://me:pw@host/v1?key=k now"}, "see http://host/v1 now"),
     ],
 )
 def test_a_servers_words_are_short_one_line_and_without_the_key(body, told):

@@ -101,6 +101,16 @@ def test_a_setting_that_cannot_work_is_explained(setting):
         embedders.make(setting, Client(None))
 
 
+def test_a_refused_setting_is_shown_without_its_secrets():
+    for setting in (
+        "http://me:open-sesame@host/v1",
+        {"api_key": "open-sesame", "base_url": "http://me:open-sesame@host"},
+    ):
+        with pytest.raises(ConfigError, match="EMBEDDER must be") as caught:
+            embedders.make(setting)
+        assert "open-sesame" not in str(caught.value)
+
+
 def test_a_folder_without_a_model_is_explained(tmp_path):
     with pytest.raises(ConfigError, match="sentence-transformers"):
         embedders.make({"sentence_transformers": tmp_path})

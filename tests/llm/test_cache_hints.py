@@ -1,0 +1,127 @@
+"""Cache hints: only for endpoints that know them, and at what stays the same."""
+
+import copy
+
+import pytest
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.config.profiles import default_profiles, resolve_profile
+from evennia_ai.llm.openai_wire import build_body
+from evennia_ai.ports import LLMRequest, Scene
+
+RULES = "You play a character in a text game. " * 20
+MESSAGES = [
+    {"role": "system", "content": RULES},
+    {"role": "user", "content": "Ann says: hello"},
+    {"role": "assistant", "content": "Hello, Ann."},
+    {"role": "user", "content": "Ann says: a room, please"},
+    {"role": "assistant", "content": "", "tool_calls": [{"id": "a"}]},
+    {"role": "tool", "tool_call_id": "a", "content": "You said it."},
+    {"role": "user", "content": "You are in the tavern.\nAnn says: and an ale"},
+]
+EPHEMERAL = {"cache_control": {"type": "ephemeral"}}
+EXPLICIT = {"prompt_cache_breakpoint": {"mode": "explicit"}}
+OPENAI, OPENROUTER = "https://api.openai.com/v1", "https://openrouter.ai/api/v1"
+
+
+def body_for(base_url, model, messages=MESSAGES, **extra):
+    request = LLMRequest(messages=messages, scene=Scene("Mira", "a barkeep", ()))
+    return build_body(request, ModelProfile("p", "openai", model, base_url, "KEY", extra=extra))
+
+
+def text_parts(messages):
+    """The breakpoints: index of the message, and what its only part has beside the text."""
+    found = {}
+    for number, message in enumerate(messages):
+        if isinstance(message["content"], list):
+            (part,) = message["content"]
+            assert (part.pop("type"), part.pop("text")) == ("text", MESSAGES[number]["content"])
+            found[number] = part
+    return found
+
+
+@pytest.mark.parametrize(
+    ("base_url", "model"),
+    [
+        ("http://localhost:8080/v1", "gpt-5.6"),
+        ("http://localhost:8080/v1", "anthropic/claude"),
+        ("https://castle.example/v1", "gpt-6"),
+        ("https://api.openai.com.example/v1", "gpt-6"),
+        (OPENROUTER, "openai/gpt-5.6"),
+        (OPENROUTER, "meta/anthropic/x"),
+    ],
+)
+def test_an_endpoint_without_known_hints_gets_none(base_url, model):
+    body = body_for(base_url, model)
+    assert body == {"messages": MESSAGES}
+
+
+@pytest.mark.parametrize("base_url", [OPENAI, ""])
+@pytest.mark.parametrize("model", ["gpt-4o-mini", "gpt-5", "gpt-5.5", "o3"])
+def test_older_models_of_openai_get_a_cache_key_alone(base_url, model):
+    body = body_for(base_url, model)
+    assert body["messages"] == MESSAGES
+    assert set(body) == {"messages", "prompt_cache_key"}
+    assert len(body["prompt_cache_key"]) <= 64
+
+
+@pytest.mark.parametrize("model", ["gpt-5.6", "gpt-5.10-mini", "gpt-6", "gpt-10"])
+def test_newer_models_of_openai_get_breakpoints_at_what_comes_again(model):
+    body = body_for(OPENAI, model)
+    assert body["prompt_cache_options"] == {"mode": "explicit"}
+    assert text_parts(body["messages"]) == {0: EXPLICIT, 3: EXPLICIT}
+
+
+def test_anthropics_models_at_openrouter_get_breakpoints():
+    before = copy.deepcopy(MESSAGES)
+    body = body_for(OPENROUTER, "anthropic/claude-sonnet-5")
+    assert text_parts(body["messages"]) == {0: EPHEMERAL, 3: EPHEMERAL}
+    assert not {"prompt_cache_key", "cache_control"} & set(body)
+    assert before == MESSAGES
+
+
+def test_a_first_request_has_one_breakpoint_and_one_without_text_none():
+    first = body_for(OPENROUTER, "anthropic/x", [MESSAGES[0], MESSAGES[-1]])
+    assert [type(message["content"]) for message in first["messages"]] == [list, str]
+    bare = [{"role": "user", "content": "Hi"}]
+    assert body_for(OPENROUTER, "anthropic/x", bare)["messages"] == bare
+    empty = [{"role": "system", "content": ""}, *bare]
+    assert body_for(OPENROUTER, "anthropic/x", empty)["messages"] == empty
+
+
+def test_the_cache_key_is_that_of_the_rules_and_the_model():
+    def key(rules, model="m"):
+        messages = [{"role": "system", "content": rules}, MESSAGES[1]]
+        return body_for(OPENAI, model, messages)["prompt_cache_key"]
+
+    assert key(f"{RULES} You are Mira.") == key(f"{RULES} You are Otto.")
+    assert len({key(RULES), key(RULES, "n"), key("Sum up this talk.")}) == 3
+    assert body_for(OPENAI, "m", [])["prompt_cache_key"]
+
+
+def test_a_profiles_extra_replaces_and_removes_hints():
+    assert body_for(OPENAI, "m", prompt_cache_key="own")["prompt_cache_key"] == "own"
+    assert "prompt_cache_key" not in body_for(OPENAI, "m", prompt_cache_key=None)
+    implicit = body_for(OPENAI, "gpt-6", prompt_cache_options={"mode": "implicit"})
+    assert implicit["prompt_cache_options"] == {"mode": "implicit"}
+    for body in (
+        implicit,
+        body_for(OPENAI, "gpt-6", prompt_cache_options=None, prompt_cache_key=None),
+        body_for(OPENROUTER, "anthropic/x", cache_control=None),
+    ):
+        assert body["messages"] == MESSAGES
+    assert not {"prompt_cache_options", "prompt_cache_key"} & set(
+        body_for(OPENAI, "gpt-6", prompt_cache_options=None, prompt_cache_key=None)
+    )
+    assert "cache_control" not in body_for(OPENROUTER, "anthropic/x", cache_control=None)
+
+
+def test_the_built_in_profiles_address_the_hosts_that_get_hints():
+    profiles = default_profiles({"EVENNIA_AI_MODEL": "anthropic/x", "OPENAI_API_KEY": "k"})
+    request = LLMRequest(messages=MESSAGES, scene=Scene("Mira", "a barkeep", ()))
+    bodies = {name: build_body(request, resolve_profile(name, profiles)) for name in profiles}
+    assert [name for name, body in bodies.items() if "prompt_cache_key" in body] == [
+        "default",
+        "openai",
+    ]
+    assert [name for name, body in bodies.items() if body["messages"] != MESSAGES] == ["openrouter"]
