@@ -142,7 +142,8 @@ def once_named(words: str, who: str) -> str:
 
 def unrepeated(view: RequestView, words: str) -> str:
     """Return the words, with a lead such as "Again: " if they were spoken before."""
-    said = {line.strip().lower() for line in view.transcript.own}
+    lines = (*view.transcript.own, *view.scene.excuses)
+    said = {line.strip().lower() for line in lines}
     if words.strip().lower() not in said:
         return words
     leads = (
