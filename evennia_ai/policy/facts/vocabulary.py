@@ -216,7 +216,8 @@ CUE_PAIRS = {
 FOREIGN_CUES = {
     "debt": """долж[еон]|долг|винен|schulde|geliehen|geborgt|bekommst noch|kriegst noch|debo
         |debes|dois|欠|借り|빚|مدين|חייב""",
-    "promise": """обеща|обіця|клян|versprech|versprich|versproch|schwör|mein Wort|promet|jure|juro|obiecuj|przysięg
+    "promise": """обеща|обіця|клян|versprech|versprich|versproch|schwör|mein Wort|promet|jure
+        |juro|obiecuj|przysięg
         |答应|答應|承诺|承諾|保证|保證|发誓|發誓|约定|約定|約束|誓|약속|맹세|أعد|وعد|أقسم|قول می
         |מבטיח|υπόσχ|वादा|สัญญา""",
     "secret": """тайн|секрет|таємн|geheim|Geheim|keinem|niemandem|verrat|unter uns|秘密|비밀|سر
