@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NotRequired, TypedDict, cast
 
+EXCUSE = "excuse"
 LOST_RESULT = "Outcome unknown: it may or may not have happened. Do not do it again."
 
 
@@ -20,9 +21,9 @@ class Metadata(TypedDict, total=False):
     ``seq`` is monotonic in each log; ``at`` is ISO-8601 UTC; ``speaker`` is a dbref; ``audience``
     lists the dbrefs of those who heard it; ``private`` is True if nobody else may ever know it;
     ``tokens`` is estimated once, when the message is stored; ``consulted`` names what a tool read
-    and changed (`policy.compaction.consulted`). ``type`` says that the message is a compaction's
-    marker, to which ``id`` and the fields after it belong, or a masked tool result, to which
-    ``original_tool`` belongs.
+    and changed (`policy.compaction.consulted`). ``type`` is ``compaction`` for a compaction's
+    marker, to which ``id`` and the fields after it belong, and ``excuse`` for a line that the
+    character said because no model answered. ``original_tool`` belongs to a masked tool result.
     """
 
     seq: int
@@ -134,6 +135,11 @@ def with_content(message: Message, content: str, **changes: Any) -> Message:
 def wire_call(call_id: str, name: str, arguments: str) -> dict[str, Any]:
     """Return one entry of a message's ``tool_calls``; ``arguments`` is JSON text."""
     return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def is_excuse(message: Message) -> bool:
+    """Return True for a line that replaced a model's answer; no prompt or summary holds it."""
+    return message["metadata"].get("type") == EXCUSE
 
 
 def is_private(message: Message) -> bool:

@@ -74,7 +74,10 @@ class Event(OwnedByAssistant):
 
 
 class Message(OwnedByAssistant):
-    """One message: ``id`` is its ``seq``; ``consulted`` names what a tool call read and changed."""
+    """One message: ``id`` is its ``seq``; ``consulted`` names what a tool call read and changed.
+
+    ``role`` is "excuse" for a line that the character said because no model answered.
+    """
 
     event_id: int | None
     turn_id: int | None

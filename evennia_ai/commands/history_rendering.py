@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from evennia_ai.commands.common import list_names
-from evennia_ai.messages import Message
+from evennia_ai.messages import EXCUSE, Message
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.limits.budgets import CALLS, MS, NOTHING, TOKENS_IN, TOKENS_OUT
 from evennia_ai.policy.sanitize import clean_output
@@ -82,15 +82,16 @@ def message_line(row: dict[str, Any], own_name: str) -> str:
     """Return a message: time, speaker, audience, tokens and words."""
     if row["role"] == "tool":
         return f"    |x= {clean_output(row['content'], LINE_CHARS)} ({row['tokens']} tokens)|n"
-    who = own_name if row["role"] == "assistant" else row["speaker_name"]
+    excuse = row["role"] == EXCUSE
+    who = own_name if excuse or row["role"] == "assistant" else row["speaker_name"]
     calls = [call["function"] for call in row["tool_calls"]]
     said = [clean_output(row["content"], LINE_CHARS)] if row["content"] else []
     text = " ".join([*said, *(call_text(call["name"], call["arguments"]) for call in calls)])
     heard_by = clean_output(list_names(row["audience"]), 120)
-    private = " |r(private)|n" if row["private"] else ""
+    marks = " |r(private)|n" * row["private"] + " |y(excuse: no prompt shows it)|n" * excuse
     return (
         f"|x{row['at']:%m-%d %H:%M:%S}|n |w{clean_output(who, 40)}|n"
-        f" |x> {heard_by}, {row['tokens']} tokens|n{private}\n    {text}"
+        f" |x> {heard_by}, {row['tokens']} tokens|n{marks}\n    {text}"
     )
 
 

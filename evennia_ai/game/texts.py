@@ -1,9 +1,10 @@
 """Every line that players may see and that no model wrote.
 
 A game overrides a line with ``AI_ASSISTANT["TEXTS"] = {"fallback": "…"}``; an empty text turns
-``first_meeting`` off. Gettext translates the lines into the server's ``LANGUAGE_CODE`` if
-``USE_I18N`` is True (Evennia's default is False). Lines that only builders and admins see are in
-English, in the modules that show them.
+``first_meeting`` off. Each line of ``fallback`` and ``busy`` is a variant, of which the character
+says one. Gettext translates the lines into the server's ``LANGUAGE_CODE`` if ``USE_I18N`` is True
+(Evennia's default is False). Lines that only builders and admins see are in English, in the
+modules that show them.
 """
 
 from __future__ import annotations
@@ -18,12 +19,22 @@ from evennia_ai.errors import ConfigError
 from evennia_ai.game.settings import game_setting
 
 TEXTS = {
-    "fallback": gettext_noop("Forgive me, my thoughts wandered. Ask me again in a moment?"),
+    "fallback": gettext_noop(
+        """Forgive me, my thoughts wandered. Ask me again in a moment?
+Hm, I lost the thread there. What was it?
+I was far away just now. Say that once more?
+Bear with me, my head is full of fog. Once more, please?
+Wait, that slipped past me. How was that?"""
+    ),
     "first_meeting": gettext_noop(
         "({name} is played by a computer program. What you say near such characters is stored, so "
         "that they can remember it. |whelp minds|n tells more, and how to be forgotten.)"
     ),
-    "busy": gettext_noop("One moment: too many voices at once. Ask me again shortly?"),
+    "busy": gettext_noop(
+        """One moment: too many voices at once. Ask me again shortly?
+Easy, everybody is talking to me at once. In a moment?
+I hear too many questions just now. Give me a breath, then ask again?"""
+    ),
     "compacted": gettext_noop("blinks, as if sorting the memories of a long day."),
     "falls_asleep": gettext_noop("yawns and falls asleep."),
     "wakes_up": gettext_noop("wakes up and blinks."),

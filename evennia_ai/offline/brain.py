@@ -16,7 +16,6 @@ from evennia_ai.offline.heard_lines import Heard, gather, requested_action, word
 from evennia_ai.offline.outcomes import words_for_step
 from evennia_ai.offline.record_keeping import (
     JOURNAL,
-    journal,
     journals_only,
     summarise,
     worth_noting,
@@ -51,7 +50,7 @@ def think(request: LLMRequest) -> LLMReply:
     if request.scene.task == TASK_SUMMARY:
         return summarise(request.scene)
     if journals_only(request):
-        return journal(request)
+        return with_calls((("noop", {"reason": "the rules for facts do that"}),))
     view = read_request(request)
     if not request.scene.lines:
         return with_calls(act_autonomously(view))
@@ -142,7 +141,8 @@ def once_named(words: str, who: str) -> str:
 
 def unrepeated(view: RequestView, words: str) -> str:
     """Return the words, with a lead such as "Again: " if they were spoken before."""
-    said = {line.strip().lower() for line in view.transcript.own}
+    lines = (*view.transcript.own, *view.scene.excuses)
+    said = {line.strip().lower() for line in lines}
     if words.strip().lower() not in said:
         return words
     leads = (

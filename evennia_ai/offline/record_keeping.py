@@ -5,10 +5,9 @@ It understands no text, but `policy.facts.check` tells facts from chatter, word 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 
-from evennia_ai.messages import LLMReply, ToolCallRequest, make_message
+from evennia_ai.messages import LLMReply, make_message
 from evennia_ai.offline.speaker_facts import read_speaker_facts
 from evennia_ai.offline.transcript import Said
 from evennia_ai.policy.facts.check import (
@@ -28,7 +27,6 @@ HEADING = "Context"
 ROOM_PART = 0.65  # share of the limit; the check of the summary adds missing facts below it
 INPUT_PART = 0.5
 ENTRY_TOKENS = 400
-MOST_ENTRIES = 8
 MOST_NOTED = 2
 LONGEST_NOTE = 200
 WEIGHTY = frozenset({DEBT, PROMISE, SECRET, RELATION})
@@ -100,16 +98,3 @@ def tells_of_oneself(line: HeardLine) -> bool:
         return False
     known = read_speaker_facts([Said("say", line.speaker, line.text)]).of(line.speaker)
     return not LASTING.isdisjoint(known)
-
-
-def journal(request: LLMRequest) -> LLMReply:
-    """Return calls that journal the weightiest facts; after step 1, end the loop."""
-    if request.scene.step > 1:
-        return LLMReply("", (ToolCallRequest("done", "noop", "{}"),))
-    talk = [str(m["content"]) for m in request.messages[1:-1] if m["role"] == "user"]
-    lines = as_bullets(facts_in_lines(talk, request.scene.name), ENTRY_TOKENS)[:MOST_ENTRIES]
-    calls = [
-        ToolCallRequest(f"keep{number}", JOURNAL, json.dumps({"content": line}))
-        for number, line in enumerate(lines)
-    ]
-    return LLMReply("", tuple(calls) or (ToolCallRequest("done", "noop", "{}"),))

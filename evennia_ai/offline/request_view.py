@@ -74,8 +74,9 @@ class RequestView:
 
     @cached_property
     def spoken(self) -> frozenset[str]:
-        """Return the longer sentences that the character spoke."""
-        return frozenset(part for line in self.transcript.own for part in long_sentences(line))
+        """Return the longer sentences that the character spoke, also as excuses."""
+        lines = (*self.transcript.own, *self.scene.excuses)
+        return frozenset(part for line in lines for part in long_sentences(line))
 
     def phrase(self, key: str, **slots: str) -> str:
         """Return a phrase of a key with its slots filled, if possible an unused one."""

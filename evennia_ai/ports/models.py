@@ -39,6 +39,7 @@ class Scene:
         task: what is asked for if it is not a turn, such as `TASK_SUMMARY`; else empty.
         material: the task's input; for a summary the previous one, then a line for each message.
         room_tokens: the most tokens for the task's result.
+        excuses: lines that the character said lately in place of an answer; no message has them.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Scene:
     task: str = ""
     material: tuple[str, ...] = ()
     room_tokens: int = 0
+    excuses: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,9 @@
 This is a ReAct loop of its own, once for each audience that has messages to go. The loop sees all
 that its audience may know, with the request at the end, so that the provider's prompt cache serves
 it. Its tool calls are stored with a turn and are no part of the conversation.
+
+If the model journals nothing, rules journal the facts of all messages in view that
+no extraction has read yet (`sleep.noting`).
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from evennia_ai.ports import Character, Script, ToolContext, ToolResult, TurnRec
 from evennia_ai.scheduling import Steps, pause, persist
 from evennia_ai.sleep.compaction.compact import decide
 from evennia_ai.sleep.compaction.request import SLEEP, CompactionRequest
+from evennia_ai.sleep.noting import note_facts, unread_messages
 from evennia_ai.turn.background_step import skip
 from evennia_ai.turn.context_use import measure_context
 from evennia_ai.turn.llm_interaction import build_request
@@ -38,7 +42,7 @@ log = Logger()
 
 LEAST_MESSAGES = 5
 NOOP, NO_CALL, OTHER, MOST = "noop", "no_tool_call", "other_tool", "max_iterations"
-INTERRUPTED = "interrupted"
+INTERRUPTED, BY_RULE = "interrupted", "by_rule"
 NOTED = "noted"
 SIGNAL = "pre_compaction"
 TURNS_TIMES = 3.0
@@ -56,6 +60,12 @@ class Extracted:
         """Return the sum with a later loop."""
         facts = self.facts_recorded + more.facts_recorded
         return Extracted(facts, self.iterations + more.iterations, more.stopped_by)
+
+    def plus_by_rule(self, facts: int) -> Extracted:
+        """Return the sum with facts that were journalled by rule."""
+        if not facts:
+            return self
+        return replace(self, facts_recorded=self.facts_recorded + facts, stopped_by=BY_RULE)
 
 
 @dataclass(frozen=True)
@@ -75,9 +85,9 @@ def run_pre_compaction_extraction(
     ``max_iterations`` limits the model calls for each audience; None uses the setting.
 
     Fires with ``success`` True, ``facts_recorded``, ``iterations`` and ``stopped_by`` (noop,
-    no_tool_call, other_tool or max_iterations, of the last loop), with ``success`` False and
-    ``error`` if a provider failed, or with ``skipped`` True and ``reason``. Fails with TurnAborted
-    and StoreUnavailable.
+    no_tool_call, other_tool or max_iterations, of the last loop; by_rule if rules journalled
+    facts), with ``success`` False and ``error`` if a provider failed, or with ``skipped`` True and
+    ``reason``. Fails with TurnAborted and StoreUnavailable.
     """
     most = script.config.pre_compact_max_iterations if max_iterations is None else max_iterations
     return extract_facts(script, ExtractionLimits(most), measure_context(script))
@@ -87,29 +97,59 @@ def run_pre_compaction_extraction(
 def extract_facts(
     script: Script, limits: ExtractionLimits, use: ContextUse
 ) -> Steps[dict[str, Any]]:
-    """Run `run_pre_compaction_extraction` within limits; ``stopped_by`` may be ``interrupted``."""
+    """Run `run_pre_compaction_extraction` within limits.
+
+    ``stopped_by`` may also be ``interrupted``.
+    """
     if not script.config.pre_compact_extraction_enabled:
         return skip("extraction disabled")
-    task = decide(script, CompactionRequest(SLEEP), use)
-    if isinstance(task, Skip) or len(task.evicted) < LEAST_MESSAGES:
+    evicted, unread = evicted_messages(script, use), unread_messages(script)
+    if not evicted and not unread:
         return skip(f"fewer than {LEAST_MESSAGES} messages")
     # A turn that an error left open would otherwise stay open behind the turns of the loops.
     yield persist(script.services.clock, script.turns.recover)
     signal(script, True)
-    total = Extracted()
     try:
-        for key in split_by_audience(task.evicted):
-            if limits.is_interrupted():
-                total = replace(total, stopped_by=INTERRUPTED)
-                break
-            total = total.plus((yield extract_for(script, part_audience(key), limits)))
-    except ProviderError as error:
-        message = "{name}: no facts journalled before the compaction: {error}"
-        log.warn(message, name=script.character_name, error=error)
-        return {"success": False, "error": str(error)}
+        result: Extracted | ProviderError = yield ask_for_facts(script, evicted, limits)
+        recorded = isinstance(result, Extracted) and result.facts_recorded
+        by_rule = 0
+        if not recorded and not limits.is_interrupted():
+            by_rule = yield note_facts(script, unread)
     finally:
         signal(script, False)
-    return {"success": True, **asdict(total)}
+    if isinstance(result, ProviderError):
+        return {"success": False, "error": str(result), "facts_recorded": by_rule}
+    if not evicted and not by_rule:
+        return skip(f"fewer than {LEAST_MESSAGES} messages")
+    return {"success": True, **asdict(result.plus_by_rule(by_rule))}
+
+
+def evicted_messages(script: Script, use: ContextUse) -> Sequence[Message]:
+    """Return what the next compaction evicts, nothing if that is too little to ask about."""
+    task = decide(script, CompactionRequest(SLEEP), use)
+    few = isinstance(task, Skip) or len(task.evicted) < LEAST_MESSAGES
+    return () if isinstance(task, Skip) or few else task.evicted
+
+
+@inlineCallbacks
+def ask_for_facts(
+    script: Script, evicted: Sequence[Message], limits: ExtractionLimits
+) -> Steps[Extracted | ProviderError]:
+    """Run a loop for each audience of evicted messages.
+
+    Fires with what was `Extracted`, or with the error of a provider.
+    """
+    total = Extracted()
+    try:
+        for key in split_by_audience(evicted):
+            if limits.is_interrupted():
+                return replace(total, stopped_by=INTERRUPTED)
+            total = total.plus((yield extract_for(script, part_audience(key), limits)))
+    except ProviderError as error:
+        message = "{name}: the model journalled no facts before the compaction: {error}"
+        log.warn(message, name=script.character_name, error=error)
+        return error
+    return total
 
 
 def signal(script: Script, on: bool) -> None:

@@ -73,7 +73,7 @@ class TableConversation:
         """Store a compaction; returns it with its id. Messages that came meanwhile stay in view."""
         stored = self.compactions.commit(record)
         view = self.current
-        kept = [m for m in view.messages if m["metadata"]["seq"] > stored.upto_seq]
+        kept = [m for m in view.logged if m["metadata"]["seq"] > stored.upto_seq]
         self._view = View(stored, kept, view.masked_upto, self.count)
         return stored
 
@@ -84,7 +84,7 @@ class TableConversation:
         chosen = [seq for seq in seqs if view.masked_upto < seq <= upto_seq]
         if chosen:
             self.compactions.mask(chosen[0], upto_seq, len(chosen))
-            self._view = View(view.record, view.messages, upto_seq, self.count)
+            self._view = View(view.record, view.logged, upto_seq, self.count)
         return len(chosen)
 
     def undo(self) -> CompactionRecord | None:

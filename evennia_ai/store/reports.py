@@ -10,6 +10,7 @@ from typing import Any
 from django.db.models import Count, Max
 
 from evennia_ai import models
+from evennia_ai.messages import EXCUSE
 from evennia_ai.policy.compaction.digest import prefix_hash
 from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, WAITING
 
@@ -82,7 +83,7 @@ def is_log_unchanged(compaction: Mapping[str, Any]) -> bool | None:
     rows = rows_of(models.Message, compaction["assistant_id"]).filter(
         id__gte=compaction["from_seq"], id__lte=compaction["upto_seq"]
     )
-    found = rows.order_by("id").values_list("id", "role", "content")
+    found = rows.exclude(role=EXCUSE).order_by("id").values_list("id", "role", "content")
     return prefix_hash(found) == str(compaction["prefix_hash"])
 
 

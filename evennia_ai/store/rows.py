@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from evennia_ai import models
-from evennia_ai.messages import Heard, InboxEvent, Message, make_message
+from evennia_ai.messages import EXCUSE, Heard, InboxEvent, Message, is_excuse, make_message
 from evennia_ai.policy.tokens import count_message, stored_tokens
 
 # The fields that an event and its row have in common.
@@ -43,7 +43,7 @@ def message_to_row(
     return models.Message(
         assistant_id=assistant_id,
         at=at,
-        role=message["role"],
+        role=EXCUSE if is_excuse(message) else message["role"],
         content=message["content"],
         tool_calls=message.get("tool_calls", []),
         tool_call_id=message.get("tool_call_id", ""),
@@ -73,6 +73,9 @@ def message_from_row(row: models.Message) -> Message:
     }
     if row.consulted:
         meta["consulted"] = row.consulted
+    role = row.role
+    if role == EXCUSE:
+        role, meta["type"] = "assistant", EXCUSE
     return make_message(
-        row.role, row.content, tool_calls=row.tool_calls, tool_call_id=row.tool_call_id, **meta
+        role, row.content, tool_calls=row.tool_calls, tool_call_id=row.tool_call_id, **meta
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 from evennia_ai.messages import (
     Audience,
@@ -85,6 +85,9 @@ class Act:
     result: str = ""
 
 
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
 @dataclass
 class StoredTurn:
     """One turn, open until it has an outcome; ``epoch`` is the number of its process."""
@@ -95,6 +98,7 @@ class StoredTurn:
     outcome: str = ""
     detail: str = ""
     model_calls: list[ModelCallRecord] = field(default_factory=list)
+    at: datetime = EPOCH
 
 
 class MemoryTurns:
@@ -140,9 +144,13 @@ class MemoryTurns:
         known = tuple(e for e in overheard if visible(e.heard.confidants, audience))
         acts = self._acts_since(min(event.at for event in again)) if again else ()
         record = TurnRecord(turn_id, audience, private, tuple(events), known, acts)
-        self.turns.append(StoredTurn(record, self.epoch, context))
+        self.turns.append(StoredTurn(record, self.epoch, context, at=self.conversation.now()))
         self.current = turn_id
         return record
+
+    def times_of(self, context: str, since: datetime) -> list[datetime]:
+        """Return the start times of the turns of one context since a time, oldest first."""
+        return [turn.at for turn in self.turns if turn.context == context and turn.at >= since]
 
     def _overheard_in(self, turn_ids: set[int]) -> list[InboxEvent]:
         return [r.event for r in self.inbox.rows if r.state == "noted" and r.turn_id in turn_ids]

@@ -6,7 +6,7 @@ from functools import partial
 
 from pydantic import BaseModel
 
-from evennia_ai.messages import Audience, Message, is_private
+from evennia_ai.messages import Audience, Message, is_excuse, is_private
 from evennia_ai.policy.audience import audience_of, visible
 from evennia_ai.policy.compaction.summary import transcript_lines
 from evennia_ai.policy.sanitize import clean_heard
@@ -34,7 +34,7 @@ def search_history(context: ToolContext, arguments: HistoryArguments) -> str | T
     if record is None:
         return "You still have all of your talk before you."
     strict = script.config.discretion == "strict"
-    known = partial(may_know, context.audience) if strict else None
+    known = partial(may_know, context.audience, script.config.discretion)
     found = find_messages(script.id, arguments.words, FOUND, record.upto_seq, known)
     if not found:
         return "Nothing of that kind was said."
@@ -44,9 +44,9 @@ def search_history(context: ToolContext, arguments: HistoryArguments) -> str | T
     return ToolResult(DONE, text, context.audience if binds else None, speakers=speakers)
 
 
-def may_know(audience: Audience, message: Message) -> bool:
-    """Return True if everybody who will hear the answer may know a message."""
-    return visible(audience_of(message), audience)
+def may_know(audience: Audience, discretion: str, message: Message) -> bool:
+    """Return True if everybody who will hear the answer may know a message, and it is no excuse."""
+    return visible(audience_of(message), audience, discretion) and not is_excuse(message)
 
 
 def found_lines(message: Message, script: Script) -> list[str]:

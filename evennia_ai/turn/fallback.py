@@ -9,7 +9,7 @@ from twisted.logger import Logger
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import Busy, ProviderError, TurnAborted
-from evennia_ai.messages import Audience, LLMReply
+from evennia_ai.messages import EXCUSE, Audience, LLMReply
 from evennia_ai.policy.conversation.react import own_call_id
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import Script, ToolResult, TurnRecord
@@ -62,7 +62,7 @@ def excuse(
     hops = max(turn.hops, script.config.max_hops)
     tools = replace(tools, hops=hops, deadline_at=deadline_at)
     call_id = own_call_id(turn.id, EXCUSE_STEP, 0)
-    result: ToolResult = yield say_aloud(script, turn, tools, chosen.words, call_id)
+    result: ToolResult = yield say_aloud(script, turn, tools, chosen.words, call_id, type=EXCUSE)
     if result.state != DONE:
         return Outcome(EXPIRED, f"{failed.detail}; and no excuse could be made: {result.text}")
     return Outcome(EXCUSED, failed.detail)
@@ -73,16 +73,23 @@ def choose_excuse(
     script: Script, turn: TurnRecord, failed: Outcome, answer_lost: bool
 ) -> Steps[Excuse]:
     """Fire with the builder's line, that for a busy model, the offline brain's, or the game's."""
-    text = script.services.text
     if script.config.fallback_line:
         return Excuse(script.config.fallback_line)
     if failed.kind == Busy.kind:
-        return Excuse(text("busy"))
+        return Excuse(game_line(script, "busy"))
     if not answer_lost and script.profile.client != STAND_IN.client:
         spare: Excuse = yield ask_stand_in(script, turn)
         if spare.words:
             return spare
-    return Excuse(text("fallback"))
+    return Excuse(game_line(script, "fallback"))
+
+
+def game_line(script: Script, key: str) -> str:
+    """Return a variant of the game's line: the first unsaid one, else the one said longest ago."""
+    said = [excuse["content"] for excuse in script.conversation.current.excuses]
+    last = {words: number for number, words in enumerate(said)}
+    variants = list(filter(str.strip, script.services.text(key).splitlines())) or [""]
+    return min(variants, key=lambda words: last.get(words, -1))
 
 
 @inlineCallbacks

@@ -11,6 +11,7 @@ from twisted.logger import Logger
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.messages import Audience, LLMReply, Message, WireMessage
+from evennia_ai.policy.audience import select_visible
 from evennia_ai.policy.compaction.plan import SUMMARY_ROOM
 from evennia_ai.policy.compaction.summary import (
     TextLimits,
@@ -59,8 +60,19 @@ def build_scene(script: Script, turn: TurnRecord, prompt: Prompt, step: int) -> 
         HeardLine(e.heard.kind, e.heard.speaker_name, e.heard.text, e.heard.private)
         for e in turn.events
     )
-    lore = tuple(lore_text(entry) for entry in prompt.lore)
-    return Scene(script.character_name, script.persona, lines, prompt.situation, lore, step)
+    excuses = script.conversation.current.excuses
+    return Scene(
+        script.character_name,
+        script.persona,
+        lines,
+        prompt.situation,
+        tuple(lore_text(entry) for entry in prompt.lore),
+        step,
+        excuses=tuple(
+            excuse["content"]
+            for excuse in select_visible(excuses, turn.audience, script.config.discretion)
+        ),
+    )
 
 
 def build_request(

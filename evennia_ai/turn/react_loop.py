@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
@@ -302,14 +303,16 @@ def speech_call(call_id: str, words: str) -> ToolCallRequest:
 
 @inlineCallbacks
 def say_aloud(
-    script: Script, turn: TurnRecord, tools: ToolContext, words: str, call_id: str
+    script: Script, turn: TurnRecord, tools: ToolContext, words: str, call_id: str, **metadata: Any
 ) -> Steps[ToolResult]:
-    """Make the character say words that no tool call asked for, and log them as its own words."""
+    """Make the character say words that no tool call asked for; log them, with more metadata."""
 
     def as_logged(result: ToolResult) -> list[Message]:
         if result.state != DONE:
             return []
-        return [make_message("assistant", words, **audience_metadata(turn, tools, result))]
+        return [
+            make_message("assistant", words, **audience_metadata(turn, tools, result), **metadata)
+        ]
 
     call = speech_call(call_id, words)
     result: ToolResult = yield perform(script, turn, tools, call, True, as_logged)

@@ -162,8 +162,8 @@ def test_once_the_model_is_back_old_talk_is_in_the_prompt_and_is_not_answered_ag
     assert ends() == {"Mira, one?": "excused", "Mira, two?": "answered"}
     prompt = game.model.requests[-1].messages
     talk = [message["content"] for message in prompt[1:-1]]
-    assert talk[0] == "Ann says: Mira, one?"
-    assert talk[1] in excuse[0]
+    assert "Mira, one?" in talk[0]
+    assert not any(words and words in excuse[0] for words in talk)
     unanswered = prompt[-1]["content"].partition("Not answered yet:")[2]
     assert "two?" in unanswered and "one?" not in unanswered
 

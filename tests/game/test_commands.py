@@ -226,6 +226,14 @@ def test_history_shows_the_talk_with_speakers_audience_and_tokens(game, admin, g
     assert "Page 1 of 1" in text
 
 
+def test_history_marks_an_excuse(game, admin, guard):
+    admin.do("aisetup Guard = You are a guard.")
+    game.model.add(ProviderMisconfigured("no key"))
+    admin.do("say hello")
+    game.run()
+    assert "(excuse: no prompt shows it)" in admin.told("aihistory Guard")
+
+
 def test_history_is_paged_from_the_newest(game, admin, guard):
     admin.do("aisetup Guard = You are a guard.")
     for number in range(15):

@@ -1,6 +1,7 @@
 """The tables and their doubles in memory behave alike; and what only tables can do."""
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.db import IntegrityError, connection
@@ -9,16 +10,25 @@ from django.test.utils import CaptureQueriesContext
 from evennia_ai.messages import Heard, ToolCallRequest, make_message
 from evennia_ai.models import DailyUse, Event, Message, ModelCall, ToolCall, Turn
 from evennia_ai.policy.limits.budgets import WHOLE_GAME
+from evennia_ai.policy.compaction.decision import ContextUse
+from evennia_ai.policy.compaction.plan import CompactionLimits, CompactionPlan
 from evennia_ai.ports import ModelCallRecord, Usage
+from evennia_ai.sleep.compaction.fact_check import SummaryPart
+from evennia_ai.sleep.compaction.ladder import SUMMARY
+from evennia_ai.sleep.compaction.record import make_record
+from evennia_ai.sleep.compaction.request import CompactionRequest, CompactionTask
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.erase import count_rows, erase_chunk
 from evennia_ai.store.forget import CHUNK
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.recovery import lost_turns, recover_lost_turn
+from evennia_ai.store.reports import find_compaction, is_log_unchanged
+from evennia_ai.store.search import find_messages
 from evennia_ai.store.turns import TableTurns
 from evennia_ai.store.usage import cached_on, spent_on, use_on
 from evennia_ai.testing.memory_conversation import MemoryConversation
 from evennia_ai.testing.memory_stores import MemoryInbox, MemoryTurns
+from evennia_ai.tools.history import may_know
 
 ANN = frozenset({"#5"})
 
@@ -107,6 +117,35 @@ def test_a_message_survives_the_process(tables, service):
     tables.conversation.append([make_message("user", "a", speaker="#5", audience=["#5"])])
     again = TableConversation(tables.assistant_id, service.now)
     assert list(again.view()) == list(tables.conversation.view())
+
+
+def test_an_excuse_survives_the_process_and_is_found_by_admins_alone(tables, service):
+    line = make_message("assistant", "A fog, a fog.", type="excuse")
+    tables.conversation.append([make_message("user", "A fog?"), line])
+    (excuse,) = TableConversation(tables.assistant_id, service.now).current.excuses
+    assert (excuse["role"], excuse["content"]) == ("assistant", "A fog, a fog.")
+    assert excuse == tables.conversation.current.excuses[0]
+    found = partial(find_messages, tables.assistant_id, "fog", 5)
+    assert [m["content"] for m in found()] == ["A fog?", "A fog, a fog."]
+    known = partial(may_know, frozenset({"#5"}), "trusting")
+    assert [m["content"] for m in found(known=known)] == ["A fog?"]
+
+
+def test_a_compaction_over_excuses_is_that_of_an_unchanged_log(tables):
+    log = [make_message("user", f"line {number}") for number in range(6)]
+    log.insert(3, make_message("assistant", "Once more?", type="excuse"))
+    stored = tables.conversation.append(log)
+    view = tables.conversation.current
+    plan = CompactionPlan(4, 4, 2, 4)
+    limits = CompactionLimits(4_000, 0, 0, 0.5, 2)
+    use = ContextUse(0, 4_000, None)
+    task = CompactionTask(CompactionRequest(), use, view, view.messages, plan, limits)
+    part = SummaryPart("Lines.", SUMMARY)
+    record = tables.conversation.compact(make_record(task, {"public": part}, {}))
+    assert record.upto_seq == stored[4]["metadata"]["seq"]
+    assert is_log_unchanged(find_compaction(tables.assistant_id, record.id))
+    assert tables.conversation.current.excuses == []
+    assert len(tables.conversation.current.messages) == 2
 
 
 def test_a_batch_of_messages_is_stored_whole_or_not_at_all(tables):

@@ -5,10 +5,12 @@ from hypothesis import strategies as st
 
 from evennia_ai.messages import make_message
 from evennia_ai.policy.audience import select_visible
+from evennia_ai.policy.compaction.plan import legal_cuts, orphans
 from evennia_ai.policy.context.projection import (
     MASKED,
     CompactionRecord,
     Sizes,
+    View,
     is_marker,
     make_marker,
     mask_results,
@@ -132,3 +134,23 @@ def test_the_largest_projection_is_that_of_whoever_sees_most(items):
     ]
     assert sizes.largest() == max(seen)
     assert sizes.largest("trusting") == sum(tokens for _, tokens in items)
+
+
+def test_excuses_are_kept_apart_and_count_for_nothing():
+    excuse = message("My head is full of fog.", role="assistant", type="excuse", seq=2, tokens=9)
+    log = [message("Ann says: Hi?", seq=1, tokens=5), excuse, message("Bob says: So?", tokens=6)]
+    view = View(None, log, 0, lambda _message: 7)
+    assert view.messages == view.items == [log[0], log[2]]
+    assert (view.excuses, view.sizes.largest()) == ([excuse], 11)
+    copy = view.copy()
+    assert (copy.items, copy.excuses) == (view.items, view.excuses)
+
+
+def test_excuses_between_a_call_and_its_result_separate_no_pair():
+    calls = [{"id": "a", "function": {"name": "look", "arguments": "{}"}}]
+    asked = {**message("", role="assistant"), "tool_calls": calls}
+    excuse = message("Once more?", role="assistant", type="excuse")
+    told = {**message("A room.", role="tool"), "tool_call_id": "a"}
+    view = View(None, [message("Ann says: Look!"), asked, excuse, told], 0, lambda _message: 1)
+    assert legal_cuts(view.messages) == [0, 1, 1, 3]
+    assert not orphans(view.messages)

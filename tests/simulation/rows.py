@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from evennia_ai.messages import Message
+from evennia_ai.messages import EXCUSE, Message, is_excuse
 from evennia_ai.policy.compaction.journal_summary import synthesis_entries
 from evennia_ai.policy.context.projection import CompactionRecord, is_marker
 from evennia_ai.policy.records.provenance import Record
@@ -118,7 +118,7 @@ def message_rows(sim: Simulation) -> list[MessageRow]:
         MessageRow(
             assistant=dbref,
             seq=message["metadata"]["seq"],
-            role=message["role"],
+            role=EXCUSE if is_excuse(message) else message["role"],
             content=message["content"],
             event_id=message["metadata"].get("event_id"),
             turn_id=message["metadata"].get("turn_id"),

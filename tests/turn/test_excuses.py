@@ -1,10 +1,12 @@
-"""Words that stand in for an answer keep confidences as answers do (P9)."""
+"""Excuses: who may hear them, and that no model reads them."""
 
 import pytest
 from twisted.internet.defer import Deferred
 
-from evennia_ai.config import ModelProfile
-from evennia_ai.errors import ProviderUnavailable
+from evennia_ai.config import AssistantConfig, ModelProfile
+from evennia_ai.errors import Busy, ProviderUnavailable
+from evennia_ai.offline import OfflineBrain
+from evennia_ai.sleep.compaction.compact import compact_conversation_history
 from evennia_ai.testing.scripted import ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.answer_events import answer_events
@@ -50,3 +52,68 @@ def test_a_line_that_no_prompt_led_to_is_for_everybody_who_is_there(script):
     failed.callback(ProviderUnavailable("down"))
     expected = [(frozenset({ANN, BOB}), False)]
     assert [(context.audience, context.private) for context in seen] == expected
+
+
+def failing(kind=ProviderUnavailable, lines=1, **settings):
+    """An assistant whose model failed for some lines of Ann's, and what it said to them."""
+    model = ScriptedLLM([kind("down") for _ in range(lines)])
+    script = StandInScript(model, AssistantConfig(**settings))
+    script.profile = ModelProfile("own", client="offline", model="offline")  # so nobody stands in
+    script.services.text = lambda key: f"{key} a\n{key} b\n\n{key} c"
+    for number in range(lines):
+        script.hears(f"line {number}, Mira?")
+        answer_events(script)
+    return script, [text for _, text, _ in script.services.toolbox.spoken]
+
+
+@pytest.mark.parametrize(("kind", "key"), [(ProviderUnavailable, "fallback"), (Busy, "busy")])
+def test_the_games_lines_take_turns(kind, key):
+    _script, said = failing(kind, 5)
+    assert said == [f"{key} {variant}" for variant in "abcab"]
+
+
+def test_a_builders_own_line_is_one_text():
+    assert failing(lines=2, fallback_line="One\ntext")[1] == ["One\ntext"] * 2
+
+
+def test_an_excuse_is_logged_as_one_and_is_in_no_prompt():
+    script, (said,) = failing()
+    assert [m["content"] for m in script.conversation.current.excuses] == [said]
+    assert script.conversation.messages[-1]["metadata"]["type"] == "excuse"
+    script.services.gateway.add(call("say", text="Yes."))
+    script.hears("Mira, again?")
+    answer_events(script)
+    assert said not in str(script.services.gateway.requests[-1].messages)
+    assert script.services.gateway.requests[-1].scene.excuses == (said,)
+
+
+def test_an_excuse_is_in_no_summary():
+    script, said = failing(lines=8, max_context_tokens=2_000, max_reply_tokens=100)
+    for number in range(30):
+        script.hears(f"word {number} " + "and so on " * 20, addressed=False)
+    script.services.gateway.add(call("noop"))
+    script.hears("Well?")
+    answer_events(script)
+    script.services.gateway.add(*["Ann asked eight things."] * 3)
+    done = []
+    compact_conversation_history(script, script, True, keep_recent=2).addBoth(done.append)
+    assert done[0]["success"] is True
+    asked = str(script.services.gateway.requests[-1].messages)
+    assert "word 3" in asked
+    assert not any(line in asked for line in said)
+
+
+def test_the_offline_brain_varies_the_lines_it_says_in_place_of_a_model():
+    class Failing:
+        def complete(self, request, profile, deadline_at):
+            if profile.client == "offline":
+                return OfflineBrain().complete(request, profile)
+            raise ProviderUnavailable("down")
+
+    script = StandInScript(Failing())
+    script.profile = ModelProfile("far", client="openai", model="m")
+    for _ in range(6):
+        script.hears("Mira, what is the name of the miller's cat?")
+        answer_events(script)
+    said = [text for _, text, _ in script.services.toolbox.spoken]
+    assert len(said) == len(set(said)) == 6

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 
-from evennia_ai.messages import Audience, Message, make_message, with_content
+from evennia_ai.messages import Audience, Message, is_excuse, make_message, with_content
 from evennia_ai.policy.audience import audience_of, select_visible, visible
 from evennia_ai.policy.facts.check import Fact
 from evennia_ai.policy.facts.recall import Recall
@@ -199,8 +199,9 @@ def part_sizes(summary: Mapping[str, str], count: Size) -> dict[str, int]:
 class View:
     """The messages in view of a log: the last marker, if any, and every message after it.
 
-    Tool results up to ``masked_upto`` are masked. ``count`` returns the tokens of an uncounted
-    message or of a summary's part.
+    Tool results up to ``masked_upto`` are masked. Excuses are kept apart, in ``excuses``, so that
+    no prompt, summary or fact comes from them. ``count`` returns the tokens of an uncounted message
+    or of a summary's part.
     """
 
     def __init__(
@@ -214,6 +215,7 @@ class View:
         self.masked_upto = masked_upto
         self.sizes = Sizes()
         self.items: list[Message] = []
+        self.excuses: list[Message] = []
         self._count = count
         if record is not None:
             self.items.append(make_marker(record))
@@ -223,11 +225,14 @@ class View:
 
     def copy(self) -> View:
         """Return the same view, to be extended independently."""
-        return View(self.record, self.messages, self.masked_upto, self._count)
+        return View(self.record, self.logged, self.masked_upto, self._count)
 
     def extend(self, messages: Iterable[Message]) -> None:
         """Add messages that arrived in the log."""
         for message in messages:
+            if is_excuse(message):
+                self.excuses.append(message)
+                continue
             self.items.append(message)
             self.sizes.add(audience_of(message), stored_tokens(message, self._count))
 
@@ -241,6 +246,11 @@ class View:
     def messages(self) -> list[Message]:
         """The messages in view, without the marker."""
         return self.items[1:] if self.record is not None else list(self.items)
+
+    @property
+    def logged(self) -> list[Message]:
+        """The messages in view, then the excuses, for another view of the same log."""
+        return [*self.messages, *self.excuses]
 
 
 def newest_that_fit(messages: Sequence[Message], budget: int, size: Size) -> list[Message]:

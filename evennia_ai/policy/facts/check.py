@@ -36,6 +36,9 @@ WEIGHTS: Mapping[str, int] = {
 }  # fmt: skip
 WEIGHTY = frozenset({NAME, NUMBER, TIME, QUOTED})
 ASKABLE = frozenset({DEBT, PROMISE, TASK})
+NAMELESS = frozenset({DEBT, PROMISE, SECRET})
+OF_ITS_OWN = ASKABLE  # what the character's own words may add: all else may be a model's nonsense
+LEAST_WORDS = 4  # of a debt, promise or secret that names nothing
 ASKED = 4  # a fact in a question weighs this much less
 OF_ONESELF = frozenset("i i'm i've my we we're we've our".split())
 MOST_TERMS = 6
@@ -205,12 +208,14 @@ def _by_importance(facts: Iterable[Fact]) -> list[list[Fact]]:
 def _facts_of(sentence: str, source: Source, known: Collection[str]) -> list[Fact]:
     tokens = tokens_of(sentence)
     terms = find_terms(sentence, tokens, known)
-    if not terms:
-        return []
     lower = [token.lower().replace("’", "'") for token in tokens]
     asks = is_question(sentence, lower)
     cues = [cue for cue in cues_of(lower, sentence) if not asks or cue in ASKABLE]
     main = next(iter(cues), "")
+    if not terms and main in NAMELESS and not asks and len(lower) >= LEAST_WORDS:
+        terms = [Term(sentence.strip(" .!"), THING)]
+    if not terms or (source.own and main not in OF_ITS_OWN):
+        return []
     slot = None if asks else slot_of(sentence, lower, source.speaker)
 
     def fact(kind: str, words: Iterable[str], slot: tuple[str, str] = ("", "")) -> Fact:

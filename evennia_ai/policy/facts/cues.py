@@ -10,6 +10,7 @@ from evennia_ai.policy.facts.vocabulary import (
     CUE_WORDS,
     FOREIGN_CUES,
     FUNCTION_WORDS,
+    GERMAN_WORDS,
     RELATIONS,
 )
 
@@ -59,7 +60,7 @@ def cues_of(lower: Sequence[str], sentence: str) -> list[str]:
         if word.removesuffix("'s") in RELATIONS and (before in OWNERS or before.endswith("'s")):
             found.add("relation")
         before = word
-    if not sentence.isascii():
+    if not sentence.isascii() or not GERMAN_WORDS.isdisjoint(lower):
         found.update(kind for kind, pattern in FOREIGN.items() if pattern.search(sentence))
     return [kind for kind in ORDER if kind in found]
 

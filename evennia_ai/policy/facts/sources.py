@@ -34,6 +34,7 @@ class Source:
     seq: int
     audience: Audience | None
     dbref: str = ""
+    own: bool = False  # True for the character's own words
 
 
 def spoken(message: Message, own_name: str) -> list[tuple[Source, str]]:
@@ -51,7 +52,7 @@ def spoken(message: Message, own_name: str) -> list[tuple[Source, str]]:
             source, words = _heard(content, speaker, seq, audience)
             return [(replace(source, dbref=str(meta.get("speaker") or "")), words)]
         case "assistant":
-            own = Source(own_name, seq, audience)
+            own = Source(own_name, seq, audience, own=True)
             return [(own, text) for text in [content, *_words_of_calls(message)] if text]
         case "tool" if content.startswith("You ") and len(content) <= MOST_RESULT_CHARS:
             return [(Source("", seq, audience), content)]

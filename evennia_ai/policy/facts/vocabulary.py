@@ -214,12 +214,25 @@ CUE_PAIRS = {
     "item": "here is|here's the|here's your|here's a",
 }
 FOREIGN_CUES = {
-    "debt": """долж[еон]|долг|винен|schulde|debo|debes|dois|欠|借り|빚
-        |مدين|חייב""",
-    "promise": """обеща|обіця|клян|versprech|versprich|schwör|promet|jure|juro|obiecuj|przysięg
+    "debt": """долж[еон]|долг|винен|schulde|geliehen|geborgt|bekommst noch|kriegst noch|debo
+        |debes|dois|欠|借り|빚|مدين|חייב""",
+    "promise": """обеща|обіця|клян|versprech|versprich|versproch|schwör|mein Wort|promet|jure
+        |juro|obiecuj|przysięg
         |答应|答應|承诺|承諾|保证|保證|发誓|發誓|约定|約定|約束|誓|약속|맹세|أعد|وعد|أقسم|قول می
         |מבטיח|υπόσχ|वादा|สัญญา""",
-    "secret": "тайн|секрет|таємн|geheim|秘密|비밀|سر |סוד",
-    "preference": "ненави|люблю|обожа|hasse|liebe|讨厌|喜欢|討厭|喜歡|嫌い|好き|싫어|좋아",
-    "identity": "зовут|звати|heiße|m'appelle|llamo|叫|と申し|という|이름|اسمي",
+    "secret": """тайн|секрет|таємн|geheim|Geheim|keinem|niemandem|verrat|unter uns|秘密|비밀|سر
+        |סוד""",
+    "relation": """\b(?:[mds]ein|ihr|unser)(?:e[mnrs]?)? (?:Bruder|Schwester|Mutter|Vater|Frau|Mann
+        |Sohn|Tochter|Onkel|Tante|Vetter|Base|Neffe|Nichte|Großvater|Großmutter|Freund|Freundin
+        |Verlobte|Meister|Lehrling|Nachbar|Nachbarin|Hund|Katze|Pferd)\b""",
+    "preference": """ненави|люблю|обожа|hasse|liebe|[Ii]ch mag |würde so? ?gern|Lieblings|vertrage
+        |fürchte|Angst vor|讨厌|喜欢|討厭|喜歡|嫌い|好き|싫어|좋아""",
+    "identity": """зовут|звати|heiße|heisse|nennt mich|nennen mich|komme aus|wohne|von Beruf
+        |geboren|m'appelle|llamo|叫|と申し|という|이름|اسمي""",
+    "task": """brauche|[Ii]ch muss|[Ii]ch bringe|[Ii]ch suche|treffen uns|zurück|\bwerde ich""",
 }
+# No English word; a sentence with one of them is searched for the cues above too.
+GERMAN_WORDS = frozenset(
+    """ich mich mir mein meine meinem meinen meiner dich dir dein deine deinem wir uns unser unsere
+    euch und nicht ist der das ein eine einen sie""".split()
+)
