@@ -2,7 +2,7 @@
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo "$$p" && break; done)
 
-.PHONY: help demo stop test test-more bench soak clean python
+.PHONY: help demo stop test test-more bench soak real clean python
 
 help: ## Show this list
 	@echo "make demo       play: set everything up (once), start the demo, print how to connect"
@@ -11,6 +11,7 @@ help: ## Show this list
 	@echo "make test-more  all other tests: each Python of 3.11 to 3.13, kills, simulations, browser"
 	@echo "make bench      measure speed, idle cost and recall"
 	@echo "make soak       the long campaigns and measurements, an hour or more"
+	@echo "make real       play the demo with the model of the environment; see docs/models.md"
 	@echo "make clean      remove the test environments and caches; the demo's database stays"
 
 python:
@@ -33,6 +34,9 @@ bench: python
 
 soak: python
 	@$(PYTHON) -m tests.run soak
+
+real: python
+	@$(PYTHON) -m tests.run real
 
 clean:
 	rm -rf .venv-test .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info

@@ -1,11 +1,11 @@
-"""Run the tests: `make test`, `make test-more`, `make bench` and `make soak`.
+"""Run the tests: `make test`, `make test-more`, `make bench`, `make soak` and `make real`.
 
 Needs the standard library only and makes one environment for each interpreter, under .venv-test/.
 Each call runs several steps side by side, prints one line for each, and closes with the sum.
 
     python -m tests.run test            what you run before a commit, on one interpreter
     python -m tests.run more            the other interpreters, the campaigns, all servers
-    python -m tests.run bench|soak      the measurements
+    python -m tests.run bench|soak|real the measurements
 
 `EVENNIA_AI_PYTHON=3.11` chooses the one interpreter; without it the newest one found is used.
 """
@@ -34,7 +34,11 @@ CLOSING_LINE = re.compile(
     r"^=* ?(no tests ran|\d+ (passed|failed|error|skipped|deselected)).*", re.M
 )
 FURTHER = "e2e and not quick and not alone and not campaign"
-MEASUREMENTS = {"bench": ("bench and not soak", "tests/bench"), "soak": ("soak", "tests")}
+MEASUREMENTS = {
+    "bench": ("bench and not soak", "tests/bench"),
+    "soak": ("soak", "tests"),
+    "real": ("real", "tests/real"),
+}
 # All end-to-end steps of a call copy the same new game from here; see tests/e2e/conftest.py.
 TEMPLATE = "EVENNIA_AI_TEMPLATE"
 

@@ -33,6 +33,7 @@ class TelnetPlayer:
         self.out_of_band: list[tuple[int, bytes]] = []
         self._accept = frozenset(accept)
         self._raw = ""
+        self._arrivals: list[tuple[float, int]] = []
         self._sent: list[tuple[int, str]] = []
         self._cursor = 0
         self._closed = False
@@ -57,7 +58,13 @@ class TelnetPlayer:
     @property
     def clean(self) -> str:
         """All that came as a person reads it: no escapes, ``\\n`` at line ends."""
-        return ESCAPES.sub("", self.raw).replace("\r", "")
+        return cleaned(self.raw)
+
+    def seen_at(self, position: int) -> float:
+        """Return the time on the monotonic clock when this character of `clean` had come."""
+        with self._news:
+            raw, arrivals = self._raw, list(self._arrivals)
+        return next(at for at, length in arrivals if len(cleaned(raw[:length])) > position)
 
     @property
     def transcript(self) -> str:
@@ -66,7 +73,7 @@ class TelnetPlayer:
         for at, line in self._sent:
             parts += [raw[start:at], f"\n[{self.name}] >>> {line}\n"]
             start = at
-        return ESCAPES.sub("", "".join([*parts, raw[start:]])).replace("\r", "")
+        return cleaned("".join([*parts, raw[start:]]))
 
     def send(self, line: str) -> None:
         """Type a line. Earlier output can still be expected, unless `mark` was called."""
@@ -136,7 +143,7 @@ class TelnetPlayer:
                 self._news.wait(left)
 
     def _clean_now(self) -> str:
-        return ESCAPES.sub("", self._raw).replace("\r", "")
+        return cleaned(self._raw)
 
     def _read(self) -> None:
         parser = TelnetParser()
@@ -148,6 +155,7 @@ class TelnetPlayer:
             with self._news:
                 self.out_of_band += parser.take_out_of_band()
                 self._raw += text
+                self._arrivals.append((time.monotonic(), len(self._raw)))
                 self._news.notify_all()
         with self._news:
             self._closed = True
@@ -164,6 +172,11 @@ class TelnetPlayer:
         if verb in answers:
             with suppress(OSError):  # `_receive` tells of the end
                 self.send_bytes(bytes([IAC, answers[verb], option]))
+
+
+def cleaned(raw: str) -> str:
+    """Return output without escapes, with ``\\n`` at line ends."""
+    return ESCAPES.sub("", raw).replace("\r", "")
 
 
 class TelnetParser:

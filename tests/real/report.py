@@ -1,0 +1,93 @@
+"""Play the course and write its results: the table, all answers, and all requests."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.e2e.harness import PLAYERS, GameServer
+from tests.real.course import choose, load_scenes
+from tests.real.figures import Answer, Course, remarks, rows
+from tests.real.play import OWN_SETTINGS, Play
+from tests.real.recorder import Exchange, Recorder
+from tests.real.table import table
+from world.prototypes import PEOPLE, PROTOTYPE_LIST
+
+TABLE_FILE, ANSWERS_FILE, REQUESTS_FILE = "table.md", "answers.jsonl", "requests.jsonl"
+ENDPOINT_VARIABLE = "OPENAI_BASE_URL"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run of the course."""
+
+    course: Course
+    notes: Sequence[str]
+    wanted: int
+
+    def page(self) -> str:
+        """Return the table and the remarks on single answers, in Markdown."""
+        told = [f"- {note}" for note in [*self.notes, *remarks(self.course)]]
+        return "\n".join([table(rows(self.course)), *told, ""])
+
+
+def play_course(game: GameServer, address: str, folder: Path, count: int) -> Run:
+    """Start the game before the endpoint, play ``count`` lines, and write the results.
+
+    Args:
+        game: A stopped copy of the demo; the endpoint's key and model are in its ``env``.
+        address: The endpoint's base address.
+        folder: Where the results are written.
+        count: The number of lines.
+    """
+    scenes = choose(load_scenes(), count)
+    folder.mkdir(exist_ok=True)
+    with Recorder(address, folder / REQUESTS_FILE) as recorder:
+        game.env[ENDPOINT_VARIABLE] = recorder.base_url
+        game.assistant |= OWN_SETTINGS
+        game.write_settings()
+        game.start()
+        with Play(game, recorder) as play:
+            play.perform(scenes)
+        exchanges = recorder.exchanges()
+    course = Course(play.answers, exchanges, known_names(), list(secrets(exchanges)), free_texts())
+    run = Run(course, play.notes, count)
+    (folder / TABLE_FILE).write_text(run.page(), encoding="utf-8")
+    lines = [json.dumps(as_record(one), ensure_ascii=False) for one in play.answers]
+    (folder / ANSWERS_FILE).write_text("\n".join([*lines, ""]), encoding="utf-8")
+    return run
+
+
+def known_names() -> list[str]:
+    """Return the names of the players and the characters."""
+    return [*PLAYERS, *(person["key"] for person in PEOPLE)]
+
+
+def secrets(exchanges: Sequence[Exchange]) -> Iterator[str]:
+    """Yield what no character may quote: the personas, and every system message."""
+    yield from (person["ai_persona"] for person in PEOPLE)
+    messages = [m for one in exchanges for m in one.request.get("messages", ())]
+    yield from {str(m.get("content")) for m in messages if m.get("role") == "system"}
+
+
+def free_texts() -> list[str]:
+    """Return what a character may quote: its lore, and what everybody can look at."""
+    lore = [piece["text"] for person in PEOPLE for piece in person["ai_lore"]]
+    return [*lore, *(str(prototype.get("desc", "")) for prototype in PROTOTYPE_LIST)]
+
+
+def as_record(answer: Answer) -> Mapping[str, Any]:
+    """Return an answer for the file, with the numbers of its requests instead of their texts."""
+    record = asdict(answer)
+    record["calls"] = [
+        {
+            "purpose": call.purpose,
+            "error_kind": call.error_kind,
+            "request": call.exchange.number if call.exchange else None,
+        }
+        for call in answer.calls
+    ]
+    return record
