@@ -9,7 +9,7 @@ The provider or server ...              Data
 needs a parameter in every request      `config.profiles.ENDPOINTS` (its ``extra``)
 calls the reply limit otherwise         `REPLY_LIMITS`, and name it in the ``extra``
 sends content in parts                  `TEXT_PART_TYPES`
-writes tool calls into the text         `policy.sanitize.CALL_MARKUP`
+writes tool calls into the text         `policy.replies.text_calls.NAME_KEYS`, `ARGUMENT_KEYS`
 writes its reasoning into the text      `policy.sanitize.REASONING`
 sends error texts under another name    `ERROR_TEXT_FIELDS`
 sends the error's code elsewhere        `ERROR_CODE_FIELDS`

@@ -131,11 +131,11 @@ def test_a_call_is_read_in_every_form_and_leaves_no_words(text):
         ),
         (
             (
-                'Here, take it.\n\n{"name": "give", "arguments": {"item": "rope", "target": "Ann"}}\n\n'
+                'Take it.\n\n{"name": "give", "arguments": {"item": "rope", "target": "Ann"}}\n'
                 "Mind the knot."
             ),
             [("give", {"item": "rope", "target": "Ann"})],
-            "Here, take it.\nMind the knot.",
+            "Take it.\nMind the knot.",
         ),
         ('Take it. ```json\n{"say": "Aye."}\n``` So.', AYE, "Take it.\nSo."),
         ("noop", [("noop", {})], ""),

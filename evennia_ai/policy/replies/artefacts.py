@@ -1,0 +1,176 @@
+"""Whether words may be spoken: calls, labels, tags, code, reasoning and quoted rules may not (P13).
+
+Callers read the calls before (`text_calls`): what looks like one here is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from evennia_ai.policy.replies.assistant_voice import (
+    describes_assistant,
+    is_refusal,
+    tells_thoughts,
+)
+from evennia_ai.policy.replies.likeness import plain_words
+from evennia_ai.policy.replies.quoting import is_echo, is_loop, quotes_persona, quotes_rules
+
+NOTHING = re.compile(r"(?!)")
+LINE = r"(?:\A|\n|[.!?…\"”*)]\s{1,3})[\s>#*_\[(-]{0,6}"  # where a line or a sentence begins
+MARKUP = re.compile(
+    r"<\s?[/!]?\s?[A-Za-z_][\w:=.-]{0,40}(?:\s[^<>\n]{0,80})?/?>"
+    r"|<\s?/?\s?(?:situation|summary|you|think|thinking|tool_call|function|persona|parameter)\b"
+    r"|<[|¦｜]|[|¦｜]>|<</?SYS>>|\[/?(?:INST|SYS|TOOL_?[A-Z]*|ARGS|CALL_ID|AVAILABLE_TOOLS)\]"
+    r"|\[(?:CONTEXT SUMMARY|TOOL OUTPUT)|(?m:^#{1,6}\s)|\bhttps?://|\]\(http"
+)
+VALUE = r"(?:[\"'“{\[(\d-]|[tT]rue\b|[fF]alse\b|null\b|None\b)"
+DATA = re.compile(
+    rf"(?:\A|[{{(\[,\n])\s{{0,9}}[\"'“][A-Za-z_]\w{{0,40}}[\"'”]\s?:\s{{0,9}}{VALUE}"
+    r"|\{\s{0,9}[\"']?\w{1,40}[\"']?\s{0,3}:|\{\{|\}\}|\{\"|[\"\]}]\s{0,3}\}|\[\s{0,3}\{|\}\s{0,3}\]"
+    r"|\(\(\s?\"|\"\s?\)\)|\[\"|\"\]|\{\s{0,3}\}|\A\s*\{[^{}]*\}\s*\Z"
+    r"|\A\W*(?:null|undefined|NaN|string|n/a)\W*\Z"
+    r"|\{(?:name|player|user|character|char|persona|target|speaker)\}"
+    r"|\[(?i:insert|your|player|character|user|name)\b[^\]\n]{0,40}\]",
+)
+CODE = re.compile(
+    r"```|~~~|(?<!\w)`[^`\n]{1,80}`(?!\w)|(?m:^(?:def|import|from|class) \w+.*[:\w]$)"
+)
+CALL = re.compile(
+    r"\b[A-Za-z_]\w{0,40}\((?:\)|[\"'“{\[(]|\w{1,40}\s?=)"
+    r"|(?m:^\s{0,9}(?:arguments|parameters|args|function|tool|tool_name|action_input)\s?:)"
+)
+SPEAKERS = (
+    "assistant assistante user human ai bot chatbot model developer npc system système sistema "
+    "benutzer nutzer assistent utilisateur usuario asistente instructions prompt persona"
+).split()
+HEADINGS = (
+    "say says whisper whispers emote emotes response reply answer output action act thought "
+    "thoughts observation speech dialogue narrator antwort réponse respuesta result summary task "
+    "situation call target text ooc"
+).split()
+ROLE = re.compile(
+    rf"{LINE}(?:{'|'.join(SPEAKERS)}|system (?:prompt|message)|tool (?:result|output))"
+    r"\s?(?:\(\w{1,20}\))?[*_\])]{0,3}\s?:"
+    rf"|\A[\s>#*_\[(]{{0,6}}(?:final )?(?:{'|'.join(HEADINGS)})[*_\])]{{0,3}}\s?:"
+    r"|(?m:^\s{0,9}(?:you see|people here|things here|exits|you carry|not answered yet|place)\s?:)",
+    re.IGNORECASE,
+)
+SPEECH = r"(?:says?|asks?|whispers?|replies|answers|sagt|flüstert|dit|murmure|dice)"
+NAME = r"[A-Z][\w'’-]{0,30}"
+SCRIPT = re.compile(
+    rf"\n\s{{0,9}}\**{NAME}(?: {NAME}){{0,2}}\** {SPEECH}(?: to \w+)?\s?:"
+    rf"|{LINE}{NAME}(?: {NAME}){{0,2}} whispers to (?:you|\w+):"
+)
+SNAKE = re.compile(r"(?<![\w'’-])[a-z]+(?:_[a-z]+)+(?![\w-])")
+MOST_TOOLS = 5  # named in a row, or fewer with one that is no English word
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a reply is judged against.
+
+    Attributes:
+        name: the character's.
+        rules: the part of the instructions that is the same for all characters.
+        persona: the character's own part, in the second person.
+        tools: the names of the offered tools.
+        people: the names of those present.
+        heard: the lines that are answered, with or without "Ann says: ".
+    """
+
+    name: str
+    rules: str = ""
+    persona: str = ""
+    tools: Collection[str] = ()
+    people: Collection[str] = ()
+    heard: Sequence[str] = ()
+
+
+def find_artefact(words: str, around: Surroundings) -> str:
+    """Return why words may not be spoken, "" if they may.
+
+    The reason completes the sentence "Your last reply was not spoken: ...". Leading words such as
+    "Mira says:" are allowed for the character itself, since `sanitize.spoken_words` removes them.
+    """
+    words = own_label(around.name).sub("", words.strip())
+    for is_artefact, reason in CHECKS:
+        if is_artefact(words, around):
+            return reason
+    return ""
+
+
+@lru_cache(maxsize=64)
+def own_label(name: str) -> re.Pattern[str]:
+    """Return the pattern of the character's own name before its words."""
+    return re.compile(rf"\A\**{re.escape(name)}(?: says)?\**\s*[:,]\**\s*", re.IGNORECASE)
+
+
+@lru_cache(maxsize=256)
+def script_of(names: frozenset[str]) -> re.Pattern[str]:
+    """Return the pattern of a line of dialogue for one of these people: "Ann:", "Ann says:"."""
+    known = "|".join(re.escape(name) for name in sorted(names) if name)
+    return re.compile(rf"{LINE}(?:{known})\**(?: {SPEECH}(?: to \w+)?)?\s?:") if known else NOTHING
+
+
+def is_script(words: str, around: Surroundings) -> bool:
+    """Return True if the words hold a line of dialogue for somebody."""
+    names = frozenset((around.name, *around.people))
+    return bool(SCRIPT.search(words) or script_of(names).search(words))
+
+
+@lru_cache(maxsize=64)
+def tool_listing(tools: frozenset[str]) -> re.Pattern[str]:
+    """Return the pattern of a list of tools, or of one tool's line in a list."""
+    known = "|".join(re.escape(tool) for tool in sorted(tools, key=len, reverse=True) if tool)
+    if not known:
+        return NOTHING
+    row = rf"(?<!\w)(?:{known})(?!\w)"
+    joined = rf"{row}(?:\W{{1,6}}(?:and |or |und |oder )?{row})"
+    strange = "|".join(re.escape(tool) for tool in tools if "_" in tool or tool in STRANGE)
+    odd = rf"|(?<!\w)(?:{strange})(?!\w)" if strange else ""
+    return re.compile(
+        rf"{joined}{{{MOST_TOOLS - 1},}}|(?:\n|\A)\s*[-*•\d.]{{1,3}} {row}(?:\s?[:(]| [–-] ){odd}"
+    )
+
+
+STRANGE = frozenset({"noop", "emote"})  # no character says these words
+
+
+def names_tools(words: str, around: Surroundings) -> bool:
+    """Return True if the words list tools, or hold a name such as ``add_journal_entry``."""
+    if tool_listing(frozenset(around.tools)).search(words):
+        return True
+    told = " ".join((*around.people, around.persona, *around.heard))
+    return any(name not in told for name in SNAKE.findall(words))
+
+
+Check = Callable[[str, Surroundings], bool]
+CHECKS: tuple[tuple[Check, str], ...] = (
+    (lambda words, _: CODE.search(words) is not None, "it held code or a code fence, not words"),
+    (lambda words, _: MARKUP.search(words) is not None, "it held tags or other markup, not words"),
+    (lambda words, _: DATA.search(words) is not None, "it was JSON, not words"),
+    (lambda words, _: CALL.search(words) is not None, "it was a function call, not words"),
+    (names_tools, "it named tools, which nobody in the story knows"),
+    (lambda words, _: ROLE.search(words) is not None, "it held a label before the words"),
+    (is_script, "it held lines for others; give only your own words"),
+    (lambda words, _: tells_thoughts(words), "it told what you think about the task"),
+    (
+        lambda words, around: is_refusal(words) or describes_assistant(words, around.persona),
+        "it was the voice of an AI assistant, not your character's",
+    ),
+    (lambda words, _: is_loop(words, plain_words(words)), "it said the same again and again"),
+    (
+        lambda words, around: (
+            quotes_rules(plain_words(words), around.rules)
+            or quotes_persona(plain_words(words), around.persona, around.name)
+        ),
+        "it quoted your instructions",
+    ),
+    (
+        lambda words, around: is_echo(plain_words(words), around.heard),
+        "it only repeated what was said to you",
+    ),
+)
