@@ -25,6 +25,7 @@ MARKUP = re.compile(
     r"|<\s?/?\s?(?:situation|summary|you|think|thinking|tool_call|function|persona|parameter)\b"
     r"|<[|¦｜]|[|¦｜]>|<</?SYS>>|\[/?(?:INST|SYS|TOOL_?[A-Z]*|ARGS|CALL_ID|AVAILABLE_TOOLS)\]"
     r"|\[(?:CONTEXT SUMMARY|TOOL OUTPUT)|(?m:^#{1,6}\s)|\bhttps?://|\]\(http"
+    r"|\A(?:assistant|user|system)\s+(?=[A-Z\"])"  # behind a special token that was removed
 )
 VALUE = r"(?:[\"'“{\[(\d-]|[tT]rue\b|[fF]alse\b|null\b|None\b)"
 DATA = re.compile(
@@ -32,7 +33,9 @@ DATA = re.compile(
     r"|\{\s{0,9}[\"']?\w{1,40}[\"']?\s{0,3}:|\{\{|\}\}|\{\"|[\"\]}]\s{0,3}\}|\[\s{0,3}\{|\}\s{0,3}\]"
     r"|\(\(\s?\"|\"\s?\)\)|\[\"|\"\]|\{\s{0,3}\}|\A\s*\{[^{}]*\}\s*\Z"
     r"|\A\W*(?:null|undefined|NaN|string|n/a)\W*\Z"
-    r"|\{(?:name|player|user|character|char|persona|target|speaker)\}"
+    r"|[{(](?:name|player|user|character|char|persona|target|speaker)[})]"
+    r"|\A[^(]*\"\s?\)+\Z|\A(?=[^{}()\[\]]*[{}()\[\]])[^\w]+\Z"  # ends of JSON, empty JSON
+    r"|\bname\s?:\s?\w{1,40}\s{1,9}(?:arguments|parameters|args)\s?:"
     r"|\[(?i:insert|your|player|character|user|name)\b[^\]\n]{0,40}\]",
 )
 CODE = re.compile(

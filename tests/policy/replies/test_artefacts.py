@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from evennia_ai.policy.conversation.persona import Persona, render_persona
 from evennia_ai.policy.replies.artefacts import Surroundings, find_artefact
+from evennia_ai.policy.sanitize import spoken_words
 from world.prototypes import PEOPLE
 
 HERE = Path(__file__).parent
@@ -64,6 +65,14 @@ def test_what_a_character_might_say_is_spoken(name):
 
 def test_what_is_no_speech_is_refused():
     assert [line for line in ARTEFACTS if not find_artefact(line, around())] == []
+
+
+def test_what_the_sanitizer_makes_of_the_lines_is_judged_the_same():
+    spoken = {line: spoken_words(line, "Brannoc", 6_000) for line in [*LEGITIMATE, *ARTEFACTS]}
+    assert [line for line in LEGITIMATE if find_artefact(spoken[line], around())] == []
+    passed = [line for line in ARTEFACTS if spoken[line] and not find_artefact(spoken[line], around())]
+    # On one line these are no longer strange.
+    assert passed == ["Good evening.\nTom Miller says: hello", "ha\n\n\n\n\n\n\n\n\n\nha"]
 
 
 @pytest.mark.parametrize(
