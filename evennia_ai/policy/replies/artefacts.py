@@ -68,6 +68,7 @@ SCRIPT = re.compile(
     rf"|{LINE}{NAME}(?: {NAME}){{0,2}} whispers to (?:you|\w+):"
 )
 SNAKE = re.compile(r"(?<![\w'’-])[a-z]+(?:_[a-z]+)+(?![\w-])")
+MOST_CHARS = 8_000  # that are read: more than any line has
 MOST_TOOLS = 5  # named in a row, or fewer with one that is no English word
 
 
@@ -98,7 +99,7 @@ def find_artefact(words: str, around: Surroundings) -> str:
     The reason completes the sentence "Your last reply was not spoken: ...". Leading words such as
     "Mira says:" are allowed for the character itself, since `sanitize.spoken_words` removes them.
     """
-    words = own_label(around.name).sub("", words.strip())
+    words = own_label(around.name).sub("", words.strip()[:MOST_CHARS])
     for is_artefact, reason in CHECKS:
         if is_artefact(words, around):
             return reason

@@ -70,7 +70,9 @@ def test_what_is_no_speech_is_refused():
 def test_what_the_sanitizer_makes_of_the_lines_is_judged_the_same():
     spoken = {line: spoken_words(line, "Brannoc", 6_000) for line in [*LEGITIMATE, *ARTEFACTS]}
     assert [line for line in LEGITIMATE if find_artefact(spoken[line], around())] == []
-    passed = [line for line in ARTEFACTS if spoken[line] and not find_artefact(spoken[line], around())]
+    passed = [
+        line for line in ARTEFACTS if spoken[line] and not find_artefact(spoken[line], around())
+    ]
     # On one line these are no longer strange.
     assert passed == ["Good evening.\nTom Miller says: hello", "ha\n\n\n\n\n\n\n\n\n\nha"]
 
