@@ -1,6 +1,7 @@
 """Whether words may be spoken: calls, labels, tags, code, reasoning and quoted rules may not (P13).
 
-Callers read the calls before (`text_calls`): what looks like one here is none.
+Callers first take the calls out of a reply (`text_calls`); whatever still looks like a call is an
+artefact.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from evennia_ai.policy.replies.quoting import is_echo, is_loop, quotes_persona, 
 
 NOTHING = re.compile(r"(?!)")
 LINE = r"(?:\A|\n|[.!?…\"”*)]\s{1,3})[\s>#*_\[(-]{0,6}"  # where a line or a sentence begins
+# Tags of ours and of chat templates, special tokens, headings, links; also with the sanitizer's
+# "< " and "¦".
 MARKUP = re.compile(
     r"<\s?[/!]?\s?[A-Za-z_][\w:=.-]{0,40}(?:\s[^<>\n]{0,80})?/?>"
     r"|<\s?/?\s?(?:situation|summary|you|think|thinking|tool_call|function|persona|parameter)\b"
@@ -28,6 +31,7 @@ MARKUP = re.compile(
     r"|\A(?:assistant|user|system)\s+(?=[A-Z\"])"  # behind a special token that was removed
 )
 VALUE = r"(?:[\"'“{\[(\d-]|[tT]rue\b|[fF]alse\b|null\b|None\b)"
+# Pieces of JSON and of schemas, placeholders; also with the sanitizer's "(" for "{".
 DATA = re.compile(
     rf"(?:\A|[{{(\[,\n])\s{{0,9}}[\"'“][A-Za-z_]\w{{0,40}}[\"'”]\s?:\s{{0,9}}{VALUE}"
     r"|\{\s{0,9}[\"']?\w{1,40}[\"']?\s{0,3}:|\{\{|\}\}|\{\"|[\"\]}]\s{0,3}\}|\[\s{0,3}\{|\}\s{0,3}\]"
@@ -54,6 +58,7 @@ HEADINGS = (
     "thoughts observation speech dialogue narrator antwort réponse respuesta result summary task "
     "situation call target text ooc"
 ).split()
+# Labels of a transcript, of a reasoning format, and of our description of the situation.
 ROLE = re.compile(
     rf"{LINE}(?:{'|'.join(SPEAKERS)}|system (?:prompt|message)|tool (?:result|output))"
     r"\s?(?:\(\w{1,20}\))?[*_\])]{0,3}\s?:"
@@ -63,6 +68,7 @@ ROLE = re.compile(
 )
 SPEECH = r"(?:says?|asks?|whispers?|replies|answers|sagt|flüstert|dit|murmure|dice)"
 NAME = r"[A-Z][\w'’-]{0,30}"
+# A line of dialogue for anybody; `script_of` finds more of them for those present.
 SCRIPT = re.compile(
     rf"\n\s{{0,9}}\**{NAME}(?: {NAME}){{0,2}}\** {SPEECH}(?: to \w+)?\s?:"
     rf"|{LINE}{NAME}(?: {NAME}){{0,2}} whispers to (?:you|\w+):"
@@ -77,7 +83,7 @@ class Surroundings:
     """What a reply is judged against.
 
     Attributes:
-        name: the character's.
+        name: the name of the character.
         rules: the part of the instructions that is the same for all characters.
         persona: the character's own part, in the second person.
         tools: the names of the offered tools.

@@ -1,8 +1,9 @@
 """Tool calls that a model writes into its text, in the forms of many models.
 
-Read are: JSON objects and lists of calls, bare, in fences or in tags (Hermes, Qwen, Llama,
-Mistral, DeepSeek, gpt-oss); parameters in tags (Qwen3-coder, GLM); ``say({"text": "Aye."})``,
-``say(text="Aye.")`` and the line ``say: "Aye."``. Only the names of known tools are calls.
+The module reads JSON objects and lists of calls, bare, in code fences or between the tags of
+Hermes, Qwen, Llama, Mistral, DeepSeek and gpt-oss; parameters in tags (Qwen3-coder, GLM);
+``say({"text": "Aye."})``, ``say(text="Aye.")`` and the line ``say: "Aye."``. Only the name of a
+known tool makes a call.
 """
 
 from __future__ import annotations
@@ -69,8 +70,8 @@ def read_text_calls(text: str, tools: Tools, acts: bool = False) -> TextReply:
     """Return the calls in a text and the words around them; never raises.
 
     With ``acts``, an object with an ``act`` becomes one call `ACT` that holds the whole object.
-    Reasoning is dropped, so a call inside it is none. A call without its end is none; it stays in
-    the words. The time is linear in the length of the text.
+    Reasoning is dropped, with any call inside it. An unfinished call stays in the words. The time
+    is linear in the length of the text.
     """
     text = drop_reasoning(text).replace('<|"|>', '"')  # Gemma 4's quotation mark
     bare = text.strip().strip("`").removesuffix("()")
@@ -80,6 +81,8 @@ def read_text_calls(text: str, tools: Tools, acts: bool = False) -> TextReply:
 
 
 class _Scanner:
+    """One pass over a text, from one possible beginning of a call to the next."""
+
     def __init__(self, text: str, tools: Tools, acts: bool) -> None:
         self.text, self.tools, self.acts = text, tools, acts
         self.reader = LooseReader(text, STEPS)

@@ -91,8 +91,9 @@ def read(text, acts=False):
         '<think>I could say: "No."</think>say: "Aye."',
         '[THINK]I could say: "No."[/THINK]say: "Aye."',
         (
-            '<|channel|>analysis<|message|>say("No.")<|end|><|start|>assistant'
-            '<|channel|>commentary to=functions.say<|constrain|>json<|message|>{"text": "Aye."}<|call|>'
+            '<|channel|>analysis<|message|>say("No.")<|end|>'
+            "<|start|>assistant<|channel|>commentary to=functions.say<|constrain|>json<|message|>"
+            '{"text": "Aye."}<|call|>'
         ),
         (
             "<|start|>assistant to=functions.say<|channel|>commentary <|constrain|>json<|message|>"
