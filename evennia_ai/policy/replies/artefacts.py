@@ -28,7 +28,7 @@ MARKUP = re.compile(
     r"|<\s?/?\s?(?:situation|summary|you|think|thinking|tool_call|function|persona|parameter)\b"
     r"|<[|¦｜]|[|¦｜]>|<</?SYS>>|\[/?(?:INST|SYS|TOOL_?[A-Z]*|ARGS|CALL_ID|AVAILABLE_TOOLS)\]"
     r"|\[(?:CONTEXT SUMMARY|TOOL OUTPUT)|(?m:^#{1,6}\s)|\bhttps?://|\]\(http"
-    r"|\A(?:assistant|user|system)\s+(?=[A-Z\"])"  # behind a special token that was removed
+    r"|\A(?:assistant|user|system|say|whisper|emote)\s+(?=[A-Z\"“])|&(?:quot|amp|lt|gt|nbsp|#\d{1,5});"
 )
 VALUE = r"(?:[\"'“{\[(\d-]|[tT]rue\b|[fF]alse\b|null\b|None\b)"
 # Pieces of JSON and of schemas, placeholders; also with the sanitizer's "(" for "{".
@@ -36,14 +36,15 @@ DATA = re.compile(
     rf"(?:\A|[{{(\[,\n])\s{{0,9}}[\"'“][A-Za-z_]\w{{0,40}}[\"'”]\s?:\s{{0,9}}{VALUE}"
     r"|\{\s{0,9}[\"']?\w{1,40}[\"']?\s{0,3}:|\{\{|\}\}|\{\"|[\"\]}]\s{0,3}\}|\[\s{0,3}\{|\}\s{0,3}\]"
     r"|\(\(\s?\"|\"\s?\)\)|\[\"|\"\]|\{\s{0,3}\}|\A\s*\{[^{}]*\}\s*\Z"
-    r"|\A\W*(?:null|undefined|NaN|string|n/a)\W*\Z"
+    r"|\A\W*(?:null|undefined|NaN|string|n/a)\W*\Z|\Anone\Z|\\[n\"]|\\u[0-9a-f]{4}"
     r"|[{(](?:name|player|user|character|char|persona|target|speaker)[})]"
-    r"|\A[^(]*\"\s?\)+\Z|\A(?=[^{}()\[\]]*[{}()\[\]])[^\w]+\Z"  # ends of JSON, empty JSON
+    r"|\A[^(]*\"\s?\)+\Z|\A(?=[^{(\[]*[{(\[])(?=[^})\]]*[})\]])[\s{}()\[\]\"',:]+\Z"
     r"|\bname\s?:\s?\w{1,40}\s{1,9}(?:arguments|parameters|args)\s?:"
-    r"|\[(?i:insert|your|player|character|user|name)\b[^\]\n]{0,40}\]",
+    r"|\[(?i:insert|your|player|character|user|name)\b[^\]\n]{0,40}\]"
+    r"|[\[(](?i:end)(?: of (?:response|reply|turn|message|scene))?[\])]",
 )
 CODE = re.compile(
-    r"```|~~~|(?<!\w)`[^`\n]{1,80}`(?!\w)|(?m:^(?:def|import|from|class) \w+.*[:\w]$)"
+    r"```|~~~|\"{3}|(?<!\w)`[^`\n]{1,80}`(?!\w)|(?m:^(?:def|import|from|class) \w+.*[:\w]$)"
 )
 CALL = re.compile(
     r"\b[A-Za-z_]\w{0,40}\((?:\)|[\"'“{\[(]|\w{1,40}\s?=)"
@@ -56,14 +57,15 @@ SPEAKERS = (
 HEADINGS = (
     "say says whisper whispers emote emotes response reply answer output action act thought "
     "thoughts observation speech dialogue narrator antwort réponse respuesta result summary task "
-    "situation call target text ooc"
+    "situation call target text ooc speaker role dialog message content player character"
 ).split()
 # Labels of a transcript, of a reasoning format, and of our description of the situation.
 ROLE = re.compile(
     rf"{LINE}(?:{'|'.join(SPEAKERS)}|system (?:prompt|message)|tool (?:result|output))"
     r"\s?(?:\(\w{1,20}\))?[*_\])]{0,3}\s?:"
     rf"|\A[\s>#*_\[(]{{0,6}}(?:final )?(?:{'|'.join(HEADINGS)})[*_\])]{{0,3}}\s?:"
-    r"|(?m:^\s{0,9}(?:you see|people here|things here|exits|you carry|not answered yet|place)\s?:)",
+    r"|(?m:^\s{0,9}(?:you see|people here|things here|exits|you carry|not answered yet|place)\s?:)"
+    r"|[(\[]note\s?:",
     re.IGNORECASE,
 )
 SPEECH = r"(?:says?|asks?|whispers?|replies|answers|sagt|flüstert|dit|murmure|dice)"
@@ -115,14 +117,18 @@ def find_artefact(words: str, around: Surroundings) -> str:
 @lru_cache(maxsize=64)
 def own_label(name: str) -> re.Pattern[str]:
     """Return the pattern of the character's own name before its words."""
-    return re.compile(rf"\A\**{re.escape(name)}(?: says)?\**\s*[:,]\**\s*", re.IGNORECASE)
+    return re.compile(rf"\A{re.escape(name)}(?: says)?\s*[:,]\s*", re.IGNORECASE)
 
 
 @lru_cache(maxsize=256)
 def script_of(names: frozenset[str]) -> re.Pattern[str]:
     """Return the pattern of a line of dialogue for one of these people: "Ann:", "Ann says:"."""
     known = "|".join(re.escape(name) for name in sorted(names) if name)
-    return re.compile(rf"{LINE}(?:{known})\**(?: {SPEECH}(?: to \w+)?)?\s?:") if known else NOTHING
+    return (
+        re.compile(rf"{LINE}(?:{known})[*_\])]{{0,3}}(?: {SPEECH}(?: to \w+)?)?\s?:")
+        if known
+        else NOTHING
+    )
 
 
 def is_script(words: str, around: Surroundings) -> bool:

@@ -14,13 +14,14 @@ AI_FR = r"(?:IA|intelligence artificielle|modèle de langage|agent conversationn
 AI_ES = r"(?:IA|inteligencia artificial|modelo de lenguaje|chatbot)(?!\w)"
 I_AM = r"\bI(?: am|'m) (?:just |only |simply |actually |merely |here as )?"
 THAT = r"(?:that|this|it|your|such|these|those)(?: (?:request|question|task|topic|kind)s?)?"
-CANNOT = r"\bI ?(?:can(?:no|')t|can not|am unable to|am not able to|'m unable to|'m not able to)"
+CANNOT = r"\bI ?(?:can(?:no|')t|can not|(?:am|'m) (?:unable|not able) to|won't be able to)"
 END = r"\s*(?:[.!,;]|\Z)"
 
 REFUSALS = (
     rf"{CANNOT} help(?: you)? with {THAT}{END}",
     rf"{CANNOT} assist(?: you)?(?: with\b| in\b|{END})",
-    rf"\b(?:sorry|afraid),? (?:but )?{CANNOT} (?:fulfil|comply|engage|process|generate|discuss)",
+    rf"\b(?:sorry|afraid),? (?:but )?{CANNOT} (?:fulfill?|comply|engage|process|generate)\b",
+    rf"\b(?:sorry|afraid),? (?:but )?{CANNOT} (?:discuss|continue) (?:with )?(?:that|this)\b",
     rf"\b(?:sorry|afraid),? (?:but )?{CANNOT} (?:respond|provide (?:that|this|any|information))\b",
     rf"{CANNOT} (?:fulfill?|comply with|process|generate|engage in) (?:that|this|your|such|any)\b",
     (
@@ -59,6 +60,7 @@ SELF_DESCRIPTIONS = (
         r"\bje (?:suis|ne suis qu') ?(?:juste |seulement )?une? (?:assistante? )?"
         rf"(?:{AI_FR}|virtuel)"
     ),
+    r"作为(?:一个|一名)?(?:AI|人工智能|语言模型)|我是(?:一个)?(?:AI|人工智能|语言模型|通义千问)",
     rf"\bcomo (?:una? )?(?:asistente )?(?:de )?{AI_ES}",
     rf"\bsoy (?:solo |sólo )?una? (?:asistente )?(?:de )?(?:{AI_ES}|virtual\b)",
 )
@@ -75,6 +77,7 @@ THOUGHTS = (
         r"\b(?:I|we) (?:need to|should|must|will|have to) (?:respond|reply|generate|answer) "
         r"(?:in character|as (?-i:[A-Z])\w|with (?:a|one|the) (?:short|tool|function|sentence))"
     ),
+    r"\bas (?-i:[A-Z])\w+, I (?:would|will|should|might) (?:say|respond|reply|answer)\b",
     r"\bmy (?:response|reply|output) (?:should|must|needs to|will)\b",
     r"\b(?:here is|here's|below is) (?:the|a|my) (?:\w+ )?(?:response|reply|output) (?:in|as)\b",
     r"\bJSON\b|\b(?:tool|function)[ _-]calls?\b",
