@@ -24,6 +24,7 @@ ANSWERS = SECOND_PERSON | frozenset(  # words that turn a line into an answer to
 MAY_BE_SAID = re.compile(r"^(?:You know|You want|Things you might say):\n(?:- .*(?:\n|\Z))+", re.M)
 ECHO_WORDS = 5  # a shorter line may be returned: "Good evening to you!"
 NEAR_ECHO_WORDS, NEAR_ECHO = 8, 0.88
+SENTENCE_GAP = re.compile(r"(?<=[.!?…])\s+")
 SPEAKER = re.compile(r"\A[^:\n]{1,60}? (?:says|whispers to you|whispers|asks): ")
 GRAM, MOST_SAME = 4, 5
 SAME_PIECE = re.compile(r"(\S{1,8}?)\1{24}")
@@ -62,8 +63,12 @@ def address(own: list[str]) -> list[list[str]]:
 
 
 def is_echo(words: Sequence[str], heard: Collection[str]) -> bool:
-    """Return True if the words only return a long line just heard."""
-    return any(echoes(words, plain_words(SPEAKER.sub("", line))) for line in heard)
+    """Return True if the words only return a long line just heard, or a long sentence of it."""
+    for line in heard:
+        said = SPEAKER.sub("", line)
+        if any(echoes(words, plain_words(part)) for part in (said, *SENTENCE_GAP.split(said))):
+            return True
+    return False
 
 
 def echoes(words: Sequence[str], line: Sequence[str]) -> bool:

@@ -159,6 +159,16 @@ def test_nearly_the_same_long_line_is_an_echo():
     assert find_artefact(echo, around(heard=[line])) == "it only repeated what was said to you"
 
 
+def test_a_long_sentence_of_the_line_is_an_echo():
+    line = "Ann says: Listen. I saw two men at the mole last night, with a lantern. Who are they?"
+    assert (
+        find_artefact("I saw two men at the mole last night, with a lantern.", around(heard=[line]))
+        != ""
+    )
+    asked_back = "Two men at the mole last night, with a lantern?"
+    assert find_artefact(asked_back, around(heard=[line])) == ""
+
+
 def test_a_refrain_is_no_loop_and_a_loop_is():
     refrain = "Heave ho, and up she rises, early in the morning. "
     assert find_artefact(refrain * 4, around()) == ""
