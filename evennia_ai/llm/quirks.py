@@ -11,7 +11,7 @@ calls the reply limit otherwise         `REPLY_LIMITS`, and name it in the ``ext
 sends content in parts                  `TEXT_PART_TYPES`
 reports cached tokens elsewhere         `CACHED_TOKENS`
 takes hints about its prompt cache      `CACHE_KEY_HOSTS`, `CACHE_BREAKPOINTS`
-writes tool calls into the text         `policy.sanitize.CALL_MARKUP`
+writes tool calls into the text         `policy.replies.text_calls.NAME_KEYS`, `ARGUMENT_KEYS`
 writes its reasoning into the text      `policy.sanitize.REASONING`
 sends error texts under another name    `ERROR_TEXT_FIELDS`
 sends the error's code elsewhere        `ERROR_CODE_FIELDS`

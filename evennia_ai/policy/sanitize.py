@@ -18,12 +18,18 @@ REPLACED = str.maketrans({"|": "¦", "{": "(", "}": ")"})
 FUNCTION_START = re.compile(r"\$(?=[^\W\d])")
 TAG_START = re.compile(r"<(?=[^\W\d]|[/!])")
 REASONING = re.compile(
-    r"<(think|thinking|reasoning|thought)\b[^<>]*>.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL
+    r"<(think|thinking|reasoning|thought)\b[^<>]*>.*?(?:</\1\s*>|\Z)"
+    r"|\[THINK\].*?(?:\[/THINK\]|\Z)"
+    r"|<\|channel\|>\s?analysis\s?<\|message\|>.*?(?=<\|end\|>|<\|start\|>|<\|channel\|>|\Z)",
+    re.IGNORECASE | re.DOTALL,
 )
 DANGLING_REASONING = re.compile(
     r"\A.*</(?:think|thinking|reasoning|thought)\s*>", re.IGNORECASE | re.DOTALL
 )
-SPECIAL_TOKEN = re.compile(r"<\|[A-Za-z0-9_]{1,40}\|>")
+SPECIAL_TOKEN = re.compile(
+    r"(?:<\|start\|>\s?assistant\s?)?<\|channel\|>\s?\w{1,20}\s?<\|message\|>"
+    r"|<[|｜][\w▁]{1,40}[|｜]>"
+)
 CALL_MARKUP = re.compile(r"<(tool_call|function_call)\b.*?(?:</\1\s*>|\Z)", re.DOTALL)
 QUOTES = {'"': '"', "“": "”", "«": "»", "„": "“"}
 SENTENCE_END = re.compile(r"[.!?…](?=\s|$)")
@@ -87,7 +93,7 @@ def strip_reasoning(text: str) -> str:
 
     `replies.text_calls` reads the calls before; those left here are none.
     """
-    return CALL_MARKUP.sub("", drop_reasoning(SPECIAL_TOKEN.sub("", text))).strip()
+    return CALL_MARKUP.sub("", SPECIAL_TOKEN.sub("", drop_reasoning(text))).strip()
 
 
 def spoken_words(text: str, name: str, limit: int) -> str:

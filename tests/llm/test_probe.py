@@ -448,6 +448,14 @@ def test_faults_with_tools(probe, provider, profile, reply, words):
     assert probe.verdict.endswith("but not all of it does.")
 
 
+def test_calls_that_arrive_as_text_are_noted_since_they_are_read(probe, provider, profile):
+    call = {"name": TOOL, "arguments": {"colour": "red"}}
+    reply = {"text": f"<tool_call>{json.dumps(call)}</tool_call>"}
+    provider.queue({"text": WORD}, reply, {"text": "Noted."})
+    probe.run(profile)
+    assert any("arrive as text" in text for text, _ in probe.of(NOTE))
+
+
 def test_one_call_in_a_reply_is_noted(probe, provider, profile):
     provider.queue({"text": WORD}, {"tool_calls": TWO_CALLS["tool_calls"][:1]}, {"text": "x"})
     probe.run(profile)

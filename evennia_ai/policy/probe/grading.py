@@ -10,6 +10,7 @@ from typing import Any
 from evennia_ai.messages import LLMReply, WireMessage, wire_call
 from evennia_ai.policy.model_text import read_object
 from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, NOTE, Answer, Finding, saying
+from evennia_ai.policy.replies.text_calls import read_text_calls
 from evennia_ai.policy.sanitize import CALL_MARKUP, DANGLING_REASONING, REASONING
 
 WORD = "pineapple"
@@ -21,16 +22,17 @@ WITHOUT_TOOLS = (
     "The character can talk but not act. Ollama: choose a model with tools; "
     "llama.cpp: --jinja; vLLM: --enable-auto-tool-choice and a --tool-call-parser."
 )
+PARAMETERS: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {ARGUMENT: {"type": "string"}},
+    "required": [ARGUMENT],
+}
 TOOL_SCHEMA = {
     "type": "function",
     "function": {
         "name": TOOL,
         "description": "Write one colour down.",
-        "parameters": {
-            "type": "object",
-            "properties": {ARGUMENT: {"type": "string"}},
-            "required": [ARGUMENT],
-        },
+        "parameters": PARAMETERS,
     },
 }
 
@@ -165,6 +167,8 @@ def judge_tools(answer: Answer) -> list[Finding]:
         problem = f"It refuses requests with tools (HTTP {answer.status}).{saying(answer)}"
         return [Finding(BAD, problem, WITHOUT_TOOLS)]
     if not reply.tool_calls:
+        if read_text_calls(reply.content, {TOOL: PARAMETERS}).calls:
+            return [Finding(NOTE, "Its tool calls arrive as text; they are read as calls.")]
         if CALL_MARKUP.search(reply.content):
             return [Finding(BAD, "Its tool calls arrive as text and are lost.", WITHOUT_TOOLS)]
         if reply.finish_reason == "length":

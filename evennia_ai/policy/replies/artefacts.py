@@ -1,6 +1,7 @@
 """Whether words may be spoken: calls, labels, tags, code, reasoning and quoted rules may not (P13).
 
-Callers read the calls before (`text_calls`): what looks like one here is none.
+Callers first take the calls out of a reply (`text_calls`); whatever still looks like a call is an
+artefact.
 """
 
 from __future__ import annotations
@@ -20,44 +21,62 @@ from evennia_ai.policy.replies.quoting import is_echo, is_loop, quotes_persona, 
 
 NOTHING = re.compile(r"(?!)")
 LINE = r"(?:\A|\n|[.!?…\"”*)]\s{1,3})[\s>#*_\[(-]{0,6}"  # where a line or a sentence begins
+# Tags of ours and of chat templates, special tokens, headings, links; also with the sanitizer's
+# "< " and "¦".
 MARKUP = re.compile(
     r"<\s?[/!]?\s?[A-Za-z_][\w:=.-]{0,40}(?:\s[^<>\n]{0,80})?/?>"
     r"|<\s?/?\s?(?:situation|summary|you|think|thinking|tool_call|function|persona|parameter)\b"
     r"|<[|¦｜]|[|¦｜]>|<</?SYS>>|\[/?(?:INST|SYS|TOOL_?[A-Z]*|ARGS|CALL_ID|AVAILABLE_TOOLS)\]"
     r"|\[(?:CONTEXT SUMMARY|TOOL OUTPUT)|(?m:^#{1,6}\s)|\bhttps?://|\]\(http"
+    r"|\A(?:assistant|user|system|say|whisper|emote)\s+(?=[A-Z\"“])|&(?:quot|amp|lt|gt|nbsp|#\d{1,5});"
 )
 VALUE = r"(?:[\"'“{\[(\d-]|[tT]rue\b|[fF]alse\b|null\b|None\b)"
+# Pieces of JSON and of schemas, placeholders; also with the sanitizer's "(" for "{".
 DATA = re.compile(
     rf"(?:\A|[{{(\[,\n])\s{{0,9}}[\"'“][A-Za-z_]\w{{0,40}}[\"'”]\s?:\s{{0,9}}{VALUE}"
     r"|\{\s{0,9}[\"']?\w{1,40}[\"']?\s{0,3}:|\{\{|\}\}|\{\"|[\"\]}]\s{0,3}\}|\[\s{0,3}\{|\}\s{0,3}\]"
     r"|\(\(\s?\"|\"\s?\)\)|\[\"|\"\]|\{\s{0,3}\}|\A\s*\{[^{}]*\}\s*\Z"
-    r"|\A\W*(?:null|undefined|NaN|string|n/a)\W*\Z"
-    r"|\{(?:name|player|user|character|char|persona|target|speaker)\}"
-    r"|\[(?i:insert|your|player|character|user|name)\b[^\]\n]{0,40}\]",
+    r"|\A\W*(?:null|undefined|NaN|string|n/a)\W*\Z|\Anone\Z|\\[n\"]|\\u[0-9a-f]{4}"
+    r"|[{(](?:name|player|user|character|char|persona|target|speaker)[})]"
+    r"|\A[^(]*\"\s?\)+\Z|\A(?=[^{(\[]*[{(\[])(?=[^})\]]*[})\]])[\s{}()\[\]\"',:]+\Z"
+    r"|\bname\s?:\s?\w{1,40}\s{1,9}(?:arguments|parameters|args)\s?:"
+    r"|\[(?i:insert|your|player|character|user|name)\b[^\]\n]{0,40}\]"
+    r"|[\[(](?i:end)(?: of (?:response|reply|turn|message|scene))?[\])]",
 )
 CODE = re.compile(
-    r"```|~~~|(?<!\w)`[^`\n]{1,80}`(?!\w)|(?m:^(?:def|import|from|class) \w+.*[:\w]$)"
+    r"```|~~~|\"{3}|(?<!\w)`[^`\n]{1,80}`(?!\w)|(?m:^(?:def|import|from|class) \w+.*[:\w]$)"
 )
 CALL = re.compile(
     r"\b[A-Za-z_]\w{0,40}\((?:\)|[\"'“{\[(]|\w{1,40}\s?=)"
     r"|(?m:^\s{0,9}(?:arguments|parameters|args|function|tool|tool_name|action_input)\s?:)"
 )
+SPEAKERS = (
+    "assistant assistante user human ai bot chatbot model developer npc system système sistema "
+    "benutzer nutzer assistent utilisateur usuario asistente instructions prompt persona"
+).split()
+HEADINGS = (
+    "say says whisper whispers emote emotes response reply answer output action act thought "
+    "thoughts observation speech dialogue narrator antwort réponse respuesta result summary task "
+    "situation call target text ooc speaker role dialog message content player character"
+).split()
+# Labels of a transcript, of a reasoning format, and of our description of the situation.
 ROLE = re.compile(
-    rf"{LINE}(?:assistant|user|system(?: prompt| message)?|human|ai|bot|chatbot|model|developer|npc"
-    r"|tool(?: result| output)?|benutzer|nutzer|assistent|utilisateur|assistante|usuario|asistente"
-    r"|système|sistema|instructions?|prompt|persona)\s?(?:\(\w{1,20}\))?[*_\])]{0,3}\s?:"
-    r"|\A[\s>#*_\[(]{0,6}(?:says?|whispers?|emotes?|response|reply|answer|output|action|act|thoughts?"
-    r"|observation|final answer|speech|dialogue|narrator|antwort|réponse|respuesta|result|summary|task"
-    r"|situation|call|target|text|ooc)[*_\])]{0,3}\s?:"
-    r"|(?m:^\s{0,9}(?:you see|people here|things here|exits|you carry|not answered yet|place)\s?:)",
+    rf"{LINE}(?:{'|'.join(SPEAKERS)}|system (?:prompt|message)|tool (?:result|output))"
+    r"\s?(?:\(\w{1,20}\))?[*_\])]{0,3}\s?:"
+    rf"|\A[\s>#*_\[(]{{0,6}}(?:final )?(?:{'|'.join(HEADINGS)})[*_\])]{{0,3}}\s?:"
+    r"|(?m:^\s{0,9}(?:you see|people here|things here|exits|you carry|not answered yet|place)\s?:)"
+    r"|[(\[]note\s?:",
     re.IGNORECASE,
 )
 SPEECH = r"(?:says?|asks?|whispers?|replies|answers|sagt|flüstert|dit|murmure|dice)"
+NAME = r"[A-Z][\w'’-]{0,30}"
+# A line of dialogue for anybody; `script_of` finds more of them for those present.
 SCRIPT = re.compile(
-    rf"\n\s{{0,9}}\**[A-Z][\w'’-]{{0,30}}(?: [A-Z][\w'’-]{{0,30}}){{0,2}}\** {SPEECH}(?: to \w+)?\s?:"
-    rf"|{LINE}[A-Z][\w'’ -]{{0,40}} whispers to (?:you|\w+):"
+    rf"\n\s{{0,9}}\**{NAME}(?: {NAME}){{0,2}}\** {SPEECH}(?: to \w+)?\s?:"
+    rf"|{LINE}{NAME}(?: {NAME}){{0,2}} whispers to (?:you|\w+):"
 )
 SNAKE = re.compile(r"(?<![\w'’-])[a-z]+(?:_[a-z]+)+(?![\w-])")
+MOST_CHARS = 8_000  # that are read: more than any line has
 MOST_TOOLS = 5  # named in a row, or fewer with one that is no English word
 
 
@@ -66,7 +85,7 @@ class Surroundings:
     """What a reply is judged against.
 
     Attributes:
-        name: the character's.
+        name: the name of the character.
         rules: the part of the instructions that is the same for all characters.
         persona: the character's own part, in the second person.
         tools: the names of the offered tools.
@@ -88,7 +107,7 @@ def find_artefact(words: str, around: Surroundings) -> str:
     The reason completes the sentence "Your last reply was not spoken: ...". Leading words such as
     "Mira says:" are allowed for the character itself, since `sanitize.spoken_words` removes them.
     """
-    words = own_label(around.name).sub("", words.strip())
+    words = own_label(around.name).sub("", words.strip()[:MOST_CHARS])
     for is_artefact, reason in CHECKS:
         if is_artefact(words, around):
             return reason
@@ -98,14 +117,18 @@ def find_artefact(words: str, around: Surroundings) -> str:
 @lru_cache(maxsize=64)
 def own_label(name: str) -> re.Pattern[str]:
     """Return the pattern of the character's own name before its words."""
-    return re.compile(rf"\A\**{re.escape(name)}(?: says)?\**\s*[:,]\**\s*", re.IGNORECASE)
+    return re.compile(rf"\A{re.escape(name)}(?: says)?\s*[:,]\s*", re.IGNORECASE)
 
 
 @lru_cache(maxsize=256)
 def script_of(names: frozenset[str]) -> re.Pattern[str]:
     """Return the pattern of a line of dialogue for one of these people: "Ann:", "Ann says:"."""
     known = "|".join(re.escape(name) for name in sorted(names) if name)
-    return re.compile(rf"{LINE}(?:{known})\**(?: {SPEECH}(?: to \w+)?)?\s?:") if known else NOTHING
+    return (
+        re.compile(rf"{LINE}(?:{known})[*_\])]{{0,3}}(?: {SPEECH}(?: to \w+)?)?\s?:")
+        if known
+        else NOTHING
+    )
 
 
 def is_script(words: str, around: Surroundings) -> bool:
@@ -125,7 +148,7 @@ def tool_listing(tools: frozenset[str]) -> re.Pattern[str]:
     strange = "|".join(re.escape(tool) for tool in tools if "_" in tool or tool in STRANGE)
     odd = rf"|(?<!\w)(?:{strange})(?!\w)" if strange else ""
     return re.compile(
-        rf"{joined}{{{MOST_TOOLS - 1},}}|(?:\n|\A)\s*[-*•\d.]{{1,3}} {row}\s?[:(–-]{odd}"
+        rf"{joined}{{{MOST_TOOLS - 1},}}|(?:\n|\A)\s*[-*•\d.]{{1,3}} {row}(?:\s?[:(]| [–-] ){odd}"
     )
 
 

@@ -1,8 +1,9 @@
 """Tool calls that a model writes into its text, in the forms of many models.
 
-Read are: JSON objects and lists of calls, bare, in fences or in tags (Hermes, Qwen, Llama,
-Mistral); ``<function=say>`` with parameters (Qwen3-coder); ``say({"text": "Aye."})``,
-``say(text="Aye.")`` and the line ``say: "Aye."``. Only the names of known tools are calls.
+The module reads JSON objects and lists of calls, bare, in code fences or between the tags of
+Hermes, Qwen, Llama, Mistral, DeepSeek and gpt-oss; parameters in tags (Qwen3-coder, GLM);
+``say({"text": "Aye."})``, ``say(text="Aye.")`` and the line ``say: "Aye."``. Only the name of a
+known tool makes a call.
 """
 
 from __future__ import annotations
@@ -23,19 +24,29 @@ Call = tuple[str, str]  # a name, and arguments as JSON
 ACT = "act"
 MOST_CALLS = 64
 STEPS = 6_000  # of the reader, for one reply
-CALL_CHARS = 60  # before a call that may hold its opening marks
+CALL_CHARS = 120  # before a call that may hold its opening marks
 
 NAME_KEYS = ("name", "tool", "function", "tool_name", "function_name", "action")
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "action_input", "kwargs")
 OTHER_KEYS = frozenset({"type", "id", "call_id", "tool_call_id"})
 LISTS_OF_CALLS = ("tool_calls", "calls", "actions")
+MARK = r"<[|｜][\w▁]{1,40}[|｜]>"  # a special token; the second bar is DeepSeek's
 OPENING_MARKS = re.compile(
-    r"(?:\s|```[\w-]*|`|<[\w ]{1,30}>|\[TOOL_CALLS\]|<\|\w{1,30}\|>|[\[,;]|\bfunctions\."
-    r"|^[-*•])++\Z",
-    re.MULTILINE,
+    rf"(?:\s|```[\w-]*|`|<[\w: ]{{1,30}}>|\[/?TOOL_CALLS?\]|{MARK}|<\|tool_call>|[\[,;]"
+    r"|(?<=\|>)(?:assistant|commentary|analysis)|(?<=｜>)function|\bto=|\bfunctions\.|\bfunctools"
+    r"|\b(?:action|call|tool call|function call)\s?:|\bprint\(|^[-*•])++\Z",
+    re.MULTILINE | re.IGNORECASE,
 )
-CLOSING_MARKS = re.compile(r"(?:\s|```(?!\w)|`|</[\w ]{1,30}>|<\|\w{1,30}\|>|[\]),;}])++")
-BETWEEN = re.compile(r"\s*+(?:\[CALL_ID\]\w+)?(?:\[ARGS\]|[:=])?\s*+(?:```(?:json)?\s*+)?(?=[{(])")
+CLOSING_MARKS = re.compile(
+    rf"(?:\s|```(?!\w)|`|</[\w: ]{{1,30}}>|{MARK}|<tool_call\|>|[\]),;}}])++"
+)
+BETWEEN = re.compile(
+    rf"(?:\s|{MARK}|\[CALL_ID\]\w+|\[ARGS\]|:\d+|[:=]|json|commentary|analysis|```"
+    r"|action[ _]input)*+(?=[{(])",
+    re.IGNORECASE,
+)
+TAGGED = re.compile(r"\s*+(?=<arg_key>|</tool_call>)")
+TAGGED_ARGUMENT = re.compile(r"<arg_key>([\w-]+)</arg_key>\s*<arg_value>([\s\S]*?)</arg_value>")
 PARAMETER = re.compile(
     r"<parameter(?:=|\s{1,9}name\s?=\s?)[\"']?([\w-]+)[\"']?\s?>([\s\S]*?)"
     r"(?:</parameter>|(?=<parameter)|\Z)"
@@ -59,10 +70,10 @@ def read_text_calls(text: str, tools: Tools, acts: bool = False) -> TextReply:
     """Return the calls in a text and the words around them; never raises.
 
     With ``acts``, an object with an ``act`` becomes one call `ACT` that holds the whole object.
-    Reasoning is dropped, so a call inside it is none. A call without its end is none; it stays in
-    the words. The time is linear in the length of the text.
+    Reasoning is dropped, with any call inside it. An unfinished call stays in the words. The time
+    is linear in the length of the text.
     """
-    text = drop_reasoning(text)
+    text = drop_reasoning(text).replace('<|"|>', '"')  # Gemma 4's quotation mark
     bare = text.strip().strip("`").removesuffix("()")
     if bare in tools and not tools[bare].get("required"):
         return TextReply(((bare, "{}"),), "")
@@ -70,6 +81,8 @@ def read_text_calls(text: str, tools: Tools, acts: bool = False) -> TextReply:
 
 
 class _Scanner:
+    """One pass over a text, from one possible beginning of a call to the next."""
+
     def __init__(self, text: str, tools: Tools, acts: bool) -> None:
         self.text, self.tools, self.acts = text, tools, acts
         self.reader = LooseReader(text, STEPS)
@@ -124,7 +137,7 @@ class _Scanner:
         if close is None:
             raise Unreadable
         body = self.text[at : close.start()]
-        parts = PARAMETER.findall(body)
+        parts = PARAMETER.findall(body) or TAGGED_ARGUMENT.findall(body)
         if parts or not body.strip():
             fields = {key: self._typed(name, key, value.strip("\n")) for key, value in parts}
             return [(name, as_json(fields))], close.end()
@@ -139,7 +152,9 @@ class _Scanner:
         return found[0] if found else value
 
     def _named(self, name: str, start: int, at: int) -> tuple[list[Call], int]:
-        """Read what follows a tool's name: an argument list, an object, or words on its line."""
+        """Read what follows a tool's name: arguments in tags, an object, or words on its line."""
+        if tagged := TAGGED.match(self.text, at):
+            return self._tagged(name, tagged.end())
         if between := BETWEEN.match(self.text, at):
             value, end = self.reader.read(between.end()) or self._argument(between.end())
             return calls_with(name, value, self.tools), end
@@ -174,7 +189,7 @@ def beginnings(names: tuple[str, ...]) -> re.Pattern[str]:
     known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True)) or r"(?!)"
     return re.compile(
         rf"<(?:function|invoke)(?:=|\s{{1,9}}name\s?=\s?)[\"']?(?P<tag>{known})[\"']?\s?>"
-        rf"|(?<![\w\"'])(?P<name>{known})(?=\s{{0,9}}[(\[{{:=\"'“`])"
+        rf"|(?<![\w\"'])(?P<name>{known})(?=\s{{0,9}}(?:[(\[{{:=\"'“`<]|[Aa]ction[ _][Ii]nput))"
         r"|\{|\[(?=\s{0,9}[{(])|\((?=\s{0,9}\(?\s{0,9}[\"'“])"
     )
 

@@ -89,6 +89,38 @@ def read(text, acts=False):
         '- say: "Aye."',
         "say: Aye.",
         '<think>I could say: "No."</think>say: "Aye."',
+        '[THINK]I could say: "No."[/THINK]say: "Aye."',
+        (
+            '<|channel|>analysis<|message|>say("No.")<|end|>'
+            "<|start|>assistant<|channel|>commentary to=functions.say<|constrain|>json<|message|>"
+            '{"text": "Aye."}<|call|>'
+        ),
+        (
+            "<|start|>assistant to=functions.say<|channel|>commentary <|constrain|>json<|message|>"
+            '{"text": "Aye."}'
+        ),
+        (
+            "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>"
+            'say\n```json\n{"text": "Aye."}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>'
+        ),
+        (
+            "<|tool_calls_section_begin|><|tool_call_begin|>functions.say:0<|tool_call_argument_begin|>"
+            '{"text": "Aye."}<|tool_call_end|><|tool_calls_section_end|>'
+        ),
+        "<tool_call>say\n<arg_key>text</arg_key>\n<arg_value>Aye.</arg_value>\n</tool_call>",
+        '<|tool_call>call:say{text:<|"|>Aye.<|"|>}<tool_call|>',
+        '<|tool_call_start|>[say(text="Aye.")]<|tool_call_end|>',
+        '<|tool_call|>[{"name": "say", "arguments": {"text": "Aye."}}]',
+        '<TOOLCALL>[{"name": "say", "arguments": {"text": "Aye."}}]</TOOLCALL>',
+        ' functools[{"name": "say", "arguments": {"text": "Aye."}}]',
+        '<|tools_prefix|>[{"say": {"text": "Aye."}}]<|tools_suffix|>',
+        (
+            '<minimax:tool_call>\n<invoke name="say">\n<parameter name="text">Aye.</parameter>\n'
+            "</invoke>\n</minimax:tool_call>"
+        ),
+        '```tool_code\nprint(say(text="Aye."))\n```',
+        'Action: say\nAction Input: {"text": "Aye."}',
+        'Action: ```json\n[{"tool_name": "say", "parameters": {"text": "Aye."}}]```',
     ],
 )
 def test_a_call_is_read_in_every_form_and_leaves_no_words(text):
@@ -131,11 +163,11 @@ def test_a_call_is_read_in_every_form_and_leaves_no_words(text):
         ),
         (
             (
-                'Here, take it.\n\n{"name": "give", "arguments": {"item": "rope", "target": "Ann"}}\n\n'
+                'Take it.\n\n{"name": "give", "arguments": {"item": "rope", "target": "Ann"}}\n'
                 "Mind the knot."
             ),
             [("give", {"item": "rope", "target": "Ann"})],
-            "Here, take it.\nMind the knot.",
+            "Take it.\nMind the knot.",
         ),
         ('Take it. ```json\n{"say": "Aye."}\n``` So.', AYE, "Take it.\nSo."),
         ("noop", [("noop", {})], ""),
@@ -143,6 +175,15 @@ def test_a_call_is_read_in_every_form_and_leaves_no_words(text):
         ("noop()", [("noop", {})], ""),
         ('{"name": "noop"}', [("noop", {})], ""),
         ('{"name": "noop", "arguments": null}', [("noop", {})], ""),
+        ("<tool_call>noop\n</tool_call>", [("noop", {})], ""),
+        (
+            (
+                "<|channel|>analysis<|message|>They greet me.<|end|>"
+                "<|start|>assistant<|channel|>final<|message|>Good evening.<|return|>"
+            ),
+            [],
+            "Good evening.",
+        ),
         ("<function=noop></function>", [("noop", {})], ""),
         ("wait(minutes=5)", [("wait", {"minutes": 5})], ""),
         (

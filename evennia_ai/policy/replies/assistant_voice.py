@@ -1,0 +1,124 @@
+"""The voice of a hosted assistant: refusals, self-descriptions, and thoughts about the task.
+
+To add a language, add its sentences to each of the three lists.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+AI_EN = r"(?:AI|A\.I\.|artificial intelligence|(?:large )?language model|chat ?bot)(?!\w)"
+AI_DE = r"(?:KI(?:-\w+)?|künstliche Intelligenz|(?:großes )?Sprachmodell|Chatbot)(?!\w)"
+AI_FR = r"(?:IA|intelligence artificielle|modèle de langage|agent conversationnel)(?!\w)"
+AI_ES = r"(?:IA|inteligencia artificial|modelo de lenguaje|chatbot)(?!\w)"
+I_AM = r"\bI(?: am|'m) (?:just |only |simply |actually |merely |here as )?"
+THAT = r"(?:that|this|it|your|such|these|those)(?: (?:request|question|task|topic|kind)s?)?"
+CANNOT = r"\bI ?(?:can(?:no|')t|can not|(?:am|'m) (?:unable|not able) to|won't be able to)"
+END = r"\s*(?:[.!,;]|\Z)"
+
+REFUSALS = (
+    rf"{CANNOT} help(?: you)? with {THAT}{END}",
+    rf"{CANNOT} assist(?: you)?(?: with\b| in\b|{END})",
+    rf"\b(?:sorry|afraid),? (?:but )?{CANNOT} (?:fulfill?|comply|engage|process|generate)\b",
+    rf"\b(?:sorry|afraid),? (?:but )?{CANNOT} (?:discuss|continue) (?:with )?(?:that|this)\b",
+    rf"\b(?:sorry|afraid),? (?:but )?{CANNOT} (?:respond|provide (?:that|this|any|information))\b",
+    rf"{CANNOT} (?:fulfill?|comply with|process|generate|engage in) (?:that|this|your|such|any)\b",
+    (
+        r"\btut mir leid,? (?:aber )?(?:ich kann|ich bin nicht|(?:da|hier)(?:bei|mit) kann ich)\b"
+        r"[^.!?]{0,30}\b(?:dabei|damit|hierbei|diese[rnm]? \w+|dazu|Ihnen|nicht)\b[^.!?]{0,20}"
+        r"\b(?:helfen|weiterhelfen|behilflich|unterstützen|erfüllen|beantworten)"
+    ),
+    (
+        r"\bdésolée?s?,? (?:mais )?je ne (?:peux|puis) pas (?:vous |t')?(?:aider|assister|répondre)"
+        rf"(?: (?:avec|à|dans|sur) (?:cela|ça|ce|cette|votre)\b|{END})"
+    ),
+    (
+        r"\blo siento,? (?:pero )?no puedo (?:ayudar|asistir)(?:te|le|los)?"
+        rf"(?: (?:con|en) (?:eso|esto|esa|ese|tu|su)\b|{END})"
+    ),
+)
+SELF_DESCRIPTIONS = (
+    rf"\bas an? (?:\w+ ){{0,2}}?{AI_EN}",
+    rf"{I_AM}(?:an?|your|the) (?:\w+ ){{0,2}}?{AI_EN}",
+    rf"{I_AM}an? (?:virtual|digital|automated|helpful) assistant\b",
+    (
+        r"\bI(?: am|'m| was) (?:\w+ )?(?:created|developed|trained|programmed|made) by "
+        r"(?:OpenAI|Alibaba|Anthropic|Google|Meta|Mistral|DeepSeek|Microsoft)\b"
+    ),
+    rf"{I_AM}(?:Qwen|ChatGPT|GPT-?\d|LLaMA|Gemini)\b|\bAlibaba Cloud\b|\bOpenAI\b",
+    r"\bmy (?:training data|knowledge cut-?off|programming|guidelines)\b",
+    r"\bI (?:do not|don't) have (?:personal|real|human) (?:feelings|emotions|opinions|experience)",
+    r"\b(?:access to|provide) real-time (?:information|data)\b",
+    r"\bmy instructions (?:say|state|prevent|forbid|do not|don't)\b|\b(?:my|system) prompt\b",
+    r"\brole-?play(?:ing)?\b|\bstay(?:ing)? in character\b",
+    rf"\bals (?:eine? )?(?:\w+ ){{0,2}}?{AI_DE}",
+    rf"\bich bin (?:nur |bloß |lediglich )?(?:eine? )?(?:\w+ ){{0,2}}?{AI_DE}",
+    r"\bich bin (?:nur )?ein (?:virtueller|digitaler|hilfreicher) Assistent\b",
+    rf"\ben tant qu['e] ?(?:une? )?(?:assistante? )?{AI_FR}|\ben tant qu'assistant",
+    (
+        r"\bje (?:suis|ne suis qu') ?(?:juste |seulement )?une? (?:assistante? )?"
+        rf"(?:{AI_FR}|virtuel)"
+    ),
+    r"作为(?:一个|一名)?(?:AI|人工智能|语言模型)|我是(?:一个)?(?:AI|人工智能|语言模型|通义千问)",
+    rf"\bcomo (?:una? )?(?:asistente )?(?:de )?{AI_ES}",
+    rf"\bsoy (?:solo |sólo )?una? (?:asistente )?(?:de )?(?:{AI_ES}|virtual\b)",
+)
+THOUGHTS = (
+    (
+        r"\bthe user(?:'s)? (?:\w+ )?(?:wants?|ask(?:s|ed|ing)|says?|said|has|is|seems?|might"
+        r"|message|query|question|request|input|may|would|provided|mentioned|needs?)\b"
+    ),
+    (
+        r"\A\W*(?:okay|ok|alright|hmm|first|well|so),? (?:so )?(?:let me|let's|I need to|I should"
+        r"|I have to|we need to) (?:think about how|break|analy[sz]e|respond|process|parse|craft)"
+    ),
+    (
+        r"\b(?:I|we) (?:need to|should|must|will|have to) (?:respond|reply|generate|answer) "
+        r"(?:in character|as (?-i:[A-Z])\w|with (?:a|one|the) (?:short|tool|function|sentence))"
+    ),
+    r"\bas (?-i:[A-Z])\w+, I (?:would|will|should|might) (?:say|respond|reply|answer)\b",
+    r"\bmy (?:response|reply|output) (?:should|must|needs to|will)\b",
+    r"\b(?:here is|here's|below is) (?:the|a|my) (?:\w+ )?(?:response|reply|output) (?:in|as)\b",
+    r"\bJSON\b|\b(?:tool|function)[ _-]calls?\b",
+    r"\bcalling the (?:\w+ )?(?:tool|function)\b|\bcall the (?:\w+ )?function\b",
+    r"\b(?:der|die) (?:Be)?nutzer(?:in)? (?:möchte|fragt|will|hat|sagt|bittet)\b",
+    r"\bl'utilisat(?:eur|rice) (?:veut|demande|a|souhaite|dit)\b",
+    r"\b(?:el|la) usuari[oa] (?:quiere|pide|pregunta|dice|ha)\b",
+)
+IS_AI = re.compile(r"\byou are (?:[^.!?\n]{0,60}?\b)?(?:an|the) (?:\w+ ){0,2}AI\b", re.IGNORECASE)
+NOT_AI = re.compile(r"\b(?:not?|never|nor)\b", re.IGNORECASE)
+
+
+def any_of(patterns: Iterable[str]) -> re.Pattern[str]:
+    """Return one pattern for several."""
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+
+
+REFUSAL, SELF_DESCRIPTION, THOUGHT = map(any_of, (REFUSALS, SELF_DESCRIPTIONS, THOUGHTS))
+
+
+def straight(words: str) -> str:
+    """Return words with straight apostrophes."""
+    return words.replace("’", "'")
+
+
+def is_refusal(words: str) -> bool:
+    """Return True for "I'm sorry, but I can't assist with that" in one of four languages."""
+    return REFUSAL.search(straight(words)) is not None
+
+
+def describes_assistant(words: str, persona: str) -> bool:
+    """Return True for "As an AI language model ..."; a persona that is an AI may say so."""
+    return SELF_DESCRIPTION.search(straight(words)) is not None and not is_ai(persona)
+
+
+def is_ai(persona: str) -> bool:
+    """Return True if a persona says "You are an AI"."""
+    found = IS_AI.search(persona)
+    return found is not None and NOT_AI.search(found[0]) is None
+
+
+def tells_thoughts(words: str) -> bool:
+    """Return True for thoughts about the task: "Okay, the user wants me to ..."."""
+    return THOUGHT.search(straight(words)) is not None
