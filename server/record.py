@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from evennia_ai.policy.secrecy import hide_in_addresses
+
 ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 
 
@@ -51,9 +53,11 @@ def new_password() -> str:
 def load(file: Path) -> Record:
     """Read the record, an empty one if there is none."""
     try:
-        return Record(**json.loads(file.read_text()))
+        known = Record(**json.loads(file.read_text()))
+        known.mind = hide_in_addresses(known.mind)  # a record of an older version
     except (OSError, ValueError, TypeError):
         return Record()
+    return known
 
 
 def save(file: Path, record: Record) -> None:

@@ -33,6 +33,15 @@ def test_of_an_address_neither_password_nor_query_is_printed_or_kept(tmp_path):
     assert not any(part in chosen.sentence + kept for part in ("me:pw", "pw@", "key=k", "#f"))
 
 
+def test_of_a_record_of_before_no_password_is_printed(tmp_path):
+    said = "m-1 at https://me:pw@here/v1, as your environment says"
+    record.save(tmp_path / "demo.json", Record(mind=said))
+    expected = mind.choose_mind(
+        {"EVENNIA_AI_MODEL": "m-1", "OPENAI_BASE_URL": "https://me:pw@here/v1"}, list
+    )
+    assert record.load(tmp_path / "demo.json").mind == expected.sentence
+
+
 def test_an_address_that_cannot_be_read_is_not_printed():
     chosen = mind.choose_mind({"OPENAI_BASE_URL": "me:pw@here/v1"}, list)
     assert "an unreadable address" in chosen.sentence

@@ -21,7 +21,7 @@ from evennia_ai.policy.consolidation.entity_consolidation import Group, group_ob
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import Character, EntityProfiles, Script
 from evennia_ai.scheduling import Steps, persist
-from evennia_ai.turn.background_call import ask_in_background, has_model
+from evennia_ai.turn.background_call import BackgroundReply, ask_in_background, has_model
 from evennia_ai.turn.background_step import Asked, ask_each, skip
 from evennia_ai.turn.prompt_contexts import CONTEXT_SLEEP_CONSOLIDATE
 
@@ -44,8 +44,8 @@ def run_entity_consolidation_batch(script: Script, character: Character) -> Step
 
     Fires with ``success``, ``entities``, ``observations``, ``attributes`` (new values), ``calls``,
     ``refused`` (lines of replies that did not count), ``left`` (observations for the next pass),
-    and ``error`` if a provider failed; or with ``skipped`` True and ``reason``. Fails with
-    TurnAborted and StoreUnavailable.
+    ``cut_off`` (replies that reached their limit, if any), and ``error`` if a provider failed; or
+    with ``skipped`` True and ``reason``. Fails with TurnAborted and StoreUnavailable.
     """
     profiles: EntityProfiles | None = getattr(character, "ai_profiles", None)
     if profiles is None:
@@ -64,6 +64,7 @@ def run_entity_consolidation_batch(script: Script, character: Character) -> Step
         **{name: total[name] for name in FIGURES},
         calls=asked.calls if by_model else 0,
         left=profiles.count_new(),
+        cut_off=total["cut_off"],
     )
 
 
@@ -75,16 +76,18 @@ def consolidate_group(
     by_model = has_model(script)
     observations = [item for item in map(profiles.get, group.ids) if item]
     entity = script.services.world.name_of(script.character, group.entity)
-    made = Synthesis()
+    made, is_cut = Synthesis(), False
     if by_model:
-        made = yield ask_for_attributes(script, profiles, group, observations, entity)
+        made, is_cut = yield ask_for_attributes(script, profiles, group, observations, entity)
     refused, inferred = made.refused, bool(made.findings)
-    if not by_model or (refused and not inferred):
+    if not by_model or ((refused or is_cut) and not inferred):
         found = synthesise_plainly(observations, [entity])
         made = Synthesis(found.findings, made.sentiment)
     work = partial(store_attributes, script, profiles, group, made, inferred=inferred)
     attributes: int = yield persist(script.services.clock, work)
-    return Counter(observations=len(observations), attributes=attributes, refused=refused)
+    return Counter(
+        observations=len(observations), attributes=attributes, refused=refused, cut_off=int(is_cut)
+    )
 
 
 def store_attributes(
@@ -111,8 +114,10 @@ def ask_for_attributes(
     group: Group,
     observations: Sequence[Record],
     entity: str,
-) -> Steps[Synthesis]:
-    """Ask a model for attributes. Fires with what counts of the reply.
+) -> Steps[tuple[Synthesis, bool]]:
+    """Ask a model for attributes.
+
+    Fires with what counts of the reply, and True if the reply reached its token limit.
 
     The model sees only what the group's audience may know. It is asked for a sentiment only about
     public observations, since everybody can see the sentiment. Fails with `ProviderError`.
@@ -121,5 +126,6 @@ def ask_for_attributes(
     public = group.audience is None
     name = script.character_name
     wire = synthesis_request(name, entity or "somebody", observations, known, with_sentiment=public)
-    reply: str = yield ask_in_background(script, CONTEXT_SLEEP_CONSOLIDATE.name, wire, REPLY_TOKENS)
-    return read_synthesis(reply, {item["id"] for item in observations}, with_sentiment=public)
+    purpose, ids = CONTEXT_SLEEP_CONSOLIDATE.name, {item["id"] for item in observations}
+    reply: BackgroundReply = yield ask_in_background(script, purpose, wire, REPLY_TOKENS)
+    return read_synthesis(reply.text, ids, with_sentiment=public), reply.is_cut

@@ -25,6 +25,12 @@ def reply_lines(reply: str) -> list[str]:
     return [line for line in lines if line and not line.startswith("```")]
 
 
+def complete_lines(reply: str) -> str:
+    """Return a reply that was cut off, without its last line unless that is a whole object."""
+    head, _, last = reply.rpartition("\n")
+    return reply if read_line_object(last) else head
+
+
 def read_object(text: str) -> dict[str, Any] | None:
     """Return the JSON object that a model wrote, or None if the text is not one. Never raises."""
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from typing import Any
 
@@ -12,7 +13,7 @@ from evennia_ai.policy.records.goal_steps import read_steps, steps_request
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import Character, Goals, Script
 from evennia_ai.scheduling import Steps, persist
-from evennia_ai.turn.background_call import ask_in_background, has_model
+from evennia_ai.turn.background_call import BackgroundReply, ask_in_background, has_model
 from evennia_ai.turn.background_step import Asked, ask_each, skip
 from evennia_ai.turn.prompt_contexts import CONTEXT_GOAL_DECOMPOSE
 
@@ -27,9 +28,9 @@ def review_goals(script: Script, character: Character) -> Steps[dict[str, Any]]:
     A model is asked once for each goal and sees that goal and the persona only (P9). Without a
     model no steps are found. The steps, and the mark that they were asked for, are one transaction.
 
-    Fires with ``success``, ``faded``, ``removed``, ``steps`` (new sub-goals), ``calls``, and
-    ``error`` if a provider failed; or with ``skipped`` True and ``reason``. Fails with TurnAborted
-    and StoreUnavailable.
+    Fires with ``success``, ``faded``, ``removed``, ``steps`` (new sub-goals), ``calls``,
+    ``cut_off`` (replies that reached their limit, if any), and ``error`` if a provider failed; or
+    with ``skipped`` True and ``reason``. Fails with TurnAborted and StoreUnavailable.
     """
     goals, services, config = character.ai_goals, script.services, script.config
     yield goals.load(services.slices.put)
@@ -43,17 +44,24 @@ def review_goals(script: Script, character: Character) -> Steps[dict[str, Any]]:
     every = goals.all()
     wanting = [goal for goal in every if needs_steps(goal, every)] if has_model(script) else []
     work = partial(find_steps, script, goals)
-    asked: Asked[int] = yield ask_each(script, wanting[:CALLS_A_PASS], work)
+    asked: Asked[Counter[str]] = yield ask_each(script, wanting[:CALLS_A_PASS], work)
     if not (faded or removed or asked.calls):
         return skip("nothing to do about them")
-    return asked.report(faded=faded, removed=removed, steps=sum(asked.results), calls=asked.calls)
+    total = sum(asked.results, Counter[str]())
+    figures = {"faded": faded, "removed": removed, "steps": total["steps"], "calls": asked.calls}
+    return asked.report(**figures, cut_off=total["cut_off"])
 
 
 @inlineCallbacks
-def find_steps(script: Script, goals: Goals, goal: Record) -> Steps[int]:
-    """Ask for a goal's steps and store them. Fires with how many; fails with `ProviderError`."""
+def find_steps(script: Script, goals: Goals, goal: Record) -> Steps[Counter[str]]:
+    """Ask for a goal's steps and store them.
+
+    Fires with the number of ``steps``, and ``cut_off`` 1 if the reply reached its limit; fails with
+    `ProviderError`.
+    """
     context, name = CONTEXT_GOAL_DECOMPOSE, script.character_name
     wire = steps_request(context.prompt, name, script.persona, goal)
-    reply: str = yield ask_in_background(script, context.name, wire, REPLY_TOKENS)
-    work = partial(goals.add_steps, goal["id"], read_steps(reply, goal))
-    return int((yield persist(script.services.clock, work)))
+    reply: BackgroundReply = yield ask_in_background(script, context.name, wire, REPLY_TOKENS)
+    work = partial(goals.add_steps, goal["id"], read_steps(reply.text, goal))
+    steps: int = yield persist(script.services.clock, work)
+    return Counter(steps=steps, cut_off=int(reply.is_cut))

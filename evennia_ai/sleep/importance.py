@@ -18,7 +18,7 @@ from evennia_ai.policy.records.journal_entry import BY_RULE
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import Journal, Script
 from evennia_ai.scheduling import Steps, persist
-from evennia_ai.turn.background_call import ask_in_background, has_model
+from evennia_ai.turn.background_call import BackgroundReply, ask_in_background, has_model
 from evennia_ai.turn.background_step import Asked, ask_each
 
 PURPOSE = "importance"
@@ -61,9 +61,10 @@ def unscored(script: Script, journal: Journal) -> list[list[Record]]:
 def score_group(script: Script, journal: Journal, entries: Sequence[Record]) -> Steps[int]:
     """Score one audience's entries. Fires with how many; fails with `ProviderError`."""
     wire = scoring_request(script.character_name, entries)
-    reply: str = yield ask_in_background(script, PURPOSE, wire, TOKENS_A_SCORE * (len(entries) + 2))
+    most_tokens = TOKENS_A_SCORE * (len(entries) + 2)
+    reply: BackgroundReply = yield ask_in_background(script, PURPOSE, wire, most_tokens)
     journal.asked_about.update(entry["id"] for entry in entries)
-    found = read_scores(reply, len(entries))
+    found = read_scores(reply.text, len(entries))
     scores = {entries[number - 1]["id"]: score for number, score in found.items()}
     return int((yield persist(script.services.clock, partial(store_scores, journal, scores))))
 

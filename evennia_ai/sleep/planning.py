@@ -20,7 +20,7 @@ from evennia_ai.policy.records.day_plan import (
 from evennia_ai.policy.records.goal_tree import by_weight
 from evennia_ai.ports import Character, Script
 from evennia_ai.scheduling import Steps, persist
-from evennia_ai.turn.background_call import ask_in_background, has_model
+from evennia_ai.turn.background_call import BackgroundReply, ask_in_background, has_model
 from evennia_ai.turn.background_step import Asked, ask_each, skip
 from evennia_ai.turn.prompt_contexts import CONTEXT_PLAN_DAY
 
@@ -35,8 +35,9 @@ def plan_day(script: Script, character: Character) -> Steps[dict[str, Any]]:
     asked once. Without a model, or if its reply is of no use, the plan is that of the trade which
     the persona names, if any.
 
-    Fires with ``success``, ``parts`` (of the day), ``calls``, and ``error`` if a provider failed;
-    or with ``skipped`` True and ``reason``. Fails with TurnAborted and StoreUnavailable.
+    Fires with ``success``, ``parts`` (of the day), ``calls``, ``cut_off`` 1 if the model's plan
+    reached its token limit, so that its end is missing, and ``error`` if a provider failed; or with
+    ``skipped`` True and ``reason``. Fails with TurnAborted and StoreUnavailable.
     """
     if not script.config.daily_plan:
         return skip("no plans wanted")
@@ -48,28 +49,33 @@ def plan_day(script: Script, character: Character) -> Steps[dict[str, Any]]:
     goals = by_weight(character.ai_goals.open())[:MOST_GOALS]
     told = [goal["content"] for goal in goals]
     requests = [told] if has_model(script) else []
-    asked: Asked[Sequence[Planned]] = yield ask_each(
-        script, requests, partial(ask_for_plan, script)
-    )
+    work = partial(ask_for_plan, script)
+    asked: Asked[tuple[Sequence[Planned], bool]] = yield ask_each(script, requests, work)
     if asked.error:
         return asked.report(parts=0, calls=asked.calls)
-    planned = next(filter(None, asked.results), ()) or plan_plainly(script.persona, told)
+    planned, is_cut = asked.results[0] if asked.results else ((), False)
+    planned = planned or plan_plainly(script.persona, told)
     if not planned:
         plan.give_up()
-        return skip("nothing is known of its days", calls=asked.calls)
+        reason = "the plan was cut off" if is_cut else "nothing is known of its days"
+        return skip(reason, calls=asked.calls)
     # A player may have been forgotten while the model was asked.
     if any(character.ai_goals.get(goal["id"]) is None for goal in goals):
         return skip("its goals have changed meanwhile", calls=asked.calls)
     store = partial(plan.replace, planned, sorted(speakers_in(goals)))
     parts: int = yield persist(services.clock, store)
-    return asked.report(parts=parts, calls=asked.calls)
+    return asked.report(parts=parts, calls=asked.calls, cut_off=int(is_cut))
 
 
 @inlineCallbacks
-def ask_for_plan(script: Script, goals: Sequence[str]) -> Steps[Sequence[Planned]]:
-    """Ask a model for a plan. Fires with its parts, none if useless; fails with `ProviderError`."""
+def ask_for_plan(script: Script, goals: Sequence[str]) -> Steps[tuple[Sequence[Planned], bool]]:
+    """Ask a model for a plan.
+
+    Fires with its complete parts, none if they are too few, and True if the reply reached its token
+    limit. Fails with `ProviderError`.
+    """
     context, name = CONTEXT_PLAN_DAY, script.character_name
     places = places_near(script.services.world.situation(script.character).exits)
     wire = plan_request(context.prompt, name, script.persona, goals, places)
-    reply: str = yield ask_in_background(script, context.name, wire, REPLY_TOKENS)
-    return read_plan(reply, places)
+    reply: BackgroundReply = yield ask_in_background(script, context.name, wire, REPLY_TOKENS)
+    return read_plan(reply.text, places), reply.is_cut

@@ -26,14 +26,14 @@ from evennia_ai.policy.records.goal import MOST_OPEN, find_goal
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import Character, Goals, Journal, Script
 from evennia_ai.scheduling import Steps, pause, persist
-from evennia_ai.turn.background_call import ask_in_background, has_model
+from evennia_ai.turn.background_call import BackgroundReply, ask_in_background, has_model
 from evennia_ai.turn.background_step import Asked, ask_each, skip
 from evennia_ai.turn.prompt_contexts import CONTEXT_REFLECTION
 
 LOOKED_AT = 500  # of the newest entries
 CALLS_A_PASS = 6
 REPLY_TOKENS = 700
-FIGURES = ("insights", "goals", "thought_over", "refused")
+FIGURES = ("insights", "goals", "thought_over", "refused", "repaired")
 
 
 @inlineCallbacks
@@ -46,9 +46,10 @@ def reflect(script: Script, character: Character) -> Steps[dict[str, Any]]:
     read again by the next process.
 
     Fires with ``success``, ``insights`` (new entries), ``goals`` (new ones), ``thought_over``
-    (entries read), ``refused`` (lines of the reply that did not count), ``calls``, and ``error`` if
-    a provider failed; or with ``skipped`` True and ``reason``. Fails with TurnAborted and
-    StoreUnavailable.
+    (entries read), ``refused`` (lines of the reply that did not count), ``repaired`` (insights and
+    goals whose citations were corrected), ``calls``, ``cut_off`` (replies that reached their limit,
+    if any), and ``error`` if a provider failed; or with ``skipped`` True and ``reason``. Fails with
+    TurnAborted and StoreUnavailable.
     """
     threshold = script.config.reflection_threshold
     if not threshold:
@@ -68,23 +69,28 @@ def reflect(script: Script, character: Character) -> Steps[dict[str, Any]]:
         journal.reflected_upto = looked_at.isoformat()
     total = sum(asked.results, Counter[str]())
     calls = asked.calls if has_model(script) else 0
-    return asked.report(**{name: total[name] for name in FIGURES}, calls=calls)
+    figures = {name: total[name] for name in FIGURES}
+    return asked.report(**figures, calls=calls, cut_off=total["cut_off"])
 
 
 @inlineCallbacks
 def reflect_on(
     script: Script, journal: Journal, looked_at: datetime, entries: Sequence[Record]
 ) -> Steps[Counter[str]]:
-    """Reflect on one audience's entries. Fires with the `FIGURES`; fails with `ProviderError`."""
+    """Reflect on one audience's entries.
+
+    Fires with the `FIGURES`, and ``cut_off`` 1 if the reply reached its token limit; fails with
+    `ProviderError`.
+    """
     character, services = script.character, script.services
     sources = {entry["source_entity"] for entry in entries} - {""}
     names = {dbref: services.world.name_of(character, dbref) for dbref in sorted(sources)}
-    by_model = has_model(script)
+    by_model, is_cut = has_model(script), False
     if by_model:
         context = CONTEXT_REFLECTION
         wire = reflection_request(context.prompt, script.character_name, entries, names)
-        reply: str = yield ask_in_background(script, context.name, wire, REPLY_TOKENS)
-        read = read_insights(reply, entries)
+        reply: BackgroundReply = yield ask_in_background(script, context.name, wire, REPLY_TOKENS)
+        read, is_cut = read_insights(reply.text, entries), reply.is_cut
     else:
         read = Read(reflect_plainly(entries, names))
     write = partial(store_insights, journal, read.insights, looked_at, by_model=by_model)
@@ -94,7 +100,14 @@ def reflect_on(
         yield character.ai_goals.load(services.slices.put)
         aim = partial(store_goal, journal, character.ai_goals, read.goal)
         goals = yield persist(services.clock, aim)
-    return Counter(insights=insights, goals=goals, thought_over=len(entries), refused=read.refused)
+    return Counter(
+        insights=insights,
+        goals=goals,
+        thought_over=len(entries),
+        refused=read.refused,
+        repaired=read.repaired,
+        cut_off=int(is_cut),
+    )
 
 
 def store_insights(

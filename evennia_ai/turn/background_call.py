@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.messages import LLMReply, WireMessage
+from evennia_ai.policy.compaction.summary import CUT_OFF
+from evennia_ai.policy.model_text import complete_lines
 from evennia_ai.ports import Scene, Script
 from evennia_ai.scheduling import Steps
 from evennia_ai.turn.llm_interaction import background_request
 from evennia_ai.turn.model_call import Purpose, ask_model, ensure_awake, summary_profile
+
+
+@dataclass(frozen=True)
+class BackgroundReply:
+    """A model's reply in complete lines; ``is_cut`` is True if it reached its token limit."""
+
+    text: str
+    is_cut: bool = False
 
 
 def has_model(script: Script) -> bool:
@@ -22,16 +33,18 @@ def has_model(script: Script) -> bool:
 @inlineCallbacks
 def ask_in_background(
     script: Script, purpose: str, messages: Sequence[WireMessage], max_tokens: int
-) -> Steps[str]:
+) -> Steps[BackgroundReply]:
     """Ask the model for summaries, at the gateway's low priority.
 
     ``purpose`` is the call's name in the log; ``messages`` are everything that the model sees.
-    Fires with the reply's text; fails with a `ProviderError`, and with TurnAborted if the assistant
-    must not think any more.
+    Fires with the reply, without a last line that was cut off. Fails with a `ProviderError`, and
+    with TurnAborted if the assistant must not think any more.
     """
     scene = Scene(script.character_name, script.persona, ())
     request = background_request(script, messages, scene, max_tokens)
     call = Purpose(purpose, summary_profile(script), None, partial(ensure_awake, script))
     deadline_at = script.services.clock.seconds() + script.config.turn_deadline
     reply: LLMReply = yield ask_model(script, request, call, deadline_at)
-    return reply.content
+    if reply.finish_reason == CUT_OFF:
+        return BackgroundReply(complete_lines(reply.content), is_cut=True)
+    return BackgroundReply(reply.content)

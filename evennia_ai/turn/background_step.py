@@ -32,8 +32,13 @@ class Asked(Generic[R]):
         """Return how often a model was asked, if once for each item."""
         return len(self.results) + bool(self.error)
 
-    def report(self, **figures: Any) -> dict[str, Any]:
-        """Return a step's result dict: ``success``, its figures, and the ``error``, if any."""
+    def report(self, *, cut_off: int = 0, **figures: Any) -> dict[str, Any]:
+        """Return a step's result dict: ``success``, its figures, and the ``error``, if any.
+
+        ``cut_off`` is how many replies reached their token limit; zero is not reported.
+        """
+        if cut_off:
+            figures["cut_off"] = cut_off
         error = {"error": self.error} if self.error else {}
         return {"success": not self.error, **figures, **error}
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable
+from evennia_ai.messages import LLMReply
 from evennia_ai.sleep.planning import plan_day
 from evennia_ai.store.forget import forget_chunk
 from evennia_ai.store.plans import DayPlan
@@ -73,6 +74,27 @@ def test_a_day_is_planned_once_a_day_by_the_model(game, tavern, mira, plan):
     assert plan()["success"]
     assert parts(mira)[2] == ("dance", "")
     assert len(parts(mira)) == 3
+
+
+def test_a_plan_that_was_cut_off_keeps_its_complete_parts_and_says_so(game, mira, plan):
+    game.model.add(LLMReply(f'{ALL_DAY}\n{{"from": "22:00", "wh', finish_reason="length"))
+    assert plan() == {"success": True, "parts": 3, "calls": 1, "cut_off": 1}
+    assert [what for what, _ in parts(mira)] == ["mend the nets", "sell fish", "sing"]
+
+
+def test_of_a_plan_that_was_cut_off_too_early_nothing_is_stored(game, mira, plan):
+    early = "\n".join(ALL_DAY.splitlines()[:2])
+    mira.db.ai_persona = "You are Mira, who keeps the inn."
+    game.model.add(LLMReply(f'{early}\n{{"from": "16:00", "wh', finish_reason="length"))
+    result = plan()
+    assert result["cut_off"] == 1
+    assert not {"mend the nets", "sell fish"} & {what for what, _ in parts(mira)}
+
+
+def test_that_a_plan_was_cut_off_is_the_reason_if_there_is_none(game, mira, plan):
+    mira.db.ai_persona = "You are Mira."
+    game.model.add(LLMReply('{"from": "16:00", "wh', finish_reason="length"))
+    assert plan() == {"skipped": True, "reason": "the plan was cut off", "calls": 1}
 
 
 def test_what_is_confided_is_no_part_of_it(game, ann, mira, plan):

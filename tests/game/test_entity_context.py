@@ -7,6 +7,7 @@ import pytest
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable, StoreUnavailable
 from evennia_ai.memory.entity_context import run_entity_consolidation_batch
+from evennia_ai.messages import LLMReply
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.store.profiles import EntityProfiles
 from evennia_ai.testing.scripted import call
@@ -181,6 +182,23 @@ def test_where_nothing_of_an_answer_counts_the_plain_patterns_do(game, ann, know
     game.model.add("I am sorry, I cannot do that.")
     result = consolidate(ASKING)
     assert (result["refused"], result["attributes"]) == (1, 1)
+    assert known.attributes(ann.dbref)[0]["source_type"] == "observation"
+
+
+def test_of_attributes_that_were_cut_off_the_complete_ones_count(game, ann, known, consolidate):
+    one = known.observe(ann.dbref, "She hums.")
+    reply = f'{line("hums", "yes", one)}\n{{"attribute": "likes", "val'
+    game.model.add(LLMReply(reply, finish_reason="length"))
+    result = consolidate(ASKING)
+    assert (result["attributes"], result["refused"], result["cut_off"]) == (1, 0, 1)
+    assert values(known, ann.dbref) == {"hums": "yes"}
+
+
+def test_where_an_answer_was_cut_off_too_early_the_plain_patterns_do(game, ann, known, consolidate):
+    known.observe(ann.dbref, "She likes ale.")
+    game.model.add(LLMReply('{"attribute": "li', finish_reason="length"))
+    result = consolidate(ASKING)
+    assert (result["attributes"], result["cut_off"]) == (1, 1)
     assert known.attributes(ann.dbref)[0]["source_type"] == "observation"
 
 

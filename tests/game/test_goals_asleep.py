@@ -6,6 +6,7 @@ import pytest
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable
+from evennia_ai.messages import LLMReply
 from evennia_ai.sleep.goal_review import review_goals
 
 ASKING = ModelProfile("test", client="openai", model="scripted")
@@ -51,6 +52,17 @@ def test_an_answer_without_steps_is_not_asked_for_again_and_a_failure_is(game, m
     assert tend()["calls"] == 1
     assert tend()["skipped"]
     assert len(mira.ai_goals.all()) == 1
+
+
+def test_of_steps_that_were_cut_off_the_complete_ones_count(game, mira, tend):
+    mira.ai_goals.add("Find the thief.", importance=9)
+    game.model.add(LLMReply(f'{STEPS}\n{{"step": "Look un', finish_reason="length"))
+    result = tend()
+    assert (result["steps"], result["cut_off"]) == (2, 1)
+    assert [goal["content"] for goal in mira.ai_goals.all()][1:] == [
+        "Ask Bob.",
+        "Search the cellar.",
+    ]
 
 
 def test_without_a_model_there_are_no_steps(game, mira, tend):

@@ -8,6 +8,7 @@ from evennia.typeclasses.attributes import Attribute
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable, StoreUnavailable
 from evennia_ai.memory.working_memory import clear_stale_conversations
+from evennia_ai.messages import LLMReply
 from evennia_ai.sleep.pruning import prune_low_importance_entries
 from evennia_ai.store.archive import JournalArchive
 from evennia_ai.store.forget import count_traces, forget_chunk
@@ -279,6 +280,14 @@ def test_a_model_scores_what_is_new_for_each_audience_apart(game, mira, ann, jou
     public, private = (r.messages[-1]["content"] for r in game.model.requests)
     assert "heir" not in public and "crown" not in private
     assert all(word not in public for word in ("gate", "fire", "Snow"))
+
+
+def test_a_score_that_was_cut_off_does_not_count(game, journal, prune):
+    one, two = journal.add("Ann died."), journal.add("The king died.")
+    game.model.add(LLMReply("1: 10\n2: 1", finish_reason="length"))
+    assert prune(ASKING)["scored"] == 1
+    assert journal.get(one)["importance"] == 10
+    assert journal.get(two)["importance_by"] == "rule"
 
 
 def test_what_it_does_not_score_stays_as_the_rule_has_it_and_is_not_asked_again(

@@ -6,6 +6,7 @@ import pytest
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable, StoreUnavailable
+from evennia_ai.messages import LLMReply
 from evennia_ai.models import SleepPass
 from evennia_ai.policy.records.forgetting import cited_by
 from evennia_ai.policy.records.goal import MOST_OPEN
@@ -70,11 +71,39 @@ def test_at_150_it_thinks_and_below_it_does_not(game, mira, think_over):
         "goals": 0,
         "thought_over": 16,
         "refused": 0,
+        "repaired": 0,
         "calls": 1,
     }
     (made,) = reflections(mira)
     assert (made["content"], made["links"]) == ("Ann says a lot.", ["j1", first])
     assert cited_by(made) == ["j1", first]
+
+
+def test_citations_are_repaired_or_the_insight_dropped_and_both_are_counted(
+    game, admin, mira, think_over
+):
+    first, second, *_ = live_through(game, mira, 15)
+    game.model.add(
+        "\n".join(
+            [
+                line("Ann says a lot.", f"[{first.upper()}]", second, "j999"),
+                line("Ann is loud.", first, "j999"),
+                line("Ann is old.", second),
+            ]
+        )
+    )
+    result = think_over()
+    assert (result["insights"], result["repaired"], result["refused"]) == (1, 1, 2)
+    (made,) = reflections(mira)
+    assert made["links"] == [first, second]
+
+
+def test_of_a_reply_that_was_cut_off_the_last_line_does_not_count(game, mira, think_over):
+    live_through(game, mira, 15)
+    whole = line("Ann says a lot.", "j1", "j2")
+    game.model.add(LLMReply(f'{whole}\n{{"insight": "Ann ow', finish_reason="length"))
+    result = think_over()
+    assert (result["insights"], result["refused"], result["cut_off"]) == (1, 0, 1)
 
 
 def test_it_begins_anew_after_that(game, mira, think_over):

@@ -2,7 +2,14 @@
 
 import pytest
 
-from evennia_ai.policy.model_text import fenced, read_line_object, read_object, reply_lines, request
+from evennia_ai.policy.model_text import (
+    complete_lines,
+    fenced,
+    read_line_object,
+    read_object,
+    reply_lines,
+    request,
+)
 
 
 def test_material_cannot_close_its_fence() -> None:
@@ -27,3 +34,18 @@ def test_what_is_no_json_object_reads_as_none(text) -> None:
 
 def test_a_comma_behind_an_object_does_no_harm() -> None:
     assert read_line_object(' {"a": 1}, ') == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    ("reply", "kept"),
+    [
+        ('{"a": 1}\n{"b": "x', '{"a": 1}'),
+        ('{"a": 1}\n{"b": 2}', '{"a": 1}\n{"b": 2}'),
+        ('{"a": 1}\n', '{"a": 1}'),
+        ("1: 4\n12: 1", "1: 4"),
+        ('{"a', ""),
+        ("", ""),
+    ],
+)
+def test_of_a_reply_that_was_cut_off_the_incomplete_line_is_dropped(reply, kept) -> None:
+    assert complete_lines(reply) == kept

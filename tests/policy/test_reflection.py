@@ -119,6 +119,28 @@ def test_an_answer_of_any_other_shape_does_not_count(reply):
     assert (read.insights, read.refused) == ((), 1)
 
 
+def test_a_citation_in_another_spelling_is_matched_and_a_missing_one_removed():
+    reply = "\n".join(
+        [
+            line("Ann will leave.", "J1", "#j3"),
+            line("Bob will stay.", "j1", "j9", "j3", 7),
+            line("Cid will pay.", "j1", "j3"),
+        ]
+    )
+    read = read_insights(reply, ENTRIES)
+    assert [insight.because for insight in read.insights] == [("j1", "j3")] * 3
+    assert (read.repaired, read.refused) == (2, 0)
+
+
+def test_ids_that_differ_in_spelling_alone_must_be_cited_exactly():
+    entries = [
+        {**entry, "id": id_} for entry, id_ in zip(ENTRIES, ("j_12", "j-12", "j2"), strict=True)
+    ]
+    read = read_insights(line("So.", "j_12", "j2"), entries)
+    assert (read.insights[0].because, read.repaired) == (("j_12", "j2"), 0)
+    assert read_insights(line("So.", "J12", "j2"), entries).refused == 1
+
+
 def test_no_more_than_five_count_and_none_twice():
     lines = [line(f"Insight number {n}.", "j1", "j2") for n in range(MOST_INSIGHTS + 2)]
     read = read_insights("\n".join([lines[0], *lines]), ENTRIES)

@@ -129,3 +129,24 @@ def test_a_pass_in_a_line_tells_what_was_done_and_what_failed():
 )
 def test_what_it_cost_is_told(cost, told):
     assert describe_cost(cost) == told
+
+
+@pytest.mark.parametrize(
+    ("figures", "said"),
+    [
+        ({"repaired": 0, "refused": 0}, "3 insights from 16 entries"),
+        ({}, "3 insights from 16 entries"),
+        (
+            {"repaired": 1, "refused": 2, "cut_off": 1},
+            "3 insights from 16 entries; repaired 1, refused 2, cut off 1",
+        ),
+    ],
+)
+def test_lines_of_replies_that_did_not_count_are_told_beside_a_steps_sentence(figures, said):
+    figures = {"success": True, "insights": 3, "thought_over": 16, **figures}
+    assert describe_step(STEP_TEXTS, "reflection", figures).endswith(f": {said}")
+
+
+def test_a_plan_that_was_cut_off_is_told():
+    figures = {"success": True, "parts": 3, "calls": 1, "cut_off": 1}
+    assert describe_step(STEP_TEXTS, "daily_plan", figures).endswith("calls 1, cut off 1")

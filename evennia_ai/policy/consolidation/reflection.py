@@ -7,8 +7,8 @@ character asks for a few insights, each with its sources.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from evennia_ai.messages import WireMessage
@@ -58,6 +58,7 @@ class Insight:
 
     content: str
     because: tuple[str, ...]
+    repaired: bool = field(default=False, compare=False)  # True if the model cited otherwise
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,7 @@ class Read:
     insights: tuple[Insight, ...] = ()
     goal: Insight | None = None
     refused: int = 0  # number of rejected lines
+    repaired: int = 0  # number of accepted lines whose citations were corrected
 
 
 def unreflected(entries: Iterable[Record], since: str = "") -> dict[str, list[Record]]:
@@ -128,25 +130,44 @@ def source_of(entry: Record, names: Mapping[str, str]) -> str:
 
 
 def read_insights(reply: str, entries: Sequence[Record]) -> Read:
-    """Return the insights and first goal that cite two or more shown entries. Never raises."""
-    known = {entry["id"] for entry in entries}
+    """Return the insights and first goal that cite two or more shown entries. Never raises.
+
+    A citation in another spelling is matched, and one of an entry that was not shown is removed.
+    """
+    known = ids_by_spelling([entry["id"] for entry in entries])
     said = {normalised(entry["content"]) for entry in entries}
     insights: list[Insight] = []
     goal: Insight | None = None
-    refused = 0
+    refused = repaired = 0
     for line in reply_lines(reply):
         insight, wish = read_line(line, known, INSIGHT), read_line(line, known, GOAL)
         if insight and len(insights) < MOST_INSIGHTS and normalised(insight.content) not in said:
             said.add(normalised(insight.content))
             insights.append(insight)
+            repaired += insight.repaired
         elif wish and goal is None:
             goal = wish
+            repaired += wish.repaired
         else:
             refused += 1
-    return Read(tuple(insights), goal, refused)
+    return Read(tuple(insights), goal, refused, repaired)
 
 
-def read_line(line: str, known: set[str], kind: str) -> Insight | None:
+def ids_by_spelling(ids: Collection[str]) -> dict[str, str]:
+    """Return each id by itself, and by its `spelling` if no other id shares that."""
+    found: dict[str, list[str]] = {}
+    for id_ in ids:
+        found.setdefault(spelling(id_), []).append(id_)
+    unique = {key: same[0] for key, same in found.items() if len(same) == 1}
+    return unique | {id_: id_ for id_ in ids}
+
+
+def spelling(id_: str) -> str:
+    """Return an id in lower case, with its letters and digits only."""
+    return "".join(char for char in id_.lower() if char.isalnum())
+
+
+def read_line(line: str, known: Mapping[str, str], kind: str) -> Insight | None:
     """Return the insight or goal on one line, None if there is none of this kind."""
     said = read_line_object(line)
     if not isinstance(said.get(kind), str):
@@ -154,10 +175,12 @@ def read_line(line: str, known: set[str], kind: str) -> Insight | None:
     content, because = clean_heard(said[kind], MOST_CHARS[kind]), said.get("because")
     if not content or not isinstance(because, list):
         return None
-    if not all(isinstance(cited, str) and cited in known for cited in because):
+    said_ids = [cited for cited in because if isinstance(cited, str)]
+    matched = [known.get(one) or known.get(spelling(one)) for one in said_ids]
+    cited = tuple(dict.fromkeys(filter(None, matched)))
+    if len(cited) < LEAST_CITED:
         return None
-    cited = tuple(dict.fromkeys(because))
-    return Insight(content, cited[:MOST_CITED]) if len(cited) >= LEAST_CITED else None
+    return Insight(content, cited[:MOST_CITED], repaired=matched != because)
 
 
 def insight_entry(

@@ -29,6 +29,7 @@ OUTCOMES = {
     WOKEN: "broken off after {took_s:.1f} s, since it was woken",
     STOPPED: "broken off after {took_s:.1f} s, since it was stopped",
 }
+NOTES = ("repaired", "refused", "cut_off")  # figures that are added to a step's sentence
 # Figures that do not show that a step changed anything.
 BACKGROUND = frozenset({"success", "running", "kept", "left", "iterations", "calls", *TEXT_KEYS})
 
@@ -68,7 +69,10 @@ def describe_result(sentence: str, figures: Mapping[str, Any], error: str) -> st
         told = sentence.format(**figures)
     except (KeyError, ValueError, TypeError):
         told = ""
-    return told or list_figures(figures) or "nothing to do"
+    if not told:
+        return list_figures(figures) or "nothing to do"
+    notes = list_figures({name: figures.get(name) for name in NOTES})
+    return f"{told}; {notes}" if notes else told
 
 
 def list_figures(figures: Mapping[str, Any]) -> str:
