@@ -15,8 +15,9 @@ It is steered by ``POST /_control`` with an object of any of:
 - ``refuse``: for so many seconds from now nobody can connect;
 - ``stream``: how replies are streamed if that is asked for, see `stub_stream`.
 
-Each replaces what was there. A file given with ``--script`` holds the same object. The kinds of
-replies are in `stub_replies`.
+Each order replaces the earlier one of that name. A file given with ``--script`` holds the same
+object. Replies are streamed if the request asks for it, and fit its JSON schema if it has one; the
+kinds of replies are in `stub_replies`.
 """
 
 from __future__ import annotations

@@ -7,8 +7,11 @@ A reply is a plain object, so that it can come from a script, a rule or the cont
 - ``{"completion": {...}}``: a whole chat completion, as it is;
 - ``{"raw": "<html>", "status": 502, "headers": {"Retry-After": "2"}}``: any response at all.
 
-``latency`` in seconds and ``stream`` (see `stub_stream`) go with each. Without an order it answers
-like a polite echo: it says, or whispers back, what it heard.
+``latency`` in seconds, ``stream`` (see `stub_stream`) and ``finish_reason`` go with each. Without
+an order it answers like a polite echo: it says, or whispers back, what it heard.
+
+If the request demands a JSON schema, tool calls are rendered as the object that fits it;
+``break_json``, one of `stub_schema.BREAKS`, breaks that object, or the text.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from evennia_ai.testing.stub_schema import acts_of, break_json, wanted_schema, write_object
 from evennia_ai.testing.stub_stream import check_stream, stream_completion
 
 Body = Mapping[str, Any]
@@ -103,23 +107,25 @@ def render_stream(
 
 def build_completion(reply: Reply, body: Body, number: int) -> dict[str, Any]:
     """A chat completion that holds a reply's text and tool calls."""
-    message: dict[str, Any] = {"role": "assistant", "content": reply.get("text")}
-    calls = [
-        wire_call(call, f"call_{number}_{index}")
-        for index, call in enumerate(reply.get("tool_calls", ()))
-    ]
+    text, ordered = reply.get("text"), reply.get("tool_calls", ())
+    schema = wanted_schema(body)
+    if ordered and schema and not body.get("tools"):
+        text, ordered = write_object(schema, ordered), ()
+    if text and "break_json" in reply:
+        text = break_json(text, reply["break_json"])
+    message: dict[str, Any] = {"role": "assistant", "content": text}
+    calls = [wire_call(call, f"call_{number}_{index}") for index, call in enumerate(ordered)]
     if calls:
         message["tool_calls"] = calls
     asked = [body.get("messages"), body.get("tools")]
     prompt_tokens, completion_tokens = rough_tokens(asked), rough_tokens(message)
+    finish_reason = reply.get("finish_reason", "tool_calls" if calls else "stop")
     return {
         "id": f"chatcmpl-{number}",
         "object": "chat.completion",
         "created": 0,
         "model": body.get("model", ""),
-        "choices": [
-            {"index": 0, "message": message, "finish_reason": "tool_calls" if calls else "stop"}
-        ],
+        "choices": [{"index": 0, "message": message, "finish_reason": finish_reason}],
         "usage": {
             "prompt_tokens": prompt_tokens,
             "completion_tokens": completion_tokens,
@@ -213,7 +219,10 @@ def is_speech(message: Mapping[str, Any]) -> bool:
 
 
 def offered_tools(body: Body) -> set[str]:
-    """The names of the tools in a request."""
+    """The names of the tools in a request, or of the calls that its schema has acts for."""
+    schema = wanted_schema(body)
+    if schema and not body.get("tools"):
+        return acts_of(schema) | {"say", "noop"}
     return {tool.get("function", {}).get("name", "") for tool in body.get("tools") or ()}
 
 
