@@ -37,6 +37,12 @@ WHISPERED = re.compile(r"^(?P<who>[^:\n]+?) whispers\b[^:,\n]*[:,]\s*(?P<text>.+
 SAID = re.compile(r"^(?P<who>[^:\n]+?) says?\b[^:,\n]*[:,]\s*(?P<text>.+)$")
 EMOTED = re.compile(r"^\((?P<text>(?P<who>\S+).*)\)$")
 BLOCK = re.compile(r"<(\w+)>.*?</\1>", re.DOTALL)
+# Lines of a prompt that nobody said: the character's own acts, the situation, the last question.
+NARRATED = re.compile(
+    r"^(?:\((?:You|Your|What do you|Earlier talk)\b.*\)|\[.*\]"
+    r"|What do you, .*\?|Your acts so far:)$",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True)
@@ -227,14 +233,14 @@ def offered_tools(body: Body) -> set[str]:
 
 
 def last_heard(messages: Sequence[Mapping[str, Any]]) -> str:
-    """The last user message that holds more than blocks, without these; else the last as it is."""
+    """The talk of the last user message that holds any; without talk, the last one unchanged."""
     said = [message for message in reversed(messages) if message.get("role") == "user"]
     return next(filter(None, map(heard_in, said)), text_of(said[0]).strip() if said else "")
 
 
 def heard_in(message: Mapping[str, Any]) -> str:
-    """A user message without ``<blocks>``, which tell of the situation and are not talk."""
-    return BLOCK.sub("", text_of(message)).strip()
+    """A user message without ``<blocks>`` and other lines that are not talk."""
+    return NARRATED.sub("", BLOCK.sub("", text_of(message))).strip()
 
 
 def text_of(message: Mapping[str, Any]) -> str:

@@ -138,6 +138,30 @@ def test_a_call_that_is_no_speech_is_not_an_answer():
     assert tool_text(answer_politely(body_of(messages, "say"))) == ("say", "I heard: hello")
 
 
+NARRATED = [
+    "(You gave the nails to Ann.)",
+    "(What do you do now?)",
+    "(Earlier talk is left out.)",
+    "[You remember: Bob says: hello]",
+    "Your acts so far:",
+    "What do you, Mira, do and say to Ann?",
+]
+
+
+@pytest.mark.parametrize("line", NARRATED)
+def test_what_nobody_said_is_not_heard(line):
+    merged = heard(f"{line}\nAnn says: hello\n{line}")
+    assert answer_politely(body_of(merged)) == {"text": "I heard: hello"}
+    answered = [*merged, {"role": "assistant", "content": "Good evening."}, *heard(line)]
+    assert answer_politely(body_of(answered)) == {"text": ""}
+
+
+def test_rules_are_not_matched_on_what_nobody_said(provider):
+    provider.rules({"^hello$": {"text": "found"}, "": {"text": "lost"}})
+    assert ask(provider, *heard("hello", *NARRATED))["content"] == "found"
+    assert ask(provider, *heard("\n".join(["hello", *NARRATED])))["content"] == "found"
+
+
 def test_content_in_parts_is_read_like_text():
     messages = [{"role": "user", "content": [{"type": "text", "text": "Ann says: hello"}]}]
     assert answer_politely(body_of(messages)) == {"text": "I heard: hello"}
