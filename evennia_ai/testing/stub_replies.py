@@ -1,14 +1,14 @@
-"""What the stub provider answers: pure, from a request's body to a reply.
+"""The stub provider's replies, as pure functions from a request's body to a response.
 
-A reply is a plain object, so that it can come from a script, a rule or the control address:
+A reply is a plain object, because it can come from a script, a rule or the control address:
 
 - ``{"text": "hello"}``: plain text;
 - ``{"tool_calls": [{"name": "say", "arguments": {"text": "hello"}}]}``;
-- ``{"completion": {...}}``: a whole chat completion, as it is;
+- ``{"completion": {...}}``: a whole chat completion, sent unchanged;
 - ``{"raw": "<html>", "status": 502, "headers": {"Retry-After": "2"}}``: any response at all.
 
-``latency`` in seconds, ``stream`` (see `stub_stream`) and ``finish_reason`` go with each. Without
-an order it answers like a polite echo: it says, or whispers back, what it heard.
+Each may also have ``latency`` in seconds, ``stream`` (see `stub_stream`) and ``finish_reason``.
+Without an order, the provider is a polite echo: it says, or whispers back, what it heard.
 
 If the request demands a JSON schema, tool calls are rendered as the object that fits it;
 ``break_json``, one of `stub_schema.BREAKS`, breaks that object, or the text.
@@ -56,7 +56,7 @@ class SpokenLine:
 
 @dataclass(frozen=True)
 class Response:
-    """What goes over the wire, and in which manner of `stub_wire`, which may need options."""
+    """An HTTP response, and the manner of `stub_wire` in which it is sent, with its options."""
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -112,7 +112,7 @@ def render_stream(
 
 
 def build_completion(reply: Reply, body: Body, number: int) -> dict[str, Any]:
-    """A chat completion that holds a reply's text and tool calls."""
+    """Return a chat completion with a reply's text and tool calls."""
     text, ordered = reply.get("text"), reply.get("tool_calls", ())
     schema = wanted_schema(body)
     if ordered and schema and not body.get("tools"):
@@ -141,7 +141,7 @@ def build_completion(reply: Reply, body: Body, number: int) -> dict[str, Any]:
 
 
 def wire_call(call: Mapping[str, Any], call_id: str) -> dict[str, Any]:
-    """A tool call in wire form; arguments that are text go as they are."""
+    """Return a tool call in wire form; arguments that are text are not changed."""
     arguments = call.get("arguments", {})
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
     function = {"name": call["name"], "arguments": text}
@@ -149,7 +149,7 @@ def wire_call(call: Mapping[str, Any], call_id: str) -> dict[str, Any]:
 
 
 def rough_tokens(value: Any) -> int:
-    """A token for every four characters of JSON, at least one."""
+    """Return one token for every four characters of JSON, at least one."""
     return len(json.dumps(value)) // 4 + 1
 
 
@@ -157,7 +157,7 @@ def rough_tokens(value: Any) -> int:
 
 
 def match_rule(rules: Iterable[Mapping[str, Any]], body: Body) -> Reply | None:
-    """The reply of the first rule whose regex is found in what was last heard, or None."""
+    """Return the reply of the first rule whose regex is in what was last heard, or None."""
     heard = last_heard(body.get("messages", ()))
     for rule in rules:
         if re.search(rule["match"], heard):
@@ -167,10 +167,10 @@ def match_rule(rules: Iterable[Mapping[str, Any]], body: Body) -> Reply | None:
 
 
 def answer_politely(body: Body) -> Reply:
-    """The reply without orders: echo what was heard by a tool if there is one, else as text.
+    """Return the reply without orders: an echo of what was heard, by a tool if one is offered.
 
-    What was whispered last is whispered back to its speaker. Where the talk is answered already,
-    it has nothing to add: ``noop`` if offered, otherwise no text.
+    If the last line was whispered, the reply is a whisper to its speaker. If the last line is
+    already answered, the reply is ``noop`` if that is offered, else an empty text.
     """
     tools = offered_tools(body)
     lines, answered = read_talk(body.get("messages", ()))
@@ -190,9 +190,9 @@ def answer_politely(body: Body) -> Reply:
 
 
 def read_talk(messages: Sequence[Mapping[str, Any]]) -> tuple[list[SpokenLine], bool]:
-    """The lines spoken since the assistant last spoke, and whether it spoke after the last.
+    """Return the lines since the assistant last spoke, and True if it spoke after the last one.
 
-    Where no line looks spoken, the last thing heard counts as one.
+    If no line looks spoken, the last thing heard counts as one.
     """
     lines: list[SpokenLine] = []
     answered = False
@@ -219,13 +219,13 @@ def read_line(text: str) -> SpokenLine | None:
 
 
 def is_speech(message: Mapping[str, Any]) -> bool:
-    """True where an assistant message says something, in text or by a tool."""
+    """Return True if an assistant message says something, in text or by a tool."""
     names = [call.get("function", {}).get("name") for call in message.get("tool_calls") or ()]
     return bool(text_of(message)) or any(name in SPEECH_TOOLS for name in names)
 
 
 def offered_tools(body: Body) -> set[str]:
-    """The names of the tools in a request, or of the calls that its schema has acts for."""
+    """Return the names of a request's tools, or of the acts that its schema allows."""
     schema = wanted_schema(body)
     if schema and not body.get("tools"):
         return acts_of(schema) | {"say", "noop"}
@@ -233,18 +233,18 @@ def offered_tools(body: Body) -> set[str]:
 
 
 def last_heard(messages: Sequence[Mapping[str, Any]]) -> str:
-    """The talk of the last user message that holds any; without talk, the last one unchanged."""
+    """Return the talk of the last user message that has any, else the last one unchanged."""
     said = [message for message in reversed(messages) if message.get("role") == "user"]
     return next(filter(None, map(heard_in, said)), text_of(said[0]).strip() if said else "")
 
 
 def heard_in(message: Mapping[str, Any]) -> str:
-    """A user message without ``<blocks>`` and other lines that are not talk."""
+    """Return a user message without ``<blocks>`` and other lines that are not talk."""
     return NARRATED.sub("", BLOCK.sub("", text_of(message))).strip()
 
 
 def text_of(message: Mapping[str, Any]) -> str:
-    """A message's text, whether it came whole or in parts."""
+    """Return a message's text, whether its content is a text or a list of parts."""
     content = message.get("content")
     if isinstance(content, list):
         return "".join(str(part.get("text", "")) for part in content)

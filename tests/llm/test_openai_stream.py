@@ -1,5 +1,6 @@
 """Streamed replies against a real HTTP server on loopback."""
 
+import gc
 import json
 import threading
 from dataclasses import replace
@@ -112,6 +113,19 @@ def test_a_streams_connection_is_used_again(pump, client, profile, request_):
         pump.wait(client.complete(request_, profile))
     (connection,) = client._http._transport._pool.connections
     assert "Request Count: 3" in connection.info()
+
+
+def test_stopping_the_thread_closes_every_stream_without_a_warning(
+    pump, loop_thread, client, provider, profile, *, request_, deltas, eventually, recwarn
+):
+    provider.control(stream={"break": "stall"})
+    deferreds = [client.complete(request_, profile) for _ in range(20)]
+    eventually(lambda: len(provider.requests()) == 20 and len(deltas) == 20)
+    loop_thread.stop()
+    eventually(lambda: sum("left" in record for record in provider.records()) == 20)
+    del deferreds
+    gc.collect()
+    assert [str(warning.message) for warning in recwarn] == []
 
 
 # --- streams that break --------------------------------------------------------------------------
