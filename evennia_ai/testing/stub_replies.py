@@ -22,7 +22,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from evennia_ai.testing.stub_schema import acts_of, break_json, wanted_schema, write_object
+from evennia_ai.testing.stub_schema import (
+    NEWLINES,
+    acts_of,
+    break_json,
+    check_break,
+    wanted_schema,
+    write_object,
+)
 from evennia_ai.testing.stub_stream import check_stream, stream_completion
 
 Body = Mapping[str, Any]
@@ -71,6 +78,7 @@ def check_reply(reply: Reply) -> None:
     if not any(kind in reply for kind in KINDS):
         raise ValueError(f"The reply {dict(reply)!r} is of no known kind.")
     check_stream(reply.get("stream", {}))
+    check_break(reply.get("break_json", "cut"))
 
 
 def render_reply(
@@ -118,7 +126,7 @@ def build_completion(reply: Reply, body: Body, number: int) -> dict[str, Any]:
     if ordered and schema and not body.get("tools"):
         text, ordered = write_object(schema, ordered), ()
     if text and "break_json" in reply:
-        text = break_json(text, reply["break_json"])
+        text = break_json(text, reply["break_json"], body.get("max_tokens") or NEWLINES)
     message: dict[str, Any] = {"role": "assistant", "content": text}
     calls = [wire_call(call, f"call_{number}_{index}") for index, call in enumerate(ordered)]
     if calls:

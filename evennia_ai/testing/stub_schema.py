@@ -13,7 +13,7 @@ ACTS = {"say": "none", "noop": "silence", "add_journal_entry": "remember"}  # ot
 TARGETS = ("target", "item", "to", "content", "text")  # the arguments that can be an act's target
 QUIET = ("none", "silence")
 BREAKS = ("invalid", "cut", "newlines")
-NEWLINES = 800
+NEWLINES = 800  # for a request without max_tokens
 
 
 class NoFit(ValueError):
@@ -94,8 +94,14 @@ def fitting(schemas: Sequence[Schema], wish: Any) -> Iterator[Any]:
     raise NoFit(f"No alternative fits {wish!r}.")
 
 
-def break_json(text: str, how: str) -> str:
-    """Return JSON as a model breaks it: "invalid", "cut", or "newlines" after it."""
+def check_break(how: str) -> None:
+    """Raise ValueError for an unknown way to break JSON."""
+    if how not in BREAKS:
+        raise ValueError(f"JSON cannot be broken by '{how}', only by {', '.join(BREAKS)}.")
+
+
+def break_json(text: str, how: str, newlines: int) -> str:
+    """Return JSON as a model breaks it: "invalid", "cut", or with ``newlines`` after it."""
     if how == "invalid":
         return text.replace('"', "'", 3)
-    return text[: len(text) * 2 // 3] if how == "cut" else text + "\n" * NEWLINES
+    return text[: len(text) * 2 // 3] if how == "cut" else text + "\n" * newlines

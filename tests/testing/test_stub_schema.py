@@ -89,6 +89,26 @@ def test_ordered_text_goes_out_as_it_is_and_tools_take_precedence():
     assert choice["message"]["tool_calls"]
 
 
+def test_an_unknown_way_to_break_an_object_is_refused(provider):
+    provider.queue({"tool_calls": [call("say", text="Aye.")], "break_json": "cut"})
+    with pytest.raises(ValueError, match="cannot be broken by 'force'"):
+        provider.queue({"text": "{}", "break_json": "force"})
+
+
+@pytest.mark.parametrize(
+    ("how", "text"),
+    [
+        ("invalid", """{'act': 'none", "target": "", "say": "Aye."}"""),
+        ("cut", '{"act": "none", "target": "",'),
+        ("newlines", '{"act": "none", "target": "", "say": "Aye."}' + "\n" * 7),
+    ],
+)
+def test_a_broken_object_is_broken_so(how, text):
+    body = {**body_of("Ann says: x"), "max_tokens": 7}
+    reply = {"tool_calls": [call("say", text="Aye.")], "break_json": how}
+    assert build_completion(reply, body, 1)["choices"][0]["message"]["content"] == text
+
+
 def test_of_several_alternatives_the_first_that_has_the_act_is_taken():
     schema = {"anyOf": [USUAL, KNOCK]}
     assert acts_of(schema) == {"none", "give", "whisper", "remember", "silence", "knock"}
