@@ -45,10 +45,12 @@ class Call:
     def cost(self, outcome: LLMReply | Failure) -> int:
         """Return the tokens to charge: the reported usage, else the estimate.
 
-        A failed call costs nothing, unless its client still has it: then it may be billed.
+        A failed call costs nothing, unless its client still has it or its streamed reply had begun:
+        then it may be billed.
         """
         if isinstance(outcome, Failure):
-            return self.request.tokens if self.work is not None else 0
+            billed = self.work is not None or getattr(outcome.value, "begun", False)
+            return self.request.tokens if billed else 0
         if outcome.usage is None:
             return self.request.tokens
         return outcome.usage.prompt_tokens + outcome.usage.completion_tokens

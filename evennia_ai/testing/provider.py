@@ -4,19 +4,20 @@ Run ``python -m evennia_ai.testing.provider --port 0 --log requests.jsonl``; the
 prints is the port. From Python, `evennia_ai.testing.stub_process.StubProvider` starts, steers and
 stops it.
 
-It is steered by ``POST /_control`` with an object of any of:
+``POST /_control`` takes orders, an object with any of:
 
 - ``latency``: seconds before every answer;
 - ``queue``: replies to give to the next requests, in order;
 - ``rules``: ``[{"match": regex, "reply": {...}}]``, tried in order on what was last heard;
-- ``require_key``: the only key that is let in; a wrong one is told back, as real servers do;
-- ``pages``: replies for other addresses, each under its method and path, as in
+- ``require_key``: the only accepted key; the refusal quotes a wrong one, as real servers do;
+- ``pages``: replies for other addresses by method and path, as in
   ``{"GET /v1/models": {"raw": "[]"}}``;
-- ``refuse``: for so many seconds from now nobody can connect;
-- ``stream``: how replies are streamed if that is asked for, see `stub_stream`.
+- ``refuse``: the seconds from now in which nobody can connect;
+- ``stream``: how replies are streamed, see `stub_stream`.
 
-Each replaces what was there. A file given with ``--script`` holds the same object. The kinds of
-replies are in `stub_replies`.
+Each order replaces the earlier one of that name. A file given with ``--script`` holds the same
+object. Replies are streamed if the request asks for it, and fit its JSON schema if it has one; the
+kinds of replies are in `stub_replies`.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ ORDERS = frozenset({"latency", "queue", "rules", "require_key", "pages", "refuse
 
 
 class Orders:
-    """What the provider was told to do, and the log of what it was asked.
+    """The provider's orders, and the log of the requests that it got.
 
     A subclass may know more orders (`known`) and more kinds of replies (`check`, `play`).
     """
@@ -75,7 +76,7 @@ class Orders:
         self._log = log
 
     def update(self, orders: dict[str, Any]) -> None:
-        """Replace the orders that are named; raises ValueError for what makes no sense."""
+        """Replace the orders that are named; raise ValueError for one that makes no sense."""
         strange = set(orders) - self.known
         if strange:
             raise ValueError(f"There are no orders called {', '.join(sorted(strange))}.")
@@ -101,18 +102,18 @@ class Orders:
         return match_rule(self.rules, body) or answer_politely(body)
 
     def play(self, reply: Reply, body: Body, number: int) -> Reply:
-        """Return the reply as it is rendered; ``number`` counts the requests."""
+        """Return the reply to render; ``number`` counts the requests."""
         return reply
 
     def write(self, record: dict[str, Any]) -> None:
-        """Append one line to the log; it is on disk for a reader before the answer goes out."""
+        """Append one line to the log; a reader finds it there before the answer is sent."""
         if self._log is not None:
             self._log.write(json.dumps({"at": time.time(), **record}) + "\n")
             self._log.flush()
 
 
 class Provider(Resource):
-    """Every address of the provider."""
+    """The resource for every address of the provider."""
 
     isLeaf = True  # noqa: N815  # Twisted's name
 
@@ -177,7 +178,7 @@ class Provider(Resource):
         return render_reply(orders.play(reply, body, number), body, number, orders.stream)
 
     def _send_later(self, request: Request, response: Response, number: int) -> None:
-        """Answer after the latency; a client that leaves before is noted in the log."""
+        """Answer after the latency; log a client that leaves before the end."""
         orders = self._orders
         latency_s = orders.latency if response.latency_s is None else response.latency_s
         answer = self._clock.callLater(latency_s, send, request, response, self._clock)
@@ -192,7 +193,7 @@ class Provider(Resource):
 
 
 def problem(text: str) -> dict[str, Any]:
-    """An error's body in the form real providers use."""
+    """Return an error's body in the form that real providers use."""
     return {"error": {"message": text, "type": "invalid_request_error", "code": None}}
 
 
@@ -204,13 +205,13 @@ def send_now(request: Request, status: int, body: dict[str, Any]) -> bytes:
 
 
 class StopAtEnd(Protocol):
-    """Stops the reactor when standard input ends, as it does when the parent dies."""
+    """A protocol that stops the reactor when standard input ends, as when the parent dies."""
 
     def __init__(self, reactor: Any) -> None:
         self._reactor = reactor
 
     def connectionLost(self, reason: Any = None) -> None:  # noqa: N802  # Twisted's name
-        """Standard input has ended."""
+        """Stop the reactor."""
         if self._reactor.running:
             self._reactor.stop()
 

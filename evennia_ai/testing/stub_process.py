@@ -1,4 +1,4 @@
-"""Starts, steers and stops the stub provider as a process of its own."""
+"""The stub provider as a process of its own."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ CONTROL_WAIT_S = 10.0
 class StubProvider:
     """A running stub provider; a context manager.
 
-    `queue`, `rule` and the rest take the replies that `stub_replies` describes. ``module`` is what
-    it runs; a subclass may name one that has the provider answer otherwise.
+    `queue` and `rules` take the replies that `stub_replies` describes. ``module`` is the module
+    that the process runs; a subclass may name another.
     """
 
     module = "evennia_ai.testing.provider"
 
     def __init__(self, log: Path, latency: float = 0.0) -> None:
-        """``log`` is the file its requests go to; ``latency`` seconds before every answer."""
+        """Set up; ``log`` is the file for the requests, ``latency`` the seconds before a reply."""
         self.log = log
         self.latency = latency
         self.port = 0
@@ -36,11 +36,11 @@ class StubProvider:
 
     @property
     def base_url(self) -> str:
-        """What a model profile names as its ``base_url``."""
+        """Return the ``base_url`` for a model profile."""
         return f"http://127.0.0.1:{self.port}/v1"
 
     def start(self) -> Self:
-        """Start it; returns once it listens. Raises RuntimeError where it does not."""
+        """Start the process and wait until it listens; raise RuntimeError if it does not start."""
         command = [sys.executable, "-m", self.module, "--until-stdin-ends"]
         path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
         self._process = subprocess.Popen(  # noqa: S603  # our own interpreter and module
@@ -58,7 +58,7 @@ class StubProvider:
         return self
 
     def stop(self) -> None:
-        """End the process and wait for it; calling it twice is fine."""
+        """End the process and wait for it; a second call does nothing."""
         if self._process is None:
             return
         process, self._process = self._process, None
@@ -77,7 +77,7 @@ class StubProvider:
         self.stop()
 
     def control(self, **orders: Any) -> None:
-        """Give orders, each in place of what was there; raises ValueError where one is none."""
+        """Give orders, each instead of the earlier one; raise ValueError for an unknown one."""
         connection = HTTPConnection("127.0.0.1", self.port, timeout=CONTROL_WAIT_S)
         try:
             connection.request("POST", "/_control", json.dumps(orders))
@@ -97,24 +97,26 @@ class StubProvider:
         self.queue(*({"tool_calls": [{"name": "say", "arguments": {"text": t}}]} for t in texts))
 
     def refuse(self, seconds: float) -> None:
-        """Let nobody connect for some seconds, and drop those who are; in force on return."""
+        """Let nobody connect for some seconds, and drop all connections; in force on return."""
         self.control(refuse=seconds)
 
     def rules(self, rules: dict[str, dict[str, Any]]) -> None:
-        """Answer by regex, found in what was last heard; the first that fits counts."""
+        """Answer by the first regex that is found in what was last heard."""
         self.control(rules=[{"match": match, "reply": reply} for match, reply in rules.items()])
 
     def clear(self) -> None:
-        """Forget all orders, answer at once and politely, and begin an empty log."""
+        """Forget all orders, so that it answers at once and politely, and empty the log."""
         self.control(latency=0.0, queue=[], rules=[], require_key="", pages={}, stream={})
         os.truncate(self.log, 0)
 
     def records(self) -> list[dict[str, Any]]:
-        """Return every whole line of the log: requests, and clients that left before the answer's
-        end. The last line may be half written at this moment."""
+        """Return every complete line of the log: requests, and clients that left too early.
+
+        The last line is left out if it is not yet complete.
+        """
         lines = self.log.read_text(encoding="utf-8").split("\n")[:-1]
         return [json.loads(line) for line in lines]
 
     def requests(self) -> list[dict[str, Any]]:
-        """Every completion asked for: ``at`` (unix seconds), ``number``, ``auth``, ``body``."""
+        """Return every request: ``at`` (unix seconds), ``number``, ``path``, ``auth``, ``body``."""
         return [record for record in self.records() if "body" in record]

@@ -1,14 +1,17 @@
-"""What the stub provider answers: pure, from a request's body to a reply.
+"""The stub provider's replies, as pure functions from a request's body to a response.
 
-A reply is a plain object, so that it can come from a script, a rule or the control address:
+A reply is a plain object, because it can come from a script, a rule or the control address:
 
 - ``{"text": "hello"}``: plain text;
 - ``{"tool_calls": [{"name": "say", "arguments": {"text": "hello"}}]}``;
-- ``{"completion": {...}}``: a whole chat completion, as it is;
+- ``{"completion": {...}}``: a whole chat completion, sent unchanged;
 - ``{"raw": "<html>", "status": 502, "headers": {"Retry-After": "2"}}``: any response at all.
 
-``latency`` in seconds and ``stream`` (see `stub_stream`) go with each. Without an order it answers
-like a polite echo: it says, or whispers back, what it heard.
+Each may also have ``latency`` in seconds, ``stream`` (see `stub_stream`) and ``finish_reason``.
+Without an order, the provider is a polite echo: it says, or whispers back, what it heard.
+
+If the request demands a JSON schema, tool calls are rendered as the object that fits it;
+``break_json``, one of `stub_schema.BREAKS`, breaks that object, or the text.
 """
 
 from __future__ import annotations
@@ -19,6 +22,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from evennia_ai.testing.stub_schema import (
+    NEWLINES,
+    acts_of,
+    break_json,
+    check_break,
+    wanted_schema,
+    write_object,
+)
 from evennia_ai.testing.stub_stream import check_stream, stream_completion
 
 Body = Mapping[str, Any]
@@ -33,6 +44,12 @@ WHISPERED = re.compile(r"^(?P<who>[^:\n]+?) whispers\b[^:,\n]*[:,]\s*(?P<text>.+
 SAID = re.compile(r"^(?P<who>[^:\n]+?) says?\b[^:,\n]*[:,]\s*(?P<text>.+)$")
 EMOTED = re.compile(r"^\((?P<text>(?P<who>\S+).*)\)$")
 BLOCK = re.compile(r"<(\w+)>.*?</\1>", re.DOTALL)
+# Lines of a prompt that nobody said: the character's own acts, the situation, the last question.
+NARRATED = re.compile(
+    r"^(?:\((?:You|Your|What do you|Earlier talk)\b.*\)|\[.*\]"
+    r"|What do you, .*\?|Your acts so far:)$",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True)
@@ -46,7 +63,7 @@ class SpokenLine:
 
 @dataclass(frozen=True)
 class Response:
-    """What goes over the wire, and in which manner of `stub_wire`, which may need options."""
+    """An HTTP response, and the manner of `stub_wire` in which it is sent, with its options."""
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -61,6 +78,7 @@ def check_reply(reply: Reply) -> None:
     if not any(kind in reply for kind in KINDS):
         raise ValueError(f"The reply {dict(reply)!r} is of no known kind.")
     check_stream(reply.get("stream", {}))
+    check_break(reply.get("break_json", "cut"))
 
 
 def render_reply(
@@ -102,24 +120,26 @@ def render_stream(
 
 
 def build_completion(reply: Reply, body: Body, number: int) -> dict[str, Any]:
-    """A chat completion that holds a reply's text and tool calls."""
-    message: dict[str, Any] = {"role": "assistant", "content": reply.get("text")}
-    calls = [
-        wire_call(call, f"call_{number}_{index}")
-        for index, call in enumerate(reply.get("tool_calls", ()))
-    ]
+    """Return a chat completion with a reply's text and tool calls."""
+    text, ordered = reply.get("text"), reply.get("tool_calls", ())
+    schema = wanted_schema(body)
+    if ordered and schema and not body.get("tools"):
+        text, ordered = write_object(schema, ordered), ()
+    if text and "break_json" in reply:
+        text = break_json(text, reply["break_json"], body.get("max_tokens") or NEWLINES)
+    message: dict[str, Any] = {"role": "assistant", "content": text}
+    calls = [wire_call(call, f"call_{number}_{index}") for index, call in enumerate(ordered)]
     if calls:
         message["tool_calls"] = calls
     asked = [body.get("messages"), body.get("tools")]
     prompt_tokens, completion_tokens = rough_tokens(asked), rough_tokens(message)
+    finish_reason = reply.get("finish_reason", "tool_calls" if calls else "stop")
     return {
         "id": f"chatcmpl-{number}",
         "object": "chat.completion",
         "created": 0,
         "model": body.get("model", ""),
-        "choices": [
-            {"index": 0, "message": message, "finish_reason": "tool_calls" if calls else "stop"}
-        ],
+        "choices": [{"index": 0, "message": message, "finish_reason": finish_reason}],
         "usage": {
             "prompt_tokens": prompt_tokens,
             "completion_tokens": completion_tokens,
@@ -129,7 +149,7 @@ def build_completion(reply: Reply, body: Body, number: int) -> dict[str, Any]:
 
 
 def wire_call(call: Mapping[str, Any], call_id: str) -> dict[str, Any]:
-    """A tool call in wire form; arguments that are text go as they are."""
+    """Return a tool call in wire form; arguments that are text are not changed."""
     arguments = call.get("arguments", {})
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
     function = {"name": call["name"], "arguments": text}
@@ -137,7 +157,7 @@ def wire_call(call: Mapping[str, Any], call_id: str) -> dict[str, Any]:
 
 
 def rough_tokens(value: Any) -> int:
-    """A token for every four characters of JSON, at least one."""
+    """Return one token for every four characters of JSON, at least one."""
     return len(json.dumps(value)) // 4 + 1
 
 
@@ -145,7 +165,7 @@ def rough_tokens(value: Any) -> int:
 
 
 def match_rule(rules: Iterable[Mapping[str, Any]], body: Body) -> Reply | None:
-    """The reply of the first rule whose regex is found in what was last heard, or None."""
+    """Return the reply of the first rule whose regex is in what was last heard, or None."""
     heard = last_heard(body.get("messages", ()))
     for rule in rules:
         if re.search(rule["match"], heard):
@@ -155,10 +175,10 @@ def match_rule(rules: Iterable[Mapping[str, Any]], body: Body) -> Reply | None:
 
 
 def answer_politely(body: Body) -> Reply:
-    """The reply without orders: echo what was heard by a tool if there is one, else as text.
+    """Return the reply without orders: an echo of what was heard, by a tool if one is offered.
 
-    What was whispered last is whispered back to its speaker. Where the talk is answered already,
-    it has nothing to add: ``noop`` if offered, otherwise no text.
+    If the last line was whispered, the reply is a whisper to its speaker. If the last line is
+    already answered, the reply is ``noop`` if that is offered, else an empty text.
     """
     tools = offered_tools(body)
     lines, answered = read_talk(body.get("messages", ()))
@@ -178,9 +198,9 @@ def answer_politely(body: Body) -> Reply:
 
 
 def read_talk(messages: Sequence[Mapping[str, Any]]) -> tuple[list[SpokenLine], bool]:
-    """The lines spoken since the assistant last spoke, and whether it spoke after the last.
+    """Return the lines since the assistant last spoke, and True if it spoke after the last one.
 
-    Where no line looks spoken, the last thing heard counts as one.
+    If no line looks spoken, the last thing heard counts as one.
     """
     lines: list[SpokenLine] = []
     answered = False
@@ -207,29 +227,32 @@ def read_line(text: str) -> SpokenLine | None:
 
 
 def is_speech(message: Mapping[str, Any]) -> bool:
-    """True where an assistant message says something, in text or by a tool."""
+    """Return True if an assistant message says something, in text or by a tool."""
     names = [call.get("function", {}).get("name") for call in message.get("tool_calls") or ()]
     return bool(text_of(message)) or any(name in SPEECH_TOOLS for name in names)
 
 
 def offered_tools(body: Body) -> set[str]:
-    """The names of the tools in a request."""
+    """Return the names of a request's tools, or of the acts that its schema allows."""
+    schema = wanted_schema(body)
+    if schema and not body.get("tools"):
+        return acts_of(schema) | {"say", "noop"}
     return {tool.get("function", {}).get("name", "") for tool in body.get("tools") or ()}
 
 
 def last_heard(messages: Sequence[Mapping[str, Any]]) -> str:
-    """The last user message that holds more than blocks, without these; else the last as it is."""
+    """Return the talk of the last user message that has any, else the last one unchanged."""
     said = [message for message in reversed(messages) if message.get("role") == "user"]
     return next(filter(None, map(heard_in, said)), text_of(said[0]).strip() if said else "")
 
 
 def heard_in(message: Mapping[str, Any]) -> str:
-    """A user message without ``<blocks>``, which tell of the situation and are not talk."""
-    return BLOCK.sub("", text_of(message)).strip()
+    """Return a user message without ``<blocks>`` and other lines that are not talk."""
+    return NARRATED.sub("", BLOCK.sub("", text_of(message))).strip()
 
 
 def text_of(message: Mapping[str, Any]) -> str:
-    """A message's text, whether it came whole or in parts."""
+    """Return a message's text, whether its content is a text or a list of parts."""
     content = message.get("content")
     if isinstance(content, list):
         return "".join(str(part.get("text", "")) for part in content)

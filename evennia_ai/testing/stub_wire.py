@@ -1,4 +1,4 @@
-"""How the stub provider sends a response: politely, or in the manner that a fault asks for."""
+"""How the stub provider sends a response: in good order, or as a fault demands."""
 
 from __future__ import annotations
 
@@ -25,39 +25,39 @@ def send(request: Any, response: Response, clock: Any) -> None:
 
 
 def send_whole(request: Any, response: Response, clock: Any) -> None:
-    """As it should be."""
+    """Send the whole body."""
     announce(request, response)
     request.write(response.content)
     request.finish()
 
 
 def send_half(request: Any, response: Response, clock: Any) -> None:
-    """The first half, and then the connection is reset."""
+    """Send the first half, then reset the connection."""
     announce(request, response)
     request.write(response.content[: len(response.content) // 2])
     clock.callLater(FLUSH_S, transport_of(request).abortConnection)
 
 
 def send_half_and_close(request: Any, response: Response, clock: Any) -> None:
-    """The first half, and then the connection is closed in good order."""
+    """Send the first half, then close the connection in good order."""
     announce(request, response)
     request.write(response.content[: len(response.content) // 2])
     transport_of(request).loseConnection()
 
 
 def send_nothing(request: Any, response: Response, clock: Any) -> None:
-    """Silence: the connection stays open."""
+    """Send nothing; the connection stays open."""
 
 
 def send_dripping(request: Any, response: Response, clock: Any) -> None:
-    """One byte at a time, so slowly that only a limit on the whole can end it."""
+    """Send one byte at a time, so slowly that only a deadline can end the request."""
     announce(request, response)
     pieces = (bytes([byte]) for byte in response.content)
     send_pieces(request, pieces, response.options.get("every_s", 1.0), "finish", clock)
 
 
 def send_streamed(request: Any, response: Response, clock: Any) -> None:
-    """The events one by one, and then the ending that the options name."""
+    """Send the events one by one, then end as the options say."""
     options = response.options
     send_pieces(request, options["events"], options["pause_s"], options["ending"], clock)
 
@@ -91,13 +91,13 @@ def send_pieces(
 
 
 def send_flood(request: Any, response: Response, clock: Any) -> None:
-    """A body of any size, as fast as it is read, without a length in its head."""
+    """Send a body of any size without announcing its length."""
     request.write(FLOOD_HEAD)
     request.registerProducer(Flood(request, response.options["size"]), False)
 
 
 class Flood:
-    """Writes a chunk whenever there is room for one."""
+    """A producer that writes a chunk whenever the connection has room for one."""
 
     def __init__(self, request: Any, size: int) -> None:
         self._request = request
@@ -128,17 +128,17 @@ MANNERS: dict[str, Callable[[Any, Response, Any], None]] = {
 
 
 def announce(request: Any, response: Response) -> None:
-    """Tell the length of the whole body."""
+    """Announce the length of the whole body."""
     request.setHeader("Content-Length", str(len(response.content)))
 
 
 def transport_of(request: Any) -> Any:
-    """The TCP connection under a request."""
+    """Return the TCP connection of a request."""
     return request.channel.transport
 
 
 class QuietSite(Site):
-    """A site that keeps no access log: the JSON log has more."""
+    """A site without an access log; the JSON log has more details."""
 
     noisy = False
 
@@ -147,7 +147,7 @@ class QuietSite(Site):
 
 
 class Door:
-    """The port the provider listens at, which can be shut for a while."""
+    """The port that the provider listens at; it can be shut for some time."""
 
     def __init__(self, reactor: Any, site: Site) -> None:
         self._reactor = reactor
@@ -165,10 +165,10 @@ class Door:
         """Refuse connections for some seconds and drop the open ones.
 
         Args:
-            seconds: after which it opens again, under the same number.
+            seconds: the time until the same port opens again.
             keep: the one connection that is not dropped.
 
-        Fires once nobody can connect any more.
+        Fires when nobody can connect any more.
         """
         number = self._port.getHost().port
         for connection in list(self._factory.protocols):

@@ -77,6 +77,15 @@ def test_a_transient_failure_is_tried_again_after_a_pause():
     assert desk.clock.getDelayedCalls() == []
 
 
+def test_a_reply_that_had_begun_is_not_asked_for_again():
+    desk = Desk()
+    outcome = desk.ask()
+    error = ProviderUnavailable("broke off", begun=True)
+    desk.fail(0, error)
+    assert outcome.error is error
+    assert desk.clock.getDelayedCalls() == []
+
+
 def test_retry_after_is_waited_for():
     desk = Desk(jitter=0.0)
     desk.ask()

@@ -1,11 +1,13 @@
 """Streamed replies against a real HTTP server on loopback."""
 
+import gc
 import json
 import threading
 from dataclasses import replace
 
 import pytest
 from twisted.logger import globalLogPublisher
+from twisted.python.failure import Failure
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable
@@ -13,6 +15,8 @@ from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.policy.limits.backoff import RetryLimits, retry_delay
 from evennia_ai.ports import Delta, LLMRequest, Scene, ToolCallRequest
 from evennia_ai.testing.stub_stream import BREAKS
+from tests.provider.model_faults import MODEL
+from tests.provider.transport_faults import TRANSPORT
 
 KEY = "4f1c9e77-a2b8-tavern"
 SAY = {"type": "function", "function": {"name": "say", "parameters": {}}}
@@ -111,6 +115,19 @@ def test_a_streams_connection_is_used_again(pump, client, profile, request_):
     assert "Request Count: 3" in connection.info()
 
 
+def test_stopping_the_thread_closes_every_stream_without_a_warning(
+    pump, loop_thread, client, provider, profile, *, request_, deltas, eventually, recwarn
+):
+    provider.control(stream={"break": "stall"})
+    deferreds = [client.complete(request_, profile) for _ in range(20)]
+    eventually(lambda: len(provider.requests()) == 20 and len(deltas) == 20)
+    loop_thread.stop()
+    eventually(lambda: sum("left" in record for record in provider.records()) == 20)
+    del deferreds
+    gc.collect()
+    assert [str(warning.message) for warning in recwarn] == []
+
+
 # --- streams that break --------------------------------------------------------------------------
 
 REASONS = {
@@ -145,19 +162,36 @@ def test_a_stream_that_breaks_says_how_and_whether_it_had_begun(
     assert (retry_delay(error, 1, 60.0, 0.0, RetryLimits()) is None) is begun
 
 
-@pytest.mark.parametrize("fault", ["server_error", "too_long", "wrong_key", "rate_limited"])
-def test_a_refusal_before_the_stream_is_what_it_is_unstreamed(
+def summary(outcome):
+    """A reply without ids and sizes, or an error."""
+    if isinstance(outcome, Failure):
+        return type(outcome.value), str(outcome.value), vars(outcome.value)
+    calls = [(call.name, call.arguments) for call in outcome.tool_calls]
+    return outcome.content, calls, outcome.finish_reason, outcome.usage is None
+
+
+@pytest.mark.parametrize(
+    "fault", sorted({*TRANSPORT, *MODEL} - {"hang", "drip", "flood", "cut", "reset"})
+)
+def test_a_fault_that_is_no_breaking_off_is_the_same_streamed(
     pump, client, provider, profile, *, request_, fault
 ):
     provider.fault(fault, fault)
-    streamed = pump.error(client.complete(request_, profile))
-    whole = pump.error(client.complete(replace(request_, on_delta=None), profile))
-    assert (type(streamed), str(streamed), vars(streamed)) == (
-        type(whole),
-        str(whole),
-        vars(whole),
-    )
+    streamed = pump.wait(client.complete(request_, profile))
+    whole = pump.wait(client.complete(replace(request_, on_delta=None), profile))
+    assert summary(streamed) == summary(whole)
     assert len(provider.requests()) == 2
+
+
+@pytest.mark.parametrize("fault", ["cut", "reset", "hang", "drip"])
+def test_a_connection_that_breaks_or_stalls_is_unavailable_streamed_too(
+    pump, loop_thread, provider, profile, *, request_, fault
+):
+    client = OpenAIClient(loop_thread, {"STUB_KEY": KEY}, read_timeout_s=0.3)
+    provider.fault(fault)
+    error = pump.error(client.complete(request_, profile))
+    assert type(error) is ProviderUnavailable
+    assert error.begun is (fault in ("cut", "reset"))
 
 
 def test_a_stream_without_end_is_given_up_at_the_cap(

@@ -1,4 +1,4 @@
-"""The stub provider with every fault that endpoints and models were seen to have."""
+"""The stub provider with every fault and habit that endpoints and models were seen to have."""
 
 from tests.provider.process import FaultyProvider
 

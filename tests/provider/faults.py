@@ -15,9 +15,10 @@ from typing import Any
 
 from evennia_ai.testing.stub_replies import Body, Reply
 from tests.provider.model_faults import MODEL
-from tests.provider.transport_faults import TRANSPORT, Asked, Build
+from tests.provider.transport_faults import STREAM, TRANSPORT, Asked, Build
 
-FAULTS: dict[str, Build] = {**TRANSPORT, **MODEL}
+MIXED: dict[str, Build] = {**TRANSPORT, **MODEL}  # a new name would change what each seed draws
+FAULTS: dict[str, Build] = {**MIXED, **STREAM}
 
 
 def check_fault(reply: Reply) -> None:
@@ -42,7 +43,7 @@ class Mix:
 
     rate: float = 0.0
     seed: int = 0
-    names: tuple[str, ...] = tuple(FAULTS)
+    names: tuple[str, ...] = tuple(MIXED)
 
 
 def read_mix(order: Mapping[str, Any]) -> Mix:

@@ -22,7 +22,18 @@ class FaultyProvider(StubProvider):
         named = {} if names is None else {"names": list(names)}
         self.control(faults={"rate": rate, "seed": seed, **named})
 
+    def habit(self, *names: str) -> None:
+        """Answer the next requests with these habits of small models, in order."""
+        self.queue(*({"habit": name} for name in names))
+
+    def be_small(
+        self, rate: float = 0.7, seed: int = 0, names: Sequence[str] | None = None
+    ) -> None:
+        """Have a share of all replies show a habit of small models, always the same by seed."""
+        named = {} if names is None else {"names": list(names)}
+        self.control(small_model={"rate": rate, "seed": seed, **named})
+
     def clear(self) -> None:
         """Forget all orders, answer at once and politely, and begin an empty log."""
-        self.control(faults={})
+        self.control(faults={}, small_model={}, speed={}, template="")
         super().clear()

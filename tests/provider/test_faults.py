@@ -10,7 +10,7 @@ from http.client import HTTPConnection, IncompleteRead
 import pytest
 
 from evennia_ai.testing.stub_replies import render_reply
-from tests.provider.faults import FAULTS, Mix, draw_fault, expand_fault, read_mix
+from tests.provider.faults import FAULTS, MIXED, Mix, draw_fault, expand_fault, read_mix
 from tests.provider.faulty import FaultyOrders
 
 TALK = {
@@ -231,7 +231,7 @@ def test_a_mix_is_the_same_for_the_same_seed_in_whatever_order_requests_come():
 def test_a_mix_has_about_its_share_of_faults_and_every_kind_of_them():
     found = [reply["fault"] for reply in drawn(Mix(0.3, seed=7)).values() if reply]
     assert 500 < len(found) < 700
-    assert set(found) == set(FAULTS)
+    assert set(found) == set(MIXED)
 
 
 def test_a_mix_of_nothing_and_a_mix_of_everything():

@@ -15,6 +15,7 @@ from evennia_ai.testing.stub_replies import (
     build_completion,
     offered_tools,
 )
+from evennia_ai.testing.stub_stream import BREAKS, NO_DONE
 
 DAYS_S = 2 * 86_400
 FLOOD_BYTES = 50_000_000
@@ -84,6 +85,15 @@ def refusal(status: int, message: str, code: str | None = None) -> Build:
     return always(error_reply(status, message, code))
 
 
+def in_stream(how: str) -> Build:
+    """The polite answer in a stream that breaks; see `stub_stream`. Unstreamed it is in order."""
+    return lambda asked: {
+        **answer_politely(asked.body),
+        "stream": {"break": how, **asked.options},
+    }
+
+
+STREAM: dict[str, Build] = {f"stream_{how}": in_stream(how) for how in (*BREAKS, NO_DONE)}
 TRANSPORT: dict[str, Build] = {
     "rate_limited": rate_limited(lambda asked: str(asked.options.get("seconds", 2))),
     "rate_limited_for_days": rate_limited(lambda _: str(DAYS_S)),

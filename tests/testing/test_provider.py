@@ -138,6 +138,30 @@ def test_a_call_that_is_no_speech_is_not_an_answer():
     assert tool_text(answer_politely(body_of(messages, "say"))) == ("say", "I heard: hello")
 
 
+NARRATED = [
+    "(You gave the nails to Ann.)",
+    "(What do you do now?)",
+    "(Earlier talk is left out.)",
+    "[You remember: Bob says: hello]",
+    "Your acts so far:",
+    "What do you, Mira, do and say to Ann?",
+]
+
+
+@pytest.mark.parametrize("line", NARRATED)
+def test_what_nobody_said_is_not_heard(line):
+    merged = heard(f"{line}\nAnn says: hello\n{line}")
+    assert answer_politely(body_of(merged)) == {"text": "I heard: hello"}
+    answered = [*merged, {"role": "assistant", "content": "Good evening."}, *heard(line)]
+    assert answer_politely(body_of(answered)) == {"text": ""}
+
+
+def test_rules_are_not_matched_on_what_nobody_said(provider):
+    provider.rules({"^hello$": {"text": "found"}, "": {"text": "lost"}})
+    assert ask(provider, *heard("hello", *NARRATED))["content"] == "found"
+    assert ask(provider, *heard("\n".join(["hello", *NARRATED])))["content"] == "found"
+
+
 def test_content_in_parts_is_read_like_text():
     messages = [{"role": "user", "content": [{"type": "text", "text": "Ann says: hello"}]}]
     assert answer_politely(body_of(messages)) == {"text": "I heard: hello"}
@@ -257,6 +281,55 @@ def test_a_reply_of_no_known_kind_is_refused_when_it_is_ordered(provider):
 @pytest.mark.parametrize("body", [None, [], {"model": "m"}, {"messages": []}])
 def test_a_request_that_is_none_is_a_400(provider, body):
     assert send(provider, body)[0] == 400
+
+
+def events_of(content):
+    return [line.removeprefix("data: ") for line in content.decode().split("\n\n") if line]
+
+
+def test_a_stream_has_the_protocols_form(provider):
+    provider.queue({"text": "Hello!", "tool_calls": [{"name": "look"}]})
+    asked = {"stream": True, "stream_options": {"include_usage": True}}
+    status, content, headers = send(provider, {**body_of(heard("x")), **asked})
+    *chunks, usage, last = events_of(content)
+    assert (status, headers["Content-Type"], last) == (200, "text/event-stream", "[DONE]")
+    choices = [json.loads(chunk)["choices"][0] for chunk in chunks]
+    deltas = [choice["delta"] for choice in choices]
+    assert deltas[:3] == [
+        {"role": "assistant", "content": ""},
+        {"content": "Hell"},
+        {"content": "o!"},
+    ]
+    assert deltas[3]["tool_calls"][0]["function"] == {"name": "look", "arguments": ""}
+    assert deltas[4]["tool_calls"] == [{"index": 0, "function": {"arguments": "{}"}}]
+    assert [choice["finish_reason"] for choice in choices] == [None] * 5 + ["tool_calls"]
+    assert json.loads(usage)["choices"] == []
+    assert json.loads(usage)["usage"]["prompt_tokens"] > 0
+
+
+def test_a_streams_pieces_pause_and_end_can_be_ordered(provider):
+    provider.control(stream={"piece": 1, "pause_s": 0.01})
+    provider.queue({"text": "Hello", "stream": {"break": "end", "after": 4}})
+    started = time.monotonic()
+    events = events_of(send(provider, {**body_of(heard("x")), "stream": True})[1])
+    assert time.monotonic() - started > 0.04
+    texts = [json.loads(event)["choices"][0]["delta"]["content"] for event in events]
+    assert texts == ["", "H", "e", "l"]
+
+
+def test_a_server_may_ignore_that_a_stream_is_wanted(provider):
+    provider.control(stream={"ignore": True})
+    _, content, headers = send(provider, {**body_of(heard("x")), "stream": True})
+    assert headers["Content-Type"] == "application/json"
+    assert json.loads(content)["object"] == "chat.completion"
+
+
+@pytest.mark.parametrize("options", [{"peice": 1}, {"break": "gently"}])
+def test_unknown_options_of_a_stream_are_refused(provider, options):
+    with pytest.raises(ValueError, match="unknown options"):
+        provider.control(stream=options)
+    with pytest.raises(ValueError, match="unknown options"):
+        provider.queue({"text": "x", "stream": options})
 
 
 def test_an_unknown_address_is_a_404(provider):
