@@ -4,6 +4,7 @@ from evennia_ai.config.fields import FIELDS, HINTS, AssistantConfig, brief, know
 from evennia_ai.config.profiles import (
     ModelProfile,
     default_profiles,
+    default_settings,
     resolve_profile,
     usable_window,
     window_known,
@@ -17,6 +18,7 @@ __all__ = [
     "ModelProfile",
     "brief",
     "default_profiles",
+    "default_settings",
     "known_setting",
     "parse_value",
     "resolve_config",

@@ -21,6 +21,9 @@ MERGED = frozenset({"extra"})
 LOCAL_DEADLINE_S = 60.0
 REMOTE_DEADLINE_S = 30.0
 REPLY_TOKENS_WITH_THOUGHT = 2_000
+LEAST_WINDOW = 1_000  # tokens, as for max_context_tokens
+# Tokens to use of a context window by request form: docs/models.md has the measured costs.
+WORKING_WINDOWS: Mapping[str, int] = {"tools": 12_000, "schema": 6_000, "text": 6_000}
 
 OFFLINE: Mapping[str, Any] = {"client": "offline", "model": "offline"}
 
@@ -56,6 +59,7 @@ class ModelProfile:
     base_url: str = ""
     api_key_env: str = ""
     context_window: int | None = None
+    working_window: int | None = None  # the most of it to fill; None for that of the request form
     extra: Mapping[str, Any] = field(default_factory=dict)  # part of the body of every request
     settings: Mapping[str, object] = field(default_factory=dict)  # of `AssistantConfig`
     max_in_flight: int | None = None  # the most calls at a time
@@ -66,6 +70,7 @@ PROFILE_FIELDS = {item.name for item in fields(ModelProfile)} - {"name", "settin
 CLIENTS = ("openai", "offline")
 PROFILE_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "context_window": ((int, type(None)), "a whole number or None"),
+    "working_window": ((int, type(None)), "a whole number or None"),
     "max_in_flight": ((int, type(None)), "a whole number or None"),
     "extra": ((Mapping,), "a dictionary"),
 }
@@ -148,13 +153,34 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
             raise ConfigError(
                 f"The model profile '{name}' has {key} = {value!r}; it must be {in_words}."
             )
+    working = own.get("working_window")
+    if working is not None and working < LEAST_WINDOW:
+        raise ConfigError(
+            f"The model profile '{name}' has working_window = {working}; "
+            f"it must be at least {LEAST_WINDOW:,} tokens."
+        )
     return ModelProfile(name=name, settings={key: raw[key] for key in raw if key in FIELDS}, **own)
 
 
+def request_form(profile: ModelProfile) -> str:
+    """Return the form in which a profile's model is asked."""
+    return "tools"
+
+
+def default_settings(profile: ModelProfile) -> dict[str, int]:
+    """Return the settings that a profile's requests change unless a game or a builder sets them.
+
+    The offline brain costs nothing, so it keeps the settings' own defaults.
+    """
+    if profile.client == "offline":
+        return {}
+    return {"max_context_tokens": profile.working_window or WORKING_WINDOWS[request_form(profile)]}
+
+
 def usable_window(config: AssistantConfig, profile: ModelProfile) -> int:
-    """Return the smaller of ``max_context_tokens`` and the model's known window."""
+    """Return the smallest of ``max_context_tokens``, the profile's and the model's window."""
     window = window_known(config, profile).tokens
-    return min(config.max_context_tokens, window or config.max_context_tokens)
+    return min(filter(None, (config.max_context_tokens, profile.working_window, window)))
 
 
 def window_known(config: AssistantConfig, profile: ModelProfile) -> KnownWindow:

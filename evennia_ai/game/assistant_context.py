@@ -14,6 +14,7 @@ from evennia_ai.config import (
     FIELDS,
     AssistantConfig,
     ModelProfile,
+    default_settings,
     resolve_lenient,
     resolve_profile,
 )
@@ -153,7 +154,8 @@ class AssistantContextMixin(ScriptPart):
         except ConfigError as error:
             complaints.append(str(error))
             profile = ModelProfile("offline", model="offline")
-        config, all_complaints = resolve_lenient([game, profile.settings, own])
+        layers = [default_settings(profile), game, profile.settings, own]
+        config, all_complaints = resolve_lenient(layers)
         if profile.client == "openai" and not (config.llm_model or profile.model):
             all_complaints.append(missing_model(profile.name))
         told = self.services.windows.told(profile.base_url, config.llm_model or profile.model)
