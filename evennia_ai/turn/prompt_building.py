@@ -95,8 +95,9 @@ def build_prompt(
         text = situation_prompt(situation, items.lore, now, task, items.lines)
         return {"role": "user", "content": text}
 
-    fitted = fit_messages(script, visible, events, tool_tokens + count(script, system), tail)
-    if context.tools is None:  # the largest; with fewer tools a full context would look empty
+    fixed_tokens, is_talk = tool_tokens + count(script, system), context.tools is None
+    fitted = fit_messages(script, visible, events, fixed_tokens, tail, is_talk)
+    if is_talk:  # the largest; with fewer tools a full context would look empty
         script.prompt_overhead = fitted.overhead
     return Prompt(
         messages=[system, *to_wire(fitted.shown), fitted.tail],
@@ -122,21 +123,24 @@ def fit_messages(
     events: Sequence[InboxEvent],
     fixed_tokens: int,
     make_tail: Callable[[Collection[int]], WireMessage],
+    is_talk: bool,
 ) -> Fitted:
     """Return the newest messages that fit beside the rest of the request.
 
     ``visible`` are the messages that the audience may know, oldest first; ``fixed_tokens`` is the
     size of tools, rules and persona. ``make_tail`` makes the last part from the positions of the
-    events that the messages shown do not contain.
+    events that the messages shown do not contain. The prompts of a talk keep their start for as
+    long as possible, since caches know it; other prompts show all that fits.
     """
     window = usable_window(script.config, script.profile)
-    free, tail_room = window - script.config.max_reply_tokens, int(TAIL_ROOM * window)
+    free = window - script.config.max_reply_tokens
+    tail_room = int(TAIL_ROOM * window) if is_talk else 0
     hidden = positions_missing(visible, events)
     for _ in range(FITTINGS):
         tail = make_tail(hidden)
         tail_tokens = count(script, tail)
         room = free - fixed_tokens - max(tail_tokens, tail_room)
-        shown = newest_that_fit(visible, room, stored_tokens)
+        shown = newest_that_fit(visible, room, stored_tokens, is_talk)
         missing = positions_missing(shown, events) - hidden
         if not missing:
             break
