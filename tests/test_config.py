@@ -9,6 +9,7 @@ from evennia_ai.config import (
     AssistantConfig,
     ModelProfile,
     default_profiles,
+    default_settings,
     parse_value,
     resolve_config,
     resolve_lenient,
@@ -16,6 +17,7 @@ from evennia_ai.config import (
     usable_window,
     window_known,
 )
+from evennia_ai.config.profiles import WORKING_WINDOWS
 from evennia_ai.errors import ConfigError
 
 
@@ -118,6 +120,35 @@ def test_a_profile_knows_a_window_best_then_its_endpoint_then_the_models_name():
     assert usable_window(config, by_name) == 128_000
     assert window_known(config, by_name).source == "by the model's name"
     assert window_known(config, replace(by_name, model="ours")).tokens is None
+
+
+def test_a_profiles_working_window_limits_every_assistant_with_it():
+    profile = ModelProfile("p", client="openai", context_window=32_000, working_window=6_000)
+    assert usable_window(AssistantConfig(), profile) == 6_000
+    assert usable_window(AssistantConfig(max_context_tokens=4_000), profile) == 4_000
+    assert usable_window(AssistantConfig(), replace(profile, context_window=5_000)) == 5_000
+
+
+def test_the_default_window_is_that_of_the_request_form_and_a_set_one_comes_first():
+    profile = ModelProfile("p", client="openai", context_window=128_000)
+    usual = default_settings(profile)
+    assert usual == {"max_context_tokens": WORKING_WINDOWS["tools"]}
+    assert usable_window(resolve_config([usual]), profile) == WORKING_WINDOWS["tools"]
+    chosen = {"max_context_tokens": 50_000}
+    assert usable_window(resolve_config([usual, chosen]), profile) == 50_000
+    assert default_settings(replace(profile, working_window=9_000)) == {"max_context_tokens": 9_000}
+    assert default_settings(ModelProfile("offline")) == {}
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(999, "= 999; it must be at least 1,000 tokens"), ("big", "must be a whole number or None")],
+)
+def test_a_working_window_that_is_none_is_told(value, words):
+    with pytest.raises(ConfigError, match=words):
+        resolve_profile("p", {"p": {"working_window": value}})
+    assert resolve_profile("p", {"p": {"working_window": 1_000}}).working_window == 1_000
+    assert resolve_profile("p", {"p": {"working_window": None}}).working_window is None
 
 
 def test_what_an_endpoint_told_is_no_setting():

@@ -60,7 +60,10 @@ class AssistantConfig:
     profile: str = setting("default", "Name of the model profile to use.")
     llm_model: str | None = setting(None, "Model name. None uses the profile's model.")
     max_context_tokens: int = setting(
-        100_000, "Maximum part of the model's context window to use.", tokens(1_000)
+        100_000,
+        "Maximum part of the model's context window to use. If nobody sets it, a model's working "
+        "window applies (12,000, or 6,000 for small models); the default is for the offline brain.",
+        tokens(1_000),
     )
     max_reply_tokens: int = setting(
         800, "Maximum length of one reply of the model.", tokens(16, 32_000)

@@ -27,6 +27,9 @@ MODEL_VARIABLE = "EVENNIA_AI_MODEL"
 MERGED = frozenset({"extra"})
 REMOTE_DEADLINE_S = 30.0
 REPLY_TOKENS_WITH_THOUGHT = 2_000
+LEAST_WINDOW = 1_000  # tokens, as for max_context_tokens
+# Tokens to use of a context window by request form: docs/models.md has the measured costs.
+WORKING_WINDOWS: Mapping[str, int] = {"tools": 12_000, "schema": 6_000, "text": 6_000}
 
 OFFLINE: Mapping[str, Any] = {"client": "offline", "model": "offline"}
 
@@ -65,6 +68,7 @@ class ModelProfile:
     base_url: str = field(default="", repr=False)  # it may hold a password
     api_key_env: str = ""
     context_window: int | None = None
+    working_window: int | None = None  # the most of it to fill; None for that of the request form
     extra: Mapping[str, Any] = field(default_factory=dict)  # part of the body of every request
     settings: Mapping[str, object] = field(default_factory=dict)  # of `AssistantConfig`
     max_in_flight: int | None = None  # the most calls at a time
@@ -87,6 +91,7 @@ FORM_CHOICES = (AUTO, *FORMS)
 CLIENTS = ("openai", "offline")
 PROFILE_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "context_window": ((int, type(None)), "a whole number or None"),
+    "working_window": ((int, type(None)), "a whole number or None"),
     "max_in_flight": ((int, type(None)), "a whole number or None"),
     "extra": ((Mapping,), "a dictionary"),
     "stream": ((bool,), "True or False"),
@@ -181,6 +186,12 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
                 f"The model profile '{name}' has {key} = {hide_secrets(repr(value))}; "
                 f"it must be {in_words}."
             )
+    working = own.get("working_window")
+    if working is not None and working < LEAST_WINDOW:
+        raise ConfigError(
+            f"The model profile '{name}' has working_window = {working}; "
+            f"it must be at least {LEAST_WINDOW:,} tokens."
+        )
     settings = {key: raw[key] for key in raw if key in FIELDS}
     return ModelProfile(name=name, settings=settings, deadline_fits=fits, **own)
 
@@ -188,11 +199,19 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
 def setting_layers(
     game: Mapping[str, object], profile: ModelProfile, own: Mapping[str, object]
 ) -> list[Mapping[str, object]]:
-    """Return the layers of settings, lowest first; a built-in turn_deadline is the lowest."""
-    if not profile.deadline_fits:
-        return [{}, game, profile.settings, own]
+    """Return the layers of settings, lowest first.
+
+    The lowest holds what is built in: the working window of the request form, and a turn_deadline.
+    The offline brain costs nothing, so it keeps the settings' own defaults.
+    """
+    built_in: dict[str, object] = {}
+    if profile.client != OFFLINE["client"]:
+        window = profile.working_window or WORKING_WINDOWS[request_form(profile).name]
+        built_in["max_context_tokens"] = window
     chosen = dict(profile.settings)
-    return [{"turn_deadline": chosen.pop("turn_deadline", None)}, game, chosen, own]
+    if profile.deadline_fits:
+        built_in["turn_deadline"] = chosen.pop("turn_deadline", None)
+    return [built_in, game, chosen, own]
 
 
 def fit_deadline(
@@ -227,9 +246,9 @@ def request_form(profile: ModelProfile) -> RequestForm:
 
 
 def usable_window(config: AssistantConfig, profile: ModelProfile) -> int:
-    """Return the smaller of ``max_context_tokens`` and the model's known window."""
+    """Return the smallest of ``max_context_tokens``, the profile's and the model's window."""
     window = window_known(config, profile).tokens
-    return min(config.max_context_tokens, window or config.max_context_tokens)
+    return min(filter(None, (config.max_context_tokens, profile.working_window, window)))
 
 
 def window_known(config: AssistantConfig, profile: ModelProfile) -> KnownWindow:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -154,11 +155,13 @@ class AssistantContextMixin(ScriptPart):
         except ConfigError as error:
             complaints.append(str(error))
             profile = ModelProfile("offline", model="offline")
-        layers = setting_layers(game, profile, own)
+        chosen, _ = resolve_lenient([game, profile.settings, own])
+        model = chosen.llm_model or profile.model
+        profile = self.services.endpoints.told(profile, model)
+        layers = setting_layers(game, replace(profile, model=model), own)
         config, all_complaints = resolve_lenient(layers)
-        if profile.client == "openai" and not (config.llm_model or profile.model):
+        if profile.client == "openai" and not model:
             all_complaints.append(missing_model(profile.name))
-        profile = self.services.endpoints.told(profile, config.llm_model or profile.model)
         self.ndb.profile = profile
         self.ndb.config = fit_deadline(config, profile, layers, self.prompt_tokens(config))
         self.ndb.complaints = list(dict.fromkeys([*complaints, *all_complaints]))

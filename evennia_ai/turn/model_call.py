@@ -8,7 +8,7 @@ from functools import partial
 
 from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai.config import ModelProfile, usable_window
+from evennia_ai.config import ModelProfile, window_known
 from evennia_ai.errors import ContextOverflow, ProviderError, TurnAborted
 from evennia_ai.messages import LLMReply, Usage
 from evennia_ai.policy.limits.budgets import add_call
@@ -120,8 +120,8 @@ def hidden_failure(
 
     Tell the owner if a local server seems to have truncated the prompt silently.
     """
-    window = usable_window(script.config, profile)
-    if is_silent_overflow(reply, profile.context_window or window):
+    window = window_known(script.config, profile).tokens
+    if is_silent_overflow(reply, window or script.config.max_context_tokens):
         return ContextOverflow(f"The request filled the window of '{profile.model}'.")
     local = is_local(profile.base_url)
     if reply.usage and is_silently_truncated(reply.usage.prompt_tokens, request.tokens, local):

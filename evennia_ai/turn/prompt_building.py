@@ -133,10 +133,14 @@ def build_prompt(
     fixed = asking.tool_tokens + sum(count(script, message) for message in head)
     tail_tokens = sum(count(script, message) for message in tail)
     room = window - script.config.max_reply_tokens - fixed
-    room -= max(tail_tokens, int(TAIL_ROOM * window))
-    shown = newest_that_fit(without_events(visible, asking.events), room, stored_tokens)
+    # The prompts of a talk keep their start for as long as possible, since caches know it; other
+    # prompts show all that fits.
+    is_talk = context.tools is None
+    room -= max(tail_tokens, int(TAIL_ROOM * window)) if is_talk else tail_tokens
+    older = without_events(visible, asking.events)
+    shown = newest_that_fit(older, room, stored_tokens, is_talk)
     talk, own = split_turn(shown, asking.turn_id)
-    if context.tools is None:  # the largest; with fewer tools a full context would look empty
+    if is_talk:  # the largest; with fewer tools a full context would look empty
         script.prompt_overhead = fixed + tail_tokens
     return Prompt(
         messages=[*head, *to_wire(talk), *tail, *to_wire(own)],

@@ -198,7 +198,7 @@ def test_status_shows_every_assistant(game, admin, guard, tavern):
     game.run()
     text = admin.told("aistatus")
     row = next(line for line in text.splitlines() if "Guard" in line)
-    assert row.split()[:6] == ["Guard", "Tavern", "awake", "default:offline", "2%", "0"]
+    assert row.split()[:6] == ["Guard", "Tavern", "awake", "default:offline", "1%", "0"]
     assert row.split()[6] == "1"
     assert "Mira" in text
 

@@ -54,6 +54,6 @@ def test_it_is_told_when_its_head_is_rather_full(game, ann, mira):
     assert "rather full" not in ask(game, ann)
     mira.assistant.attributes.add("max_context_tokens", 8_000)
     mira.assistant.conversation.append(
-        [make_message("user", "Ann says: " + "word " * 100) for _ in range(25)]
+        [make_message("user", "Ann says: " + "word " * 100) for _ in range(35)]
     )
     assert "rather full" in ask(game, ann)

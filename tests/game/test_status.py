@@ -3,6 +3,7 @@
 from twisted.internet.defer import succeed
 
 from evennia_ai.config import ModelProfile, usable_window
+from evennia_ai.config.profiles import WORKING_WINDOWS
 from evennia_ai.errors import ProviderMisconfigured
 from evennia_ai.llm.endpoint_facts import EndpointRegistry
 from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
@@ -86,6 +87,26 @@ def test_who_says_how_much_a_model_can_read_is_told(service, admin, mira, settin
     mira.assistant.resolve_settings()
     assert "Context window of home:ours: 6,000 tokens, as its endpoint tells." in status(admin)
     assert usable_window(mira.assistant.config, mira.assistant.profile) == 6_000
+
+
+def test_an_assistant_fills_the_working_window_unless_somebody_sets_more(service, mira, settings):
+    home = {"client": "openai", "model": "gpt-4o", "base_url": "http://localhost/v1"}
+    service.profiles = {"home": home, "offline": {"client": "offline"}}
+
+    def window():
+        mira.assistant.resolve_settings()
+        return usable_window(mira.assistant.config, mira.assistant.profile)
+
+    mira.assistant.db.profile = "offline"
+    assert window() == 100_000
+    mira.assistant.db.profile = "home"
+    assert window() == WORKING_WINDOWS["tools"]
+    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "max_context_tokens": 40_000}
+    assert window() == 40_000
+    mira.assistant.db.max_context_tokens = 60_000
+    assert window() == 60_000
+    service.profiles["home"] = {**home, "working_window": 20_000}
+    assert window() == 20_000
 
 
 def test_long_term_memory_that_is_down_is_told(game, admin, mira):

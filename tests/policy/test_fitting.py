@@ -75,3 +75,11 @@ def test_over_a_growing_talk_the_start_moves_rarely_and_only_forward(budget, siz
 def test_much_is_shown_after_a_cut(budget):
     talk = [make_message("user", "x", tokens=25) for _ in range(500)]
     assert 25 * len(newest_that_fit(talk, budget, stored_tokens)) >= 0.45 * budget
+
+
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=40), st.integers(60, 900))
+def test_without_steps_all_that_fit_are_shown(sizes, budget):
+    talk = [make_message("user", "x", tokens=size) for size in sizes]
+    shown = newest_that_fit(talk, budget, stored_tokens, in_steps=False)
+    assert sum(sizes[-len(shown) :]) <= budget
+    assert len(shown) == len(talk) or sum(sizes[-len(shown) - 1 :]) > budget

@@ -253,31 +253,34 @@ class View:
         return [*self.messages, *self.excuses]
 
 
-def newest_that_fit(messages: Sequence[Message], budget: int, size: Size) -> list[Message]:
+def newest_that_fit(
+    messages: Sequence[Message], budget: int, size: Size, in_steps: bool = True
+) -> list[Message]:
     """Return the newest messages within a budget, with the compaction's marker if it fits.
 
-    At least one message is returned, shortened if it alone exceeds the budget.
+    At least one message is returned, shortened if it alone exceeds the budget. ``in_steps`` cuts as
+    `first_shown` does; without it, all that fit are returned.
     """
     head = [message for message in messages[:1] if is_marker(message)]
     rest = list(messages[len(head) :])
-    first = first_shown(list(map(size, rest)), budget - sum(map(size, head)))
+    left = budget - sum(map(size, head))
+    first = first_shown(list(map(size, rest)), left, cut_step(left) if in_steps else 1)
     if first < len(rest) or not rest:
         return [*head, *rest[first:]]
     return [shorten(rest[-1], budget, size)]
 
 
-def first_shown(sizes: Sequence[int], budget: int) -> int:
+def first_shown(sizes: Sequence[int], budget: int, step: int) -> int:
     """Return the index of the first message to show so that the rest fits, the length if none fits.
 
     A prompt that loses its oldest message at each turn has no prefix that a provider's cache knows.
-    So the cut lies at a multiple of a large step, counted from the first message, and stays there
-    until the conversation has grown by a step.
+    So the cut lies at a multiple of ``step`` tokens, counted from the first message, and stays
+    there until the conversation has grown by a step.
     """
     excess = sum(sizes) - budget
     if excess <= 0:
         return 0
     starts = list(accumulate(sizes, initial=0))[:-1]
-    step = cut_step(budget)
     first = bisect_left(starts, math.ceil(excess / step) * step)
     return first if first < len(sizes) else bisect_left(starts, excess)
 
