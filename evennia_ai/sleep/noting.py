@@ -26,7 +26,7 @@ from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION
 from evennia_ai.turn.react_loop import tool_context
 from evennia_ai.turn.tool_execution import DONE, perform
 
-MOST_NOTES = 12  # for each audience in one pass
+MOST_NOTES = 20  # for each audience in one pass
 TIME_S = 20.0  # for the tools of one audience
 JOURNAL, OBSERVE = "add_journal_entry", "update_entity_observation"
 RECORDING = frozenset({JOURNAL, OBSERVE, "pin_fact"})

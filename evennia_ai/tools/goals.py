@@ -52,7 +52,7 @@ class ProgressArguments(BaseModel):
 def set_goal(context: ToolContext, arguments: GoalArguments) -> Steps[str]:
     """Set yourself a goal that you will keep in mind for days, or a step towards one."""
     goals, services = context.character.ai_goals, context.script.services
-    content = content_of(arguments.goal, GOAL_CHARS)
+    content = content_of(context, arguments.goal, GOAL_CHARS)
     yield goals.load(services.slices.put)
     known = known_goals(context)
     whose = sources_of(context)

@@ -52,7 +52,7 @@ class SearchArguments(BaseModel):
 @inlineCallbacks
 def add_journal_entry(context: ToolContext, arguments: EntryArguments) -> Steps[ToolResult]:
     """Write a fact into your journal that you will need later: a promise, debt, name, secret."""
-    content = content_of(arguments.content, ENTRY_CHARS)
+    content = content_of(context, arguments.content, ENTRY_CHARS)
     journal = context.character.journal
     yield journal.load(context.script.services.slices.put)
 
@@ -69,7 +69,7 @@ def add_journal_entry(context: ToolContext, arguments: EntryArguments) -> Steps[
 @inlineCallbacks
 def pin_fact(context: ToolContext, arguments: EntryArguments) -> Steps[str]:
     """Keep one fact in mind for good, such as a promise or a standing wish. Room is short."""
-    content = content_of(arguments.content, PIN_CHARS)
+    content = content_of(context, arguments.content, PIN_CHARS)
     journal, script = context.character.journal, context.script
     room = script.config.pin_tokens - script.count_text(content)
     if room < 0:
