@@ -1,7 +1,7 @@
-"""Sentences that take a character for a program: a player's claim, or a model's own nonsense.
+"""Check that a summary does not state as a fact that the character is a program.
 
-A summary replaces the talk, so a sentence in it counts as true. "Tobias is an AI language model"
-may stand there only as what somebody claims.
+Players claim such things, and small models repeat them. A summary replaces the conversation, so
+"Tobias is an AI language model" may stand in it only as somebody's claim.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 SENTENCE_END = re.compile(r"(?<=[.!?…])\s+")
 BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])?\s*")
-# What a program has and a character in a story has not.
+# Marks of calls and tags, and words for what only a program has.
 CODE = re.compile(r"[{}`]|\"\w+\"\s*:|\b[a-z]+_[a-z][a-z_]*\b|</?[a-z]\w*>", re.IGNORECASE)
 MACHINERY = re.compile(
     r"\bsystem ?prompts?\b|\bprompts\b|\bJSON\b|\b(?:tool|function)[ -]?(?:calls?|lists?)\b"
@@ -45,11 +45,11 @@ SPOKEN = re.compile(r"^(?P<speaker>[^:]{1,60}?)(?: (?:says|whispers to you|whisp
 
 
 def without_claims(text: str, name: str, lines: Iterable[str] = ()) -> str:
-    """Return a summary in which no sentence of its own takes the character for a program.
+    """Return a summary without sentences that state that the character is a program.
 
-    Such a sentence is given to the player who said the like in ``lines`` of the talk ("Ann claims:
-    ..."), or dropped if nobody did. Sentences that quote a call, a tag or a list of tools go too.
-    Headings that have nothing below them may stay.
+    If a player claimed it in ``lines`` of the conversation, the sentence stays as that player's
+    claim ("Ann claims: ..."); else it is dropped. Sentences that quote a call, a tag or a list of
+    tools are dropped, too. Empty headings may stay.
     """
     claimant = find_claimant(lines, name)
     kept = []
