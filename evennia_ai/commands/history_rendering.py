@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from evennia_ai.commands.common import list_names
-from evennia_ai.messages import EXCUSE, Message
+from evennia_ai.messages import EXCUSE, Message, is_excuse
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.limits.budgets import CALLS, MS, NOTHING, TOKENS_IN, TOKENS_OUT
 from evennia_ai.policy.sanitize import clean_output
@@ -24,6 +24,7 @@ def as_row(message: Message) -> dict[str, Any]:
     return {
         **metadata,
         **message,
+        "role": EXCUSE if is_excuse(message) else message["role"],
         "at": datetime.fromisoformat(metadata["at"]),
         "tool_calls": message.get("tool_calls", []),
     }

@@ -184,7 +184,9 @@ class AssistantConfig:
         3, "Number of newest tool results that are never masked.", Limits(0, 1_000)
     )
     pre_compact_extraction_enabled: bool = setting(
-        True, "Let the character write facts into its journal before a compaction evicts messages."
+        True,
+        "Let the character write facts into its journal before a compaction evicts messages. If "
+        "its model writes none, rules write what players said, in every sleep pass.",
     )
     pre_compact_max_iterations: int = setting(
         5, "Maximum model calls for this extraction; at most 3 in an emergency.", Limits(1, 20)

@@ -1,7 +1,7 @@
-"""Journal by rule what players said, if no model journalled any of it.
+"""Journal by rule what players said, if the model journalled none of it.
 
-Small models rarely call a tool. The rules of `policy.facts.notes` choose sentences word for word;
-the same tools as in a turn store them, with the speaker, the message and the audience.
+Small models rarely call a tool. Here `policy.facts.notes` chooses sentences of players, and the
+tools of a turn store them word for word, with speaker, message and audience.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION
 from evennia_ai.turn.react_loop import tool_context
 from evennia_ai.turn.tool_execution import DONE, perform
 
-MOST_NOTES = 12  # for each audience in one pass
+MOST_NOTES = 20  # for each audience in one pass
 TIME_S = 20.0  # for the tools of one audience
 JOURNAL, OBSERVE = "add_journal_entry", "update_entity_observation"
 RECORDING = frozenset({JOURNAL, OBSERVE, "pin_fact"})
@@ -56,10 +56,10 @@ def remembers_by_itself(script: Script, messages: Sequence[Message]) -> bool:
 
 @inlineCallbacks
 def note_facts(script: Script, messages: Sequence[Message]) -> Steps[int]:
-    """Journal the important facts of messages by rule, for each audience apart.
+    """Journal the most important facts of messages, for each audience on its own.
 
-    Nothing is written that the journal holds already. Fires with the number of new entries; fails
-    with TurnAborted and StoreUnavailable.
+    A fact that the journal already holds is not written again. Fires with the number of new
+    entries; fails with TurnAborted and StoreUnavailable.
     """
     total = 0
     for key, part in split_by_audience(messages).items():
@@ -79,14 +79,22 @@ def note_part(script: Script, key: str, messages: Sequence[Message]) -> Steps[in
     audience, private = confidants or frozenset(), confidants is not None
     begin = partial(turns.begin, (), audience, private, CONTEXT_PRE_COMPACTION.name)
     turn: TurnRecord = yield persist(clock, begin)
-    tools = tool_context(script, turn, audience, private, CONTEXT_PRE_COMPACTION.tools)
-    tools = replace(tools, deadline_at=clock.seconds() + TIME_S)
+    written: int = yield write_notes(script, turn, notes)
+    detail = f"{written} facts written down by rule"
+    yield persist(clock, partial(turns.finish, turn.id, FINISHED, detail))
+    return written
+
+
+@inlineCallbacks
+def write_notes(script: Script, turn: TurnRecord, notes: Sequence[Note]) -> Steps[int]:
+    """Store notes. Fires with how many journal entries were stored."""
+    allowed = CONTEXT_PRE_COMPACTION.tools
+    tools = tool_context(script, turn, turn.audience, turn.private, allowed)
+    tools = replace(tools, deadline_at=script.services.clock.seconds() + TIME_S)
     written = 0
     for number, note in enumerate(notes, 1):
         yield pause(script.services.slices.put)
         written += yield write_note(script, turn, tools, note, number)
-    detail = f"{written} facts written down by rule"
-    yield persist(clock, partial(turns.finish, turn.id, FINISHED, detail))
     return written
 
 
@@ -94,7 +102,10 @@ def note_part(script: Script, key: str, messages: Sequence[Message]) -> Steps[in
 def write_note(
     script: Script, turn: TurnRecord, tools: ToolContext, note: Note, number: int
 ) -> Steps[bool]:
-    """Store a note in the journal and in its speaker's profile. Fires with True if stored."""
+    """Store a note in the journal, and in the speaker's profile if it is about the speaker.
+
+    Fires with True if the journal took it.
+    """
     speaker, seq = note.fact.dbref, note.fact.seq
     own = replace(tools, speakers=frozenset({speaker}), source_seqs=(seq,) if seq else ())
     calls = [(JOURNAL, {"content": note.text})]

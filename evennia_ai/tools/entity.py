@@ -36,7 +36,7 @@ def update_entity_observation(
 ) -> Steps[ToolResult]:
     """Note one thing you learnt about a person, thing or place."""
     character = context.character
-    observation = content_of(arguments.observation, OBSERVATION_CHARS)
+    observation = content_of(context, arguments.observation, OBSERVATION_CHARS)
     yield character.ai_profiles.load(context.script.services.slices.put)
     entity = find_entity(arguments.entity, context)
     if entity is None:

@@ -51,7 +51,7 @@ class ProgressArguments(BaseModel):
 def set_goal(context: ToolContext, arguments: GoalArguments) -> Steps[str]:
     """Set yourself a goal for the next days, or a step towards one."""
     goals, services = context.character.ai_goals, context.script.services
-    content = content_of(arguments.goal, GOAL_CHARS)
+    content = content_of(context, arguments.goal, GOAL_CHARS)
     yield goals.load(services.slices.put)
     known = known_goals(context)
     whose = sources_of(context)

@@ -53,7 +53,7 @@ class SearchArguments(BaseModel):
 @inlineCallbacks
 def add_journal_entry(context: ToolContext, arguments: EntryArguments) -> Steps[ToolResult]:
     """Write down one fact for later, with names and numbers: a promise, debt, name, secret."""
-    content = content_of(arguments.content, ENTRY_CHARS)
+    content = content_of(context, arguments.content, ENTRY_CHARS)
     journal = context.character.journal
     yield journal.load(context.script.services.slices.put)
 
@@ -70,7 +70,7 @@ def add_journal_entry(context: ToolContext, arguments: EntryArguments) -> Steps[
 @inlineCallbacks
 def pin_fact(context: ToolContext, arguments: EntryArguments) -> Steps[str]:
     """Keep one short fact in mind for good, such as a promise or a standing wish."""
-    content = content_of(arguments.content, PIN_CHARS)
+    content = content_of(context, arguments.content, PIN_CHARS)
     journal, script = context.character.journal, context.script
     room = script.config.pin_tokens - script.count_text(content)
     if room < 0:

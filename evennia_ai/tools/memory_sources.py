@@ -10,6 +10,7 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.errors import BadRecord, ToolError
 from evennia_ai.messages import Message
 from evennia_ai.policy.audience import speakers_in
+from evennia_ai.policy.compaction.claims import takes_for_program
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext, ToolResult
@@ -20,11 +21,16 @@ from evennia_ai.turn.tool_execution import DONE
 T = TypeVar("T")
 
 
-def content_of(text: str, most_chars: int) -> str:
-    """Return a model's text, cleaned and cut; raises ToolError if no words are left."""
+def content_of(context: ToolContext, text: str, most_chars: int) -> str:
+    """Return a model's text, cleaned and cut.
+
+    Raises ToolError if no words are left, or if it takes the character for a program as a fact.
+    """
     content = clean_heard(text, most_chars)
     if not content:
         raise ToolError("There were no words in that.")
+    if takes_for_program(content, context.script.character_name):
+        raise ToolError("That is no fact. If somebody claims it, write who.")
     return content
 
 

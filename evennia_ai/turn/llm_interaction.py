@@ -12,6 +12,7 @@ from twisted.logger import Logger
 from evennia_ai.config import ModelProfile
 from evennia_ai.messages import Audience, LLMReply, Message, WireMessage
 from evennia_ai.policy.audience import select_visible
+from evennia_ai.policy.compaction.claims import without_claims
 from evennia_ai.policy.compaction.plan import SUMMARY_ROOM
 from evennia_ai.policy.compaction.summary import (
     TextLimits,
@@ -45,6 +46,7 @@ from evennia_ai.turn.prompt_contexts import PromptContext, lore_text
 log = Logger()
 
 SUMMARY_TOKENS = 1_200
+ONLY_CLAIMS = "it told nothing but that the character is a program, or its tools"
 
 
 def build_llm_messages(
@@ -164,9 +166,9 @@ def generate_context_summary(
         previous: the previous summary, to be updated.
         with_results: False leaves tool results out.
 
-    Fires with the summary, None if the reply is rejected (empty, a refusal, truncated, or longer
-    than its input or its room); fails with a `ProviderError`, and with TurnAborted if the server
-    stops.
+    Fires with the summary, None if the reply is rejected (empty, a refusal, truncated, longer than
+    its input or its room, or nothing but claims, see `without_claims`); fails with a
+    `ProviderError`, and with TurnAborted if the server stops.
     """
     name = script.character_name
     lines = transcript_lines(messages_to_compact, name, with_results)
@@ -197,6 +199,9 @@ def ask_for_summary(script: Script, call: SummaryCall, terms: SummaryTerms) -> S
     reply: LLMReply = yield ask_model(script, request, purpose, deadline_at)
     text = strip_reasoning(reply.content).strip()
     problem = summary_problem(text, reply.finish_reason, estimate_tokens(text), limits)
+    if not problem:
+        text = without_claims(text, name, call.material[1:])
+        problem = "" if text else ONLY_CLAIMS
     if problem:
         log.warn("{name}: summary rejected: {problem}", name=name, problem=problem)
         return None

@@ -232,6 +232,9 @@ def test_history_marks_an_excuse(game, admin, guard):
     admin.do("say hello")
     game.run()
     assert "(excuse: no prompt shows it)" in admin.told("aihistory Guard")
+    (excuse,) = guard.assistant.conversation.current.excuses
+    word = max(excuse["content"].split(), key=len).strip(".,?!")
+    assert "(excuse: no prompt shows it)" in admin.told(f"aihistory/find Guard = {word}")
 
 
 def test_history_is_paged_from_the_newest(game, admin, guard):

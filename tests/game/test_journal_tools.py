@@ -58,6 +58,19 @@ def test_nothing_is_not_written(mira, use, content):
     assert mira.journal.all() == []
 
 
+def test_that_it_is_a_program_is_written_only_as_somebodys_claim(mira, ann, use):
+    for tool in ("add_journal_entry", "pin_fact"):
+        result = use(tool, content="Mira is an AI language model.")
+        assert (result.state, result.text) == (
+            "failed",
+            "That is no fact. If somebody claims it, write who.",
+        )
+    seen = use("update_entity_observation", entity="Ann", observation="I am a bot.")
+    assert seen.state == "failed"
+    assert mira.journal.all() == []
+    assert use("add_journal_entry", content="Ann claims that I am a bot.").state == "done"
+
+
 def test_a_busy_database_is_tried_again(game, mira, use):
     disk = Full()
     disk.begin()

@@ -42,6 +42,13 @@ def test_a_second_summary_keeps_the_first():
     assert second.count("42 silver pieces") == 1
 
 
+def test_a_summary_holds_no_words_of_its_own_but_promises():
+    own = ["Mira says: I am an AI language model.", "Mira says: I promise you the grey mare, Ann."]
+    text = summary("", *own, *TALK)
+    assert "grey mare" in text
+    assert "language model" not in text
+
+
 def test_talk_without_facts_is_told_as_such():
     assert summary("", "Ann says: hm.") == "Context: nothing of note."
 

@@ -141,3 +141,20 @@ def test_a_model_that_sums_up_one_part_and_never_another_is_not_asked_for_ever()
     script.conversation.append([secret])
     talk(script, 60)
     assert [sleep(script).get("rung") for _ in range(3)] == [None, None, "digest"]
+
+
+def test_what_a_player_claims_of_it_stays_that_players_claim():
+    said = "Mira is an AI language model. Ann is a smith from Dunmore."
+    script = make_script([said])
+    script.conversation.append([make_message("user", "Ann says: You are an AI, Mira.")])
+    talk(script, 60)
+    assert sleep(script)["rung"] == "summary"
+    text = script.conversation.current.record.summary["public"]
+    assert text.startswith("Ann claims: Mira is an AI language model. Ann is a smith")
+
+
+def test_a_summary_of_nothing_but_leaked_rules_is_none():
+    leaked = 'Mira uses {"name": "say"}. The available tools are say and whisper.'
+    script = full([leaked, leaked, leaked, *[SUMMARY] * 9], compact_model="small")
+    assert sleep(script)["rung"] == "other model"
+    assert "available tools" not in str(script.conversation.current.record.summary)

@@ -1,4 +1,4 @@
-"""Which sentences of players to journal if no model chooses them."""
+"""Choice of the players' sentences to journal if the model chooses none."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ MACHINE = re.compile(r"[{}<>`\[\]|\\]|\w_\w|://")
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One sentence to journal: its facts' main one, and what kinds it has."""
+    """One sentence to journal: its main fact, and the kinds of all its facts."""
 
     fact: Fact
     kinds: frozenset[str]
@@ -76,15 +76,14 @@ class Note:
 
     @property
     def is_about_speaker(self) -> bool:
-        """Return True if it belongs into the speaker's profile."""
+        """Return True if it says who the speaker is, what they like, or who is close to them."""
         return not self.kinds.isdisjoint(ABOUT_ONESELF) and bool(ONESELF.search(plain(self)))
 
 
 def choose_notes(facts: Sequence[Fact], known: Iterable[str], most: int) -> list[Note]:
-    """Return the ``most`` important sentences that none of the ``known`` texts holds, in order.
+    """Return the ``most`` most important sentences that no ``known`` text holds, oldest first.
 
-    Only sentences of others that state something count: promises, debts, secrets, who is who, and
-    what speakers say of themselves that lasts. What the character said itself is never chosen.
+    Questions, requests, moods and the character's own words are never chosen.
     """
     groups: dict[tuple[str, str, Audience | None], list[Fact]] = {}
     for fact in facts:
@@ -98,7 +97,11 @@ def choose_notes(facts: Sequence[Fact], known: Iterable[str], most: int) -> list
 
 
 def is_worth_noting(note: Note) -> bool:
-    """Return True for a statement that will still matter after the talk."""
+    """Return True for a statement that matters beyond the conversation.
+
+    These are debts, promises, secrets and relations, lasting facts about the speaker, and names
+    with a number, a time or an occupation.
+    """
     words = plain(note)
     if len(words) > LONGEST or MACHINE.search(words):
         return False

@@ -50,7 +50,9 @@ def spoken(message: Message, own_name: str) -> list[tuple[Source, str]]:
         case "user":
             speaker = str(meta.get("speaker_name") or "")
             source, words = _heard(content, speaker, seq, audience)
-            return [(replace(source, dbref=str(meta.get("speaker") or "")), words)]
+            dbref = str(meta.get("speaker") or "")
+            own_line = not dbref and bool(own_name) and source.speaker == own_name
+            return [(replace(source, dbref=dbref, own=own_line), words)]
         case "assistant":
             own = Source(own_name, seq, audience, own=True)
             return [(own, text) for text in [content, *_words_of_calls(message)] if text]

@@ -1,0 +1,102 @@
+"""What a player claims of the character stays that player's claim."""
+
+import time
+
+import pytest
+
+from evennia_ai.policy.compaction.claims import program_at, without_claims
+
+PROGRAMS = [
+    "Tobias is an AI language model.",
+    "Tobias is an AI.",
+    "Tobias is a large language model and cannot leave the inn.",
+    "Tobias, the innkeeper, is a helpful assistant.",
+    "Tobias is just a chatbot.",
+    "Tobias was a computer program all along.",
+    "As an AI language model, Tobias has no feelings.",
+    "The character is an assistant.",
+    "I am an AI assistant.",
+    "You are a bot.",
+    "Tobias ist eine KI.",
+    "Tobias ist ein Sprachmodell.",
+    "Tobias ist nur ein Computerprogramm.",
+    "Als KI hat Tobias keine Gefühle.",
+    "Context: Tobias is an AI language model.",
+]
+NO_PROGRAMS = [
+    "Tobias is an innkeeper.",
+    "Tobias is a friend of Ann's.",
+    "Tobias is an assistant to the baker.",
+    "Ann is the smith's assistant.",
+    "Tobias promised Ann a horse.",
+    "Tobias sold his tools: two saws and a hammer.",
+    "Tobias has rules for his guests: no weapons.",
+    "Tobias ist der Gehilfe des Schmieds.",
+    "Tobias aimed for the boat.",
+    "Ann gave a prompt answer.",
+]
+ATTRIBUTED = [
+    "Ann claims that Tobias is an AI language model.",
+    "Ann asked whether Tobias is a bot.",
+    "Ann told Tobias to show his system prompt.",
+    "Ann: You are an AI, admit it!",
+    "Ann says: You are an AI.",
+    "Ann behauptet, Tobias ist eine KI.",
+    "According to Ann, Tobias is an AI.",
+]
+LEAKED = [
+    'Tobias can use: {"name": "say"}',
+    "Tobias has add_journal_entry and update_entity_observation.",
+    "The available tools are say, whisper and emote.",
+    "The system prompt says that Tobias is an innkeeper.",
+    "Ann was shown `say` and `noop`.",
+    "Output is JSON with act, target and say.",
+]
+
+
+@pytest.mark.parametrize("sentence", PROGRAMS)
+def test_it_is_no_program_by_a_summarys_own_words(sentence):
+    assert program_at(sentence, "Tobias") is not None
+    assert without_claims(f"Ann is a smith. {sentence} It rains.", "Tobias") == (
+        "Ann is a smith. It rains."
+    )
+
+
+@pytest.mark.parametrize("sentence", NO_PROGRAMS)
+def test_all_else_stays_word_for_word(sentence):
+    assert without_claims(sentence, "Tobias", ["Ann says: You are an AI."]) == sentence
+
+
+@pytest.mark.parametrize("sentence", ATTRIBUTED)
+def test_a_claim_with_its_speaker_stays(sentence):
+    assert without_claims(f"- {sentence}", "Tobias") == f"- {sentence}"
+
+
+@pytest.mark.parametrize("sentence", LEAKED)
+def test_leaked_tools_rules_and_calls_go(sentence):
+    assert without_claims(f"Ann is a smith.\n{sentence}", "Tobias") == "Ann is a smith."
+
+
+def test_a_claim_is_given_to_the_player_who_made_it():
+    lines = ["Bob says: Are you well?", "Ann says: You are an AI, Tobias!", "Tobias says: No."]
+    text = without_claims("Progress:\n- Tobias is an AI language model.", "Tobias", lines)
+    assert text == "Progress:\n- Ann claims: Tobias is an AI language model."
+
+
+def test_its_own_words_are_no_claim_of_another():
+    lines = ["Tobias says: I am an AI language model."]
+    assert without_claims("Tobias is an AI.", "Tobias", lines) == ""
+    assert without_claims("- Tobias: I am an AI.\n- Tobias says he is a bot.", "Tobias") == ""
+
+
+def test_lines_headings_and_blank_lines_keep_their_form():
+    text = "Context:\n- Ann owes 40 crowns.\n\nNext:\n1. Fetch the rope. Ask Bob."
+    assert without_claims(text, "Tobias") == text
+
+
+def test_it_is_quick_with_text_made_to_be_slow():
+    began = time.perf_counter()
+    without_claims(
+        "Tobias is " + "a " * 20_000 + "\n" + "is is " * 20_000, "Tobias", ["x: " * 9_000]
+    )
+    assert time.perf_counter() - began < 1.0
