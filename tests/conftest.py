@@ -14,6 +14,7 @@ import pytest
 
 HERE = Path(__file__).parent
 FOLDER_MARKERS = ("game", "e2e", "bench")
+NAMED_MARKERS = ("soak", "real")
 
 
 @pytest.hookimpl(trylast=True)
@@ -37,16 +38,17 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark the tests of tests/game, tests/e2e and tests/bench by their folder's name.
 
-    Deselect soak tests unless the command line names that mark.
+    Deselect soak tests, and those with a real model, unless the command line names their mark.
     """
     for item in items:
         folder = item.path.relative_to(HERE).parts[0]
         if folder in FOLDER_MARKERS:
             item.add_marker(getattr(pytest.mark, folder))
-    if "soak" not in config.option.markexpr:
-        long = [item for item in items if "soak" in item.keywords]
-        config.hook.pytest_deselected(items=long)
-        items[:] = [item for item in items if item not in long]
+    for mark in NAMED_MARKERS:
+        if mark not in config.option.markexpr:
+            left_out = [item for item in items if item.get_closest_marker(mark)]
+            config.hook.pytest_deselected(items=left_out)
+            items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture(scope="session")
