@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 from evennia_ai.messages import LOST_RESULT, WireMessage
@@ -217,16 +218,13 @@ def used_tool(act: Act) -> str:
     return f"{act.name} {cut_text(shown, ARGUMENT_CHARS)}".rstrip()
 
 
-def merged(items: Iterable[Item]) -> list[Item]:
-    """Return the items with texts of equal roles in a row merged."""
-    result: list[Item] = []
-    for item in items:
-        last = result[-1] if result else None
-        if isinstance(item, Words) and isinstance(last, Words) and item.role == last.role:
-            result[-1] = Words(item.role, f"{last.text}{JOINTS[item.role]}{item.text}")
+def merged(items: Iterable[Item]) -> Iterator[Item]:
+    """Yield the items with texts of equal roles in a row merged."""
+    for role, group in groupby(items, lambda item: getattr(item, "role", TOOL)):
+        if role == TOOL:
+            yield from group
         else:
-            result.append(item)
-    return result
+            yield Words(role, JOINTS[role].join(item.text for item in group))
 
 
 def write_items(items: Iterable[Item]) -> list[WireMessage]:
