@@ -59,9 +59,9 @@ class Toolbox(StandInToolbox):
         return [spec for name, spec in self.specs.items() if name in allowed]
 
 
-def body_of(case: Case, model: str, tools: bool) -> Mapping[str, Any]:
-    """Return what the client sends; ``tools`` says whether the template supports them."""
-    style = WireStyle() if case.native and tools else None
+def body_of(case: Case, model: str, calls: bool) -> Mapping[str, Any]:
+    """Return what the client sends; ``calls`` says whether the template supports tool calls."""
+    style = WireStyle() if case.native and calls else None
     return build_body(case.request, ModelProfile("test", model=model), style)
 
 

@@ -44,7 +44,7 @@ class Rendering:
 
     def body(self, case: Case) -> Mapping[str, Any]:
         """Return what the client sends."""
-        return body_of(case, self.model, self.caps.tools)
+        return body_of(case, self.model, self.caps.style.calls)
 
 
 @pytest.fixture(scope="module", params=WHERE.templates, ids=lambda file: file.stem)
