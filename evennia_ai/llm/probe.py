@@ -193,7 +193,7 @@ class Run:
         )
 
     def complete(self, messages: Sequence[WireMessage], tools: bool = False) -> Deferred[Answer]:
-        """Ask the model, in native calls and results with ``tools``. Fires with an `Answer`."""
+        """Ask the model; with ``tools``, calls and results are native. Fires with an `Answer`."""
         schemas = [grading.TOOL_SCHEMA] if tools else []
         request = LLMRequest(messages, NOBODY, schemas, max_tokens=REPLY_TOKENS)
         style = WireStyle() if tools else None

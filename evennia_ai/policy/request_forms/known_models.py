@@ -1,8 +1,8 @@
 """How a model is asked, by its name or by its chat template.
 
-Small models fail at native tool calls and manage one JSON object; larger models without tools in
-their chat template get the JSON object too, since such a template drops the tools silently. A name
-that tells nothing gets tools: hosted models rarely name their size.
+Small models fail at native tool calls, but can write one JSON object. Models without tools in their
+chat template get the JSON object too, because such a template drops the tools silently. Unknown
+names get tools, because hosted models rarely name their size.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ WITHOUT_SYSTEM = (
 
 
 def any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    """Return one pattern that matches where one of several does."""
+    """Return one pattern that matches if one of several does."""
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
 
 
@@ -129,8 +129,8 @@ def caps_from_template(template: str) -> TemplateCaps:
 def caps_from_props(props: Mapping[str, object]) -> TemplateCaps | None:
     """Return what a chat template supports from llama.cpp's ``/props``, None if it tells nothing.
 
-    The server tries the template out, which says more than its source: a template may mention tools
-    only to forget them.
+    The server's own trials of the template count more than its source, which may mention tools
+    without showing them.
     """
     template, tried = props.get("chat_template"), props.get("chat_template_caps")
     if not isinstance(template, str):

@@ -1,8 +1,9 @@
 """Wire messages in an order that every chat template accepts.
 
 Strict templates (Gemma, Mistral) raise an error unless user and assistant messages alternate. They
-do not count assistant messages with tool calls, nor tool results. Some know no system message,
-some no tool calls, and Mistral's own servers refuse a user message after a tool result.
+count neither assistant messages with tool calls nor tool results. Some templates support no system
+message, some support no tool calls, and Mistral's own servers refuse a user message after a tool
+result.
 """
 
 from __future__ import annotations
@@ -81,9 +82,10 @@ def arrange(messages: Sequence[WireMessage], style: WireStyle = WireStyle()) -> 
 
     At most one system message comes first, then user and assistant messages alternate, beginning
     with a user message; a user message or tool results come last. Past speech is plain assistant
-    text. The acts after the last words stay native calls, one in each message; a past act stays one
-    only between a user message and the character's words, else it is an event line in a user
-    message. Without ``style.calls`` every act is an event line. Arranging twice changes nothing.
+    text. The acts after the last words stay native calls, one in each message. A past act stays
+    native if it stands between a user message and the character's words; else it is an event line
+    in a user message. Without ``style.calls`` every act is an event line. Arranging twice changes
+    nothing.
     """
     rules, items = read_items(messages)
     if not items or not is_words(items[0], USER):
@@ -212,7 +214,7 @@ def event_line(act: Act) -> str:
 
 
 def used_tool(act: Act) -> str:
-    """Return a call in short; refused words are left out, lest the model repeats them."""
+    """Return a call in short, without words that were not said: a model would repeat them."""
     values = () if act.name in SPEECH else act.arguments.values()
     shown = ", ".join(str(value) for value in values if value not in ("", None))
     return f"{act.name} {cut_text(shown, ARGUMENT_CHARS)}".rstrip()
