@@ -14,6 +14,7 @@ from evennia_ai.errors import ToolError
 from evennia_ai.messages import Audience, ToolCallRequest
 from evennia_ai.policy.conversation.lore import LoreEntry
 from evennia_ai.policy.records.shared_memory import Telling, Told
+from evennia_ai.policy.request_forms.wire_order import SAID, WHISPERED
 from evennia_ai.ports import (
     Character,
     Found,
@@ -31,6 +32,7 @@ from evennia_ai.testing.semantic import StandInSemantic
 
 TOOLS = {"say": "final", "whisper": "final", "noop": "final", "look": "free", "give": "once"}
 SILENT = frozenset({"noop", "look"})
+RESULTS = {"say": SAID, "whisper": WHISPERED}
 
 Behaviour = Callable[[ToolContext, Mapping[str, Any]], Any]
 
@@ -66,19 +68,16 @@ class StandInToolbox:
         if call.name not in self.categories:
             return ToolResult("failed", f"There is no tool '{call.name}'.")
         arguments = json.loads(call.arguments or "{}")
+        behaviour = self.behaviours.get(call.name)
         try:
-            text = yield maybeDeferred(
-                self.behaviours.get(call.name, self.default_behaviour), context, arguments
-            )
+            text = RESULTS.get(call.name, "Done.")
+            if behaviour:
+                text = yield maybeDeferred(behaviour, context, arguments)
         except ToolError as error:
             return ToolResult("failed", str(error))
         if call.name in ("say", "whisper"):
             self.spoken.append((call.name, arguments.get("text", ""), context.audience))
         return ToolResult("done", str(text))
-
-    def default_behaviour(self, context: ToolContext, arguments: Mapping[str, Any]) -> str:
-        """Return the text of a tool without a behaviour."""
-        return "Done."
 
 
 class StandInWorld:

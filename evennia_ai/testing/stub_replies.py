@@ -42,7 +42,7 @@ MOST_ECHOED_CHARS = 500
 SPEECH_TOOLS = ("say", "whisper", "emote")
 WHISPERED = re.compile(r"^(?P<who>[^:\n]+?) whispers\b[^:,\n]*[:,]\s*(?P<text>.+)$")
 SAID = re.compile(r"^(?P<who>[^:\n]+?) says?\b[^:,\n]*[:,]\s*(?P<text>.+)$")
-EMOTED = re.compile(r"^\((?P<text>(?P<who>\S+).*)\)$")
+EMOTED = re.compile(r"^\((?!(?:You|What do you)\b)(?P<text>(?P<who>\S+).*)\)$")
 BLOCK = re.compile(r"<(\w+)>.*?</\1>", re.DOTALL)
 # Lines of a prompt that nobody said: the character's own acts, the situation, the last question.
 NARRATED = re.compile(

@@ -141,6 +141,7 @@ def torn(nearby):
         log.append(looked(3 * number))
         log.append(looked(3 * number + 1, call=False))
         log.append(looked(3 * number + 2, result=False))
+        log.append([make_message("assistant", "Doors, and more doors.", audience=["#5"])])
         log.append([make_message("user", f"Ann says: So {number}?", audience=["#5"])])
     return nearby
 

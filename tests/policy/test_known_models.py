@@ -40,7 +40,7 @@ CAPABLE = """
     deepseek-r1:671b deepseek/deepseek-v3.2 llama3.1 llama3.1:8b llama3.3:70b llama-4-scout
     meta.llama3-1-8b-instruct-v1:0 nvidia/llama-3_1-nemotron-ultra-253b qwen2.5:7b qwen2.5 qwen3
     qwen2-5-7b-instruct qwen3-coder:30b qwen3-30b-a3b qwen-plus qwen-max qwen2.5-7b-instruct-1m
-    gemma-4-31b-it hermes-3-llama-3.1-8b lfm2-8b-a1b nemotron-3-nano-30b-a3b glm-4.6 kimi-k2
+    gemma-4-31b-it hermes-3-llama-3.1-8b nemotron-3-nano-30b-a3b glm-4.6 kimi-k2
     Meta-Llama-3.1-8B-Instruct-4bit granite4.1 house-model scripted
 """.split()
 
@@ -57,6 +57,12 @@ def test_hosted_larger_and_unknown_models_get_tools(model):
     assert style_for(model) == WireStyle()
 
 
+@pytest.mark.parametrize("model", ["lfm2-8b-a1b", "granite3.3:8b"])
+def test_some_templates_show_the_tools_and_forget_the_calls(model):
+    assert form_for(model) == TOOLS
+    assert style_for(model) == WireStyle(calls=False)
+
+
 @pytest.mark.parametrize("model", ["gemma2:9b", "gemma", "phi3", "mistral-7b-instruct-v0.1"])
 def test_templates_without_system_messages_are_known(model):
     assert not style_for(model).system
@@ -70,11 +76,14 @@ def test_most_templates_have_system_messages(model):
 @pytest.mark.parametrize(
     ("template", "caps"),
     [
-        ("{% if tools %}{{ tools | tojson }}{% endif %}{{ m['role'] == 'system' }}", (1, 1, 0)),
-        ("{% if message['tool_calls'] %}{{ role == \"system\" }}", (0, 1, 0)),
-        ("{{ raise_exception('Roles must alternate user/assistant') }}", (0, 0, 1)),
-        ("{% if role == 'system' %}{{ raise_exception('System role not supported') }}", (0, 0, 0)),
-        ("{% set xml_tools = 1 %}", (0, 0, 0)),
+        ("{% if tools %}{{ tools | tojson }}{% endif %}{{ m['role'] == 'system' }}", (1, 0, 1, 0)),
+        ("{% if message['tool_calls'] %}{{ role == \"system\" }}", (0, 1, 1, 0)),
+        ("{{ raise_exception('Roles must alternate user/assistant') }}", (0, 0, 0, 1)),
+        (
+            "{% if role == 'system' %}{{ raise_exception('System role not supported') }}",
+            (0, 0, 0, 0),
+        ),
+        ("{% set xml_tools = 1 %}", (0, 0, 0, 0)),
     ],
 )
 def test_a_templates_source_tells_what_it_supports(template, caps):
@@ -84,9 +93,11 @@ def test_a_templates_source_tells_what_it_supports(template, caps):
 def test_what_the_server_tried_out_counts_more_than_the_source():
     props = {
         "chat_template": "{{ tools }} 'system' must alternate",
-        "chat_template_caps": {"supports_tools": False, "supports_system_role": True},
+        "chat_template_caps": {"supports_tools": True, "supports_tool_calls": False},
     }
-    assert caps_from_props(props) == TemplateCaps(tools=False, system=True, alternates=True)
+    caps = TemplateCaps(tools=True, calls=False, system=True, alternates=True)
+    assert caps_from_props(props) == caps
+    assert caps.style == WireStyle(calls=False)
 
 
 @pytest.mark.parametrize("props", [{}, {"chat_template": None}])
@@ -96,4 +107,4 @@ def test_no_template_tells_nothing(props):
 
 def test_without_trials_the_source_counts():
     props = {"chat_template": "{{ tools }} 'system'"}
-    assert caps_from_props(props) == TemplateCaps(tools=True, system=True, alternates=False)
+    assert caps_from_props(props) == TemplateCaps(True, False, True, False)

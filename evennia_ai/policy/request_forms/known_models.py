@@ -1,8 +1,8 @@
 """How a model is asked, by its name or by its chat template.
 
-Small models fail at native tool calls and manage one JSON object; larger models without tools in
-their chat template get the JSON object too, since such a template drops the tools silently. A name
-that tells nothing gets tools: hosted models rarely name their size.
+Small models fail at native tool calls, but can write one JSON object. Models without tools in their
+chat template get the JSON object too, because such a template drops the tools silently. Unknown
+names get tools, because hosted models rarely name their size.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ WITHOUT_TOOLS = (
     # Models for role play
     r"mythomax|mythalion|l3-|noromaid|tiefighter|psyfighter|fimbulvetr|airoboros|chronos|pygmalion",
 )
+# Families whose chat templates show the tools, and forget the calls that were made.
+WITHOUT_CALLS = (r"lfm-?2", r"granite-?3(?![\d])")
 # Families whose chat templates raise an error at a system message, or drop it.
 WITHOUT_SYSTEM = (
     r"gemma(?!-?4)|codegemma|gemini-gemma|shieldgemma|medgemma",
@@ -57,20 +59,34 @@ WITHOUT_SYSTEM = (
 
 
 def any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    """Return one pattern that matches where one of several does."""
+    """Return one pattern that matches if one of several does."""
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
 
 
-IS_SMALL, LACKS_TOOLS, LACKS_SYSTEM = map(any_of, (SMALL, WITHOUT_TOOLS, WITHOUT_SYSTEM))
+IS_SMALL, LACKS_TOOLS = any_of(SMALL), any_of(WITHOUT_TOOLS)
+LACKS_CALLS, LACKS_SYSTEM = any_of(WITHOUT_CALLS), any_of(WITHOUT_SYSTEM)
 
 
 @dataclass(frozen=True)
 class TemplateCaps:
-    """What a chat template supports; ``alternates`` is True if it insists on alternating roles."""
+    """What a chat template supports.
+
+    Attributes:
+        tools: True if it shows the list of tools.
+        calls: True if it shows the tool calls of earlier messages.
+        system: True if it takes a system message.
+        alternates: True if it insists on alternating roles.
+    """
 
     tools: bool
+    calls: bool
     system: bool
     alternates: bool
+
+    @property
+    def style(self) -> WireStyle:
+        """Return the style of messages for a request with tools."""
+        return WireStyle(system=self.system, calls=self.tools and self.calls)
 
 
 def form_for(model: str) -> str:
@@ -83,9 +99,9 @@ def form_for(model: str) -> str:
 
 def style_for(model: str) -> WireStyle:
     """Return which messages a model's chat template supports, by its name."""
-    return WireStyle(
-        system=not LACKS_SYSTEM.match(known_name(model)), calls=form_for(model) == TOOLS
-    )
+    name = known_name(model)
+    calls = form_for(model) == TOOLS and not LACKS_CALLS.match(name)
+    return WireStyle(system=not LACKS_SYSTEM.match(name), calls=calls)
 
 
 def known_name(model: str) -> str:
@@ -103,6 +119,7 @@ def caps_from_template(template: str) -> TemplateCaps:
     """Return what a chat template supports, read from its Jinja source."""
     return TemplateCaps(
         tools=bool(re.search(r"(?<![\w'\"])tools(?![\w'\"])", template)),
+        calls="tool_calls" in template,
         system=bool(re.search(r"""['"]system['"]""", template))
         and "system role not supported" not in template.lower(),
         alternates="must alternate" in template,
@@ -112,8 +129,8 @@ def caps_from_template(template: str) -> TemplateCaps:
 def caps_from_props(props: Mapping[str, object]) -> TemplateCaps | None:
     """Return what a chat template supports from llama.cpp's ``/props``, None if it tells nothing.
 
-    The server tries the template out, which says more than its source: a template may mention tools
-    only to forget them.
+    The server's own trials of the template count more than its source, which may mention tools
+    without showing them.
     """
     template, tried = props.get("chat_template"), props.get("chat_template_caps")
     if not isinstance(template, str):
@@ -121,6 +138,9 @@ def caps_from_props(props: Mapping[str, object]) -> TemplateCaps | None:
     read = caps_from_template(template)
     if not isinstance(tried, Mapping):
         return read
-    tools = tried.get("supports_tools", read.tools) and tried.get("supports_tool_calls", True)
-    system = tried.get("supports_system_role", read.system)
-    return TemplateCaps(bool(tools), bool(system), read.alternates)
+    return TemplateCaps(
+        tools=bool(tried.get("supports_tools", read.tools)),
+        calls=bool(tried.get("supports_tool_calls", read.calls)),
+        system=bool(tried.get("supports_system_role", read.system)),
+        alternates=read.alternates,
+    )

@@ -1,8 +1,9 @@
 """Wire messages in an order that every chat template accepts.
 
 Strict templates (Gemma, Mistral) raise an error unless user and assistant messages alternate. They
-do not count assistant messages with tool calls, nor tool results. Some know no system message,
-some no tool calls, and Mistral's own servers refuse a user message after a tool result.
+count neither assistant messages with tool calls nor tool results. Some templates support no system
+message, some support no tool calls, and Mistral's own servers refuse a user message after a tool
+result.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 from evennia_ai.messages import LOST_RESULT, WireMessage
@@ -80,9 +82,10 @@ def arrange(messages: Sequence[WireMessage], style: WireStyle = WireStyle()) -> 
 
     At most one system message comes first, then user and assistant messages alternate, beginning
     with a user message; a user message or tool results come last. Past speech is plain assistant
-    text. The acts after the last words stay native calls, one in each message; a past act stays one
-    only between a user message and the character's words, else it is an event line in a user
-    message. Without ``style.calls`` every act is an event line. Arranging twice changes nothing.
+    text. The acts after the last words stay native calls, one in each message. A past act stays
+    native if it stands between a user message and the character's words; else it is an event line
+    in a user message. Without ``style.calls`` every act is an event line. Arranging twice changes
+    nothing.
     """
     rules, items = read_items(messages)
     if not items or not is_words(items[0], USER):
@@ -211,22 +214,19 @@ def event_line(act: Act) -> str:
 
 
 def used_tool(act: Act) -> str:
-    """Return a call in short; refused words are left out, lest the model repeats them."""
+    """Return a call in short, without words that were not said: a model would repeat them."""
     values = () if act.name in SPEECH else act.arguments.values()
     shown = ", ".join(str(value) for value in values if value not in ("", None))
     return f"{act.name} {cut_text(shown, ARGUMENT_CHARS)}".rstrip()
 
 
-def merged(items: Iterable[Item]) -> list[Item]:
-    """Return the items with texts of equal roles in a row merged."""
-    result: list[Item] = []
-    for item in items:
-        last = result[-1] if result else None
-        if isinstance(item, Words) and isinstance(last, Words) and item.role == last.role:
-            result[-1] = Words(item.role, f"{last.text}{JOINTS[item.role]}{item.text}")
+def merged(items: Iterable[Item]) -> Iterator[Item]:
+    """Yield the items with texts of equal roles in a row merged."""
+    for role, group in groupby(items, lambda item: getattr(item, "role", TOOL)):
+        if role == TOOL:
+            yield from group
         else:
-            result.append(item)
-    return result
+            yield Words(role, JOINTS[role].join(item.text for item in group))
 
 
 def write_items(items: Iterable[Item]) -> list[WireMessage]:
