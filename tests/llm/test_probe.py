@@ -564,6 +564,23 @@ def test_a_silent_server_is_given_up_on_in_time(probe, pump, provider, profile, 
     assert not probe.clock.getDelayedCalls()
 
 
+def test_a_model_that_is_slow_at_tools_still_gets_its_form(
+    probe, pump, provider, profile, kept, eventually
+):
+    slow = {"text": "\n" * 300, "latency": 60}
+    provider.queue({"text": WORD}, slow, {"text": "x"}, IN_SCHEMA)
+    running = probe.start(profile)
+    while len(probe.lines) < 5:  # until it asks for tools
+        call = pump.jobs.get(timeout=20)
+        call[0](*call[1])
+    eventually(lambda: len(provider.requests()) == 2)
+    probe.clock.advance(LOCAL_PROBE_S * 0.5)
+    probe.finish(running, profile)
+    assert [found[1] for found in kept] == ["schema"]
+    assert ("It took too long to answer a request with tools.", "") in probe.of(NOTE)
+    assert probe.of(BAD, FATAL) == []
+
+
 def test_one_probe_at_a_time(probe, pump, provider, profile):
     provider.queue(*GOOD_ANSWERS)
     first = probe.start(profile)

@@ -1,0 +1,146 @@
+"""A local model that has just been started: more time, and the shared prompt read beforehand."""
+
+import pytest
+from twisted.internet.defer import Deferred
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.errors import ProviderUnavailable
+from evennia_ai.policy.limits.backoff import LOADING_PAUSE_S
+from evennia_ai.policy.limits.deadlines import FIRST_DEADLINE_S
+from evennia_ai.policy.limits.retry import LOADING_CODE
+from evennia_ai.services.warm_up import WarmUp, local_models, shared_prefix
+from evennia_ai.testing.scripted import ScriptedLLM, call
+
+HOME = {"client": "openai", "model": "ours", "base_url": "http://127.0.0.1:8080/v1"}
+LOADING = ProviderUnavailable("loading", status=503, code=LOADING_CODE)
+
+
+@pytest.fixture
+def home(service, mira):
+    service.profiles["home"] = HOME
+    mira.assistant.db.profile = "home"
+    return mira
+
+
+@pytest.mark.parametrize("seconds", [25.0, FIRST_DEADLINE_S - 1])
+def test_the_first_line_is_answered_by_the_model(seconds, game, home, ann):
+    slow = Deferred()
+    game.model.add(slow)
+    ann.do("say hello Mira")
+    game.run(seconds)
+    slow.callback(call("say", text="Hello, Ann!"))
+    assert ann.last() == 'Mira says, "Hello, Ann!"'
+    assert not [line for line in ann.heard() if "my thoughts wandered" in line]
+
+
+def test_a_remote_model_still_has_the_usual_time(game, service, home, ann):
+    service.profiles["home"] = {**HOME, "base_url": "https://api.example.com/v1"}
+    game.model.add(Deferred())
+    ann.do("say hello Mira")
+    game.run(25.0)
+    assert ann.last().startswith("Mira says")
+
+
+def test_a_deadline_of_its_own_is_obeyed(home):
+    home.assistant.db.turn_deadline = 3.0
+    home.assistant.resolve_settings()
+    assert home.assistant.config.turn_deadline == 3.0
+
+
+# --- the warm-up ---
+
+
+def test_only_local_models_that_assistants_use_are_warmed_up(service, mira, game, tavern):
+    far = {**HOME, "base_url": "https://api.example.com/v1"}
+    service.profiles.update(home=HOME, far=far, unused={**HOME, "model": "unused"})
+    assert models(service) == []
+    for name, profile in (("Gus", "home"), ("Ida", "home"), ("Tom", "far"), ("Eve", "gone")):
+        game.assistant(name, tavern).assistant.db.profile = profile
+    assert models(service) == ["ours"]
+    mira.assistant.db.profile = "home"
+    mira.assistant.db.llm_model = "own"
+    assert models(service) == ["ours", "own"]
+
+
+def models(service):
+    return sorted(one.model for one in local_models(service.profiles, service.endpoints.told))
+
+
+def test_the_games_own_profile_counts(service, settings):
+    service.profiles["home"] = HOME
+    settings.AI_ASSISTANT = {"profile": "home", "llm_model": "big"}
+    assert models(service) == ["big"]
+
+
+def test_the_request_is_one_token_of_what_all_prompts_share():
+    tools = [{"function": {"name": "say"}}]
+    request = shared_prefix(tools)
+    assert request.max_tokens == 1
+    assert request.caller.background and not request.caller.speakers
+    assert list(request.tools) == tools
+    assert "{" not in request.messages[0]["content"]
+
+
+class Warmed:
+    """A warm-up of one local model."""
+
+    def __init__(self, clock, *answers):
+        self.model = ScriptedLLM(answers)
+        self.clock = clock
+        self.warm_up = WarmUp(clock, self.model)
+        profile = ModelProfile("home", model="ours", base_url=HOME["base_url"])
+        self.warm_up.begin([profile], [])
+
+
+def test_while_the_server_loads_the_model_it_is_asked_again(game):
+    warmed = Warmed(game.clock, LOADING, LOADING, "R")
+    assert len(warmed.model.requests) == 1
+    for _ in range(5):
+        game.clock.advance(LOADING_PAUSE_S)
+    assert len(warmed.model.requests) == 3
+
+
+def test_if_nothing_listens_it_gives_up(game):
+    warmed = Warmed(game.clock, ProviderUnavailable("nothing listens there"))
+    game.clock.advance(FIRST_DEADLINE_S)
+    assert len(warmed.model.requests) == 1
+
+
+def test_it_does_not_wait_for_ever_nor_for_a_server_that_stops(game):
+    cancelled = []
+    hanging = Deferred(cancelled.append)
+    Warmed(game.clock, hanging)
+    game.clock.advance(FIRST_DEADLINE_S)
+    assert cancelled == [hanging]
+    last = Deferred(cancelled.append)
+    Warmed(game.clock, last).warm_up.stop()
+    assert cancelled == [hanging, last]
+
+
+@pytest.fixture
+def warmed_up(service, home):
+    """Return the requests that the service's warm-up sends."""
+    service.models.warming._client = model = ScriptedLLM(["R", "R"])
+    service.models.profiles = service.profiles
+    return model.requests
+
+
+def test_a_start_warms_up_once(service, warmed_up, game):
+    service.resume()
+    service.resume()
+    assert len(warmed_up) == 1
+    assert {tool["function"]["name"] for tool in warmed_up[0].tools} >= {"say", "noop"}
+
+
+def test_a_game_may_do_without(service, warmed_up, settings):
+    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "WARM_UP": False}
+    service.resume()
+    assert warmed_up == []
+
+
+def test_while_all_assistants_are_stopped_nothing_is_sent(service, warmed_up):
+    service.switch_off("stopped")
+    service.resume()
+    assert warmed_up == []
+    service.switch_on()
+    assert len(warmed_up) == 1
