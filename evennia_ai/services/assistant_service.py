@@ -54,7 +54,7 @@ class AssistantService(Service):
     def __init__(self, clock: Any = reactor, environ: Mapping[str, str] = os.environ) -> None:
         self.clock = clock
         self.epoch = time.time_ns() // 1_000_000
-        self.accepting = self.quiet = self.warmed = False
+        self.accepting = self.quiet = False
         self.switched_off = ""
         self.startup = StartupRecovery(self)
         self.slices = TimeSlices(clock)
@@ -134,8 +134,10 @@ class AssistantService(Service):
         self.startup.begin()
         self.log_retention.start()
         self.long_term_sync.start()
-        if not (self.warmed or self.switched_off) and is_wanted() and assistants_exist():
-            self.warmed = True
+
+    def warm_up(self) -> None:
+        """Let the local models of all assistants read what all prompts share."""
+        if not self.switched_off and is_wanted() and assistants_exist():
             self.models.warm_up([tool.spec.schema for tool in self.toolbox.tools.values()])
 
     def quiesce(self) -> None:
@@ -187,6 +189,11 @@ class AssistantService(Service):
 def start_plugin_services(server: MultiService) -> None:
     """Start the service when Evennia calls its plugin hook."""
     AssistantService().setServiceParent(server)
+
+
+def at_server_cold_start() -> None:
+    """Warm local models up. After a reload they still have what they read before it."""
+    AssistantScript.shared_services.warm_up()
 
 
 def at_server_start() -> None:

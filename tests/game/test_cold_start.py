@@ -8,6 +8,7 @@ from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.policy.limits.backoff import LOADING_PAUSE_S
 from evennia_ai.policy.limits.deadlines import FIRST_DEADLINE_S
 from evennia_ai.policy.limits.retry import LOADING_CODE
+from evennia_ai.services import assistant_service
 from evennia_ai.services.warm_up import WarmUp, local_models, shared_prefix
 from evennia_ai.testing.scripted import ScriptedLLM, call
 
@@ -125,22 +126,21 @@ def warmed_up(service, home):
     return model.requests
 
 
-def test_a_start_warms_up_once(service, warmed_up, game):
-    service.resume()
-    service.resume()
+def test_a_cold_start_warms_up_and_a_reload_does_not(service, warmed_up):
+    assistant_service.at_server_start()
+    assert warmed_up == []
+    assistant_service.at_server_cold_start()
     assert len(warmed_up) == 1
     assert {tool["function"]["name"] for tool in warmed_up[0].tools} >= {"say", "noop"}
 
 
 def test_a_game_may_do_without(service, warmed_up, settings):
     settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "WARM_UP": False}
-    service.resume()
+    service.warm_up()
     assert warmed_up == []
 
 
 def test_while_all_assistants_are_stopped_nothing_is_sent(service, warmed_up):
     service.switch_off("stopped")
-    service.resume()
+    service.warm_up()
     assert warmed_up == []
-    service.switch_on()
-    assert len(warmed_up) == 1
