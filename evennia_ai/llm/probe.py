@@ -32,10 +32,10 @@ UNNAMED = "-"
 NOTHING: Mapping[str, object] = {}
 NOBODY = Scene("", Persona(), ())
 STEPS = (
-    "Is anybody there?",
+    "Is the server there?",
     "Does it answer?",
     "Does it use tools?",
-    "And after that?",
+    "Does it accept the results of tools?",
     "Does it keep to a schema?",
 )
 

@@ -33,7 +33,7 @@ from evennia_ai.services.sleep_timer import SleepTimer
 from evennia_ai.services.startup import StartupRecovery, assistants_exist
 from evennia_ai.services.tick_timer import TickTimer
 from evennia_ai.services.turn_signals import send_compacting, send_thinking
-from evennia_ai.services.warm_up import is_wanted
+from evennia_ai.services.warm_up import is_wanted, local_models, warm_up
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
 from evennia_ai.tools.registry import load_registry
 
@@ -115,7 +115,7 @@ class AssistantService(Service):
         for call in (self.revival, self.late_start):
             if call.active():
                 call.cancel()
-        self.models.stop()
+        self.models.loop_thread.stop()
         self.semantic.stop()
 
     def at_start(self) -> None:
@@ -138,7 +138,9 @@ class AssistantService(Service):
     def warm_up(self) -> None:
         """Let the local models of all assistants read what all prompts share."""
         if not self.switched_off and is_wanted() and assistants_exist():
-            self.models.warm_up([tool.spec.schema for tool in self.toolbox.tools.values()])
+            profiles = local_models(self.profiles, self.endpoints.told)
+            tools = [tool.spec.schema for tool in self.toolbox.tools.values()]
+            warm_up(self.gateway, self.clock, profiles, tools)
 
     def quiesce(self) -> None:
         """Begin no more turns and drop those in flight; their events stay stored.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,6 @@ from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.llm.probe import Prober
 from evennia_ai.llm.tokenizers import load_for
 from evennia_ai.offline import OfflineBrain
-from evennia_ai.services.warm_up import WarmUp, local_models
 from evennia_ai.store.known_endpoints import StoredFacts
 from evennia_ai.store.usage import spent_on
 
@@ -49,7 +48,6 @@ class ModelAccess:
         self.endpoints = EndpointRegistry(self.prober.window, StoredFacts())
         self.prober.keep = self.endpoints.note_probe
         learning = LearningClient(self.client, self.endpoints, clock)
-        self.warming = WarmUp(clock, learning)
         self.gateway = ModelGateway(
             clock,
             {"openai": learning, "offline": OfflineBrain()},
@@ -69,15 +67,6 @@ class ModelAccess:
         load_for([str(model) for model in models if model])
         problem = "evennia_ai: cannot load the package openai; model calls will fail"
         self.client.warm_up().addErrback(partial(log.failure, problem))
-
-    def warm_up(self, tools: Sequence[Mapping[str, Any]]) -> None:
-        """Let the local models of all assistants read what all prompts share."""
-        self.warming.begin(local_models(self.profiles, self.endpoints.told), tools)
-
-    def stop(self) -> None:
-        """Stop the warm-up and the thread for model calls."""
-        self.warming.stop()
-        self.loop_thread.stop()
 
 
 def read_limits(settings: SettingReader) -> GatewayLimits:

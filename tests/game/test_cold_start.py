@@ -2,14 +2,17 @@
 
 import pytest
 from twisted.internet.defer import Deferred
+from twisted.logger import formatEvent, globalLogPublisher
 
-from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable
+from evennia_ai.llm.gateway import ModelGateway
+from evennia_ai.messages import LLMReply, Usage
 from evennia_ai.policy.limits.backoff import LOADING_PAUSE_S
+from evennia_ai.policy.limits.budgets import ASSISTANT, GAME
 from evennia_ai.policy.limits.deadlines import FIRST_DEADLINE_S
 from evennia_ai.policy.limits.retry import LOADING_CODE
 from evennia_ai.services import assistant_service
-from evennia_ai.services.warm_up import WarmUp, local_models, shared_prefix
+from evennia_ai.services.warm_up import local_models, shared_prefix
 from evennia_ai.testing.scripted import ScriptedLLM, call
 
 HOME = {"client": "openai", "model": "ours", "base_url": "http://127.0.0.1:8080/v1"}
@@ -82,65 +85,81 @@ def test_the_request_is_one_token_of_what_all_prompts_share():
     assert "{" not in request.messages[0]["content"]
 
 
-class Warmed:
-    """A warm-up of one local model."""
+@pytest.fixture
+def log():
+    """Return what is logged of the warm-up."""
+    lines = []
 
-    def __init__(self, clock, *answers):
-        self.model = ScriptedLLM(answers)
-        self.clock = clock
-        self.warm_up = WarmUp(clock, self.model)
-        profile = ModelProfile("home", model="ours", base_url=HOME["base_url"])
-        self.warm_up.begin([profile], [])
+    def keep(event):
+        if event.get("purpose") == "warm_up":
+            lines.append(formatEvent(event))
 
-
-def test_while_the_server_loads_the_model_it_is_asked_again(game):
-    warmed = Warmed(game.clock, LOADING, LOADING, "R")
-    assert len(warmed.model.requests) == 1
-    for _ in range(5):
-        game.clock.advance(LOADING_PAUSE_S)
-    assert len(warmed.model.requests) == 3
-
-
-def test_if_nothing_listens_it_gives_up(game):
-    warmed = Warmed(game.clock, ProviderUnavailable("nothing listens there"))
-    game.clock.advance(FIRST_DEADLINE_S)
-    assert len(warmed.model.requests) == 1
-
-
-def test_it_does_not_wait_for_ever_nor_for_a_server_that_stops(game):
-    cancelled = []
-    hanging = Deferred(cancelled.append)
-    Warmed(game.clock, hanging)
-    game.clock.advance(FIRST_DEADLINE_S)
-    assert cancelled == [hanging]
-    last = Deferred(cancelled.append)
-    Warmed(game.clock, last).warm_up.stop()
-    assert cancelled == [hanging, last]
+    globalLogPublisher.addObserver(keep)
+    yield lines
+    globalLogPublisher.removeObserver(keep)
 
 
 @pytest.fixture
-def warmed_up(service, home):
-    """Return the requests that the service's warm-up sends."""
-    service.models.warming._client = model = ScriptedLLM(["R", "R"])
-    service.models.profiles = service.profiles
-    return model.requests
+def started(service, home, game):
+    """Start the server cold, with these answers of the model; return the requests to it."""
+
+    def start(*answers):
+        model = ScriptedLLM(answers)
+        service.gateway = ModelGateway(game.clock, {"openai": model}, jitter=lambda: 1.0)
+        assistant_service.at_server_cold_start()
+        return model.requests
+
+    return start
 
 
-def test_a_cold_start_warms_up_and_a_reload_does_not(service, warmed_up):
+def test_while_the_server_loads_the_model_it_is_asked_again(started, game, log):
+    requests = started(LOADING, LOADING, LLMReply("R", usage=Usage(900, 1)))
+    for _ in range(5):
+        game.clock.advance(2 * LOADING_PAUSE_S)
+    assert len(requests) == 3
+    assert log == [
+        "evennia_ai: warm_up: ours read the beginning of all prompts (900 tokens) in 4.0 s"
+    ]
+
+
+def test_if_nothing_listens_it_gives_up_with_one_line(started, game, log):
+    started(*[ProviderUnavailable("nothing listens there")] * 4)
+    for _ in range(5):
+        game.clock.advance(FIRST_DEADLINE_S)
+    (line,) = log
+    assert line.endswith("not done for ours, its first answer takes longer: nothing listens there")
+
+
+def test_it_does_not_wait_for_ever(started, game, log):
+    cancelled = []
+    started(Deferred(cancelled.append))
+    game.clock.advance(FIRST_DEADLINE_S)
+    assert len(cancelled) == len(log) == 1
+
+
+def test_a_server_that_stops_says_nothing_of_it(started, service, log):
+    started(Deferred())
+    service.quiesce()
+    assert log == []
+
+
+def test_no_player_pays_for_it(started, service):
+    started(LLMReply("R", usage=Usage(900, 1)))
+    assert {kind for kind, _ in service.gateway.spent_today()} <= {GAME, ASSISTANT}
+
+
+def test_a_reload_does_not_warm_up(started):
+    requests = started("R")
     assistant_service.at_server_start()
-    assert warmed_up == []
-    assistant_service.at_server_cold_start()
-    assert len(warmed_up) == 1
-    assert {tool["function"]["name"] for tool in warmed_up[0].tools} >= {"say", "noop"}
+    assert len(requests) == 1
+    assert {tool["function"]["name"] for tool in requests[0].tools} >= {"say", "noop"}
 
 
-def test_a_game_may_do_without(service, warmed_up, settings):
+def test_a_game_may_do_without(started, settings):
     settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "WARM_UP": False}
-    service.warm_up()
-    assert warmed_up == []
+    assert started("R") == []
 
 
-def test_while_all_assistants_are_stopped_nothing_is_sent(service, warmed_up):
-    service.switch_off("stopped")
-    service.warm_up()
-    assert warmed_up == []
+def test_while_all_assistants_are_stopped_nothing_is_sent(started, service):
+    service.switched_off = "stopped"
+    assert started("R") == []

@@ -106,7 +106,7 @@ def test_a_good_endpoint_gets_a_good_verdict(probe, provider, profile):
         assert words in texts
     assert probe.of(BAD, FATAL) == []
     assert probe.verdict == "The profile 'tavern' works."
-    assert probe.lines[:2] == ["1 of 5: Is anybody there?", "      0.0 s"]
+    assert probe.lines[:2] == ["1 of 5: Is the server there?", "      0.0 s"]
     assert len(probe.lines) == 2 * 5
 
 
