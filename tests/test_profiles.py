@@ -1,13 +1,28 @@
 """The built-in profiles, and how a game's own go with them."""
 
+from dataclasses import replace
+
 import pytest
 
-from evennia_ai.config import AssistantConfig, ModelProfile, resolve_config, resolve_profile
+from evennia_ai.config import (
+    AssistantConfig,
+    ModelProfile,
+    fit_deadline,
+    resolve_config,
+    resolve_profile,
+    setting_layers,
+)
 from evennia_ai.config.profiles import ENDPOINTS, default_profiles, merge_profiles, missing_model
-from evennia_ai.errors import ProviderMisconfigured
+from evennia_ai.errors import ConfigError, ProviderMisconfigured
 from evennia_ai.llm.endpoints import find_endpoint
 from evennia_ai.llm.openai_wire import build_body
 from evennia_ai.policy.conversation.persona import Persona
+from evennia_ai.policy.limits.deadlines import (
+    FIRST_DEADLINE_S,
+    LOCAL_DEADLINE_S,
+    LONGEST_DEADLINE_S,
+)
+from evennia_ai.policy.limits.speed import Speed
 from evennia_ai.ports import LLMRequest, Scene
 
 KEYS = {"OPENAI_API_KEY": "k1", "OPENROUTER_API_KEY": "k2"}
@@ -89,3 +104,65 @@ def test_an_endpoint_of_ones_own_as_default_needs_no_more_than_it_says():
     own = {"default": {"client": "openai", "base_url": "http://x/v1", "model": "m"}}
     profile = resolve_profile("default", merge_profiles(default_profiles({}), own))
     assert profile == ModelProfile("default", "openai", "m", "http://x/v1")
+
+
+# --- the request form, and the deadline of a local endpoint ---------------------------------------
+
+
+def test_a_profile_names_a_request_form_or_leaves_it_to_what_is_known():
+    assert resolve_profile("ollama", default_profiles({})).form == "auto"
+    own = merge_profiles(default_profiles({}), {"ollama": {"form": "schema"}})
+    assert resolve_profile("ollama", own).form == "schema"
+
+
+@pytest.mark.parametrize("form", ["json", "", None, ["tools"]])
+def test_a_form_that_does_not_exist_is_refused(form):
+    with pytest.raises(ConfigError, match="it must be one of auto, tools, schema, text"):
+        resolve_profile("p", {"p": {"form": form}})
+
+
+@pytest.mark.parametrize("told", ["told_form", "told_speed", "told_system", "told_answered"])
+def test_no_game_sets_what_an_endpoint_tells(told):
+    with pytest.raises(ConfigError, match=f"unknown entries: {told}"):
+        resolve_profile("p", {"p": {told: "tools"}})
+
+
+def deadline(profiles, name, game=(), own=(), prompt=1_400, **told):
+    profile = replace(resolve_profile(name, profiles), **told)
+    layers = setting_layers(dict(game), profile, dict(own))
+    return fit_deadline(resolve_config(layers), profile, layers, prompt).turn_deadline
+
+
+LOCAL_ENVIRON = {"OPENAI_BASE_URL": "http://192.168.1.7:8080/v1"}
+CPU = {"told_answered": True, "told_speed": Speed(14.0, 35.0)}
+
+
+@pytest.mark.parametrize("name", ["ollama", "llamacpp", "vllm", "default"])
+def test_the_deadline_of_a_local_model_fits_its_speed(name):
+    profiles = default_profiles(LOCAL_ENVIRON)
+    assert deadline(profiles, name) == FIRST_DEADLINE_S
+    assert deadline(profiles, name, told_answered=True) == LOCAL_DEADLINE_S
+    assert deadline(profiles, name, **CPU) == LONGEST_DEADLINE_S
+    assert deadline(profiles, name, prompt=420, **CPU) == pytest.approx(2 * (30 + 400 / 35))
+
+
+def test_a_deadline_that_somebody_set_is_obeyed():
+    profiles = default_profiles(LOCAL_ENVIRON)
+    own = {"llamacpp": {"turn_deadline": LOCAL_DEADLINE_S}}
+    assert deadline(merge_profiles(profiles, own), "llamacpp", **CPU) == LOCAL_DEADLINE_S
+    assert deadline(profiles, "llamacpp", game={"turn_deadline": 10.0}.items(), **CPU) == 10.0
+    assert deadline(profiles, "llamacpp", own={"turn_deadline": 7.0}.items(), **CPU) == 7.0
+    both = {"game": {"turn_deadline": 10.0}.items(), "own": {"turn_deadline": 7.0}.items()}
+    assert deadline(profiles, "llamacpp", **both, **CPU) == 7.0
+
+
+@pytest.mark.parametrize("name", ["openai", "openrouter", "offline"])
+def test_no_other_deadline_changes(name):
+    profiles = default_profiles({})
+    settings = resolve_profile(name, profiles).settings
+    assert deadline(profiles, name, **CPU) == resolve_config([settings]).turn_deadline
+
+
+def test_a_remote_default_profile_keeps_the_usual_deadline():
+    profiles = default_profiles({"OPENAI_BASE_URL": "https://api.example.com/v1"})
+    assert deadline(profiles, "default", **CPU) == AssistantConfig().turn_deadline

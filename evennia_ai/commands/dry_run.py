@@ -46,8 +46,9 @@ class CmdAITest(AICommand):
     Switches:
       whisper  - as if you whispered the line to the assistant
       provider - ask the endpoint of a model profile a few short questions, and
-                 report what works, what does not, and what to do about it. For
-                 admins only. Takes up to half a minute.
+                 report what works, what does not, and what to do about it. It
+                 also finds out how to ask the model, and keeps that. For admins
+                 only. Takes up to half a minute, with a local model two minutes.
     """
 
     key = "aitest"

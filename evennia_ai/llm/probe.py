@@ -29,14 +29,15 @@ from evennia_ai.ports import LLMRequest, Scene
 from evennia_ai.scheduling import Clock, Steps
 
 REPLY_TOKENS = 300
+TOOLS_SHARE = 0.5  # of the time that is left, so that a slow model gets to the last step
 UNNAMED = "-"
 NOTHING: Mapping[str, object] = {}
 NOBODY = Scene("", Persona(), ())
 STEPS = (
-    "Is anybody there?",
+    "Is the server there?",
     "Does it answer?",
     "Does it use tools?",
-    "And after that?",
+    "Does it accept the results of tools?",
     "Does it keep to a schema?",
 )
 
@@ -175,17 +176,19 @@ class Run:
     @inlineCallbacks
     def ask_for_tools(self) -> Steps[None]:
         """Ask for two tool calls in one reply."""
-        answer: Answer = yield self.complete(grading.tool_question(), tools=True)
-        problem = cases.judge_trouble(answer, self.target, self.requests.limit_s)
+        answer: Answer = yield self.complete(grading.tool_question(), tools=True, share=TOOLS_SHARE)
+        problem = self.later_problem(answer, "tools")
         self.tool_findings = [problem] if problem else grading.judge_tools(answer)
         self.findings += self.tool_findings
 
     @inlineCallbacks
     def go_on_after_tools(self) -> Steps[None]:
         """Send tool calls with their results."""
-        answer: Answer = yield self.complete(grading.results_question(), tools=True)
-        problem = cases.judge_trouble(answer, self.target, self.requests.limit_s)
-        found = problem or grading.judge_after_tools(answer)
+        question = grading.results_question()
+        answer: Answer = yield self.complete(question, tools=True, share=TOOLS_SHARE)
+        found = self.later_problem(answer, "the results of tools") or grading.judge_after_tools(
+            answer
+        )
         self.tool_findings.append(found)
         self.findings.append(found)
 
@@ -194,9 +197,9 @@ class Run:
         """Ask for a reply that keeps to a JSON schema, and conclude which form to use."""
         body = {"response_format": forms.REPLY_FORMAT}
         answer: Answer = yield self.complete(forms.SCHEMA_QUESTION, body=body)
-        problem = cases.judge_trouble(answer, self.target, self.requests.limit_s)
+        problem = self.later_problem(answer, "a JSON schema")
         self.findings.append(problem or forms.judge_schema(answer))
-        if problem:
+        if problem and not forms.works(self.tool_findings):
             return
         self.form = forms.choose_form(forms.works(self.tool_findings), forms.fits_schema(answer))
         if self.form == SCHEMA:
@@ -244,11 +247,18 @@ class Run:
             answer, self.target, self.requests.limit_s
         ) or cases.judge_status(answer, self.target)
 
+    def later_problem(self, answer: Answer, request: str) -> Finding | None:
+        """Return why an endpoint that answered before did not answer a kind of request."""
+        if answer.trouble == cases.TIMEOUT:
+            return forms.overdue(request)
+        return cases.judge_trouble(answer, self.target, self.requests.limit_s)
+
     def complete(
         self,
         messages: Sequence[WireMessage],
         tools: bool = False,
         body: Mapping[str, object] = NOTHING,
+        share: float = 1.0,
     ) -> Deferred[Answer]:
         """Ask the model, with ``tools`` in native calls and results; ``body`` are further entries.
 
@@ -258,7 +268,7 @@ class Run:
         request = LLMRequest(messages, NOBODY, schemas, max_tokens=REPLY_TOKENS)
         style = WireStyle() if tools else None
         whole = {"model": self.profile.model, **build_body(request, self.profile, style), **body}
-        return self.requests.ask("POST", "chat/completions", whole)
+        return self.requests.ask("POST", "chat/completions", whole, share)
 
 
 def target_of(profile: ModelProfile) -> Target:

@@ -40,8 +40,10 @@ class ProbeRequests:
         return self.ask(page.method, page.path, body)
 
     @inlineCallbacks
-    def ask(self, method: str, path: str, body: Body | None = None) -> Steps[Answer]:
-        """Send one request.
+    def ask(
+        self, method: str, path: str, body: Body | None = None, share: float = 1.0
+    ) -> Steps[Answer]:
+        """Send one request, for at most a ``share`` of the time that is left.
 
         Fires with an `Answer`, even if none came in time. Fails with ProviderMisconfigured, and
         with CancelledError if the server stops.
@@ -50,7 +52,7 @@ class ProbeRequests:
         if self._deadline_at <= started:
             return Answer(trouble=TIMEOUT)
         call = self._client.exchange(self._profile, method, path, body)
-        timer = self._clock.callLater(self._deadline_at - started, call.cancel)
+        timer = self._clock.callLater(share * (self._deadline_at - started), call.cancel)
         try:
             raw: RawReply = yield call
         except ProviderMisconfigured:

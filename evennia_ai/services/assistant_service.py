@@ -33,7 +33,7 @@ from evennia_ai.services.sleep_timer import SleepTimer
 from evennia_ai.services.startup import StartupRecovery, assistants_exist
 from evennia_ai.services.tick_timer import TickTimer
 from evennia_ai.services.turn_signals import send_compacting, send_thinking
-from evennia_ai.services.warm_up import is_wanted
+from evennia_ai.services.warm_up import is_wanted, local_models, warm_up
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
 from evennia_ai.tools.registry import load_registry
 
@@ -54,7 +54,7 @@ class AssistantService(Service):
     def __init__(self, clock: Any = reactor, environ: Mapping[str, str] = os.environ) -> None:
         self.clock = clock
         self.epoch = time.time_ns() // 1_000_000
-        self.accepting = self.quiet = self.warmed = False
+        self.accepting = self.quiet = False
         self.switched_off = ""
         self.startup = StartupRecovery(self)
         self.slices = TimeSlices(clock)
@@ -115,7 +115,7 @@ class AssistantService(Service):
         for call in (self.revival, self.late_start):
             if call.active():
                 call.cancel()
-        self.models.stop()
+        self.models.loop_thread.stop()
         self.semantic.stop()
 
     def at_start(self) -> None:
@@ -134,9 +134,13 @@ class AssistantService(Service):
         self.startup.begin()
         self.log_retention.start()
         self.long_term_sync.start()
-        if not (self.warmed or self.switched_off) and is_wanted() and assistants_exist():
-            self.warmed = True
-            self.models.warm_up([tool.spec.schema for tool in self.toolbox.tools.values()])
+
+    def warm_up(self) -> None:
+        """Let the local models of all assistants read what all prompts share."""
+        if not self.switched_off and is_wanted() and assistants_exist():
+            profiles = local_models(self.profiles, self.endpoints.told)
+            tools = [tool.spec.schema for tool in self.toolbox.tools.values()]
+            warm_up(self.gateway, self.clock, profiles, tools)
 
     def quiesce(self) -> None:
         """Begin no more turns and drop those in flight; their events stay stored.
@@ -187,6 +191,11 @@ class AssistantService(Service):
 def start_plugin_services(server: MultiService) -> None:
     """Start the service when Evennia calls its plugin hook."""
     AssistantService().setServiceParent(server)
+
+
+def at_server_cold_start() -> None:
+    """Warm local models up. After a reload they still have what they read before it."""
+    AssistantScript.shared_services.warm_up()
 
 
 def at_server_start() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -19,7 +19,6 @@ from evennia_ai.llm.probe import Prober
 from evennia_ai.llm.reply_client import ReplyClient
 from evennia_ai.llm.tokenizers import load_for
 from evennia_ai.offline import OfflineBrain
-from evennia_ai.services.warm_up import WarmUp, local_models
 from evennia_ai.store.known_endpoints import StoredFacts
 from evennia_ai.store.usage import spent_on
 
@@ -51,7 +50,6 @@ class ModelAccess:
         self.prober.keep = self.endpoints.note_probe
         reading = ReplyClient(self.client, call_from_thread)
         learning = LearningClient(reading, self.endpoints, clock)
-        self.warming = WarmUp(clock, learning)
         self.gateway = ModelGateway(
             clock,
             {"openai": learning, "offline": OfflineBrain()},
@@ -71,15 +69,6 @@ class ModelAccess:
         load_for([str(model) for model in models if model])
         problem = "evennia_ai: cannot load the package openai; model calls will fail"
         self.client.warm_up().addErrback(partial(log.failure, problem))
-
-    def warm_up(self, tools: Sequence[Mapping[str, Any]]) -> None:
-        """Let the local models of all assistants read what all prompts share."""
-        self.warming.begin(local_models(self.profiles, self.endpoints.told), tools)
-
-    def stop(self) -> None:
-        """Stop the warm-up and the thread for model calls."""
-        self.warming.stop()
-        self.loop_thread.stop()
 
 
 def read_limits(settings: SettingReader) -> GatewayLimits:

@@ -8,28 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from evennia.typeclasses.attributes import Attribute
-from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks
-from twisted.internet.interfaces import IReactorTime
-from twisted.internet.task import deferLater
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from evennia_ai.config import ModelProfile, resolve_lenient, resolve_profile
 from evennia_ai.config.profiles import request_form
-from evennia_ai.errors import ConfigError, ProviderError
+from evennia_ai.errors import ConfigError, TurnAborted
 from evennia_ai.game.settings import game_setting, game_settings
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.conversation.persona import Persona
-from evennia_ai.policy.limits.backoff import LOADING_PAUSE_S
 from evennia_ai.policy.limits.deadlines import FIRST_DEADLINE_S
-from evennia_ai.policy.limits.retry import LOADING_CODE
 from evennia_ai.policy.overflow import is_local
 from evennia_ai.policy.request_forms.form import Schema
-from evennia_ai.ports import Caller, LLMClient, LLMRequest, Scene
-from evennia_ai.scheduling import Clock, Steps
+from evennia_ai.ports import Caller, Gateway, LLMRequest, Scene
+from evennia_ai.scheduling import Clock
 from evennia_ai.store.attributes import SCRIPT_KEY
 
 log = Logger()
@@ -39,69 +34,40 @@ NOBODY = Scene("", Persona(), ())
 Told = Callable[[ModelProfile, str], ModelProfile]
 
 
-class WarmUp:
-    """Warms up each local model that assistants use, once.
-
-    ``client`` sends the requests past the gateway: nobody pays for them, and their failures do not
-    open a circuit breaker.
-    """
-
-    def __init__(self, clock: Clock, client: LLMClient) -> None:
-        self._clock = clock
-        self._client = client
-        self._running: list[Deferred[None]] = []
-
-    def begin(self, profiles: Sequence[ModelProfile], tools: Sequence[Schema]) -> None:
-        """Send one request to each profile's endpoint, in the background."""
-        for profile in profiles:
-            running = self.warm_up(profile, shared_prefix(profile, tools))
-            running.addErrback(note_failure, profile)
-            self._running.append(running)
-
-    def stop(self) -> None:
-        """Cancel the requests that still run."""
-        for running in self._running:
-            running.cancel()
-
-    @inlineCallbacks
-    def warm_up(self, profile: ModelProfile, request: LLMRequest) -> Steps[None]:
-        """Send one request; while the server loads the model, send it again.
-
-        Gives up after `FIRST_DEADLINE_S` seconds. Fails as the client does.
-        """
-        reactor_time = cast(IReactorTime, self._clock)
-        started = self._clock.seconds()
-        deadline_at = started + FIRST_DEADLINE_S
-        while True:
-            call = self._client.complete(request, profile)
-            call.addTimeout(deadline_at - self._clock.seconds(), reactor_time)
-            try:
-                reply: LLMReply = yield call
-            except ProviderError as error:
-                left_s = deadline_at - self._clock.seconds()
-                if error.code != LOADING_CODE or left_s <= LOADING_PAUSE_S:
-                    raise
-                yield deferLater(reactor_time, LOADING_PAUSE_S)
-                continue
-            log.info(
-                "evennia_ai: {purpose}: {model} read {tokens} tokens that all prompts share, in "
-                "{seconds:.1f} s",
-                purpose=PURPOSE,
-                model=profile.model,
-                tokens=reply.usage.prompt_tokens if reply.usage else "the",
-                seconds=self._clock.seconds() - started,
-            )
-            return
+def warm_up(
+    gateway: Gateway,
+    clock: Clock,
+    profiles: Sequence[ModelProfile],
+    tools: Sequence[Schema],
+) -> None:
+    """Send one request to each profile's endpoint, in the background; no player pays for it."""
+    for profile in profiles:
+        started = clock.seconds()
+        call = gateway.complete(shared_prefix(profile, tools), profile, started + FIRST_DEADLINE_S)
+        call.addCallback(note_done, profile.model, clock, started)
+        call.addErrback(note_failure, profile.model)
 
 
-def note_failure(failure: Failure, profile: ModelProfile) -> None:
-    """Log why a model was not warmed up; nothing else depends on it."""
-    if not failure.check(CancelledError):
+def note_done(reply: LLMReply, model: str, clock: Clock, started: float) -> None:
+    """Log that a model read what all prompts share."""
+    log.info(
+        "evennia_ai: {purpose}: {model} read the beginning of all prompts ({size}) in "
+        "{seconds:.1f} s",
+        purpose=PURPOSE,
+        model=model,
+        size=f"{reply.usage.prompt_tokens} tokens" if reply.usage else "of unknown size",
+        seconds=clock.seconds() - started,
+    )
+
+
+def note_failure(failure: Failure, model: str) -> None:
+    """Log why a model was not warmed up; it reads the whole prompt with the first line instead."""
+    if not failure.check(TurnAborted):
         log.info(
-            "evennia_ai: {purpose}: not done for {model}: {problem}",
+            "evennia_ai: {purpose}: not done for {model}, its first answer takes longer: {problem}",
             purpose=PURPOSE,
-            model=profile.model,
-            problem=failure.getErrorMessage() or "it took too long",
+            model=model,
+            problem=failure.getErrorMessage(),
         )
 
 

@@ -74,7 +74,7 @@ class GameServer:
 
     Args:
         folder: The game directory; use `copy_of` or `first_start` to fill it.
-        assistant: The Django setting ``AI_ASSISTANT``.
+        assistant: The Django setting ``AI_ASSISTANT``; without a warm-up, unless it asks for one.
         settings: Further lines for its secret_settings.py.
         env: Further environment variables of the server.
         interpreter: The Python that runs it, by its path.
@@ -134,7 +134,7 @@ class GameServer:
             f"WEBSERVER_PORTS = [({self.web_port}, {web_inner})]",
             f"WEBSOCKET_CLIENT_PORT = {self.websocket_port}",
             f"AMP_PORT = {amp}",
-            f"AI_ASSISTANT = {pformat(self.assistant)}",
+            f"AI_ASSISTANT = {pformat({'WARM_UP': False, **self.assistant})}",
             *self.settings,
         ]
         file = self.folder / "server" / "conf" / "secret_settings.py"

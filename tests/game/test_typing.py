@@ -6,9 +6,12 @@ import re
 import pytest
 from twisted.internet.defer import Deferred
 
+from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.game.typing_indicator import REPEAT_S, harmless_name
-from evennia_ai.testing.scripted import call
+from evennia_ai.llm.gateway import GatewayLimits, ModelGateway
+from evennia_ai.ports import LLMRequest
+from evennia_ai.testing.scripted import ScriptedLLM, call
 from evennia_ai.turn.answer_events import act_autonomously
 
 HAS_CORE = importlib.util.find_spec("evennia.server.is_typing") is not None
@@ -129,6 +132,45 @@ def test_it_ends_when_no_answer_comes(game, ann, late):
     game.run()
     late.errback(ProviderUnavailable("down"))
     assert seen == [typing(True), typing(False)]
+
+
+def test_it_lasts_until_the_fallback_line_is_said(game, ann, mira, late):
+    seen = signs_for(ann, **GMCP)
+    shown = []
+    hook = mira.at_ai_say
+    mira.at_ai_say = lambda text: shown.append(list(seen)) or hook(text)
+    ann.do("say hello Mira")
+    game.run()
+    late.errback(ProviderUnavailable("down"))
+    assert shown == [[typing(True)]]
+    assert seen == [typing(True), typing(False)]
+
+
+def test_it_is_repeated_in_the_queue_and_through_retries(game, ann, mira, service):
+    calls = [Deferred(), Deferred(), Deferred()]
+    model = ScriptedLLM(calls)
+    limits = GatewayLimits(max_in_flight=1)
+    service.gateway = ModelGateway(game.clock, {"offline": model}, limits, jitter=lambda: 1.0)
+    other = service.gateway.complete(
+        LLMRequest([], None), ModelProfile("x"), game.clock.seconds() + 99
+    )
+    seen = signs_for(ann, **GMCP)
+    ann.do("say hello Mira")
+    for _ in range(4):
+        game.run(REPEAT_S)
+    assert len(model.requests) == 1
+    queued = len(seen)
+    assert queued >= 4
+    calls[0].callback("done")
+    assert other.called
+    game.run()
+    calls[1].errback(ProviderUnavailable("busy"))
+    game.run(REPEAT_S)
+    assert len(model.requests) == 3
+    assert len(seen) > queued
+    assert set(map(repr, seen)) == {repr(typing(True))}
+    calls[2].callback(call("say", text="Hello!"))
+    assert seen[-1] == typing(False)
 
 
 def test_it_ends_when_the_character_is_gone(game, ann, mira, late):

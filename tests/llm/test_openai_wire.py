@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.llm.openai_wire import build_body, parse_reply
+from evennia_ai.messages import Timings
 from evennia_ai.policy.request_forms.wire_order import WireStyle
 from evennia_ai.ports import LLMReply, LLMRequest, Scene, ToolCallRequest, Usage
 
@@ -237,10 +238,29 @@ def test_what_is_no_chat_completion_is_a_value_error(data):
         parse_reply(data, str)
 
 
+TIMINGS = {
+    "cache_n": 236, "prompt_n": 40, "prompt_per_second": 140.5, "predicted_n": 35,
+    "predicted_per_second": 52,
+}  # fmt: skip
+
+
+def test_the_speed_that_llama_cpp_reports_is_read():
+    assert read({"choices": [], "timings": TIMINGS}).timings == Timings(40, 140.5, 35, 52.0)
+
+
+@pytest.mark.parametrize(
+    "timings",
+    [None, [], {}, {**TIMINGS, "prompt_per_second": 0}, {**TIMINGS, "predicted_per_second": "x"}],
+)
+def test_a_speed_that_cannot_be_true_is_none(timings):
+    assert read({"choices": [], "timings": timings}).timings is None
+
+
 @settings(max_examples=50)
-@given(choices=JSON, usage=JSON, model=JSON)
-def test_no_json_at_all_breaks_the_reader(choices, usage, model):
-    reply = read({"choices": choices, "usage": usage, "model": model})
+@given(choices=JSON, usage=JSON, model=JSON, timings=JSON)
+def test_no_json_at_all_breaks_the_reader(choices, usage, model, timings):
+    body = {"choices": choices, "usage": usage, "model": model, "timings": timings}
+    reply = read(body)
     assert isinstance(reply.content, str)
 
 

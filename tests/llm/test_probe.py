@@ -105,7 +105,7 @@ def test_a_good_endpoint_gets_a_good_verdict(probe, provider, profile):
         assert words in texts
     assert probe.of(BAD, FATAL) == []
     assert probe.verdict == "The profile 'tavern' works."
-    assert probe.lines[:2] == ["1 of 5: Is anybody there?", "      0.0 s"]
+    assert probe.lines[:2] == ["1 of 5: Is the server there?", "      0.0 s"]
     assert len(probe.lines) == 2 * 5
 
 
@@ -565,6 +565,23 @@ def test_a_silent_server_is_given_up_on_in_time(probe, pump, provider, profile, 
     assert "may still be loading" in findings[-1].advice
     assert not probe.prober._busy
     assert not probe.clock.getDelayedCalls()
+
+
+def test_a_model_that_is_slow_at_tools_still_gets_its_form(
+    probe, pump, provider, profile, kept, eventually
+):
+    slow = {"text": "\n" * 300, "latency": 60}
+    provider.queue({"text": WORD}, slow, {"text": "x"}, IN_SCHEMA)
+    running = probe.start(profile)
+    while len(probe.lines) < 5:  # until it asks for tools
+        call = pump.jobs.get(timeout=20)
+        call[0](*call[1])
+    eventually(lambda: len(provider.requests()) == 2)
+    probe.clock.advance(LOCAL_PROBE_S * 0.5)
+    probe.finish(running, profile)
+    assert [found[1] for found in kept] == ["schema"]
+    assert ("It took too long to answer a request with tools.", "") in probe.of(NOTE)
+    assert probe.of(BAD, FATAL) == []
 
 
 def test_one_probe_at_a_time(probe, pump, provider, profile):

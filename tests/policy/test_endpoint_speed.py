@@ -25,6 +25,7 @@ from evennia_ai.policy.limits.speed import (
     measure_speed,
     smooth_speed,
 )
+from evennia_ai.policy.probe.forms import judge_rate
 
 CPU = Speed(140.0, 35.0)
 
@@ -127,3 +128,16 @@ def test_any_new_fact_is_stored_but_a_little_speed_is_not():
     assert should_store(facts, EndpointFacts(8_192, "tools", True, CPU))
     assert should_store(facts, EndpointFacts(8_192, "schema", False, CPU))
     assert should_store(facts, EndpointFacts(4_096, "schema", True, CPU))
+
+
+@pytest.mark.parametrize(
+    ("speed", "says"),
+    [
+        (UNKNOWN, []),
+        (Speed(1_400.2, None), ["It reads about 1,400 tokens a second."]),
+        (Speed(None, 35.0), ["It writes about 35 tokens a second."]),
+        (CPU, ["It reads about 140 tokens a second and writes about 35."]),
+    ],
+)
+def test_a_probe_says_only_what_is_known(speed, says):
+    assert [finding.text for finding in judge_rate(speed)] == says

@@ -1,4 +1,8 @@
-"""How long a turn may take with a model on this machine or in a private network."""
+"""How long a turn may take with a model on this machine or in a private network.
+
+With llama.cpp a call that ends at its deadline is not lost: the server still reads the batch that
+it began (2,048 tokens) and keeps it for the next call (measured).
+"""
 
 from __future__ import annotations
 

@@ -54,6 +54,12 @@ REASONS = {
 CHANGE = "Set form in the profile to change that."
 
 
+def overdue(request: str) -> Finding:
+    """Return the finding on a kind of request that was not answered in time."""
+    advice = "Test again while the machine has less to do, or use a smaller model."
+    return Finding(BAD, f"It took too long to answer a request with {request}.", advice)
+
+
 def fits_schema(answer: Answer) -> bool:
     """Return True if a reply is one JSON object of `REPLY_FORMAT`."""
     found = read_object(answer.reply.content) if answer.reply else None

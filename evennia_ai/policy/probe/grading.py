@@ -151,7 +151,7 @@ def judge_speed(answer: Answer, reply: LLMReply) -> Finding:
     seconds = max(answer.duration_ms, 1) / 1000
     rate = ""
     if reply.usage and reply.usage.completion_tokens:
-        rate = f", about {reply.usage.completion_tokens / seconds:.0f} tokens a second"
+        rate = f", about {reply.usage.completion_tokens / seconds:.1f} tokens a second"
     took = f"It took {answer.duration_ms} ms to answer{rate}."
     if seconds > SLOW_S:
         return Finding(
