@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.llm.cache_hints import cache_hints
@@ -33,8 +32,7 @@ def build_body(
     ``profile.extra`` overrides the body: an entry replaces ours, None removes it. If ``extra`` has
     a reply limit under either name, ``request.max_tokens`` is not sent.
     """
-    usual = replace(style_for(profile.model), calls=request.form == TOOLS)
-    messages = arrange(request.messages, style or usual)
+    messages = arrange(request.messages, style or wire_style(request, profile))
     body: dict[str, object] = {"messages": messages}
     if request.response_schema is not None:
         body["response_format"] = response_format(request.response_schema)
@@ -45,6 +43,13 @@ def build_body(
     body["temperature"] = request.temperature
     body |= {**cache_hints(messages, profile), **profile.extra}
     return {name: value for name, value in body.items() if value is not None}
+
+
+def wire_style(request: LLMRequest, profile: ModelProfile) -> WireStyle:
+    """Return what the model's chat template supports, by its name and by what a probe found."""
+    by_name = style_for(profile.model)
+    system = by_name.system if profile.told_system is None else profile.told_system
+    return WireStyle(system, by_name.calls and request.form == TOOLS)
 
 
 def response_format(schema: Mapping[str, object]) -> dict[str, object]:

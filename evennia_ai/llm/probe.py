@@ -14,7 +14,7 @@ from evennia_ai.errors import Busy, ProviderMisconfigured
 from evennia_ai.llm import quirks
 from evennia_ai.llm.endpoints import OPENAI_ADDRESS
 from evennia_ai.llm.openai_client import OpenAIClient
-from evennia_ai.llm.openai_wire import build_body
+from evennia_ai.llm.openai_wire import build_body, response_format
 from evennia_ai.llm.probe_requests import ProbeRequests
 from evennia_ai.messages import WireMessage
 from evennia_ai.policy.context.windows import GIVEN, TRAINED, window_from_models
@@ -23,6 +23,7 @@ from evennia_ai.policy.limits.speed import Speed
 from evennia_ai.policy.probe import cases, forms, grading
 from evennia_ai.policy.probe.cases import BAD, FATAL, Answer, Finding, Target
 from evennia_ai.policy.request_forms.form import SCHEMA
+from evennia_ai.policy.request_forms.schema_form import SchemaForm
 from evennia_ai.policy.request_forms.wire_order import WireStyle
 from evennia_ai.policy.secrecy import UNREADABLE, shown_address
 from evennia_ai.ports import LLMRequest, Scene
@@ -195,7 +196,7 @@ class Run:
     @inlineCallbacks
     def ask_for_schema(self) -> Steps[None]:
         """Ask for a reply that keeps to a JSON schema, and conclude which form to use."""
-        body = {"response_format": forms.REPLY_FORMAT}
+        body = {"response_format": response_format(SchemaForm().response_schema(()))}
         answer: Answer = yield self.complete(forms.SCHEMA_QUESTION, body=body)
         problem = self.later_problem(answer, "a JSON schema")
         self.findings.append(problem or forms.judge_schema(answer))

@@ -29,6 +29,7 @@ from evennia_ai.scheduling import Steps, pause, persist
 from evennia_ai.sleep.compaction.compact import decide
 from evennia_ai.sleep.compaction.request import SLEEP, CompactionRequest
 from evennia_ai.sleep.noting import note_facts, unread_messages
+from evennia_ai.turn.background_call import calls_tools, has_model
 from evennia_ai.turn.background_step import skip
 from evennia_ai.turn.context_use import measure_context
 from evennia_ai.turn.llm_interaction import build_request
@@ -137,9 +138,12 @@ def ask_for_facts(
 ) -> Steps[Extracted | ProviderError]:
     """Run a loop for each audience of evicted messages.
 
+    A model that is not asked by native tool calls is not asked here: the facts are found by rule.
     Fires with what was `Extracted`, or with the error of a provider.
     """
     total = Extracted()
+    if has_model(script) and not calls_tools(script):
+        return total
     try:
         for key in split_by_audience(evicted):
             if limits.is_interrupted():

@@ -21,7 +21,7 @@ from evennia_ai.policy.facts.notes import Note, choose_notes
 from evennia_ai.ports import Script, ToolContext, ToolResult, TurnRecord
 from evennia_ai.scheduling import Steps, pause, persist
 from evennia_ai.sleep.compaction.fact_check import find_facts
-from evennia_ai.turn.background_call import has_model
+from evennia_ai.turn.background_call import calls_tools, has_model
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION
 from evennia_ai.turn.react_loop import tool_context
 from evennia_ai.turn.tool_execution import DONE, perform
@@ -51,7 +51,11 @@ def time_of(message: Message) -> datetime:
 def remembers_by_itself(script: Script, messages: Sequence[Message]) -> bool:
     """Return True if the character's model journalled something during these messages."""
     calls = (call for message in messages for call in message.get("tool_calls") or ())
-    return has_model(script) and any(call["function"]["name"] in RECORDING for call in calls)
+    return (
+        has_model(script)
+        and calls_tools(script)
+        and any(call["function"]["name"] in RECORDING for call in calls)
+    )
 
 
 @inlineCallbacks

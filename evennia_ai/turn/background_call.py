@@ -8,13 +8,20 @@ from functools import partial
 
 from twisted.internet.defer import inlineCallbacks
 
+from evennia_ai.config.profiles import request_form
 from evennia_ai.messages import LLMReply, WireMessage
 from evennia_ai.policy.compaction.summary import CUT_OFF
 from evennia_ai.policy.model_text import complete_lines
 from evennia_ai.ports import Scene, Script
 from evennia_ai.scheduling import Steps
 from evennia_ai.turn.llm_interaction import background_request
-from evennia_ai.turn.model_call import Purpose, ask_model, ensure_awake, summary_profile
+from evennia_ai.turn.model_call import (
+    Purpose,
+    ask_model,
+    effective_profile,
+    ensure_awake,
+    summary_profile,
+)
 
 
 @dataclass(frozen=True)
@@ -28,6 +35,11 @@ class BackgroundReply:
 def has_model(script: Script) -> bool:
     """Return False if the offline brain answers, which cannot handle such requests."""
     return script.profile.client != "offline"
+
+
+def calls_tools(script: Script) -> bool:
+    """Return True if the assistant's model is asked by native tool calls."""
+    return request_form(effective_profile(script)).native
 
 
 @inlineCallbacks

@@ -164,10 +164,15 @@ def opening(script: Script, asking: Asking) -> list[WireMessage]:
 
 def ending(script: Script, context: PromptContext, asking: Asking) -> list[WireMessage]:
     """Return the messages behind the new lines: a task, what was wrong, the form's question."""
-    question = asking.form.question(script.character_name, addressee_of(asking.events))
+    question = question_of(script, asking)
     again = AGAIN.format(reason=asking.refused) if asking.refused else ""
     text = "\n".join(filter(None, (context.prompt, again, question)))
     return [user(text)] if text else []
+
+
+def question_of(script: Script, asking: Asking) -> str:
+    """Return the form's question, "" for none."""
+    return asking.form.question(script.character_name, addressee_of(asking.events))
 
 
 def user(content: str) -> WireMessage:

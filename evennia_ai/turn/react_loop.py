@@ -32,7 +32,14 @@ from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec, TurnReco
 from evennia_ai.scheduling import Steps
 from evennia_ai.turn.llm_interaction import build_request
 from evennia_ai.turn.model_call import call_model, effective_profile
-from evennia_ai.turn.prompt_building import Asking, Prompt, ask_with, build_prompt, shown_schemas
+from evennia_ai.turn.prompt_building import (
+    Asking,
+    Prompt,
+    ask_with,
+    build_prompt,
+    question_of,
+    shown_schemas,
+)
 from evennia_ai.turn.prompt_contexts import PromptContext
 from evennia_ai.turn.recall import memory_query
 from evennia_ai.turn.reply_calls import Ran, ReplyCalls, unlogged
@@ -258,7 +265,7 @@ def speech_check(
         heard = [event.heard for event in (*turn.overheard, *turn.events)]
         around = Surroundings(
             name=script.character_name,
-            rules=asking.form.rules(asking.tools),
+            rules="\n".join((asking.form.rules(asking.tools), question_of(script, asking))),
             persona=render_persona(script.persona),
             tools=frozenset(specs),
             people=frozenset({*prompt.situation.people, *(one.speaker_name for one in heard)}),

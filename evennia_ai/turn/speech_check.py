@@ -9,7 +9,7 @@ from evennia_ai.policy.conversation.inbox import SPEECH
 from evennia_ai.policy.conversation.react import read_arguments
 from evennia_ai.policy.replies.artefacts import Surroundings, find_artefact
 from evennia_ai.policy.replies.repeats import find_repeat
-from evennia_ai.policy.sanitize import spoken_words
+from evennia_ai.policy.sanitize import spoken_words, strip_reasoning
 
 EMOTE = "emote"
 LINES_COMPARED = 10
@@ -39,8 +39,12 @@ class SpeechCheck:
         if self._around is None or call.name not in SPEECH or text is None:
             return ""
         words = spoken_words(text, self._around.name, self._limit_chars)
-        artefact = find_artefact(words, self._around) if words else ""
-        return artefact or (REPEATED if words and find_repeat(words, self._spoken) else "")
+        if not words:
+            return ""
+        # Line breaks and fences, which the sanitizer removes, tell what a text is.
+        artefact = find_artefact(strip_reasoning(text), self._around)
+        artefact = artefact or find_artefact(words, self._around)
+        return artefact or (REPEATED if find_repeat(words, self._spoken) else "")
 
     def is_repeated_emote(self, call: ToolCallRequest) -> bool:
         """Return True for a gesture that the character made a moment ago."""

@@ -10,35 +10,17 @@ from evennia_ai.policy.model_text import read_object
 from evennia_ai.policy.overflow import is_local
 from evennia_ai.policy.probe.cases import BAD, GOOD, NOTE, Answer, Finding, saying
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, TOOLS
+from evennia_ai.policy.request_forms.schema_form import (
+    ACTS,
+    SAY_CHARS,
+    TARGET_CHARS,
+    SchemaForm,
+)
 
 PROBE_S, LOCAL_PROBE_S = 30.0, 120.0
-ACTS = ("none", "emote", "move", "get", "give")
-LONGEST = {"target": 60, "say": 300}  # characters
-REPLY_FORMAT = {
-    "type": "json_schema",
-    "json_schema": {
-        "name": "reply",
-        "strict": True,
-        "schema": {
-            "type": "object",
-            "properties": {
-                "act": {"type": "string", "enum": list(ACTS)},
-                "target": {"type": "string", "maxLength": LONGEST["target"]},
-                "say": {"type": "string", "maxLength": LONGEST["say"]},
-            },
-            "required": ["act", "target", "say"],
-            "additionalProperties": False,
-        },
-    },
-}
+LONGEST = {"target": TARGET_CHARS, "say": SAY_CHARS}
 SCHEMA_QUESTION: tuple[WireMessage, ...] = (
-    {
-        "role": "system",
-        "content": "You are Mira, a barkeep in a text game. Reply with one JSON object: `act` is "
-        "one of none, emote, move, get, give; `target` is what the act is about, or empty; `say` "
-        'is what you say aloud, in one short sentence. Example: {"act": "get", "target": "lamp", '
-        '"say": "I will light the lamp."}',
-    },
+    {"role": "system", "content": f"{SchemaForm().rules(())}\n\nYou are Mira, a barkeep."},
     {
         "role": "user",
         "content": "Here lie a mug and a lamp.\n\nAnn says: Good evening! Would you give me the "
@@ -61,7 +43,7 @@ def overdue(request: str) -> Finding:
 
 
 def fits_schema(answer: Answer) -> bool:
-    """Return True if a reply is one JSON object of `REPLY_FORMAT`."""
+    """Return True if a reply is one JSON object of the form `schema`."""
     found = read_object(answer.reply.content) if answer.reply else None
     if not isinstance(found, dict) or set(found) != {"act", *LONGEST}:
         return False

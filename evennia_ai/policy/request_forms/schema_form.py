@@ -103,7 +103,7 @@ class SchemaForm:
             return f"What do you, {name}, do and say to {addressee}?"
         return f"What do you, {name}, do and say?"
 
-    def response_schema(self, tools: Sequence[Schema]) -> Schema | None:
+    def response_schema(self, tools: Sequence[Schema]) -> Schema:
         """Return the schema of one object; each tool of a game adds an alternative."""
         usual = object_schema({"act": {"enum": list(ACTS)}, "target": text(TARGET_CHARS)})
         own = [
