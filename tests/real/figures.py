@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tests.real.course import QUESTION, Line
 from tests.real.judge import Quotes, artefacts, holds_key, is_echo, is_refusal, repeats
 from tests.real.recorder import Exchange
-from tests.real.table import Row, at_most, number, share
+from tests.real.table import Row, at_most, none_of, number, share
 
 ANSWERED = "answered"
 LONG_REPLY_TOKENS = 40
@@ -184,10 +185,10 @@ def talk_rows(course: Course) -> list[Row]:
     needed = math.ceil(len(asked) * 9 / 12)
     cold = course.answers[0]
     return [
-        Row("answers that show an artefact", f"{spoken} of {total}", "0", spoken == 0),
+        none_of("answers that show an artefact", spoken, total, bool(by_model)),
         share("valid answers (an act or words that pass)", course.of(course.is_valid), total, 97),
         share("the same line twice within ten answers", course.repeated(), len(by_model), 2, False),
-        Row("refusals, quoted rules or persona", f"{away} of {total}", "0", away == 0),
+        none_of("refusals, quoted rules or persona", away, total, bool(by_model)),
         share("right act for a clear request", done, len(errands), 80),
         Row("facts answered", f"{known} of {len(asked)}", f"≥ {needed}", known >= needed),
         Row("facts in the prompt", f"{found} of {len(asked)}", "all", found == len(asked)),
@@ -204,7 +205,7 @@ def token_rows(course: Course) -> list[Row]:
     refused = len(refused_by_template(course.exchanges))
     again = read_anew(course.of(lambda one: one.is_next))
     other = read_anew(course.of(lambda one: one.is_first_to_character)[1:])
-    per_line = [sums(one.talk_calls) for one in course.answers if one.talk_calls]
+    per_line = [known for one in course.answers if (known := sums(one.talk_calls))[0]]
     return [
         Row("requests refused by the template", str(refused), "0", refused == 0),
         Row(
@@ -236,7 +237,8 @@ def time_rows(course: Course) -> list[Row]:
 
 def other_rows(course: Course) -> list[Row]:
     """Return the rows without a bar."""
-    errors = [call for one in course.answers for call in one.calls if call.error_kind]
+    failed = [call.error_kind for one in course.answers for call in one.calls if call.error_kind]
+    kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(Counter(failed).items()))
     excuses = course.of(lambda one: one.state == "excused")
     states = course.of(lambda one: one.state not in (ANSWERED, "excused"))
     calls = [len(one.talk_calls) for one in course.answers]
@@ -246,7 +248,7 @@ def other_rows(course: Course) -> list[Row]:
         Row("no answer, or not in time", str(len(states))),
         Row("answers that echo the player's line", str(len(echoes))),
         Row("model calls a line", f"{statistics.mean(calls):.2f}"),
-        Row("model calls that failed", str(len(errors))),
+        Row("model calls that failed", f"{len(failed)} ({kinds})" if failed else "0"),
     ]
 
 

@@ -21,7 +21,7 @@ from tests.real.figures import Answer, Call, match_calls
 from tests.real.recorder import Recorder
 from tests.real.screen import read_screen
 
-ANSWER_TIMEOUT_S = 180.0
+ANSWER_TIMEOUT_S = 600.0
 FOLLOW_TIMEOUT_S = 5.0
 COMMAND_TIMEOUT_S = 20.0
 SLOW_COMMAND_TIMEOUT_S = 300.0

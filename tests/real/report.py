@@ -47,7 +47,7 @@ def play_course(game: GameServer, address: str, folder: Path, count: int) -> Run
     folder.mkdir(exist_ok=True)
     with Recorder(address, folder / REQUESTS_FILE) as recorder:
         game.env[ENDPOINT_VARIABLE] = recorder.base_url
-        game.assistant |= OWN_SETTINGS
+        game.assistant = {**OWN_SETTINGS, **game.assistant}
         game.write_settings()
         game.start()
         with Play(game, recorder) as play:

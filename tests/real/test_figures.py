@@ -47,6 +47,7 @@ def value(name: str, *answers: Answer) -> tuple[str, str]:
 def test_an_artefact_counts_wherever_the_screen_shows_it() -> None:
     name = "answers that show an artefact"
     assert value(name, answer()) == ("0 of 1", "pass")
+    assert value(name, answer(state="excused")) == ("0 of 1", "")
     assert value(name, answer(speech=["{}"]), answer(deeds=["nods ```"])) == ("2 of 2", "FAIL")
 
 
