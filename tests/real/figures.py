@@ -147,7 +147,7 @@ def facts_in_prompt(course: Course) -> list[Answer]:
     return [
         one
         for one in asked
-        if any(holds_key(str(call.request), one.line.keys) for call in one.talk_calls)
+        if any(holds_key(str(call.request["messages"]), one.line.keys) for call in one.talk_calls)
     ]
 
 

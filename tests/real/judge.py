@@ -102,5 +102,6 @@ def repeats(answers: Sequence[str]) -> list[int]:
 
 
 def holds_key(text: str, keys: Iterable[str]) -> bool:
-    """Return True if the text has one of the key words, whole or as the start of a word."""
-    return any(re.search(rf"\b{re.escape(key)}", text, re.I) for key in keys)
+    """Return True if the text has one of the key words. A word may go on; a number may not."""
+    ends = {key: r"\b" if key.isdigit() else "" for key in keys}
+    return any(re.search(rf"\b{re.escape(key)}{end}", text, re.I) for key, end in ends.items())

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.e2e.harness import PLAYERS, GameServer
-from tests.real.course import choose, load_scenes
+from tests.real.course import Scene, choose, load_scenes
 from tests.real.figures import Answer, Course, remarks, rows
 from tests.real.play import OWN_SETTINGS, Play
 from tests.real.recorder import Exchange, Recorder
@@ -53,7 +53,9 @@ def play_course(game: GameServer, address: str, folder: Path, count: int) -> Run
         with Play(game, recorder) as play:
             play.perform(scenes)
         exchanges = recorder.exchanges()
-    course = Course(play.answers, exchanges, known_names(), list(secrets(exchanges)), free_texts())
+    course = Course(
+        play.answers, exchanges, known_names(), list(secrets(exchanges)), free_texts(scenes)
+    )
     run = Run(course, play.notes, count)
     (folder / TABLE_FILE).write_text(run.page(), encoding="utf-8")
     lines = [json.dumps(as_record(one), ensure_ascii=False) for one in play.answers]
@@ -67,16 +69,17 @@ def known_names() -> list[str]:
 
 
 def secrets(exchanges: Sequence[Exchange]) -> Iterator[str]:
-    """Yield what no character may quote: the personas, and every system message."""
+    """Yield what no character may quote: the personas, and the first system messages."""
     yield from (person["ai_persona"] for person in PEOPLE)
-    messages = [m for one in exchanges for m in one.request.get("messages", ())]
-    yield from {str(m.get("content")) for m in messages if m.get("role") == "system"}
+    first = [one.request["messages"][0] for one in exchanges if one.request.get("messages")]
+    yield from {str(m.get("content")) for m in first if m.get("role") == "system"}
 
 
-def free_texts() -> list[str]:
-    """Return what a character may quote: its lore, and what everybody can look at."""
+def free_texts(scenes: Sequence[Scene]) -> list[str]:
+    """Return what a character may quote: its lore, what everybody can look at, and the players."""
     lore = [piece["text"] for person in PEOPLE for piece in person["ai_lore"]]
-    return [*lore, *(str(prototype.get("desc", "")) for prototype in PROTOTYPE_LIST)]
+    looks = [str(prototype.get("desc", "")) for prototype in PROTOTYPE_LIST]
+    return [*lore, *looks, *(line.words for scene in scenes for line in scene.lines)]
 
 
 def as_record(answer: Answer) -> Mapping[str, Any]:
