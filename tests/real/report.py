@@ -17,7 +17,7 @@ from tests.real.table import table
 from world.prototypes import PEOPLE, PROTOTYPE_LIST
 
 TABLE_FILE, ANSWERS_FILE, REQUESTS_FILE = "table.md", "answers.jsonl", "requests.jsonl"
-ENDPOINT_VARIABLE = "OPENAI_BASE_URL"
+ENDPOINT_VARIABLE, MODEL_VARIABLE = "OPENAI_BASE_URL", "EVENNIA_AI_MODEL"
 
 
 @dataclass(frozen=True)
@@ -27,15 +27,20 @@ class Run:
     course: Course
     notes: Sequence[str]
     wanted: int
+    model: str
+    settings: Mapping[str, Any]
 
     def page(self) -> str:
         """Return the table and the remarks on single answers, in Markdown."""
         told = [f"- {note}" for note in [*self.notes, *remarks(self.course)]]
-        return "\n".join([table(rows(self.course)), *told, ""])
+        head = f"{self.model}, {self.wanted} lines, {self.settings or 'default settings'}"
+        return "\n".join([head, "", table(rows(self.course)), *told, ""])
 
 
 def play_course(game: GameServer, address: str, folder: Path, count: int) -> Run:
     """Start the game before the endpoint, play ``count`` lines, and write the results.
+
+    If a step fails, the results of the lines before it are written all the same.
 
     Args:
         game: A stopped copy of the demo; the endpoint's key and model are in its ``env``.
@@ -43,24 +48,37 @@ def play_course(game: GameServer, address: str, folder: Path, count: int) -> Run
         folder: Where the results are written.
         count: The number of lines.
     """
-    scenes = choose(load_scenes(), count)
+    scenes, settings = choose(load_scenes(), count), game.assistant
     folder.mkdir(exist_ok=True)
     with Recorder(address, folder / REQUESTS_FILE) as recorder:
         game.env[ENDPOINT_VARIABLE] = recorder.base_url
-        game.assistant = {**OWN_SETTINGS, **game.assistant}
+        game.assistant = {**OWN_SETTINGS, **settings}
         game.write_settings()
         game.start()
-        with Play(game, recorder) as play:
-            play.perform(scenes)
-        exchanges = recorder.exchanges()
-    course = Course(
+        play = Play(game, recorder)
+        try:
+            with play:
+                play.perform(scenes)
+        finally:
+            run = Run(judged(play, scenes), play.notes, count, game.env[MODEL_VARIABLE], settings)
+            write(run, folder)
+    return run
+
+
+def judged(play: Play, scenes: Sequence[Scene]) -> Course:
+    """Return the answers so far with everything that their figures need."""
+    exchanges = play.recorder.exchanges()
+    return Course(
         play.answers, exchanges, known_names(), list(secrets(exchanges)), free_texts(scenes)
     )
-    run = Run(course, play.notes, count)
-    (folder / TABLE_FILE).write_text(run.page(), encoding="utf-8")
-    lines = [json.dumps(as_record(one), ensure_ascii=False) for one in play.answers]
-    (folder / ANSWERS_FILE).write_text("\n".join([*lines, ""]), encoding="utf-8")
-    return run
+
+
+def write(run: Run, folder: Path) -> None:
+    """Write the table and the answers; nothing if no line was played."""
+    if run.course.answers:
+        (folder / TABLE_FILE).write_text(run.page(), encoding="utf-8")
+        records = [json.dumps(as_record(one), ensure_ascii=False) for one in run.course.answers]
+        (folder / ANSWERS_FILE).write_text("\n".join([*records, ""]), encoding="utf-8")
 
 
 def known_names() -> list[str]:

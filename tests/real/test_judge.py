@@ -35,6 +35,7 @@ SPOKEN_BY_MODELS = {
 }
 FINE = (
     "Good evening, Ann! The stew is twopence (with bread), and worth it.",
+    'As my father says, "finish what you begin". Brannoc says, and I agree: a good gate.',
     "He said: never trust a calm sea.",
     "Who says so? Brannoc says a lot, and whispers more.",
     "Three things I know: wind, water, and debts - in that order...",
