@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.e2e.harness import PLAYERS, GameServer
+from tests.real.answers import Answer
 from tests.real.course import Scene, choose, load_scenes
-from tests.real.figures import Answer, Course, remarks, rows
+from tests.real.figures import Course, remarks, rows
 from tests.real.play import OWN_SETTINGS, Play
 from tests.real.recorder import Exchange, Recorder
 from tests.real.table import table

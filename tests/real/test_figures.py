@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from tests.real.answers import Answer, Call, match_calls
 from tests.real.course import Line
-from tests.real.figures import Answer, Call, Course, match_calls, remarks, rows
+from tests.real.figures import Course, remarks, rows
 from tests.real.recorder import Exchange
 from tests.real.table import Row, at_most, share, table
 
