@@ -15,6 +15,7 @@ from tests.real.recorder import Exchange
 from tests.real.table import Row, at_most, none_of, number, share
 
 LONG_REPLY_TOKENS = 40
+MOST_SHOWN = 200
 TEMPLATE_REFUSALS = (400, 500)
 
 
@@ -214,7 +215,7 @@ def remarks(course: Course) -> list[str]:
         }
         seen = "; ".join(mark for mark, is_so in marks.items() if is_so)
         if seen:
-            shown = " / ".join([*one.speech, *one.deeds]) or "nothing"
+            shown = " / ".join([*one.speech, *one.deeds])[:MOST_SHOWN] or "nothing"
             found.append(
                 f"{one.line.by} to {one.line.to}: {one.line.words!r} -> {shown!r} [{seen}]"
             )
