@@ -21,6 +21,7 @@ from evennia_ai.errors import (
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import LLMReply, ToolCallRequest
 from evennia_ai.ports import TASK_SUMMARY, LLMRequest
+from evennia_ai.turn.prompt_building import AGAIN
 from tests.simulation.world import JOURNAL
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 TOKEN = re.compile(r"\b[ps]\d{4}x\b")
 SAME_AGAIN = 0.5
+REFUSED = AGAIN.split("{")[0]
 PATTERNS = {
     "say": 30,
     "text": 10,
@@ -226,9 +228,11 @@ def calls_reply(*calls: ToolCallRequest) -> LLMReply:
 
 
 def answer_text(request: LLMRequest) -> str:
-    """Words that depend on the new lines only, so that another try at them says the same."""
+    """Words that depend on the new lines only, so that another try at them says the same, unless
+    the model is told that these words were not spoken."""
     tokens = [token for line in request.scene.lines for token in TOKEN.findall(line.text)]
-    return " ".join(["re", *tokens])
+    refused = REFUSED in str(request.messages[-1]["content"])
+    return " ".join([*(["well"] if refused else []), "re", *tokens])
 
 
 def gossip(rng: Random, request: LLMRequest) -> str:
