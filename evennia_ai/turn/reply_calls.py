@@ -69,6 +69,11 @@ class ReplyCalls:
         self._speech_id = ""  # of the speech whose sentences are being said
         self._running: Deferred[None] = succeed(None)
 
+    @property
+    def have_arrived(self) -> bool:
+        """Return True if calls came before the end of the reply."""
+        return self._arrived > 0
+
     def arrive(self, call: ToolCallRequest) -> None:
         """Run a call of a reply that is still arriving, after those before it."""
         if not self._settled:

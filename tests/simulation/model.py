@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +21,9 @@ from evennia_ai.errors import (
     ProviderUnavailable,
 )
 from evennia_ai.llm.gateway import ModelGateway
-from evennia_ai.messages import LLMReply, ToolCallRequest
+from evennia_ai.messages import LLMReply, ToolCallRequest, Usage
 from evennia_ai.ports import TASK_SUMMARY, LLMRequest
+from evennia_ai.turn.prompt_building import AGAIN
 from tests.simulation.world import JOURNAL
 
 if TYPE_CHECKING:
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 
 TOKEN = re.compile(r"\b[ps]\d{4}x\b")
 SAME_AGAIN = 0.5
+REFUSED = AGAIN.split("{")[0]
 PATTERNS = {
     "say": 30,
     "text": 10,
@@ -67,11 +71,30 @@ class SimModel:
         if request.scene.task == TASK_SUMMARY:
             plan = self.plan_summary
         delay, answer = plan(request)
+        if request.on_call and isinstance(answer, LLMReply) and not self.sim.calm:
+            answer = self.stream(request.on_call, answer, delay)
         if delay == 0:
             return fail(answer) if isinstance(answer, Exception) else succeed(answer)
         result: Deferred[LLMReply] = Deferred()
         self.clock.callLater(delay, fire, result, answer)
         return result
+
+    def stream(
+        self, on_call: Callable[[ToolCallRequest], None], reply: LLMReply, delay: float
+    ) -> LLMReply | Exception:
+        """Tell the first calls of a reply early; return what comes at its end."""
+        rng = self.sim.rng
+        early = reply.tool_calls[: rng.choice((0, 1, 2, 99))]
+        if not early or reply.finish_reason == "length":
+            return reply
+        for number, call in enumerate(early, 1):
+            if delay == 0:
+                on_call(call)
+            else:
+                self.clock.callLater(delay * number / (len(early) + 1), on_call, call)
+        filled = replace(reply, usage=Usage(10**6, 1))
+        broken = ProviderUnavailable("it broke off", begun=True)
+        return rng.choice((reply, reply, reply, replace(reply, tied=True), filled, broken))
 
     def plan(self, request: LLMRequest) -> tuple[float, LLMReply | Exception]:
         """When to answer, in seconds, and what."""
@@ -226,9 +249,11 @@ def calls_reply(*calls: ToolCallRequest) -> LLMReply:
 
 
 def answer_text(request: LLMRequest) -> str:
-    """Words that depend on the new lines only, so that another try at them says the same."""
+    """Words that depend on the new lines only, so that another try at them says the same, unless
+    the model is told that these words were not spoken."""
     tokens = [token for line in request.scene.lines for token in TOKEN.findall(line.text)]
-    return " ".join(["re", *tokens])
+    refused = REFUSED in str(request.messages[-1]["content"])
+    return " ".join([*(["well"] if refused else []), "re", *tokens])
 
 
 def gossip(rng: Random, request: LLMRequest) -> str:

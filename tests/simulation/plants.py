@@ -28,6 +28,7 @@ from evennia_ai.turn import (
     model_call,
     prompt_building,
     react_loop,
+    reply_calls,
     tool_execution,
 )
 from tests.simulation.mind import Mind
@@ -202,7 +203,7 @@ PLANTS = {
     "a model is told the first of several lines only": Plant(
         "P1",
         (
-            (prompt_building, "new_lines_prompt", lambda lines, *hidden: "".join(lines[:1])),
+            (prompt_building, "shortened", lambda lines, *room: lines[:1]),
             (prompt_building, "visible_items", lambda *about: []),
             (llm_interaction, "build_scene", scene_of_the_first),
         ),
@@ -232,7 +233,7 @@ PLANTS = {
         ),
     ),
     "the log is rewritten": plant("P3", MemoryConversation, "append", rewrite_the_log),
-    "acts are not logged": plant("P3", tool_execution, "call_messages", lambda *about: []),
+    "acts are not logged": plant("P3", reply_calls, "call_messages", lambda *about: []),
     "a compaction empties what it sums up": plant(
         "P3", MemoryConversation, "compact", compact_and_empty
     ),
