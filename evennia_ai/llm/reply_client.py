@@ -29,7 +29,8 @@ class ReplyClient:
 
         ``request.on_call`` gets the calls that are finished before the reply is.
         """
-        asked = Asked(request.tools, request.addressee)
+        seen = request.scene.situation
+        asked = Asked(request.tools, request.addressee, seen.things, seen.carrying)
         streamed = request.on_call is not None and profile.stream
         reader = reply_reader(request.form, asked, streamed)
         if request.on_call is not None and streamed:
