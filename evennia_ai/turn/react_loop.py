@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -144,7 +144,7 @@ def run_turn(
         begun: list[ReplyCalls] = []
         ask_model = partial(ask, script, turn, context, deadline_at, progress, begun)
         try:
-            asked: Asked = yield ask_with_room(script, ask_model)
+            asked: Asked = yield ask_with_room(script, ask_model, begun)
         except ProviderError as error:
             # What arrived of a reply may have been said.
             acted = progress.acted
@@ -197,15 +197,19 @@ def outcome_of(progress: Progress, context: PromptContext) -> Outcome:
 
 
 @inlineCallbacks
-def ask_with_room(script: Script, ask_model: Callable[[], Deferred[Asked]]) -> Steps[Asked]:
+def ask_with_room(
+    script: Script, ask_model: Callable[[], Deferred[Asked]], begun: Sequence[ReplyCalls]
+) -> Steps[Asked]:
     """Ask; if the context window overflows, compact without a model and ask once more.
 
-    Only this step is repeated, so that earlier acts of the turn are not run again (P2). Fires and
-    fails as `ask`.
+    Only this step is repeated, so that earlier acts of the turn are not run again (P2); a step of
+    which calls arrived is not. Fires and fails as `ask`.
     """
     try:
         asked: Asked = yield ask_model()
     except ContextOverflow:
+        if any(calls.arrived for calls in begun):
+            raise
         made_room: bool = yield script.compact_on_overflow()
         if not made_room:
             raise

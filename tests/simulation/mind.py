@@ -96,7 +96,10 @@ class Mind:
         config = CRAMPED if process.sim.is_cramped else CONFIG
         self.script = StandInScript(process.services.gateway, config)
         self.script.services = process.services
-        self.script.profile = ModelProfile(dbref, client="sim", model="sim")
+        form, stream = process.sim.form, process.sim.streams
+        self.script.profile = ModelProfile(
+            dbref, client="sim", model="sim", form=form, stream=stream
+        )
         self.script.character = Body(dbref)
         self.script.character.ai_profiles = EmptyProfiles()
         self.script.may_think = self.may_think
