@@ -103,6 +103,7 @@ class SimModel:
         if deltas and not self.sim.calm and rng.random() < BREAKS:
             deltas = deltas[: rng.randint(1, len(deltas))]
             answer = ProviderUnavailable("it broke off", begun=True)
+            self.sim.tell("a stream breaks off")
         if delay == 0:
             for delta in deltas:
                 on_delta(delta)
@@ -123,9 +124,12 @@ class SimModel:
         is_late: bool,
     ) -> None:
         """Pass a part on, and let somebody come or go."""
+        if result.called and is_late:
+            self.sim.tell("a part arrives after the end")
         if is_late or not result.called:
             on_delta(delta)
         if not self.sim.calm and self.sim.rng.random() < INTRUDES:
+            self.sim.tell("somebody moves in mid-stream")
             self.sim.move()
 
     def plan(self, request: LLMRequest) -> tuple[float, LLMReply | Exception]:
