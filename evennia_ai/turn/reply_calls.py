@@ -11,14 +11,19 @@ from twisted.python.failure import Failure
 
 from evennia_ai.messages import Audience, LLMReply, Message, ToolCallRequest
 from evennia_ai.policy.conversation.inbox import SPEECH
-from evennia_ai.policy.conversation.react import LoopState, apply_call, clean_call, refusal_for
+from evennia_ai.policy.conversation.react import (
+    ALREADY_DONE,
+    LoopState,
+    apply_call,
+    clean_call,
+    fingerprint,
+    refusal_for,
+)
 from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.scheduling import Steps
-from evennia_ai.turn.speech_check import SpeechCheck
+from evennia_ai.turn.speech_check import EMOTE, SpeechCheck
 from evennia_ai.turn.tool_execution import DONE, UNKNOWN, call_messages, perform, refuse
 
-# Acts that others see, but on which no words depend.
-ALONE = SPEECH | {"emote"}
 ARRIVING = ""  # the finish reason of a reply that has not ended
 
 
@@ -63,21 +68,16 @@ class ReplyCalls:
         self._script, self._turn, self._context, self._check = script, turn, context, check
         self._specs = specs
         self._categories = {spec.name: spec.category for spec in specs.values()}
-        self._arrived = self._number = self._calls = 0
+        self.arrived = self._number = self._calls = 0
         self._settled = False
         self._failure: Failure | None = None
         self._speech_id = ""  # of the speech whose sentences are being said
         self._running: Deferred[None] = succeed(None)
 
-    @property
-    def have_arrived(self) -> bool:
-        """Return True if calls came before the end of the reply."""
-        return self._arrived > 0
-
     def arrive(self, call: ToolCallRequest) -> None:
         """Run a call of a reply that is still arriving, after those before it."""
         if not self._settled:
-            self._arrived += 1
+            self.arrived += 1
             self._put(call, ARRIVING, True)
 
     @inlineCallbacks
@@ -86,16 +86,16 @@ class ReplyCalls:
 
         Fails with TurnAborted, OutcomeUnknown and StoreUnavailable.
         """
-        for call in reply.tool_calls[self._arrived :]:
+        for call in reply.tool_calls[self.arrived :]:
             self._put(call, reply.finish_reason, reply.tied)
         ran: Ran = yield self.settle()
         return ran
 
     @inlineCallbacks
     def settle(self) -> Steps[Ran]:
-        """Wait for the calls that run. Fires with what they did; fails as `finish`."""
-        yield self._running
+        """Wait for the calls that run; later ones are dropped. Fires and fails as `finish`."""
         self._settled = True
+        yield self._running
         if self._failure is not None:
             self._failure.raiseException()
         return self.ran
@@ -111,8 +111,9 @@ class ReplyCalls:
     def _run(self, asked: ToolCallRequest, finish_reason: str, tied: bool) -> Steps[None]:
         """Run one call, unless one before it went wrong."""
         goes_on = bool(asked.id) and asked.id == self._speech_id and asked.name in SPEECH
+        self._speech_id = asked.id
         limit = self._script.config.max_tool_calls
-        hopeless = self.ran.refused or (tied and self.ran.blocked)
+        hopeless = self.ran.refused or ((tied or goes_on) and self.ran.blocked)
         if (
             self._failure is not None
             or hopeless
@@ -133,7 +134,6 @@ class ReplyCalls:
                 call, self._calls, self.ran.state, self._categories, finish_reason, limit
             )
             self._calls += 1
-        self._speech_id = asked.id
         yield self._perform(call, refusal)
 
     @inlineCallbacks
@@ -145,9 +145,11 @@ class ReplyCalls:
             result = yield refuse(script, turn, call, refusal, as_logged)
         else:
             result = yield perform(script, turn, context, call, world, as_logged)
-        self._note(call, result, world)
+        # A reply whose words were refused may come again with the same act and better words.
+        seen = call.name == EMOTE or fingerprint(call) in self.ran.state.seen
+        self._note(call, result, world, refusal == ALREADY_DONE and seen)
 
-    def _note(self, call: ToolCallRequest, result: ToolResult, world: bool) -> None:
+    def _note(self, call: ToolCallRequest, result: ToolResult, world: bool, again: bool) -> None:
         ran, good = self.ran, result.state in (DONE, UNKNOWN)
         is_done = result.state == DONE
         self._context = replace(
@@ -159,7 +161,7 @@ class ReplyCalls:
             done=ran.done | {call.name} if is_done else ran.done,
             acted=ran.acted or (is_done and world),
             remembered=self._context.remembered,
-            blocked=ran.blocked or (not good and world and call.name not in ALONE),
+            blocked=ran.blocked or (world and call.name != EMOTE and not (good or again)),
         )
         if is_done:
             self._check.heard(call)
