@@ -1,7 +1,7 @@
 """From a model's output to tool calls, in each request form, at its end or while it arrives.
 
-A speech of a reply that arrives in parts has a call for each sentence, all with the same id. If the
-reply arrives whole, one call has the same sentences.
+If a reply arrives in parts, each sentence of a speech is a call, all with the same id. If it
+arrives whole, one call has the same sentences.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from evennia_ai.messages import LLMReply, ToolCallRequest
 from evennia_ai.policy.replies.partial_json import FieldEvent, ObjectReader
 from evennia_ai.policy.replies.sentences import SentenceSplitter
 from evennia_ai.policy.replies.speech import SAY, WORDS, Speech, joined, spoken
-from evennia_ai.policy.replies.text_calls import ACT, read_text_calls
+from evennia_ai.policy.replies.text_calls import ACT, beginnings, read_text_calls
 from evennia_ai.policy.replies.written_calls import numbered, parameters, with_written_calls
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, Asked, NamedCall
 from evennia_ai.policy.request_forms.schema_form import (
@@ -27,8 +27,7 @@ from evennia_ai.policy.request_forms.schema_form import (
 )
 
 CUT_OFF = "length"  # the finish reason of a reply that reached its limit
-# A sentence with one of these may belong to a tool call or to reasoning.
-SUSPICIOUS = ("{", "}", "<", "`", "[", "((")
+MARKS = ("{", "}", "<", "`", "[")  # of calls and of reasoning
 SAY_FIELD = "say"
 
 Calls = list[ToolCallRequest]
@@ -72,9 +71,8 @@ class ReplyReader:
 
     def _with_calls(self, reply: LLMReply, tied: bool = False) -> LLMReply:
         """Return the reply with the calls; what was cut off behind them does not matter."""
-        calls = self._calls if self._in_parts else joined(self._calls)
-        changed = replace(reply, content="", tool_calls=tuple(calls))
-        return replace(changed, finish_reason="stop", tied=tied)
+        calls = tuple(self._calls if self._in_parts else joined(self._calls))
+        return replace(reply, content="", tool_calls=calls, finish_reason="stop", tied=tied)
 
 
 class SchemaReader(ReplyReader):
@@ -94,7 +92,7 @@ class SchemaReader(ReplyReader):
         self._read_whole(reply)
         if self._speech is not None:
             self._calls += self._speech.end(unfinished=True)
-        elif self._object.done:
+        elif self._object.done and (ACT in self._values or SAY_FIELD in self._values):
             self._calls += numbered(calls_of(self._values, self._asked))
         if not self._calls:
             return with_written_calls(reply, self._asked, acts=True)
@@ -179,17 +177,15 @@ class TextReader(ReplyReader):
     def __init__(self, asked: Asked) -> None:
         super().__init__(asked)
         self._splitter = SentenceSplitter()
+        self._tools = parameters(asked)
         self._text = ""
         self._said_to = 0  # position in the text
         self._waits = False
 
     def finish(self, reply: LLMReply) -> LLMReply:
-        """Return the reply with a call for each sentence and with the calls in its rest.
-
-        Nothing but words that arrived whole stays as it was.
-        """
+        """Return the reply with its sentences and calls; mere words that came whole stay text."""
         self._read_whole(reply)
-        found = read_text_calls(self._text[self._said_to :], parameters(self._asked))
+        found = read_text_calls(self._text[self._said_to :], self._tools)
         is_cut_off = reply.finish_reason == CUT_OFF
         if not found.calls and not (self._calls and (self._in_parts or is_cut_off)):
             return reply
@@ -203,12 +199,17 @@ class TextReader(ReplyReader):
         self._text += content
         calls: Calls = []
         for piece in () if self._waits else self._splitter.feed(content):
-            self._waits = any(mark in piece for mark in SUSPICIOUS)
+            self._waits = self._begins_call(piece)
             if self._waits:
                 break
             self._said_to = self._text.index(piece, self._said_to) + len(piece)
             calls.append(spoken(piece))
         return calls
+
+    def _begins_call(self, piece: str) -> bool:
+        if any(mark in piece for mark in MARKS):
+            return True
+        return beginnings(tuple(sorted(self._tools))).search(piece) is not None
 
 
 READERS: dict[str, Callable[[Asked], ReplyReader]] = {SCHEMA: SchemaReader, TEXT: TextReader}
