@@ -29,7 +29,8 @@ class ReplyClient:
 
         ``request.on_call`` gets the calls that are finished before the reply is.
         """
-        asked = Asked(request.tools, request.addressee)
+        seen = request.scene.situation
+        asked = Asked(request.tools, request.addressee, seen.things, seen.carrying)
         reader = reply_reader(request.form, asked)
         if request.on_call is not None and profile.stream:
             on_delta = partial(self._read, reader, request.on_call)

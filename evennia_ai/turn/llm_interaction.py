@@ -97,7 +97,7 @@ def build_request(
             tokens_per_day=config.tokens_per_day,
         ),
         form=form.name,
-        response_schema=form.response_schema(asking.tools),
+        response_schema=form.response_schema(asking.tools, asking.words_only),
         addressee=prompt.addressee,
     )
 

@@ -74,6 +74,7 @@ class Asking:
         tools: schemas of the tools that it may call.
         tool_tokens: their size.
         refused: why its last reply was not spoken, "" if there was none.
+        words_only: True if an act failed and the model shall talk about it, not act again.
     """
 
     events: Sequence[InboxEvent] = ()
@@ -82,6 +83,7 @@ class Asking:
     tools: Sequence[Schema] = ()
     tool_tokens: int = 0
     refused: str = ""
+    words_only: bool = False
 
 
 def ask_with(
@@ -89,7 +91,6 @@ def ask_with(
     turn: TurnRecord,
     specs: Iterable[ToolSpec],
     goes_on: bool = False,
-    refused: str = "",
 ) -> Asking:
     """Return what a model call of a turn is about, in the form of the assistant's model."""
     form, offered = request_form(effective_profile(script)), tuple(specs)
@@ -99,7 +100,6 @@ def ask_with(
         form=form,
         tools=shown_schemas(offered),
         tool_tokens=sum(spec.tokens for spec in offered) if form.native else 0,
-        refused=refused,
     )
 
 
@@ -124,14 +124,14 @@ def build_prompt(
     items = select_context_items(script, audience, latest_talk(visible, lines), situation)
     now = script.services.now().strftime("%A, %H:%M")
     head = opening(script, asking)
-    tail = [
+    scene = [
         user(situation_prompt(situation, items.lore, now, items.lines)),
         *(user(line) for line in shortened(lines, line_room(script))),
-        *ending(script, context, asking),
     ]
+    end = ending(script, context, asking)
     window = usable_window(script.config, script.profile)
     fixed = asking.tool_tokens + sum(count(script, message) for message in head)
-    tail_tokens = sum(count(script, message) for message in tail)
+    tail_tokens = sum(count(script, message) for message in (*scene, *end))
     room = window - script.config.max_reply_tokens - fixed
     # The prompts of a talk keep their start for as long as possible, since caches know it; other
     # prompts show all that fits.
@@ -143,7 +143,7 @@ def build_prompt(
     if is_talk:  # the largest; with fewer tools a full context would look empty
         script.prompt_overhead = fixed + tail_tokens
     return Prompt(
-        messages=[*head, *to_wire(talk), *tail, *to_wire(own)],
+        messages=[*head, *to_wire(talk), *scene, *in_order(to_wire(own), end, asking.form)],
         private=discretion == "strict" and (items.private or holds_private(shown, asking.events)),
         tokens=fixed + tail_tokens + sum(map(stored_tokens, shown)),
         situation=situation,
@@ -151,6 +151,13 @@ def build_prompt(
         addressee=addressee_of(asking.events),
         remembered=items.speakers,
     )
+
+
+def in_order(
+    own: list[WireMessage], end: list[WireMessage], form: RequestForm
+) -> list[WireMessage]:
+    """Return the turn's own acts and the question; native results are always the last."""
+    return [*end, *own] if form.native else [*own, *end]
 
 
 def opening(script: Script, asking: Asking) -> list[WireMessage]:

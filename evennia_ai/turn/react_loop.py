@@ -85,6 +85,7 @@ class Progress:
         remembered: those whose words the turn's tools recalled.
         refused: why the last reply was not spoken, "" if it was.
         refusals: how many replies were not spoken.
+        blocked: whether an act of the last reply failed, so that its words were not said.
         ended: whether the turn needs no further reply.
     """
 
@@ -94,6 +95,7 @@ class Progress:
     remembered: Audience = frozenset()
     refused: str = ""
     refusals: int = 0
+    blocked: bool = False
     ended: bool = False
 
 
@@ -171,7 +173,7 @@ def act_on_reply(
     else:
         ran = yield speak_text(script, turn, asked)
     refusals = progress.refusals + bool(ran.refused)
-    whole = not reply.tool_calls or (reply.tied and not ran.failed)
+    whole = not reply.tool_calls or (reply.tied and not ran.blocked)
     return Progress(
         loop=ran.state,
         done=progress.done | ran.done,
@@ -179,6 +181,7 @@ def act_on_reply(
         remembered=ran.remembered,
         refused=ran.refused,
         refusals=refusals,
+        blocked=ran.blocked,
         ended=refusals > RETRIES or ran.state.ended or (whole and not ran.refused),
     )
 
@@ -230,7 +233,8 @@ def ask(
     step, audience = progress.loop.step + 1, audience_now(script, turn)
     tools = tool_context(script, turn, audience, False, context.tools)
     offered = offered_specs(script, tools)
-    asking = ask_with(script, turn, offered.values(), step > 1, progress.refused)
+    asking = ask_with(script, turn, offered.values(), step > 1)
+    asking = replace(asking, refused=progress.refused, words_only=progress.blocked)
     prompt = build_prompt(script, context, audience, asking)
     tools = replace(
         tools,

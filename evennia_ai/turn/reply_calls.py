@@ -17,6 +17,8 @@ from evennia_ai.scheduling import Steps
 from evennia_ai.turn.speech_check import SpeechCheck
 from evennia_ai.turn.tool_execution import DONE, UNKNOWN, call_messages, perform, refuse
 
+# Acts that others see, but on which no words depend.
+ALONE = SPEECH | {"emote"}
 ARRIVING = ""  # the finish reason of a reply that has not ended
 
 
@@ -30,7 +32,7 @@ class Ran:
         acted: True if anybody could notice something.
         remembered: dbrefs of those whose words the tools recalled.
         refused: why words were not spoken, "" if all were.
-        failed: True if a call failed or was not run.
+        blocked: True if an act on which the words depend failed or was not run.
     """
 
     state: LoopState
@@ -38,7 +40,7 @@ class Ran:
     acted: bool = False
     remembered: Audience = frozenset()
     refused: str = ""
-    failed: bool = False
+    blocked: bool = False
 
 
 class ReplyCalls:
@@ -105,7 +107,7 @@ class ReplyCalls:
         """Run one call, unless one before it went wrong."""
         goes_on = bool(asked.id) and asked.id == self._speech_id and asked.name in SPEECH
         limit = self._script.config.max_tool_calls
-        hopeless = self.ran.refused or (tied and self.ran.failed)
+        hopeless = self.ran.refused or (tied and self.ran.blocked)
         if (
             self._failure is not None
             or hopeless
@@ -118,7 +120,7 @@ class ReplyCalls:
         problem = self._check.problem(call)
         if problem:
             yield refuse(self._script, self._turn, call, problem, unlogged)
-            self.ran = replace(self.ran, refused=problem, failed=True)
+            self.ran = replace(self.ran, refused=problem)
             return
         refusal = ""
         if not goes_on:
@@ -152,7 +154,7 @@ class ReplyCalls:
             done=ran.done | {call.name} if is_done else ran.done,
             acted=ran.acted or (is_done and world),
             remembered=self._context.remembered,
-            failed=ran.failed or not good,
+            blocked=ran.blocked or (not good and world and call.name not in ALONE),
         )
         if is_done:
             self._check.heard(call)

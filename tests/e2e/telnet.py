@@ -7,6 +7,7 @@ import re
 import socket
 import threading
 import time
+from bisect import bisect_right
 from collections.abc import Collection
 from contextlib import suppress
 from typing import Self
@@ -64,7 +65,8 @@ class TelnetPlayer:
         """Return the time on the monotonic clock when this character of `clean` had come."""
         with self._news:
             raw, arrivals = self._raw, list(self._arrivals)
-        return next(at for at, length in arrivals if len(cleaned(raw[:length])) > position)
+        first = bisect_right(arrivals, position, key=lambda one: len(cleaned(raw[: one[1]])))
+        return arrivals[first][0]
 
     @property
     def transcript(self) -> str:

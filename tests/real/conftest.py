@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from tests.real.report import Run, play_course
 __all__ = ["game_template"]
 
 ADDRESS, KEY, MODEL = "OPENAI_BASE_URL", "OPENAI_API_KEY", "EVENNIA_AI_MODEL"
-LINES = "EVENNIA_AI_REAL_LINES"
+LINES, SETTINGS = "EVENNIA_AI_REAL_LINES", "EVENNIA_AI_REAL_SETTINGS"
 USUAL_LINES = 60
 RESULTS = Path(__file__).parent / "results"
 NO_ENDPOINT = (
@@ -47,7 +48,8 @@ def run(endpoint: Endpoint, game_template: Path, tmp_path_factory: pytest.TempPa
     """Play the course once for all tests; write and print the table."""
     count = int(os.environ.get(LINES) or USUAL_LINES)
     folder = tmp_path_factory.mktemp("real") / "game"
-    game = GameServer.copy_of(game_template, folder, env=endpoint.environ)
+    settings = json.loads(os.environ.get(SETTINGS) or "{}")
+    game = GameServer.copy_of(game_template, folder, env=endpoint.environ, assistant=settings)
     try:
         played = play_course(game, endpoint.address, RESULTS, count)
     finally:

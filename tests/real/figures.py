@@ -4,88 +4,19 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from tests.real.course import QUESTION, Line
+from tests.real.answers import ANSWERED, Answer
+from tests.real.course import QUESTION
 from tests.real.judge import Quotes, artefacts, holds_key, is_echo, is_refusal, repeats
 from tests.real.recorder import Exchange
-from tests.real.table import Row, at_most, number, share
+from tests.real.table import Row, at_most, none_of, number, share
 
-ANSWERED = "answered"
 LONG_REPLY_TOKENS = 40
+MOST_SHOWN = 200
 TEMPLATE_REFUSALS = (400, 500)
-
-
-@dataclass(frozen=True)
-class Call:
-    """One model call in the game's log, and the exchange with the endpoint, if one was found."""
-
-    purpose: str
-    ended_at: float
-    is_talk: bool = False
-    error_kind: str = ""
-    exchange: Exchange | None = None
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What one line led to.
-
-    Attributes:
-        speech: What the player's screen showed of the character's words.
-        deeds: What it showed of the character's other deeds.
-        state: The state of the line's event in the game's log.
-        acts: The names of the acts that were done.
-        calls: The model calls in this time.
-        spoken_s: Seconds from the line to the arrival of each speech at the player's client.
-        done_s: Seconds from the line to the end of the turn.
-        moved: True if the errand was done; None if the line was none.
-        is_next: True if the line before went to this character, and nothing happened between.
-        is_first_to_character: True for the first line of the run to this character.
-    """
-
-    line: Line
-    speech: Sequence[str] = ()
-    deeds: Sequence[str] = ()
-    state: str = ""
-    acts: Sequence[str] = ()
-    calls: Sequence[Call] = ()
-    spoken_s: Sequence[float] = ()
-    done_s: float = 0.0
-    moved: bool | None = None
-    is_next: bool = False
-    is_first_to_character: bool = False
-
-    @property
-    def words(self) -> str:
-        """Return everything that was said and whispered, as one text."""
-        return " ".join(self.speech)
-
-    @property
-    def first_s(self) -> float | None:
-        """Return the seconds from the line to the first speech."""
-        return self.spoken_s[0] if self.spoken_s else None
-
-    @property
-    def last_s(self) -> float | None:
-        """Return the seconds from the line to the last speech."""
-        return self.spoken_s[-1] if self.spoken_s else None
-
-    @property
-    def is_by_model(self) -> bool:
-        """Return True if the model answered, and no fallback line."""
-        return self.state == ANSWERED
-
-    @property
-    def talk_calls(self) -> list[Exchange]:
-        """Return the exchanges of the turn that answered."""
-        return [call.exchange for call in self.calls if call.is_talk and call.exchange]
-
-    @property
-    def completion_tokens(self) -> int:
-        """Return the tokens that the model wrote in this turn."""
-        return sum(one.completion_tokens or 0 for one in self.talk_calls)
 
 
 @dataclass
@@ -146,7 +77,7 @@ def facts_in_prompt(course: Course) -> list[Answer]:
     return [
         one
         for one in asked
-        if any(holds_key(str(call.request), one.line.keys) for call in one.talk_calls)
+        if any(holds_key(str(call.request["messages"]), one.line.keys) for call in one.talk_calls)
     ]
 
 
@@ -184,10 +115,10 @@ def talk_rows(course: Course) -> list[Row]:
     needed = math.ceil(len(asked) * 9 / 12)
     cold = course.answers[0]
     return [
-        Row("answers that show an artefact", f"{spoken} of {total}", "0", spoken == 0),
+        none_of("answers that show an artefact", spoken, total, bool(by_model)),
         share("valid answers (an act or words that pass)", course.of(course.is_valid), total, 97),
         share("the same line twice within ten answers", course.repeated(), len(by_model), 2, False),
-        Row("refusals, quoted rules or persona", f"{away} of {total}", "0", away == 0),
+        none_of("refusals, quoted rules or persona", away, total, bool(by_model)),
         share("right act for a clear request", done, len(errands), 80),
         Row("facts answered", f"{known} of {len(asked)}", f"≥ {needed}", known >= needed),
         Row("facts in the prompt", f"{found} of {len(asked)}", "all", found == len(asked)),
@@ -204,7 +135,7 @@ def token_rows(course: Course) -> list[Row]:
     refused = len(refused_by_template(course.exchanges))
     again = read_anew(course.of(lambda one: one.is_next))
     other = read_anew(course.of(lambda one: one.is_first_to_character)[1:])
-    per_line = [sums(one.talk_calls) for one in course.answers if one.talk_calls]
+    per_line = [known for one in course.answers if (known := sums(one.talk_calls))[0]]
     return [
         Row("requests refused by the template", str(refused), "0", refused == 0),
         Row(
@@ -236,7 +167,8 @@ def time_rows(course: Course) -> list[Row]:
 
 def other_rows(course: Course) -> list[Row]:
     """Return the rows without a bar."""
-    errors = [call for one in course.answers for call in one.calls if call.error_kind]
+    failed = [call.error_kind for one in course.answers for call in one.calls if call.error_kind]
+    kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(Counter(failed).items()))
     excuses = course.of(lambda one: one.state == "excused")
     states = course.of(lambda one: one.state not in (ANSWERED, "excused"))
     calls = [len(one.talk_calls) for one in course.answers]
@@ -246,7 +178,7 @@ def other_rows(course: Course) -> list[Row]:
         Row("no answer, or not in time", str(len(states))),
         Row("answers that echo the player's line", str(len(echoes))),
         Row("model calls a line", f"{statistics.mean(calls):.2f}"),
-        Row("model calls that failed", str(len(errors))),
+        Row("model calls that failed", f"{len(failed)} ({kinds})" if failed else "0"),
     ]
 
 
@@ -283,24 +215,8 @@ def remarks(course: Course) -> list[str]:
         }
         seen = "; ".join(mark for mark, is_so in marks.items() if is_so)
         if seen:
-            shown = " / ".join([*one.speech, *one.deeds]) or "nothing"
+            shown = " / ".join([*one.speech, *one.deeds])[:MOST_SHOWN] or "nothing"
             found.append(
                 f"{one.line.by} to {one.line.to}: {one.line.words!r} -> {shown!r} [{seen}]"
             )
     return found
-
-
-def match_calls(
-    logged: Sequence[Call], exchanges: Sequence[Exchange], tolerance_s: float
-) -> list[Call]:
-    """Return the logged calls with their exchanges: the completion that ended nearest in time."""
-    left = [one for one in exchanges if one.is_completion]
-    matched = []
-    for call in logged:
-        near = min(left, key=lambda one: abs(one.ended_at - call.ended_at), default=None)
-        if near is None or abs(near.ended_at - call.ended_at) > tolerance_s:
-            matched.append(call)
-            continue
-        left.remove(near)
-        matched.append(replace(call, exchange=near))
-    return matched

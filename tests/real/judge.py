@@ -17,13 +17,14 @@ ARTEFACTS = {
     "JSON": r"[\"'](?:act|target|say|text|name|arguments|parameters|content)[\"']\s*[:=]",
     "doubled brackets": r"\(\(|\)\)|\[\[|\]\]",
     "label": rf"(?:^|\n)\W*(?:{ROLES})\s*[:=]",
-    "says": r"\b(?:says|whispers)(?: to \w+)?\s*(?::|,\s*[\"“(])",
     "tag": r"</?[A-Za-z_][^<>\n]{0,80}>|<\||\|>|\[/?(?:INST|TOOL\w*|SYSTEM\w*|CONTEXT\w*)\b",
     "fence": r"```|~~~",
     "call": rf"\b(?:{CALLS})\s*\(|\bnoop\b|\b(?:tool|function)[ _]calls?\b",
     "tool name": r"\b[a-z]+(?:_[a-z]+)+\b",
     "reasoning": r"(?:^|\n)\W*(?:thoughts?|reasoning|chain of thought|step \d+)\s*:",
 }
+STRANGERS = ("wanderer", "player", "user", "traveller", "stranger")
+SAYS = r"(?:says|whispers)(?: to \w+)?\s*(?::|,\s*[\"“(])"
 REFUSALS = (
     r"\b(?:as|i am|i'm|being) an? (?:large )?(?:ai|artificial|language|virtual|digital)\b",
     r"\b(?:ai|virtual|digital) (?:assistant|language model|model)\b|\blanguage models?\b",
@@ -42,12 +43,15 @@ WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 def artefacts(words: str, names: Iterable[str] = ()) -> list[str]:
     """Return the kinds of artefacts in spoken words.
 
-    ``names`` are the people of the game: words that begin with one and a colon have a label.
+    ``names`` are the people of the game. Words that begin with a name and a colon have a label;
+    ``Ann says:`` is how a prompt writes a line, and no way to speak.
     """
     found = [name for name, pattern in ARTEFACT.items() if pattern.search(words)]
-    people = "|".join(map(re.escape, names))
-    if people and "label" not in found and re.search(rf"(?:^|\n)\W*(?:{people})\s*:", words, re.I):
+    people = "|".join([*map(re.escape, names), *STRANGERS])
+    if "label" not in found and re.search(rf"(?:^|\n)\W*(?:{people})\s*:", words, re.I):
         found.append("label")
+    if re.search(rf"\b(?:{people})\W* {SAYS}", words, re.I):
+        found.append("says")
     return found
 
 
@@ -102,5 +106,6 @@ def repeats(answers: Sequence[str]) -> list[int]:
 
 
 def holds_key(text: str, keys: Iterable[str]) -> bool:
-    """Return True if the text has one of the key words, whole or as the start of a word."""
-    return any(re.search(rf"\b{re.escape(key)}", text, re.I) for key in keys)
+    """Return True if the text has one of the key words. A word may go on; a number may not."""
+    ends = {key: r"\b" if key.isdigit() else "" for key in keys}
+    return any(re.search(rf"\b{re.escape(key)}{end}", text, re.I) for key, end in ends.items())

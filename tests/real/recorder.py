@@ -22,7 +22,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -143,12 +142,7 @@ class Recorder:
         assert self._is_ready.wait(START_WAIT_S), "The recorder did not start."
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *details: object) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(START_WAIT_S)
 

@@ -24,6 +24,11 @@ class Row:
         return {None: "", True: "pass", False: "FAIL"}[self.holds]
 
 
+def none_of(name: str, found: int, total: int, is_measured: bool) -> Row:
+    """Return a row whose bar is 0; without a measurement it neither passes nor fails."""
+    return Row(name, f"{found} of {total}", "0", found == 0 if is_measured else None)
+
+
 def share(name: str, found: Sequence[object], total: int, bar: float, at_least: bool = True) -> Row:
     """Return a row with a share in per cent; without a total nothing was measured."""
     sign = "≥" if at_least else "≤"

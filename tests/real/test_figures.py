@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from tests.real.answers import Answer, Call, match_calls
 from tests.real.course import Line
-from tests.real.figures import Answer, Call, Course, match_calls, remarks, rows
+from tests.real.figures import Course, remarks, rows
 from tests.real.recorder import Exchange
 from tests.real.table import Row, at_most, share, table
 
@@ -47,6 +48,7 @@ def value(name: str, *answers: Answer) -> tuple[str, str]:
 def test_an_artefact_counts_wherever_the_screen_shows_it() -> None:
     name = "answers that show an artefact"
     assert value(name, answer()) == ("0 of 1", "pass")
+    assert value(name, answer(state="excused")) == ("0 of 1", "")
     assert value(name, answer(speech=["{}"]), answer(deeds=["nods ```"])) == ("2 of 2", "FAIL")
 
 

@@ -35,6 +35,7 @@ SPOKEN_BY_MODELS = {
 }
 FINE = (
     "Good evening, Ann! The stew is twopence (with bread), and worth it.",
+    'As my father says, "finish what you begin". Brannoc says, and I agree: a good gate.',
     "He said: never trust a calm sea.",
     "Who says so? Brannoc says a lot, and whispers more.",
     "Three things I know: wind, water, and debts - in that order...",
@@ -100,8 +101,8 @@ def test_a_repeat_is_seen_within_ten_answers_and_not_after() -> None:
     assert repeats(["", ""]) == []
 
 
-def test_a_key_word_counts_at_the_start_of_a_word() -> None:
+def test_a_key_word_may_go_on_and_a_number_may_not() -> None:
     assert holds_key("You wanted violins.", ["violin"])
     assert holds_key("It was 62 crowns.", ["sixty-two", "62"])
-    assert not holds_key("It was 162 crowns.", ["sixty-two", "62"])
+    assert not holds_key("It was 162 crowns, or 620.", ["sixty-two", "62"])
     assert not holds_key("I do not know.", ["violin"])

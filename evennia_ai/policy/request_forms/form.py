@@ -19,10 +19,14 @@ class Asked:
     Attributes:
         tools: the offered tools, as chat-completions schemas.
         addressee: name of the person whose line is answered, "" if nobody spoke.
+        things: names of what lies here.
+        carrying: names of what the character carries.
     """
 
     tools: Sequence[Schema] = ()
     addressee: str = ""
+    things: Sequence[str] = ()
+    carrying: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ class RequestForm(Protocol):
     def question(self, name: str, addressee: str) -> str:
         """Return the last line of a prompt, "" for none."""
 
-    def response_schema(self, tools: Sequence[Schema]) -> Schema | None:
+    def response_schema(self, tools: Sequence[Schema], words_only: bool = False) -> Schema | None:
         """Return the JSON schema that the reply must fit, None for none."""
 
 

@@ -51,7 +51,7 @@ class PlainForm:
             return ""
         return f"What do you, {name}, say to {addressee}?"
 
-    def response_schema(self, tools: Sequence[Schema]) -> Schema | None:
+    def response_schema(self, tools: Sequence[Schema], words_only: bool = False) -> Schema | None:
         """Return None."""
         return None
 

@@ -103,8 +103,10 @@ class SchemaForm:
             return f"What do you, {name}, do and say to {addressee}?"
         return f"What do you, {name}, do and say?"
 
-    def response_schema(self, tools: Sequence[Schema]) -> Schema:
+    def response_schema(self, tools: Sequence[Schema], words_only: bool = False) -> Schema:
         """Return the schema of one object; each tool of a game adds an alternative."""
+        if words_only:
+            return object_schema({"act": {"enum": [NONE]}, "target": {"enum": [""]}})
         usual = object_schema({"act": {"enum": list(ACTS)}, "target": text(TARGET_CHARS)})
         own = [
             object_schema({"act": {"const": tool_name(tool)}, **parameters_of(tool)})
@@ -170,7 +172,7 @@ def act_calls_of(answer: Mapping[str, Any], asked: Asked) -> list[NamedCall]:
         fields = {name: answer[name] for name in parameters_of(own) if name in answer}
         return [NamedCall(act, json.dumps(fields, ensure_ascii=False))]
     if act == "give":
-        return give_calls(target, asked.addressee)
+        return give_calls(target, asked)
     if act == "follow" and target.lower() in ADDRESSEES:
         target = asked.addressee
     if act not in TARGETS or not target:
@@ -190,12 +192,26 @@ def own_tool(name: str, asked: Asked) -> Schema | None:
     return next((tool for tool in own_tools(asked.tools) if tool_name(tool) == name), None)
 
 
-def give_calls(target: str, addressee: str) -> list[NamedCall]:
-    """Return the call that gives a thing: to whom the target names, else to who asked for it."""
+def give_calls(target: str, asked: Asked) -> list[NamedCall]:
+    """Return the call that gives a thing: to whom the target names, else to who asked for it.
+
+    A thing that lies here is picked up first.
+    """
     found = RECEIVER.fullmatch(target)
-    item, to = found.groups() if found else (target, addressee)
-    to = addressee if to.strip().lower() in ADDRESSEES else to.strip()
-    return [named("give", item=item, to=to)] if item and to else []
+    item, to = found.groups() if found else (target, asked.addressee)
+    to = asked.addressee if to.strip().lower() in ADDRESSEES else to.strip()
+    if not item or not to:
+        return []
+    give = named("give", item=item, to=to)
+    if is_among(item, asked.things) and not is_among(item, asked.carrying):
+        return [named("get", item=item), give]
+    return [give]
+
+
+def is_among(name: str, names: Sequence[str]) -> bool:
+    """Return True if one of the names is this one, or holds it as a whole word."""
+    whole = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
+    return any(whole.search(known) for known in names)
 
 
 def target_of(answer: Mapping[str, Any]) -> str:

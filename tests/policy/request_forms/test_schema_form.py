@@ -95,6 +95,19 @@ def test_an_act_without_its_target_is_none(act):
 
 
 @pytest.mark.parametrize("act", ["give", "follow"])
+def test_what_lies_here_is_picked_up_before_it_is_given():
+    asked = Asked(TOOLS, "Ann", things=["a handful of nails", "a mug"], carrying=["a mug", "coins"])
+    given = {target: names_of({"act": "give", "target": target}, asked) for target in THINGS}
+    assert given == {"nails": ["get", "give"], "nail": ["give"], "mug": ["give"], "coins": ["give"]}
+
+
+THINGS = ("nails", "nail", "mug", "coins")
+
+
+def names_of(answer, asked):
+    return [call.name for call in calls_of(answer, asked)]
+
+
 def test_an_act_for_nobody_is_none(act):
     assert calls(act, "me" if act == "follow" else "mug", addressee="") == [("noop", {})]
 
@@ -112,6 +125,12 @@ def test_the_schema_of_an_answer():
     assert schema["additionalProperties"] is False
     lengths = [schema["properties"][name]["maxLength"] for name in ("target", "say")]
     assert lengths == [TARGET_CHARS, SAY_CHARS]
+
+
+def test_an_answer_of_words_only_has_no_act():
+    schema = FORM.response_schema([*TOOLS, BREW], words_only=True)
+    assert schema["properties"]["act"] == {"enum": ["none"]}
+    assert schema["required"] == ["act", "target", "say"]
 
 
 def test_a_games_own_tool_is_an_act_with_its_own_fields():
