@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -146,7 +146,7 @@ def run_turn(
         begun: list[ReplyCalls] = []
         ask_model = partial(ask, script, turn, context, deadline_at, progress, begun)
         try:
-            asked: Asked = yield ask_with_room(script, ask_model)
+            asked: Asked = yield ask_with_room(script, ask_model, begun)
         except ProviderError as error:
             # What arrived of a reply may have been said.
             acted = progress.acted
@@ -200,15 +200,20 @@ def outcome_of(progress: Progress, context: PromptContext) -> Outcome:
 
 
 @inlineCallbacks
-def ask_with_room(script: Script, ask_model: Callable[[], Deferred[Asked]]) -> Steps[Asked]:
+def ask_with_room(
+    script: Script, ask_model: Callable[[], Deferred[Asked]], begun: Sequence[ReplyCalls]
+) -> Steps[Asked]:
     """Ask; if the context window overflows, compact without a model and ask once more.
 
-    Only this step is repeated, so that earlier acts of the turn are not run again (P2). Fires and
-    fails as `ask`.
+    Only this step is repeated, so that earlier acts of the turn are not run again (P2). A reply
+    that has begun to act is not asked for again. Fires and fails as `ask`.
     """
     try:
         asked: Asked = yield ask_model()
     except ContextOverflow:
+        ran: Ran = yield begun[-1].settle()
+        if ran.acted:
+            raise
         made_room: bool = yield script.compact_on_overflow()
         if not made_room:
             raise
@@ -275,7 +280,8 @@ def speech_check(
             people=frozenset({*prompt.situation.people, *(one.speaker_name for one in heard)}),
             heard=[one.text for one in heard],
         )
-    return SpeechCheck(around, script.conversation.view(), script.config.max_speech_chars)
+    logged = script.conversation.current.logged
+    return SpeechCheck(around, logged, script.config.max_speech_chars)
 
 
 def offered_specs(script: Script, tools: ToolContext) -> dict[str, ToolSpec]:

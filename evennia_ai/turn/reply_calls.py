@@ -14,7 +14,7 @@ from evennia_ai.policy.conversation.inbox import SPEECH
 from evennia_ai.policy.conversation.react import LoopState, apply_call, clean_call, refusal_for
 from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.scheduling import Steps
-from evennia_ai.turn.speech_check import SpeechCheck
+from evennia_ai.turn.speech_check import REPEATED, SpeechCheck
 from evennia_ai.turn.tool_execution import DONE, UNKNOWN, call_messages, perform, refuse
 
 # Acts that others see, but on which no words depend.
@@ -67,6 +67,7 @@ class ReplyCalls:
         self._settled = False
         self._failure: Failure | None = None
         self._speech_id = ""  # of the speech whose sentences are being said
+        self._speech_failed = False
         self._running: Deferred[None] = succeed(None)
 
     def arrive(self, call: ToolCallRequest) -> None:
@@ -81,16 +82,20 @@ class ReplyCalls:
 
         Fails with TurnAborted, OutcomeUnknown and StoreUnavailable.
         """
+        tied = reply.tied or self._arrived > 0
         for call in reply.tool_calls[self._arrived :]:
-            self._put(call, reply.finish_reason, reply.tied)
+            self._put(call, reply.finish_reason, tied)
         ran: Ran = yield self.settle()
         return ran
 
     @inlineCallbacks
     def settle(self) -> Steps[Ran]:
-        """Wait for the calls that run. Fires with what they did; fails as `finish`."""
-        yield self._running
+        """Wait for the calls that run. Fires with what they did; fails as `finish`.
+
+        Calls that arrive later are dropped.
+        """
         self._settled = True
+        yield self._running
         if self._failure is not None:
             self._failure.raiseException()
         return self.ran
@@ -108,6 +113,7 @@ class ReplyCalls:
         goes_on = bool(asked.id) and asked.id == self._speech_id and asked.name in SPEECH
         limit = self._script.config.max_tool_calls
         hopeless = self.ran.refused or (tied and self.ran.blocked)
+        hopeless = hopeless or (goes_on and self._speech_failed)
         if (
             self._failure is not None
             or hopeless
@@ -118,6 +124,8 @@ class ReplyCalls:
         call = clean_call(asked, self.ran.state, self._number)
         self._number += 1
         problem = self._check.problem(call)
+        if problem == REPEATED and goes_on:
+            return  # the rest of the speech is worth saying
         if problem:
             yield refuse(self._script, self._turn, call, problem, unlogged)
             self.ran = replace(self.ran, refused=problem)
@@ -156,6 +164,8 @@ class ReplyCalls:
             remembered=self._context.remembered,
             blocked=ran.blocked or (not good and world and call.name not in ALONE),
         )
+        if call.name in SPEECH:
+            self._speech_failed = not good
         if is_done:
             self._check.heard(call)
 
