@@ -205,14 +205,13 @@ def ask_with_room(
 ) -> Steps[Asked]:
     """Ask; if the context window overflows, compact without a model and ask once more.
 
-    Only this step is repeated, so that earlier acts of the turn are not run again (P2). A reply
-    that has begun to act is not asked for again. Fires and fails as `ask`.
+    Only this step is repeated, so that earlier acts of the turn are not run again (P2); a step of
+    which calls arrived is not. Fires and fails as `ask`.
     """
     try:
         asked: Asked = yield ask_model()
     except ContextOverflow:
-        ran: Ran = yield begun[-1].settle()
-        if ran.acted:
+        if any(calls.arrived for calls in begun):
             raise
         made_room: bool = yield script.compact_on_overflow()
         if not made_room:

@@ -63,7 +63,7 @@ class ReplyCalls:
         self._script, self._turn, self._context, self._check = script, turn, context, check
         self._specs = specs
         self._categories = {spec.name: spec.category for spec in specs.values()}
-        self._arrived = self._number = self._calls = 0
+        self.arrived = self._number = self._calls = 0
         self._settled = False
         self._failure: Failure | None = None
         self._speech_id = ""  # of the speech whose sentences are being said
@@ -73,7 +73,7 @@ class ReplyCalls:
     def arrive(self, call: ToolCallRequest) -> None:
         """Run a call of a reply that is still arriving, after those before it."""
         if not self._settled:
-            self._arrived += 1
+            self.arrived += 1
             self._put(call, ARRIVING, True)
 
     @inlineCallbacks
@@ -82,18 +82,15 @@ class ReplyCalls:
 
         Fails with TurnAborted, OutcomeUnknown and StoreUnavailable.
         """
-        tied = reply.tied or self._arrived > 0
-        for call in reply.tool_calls[self._arrived :]:
+        tied = reply.tied or self.arrived > 0
+        for call in reply.tool_calls[self.arrived :]:
             self._put(call, reply.finish_reason, tied)
         ran: Ran = yield self.settle()
         return ran
 
     @inlineCallbacks
     def settle(self) -> Steps[Ran]:
-        """Wait for the calls that run. Fires with what they did; fails as `finish`.
-
-        Calls that arrive later are dropped.
-        """
+        """Wait for the calls that run; later ones are dropped. Fires and fails as `finish`."""
         self._settled = True
         yield self._running
         if self._failure is not None:

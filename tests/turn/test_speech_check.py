@@ -88,11 +88,9 @@ def test_artefacts_and_echoes_are_refused_with_a_reason(text, reason):
 @pytest.mark.parametrize(
     "asked",
     [
-        call("emote", text="As an AI language model, I cannot."),
         call("say"),
         call("say", text=" "),
         call("say", text=["Aye."]),
-        call("say", text="<think>So?</think>"),
         ToolCallRequest("", "say", "{"),
     ],
 )
