@@ -30,7 +30,7 @@ class ReplyClient:
         ``request.on_call`` gets the calls that are finished before the reply is.
         """
         seen = request.scene.situation
-        asked = Asked(request.tools, request.addressee, seen.things, seen.carrying)
+        asked = Asked(request.tools, request.addressee, seen.things, seen.carrying, seen.exits)
         reader = reply_reader(request.form, asked)
         if request.on_call is not None and profile.stream:
             on_delta = partial(self._read, reader, request.on_call)

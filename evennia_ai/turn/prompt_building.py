@@ -38,6 +38,7 @@ from evennia_ai.turn.prompt_contexts import (
 
 LINE_PART = 1  # characters for each token of the window
 LEAST_LINE_CHARS = 60
+SLOW_PLACE_CHARS = 120
 # Share of the window kept for the last part. A part within it never moves the start of the talk.
 TAIL_ROOM = 1 / 8
 AGAIN = "(Your last reply was not spoken: {reason}. Answer anew, in other words, without it.)"
@@ -125,7 +126,7 @@ def build_prompt(
     now = script.services.now().strftime("%A, %H:%M")
     head = opening(script, asking)
     scene = [
-        user(situation_prompt(situation, items.lore, now, items.lines)),
+        user(situation_prompt(shown_scene(situation, asking.form), items.lore, now, items.lines)),
         *(user(line) for line in shortened(lines, line_room(script))),
     ]
     end = ending(script, context, asking)
@@ -151,6 +152,13 @@ def build_prompt(
         addressee=addressee_of(asking.events),
         remembered=items.speakers,
     )
+
+
+def shown_scene(situation: Situation, form: RequestForm) -> Situation:
+    """Return what a prompt tells of the situation: of the place less where a model reads slowly."""
+    if form.native:
+        return situation
+    return replace(situation, description=cut_text(situation.description, SLOW_PLACE_CHARS))
 
 
 def in_order(

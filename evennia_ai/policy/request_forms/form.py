@@ -21,12 +21,14 @@ class Asked:
         addressee: name of the person whose line is answered, "" if nobody spoke.
         things: names of what lies here.
         carrying: names of what the character carries.
+        exits: names of the exits.
     """
 
     tools: Sequence[Schema] = ()
     addressee: str = ""
     things: Sequence[str] = ()
     carrying: Sequence[str] = ()
+    exits: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.messages import LLMReply, ToolCallRequest
@@ -123,6 +123,7 @@ def told(reply):
     return told or [("say", {}, plain(strip_reasoning(reply.content)))]
 
 
+@settings(deadline=None)
 @given(chunks(objects()), st.sampled_from(["stop", "length"]))
 def test_an_object_is_the_same_in_parts(arriving, reason):
     early, reply = stream("schema", *arriving.pieces, finish_reason=reason)
@@ -143,6 +144,7 @@ WORDY = st.lists(
 ).map(" ".join)  # fmt: skip
 
 
+@settings(deadline=None)
 @given(chunks(WORDY), st.sampled_from(["stop", "length"]))
 def test_words_are_the_same_in_parts(arriving, reason):
     early, reply = stream("text", *arriving.pieces, finish_reason=reason)
@@ -162,6 +164,7 @@ NATIVE = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(NATIVE.flatmap(lambda calls: st.tuples(*(
     st.tuples(st.just(name), chunks(st.just(arguments))) for name, arguments in calls
 ))))  # fmt: skip
@@ -179,6 +182,7 @@ def test_native_calls_are_the_same_in_parts(arriving):
     assert list(reply.tool_calls[: len(early)]) == early
 
 
+@settings(deadline=None)
 @given(st.sampled_from(["tools", "schema", "text"]), st.text(), st.booleans())
 def test_no_text_raises(form, text, in_parts):
     if in_parts:

@@ -100,6 +100,13 @@ def test_what_lies_here_is_picked_up_before_it_is_given():
     assert given == {"nails": ["get", "give"], "nail": ["give"], "mug": ["give"], "coins": ["give"]}
 
 
+def test_who_follows_an_exit_walks_through_it():
+    asked = Asked(TOOLS, "Ann", exits=["yard", "mill road"])
+    walks = {target: names_of({"act": "follow", "target": target}, asked) for target in WALKS}
+    assert walks == {"yard": ["move"], "mill": ["move"], "Ben": ["follow"], "me": ["follow"]}
+
+
+WALKS = ("yard", "mill", "Ben", "me")
 THINGS = ("nails", "nail", "mug", "coins")
 
 
