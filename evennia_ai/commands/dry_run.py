@@ -214,4 +214,8 @@ def ending(script: GameScript, result: DryRun) -> str:
         return f"{script.character_name} would say its fallback line."
     if result.ended:
         return "The turn would end here."
+    if last.refused and len(result.steps) > 1 and result.steps[-2].refused:
+        return f"{script.character_name} would say its fallback line."
+    if last.refused:
+        return "The model would be asked once more for other words; a dry run stops here."
     return "The turn would continue with the results of these tools; a dry run stops here."

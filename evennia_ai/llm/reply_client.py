@@ -29,10 +29,8 @@ class ReplyClient:
 
         ``request.on_call`` gets the calls that are finished before the reply is.
         """
-        asked = asked_in(request)
-        streamed = request.on_call is not None and profile.stream
-        reader = reply_reader(request.form, asked, streamed)
-        if request.on_call is not None and streamed:
+        reader = reply_reader(request.form, asked_in(request))
+        if request.on_call is not None and profile.stream:
             on_delta = partial(self._read, reader, request.on_call)
             request = replace(request, on_delta=on_delta)
         return self._client.complete(request, profile).addCallback(reader.finish)

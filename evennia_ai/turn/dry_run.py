@@ -39,7 +39,13 @@ from evennia_ai.turn.llm_interaction import build_request
 from evennia_ai.turn.model_call import call_model
 from evennia_ai.turn.prompt_building import ask_with, build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
-from evennia_ai.turn.react_loop import tool_context
+from evennia_ai.turn.react_loop import (
+    offered_specs,
+    speech_call,
+    speech_check,
+    tool_context,
+)
+from evennia_ai.turn.speech_check import SpeechCheck
 from evennia_ai.turn.tool_execution import DONE, REFUSED, call_messages
 
 PURPOSE = "rehearsal"
@@ -65,12 +71,16 @@ class DryRunCall:
 
 @dataclass(frozen=True)
 class DryRunStep:
-    """One model call: its cost, the tools offered, and the reply: words to say, or tool calls."""
+    """One model call: its cost, the tools offered, and the reply: words to say, or tool calls.
+
+    ``refused`` is why its words would not be spoken, "" if they would.
+    """
 
     cost: ModelCallRecord
     offered: tuple[str, ...]
     words: str = ""
     calls: tuple[DryRunCall, ...] = ()
+    refused: str = ""
 
 
 @dataclass(frozen=True)
@@ -157,7 +167,8 @@ def run_dry(
     state = LoopState(dry.turn.id)
     try:
         while not state.ended and len(steps) < min(MOST_STEPS, script.config.max_iterations):
-            step, state = yield take_step(dry, state)
+            refused = steps[-1].refused if steps else ""
+            step, state = yield take_step(dry, state, refused)
             steps.append(step)
     except ProviderError as error:
         return DryRun(dry.turn.audience, tuple(steps), problem=str(error))
@@ -202,26 +213,43 @@ def log_message(event: InboxEvent) -> Message:
 
 
 @inlineCallbacks
-def take_step(dry: DryTurn, state: LoopState) -> Steps[tuple[DryRunStep, LoopState]]:
-    """Ask the model once and check its calls. Fires with the step and the next loop state."""
+def take_step(dry: DryTurn, state: LoopState, refused: str) -> Steps[tuple[DryRunStep, LoopState]]:
+    """Ask the model once and check its reply. Fires with the step and the next loop state.
+
+    ``refused`` is why the reply before would not be spoken.
+    """
     script, turn, context = dry.script, dry.turn, CONTEXT_TICK_EVENT
     tools = tool_context(script, turn, turn.audience, False, context.tools)
-    specs = script.services.toolbox.offered(tools)
-    asking = ask_with(script, turn, specs, state.step > 0)
+    specs = offered_specs(script, tools)
+    asking = replace(ask_with(script, turn, specs.values(), state.step > 0), refused=refused)
     prompt = build_prompt(script, context, turn.audience, asking)
     tools = replace(tools, private=tools.private or prompt.private)
     request = build_request(script, turn, prompt, asking, state.step + 1)
+    words_check = speech_check(script, turn, asking, prompt, specs)
     reply: LLMReply = yield call_model(script, turn, request, PURPOSE, dry.deadline_at)
-    step = DryRunStep(dry.costs[-1], tuple(spec.name for spec in specs if spec.shown))
+    step = DryRunStep(dry.costs[-1], tuple(spec.name for spec in specs.values() if spec.shown))
+    state = begin_step(state)
     if not reply.tool_calls:
-        limit = script.config.max_speech_chars
-        words = spoken_words(reply.content, script.character_name, limit)
-        return replace(step, words=words), replace(state, ended=True)
-    categories = {spec.name: spec.category for spec in specs}
-    calls, state = yield check_calls(dry, tools, reply, begin_step(state), categories)
-    for item in calls:
+        return check_text(dry, step, state, words_check, reply.content)
+    categories = {name: spec.category for name, spec in specs.items()}
+    calls, problem, state = yield check_calls(dry, tools, reply, state, categories, words_check)
+    for item in calls[:-1] if problem else calls:
         script.conversation.append(call_messages(turn, tools, item.call, item.result))
-    return replace(step, calls=tuple(calls)), state
+    return replace(step, calls=tuple(calls), refused=problem), state
+
+
+def check_text(
+    dry: DryTurn, step: DryRunStep, state: LoopState, words_check: SpeechCheck, text: str
+) -> tuple[DryRunStep, LoopState]:
+    """Return the step with the words of a reply without calls, and the next loop state."""
+    limit = dry.script.config.max_speech_chars
+    words = spoken_words(text, dry.script.character_name, limit)
+    call = speech_call("", words)
+    problem = words_check.problem(call)
+    if not problem:
+        return replace(step, words=words), replace(state, ended=True)
+    refused = DryRunCall(call, ToolResult(REFUSED, problem))
+    return replace(step, calls=(refused,), refused=problem), state
 
 
 @inlineCallbacks
@@ -231,11 +259,18 @@ def check_calls(
     reply: LLMReply,
     state: LoopState,
     categories: Mapping[str, str],
-) -> Steps[tuple[list[DryRunCall], LoopState]]:
-    """Check a reply's calls in order. Fires with the calls and the next loop state."""
+    words_check: SpeechCheck,
+) -> Steps[tuple[list[DryRunCall], str, LoopState]]:
+    """Check a reply's calls in order, up to words that would not be spoken.
+
+    Fires with the calls, why words would not be spoken, and the next loop state.
+    """
     limit = dry.script.config.max_tool_calls
     calls: list[DryRunCall] = []
     for number, call in enumerate(take_calls(reply, state, limit)):
+        problem = words_check.problem(call)
+        if problem:
+            return [*calls, DryRunCall(call, ToolResult(REFUSED, problem))], problem, state
         refusal = refusal_for(call, number, state, categories, reply.finish_reason, limit)
         result = ToolResult(REFUSED, refusal)
         if not refusal:
@@ -244,4 +279,5 @@ def check_calls(
                 result = ToolResult(DONE, NOT_DONE)
         calls.append(DryRunCall(call, result))
         state = apply_call(state, call, calls[-1].would_be_tried, categories)
-    return calls, state
+    whole = reply.tied and all(item.would_be_tried for item in calls)
+    return calls, "", replace(state, ended=state.ended or whole)

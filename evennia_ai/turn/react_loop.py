@@ -279,7 +279,8 @@ def speech_check(
             people=frozenset({*prompt.situation.people, *(one.speaker_name for one in heard)}),
             heard=[one.text for one in heard],
         )
-    return SpeechCheck(around, script.conversation.view(), script.config.max_speech_chars)
+    logged = script.conversation.current.logged
+    return SpeechCheck(around, logged, script.config.max_speech_chars)
 
 
 def offered_specs(script: Script, tools: ToolContext) -> dict[str, ToolSpec]:

@@ -21,9 +21,11 @@ from evennia_ai.policy.conversation.react import (
 )
 from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.scheduling import Steps
-from evennia_ai.turn.speech_check import EMOTE, SpeechCheck
+from evennia_ai.turn.speech_check import EMOTE, REPEATED, SpeechCheck
 from evennia_ai.turn.tool_execution import DONE, UNKNOWN, call_messages, perform, refuse
 
+# Acts that others see, but on which no words depend.
+ALONE = SPEECH | {EMOTE}
 ARRIVING = ""  # the finish reason of a reply that has not ended
 
 
@@ -72,6 +74,7 @@ class ReplyCalls:
         self._settled = False
         self._failure: Failure | None = None
         self._speech_id = ""  # of the speech whose sentences are being said
+        self._speech_failed = False
         self._running: Deferred[None] = succeed(None)
 
     def arrive(self, call: ToolCallRequest) -> None:
@@ -86,8 +89,9 @@ class ReplyCalls:
 
         Fails with TurnAborted, OutcomeUnknown and StoreUnavailable.
         """
+        tied = reply.tied or self.arrived > 0
         for call in reply.tool_calls[self.arrived :]:
-            self._put(call, reply.finish_reason, reply.tied)
+            self._put(call, reply.finish_reason, tied)
         ran: Ran = yield self.settle()
         return ran
 
@@ -113,17 +117,16 @@ class ReplyCalls:
         goes_on = bool(asked.id) and asked.id == self._speech_id and asked.name in SPEECH
         self._speech_id = asked.id
         limit = self._script.config.max_tool_calls
-        hopeless = self.ran.refused or ((tied or goes_on) and self.ran.blocked)
-        if (
-            self._failure is not None
-            or hopeless
-            or self._calls > limit
-            or self._check.is_repeated_emote(asked)
-        ):
+        spoilt = goes_on and self._speech_failed
+        if spoilt or self._calls > limit or self._is_over(tied):
+            return
+        if self._check.is_repeated_emote(asked):
             return
         call = clean_call(asked, self.ran.state, self._number)
         self._number += 1
         problem = self._check.problem(call)
+        if problem == REPEATED and goes_on:
+            return  # the rest of the speech is worth saying
         if problem:
             yield refuse(self._script, self._turn, call, problem, unlogged)
             self.ran = replace(self.ran, refused=problem)
@@ -135,6 +138,11 @@ class ReplyCalls:
             )
             self._calls += 1
         yield self._perform(call, refusal)
+
+    def _is_over(self, tied: bool) -> bool:
+        """Return True if no further call may run."""
+        broken = self._failure is not None or bool(self.ran.refused)
+        return broken or (tied and self.ran.blocked)
 
     @inlineCallbacks
     def _perform(self, call: ToolCallRequest, refusal: str) -> Steps[None]:
@@ -161,8 +169,10 @@ class ReplyCalls:
             done=ran.done | {call.name} if is_done else ran.done,
             acted=ran.acted or (is_done and world),
             remembered=self._context.remembered,
-            blocked=ran.blocked or (world and call.name != EMOTE and not (good or again)),
+            blocked=ran.blocked or (world and call.name not in ALONE and not (good or again)),
         )
+        if call.name in SPEECH:
+            self._speech_failed = not good
         if is_done:
             self._check.heard(call)
 

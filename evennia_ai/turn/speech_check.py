@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Collection, Iterable, Sequence
 
 from evennia_ai.messages import Message, ToolCallRequest
 from evennia_ai.policy.conversation.inbox import SPEECH
@@ -12,7 +13,7 @@ from evennia_ai.policy.replies.repeats import find_repeat
 from evennia_ai.policy.sanitize import spoken_words, strip_reasoning
 
 EMOTE = "emote"
-LINES_COMPARED = 10
+TURNS_COMPARED = 10
 REPEATED = "you said that before"
 NO_WORDS = "it held no words"
 
@@ -22,7 +23,7 @@ class SpeechCheck:
 
     Args:
         around: what the model saw, None to let everything pass.
-        earlier: the messages of the conversation, oldest first.
+        earlier: the messages of the conversation, excuses among them, in any order.
     """
 
     def __init__(
@@ -30,9 +31,9 @@ class SpeechCheck:
     ) -> None:
         self._around = around
         self._limit_chars = limit_chars
-        acts = [act for message in earlier for act in own_acts(message)]
-        self._spoken = [text for name, text in acts if name in SPEECH][-LINES_COMPARED:]
-        self._emotes = [text for name, text in acts if name == EMOTE][-LINES_COMPARED:]
+        logged = sorted(earlier, key=lambda message: message["metadata"].get("seq", 0))
+        self._spoken = latest_texts(logged, SPEECH)
+        self._emotes = latest_texts(logged, {EMOTE})
 
     def problem(self, call: ToolCallRequest) -> str:
         """Return why a call's words may not be spoken or shown, "" if they may or without any."""
@@ -62,6 +63,24 @@ class SpeechCheck:
             self._emotes.append(text)
         elif text and call.name in SPEECH:
             self._spoken.append(text)
+
+
+def latest_texts(messages: Sequence[Message], tools: Collection[str]) -> list[str]:
+    """Return what the character said or showed in the last `TURNS_COMPARED` turns with such acts.
+
+    A streamed speech has a text for each of its sentences.
+    """
+    texts: deque[list[str]] = deque(maxlen=TURNS_COMPARED)
+    last = object()
+    for message in messages:
+        found = [text for name, text in own_acts(message) if name in tools]
+        turn = message["metadata"].get("turn_id")
+        if found and turn != last:
+            texts.append([])
+            last = turn
+        if found:
+            texts[-1] += found
+    return [text for turn_texts in texts for text in turn_texts]
 
 
 def own_acts(message: Message) -> Sequence[tuple[str, str]]:

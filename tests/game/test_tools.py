@@ -8,6 +8,7 @@ from twisted.internet.defer import succeed
 
 from evennia_ai.errors import ConfigError
 from evennia_ai.messages import ToolCallRequest
+from evennia_ai.policy.request_forms.schema_form import BUILT_IN
 from evennia_ai.ports import ToolContext
 from evennia_ai.testing.scripted import call
 from evennia_ai.tools.base import tool
@@ -221,3 +222,7 @@ def test_a_refused_tool_is_in_the_log_with_its_reason(game, ann, mira):
     ann.do("say what is a beer?")
     game.run()
     assert ToolCall.objects.first().state == "refused"
+
+
+def test_the_form_schema_knows_the_names_of_all_built_in_tools():
+    assert set(load_registry([]).tools) == BUILT_IN

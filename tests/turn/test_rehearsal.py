@@ -5,7 +5,7 @@ import copy
 import pytest
 from twisted.internet.defer import Deferred, succeed
 
-from evennia_ai.config import AssistantConfig
+from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ProviderUnavailable, TurnAborted
 from evennia_ai.messages import Heard, LLMReply, Usage
 from evennia_ai.ports import ToolResult
@@ -204,3 +204,24 @@ def test_a_reply_with_nothing_in_it_is_shown_as_such(empty):
     script, _ = assistant(empty)
     result = run(script)
     assert (result.steps[0].words, result.steps[0].calls) == ("", ())
+
+
+@pytest.mark.parametrize("words", ['{"act": "none"}', "As an AI language model, I cannot say."])
+def test_words_that_would_not_be_spoken_are_told_and_asked_for_again(words):
+    for bad in (words, call("say", text=words)):
+        script, model = assistant(bad, call("say", text="Good evening."))
+        script.profile = ModelProfile("far", client="openai", model="m")
+        result = run(script)
+        (refused,), (said,) = (step.calls for step in result.steps)
+        assert (refused.would_be_tried, said.would_be_tried) == (False, True)
+        assert result.steps[0].refused == refused.result.text
+        assert refused.result.text in str(model.requests[1].messages)
+        assert words not in str(model.requests[1].messages)
+        assert result.ended
+
+
+def test_a_tied_reply_is_the_whole_turn():
+    tied = LLMReply("", (call("look", target="door"),), tied=True)
+    result = run(assistant(tied)[0])
+    assert len(result.steps) == 1
+    assert result.ended

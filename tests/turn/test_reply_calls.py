@@ -1,102 +1,236 @@
-"""Calls of a reply that run while the rest of it is still arriving."""
+"""The calls of a reply run one by one, also while it arrives."""
 
 import json
+from dataclasses import replace
 
 import pytest
-from twisted.internet.defer import Deferred, fail
+from twisted.internet.defer import Deferred
 
-from evennia_ai.config import ModelProfile
-from evennia_ai.errors import ProviderUnavailable
-from evennia_ai.messages import LLMReply, ToolCallRequest, Usage
-from evennia_ai.testing.scripted import ScriptedLLM, call
+from evennia_ai.config import AssistantConfig
+from evennia_ai.errors import OutcomeUnknown, ToolError
+from evennia_ai.messages import LLMReply, ToolCallRequest, make_message, wire_call
+from evennia_ai.policy.conversation.react import TOO_MANY, LoopState, begin_step
+from evennia_ai.policy.replies.artefacts import Surroundings
+from evennia_ai.testing.scripted import ScriptedLLM
 from evennia_ai.testing.stand_ins import StandInScript
-from evennia_ai.turn.answer_events import answer_events
+from evennia_ai.turn.react_loop import offered_specs, tool_context
+from evennia_ai.turn.reply_calls import ReplyCalls
+from evennia_ai.turn.speech_check import SpeechCheck
+
+ANN = frozenset({"#5"})
+JSON = '{"act": "none"}'
 
 
-def say(text):
-    """A sentence of one speech: all have its id."""
-    return ToolCallRequest("a", "say", json.dumps({"text": text}))
+class Scene:
+    """A turn, and the run of a reply's calls in it."""
+
+    def __init__(self, *earlier, **config):
+        script = self.script = StandInScript(ScriptedLLM(), AssistantConfig(**config))
+        script.services.toolbox.categories["emote"] = "once"
+        self.behaviours = script.services.toolbox.behaviours
+        script.hears("Mira?")
+        events = script.inbox.in_state("waiting")
+        turn = script.turns.begin(events, ANN, False, "tick")
+        context = tool_context(script, turn, ANN, False, None)
+        context = replace(context, deadline_at=100.0)
+        specs = offered_specs(script, context)
+        check = SpeechCheck(Surroundings("Mira"), earlier, 1_000)
+        state = begin_step(LoopState(turn.id))
+        self.calls = ReplyCalls(script, turn, context, specs, state, check)
+
+    def arrive(self, *calls):
+        for call in calls:
+            self.calls.arrive(call)
+        return self
+
+    def finish(self, *calls, finish_reason="stop", tied=False):
+        """Run a whole reply; return what it did, or None while it runs."""
+        fired = []
+        reply = LLMReply("", calls, finish_reason, tied=tied)
+        self.calls.finish(reply).addBoth(fired.append)
+        self.ran = fired[0] if fired else None
+        return self.ran
+
+    @property
+    def acts(self):
+        return [(act.call.name, act.state) for act in self.script.turns.acts]
+
+    @property
+    def spoken(self):
+        return [text for _, text, _ in self.script.services.toolbox.spoken]
+
+    def fails(self, *tools):
+        def fail(context, arguments):
+            raise ToolError("That cannot be done.")
+
+        for tool in tools:
+            self.behaviours[tool] = fail
 
 
-def streamed(early, *calls, **reply):
-    """A reply whose first ``early`` calls arrive before its end."""
-
-    def answer(request):
-        for each in calls[:early]:
-            request.on_call(each)
-        return LLMReply("", calls, **reply)
-
-    return answer
+def act(name, call_id="a", **arguments):
+    return ToolCallRequest(call_id, name, json.dumps(arguments))
 
 
-def breaks_off(*calls):
-    def answer(request):
-        for each in calls:
-            request.on_call(each)
-        return fail(ProviderUnavailable("it broke off", begun=True))
-
-    return answer
+def says(text, call_id="speech", name="say"):
+    return act(name, call_id, text=text)
 
 
-def play(*lines):
-    script = StandInScript(ScriptedLLM(lines))
-    script.profile = ModelProfile("p", client="openai", model="stub")
-    script.hears("hi")
-    answer_events(script)
-    return script
+GIVE = act("give", item="mug", to="Ann")
+ONE, TWO, THREE = says("Take it, Ann."), says("Mind the glass."), says("It is hot.")
 
 
-def said(script):
-    return [text for _tool, text, _audience in script.services.toolbox.spoken]
+def test_calls_run_in_their_order_whether_they_arrive_early_or_late():
+    scene = Scene().arrive(GIVE, ONE)
+    assert scene.spoken == ["Take it, Ann."]
+    ran = scene.finish(GIVE, ONE, TWO, tied=True)
+    assert scene.acts == [("give", "done"), ("say", "done"), ("say", "done")]
+    assert scene.spoken == ["Take it, Ann.", "Mind the glass."]
+    assert (ran.done, ran.acted, ran.blocked) == ({"give", "say"}, True, False)
 
 
-def acts(script):
-    return [(act.call.name, act.state) for act in script.turns.acts]
+def test_a_call_waits_for_the_one_before_it():
+    scene = Scene()
+    slow = Deferred()
+    scene.behaviours["give"] = lambda context, arguments: slow
+    scene.arrive(GIVE, ONE)
+    assert scene.finish(GIVE, ONE, TWO, tied=True) is None
+    assert scene.spoken == []
+    slow.callback("You gave it.")
+    assert scene.spoken == ["Take it, Ann.", "Mind the glass."]
 
 
-@pytest.mark.parametrize("early", [0, 1, 2, 3])
-def test_each_sentence_is_said_once_and_in_its_order_whenever_it_arrives(early):
-    sentences = ["Good evening, Ann.", "What will it be?", "Ale?"]
-    script = play(streamed(early, *map(say, sentences)))
-    assert said(script) == sentences
-    assert len({act.call.id for act in script.turns.acts}) == 3
-    assert script.inbox.states() == {"hi": "answered"}
+def test_each_call_has_its_own_id_in_the_log():
+    scene = Scene()
+    scene.finish(GIVE, ONE, TWO, tied=True)
+    assert len({stored.call.id for stored in scene.script.turns.acts}) == 3
 
 
-def test_words_are_heard_before_the_reply_has_ended():
-    rest = Deferred()
-
-    def answer(request):
-        request.on_call(say("Good evening."))
-        return rest
-
-    script = play(answer)
-    assert said(script) == ["Good evening."]
-    assert script.inbox.states() == {"hi": "claimed"}
-    rest.callback(LLMReply("", (say("Good evening."),)))
-    assert said(script) == ["Good evening."]
-    assert script.inbox.states() == {"hi": "answered"}
+def test_words_that_depend_on_an_act_are_not_said_if_it_fails():
+    scene = Scene()
+    scene.fails("give")
+    ran = scene.finish(GIVE, ONE, tied=True)
+    assert scene.acts == [("give", "failed")]
+    assert (ran.blocked, ran.acted) == (True, False)
 
 
-def test_a_reply_that_breaks_off_after_words_were_spoken_gets_no_excuse():
-    script = play(breaks_off(say("Good evening.")))
-    assert said(script) == ["Good evening."]
-    assert script.inbox.states() == {"hi": "answered"}
-    assert script.turns.turns[0].detail.startswith("cut short: ")
+def test_nothing_of_a_reply_that_arrives_is_said_after_an_act_failed():
+    scene = Scene()
+    scene.fails("give")
+    scene.arrive(GIVE, ONE).finish(GIVE, ONE, TWO)
+    assert scene.acts == [("give", "failed")]
 
 
-def test_a_full_window_reported_at_the_end_repeats_no_words_that_were_spoken():
-    full = Usage(10**6, 5)
-    script = play(streamed(1, say("Good evening."), usage=full), call("say", text="never"))
-    assert said(script) == ["Good evening."]
-    assert acts(script) == [("say", "done")]
-    assert len(script.services.gateway.requests) == 1
-    assert script.inbox.states() == {"hi": "answered"}
+def test_calls_that_are_not_tied_run_after_a_failure():
+    scene = Scene()
+    scene.fails("give")
+    scene.finish(GIVE, ONE)
+    assert scene.acts == [("give", "failed"), ("say", "done")]
 
 
-def test_words_that_are_refused_while_they_arrive_end_the_reply():
-    label = say("say({'text': 'hello'})")
-    script = play(streamed(2, label, say("More.")), call("say", text="Hello, Ann."))
-    assert said(script) == ["Hello, Ann."]
-    assert acts(script) == [("say", "refused"), ("say", "done")]
-    assert "was not spoken" in script.services.gateway.requests[1].messages[-1]["content"]
+def test_words_do_not_depend_on_a_gesture():
+    scene = Scene()
+    scene.fails("emote")
+    assert not scene.finish(act("emote", text="nods."), ONE, tied=True).blocked
+    assert scene.spoken == ["Take it, Ann."]
+
+
+def test_the_sentences_of_one_speech_are_not_already_done():
+    scene = Scene(max_tool_calls=1)
+    scene.finish(ONE, TWO, THREE)
+    assert scene.spoken == ["Take it, Ann.", "Mind the glass.", "It is hot."]
+
+
+def test_a_second_speech_is_already_done():
+    scene = Scene()
+    scene.finish(ONE, says("And one more thing.", "other"))
+    assert scene.acts == [("say", "done"), ("say", "refused")]
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_a_speech_ends_with_the_sentence_that_failed(tied):
+    scene = Scene()
+    scene.fails("say")
+    scene.finish(ONE, TWO, THREE, tied=tied)
+    assert scene.acts == [("say", "failed")]
+
+
+def test_a_sentence_that_repeats_one_of_the_speech_is_left_out():
+    scene = Scene()
+    ran = scene.finish(ONE, TWO, TWO, THREE, tied=True)
+    assert scene.spoken == ["Take it, Ann.", "Mind the glass.", "It is hot."]
+    assert ran.refused == ""
+
+
+def test_refused_words_end_the_run_and_leave_a_row_without_a_message():
+    scene = Scene()
+    ran = scene.arrive(says(JSON), GIVE).finish(says(JSON), GIVE, ONE, tied=True)
+    assert "JSON" in ran.refused
+    assert scene.acts == [("say", "refused")]
+    assert json.loads(scene.script.turns.acts[0].call.arguments) == {"text": JSON}
+    assert [m["role"] for m in scene.script.conversation.messages] == ["user"]
+    assert not ran.acted
+
+
+def test_what_was_said_before_refused_words_stays_said():
+    ran = Scene().finish(ONE, says(JSON), TWO, tied=True)
+    assert (bool(ran.refused), ran.acted, ran.state.ended) == (True, True, True)
+
+
+def test_a_repeated_gesture_is_left_out():
+    nod = act("emote", text="nods slowly.")
+    wired = wire_call("a", "emote", nod.arguments)
+    scene = Scene(make_message("assistant", "", tool_calls=[wired]))
+    scene.finish(nod, ONE, tied=True)
+    assert scene.acts == [("say", "done")]
+
+
+def test_calls_that_arrive_after_the_end_are_dropped():
+    scene = Scene()
+    scene.finish(ONE)
+    scene.arrive(TWO)
+    assert scene.spoken == ["Take it, Ann."]
+
+
+def test_calls_that_arrive_while_the_last_ones_run_are_dropped():
+    scene, slow = Scene(), Deferred()
+    scene.behaviours["give"] = lambda context, arguments: slow
+    scene.arrive(GIVE)
+    settled = []
+    scene.calls.settle().addBoth(settled.append)
+    scene.arrive(ONE)
+    slow.callback("You gave it.")
+    assert settled[0].done == {"give"}
+    assert scene.acts == [("give", "done")]
+
+
+def test_a_failure_surfaces_at_the_end_and_nothing_runs_after_it():
+    scene = Scene()
+
+    def hang(context, arguments):
+        raise OutcomeUnknown("say came to no end")
+
+    scene.behaviours["say"] = hang
+    scene.arrive(ONE, TWO)
+    failure = scene.finish(ONE, TWO, GIVE, tied=True)
+    failure.trap(OutcomeUnknown)
+    assert [name for name, _ in scene.acts] == ["say"]
+
+
+def test_of_too_many_calls_the_first_over_the_limit_is_answered():
+    scene = Scene(max_tool_calls=2)
+    looks = [act("look", f"l{number}", target=str(number)) for number in range(5)]
+    scene.finish(*looks)
+    assert scene.acts == [("look", "done"), ("look", "done"), ("look", "refused")]
+    assert scene.script.turns.acts[-1].result == TOO_MANY
+
+
+def test_a_speech_over_the_limit_is_not_said_in_part():
+    scene = Scene(max_tool_calls=1)
+    scene.finish(GIVE, ONE, TWO)
+    assert scene.acts == [("give", "done"), ("say", "refused")]
+
+
+def test_only_calls_that_arrived_whole_survive_a_reply_that_was_cut_off():
+    scene = Scene().arrive(ONE)
+    scene.finish(ONE, act("give", "b", item="mug", to="Ann"), finish_reason="length")
+    assert scene.acts == [("say", "done"), ("give", "refused")]

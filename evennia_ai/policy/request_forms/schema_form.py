@@ -113,7 +113,7 @@ class SchemaForm:
             object_schema({"act": {"const": tool_name(tool)}, **parameters_of(tool)})
             for tool in own_tools(tools)
         ]
-        return {"anyOf": [usual, *own]} if own else usual
+        return {"anyOf": [usual, *own], "$defs": definitions(tools)} if own else usual
 
 
 def text(chars: int) -> Schema:
@@ -130,6 +130,12 @@ def object_schema(properties: Schema) -> Schema:
         "required": list(everything),
         "additionalProperties": False,
     }
+
+
+def definitions(tools: Sequence[Schema]) -> dict[str, Any]:
+    """Return what the arguments of a game's own tools refer to, by name."""
+    own = (tool["function"].get("parameters", {}).get("$defs", {}) for tool in own_tools(tools))
+    return {name: schema for named_schemas in own for name, schema in named_schemas.items()}
 
 
 def own_tools(tools: Sequence[Schema]) -> list[Schema]:
@@ -162,7 +168,7 @@ def calls_of(answer: Mapping[str, Any], asked: Asked) -> list[NamedCall]:
 def act_calls_of(answer: Mapping[str, Any], asked: Asked) -> list[NamedCall]:
     """Return the call of an answer's act; none for talk, and for an act without its target."""
     act, target = str(answer.get("act") or NONE), target_of(answer)
-    own = next((tool for tool in own_tools(asked.tools) if tool_name(tool) == act), None)
+    own = own_tool(act, asked)
     if own is not None:
         fields = {name: answer[name] for name in parameters_of(own) if name in answer}
         return [NamedCall(act, json.dumps(fields, ensure_ascii=False))]
@@ -176,6 +182,17 @@ def act_calls_of(answer: Mapping[str, Any], asked: Asked) -> list[NamedCall]:
         return []
     tool, argument = TARGETS[act]
     return [named(tool, **{argument: target})]
+
+
+def act_fields(answer: Mapping[str, Any], asked: Asked) -> frozenset[str]:
+    """Return the fields without which the act of an answer cannot be known."""
+    own = own_tool(str(answer.get("act")), asked)
+    return frozenset({"act", *(parameters_of(own) if own is not None else ["target"])})
+
+
+def own_tool(name: str, asked: Asked) -> Schema | None:
+    """Return a game's own tool by its name, None for any other name."""
+    return next((tool for tool in own_tools(asked.tools) if tool_name(tool) == name), None)
 
 
 def give_calls(target: str, asked: Asked) -> list[NamedCall]:

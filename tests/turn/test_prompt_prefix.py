@@ -1,0 +1,117 @@
+"""What caches know of a prompt: its beginning stays the same, byte for byte."""
+
+from itertools import pairwise
+
+import pytest
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.policy.request_forms.choice import REQUEST_FORMS
+from evennia_ai.policy.request_forms.wire_order import WireStyle, arrange
+from evennia_ai.testing.scripted import ScriptedLLM, call
+from evennia_ai.testing.stand_ins import StandInScript
+from evennia_ai.turn.answer_events import answer_events
+
+FORMS = tuple(REQUEST_FORMS)
+SITUATION = "<situation>"
+
+
+def assistant(form, *lines, name="Mira", persona="You are Mira, a barkeep."):
+    script = StandInScript(ScriptedLLM(lines), persona=persona)
+    script.character_name = script.character.key = name
+    script.profile = ModelProfile("test", client="openai", model="scripted", form=form)
+    return script
+
+
+def talk(script, *lines):
+    for line in lines:
+        script.hears(line)
+        fired = []
+        answer_events(script).addBoth(fired.append)
+        assert fired == [1], fired
+    return script.services.gateway.requests
+
+
+def before_situation(request):
+    """The messages before the situation."""
+    messages = list(request.messages)
+    marks = [n for n, m in enumerate(messages) if str(m["content"]).startswith(SITUATION)]
+    assert len(marks) == 1
+    return messages[: marks[0]]
+
+
+def on_the_wire(request, form):
+    """The request's messages as one text, in the order in which templates show them."""
+    style = WireStyle(calls=REQUEST_FORMS[form].native)
+    parts = [
+        (m["role"], m["content"], str(m.get("tool_calls", "")))
+        for m in arrange(request.messages, style)
+    ]
+    return "".join("".join(part) for part in parts)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_two_characters_share_the_rules_and_the_tools(form):
+    persona = "You are Brannoc, a smith who lost his brother."
+    (mira,) = talk(assistant(form, call("noop")), "hi")
+    (brannoc,) = talk(assistant(form, call("noop"), name="Brannoc", persona=persona), "hi")
+    rules = REQUEST_FORMS[form].rules(mira.tools)
+    systems = [request.messages[0]["content"] for request in (mira, brannoc)]
+    assert all(system.startswith(rules) for system in systems)
+    assert mira.tools == brannoc.tools
+    assert mira.response_schema == brannoc.response_schema
+    if REQUEST_FORMS[form].persona_in_system:
+        assert [system.partition(rules)[2].lstrip()[:13] for system in systems][
+            1
+        ] == "You are Brann"
+    else:
+        assert systems == [rules, rules]
+        assert brannoc.messages[1]["content"].startswith("<you>\nYou are Brannoc")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_rules_name_no_character(form):
+    (request,) = talk(assistant(form, call("noop")), "hi")
+    assert "Mira" not in REQUEST_FORMS[form].rules(request.tools)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_next_line_of_a_talk_extends_what_stood_before_the_situation(form):
+    replies = [
+        (call("give", item=f"mug {n}", to="Ann"), call("say", text=f"{n} mugs.")) for n in "1234"
+    ]
+    script = assistant(form, *replies)
+    for number in range(4):
+        script.services.clock.advance(61)
+        script.hears(f"overheard {number}", addressed=False)
+        talk(script, f"line {number}")
+    requests = script.services.gateway.requests
+    assert len(requests) == 4
+    for request, following in pairwise(requests):
+        start = before_situation(request)
+        assert list(following.messages[: len(start)]) == start
+        assert len(before_situation(following)) > len(start)
+        known = on_the_wire(request, form).partition(SITUATION)[0]
+        assert on_the_wire(following, form).startswith(known)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_request_in_mid_turn_extends_the_first(form):
+    looks = [call("look", target=str(number)) for number in range(3)]
+    requests = talk(assistant(form, *looks, call("say", text="Nothing.")), "look around")
+    assert len(requests) == 4
+    native = REQUEST_FORMS[form].native
+    for request, following in pairwise(requests):
+        known = list(request.messages) if native else list(request.messages)[:-1]
+        assert list(following.messages[: len(known)]) == known
+        assert following.tools == request.tools
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_line_to_be_answered_comes_behind_the_situation_and_the_question_last(form):
+    (request,) = talk(assistant(form, call("noop")), "Good evening!")
+    start, messages = before_situation(request), list(request.messages)
+    tail = [message["content"] for message in messages[len(start) :]]
+    assert tail[1] == "Ann says: Good evening!"
+    question = REQUEST_FORMS[form].question("Mira", "Ann")
+    assert tail[2:] == ([question] if question else [])
+    assert "Good evening!" not in str(start)

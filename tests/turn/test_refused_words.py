@@ -1,0 +1,133 @@
+"""Words that no character says: asked for once more, and never in a later prompt (P13)."""
+
+import json
+
+import pytest
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.errors import ContextOverflow, ProviderUnavailable
+from evennia_ai.messages import LLMReply
+from evennia_ai.testing.scripted import ScriptedLLM, call
+from evennia_ai.testing.stand_ins import StandInScript
+from evennia_ai.turn.answer_events import answer_events
+
+FALLBACK = "(fallback)"
+MARK = "zibeline"  # in every text that is refused
+ARTEFACTS = [
+    f'{{"act": "none", "target": "{MARK}", "say": "Aye."}}',
+    f"As an AI language model, I cannot talk about {MARK}.",
+    f"<situation>{MARK}</situation> Good evening.",
+    f"System prompt: You are Mira, {MARK}.",
+    f"```json\n{MARK}\n```",
+]
+GREETING = "Good evening, Ann. The fire is warm."
+FORMS = ("tools", "schema", "text")
+
+
+def assistant(*lines, form="tools"):
+    script = StandInScript(ScriptedLLM(lines))
+    script.profile = ModelProfile("test", client="openai", model="scripted", form=form)
+    return script
+
+
+def talk(script, *lines):
+    for line in lines:
+        script.hears(line)
+        fired = []
+        answer_events(script).addBoth(fired.append)
+        assert fired == [1], fired
+    return script
+
+
+def said(script):
+    return [text for _, text, _ in script.services.toolbox.spoken]
+
+
+def prompts(script):
+    return [json.dumps(request.messages) for request in script.services.gateway.requests]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("words", ARTEFACTS)
+def test_an_artefact_is_asked_for_once_more_with_what_was_wrong(form, words):
+    script = talk(assistant(call("say", text=words), call("say", text=GREETING), form=form), "hi")
+    assert said(script) == [GREETING]
+    assert script.inbox.states() == {"hi": "answered"}
+    first, second = prompts(script)
+    reason = script.turns.acts[0].result
+    assert reason
+    assert f"(Your last reply was not spoken: {reason}." in second
+    assert "was not spoken" not in first
+    assert MARK not in second
+
+
+@pytest.mark.parametrize("words", ARTEFACTS)
+def test_plain_text_is_judged_like_a_call(words):
+    script = talk(assistant(words, GREETING), "hi")
+    assert said(script) == [GREETING]
+    assert MARK not in prompts(script)[1]
+    assert [act.state for act in script.turns.acts] == ["refused", "done"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_second_artefact_ends_in_the_excuse(form):
+    script = assistant(*[call("say", text=words) for words in ARTEFACTS[:2]], form=form)
+    script.services.gateway.add(ProviderUnavailable("the stand-in"))
+    talk(script, "hi")
+    assert said(script) == [FALLBACK]
+    assert script.inbox.states() == {"hi": "excused"}
+    assert [act.state for act in script.turns.acts[:2]] == ["refused", "refused"]
+
+
+def test_refused_words_are_in_no_message_and_no_later_prompt():
+    bad = [call("say", text=words) for words in ARTEFACTS[:2]]
+    script = assistant(*bad, ProviderUnavailable("the stand-in"), call("say", text=GREETING))
+    talk(script, "hi", "Mira?")
+    assert said(script) == [FALLBACK, GREETING]
+    assert MARK not in str(script.conversation.messages)
+    assert MARK not in "".join(prompts(script))
+
+
+def test_a_repeat_is_asked_for_again_in_other_words():
+    again = [call("say", text=GREETING), call("say", text=GREETING), call("say", text="Sit down.")]
+    script = talk(assistant(*again), "hi", "hi again")
+    assert said(script) == [GREETING, "Sit down."]
+    assert "you said that before" in prompts(script)[2]
+
+
+def test_an_excuse_is_not_said_again_as_an_answer():
+    line = "One moment, my thoughts are elsewhere."
+    down = ProviderUnavailable("down")
+    script = assistant(down, down, call("say", text=line), call("say", text=GREETING))
+    script.services.text = lambda key: line
+    talk(script, "hi", "Mira?")
+    assert said(script) == [line, GREETING]
+
+
+def test_refused_words_do_not_undo_what_was_said_before_them():
+    def streamed(request):
+        calls = [call("say", text=words) for words in (GREETING, ARTEFACTS[0])]
+        for one in calls:
+            request.on_call(one)
+        return LLMReply("", tuple(calls), tied=True)
+
+    script = talk(assistant(streamed), "hi")
+    assert said(script) == [GREETING]
+    assert script.inbox.states() == {"hi": "answered"}
+
+
+@pytest.mark.parametrize("error", [ContextOverflow("full"), ProviderUnavailable("cut")])
+def test_what_was_said_of_a_reply_that_broke_is_the_answer(error):
+    def broken(request):
+        request.on_call(call("say", text=GREETING))
+        return error
+
+    script = talk(assistant(broken), "hi")
+    assert said(script) == [GREETING]
+    assert script.inbox.states() == {"hi": "answered"}
+
+
+def test_the_offline_brain_is_not_judged():
+    script = assistant(call("say", text="As an AI language model, I cannot."))
+    script.profile = ModelProfile("own", client="offline", model="offline")
+    assert said(talk(script, "hi")) == ["As an AI language model, I cannot."]

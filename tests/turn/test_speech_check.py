@@ -1,0 +1,117 @@
+"""What may be spoken: no artefact, no repeat of the last ten turns; gestures are not repeated."""
+
+import pytest
+
+from evennia_ai.messages import ToolCallRequest, make_message, wire_call
+from evennia_ai.policy.replies.artefacts import Surroundings
+from evennia_ai.testing.scripted import call
+from evennia_ai.turn.speech_check import REPEATED, TURNS_COMPARED, SpeechCheck
+
+AROUND = Surroundings("Mira", heard=["Ann says: Where is the old mill, please?"])
+LINE = "The mill stands by the river, north of here."
+WORDS = [
+    "Ale costs a penny today.",
+    "My cousin bakes the bread.",
+    "The fire needs more wood.",
+    "Nobody sleeps upstairs tonight.",
+    "Rain comes over those hills.",
+    "Wolves took three sheep again.",
+    "Your boots are full of mud.",
+    "That song makes me weep.",
+    "Somebody broke this window yesterday.",
+    "Fish is all we have left.",
+    "Sing something merry for us.",
+]
+
+
+def said(text, turn, tool="say"):
+    asked = wire_call(f"c{turn}", tool, f'{{"text": "{text}"}}')
+    return make_message("assistant", "", tool_calls=[asked], turn_id=turn, seq=turn)
+
+
+def check(*earlier, around=AROUND):
+    return SpeechCheck(around, earlier, 1_000)
+
+
+def test_a_line_may_come_back_after_ten_other_turns():
+    assert check(said(LINE, 1)).problem(call("say", text=LINE)) == REPEATED
+    nine = [said(text, 2 + n) for n, text in enumerate(WORDS[: TURNS_COMPARED - 1])]
+    assert check(said(LINE, 1), *nine).problem(call("say", text=LINE)) == REPEATED
+    assert check(said(LINE, 1), *nine, said(WORDS[-1], 99)).problem(call("say", text=LINE)) == ""
+
+
+def test_the_sentences_of_a_streamed_speech_count_as_one_turn():
+    sentences = [said(text, 2) for text in WORDS]
+    assert check(said(LINE, 1), *sentences).problem(call("say", text=LINE)) == REPEATED
+
+
+@pytest.mark.parametrize("tool", ["say", "whisper"])
+def test_what_was_whispered_or_written_as_text_counts_as_said(tool):
+    text = make_message("assistant", LINE, turn_id=1)
+    assert check(said(LINE, 1, "whisper")).problem(call(tool, text=LINE)) == REPEATED
+    assert check(text).problem(call(tool, text=LINE)) == REPEATED
+
+
+def test_excuses_count_as_said_wherever_they_stand_among_the_messages():
+    excuse = make_message("assistant", LINE, turn_id=5, seq=50, type="excuse")
+    later = [said(text, 60 + n) for n, text in enumerate(WORDS[:3])]
+    old = [said(text, n) for n, text in enumerate(WORDS)]
+    assert check(*old, *later, excuse).problem(call("say", text=LINE)) == REPEATED
+
+
+def test_what_others_said_does_not_count():
+    heard = make_message("user", f"Ann says: {LINE}", turn_id=1)
+    assert check(heard).problem(call("say", text=LINE)) == ""
+
+
+def test_what_was_just_heard_from_it_counts_at_once():
+    checked = check()
+    assert checked.problem(call("say", text=LINE)) == ""
+    checked.heard(call("say", text=LINE))
+    assert checked.problem(call("say", text=LINE)) == REPEATED
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('{"act": "none", "say": "Aye."}', "JSON"),
+        ("```\nAye.\n```", "code"),
+        ("As an AI language model, I cannot answer that.", "AI assistant"),
+        ("Where is the old mill, please?", "said to you"),
+    ],
+)
+def test_artefacts_and_echoes_are_refused_with_a_reason(text, reason):
+    assert reason in check().problem(call("say", text=text))
+    assert reason in check().problem(call("whisper", text=text))
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        call("say"),
+        call("say", text=" "),
+        call("say", text=["Aye."]),
+        ToolCallRequest("", "say", "{"),
+    ],
+)
+def test_what_has_no_words_has_no_problem(asked):
+    assert check().problem(asked) == ""
+
+
+def test_a_gesture_is_not_made_twice():
+    nods = call("emote", text="nods slowly.")
+    checked = check(said("nods slowly.", 1, "emote"))
+    assert checked.is_repeated_emote(nods)
+    assert not checked.is_repeated_emote(call("emote", text="wipes a mug."))
+    assert not checked.is_repeated_emote(call("say", text="nods slowly."))
+    fresh = check()
+    assert not fresh.is_repeated_emote(nods)
+    fresh.heard(nods)
+    assert fresh.is_repeated_emote(nods)
+
+
+def test_the_offline_brain_is_not_judged():
+    checked = check(said(LINE, 1), said("nods.", 1, "emote"), around=None)
+    assert checked.problem(call("say", text=LINE)) == ""
+    assert checked.problem(call("say", text='{"act": "none"}')) == ""
+    assert not checked.is_repeated_emote(call("emote", text="nods."))
