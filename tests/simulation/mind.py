@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 CONFIG = AssistantConfig(max_iterations=4)
 SMALL_WINDOW = {
-    "max_context_tokens": 1_200,
+    "max_context_tokens": 1_000,
     "max_reply_tokens": 16,
     "compact_reserve_tokens": 200,
     "compact_preserve_window": 4,
