@@ -9,11 +9,11 @@ from evennia_ai.config import (
     AssistantConfig,
     ModelProfile,
     default_profiles,
-    default_settings,
     parse_value,
     resolve_config,
     resolve_lenient,
     resolve_profile,
+    setting_layers,
     usable_window,
     window_known,
 )
@@ -131,13 +131,14 @@ def test_a_profiles_working_window_limits_every_assistant_with_it():
 
 def test_the_default_window_is_that_of_the_request_form_and_a_set_one_comes_first():
     profile = ModelProfile("p", client="openai", context_window=128_000)
-    usual = default_settings(profile)
+    usual, *_ = setting_layers({}, profile, {})
     assert usual == {"max_context_tokens": WORKING_WINDOWS["tools"]}
     assert usable_window(resolve_config([usual]), profile) == WORKING_WINDOWS["tools"]
     chosen = {"max_context_tokens": 50_000}
     assert usable_window(resolve_config([usual, chosen]), profile) == 50_000
-    assert default_settings(replace(profile, working_window=9_000)) == {"max_context_tokens": 9_000}
-    assert default_settings(ModelProfile("offline")) == {}
+    limited = replace(profile, working_window=9_000)
+    assert setting_layers({}, limited, {})[0] == {"max_context_tokens": 9_000}
+    assert setting_layers({}, ModelProfile("offline"), {})[0] == {}
 
 
 @pytest.mark.parametrize(

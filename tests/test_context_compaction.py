@@ -115,7 +115,7 @@ class TestCompactConversationHistoryExecution:
         assert result["compacted_messages"] + result["preserved_messages"] == len(log)
         assert result["new_tokens"] < result["original_tokens"]
         wire = build_llm_messages(script, CONTEXT_TICK_EVENT, frozenset({ANN}))
-        assert SUMMARY in wire[1]["content"]
+        assert SUMMARY in wire[2]["content"]
 
     def test_afterwards_it_is_not_due_again(self):
         script = make_script([SUMMARY])

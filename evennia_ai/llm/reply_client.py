@@ -29,9 +29,7 @@ class ReplyClient:
 
         ``request.on_call`` gets the calls that are finished before the reply is.
         """
-        seen = request.scene.situation
-        asked = Asked(request.tools, request.addressee, seen.things, seen.carrying, seen.exits)
-        reader = reply_reader(request.form, asked)
+        reader = reply_reader(request.form, asked_in(request))
         if request.on_call is not None and profile.stream:
             on_delta = partial(self._read, reader, request.on_call)
             request = replace(request, on_delta=on_delta)
@@ -46,3 +44,17 @@ class ReplyClient:
             calls += reader.feed_call(delta.tool_index, delta.tool_name, delta.arguments)
         for call in calls:
             self._call_from_thread(on_call, call)
+
+
+def asked_in(request: LLMRequest) -> Asked:
+    """Return what the reading of a request's reply depends on."""
+    seen = request.scene.situation
+    return Asked(
+        tools=request.tools,
+        addressee=request.addressee,
+        things=seen.things,
+        carrying=seen.carrying,
+        exits=seen.exits,
+        people=seen.people,
+        heard=" ".join(line.text for line in request.scene.lines),
+    )

@@ -32,6 +32,8 @@ RECALLED = re.compile(
     rf"- (?:{DATED.pattern})?"
     r"(?P<speaker>(?!\d{4}-)[^:\n]{1,40}?)(?P<whispered> \(whispered\))?: (?P<words>.+)"
 )
+# A row of a model's summary that tells of the character from outside.
+SUMMARY_HEADING = re.compile(r"\W{0,3}(?:Aim|Constraints|Progress|Decisions|Next|Context)\b[^:]*:")
 LONG_AGO = -1  # before every line in the context window
 DESCRIBED = re.compile(r"[^.:!?]{2,60}: ")
 MACHINERY = re.compile(r"\b(?:do not fit|nothing was done|refused)\b", re.I)
@@ -218,7 +220,7 @@ def _read_heard(text: str, after: str) -> list[Said]:
     return [
         _read_recalled(row) or Said("note", "", row)
         for row in (row[:READ_CHARS] for row in summary.splitlines()[:MOST_ROWS])
-        if len(row.split()) > 3
+        if len(row.split()) > 3 and not SUMMARY_HEADING.match(row)
     ]
 
 

@@ -139,8 +139,7 @@ class AssistantService(Service):
         """Let the local models of all assistants read what all prompts share."""
         if not self.switched_off and is_wanted() and assistants_exist():
             profiles = local_models(self.profiles, self.endpoints.told)
-            tools = [tool.spec.schema for tool in self.toolbox.tools.values()]
-            warm_up(self.gateway, self.clock, profiles, tools)
+            warm_up(self.gateway, self.clock, profiles, self.toolbox.always_shown())
 
     def quiesce(self) -> None:
         """Begin no more turns and drop those in flight; their events stay stored.

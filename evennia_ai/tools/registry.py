@@ -15,6 +15,7 @@ from twisted.logger import Logger
 from evennia_ai.errors import ConfigError, StoreUnavailable, ToolDenied, ToolError
 from evennia_ai.game.perception import excessive_rights
 from evennia_ai.messages import ToolCallRequest
+from evennia_ai.policy.request_forms.form import Schema
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec
 from evennia_ai.scheduling import Steps
@@ -47,6 +48,11 @@ class ToolRegistry:
     def add(self, item: Tool) -> None:
         """Add a tool; replace one with the same name, so that a game may have its own `say`."""
         self.tools[item.name] = item
+
+    def always_shown(self) -> list[Schema]:
+        """Return the schemas with which the tools of every talk begin."""
+        everybodys = (item for item in self.tools.values() if item.lock == EVERYBODY)
+        return [item.spec.schema for item in everybodys if item.needed is None]
 
     def offered(self, context: ToolContext) -> Sequence[ToolSpec]:
         """Return the tools that every author of the prompt may use, those shown to a model first.

@@ -46,6 +46,7 @@ from evennia_ai.turn.prompt_contexts import PromptContext, lore_text
 log = Logger()
 
 SUMMARY_TOKENS = 1_200
+RETRY_WARMTH = 0.4  # a colder model says the same again
 ONLY_CLAIMS = "it told nothing but that the character is a program, or its tools"
 
 
@@ -83,6 +84,8 @@ def build_request(
     """Return the request of one step of a turn; ``step`` counts from 1."""
     config, form = script.config, asking.form
     warmth = form.temperature if config.temperature is None else config.temperature
+    if warmth is not None and asking.refused:
+        warmth += RETRY_WARMTH
     return LLMRequest(
         messages=prompt.messages,
         scene=build_scene(script, turn, prompt, step),

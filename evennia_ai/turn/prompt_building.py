@@ -122,7 +122,8 @@ def build_prompt(
     visible = visible_items(script.conversation.view(), audience, discretion)
     situation = current_situation(script, context)
     lines = [heard_line(e.heard.kind, e.heard.speaker_name, e.heard.text) for e in asking.events]
-    items = select_context_items(script, audience, latest_talk(visible, lines), situation)
+    brief = not asking.form.native
+    items = select_context_items(script, audience, latest_talk(visible, lines), situation, brief)
     now = script.services.now().strftime("%A, %H:%M")
     head = opening(script, asking)
     scene = [

@@ -30,6 +30,8 @@ LORE_PART = 0.025
 LEAST_RECALL = 0.02
 MATERIALS_PART = 0.02
 MEMORY_PART = 0.03
+BRIEF_LORE_PART = 2 / 3  # of the usual budget
+BRIEF_RECALL = 5  # lines
 
 
 @dataclass(frozen=True)
@@ -62,17 +64,23 @@ class TailLines:
 
 
 def select_context_items(
-    script: Script, audience: Audience, talk: Talk, situation: Situation
+    script: Script, audience: Audience, talk: Talk, situation: Situation, brief: bool = False
 ) -> ContextItems:
-    """Return everything about the conversation that this audience may know, within its budget."""
+    """Return everything about the conversation that this audience may know, within its budget.
+
+    If ``brief``, for a model that reads slowly, only what fits the new lines best: each token of a
+    prompt's last part is read anew for each line.
+    """
     window = usable_window(script.config, script.profile)
-    lore = choose_lore(script, audience, talk, window)
+    near = Talk(talk.asked, talk.before[-1:]) if brief else talk
+    lore = choose_lore(script, audience, near, BRIEF_LORE_PART * window if brief else window)
     tail = TailLines(window, situation, lore)
     tail.add(PEOPLE, describe_present(script, audience))
     tail.add(PINNED, script.pins(audience))
     tail.add(GOALS, script.goals(audience))
     tail.add(OCCUPATION, script.occupation())
     add_recalled(script, audience, talk, window, tail)
+    tail.lines = briefly(tail.lines) if brief else tail.lines
     return ContextItems(
         lore=tuple(lore),
         lines=tuple((label, line.text) for label, line in tail.lines),
@@ -81,7 +89,13 @@ def select_context_items(
     )
 
 
-def choose_lore(script: Script, audience: Audience, talk: Talk, window: int) -> list[LoreEntry]:
+def briefly(lines: Sequence[Labelled]) -> list[Labelled]:
+    """Return the lines with few recalled ones, the best of them last: next to the new lines."""
+    recalled = [line for line in lines if line[0] == REMEMBERED]
+    return [line for line in lines if line not in recalled] + recalled[:BRIEF_RECALL][::-1]
+
+
+def choose_lore(script: Script, audience: Audience, talk: Talk, window: float) -> list[LoreEntry]:
     """Return the lore entries for this conversation, within their token budget."""
     entries, labels = script.services.world.lore(script.character, audience)
     most = min(script.config.lore_tokens, int(LORE_PART * window))

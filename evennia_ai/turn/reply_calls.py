@@ -11,14 +11,21 @@ from twisted.python.failure import Failure
 
 from evennia_ai.messages import Audience, LLMReply, Message, ToolCallRequest
 from evennia_ai.policy.conversation.inbox import SPEECH
-from evennia_ai.policy.conversation.react import LoopState, apply_call, clean_call, refusal_for
+from evennia_ai.policy.conversation.react import (
+    ALREADY_DONE,
+    LoopState,
+    apply_call,
+    clean_call,
+    fingerprint,
+    refusal_for,
+)
 from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.scheduling import Steps
-from evennia_ai.turn.speech_check import REPEATED, SpeechCheck
+from evennia_ai.turn.speech_check import EMOTE, REPEATED, SpeechCheck
 from evennia_ai.turn.tool_execution import DONE, UNKNOWN, call_messages, perform, refuse
 
 # Acts that others see, but on which no words depend.
-ALONE = SPEECH | {"emote"}
+ALONE = SPEECH | {EMOTE}
 ARRIVING = ""  # the finish reason of a reply that has not ended
 
 
@@ -108,15 +115,12 @@ class ReplyCalls:
     def _run(self, asked: ToolCallRequest, finish_reason: str, tied: bool) -> Steps[None]:
         """Run one call, unless one before it went wrong."""
         goes_on = bool(asked.id) and asked.id == self._speech_id and asked.name in SPEECH
+        self._speech_id = asked.id
         limit = self._script.config.max_tool_calls
-        hopeless = self.ran.refused or (tied and self.ran.blocked)
-        hopeless = hopeless or (goes_on and self._speech_failed)
-        if (
-            self._failure is not None
-            or hopeless
-            or self._calls > limit
-            or self._check.is_repeated_emote(asked)
-        ):
+        spoilt = goes_on and self._speech_failed
+        if spoilt or self._calls > limit or self._is_over(tied):
+            return
+        if self._check.is_repeated_emote(asked):
             return
         call = clean_call(asked, self.ran.state, self._number)
         self._number += 1
@@ -133,8 +137,12 @@ class ReplyCalls:
                 call, self._calls, self.ran.state, self._categories, finish_reason, limit
             )
             self._calls += 1
-        self._speech_id = asked.id
         yield self._perform(call, refusal)
+
+    def _is_over(self, tied: bool) -> bool:
+        """Return True if no further call may run."""
+        broken = self._failure is not None or bool(self.ran.refused)
+        return broken or (tied and self.ran.blocked)
 
     @inlineCallbacks
     def _perform(self, call: ToolCallRequest, refusal: str) -> Steps[None]:
@@ -145,9 +153,11 @@ class ReplyCalls:
             result = yield refuse(script, turn, call, refusal, as_logged)
         else:
             result = yield perform(script, turn, context, call, world, as_logged)
-        self._note(call, result, world)
+        # A reply whose words were refused may come again with the same act and better words.
+        seen = call.name == EMOTE or fingerprint(call) in self.ran.state.seen
+        self._note(call, result, world, refusal == ALREADY_DONE and seen)
 
-    def _note(self, call: ToolCallRequest, result: ToolResult, world: bool) -> None:
+    def _note(self, call: ToolCallRequest, result: ToolResult, world: bool, again: bool) -> None:
         ran, good = self.ran, result.state in (DONE, UNKNOWN)
         is_done = result.state == DONE
         self._context = replace(
@@ -159,7 +169,7 @@ class ReplyCalls:
             done=ran.done | {call.name} if is_done else ran.done,
             acted=ran.acted or (is_done and world),
             remembered=self._context.remembered,
-            blocked=ran.blocked or (not good and world and call.name not in ALONE),
+            blocked=ran.blocked or (world and call.name not in ALONE and not (good or again)),
         )
         if call.name in SPEECH:
             self._speech_failed = not good

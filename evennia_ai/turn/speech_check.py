@@ -15,6 +15,7 @@ from evennia_ai.policy.sanitize import spoken_words, strip_reasoning
 EMOTE = "emote"
 TURNS_COMPARED = 10
 REPEATED = "you said that before"
+NO_WORDS = "it held no words"
 
 
 class SpeechCheck:
@@ -35,17 +36,19 @@ class SpeechCheck:
         self._emotes = latest_texts(logged, {EMOTE})
 
     def problem(self, call: ToolCallRequest) -> str:
-        """Return why a call's words may not be spoken, "" if they may or if it has none."""
+        """Return why a call's words may not be spoken or shown, "" if they may or without any."""
         text = text_of(call)
-        if self._around is None or call.name not in SPEECH or text is None:
+        if self._around is None or call.name not in (*SPEECH, EMOTE) or text is None:
             return ""
         words = spoken_words(text, self._around.name, self._limit_chars)
         if not words:
-            return ""
+            return NO_WORDS
         # Line breaks and fences, which the sanitizer removes, tell what a text is.
         artefact = find_artefact(strip_reasoning(text), self._around)
         artefact = artefact or find_artefact(words, self._around)
-        return artefact or (REPEATED if find_repeat(words, self._spoken) else "")
+        if artefact or call.name == EMOTE:
+            return artefact
+        return REPEATED if find_repeat(words, self._spoken) else ""
 
     def is_repeated_emote(self, call: ToolCallRequest) -> bool:
         """Return True for a gesture that the character made a moment ago."""

@@ -24,7 +24,7 @@ from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.retrieval.relevance import score_texts
 from evennia_ai.sleep import STEPS, run_sleep_tick
 from evennia_ai.testing.semantic import StandInSemantic
-from evennia_ai.turn.prompt_building import build_prompt
+from evennia_ai.turn.prompt_building import Asking, build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.bench.mud_world import (
     IDLE,
@@ -169,7 +169,7 @@ class Lived:
         speaker = min(audience, default="")
         heard = Heard("say", speaker, "Somebody", question.text, audience, addressed=True)
         event = InboxEvent(0, script.services.now(), heard)
-        built = build_prompt(script, CONTEXT_TICK_EVENT, audience, [event])
+        built = build_prompt(script, CONTEXT_TICK_EVENT, audience, Asking([event]))
         return "\n".join(str(message["content"]) for message in built.messages)
 
     def baseline(self, name: str, question: Question, audience: Audience) -> list[Record]:

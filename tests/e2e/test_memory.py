@@ -73,12 +73,12 @@ def test_a_model_is_shown_what_its_guest_told_and_of_no_other(
             whisper(ben, ASKED_BY_BEN)
             whisper(ann, ASKED)
             ann.mark()
-            ann.send(f"say Mira, {ASKED}")
+            ann.send(f"say Mira, tell everybody {ASKED}")
             ben.expect('Mira says, "')
         bodies = [request["body"] for request in stub.requests()]
     # Asleep, a model is asked what notes are worth, too: by nobody's leave, for nobody's ears.
     shown = [[str(m["content"]) for m in body["messages"]] for body in bodies]
-    answers = [messages for messages in shown if "Not answered yet" in messages[-1]]
+    answers = [messages for messages in shown if "</situation>\n" in messages[-1]]
     told = [bool(SECRET.search(" ".join(messages))) for messages in answers]
     assert told == [False, True, False]
     assert KEPT in answers[1][-1], "what was noted does not come to mind"

@@ -79,11 +79,13 @@ def test_fault_18_an_unknown_tool_is_an_error_that_names_those_there_are(road):
 
 
 def test_fault_19_calls_with_one_id_are_told_apart_in_one_reply_and_in_the_whole_log(road):
+    look = {"id": "call_0", "name": "look", "arguments": {"target": "fire"}}
+    say = {"id": "call_0", "name": "say", "arguments": {"text": "Warm your hands."}}
+    road.provider.queue({"fault": "same_ids"}, {"tool_calls": [look, say]})
     for _ in range(2):
-        road.provider.fault("same_ids")
         assert road.hears("hello").outcome == "answered"
     assert road.hall.looked == ["fire"] * 2
-    assert road.hall.said == ["It burns."] * 2
+    assert road.hall.said == ["It burns.", "Warm your hands."]
     log = road.script.conversation.messages
     ids = [call["id"] for message in log for call in message.get("tool_calls", ())]
     assert len(ids) == len(set(ids)) == 4

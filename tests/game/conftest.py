@@ -124,6 +124,12 @@ class Game:
         session.sent.clear()
         return Player(character, account, session)
 
+    def tail(self, number=-1):
+        """Return a request's situation and all that follows it, as one text."""
+        texts = [str(message["content"]) for message in self.model.requests[number].messages]
+        start = next(n for n, text in enumerate(texts) if text.startswith("<situation>"))
+        return "\n".join(texts[start:])
+
     def run(self, seconds=0.0):
         """Advance the clock in steps, so that each step sees the effects of the one before."""
         for _ in range(3):

@@ -75,4 +75,4 @@ def asked_for(game, player, name, words):
     game.model.add(call("say", text="Well."))
     player.do(f"say {name}, {words}")
     game.run(1)
-    return game.model.requests[-1].messages[-1]["content"]
+    return game.tail()

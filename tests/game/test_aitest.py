@@ -55,8 +55,8 @@ def test_a_builder_sees_what_it_would_say_and_nobody_hears_it(game, tavern, buil
     assert ann.heard() == []
     assert rows() == [0, 0, 0, 0]
     prompt = game.model.requests[0].messages
-    assert prompt[1]["content"] == "Bea says: Mira, two ales, please"
-    assert "You are Mira, a barkeep." in prompt[0]["content"]
+    assert "You are Mira, a barkeep." in prompt[1]["content"]
+    assert prompt[-1]["content"] == "Bea says: Mira, two ales, please"
 
 
 def test_its_cost_is_counted(game, builder, mira):

@@ -11,8 +11,9 @@ from evennia_ai.policy.limits.backoff import LOADING_PAUSE_S
 from evennia_ai.policy.limits.budgets import ASSISTANT, GAME
 from evennia_ai.policy.limits.deadlines import FIRST_DEADLINE_S
 from evennia_ai.policy.limits.retry import LOADING_CODE
+from evennia_ai.policy.request_forms.form import FORMS, SCHEMA
 from evennia_ai.services import assistant_service
-from evennia_ai.services.warm_up import local_models, shared_prefix
+from evennia_ai.services.warm_up import local_models
 from evennia_ai.testing.scripted import ScriptedLLM, call
 
 HOME = {"client": "openai", "model": "ours", "base_url": "http://127.0.0.1:8080/v1"}
@@ -76,15 +77,6 @@ def test_the_games_own_profile_counts(service, settings):
     assert models(service) == ["big"]
 
 
-def test_the_request_is_one_token_of_what_all_prompts_share():
-    tools = [{"function": {"name": "say"}}]
-    request = shared_prefix(tools)
-    assert request.max_tokens == 1
-    assert request.caller.background and not request.caller.speakers
-    assert list(request.tools) == tools
-    assert "{" not in request.messages[0]["content"]
-
-
 @pytest.fixture
 def log():
     """Return what is logged of the warm-up."""
@@ -110,6 +102,21 @@ def started(service, home, game):
         return model.requests
 
     return start
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_it_sends_one_token_of_what_all_prompts_begin_with(form, started, service, ann, game):
+    service.profiles["home"] = {**HOME, "form": form}
+    requests = started("R", call("noop"))
+    ann.do("say hello Mira")
+    game.run()
+    warmed, asked = requests
+    assert (warmed.form, asked.form, warmed.max_tokens) == (form, form, 1)
+    assert warmed.caller.background and not warmed.caller.speakers
+    assert warmed.tools and list(asked.tools)[: len(warmed.tools)] == list(warmed.tools)
+    rules = warmed.messages[0]["content"]
+    assert asked.messages[0]["content"].startswith(rules)
+    assert ("{" in rules) == (form == SCHEMA)
 
 
 def test_while_the_server_loads_the_model_it_is_asked_again(started, game, log):

@@ -31,7 +31,7 @@ def test_one_command_gives_any_character_a_mind(game, admin, guard):
     admin.do("say hello")
     game.run()
     assert admin.last() == 'Guard says, "Halt!"'
-    assert "You are a guard." in game.model.requests[0].messages[0]["content"]
+    assert "You are a guard." in game.model.requests[0].messages[1]["content"]
 
 
 def test_a_character_keeps_what_its_own_typeclass_can_do(game, admin, tavern):

@@ -136,10 +136,12 @@ def test_the_next_prompt_holds_the_summary_in_place_of_what_went(game, ann, mira
     ann.do("say Mira, do you remember?")
     game.run(1)
     wire = game.model.requests[0].messages
-    assert wire[1]["role"] == "user"
-    assert wire[1]["content"].startswith("<summary>")
-    assert "Ann is a smith." in wire[1]["content"]
-    assert [m["content"] for m in wire[2:4]] == ["line 5", "Ann says: Mira, do you remember?"]
+    assert wire[2]["role"] == "user"
+    assert wire[2]["content"].startswith("<summary>")
+    assert "Ann is a smith." in wire[2]["content"]
+    assert wire[3]["content"] == "line 5"
+    assert wire[4]["content"].startswith("<situation>")
+    assert [m["content"] for m in wire[5:]] == ["Ann says: Mira, do you remember?"]
     assert "forty crowns" not in str(wire)
 
 

@@ -52,7 +52,7 @@ def ask(game, speaker):
     game.model.add(call("noop"))
     speaker.do("say Mira, hello")
     game.run(1)
-    return game.model.requests[-1].messages[-1]["content"]
+    return game.tail()
 
 
 def now_only(mira, what, where=""):

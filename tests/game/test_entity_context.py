@@ -287,7 +287,7 @@ def test_they_get_to_know_each_other_by_talking(game, mira, ann, known):
     game.model.add(call("say", text="Good day."))
     ann.do("say Mira, it is me again")
     game.run(5)
-    tail = game.model.requests[-1].messages[-1]["content"]
+    tail = game.tail()
     assert "Of those here: Ann (in conversation with you): you know each other a little; " in tail
     assert "on good terms" in tail
 

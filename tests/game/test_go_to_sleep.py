@@ -79,7 +79,7 @@ def test_while_somebody_else_talks_with_it_it_stays_awake(game, ann, bob, mira):
     ann.do("say Mira, go to bed")
     game.run(1)
     assert not is_asleep(mira.assistant)
-    assert "a moment ago" in game.model.requests[-1].messages[-2]["content"]
+    assert "a moment ago" in game.model.requests[-1].messages[-1]["content"]
 
 
 def test_who_speaks_before_its_eyes_are_shut_keeps_it_awake(game, ann, mira):

@@ -9,10 +9,6 @@ from evennia_ai.store.goal_records import Goals
 from evennia_ai.testing.scripted import call
 
 
-def tail_of(game):
-    return game.model.requests[-1].messages[-1]["content"]
-
-
 def use(game, speaker, tool, line="say Mira, a word", **arguments):
     """Have Mira use a tool at somebody's word; returns what she was told."""
     game.model.add(call(tool, **arguments), call("noop"))
@@ -25,7 +21,7 @@ def ask(game, speaker, line="say Mira, hello"):
     game.model.add(call("noop"))
     speaker.do(line)
     game.run(1)
-    return tail_of(game)
+    return game.tail()
 
 
 def states(mira):

@@ -23,7 +23,7 @@ def known_after(game, player, line):
     game.model.add(call("noop"))
     player.do(line)
     game.run()
-    tail = game.model.requests[-1].messages[-1]["content"]
+    tail = game.tail()
     return [row for row in tail.splitlines() if row.startswith("You know: ")]
 
 
@@ -202,4 +202,4 @@ def test_a_game_may_add_what_only_it_knows(game, builder, mira, monkeypatch):
     game.model.add(call("noop"))
     builder.do("say hello")
     game.run()
-    assert "Also: It rains." in game.model.requests[0].messages[-1]["content"]
+    assert "Also: It rains." in game.tail(0)

@@ -22,7 +22,7 @@ def asked_for(game, player, words):
     game.model.add(call("say", text="Well."))
     player.do(f"say Mira, {words}")
     game.run(1)
-    return game.model.requests[-1].messages[-1]["content"]
+    return game.tail()
 
 
 def found(mira, words, audience=None, limit=5):
@@ -49,7 +49,7 @@ def test_what_one_player_alone_may_know_comes_to_mind_for_no_other(game, ann, bo
     game.model.add(call("whisper", target="Ann", text="Yes."))
     ann.do("whisper Mira = where is my treasure?")
     game.run(1)
-    assert "below the willow" in game.model.requests[-1].messages[-1]["content"]
+    assert "below the willow" in game.tail()
 
 
 def test_a_value_of_a_profile_comes_to_mind_and_the_newest_only(game, ann, bob, mira):

@@ -4,10 +4,6 @@ from evennia_ai.messages import make_message
 from evennia_ai.testing.scripted import call
 
 
-def tail_of(game):
-    return game.model.requests[-1].messages[-1]["content"]
-
-
 def pin(game, speaker, text, line="say Mira, remember this"):
     game.model.add(call("pin_fact", content=text), call("noop"))
     speaker.do(line)
@@ -18,7 +14,7 @@ def ask(game, speaker, line="say Mira, hello"):
     game.model.add(call("noop"))
     speaker.do(line)
     game.run(1)
-    return tail_of(game)
+    return game.tail()
 
 
 def test_what_is_pinned_stands_in_every_prompt_from_then_on(game, ann, mira):

@@ -48,6 +48,7 @@ from tests.invariants.turns import (
     check_one_thought_at_a_time,
     check_one_turn_at_a_time,
 )
+from tests.invariants.words import check_refused_words, check_words_only
 
 __all__ = [
     "ActRow",
@@ -91,6 +92,8 @@ CHECKS: tuple[Check, ...] = (
     check_nothing_after_the_end,
     check_confidence,
     check_confidence_of_memory,
+    check_words_only,
+    check_refused_words,
 )
 
 

@@ -10,13 +10,15 @@ from evennia_ai.llm.openai_wire import build_body
 from evennia_ai.ports import LLMRequest, Scene
 
 RULES = "You play a character in a text game. " * 20
+LOOK = {"id": "a", "type": "function", "function": {"name": "look", "arguments": "{}"}}
 MESSAGES = [
     {"role": "system", "content": RULES},
     {"role": "user", "content": "Ann says: hello"},
     {"role": "assistant", "content": "Hello, Ann."},
     {"role": "user", "content": "Ann says: a room, please"},
-    {"role": "assistant", "content": "", "tool_calls": [{"id": "a"}]},
-    {"role": "tool", "tool_call_id": "a", "content": "You said it."},
+    {"role": "assistant", "content": "", "tool_calls": [LOOK]},
+    {"role": "tool", "tool_call_id": "a", "content": "A free room."},
+    {"role": "assistant", "content": "The red room is free."},
     {"role": "user", "content": "You are in the tavern.\nAnn says: and an ale"},
 ]
 EPHEMERAL = {"cache_control": {"type": "ephemeral"}}
@@ -86,7 +88,7 @@ def test_a_first_request_has_one_breakpoint_and_one_without_text_none():
     bare = [{"role": "user", "content": "Hi"}]
     assert body_for(OPENROUTER, "anthropic/x", bare)["messages"] == bare
     empty = [{"role": "system", "content": ""}, *bare]
-    assert body_for(OPENROUTER, "anthropic/x", empty)["messages"] == empty
+    assert body_for(OPENROUTER, "anthropic/x", empty)["messages"] == bare
 
 
 def test_the_cache_key_is_that_of_the_rules_and_the_model():

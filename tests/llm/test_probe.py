@@ -80,6 +80,8 @@ def error(status, message):
     return {"raw": json.dumps({"error": {"message": message}}), "status": status}
 
 
+NO_SCHEMA = error(400, "no response_format")
+
 # --- a good endpoint ---
 
 
@@ -441,7 +443,7 @@ def test_a_reply_used_up_by_thinking(probe, provider, profile):
     ],
 )
 def test_faults_with_tools(probe, provider, profile, reply, words):
-    provider.queue({"text": WORD}, reply, {"text": "Noted."})
+    provider.queue({"text": WORD}, reply, {"text": "Noted."}, NO_SCHEMA)
     probe.run(profile)
     assert words in probe.of(BAD)[0][0]
     assert probe.of(BAD)[0][1]
@@ -463,7 +465,8 @@ def test_one_call_in_a_reply_is_noted(probe, provider, profile):
 
 
 def test_tool_results_refused(probe, provider, profile):
-    provider.queue({"text": WORD}, TWO_CALLS, error(400, "After a tool only an assistant"))
+    refusal = error(400, "After a tool only an assistant")
+    provider.queue({"text": WORD}, TWO_CALLS, refusal, NO_SCHEMA)
     probe.run(profile)
     text, advice = probe.of(BAD)[0]
     assert "refuses the results of its tools (HTTP 400). It says: After a tool" in text

@@ -36,7 +36,7 @@ def test_what_has_its_place_elsewhere_or_is_no_deed_is_not_shown(about):
 
 def act_unasked(talk, about):
     """Return an autonomous act during an entry of the day plan."""
-    tail = situation_prompt(INN, (), "", "", [("You are about", about)])
+    tail = situation_prompt(INN, (), "", [("You are about", about)])
     talk.messages.append({"role": "user", "content": tail})
     return talk.act_unasked()[1]
 

@@ -12,6 +12,7 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.messages import Audience, Heard
 from evennia_ai.policy.audience import KnownLine
+from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, TOOLS
 from evennia_ai.sleep import run_sleep_tick
 from evennia_ai.sleep.compaction.compact import compact, mask_old_results
 from evennia_ai.sleep.compaction.journal_summary import archive_summaries
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 CONFIG = AssistantConfig(max_iterations=4)
 SMALL_WINDOW = {
-    "max_context_tokens": 1_000,
     "max_reply_tokens": 16,
     "compact_reserve_tokens": 200,
     "compact_preserve_window": 4,
@@ -38,7 +38,11 @@ SMALL_WINDOW = {
     "mask_threshold": 0.5,
     "mask_keep_last": 1,
 }
-CRAMPED = replace(CONFIG, **SMALL_WINDOW)
+WINDOWS = {TOOLS: 1_000, TEXT: 1_000, SCHEMA: 1_300}  # the rules of `schema` are longer
+CRAMPED = {
+    form: replace(CONFIG, **SMALL_WINDOW, max_context_tokens=tokens)
+    for form, tokens in WINDOWS.items()
+}
 KEPT = 4
 IN_MEMORY = frozenset({"is_current", "pinned"})
 STORE_PAUSE_S = 5.0
@@ -93,10 +97,13 @@ class Mind:
         self.unarchived = True
         self.sleep: PassTime | None = None
         self.wake_call: Any = None
-        config = CRAMPED if process.sim.is_cramped else CONFIG
+        config = CRAMPED[process.sim.form] if process.sim.is_cramped else CONFIG
         self.script = StandInScript(process.services.gateway, config)
         self.script.services = process.services
-        self.script.profile = ModelProfile(dbref, client="sim", model="sim")
+        form, stream = process.sim.form, process.sim.streams
+        self.script.profile = ModelProfile(
+            dbref, client="sim", model="sim", form=form, stream=stream
+        )
         self.script.character = Body(dbref)
         self.script.character.ai_profiles = EmptyProfiles()
         self.script.may_think = self.may_think

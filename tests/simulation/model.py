@@ -1,9 +1,15 @@
-"""Models for the simulation: they answer, dawdle, fail, write garbage and tell everything on."""
+"""Models for the simulation: they answer, dawdle, fail, write garbage and tell everything on.
+
+They write raw replies in every request form, whole or as a stream, and show the habits of small
+models; `llm.reply_client.ReplyClient` reads them, as in a game.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +25,10 @@ from evennia_ai.errors import (
     ProviderUnavailable,
 )
 from evennia_ai.llm.gateway import ModelGateway
+from evennia_ai.llm.reply_client import ReplyClient
 from evennia_ai.messages import LLMReply, ToolCallRequest
-from evennia_ai.ports import TASK_SUMMARY, LLMRequest
+from evennia_ai.ports import TASK_SUMMARY, Delta, LLMClient, LLMRequest
+from tests.simulation.raw_replies import deltas_of, habit_reply, write_raw
 from tests.simulation.world import JOURNAL
 
 if TYPE_CHECKING:
@@ -28,6 +36,7 @@ if TYPE_CHECKING:
 
 TOKEN = re.compile(r"\b[ps]\d{4}x\b")
 SAME_AGAIN = 0.5
+BREAKS, INTRUDES = 0.15, 0.05
 PATTERNS = {
     "say": 30,
     "text": 10,
@@ -67,11 +76,61 @@ class SimModel:
         if request.scene.task == TASK_SUMMARY:
             plan = self.plan_summary
         delay, answer = plan(request)
+        if isinstance(answer, LLMReply):
+            answer = self.in_form(request, profile, answer)
+            if request.on_delta is not None:
+                return self.stream(request.on_delta, answer, delay)
         if delay == 0:
             return fail(answer) if isinstance(answer, Exception) else succeed(answer)
         result: Deferred[LLMReply] = Deferred()
         self.clock.callLater(delay, fire, result, answer)
         return result
+
+    def in_form(self, request: LLMRequest, profile: ModelProfile, answer: LLMReply) -> LLMReply:
+        """Return a reply in the request's form, or a small model's instead."""
+        if profile.client == "offline":
+            return answer
+        is_turn = request.on_call is not None and not self.sim.calm
+        habit = habit_reply(self.sim.rng, request, profile) if is_turn else None
+        return habit or write_raw(self.sim.rng, answer, request)
+
+    def stream(
+        self, on_delta: Callable[[Delta], None], answer: LLMReply | Exception, delay: float
+    ) -> Deferred[LLMReply]:
+        """Answer in parts; a stream may break, and go on after it was cancelled."""
+        rng, result = self.sim.rng, Deferred[LLMReply]()
+        deltas = deltas_of(rng, answer) if isinstance(answer, LLMReply) else []
+        if deltas and not self.sim.calm and rng.random() < BREAKS:
+            deltas = deltas[: rng.randint(1, len(deltas))]
+            answer = ProviderUnavailable("it broke off", begun=True)
+            self.sim.tell("a stream breaks off")
+        if delay == 0:
+            for delta in deltas:
+                on_delta(delta)
+            fire(result, answer)
+            return result
+        is_late = rng.random() < BREAKS
+        for number, delta in enumerate(deltas, 1):
+            when = delay * number / (len(deltas) + 1)
+            self.clock.callLater(when, self.pass_on, on_delta, delta, result, is_late)
+        self.clock.callLater(delay, fire, result, answer)
+        return result
+
+    def pass_on(
+        self,
+        on_delta: Callable[[Delta], None],
+        delta: Delta,
+        result: Deferred[LLMReply],
+        is_late: bool,
+    ) -> None:
+        """Pass a part on, and let somebody come or go."""
+        if result.called and is_late:
+            self.sim.tell("a part arrives after the end")
+        if is_late or not result.called:
+            on_delta(delta)
+        if not self.sim.calm and self.sim.rng.random() < INTRUDES:
+            self.sim.tell("somebody moves in mid-stream")
+            self.sim.move()
 
     def plan(self, request: LLMRequest) -> tuple[float, LLMReply | Exception]:
         """When to answer, in seconds, and what."""
@@ -108,14 +167,14 @@ class StubbornGateway:
     """A gateway that knows no deadline and cannot be closed: replies come late, to turns that have
     been dropped meanwhile, and to servers that are going down."""
 
-    def __init__(self, sim: Play, clock: Clock) -> None:
-        self.model = SimModel(sim, clock)
+    def __init__(self, clients: Mapping[str, LLMClient]) -> None:
+        self.clients = clients
 
     def complete(
         self, request: LLMRequest, profile: ModelProfile, deadline_at: float
     ) -> Deferred[LLMReply]:
         """Ask, and wait however long it takes."""
-        return self.model.complete(request, profile)
+        return self.clients[profile.client].complete(request, profile)
 
     def close(self) -> None:
         """Does nothing."""
@@ -144,11 +203,16 @@ class RecordingGateway:
 
 def make_gateway(sim: Play, clock: Clock) -> RecordingGateway:
     """The real gateway, or one that lets replies come late."""
-    if sim.stubborn:
-        return RecordingGateway(sim, StubbornGateway(sim, clock))
     model = SimModel(sim, clock)
-    clients = {"sim": model, "offline": model}
+    clients = {"sim": ReplyClient(model, call_at_once), "offline": model}
+    if sim.stubborn:
+        return RecordingGateway(sim, StubbornGateway(clients))
     return RecordingGateway(sim, ModelGateway(clock, clients, jitter=sim.rng.random))
+
+
+def call_at_once(function: Callable[..., object], *args: Any) -> None:
+    """Call a function: there is one thread."""
+    function(*args)
 
 
 def fire(result: Deferred[LLMReply], answer: LLMReply | Exception) -> None:
@@ -217,24 +281,27 @@ def compose(rng: Random, pattern: str, text: str, request: LLMRequest) -> LLMRep
 
 def said(name: str, text: str, **more: str) -> ToolCallRequest:
     """A call with words."""
-    return ToolCallRequest("x", name, json.dumps({"text": text, **more}))
+    return ToolCallRequest("", name, json.dumps({"text": text, **more}))
 
 
 def calls_reply(*calls: ToolCallRequest) -> LLMReply:
     """A reply of calls."""
-    return LLMReply("", calls, "tool_calls")
+    numbered = (replace(call, id=f"x{number}") for number, call in enumerate(calls))
+    return LLMReply("", tuple(numbered), "tool_calls")
 
 
 def answer_text(request: LLMRequest) -> str:
     """Words that depend on the new lines only, so that another try at them says the same."""
     tokens = [token for line in request.scene.lines for token in TOKEN.findall(line.text)]
-    return " ".join(["re", *tokens])
+    told = " ".join(tokens)
+    return f"Re {told} I have heard all of it. As to {told}, so be it." if tokens else "re"
 
 
 def gossip(rng: Random, request: LLMRequest) -> str:
     """Words that tell on whatever stands in the prompt."""
     tokens = tokens_in(request)
-    return " ".join(["ah", *rng.sample(tokens, min(3, len(tokens)))])
+    told = rng.sample(tokens, min(3, len(tokens)))
+    return " ".join(["Ah, this is what I heard.", *(f"They told of {token}." for token in told)])
 
 
 def tokens_in(request: LLMRequest) -> list[str]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from unittest.mock import patch
 
+from evennia_ai.messages import make_message
 from evennia_ai.policy.context.projection import PUBLIC, CompactionRecord, View
 from evennia_ai.policy.conversation import inbox as inbox_rules
 from evennia_ai.policy.conversation.inbox import Batch
@@ -28,14 +29,17 @@ from evennia_ai.turn import (
     model_call,
     prompt_building,
     react_loop,
+    reply_calls,
     tool_execution,
 )
+from evennia_ai.turn.speech_check import SpeechCheck, text_of
 from tests.simulation.mind import Mind
 
 real_append = MemoryConversation.append
 real_begin = MemoryTurns.begin
 real_compact = MemoryConversation.compact
 real_finish = MemoryTurns.finish
+real_refuse = tool_execution.refuse
 real_metadata = tool_execution.audience_metadata
 real_outcome = MemoryTurns.record_outcome
 real_record = compaction.make_record
@@ -182,6 +186,14 @@ def count_as(counted: str, meant: str) -> Callable[..., str]:
     return state_after_loss
 
 
+def log_the_refused(script: Any, turn: Any, call: Any, reason: str, as_logged: Any) -> Any:
+    """Words that were not spoken are in the log."""
+    audience = sorted(turn.audience)
+    words = make_message("assistant", text_of(call), turn_id=turn.id, audience=audience)
+    logged = as_logged if as_logged is not reply_calls.unlogged else lambda result: [words]
+    return real_refuse(script, turn, call, reason, logged)
+
+
 def do_nothing(*arguments: Any) -> None:
     """What should happen does not."""
 
@@ -202,7 +214,7 @@ PLANTS = {
     "a model is told the first of several lines only": Plant(
         "P1",
         (
-            (prompt_building, "new_lines_prompt", lambda lines, *hidden: "".join(lines[:1])),
+            (prompt_building, "shortened", lambda lines, room: list(lines[:1])),
             (prompt_building, "visible_items", lambda *about: []),
             (llm_interaction, "build_scene", scene_of_the_first),
         ),
@@ -232,7 +244,7 @@ PLANTS = {
         ),
     ),
     "the log is rewritten": plant("P3", MemoryConversation, "append", rewrite_the_log),
-    "acts are not logged": plant("P3", tool_execution, "call_messages", lambda *about: []),
+    "acts are not logged": plant("P3", reply_calls, "call_messages", lambda *about: []),
     "a compaction empties what it sums up": plant(
         "P3", MemoryConversation, "compact", compact_and_empty
     ),
@@ -264,6 +276,8 @@ PLANTS = {
             (react_loop, "audience_metadata", everything_is_public),
         ),
     ),
+    "whatever a model writes is spoken": plant("P13", SpeechCheck, "problem", lambda *about: ""),
+    "refused words are in the log": plant("P13", reply_calls, "refuse", log_the_refused),
     "whispers and room talk make one turn": plant(
         "P9", answer_events, "next_batch", one_batch_of_all
     ),

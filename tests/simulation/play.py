@@ -17,6 +17,7 @@ from typing import Any
 from twisted.python.failure import Failure
 
 from evennia_ai.messages import Heard, make_message, wire_call
+from evennia_ai.policy.request_forms.form import FORMS
 from evennia_ai.ports import LLMRequest
 from evennia_ai.sleep.compaction.journal_summary import undo_compaction
 from evennia_ai.turn.context_use import measure_context
@@ -52,7 +53,8 @@ class Play(ABC):
 
     ``calm`` is the tool that every model calls at once while the game comes to rest; it is empty
     before. ``stubborn`` is True if replies may come later than any deadline. ``is_cramped`` is True
-    if the context window is small.
+    if the context window is small. ``form`` is the request form; ``streams`` is True if replies
+    are streamed.
     """
 
     process: Process
@@ -60,6 +62,8 @@ class Play(ABC):
     def __init__(self, rng: Random, stubborn: bool, minds: int, players: int) -> None:
         self.rng = rng
         self.is_cramped = rng.random() < 0.5
+        self.form = rng.choice(FORMS)
+        self.streams = rng.random() < 0.6
         self.stubborn = stubborn
         self.calm = ""
         self.time = 0.0

@@ -6,15 +6,18 @@
 import os
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
 
+from evennia_ai.policy.request_forms.form import FORMS
 from evennia_ai.testing.memory_conversation import StoredCompaction, StoredMask
 from tests.simulation.schedule import Simulation
 
 ROOT = Path(__file__).resolve().parents[2]
 GAMES = 1_000
+GAMES_LOOKED_AT = 240
 GAMES_A_SOAK = 50_000
 A_SOAK_S = 3_600
 DIGEST = "from tests.simulation.schedule import Simulation as S\n{body}"
@@ -62,12 +65,15 @@ def test_a_seed_always_gives_the_same_game():
 
 def test_the_games_are_worth_playing():
     """Check that all faults and outcomes occur, since only these are tested."""
-    games = [Simulation(seed) for seed in range(80)]
+    games = [Simulation(seed) for seed in range(GAMES_LOOKED_AT)]
     for game in games:
         game.run()
     told = "\n".join(line for game in games for line in game.trace)
     signs = ("KILLED before", "KILLED after", "is refused", "reload", "whispers", "DOES give")
     for sign in (*signs, "falls asleep", "wakes up", "is undone"):
+        assert sign in told
+    assert {(game.form, game.streams) for game in games} == set(product(FORMS, (True, False)))
+    for sign in ("a stream breaks off", "moves in mid-stream", "arrives after the end"):
         assert sign in told
     outcomes = {turn.outcome for g in games for s in g.stores.values() for turn in s.turns}
     assert outcomes >= {"answered", "noted", "excused", "interrupted", "unheard", "expired"}

@@ -14,12 +14,14 @@ from evennia_ai.errors import BadRecord, StoreUnavailable, ToolError
 from evennia_ai.messages import Audience, Situation, ToolCallRequest
 from evennia_ai.policy.audience import may_be_said
 from evennia_ai.policy.conversation.react import FINAL, FREE, ONCE
+from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import ToolContext, ToolResult, ToolSpec
 from evennia_ai.scheduling import persist
 
 if TYPE_CHECKING:
     from tests.simulation.process import Process
 
+MOST_CHARS = 1_000
 ROOMS = ("tavern", "yard")
 JOURNAL = "add_journal_entry"
 
@@ -45,7 +47,11 @@ TOOLS = {
     "noop": Kind(FINAL, world=False, safe_to_retry=True),
 }
 VIEW = "You see a room. " + "It has walls, a door and a floor. " * 7
-SCHEMAS = {name: {"type": "function", "function": {"name": name}} for name in TOOLS}
+PARAMETERS = {"type": "object", "properties": {"text": {"type": "string"}}}
+SCHEMAS = {
+    name: {"type": "function", "function": {"name": name, "parameters": PARAMETERS}}
+    for name in TOOLS
+}
 
 
 class Rooms:
@@ -123,7 +129,7 @@ class Hands:
                 return ToolResult("failed", "There is no such thing to do.")
             act = ACTS[call.name](self, context, arguments) if call.name in ACTS else None
             if call.name == JOURNAL:
-                yield self.write_down(context, str(arguments.get("text", "")))
+                yield self.write_down(context, words_of(arguments))
             if act is not None:
                 self.process.moment("before a deed")
                 self.process.do(context, call, act)
@@ -138,7 +144,7 @@ class Hands:
     def say(self, context: ToolContext, arguments: Mapping[str, Any]) -> Act:
         """Aloud, or to the confidants alone where others must not hear."""
         present = self.those_present(context)
-        text = str(arguments.get("text", ""))
+        text = self.spoken(context, arguments)
         if context.whispered or not may_be_said(present, context.audience, context.private):
             return self.to_some(text, present & context.audience)
         return Act(text, present)
@@ -151,14 +157,14 @@ class Hands:
             receivers = present & {str(arguments["target"])}
         if not may_be_said(receivers, context.audience, context.private):
             raise ToolError("What was told you in confidence is not for that person.")
-        return self.to_some(str(arguments.get("text", "")), receivers)
+        return self.to_some(self.spoken(context, arguments), receivers)
 
     def show(self, context: ToolContext, arguments: Mapping[str, Any]) -> Act:
         """For everybody to see."""
         present = self.those_present(context)
         if not may_be_said(present, context.audience, context.private):
             raise ToolError("Others would see that, and this talk is private: whisper instead.")
-        return Act(str(arguments.get("text", "")), present)
+        return Act(words_of(arguments), present)
 
     def write_down(self, context: ToolContext, text: str) -> Deferred[str]:
         """Into the journal, as `evennia_ai.tools.journal.add_journal_entry`."""
@@ -173,11 +179,25 @@ class Hands:
             raise ToolError("Those you would answer are not here any more.")
         return present
 
+    def spoken(self, context: ToolContext, arguments: Mapping[str, Any]) -> str:
+        """Return the words as they are heard, as the shipped tools make them."""
+        name = context.script.character_name
+        words = spoken_words(words_of(arguments), name, MOST_CHARS)
+        if not words:
+            raise ToolError("You said nothing.")
+        return words
+
     def to_some(self, text: str, receivers: Audience) -> Act:
         """A whisper, as `evennia_ai.tools.speech.deliver_whisper`."""
         if not receivers:
             raise ToolError("Nobody who may hear this is here any more.")
         return Act(text, receivers, receivers)
+
+
+def words_of(arguments: Mapping[str, Any]) -> str:
+    """Return the words of a call; a small model's may have them under another name."""
+    words = arguments.get("text", arguments.get("content", arguments.get("item", "")))
+    return str(words)
 
 
 ACTS: dict[str, Callable[[Hands, ToolContext, Mapping[str, Any]], Act]] = {

@@ -9,7 +9,7 @@ from evennia_ai.testing.scripted import LLMReply, ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.answer_events import answer_events
 from evennia_ai.turn.llm_interaction import build_llm_messages
-from evennia_ai.turn.prompt_building import build_prompt
+from evennia_ai.turn.prompt_building import Asking, build_prompt
 from evennia_ai.turn.prompt_context_data import latest_talk
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 
@@ -21,28 +21,33 @@ def test_persona_first_then_the_talk_then_the_situation():
     script.hears("hi")
     answer_events(script)
     wire = build_llm_messages(script, CONTEXT_TICK_EVENT, ANN)
-    assert [m["role"] for m in wire] == ["system", "user", "assistant", "tool", "user"]
-    assert "You are Mira, a barkeep." in wire[0]["content"]
-    assert wire[1]["content"] == "Ann says: hi"
+    roles = ["system", "user", "user", "assistant", "tool", "user"]
+    assert [m["role"] for m in wire] == roles
+    assert wire[0]["content"].startswith("You are one character in a text game")
+    assert wire[1]["content"] == "<you>\nYou are Mira.\nYou are Mira, a barkeep.\n</you>"
+    assert wire[2]["content"] == "Ann says: hi"
     assert wire[-1]["content"].startswith("<situation>\nPlace: Tavern")
     assert all(set(m) <= {"role", "content", "tool_calls", "tool_call_id"} for m in wire)
 
 
 def test_between_two_calls_only_new_messages_and_the_tail_differ():
-    script = StandInScript(ScriptedLLM([call("say", text="one"), call("say", text="two")]))
-    for words in ("first", "second"):
+    replies = [call("say", text=text) for text in ("one", "two", "three")]
+    script = StandInScript(ScriptedLLM(replies))
+    for words in ("first", "second", "third"):
         script.hears(words)
         answer_events(script)
         script.services.clock.advance(61)
-    before, after = (list(r.messages) for r in script.services.gateway.requests)
-    assert after[: len(before) - 1] == before[:-1]
+    sent = [list(request.messages) for request in script.services.gateway.requests]
+    for before, after in pairwise(sent):  # the tail is the situation and the new line
+        assert after[: len(before) - 2] == before[:-2]
+        assert after[len(before) - 2] == before[-1]
 
 
 def test_a_persona_with_braces_is_text():
     script = StandInScript(ScriptedLLM(), persona="You are {name} and {0} and {.")
     assert (
         "You are {name} and {0} and {."
-        in build_llm_messages(script, CONTEXT_TICK_EVENT, ANN)[0]["content"]
+        in build_llm_messages(script, CONTEXT_TICK_EVENT, ANN)[1]["content"]
     )
 
 
@@ -69,7 +74,8 @@ def test_a_full_window_moves_its_start_in_large_steps_whatever_else_changes():
         script.hears(f"line {number} " + "word " * (number % 9))
         answer_events(script)
         script.services.clock.advance(61)
-    firsts = [str(request.messages[1]) for request in script.services.gateway.requests]
+    # Behind the rules and the persona; the first request has no talk there yet.
+    firsts = [str(request.messages[2]) for request in script.services.gateway.requests[1:]]
     moved = [number for number, (a, b) in enumerate(pairwise(firsts)) if a != b]
     assert moved
     assert len(moved) <= 10
@@ -122,32 +128,32 @@ def crowd(count, words=2, **settings):
     return script, script.turns.begin(waiting, ANN, False, "tick_event")
 
 
-def named_at_the_end(prompt):
-    return [f"line{n}" for n in range(100) if f"line{n} " in prompt.messages[-1]["content"]]
+def lines_in(messages):
+    heard = [m["content"] for m in messages if m["content"].startswith("Ann says: ")]
+    return [line.split()[2] for line in heard]
 
 
-def test_many_lines_are_named_in_part_where_all_stand_above():
+def named(count):
+    return [f"line{number}" for number in range(count)]
+
+
+def test_all_lines_to_answer_stand_once_each_and_last_and_in_their_order():
     script, turn = crowd(13)
-    prompt = build_prompt(script, CONTEXT_TICK_EVENT, ANN, turn.events)
-    assert named_at_the_end(prompt) == [f"line{n}" for n in range(3, 13)]
-    assert "3 more, see above" in prompt.messages[-1]["content"]
+    prompt = build_prompt(script, CONTEXT_TICK_EVENT, ANN, Asking(turn.events))
+    assert lines_in(prompt.messages) == lines_in(prompt.messages[-13:]) == named(13)
 
 
-def test_a_line_that_has_no_answer_is_named_where_it_is_out_of_view():
+def test_a_line_that_has_no_answer_is_in_the_prompt_although_its_talk_is_gone():
     script, turn = crowd(13)
     script.conversation.messages[:2] = []
-    for goes_on in (False, True):
-        prompt = build_prompt(script, CONTEXT_TICK_EVENT, ANN, turn.events, goes_on=goes_on)
-        assert {"line0", "line1"} <= set(named_at_the_end(prompt))
-        whole = str(prompt.messages)
-        assert all(f"line{n} " in whole for n in range(13))
-    assert "Said before them, and out of sight:" in prompt.messages[-1]["content"]
+    for turn_id in (None, turn.id):
+        prompt = build_prompt(script, CONTEXT_TICK_EVENT, ANN, Asking(turn.events, turn_id))
+        assert lines_in(prompt.messages[-13:]) == named(13)
 
 
-def test_a_line_that_the_window_has_no_room_for_is_named_all_the_same():
+def test_lines_that_the_window_has_no_room_for_are_cut_and_none_is_left_out():
     script, turn = crowd(15, words=180, max_context_tokens=3_000, max_reply_tokens=100)
-    prompt = build_prompt(script, CONTEXT_TICK_EVENT, ANN, turn.events)
-    assert len(prompt.messages) < 15
-    whole = str(prompt.messages)
-    assert all(f"line{n} " in whole for n in range(15))
+    prompt = build_prompt(script, CONTEXT_TICK_EVENT, ANN, Asking(turn.events))
+    assert lines_in(prompt.messages) == named(15)
+    assert all("word word" in m["content"] for m in prompt.messages[-15:])
     assert prompt.tokens + 100 <= 3_000

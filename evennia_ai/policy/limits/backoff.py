@@ -44,9 +44,8 @@ def retry_delay(
 
     ``attempt`` counts the attempts so far; ``jitter`` is drawn evenly from 0 to 1. A wait that the
     error requests is kept in full; a wait that would exceed the deadline is not begun. A call whose
-    streamed reply had begun is not retried, because words may have been spoken.
-    error requests is kept in full; a wait that would exceed the deadline is not begun. A server
-    that is loading its model gets any number of attempts.
+    streamed reply had begun is not retried, because words may have been spoken. A server that is
+    loading its model gets any number of attempts.
     """
     if error.code == LOADING_CODE:
         delay = LOADING_PAUSE_S + jitter * limits.base_s

@@ -22,6 +22,8 @@ class Asked:
         things: names of what lies here.
         carrying: names of what the character carries.
         exits: names of the exits.
+        people: names of those present.
+        heard: the words that are answered.
     """
 
     tools: Sequence[Schema] = ()
@@ -29,6 +31,8 @@ class Asked:
     things: Sequence[str] = ()
     carrying: Sequence[str] = ()
     exits: Sequence[str] = ()
+    people: Sequence[str] = ()
+    heard: str = ""
 
 
 @dataclass(frozen=True)

@@ -201,7 +201,7 @@ def give_calls(target: str, asked: Asked) -> list[NamedCall]:
     A thing that lies here is picked up first.
     """
     found = RECEIVER.fullmatch(target)
-    item, to = found.groups() if found else (target, asked.addressee)
+    item, to = found.groups() if found else (target, named_receiver(asked))
     to = asked.addressee if to.strip().lower() in ADDRESSEES else to.strip()
     if not item or not to:
         return []
@@ -209,6 +209,15 @@ def give_calls(target: str, asked: Asked) -> list[NamedCall]:
     if is_among(item, asked.things) and not is_among(item, asked.carrying):
         return [named("get", item=item), give]
     return [give]
+
+
+def named_receiver(asked: Asked) -> str:
+    """Return the person to whom the line asks to give something: "give Ann the rope", "to Ann"."""
+    for name in asked.people:
+        told = rf"\b(?:give|hand|pass|bring|to|gib|reich|bring)\s+{re.escape(name)}\b"
+        if re.search(told, asked.heard, re.IGNORECASE):
+            return name
+    return asked.addressee
 
 
 def is_among(name: str, names: Sequence[str]) -> bool:

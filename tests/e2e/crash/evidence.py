@@ -28,7 +28,7 @@ from tests.invariants import (
     Violation,
 )
 
-MARK = re.compile(r"\bk\d+\b")
+MARK = re.compile(r"\b[km]\d+\b")
 ECHO = re.compile(r"^You (?:say|whisper)\b.*?\b(k\d+)\b", re.M)
 ACT = re.compile(r"^Mira (?:says, |whispers: |waves ).*$", re.M)
 EXCUSE_END = own_call_id(0, EXCUSE_STEP, 0)[-4:]

@@ -1,24 +1,34 @@
 """A stub provider for the crash campaigns: it answers new lines, each in the same way every time.
 
 Each line of a player has a mark of its own, such as ``k17``. Answers and acts carry the mark,
-so that anything done twice shows on the players' screens. The model first acts and speaks in its
-next reply. If the server is killed between the two, players have seen the act and no answer.
+so that anything done twice shows on the players' screens; the second sentence of an answer has
+``m17`` for it. With tools the model first acts and speaks in its next reply: if the server is
+killed between the two, players have seen the act and no answer. In the form `schema` it does one
+act and speaks in the same reply. `HABITS` in the environment is the share of replies that show a
+habit of small models.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import takewhile
 from typing import Any
 
 from evennia_ai.testing import provider
 from evennia_ai.testing.stub_process import StubProvider
+from evennia_ai.testing.stub_replies import Body, Reply
+from evennia_ai.testing.stub_schema import wanted_schema
+from tests.provider.habits import SmallModel, play_habit
 
-NEW = "Not answered yet:\n"
-LINE = re.compile(r"^- (?P<who>\S+) (?P<how>says|whispers to you): (?P<words>.*)$", re.M)
+HABITS = "CRASH_HABITS"
+SITUATION_END = "</situation>\n"
+DONE_NOW = "Your acts so far:"
+LINE = re.compile(r"^(?P<who>\S+) (?P<how>says|whispers to you): (?P<words>.*)$", re.M)
 MARK = re.compile(r"\bk\d+\b")
 THING = "pewter mug"
 SUMMARY_S = 0.6
@@ -32,15 +42,35 @@ class MarkedModel(StubProvider):
     module = __name__
 
 
-def answer(body: Any) -> dict[str, Any]:
-    """Return the reply to a request."""
+def answer(body: Body) -> Reply:
+    """Return the reply to a request, the same for the same request."""
     messages = body["messages"]
-    if not body.get("tools"):
-        return {"text": summary_of(str(messages[-1]["content"])), "latency": SUMMARY_S}
-    _, _, new = str(messages[-1]["content"]).partition(NEW)
+    asked = next(str(m["content"]) for m in reversed(messages) if m["role"] == "user")
+    _, is_turn, new = asked.rpartition(SITUATION_END)
+    if not is_turn:
+        return {"text": summary_of(asked), "latency": SUMMARY_S}
+    small = SmallModel(float(os.environ.get(HABITS, 0)))
+    habit = small.draw(zlib.crc32(json.dumps(messages).encode()))
+    if habit and LINE.search(new):
+        return play_habit(habit, body)
+    calls = calls_for(body, new) or [call("noop")]
+    if body.get("tools") or wanted_schema(body):
+        return {"tool_calls": calls}
+    return {"text": " ".join(json.loads(one["arguments"]).get("text", "") for one in calls)}
+
+
+def calls_for(body: Body, new: str) -> list[Call]:
+    """Return the calls of an answer to new lines."""
+    messages = body["messages"]
+    if messages[-1]["role"] == "tool":
+        return list(closing_words(takewhile(lambda m: m["role"] != "user", reversed(messages))))
     lines = list(LINE.finditer(new))
-    calls = list(deeds_for(lines)) or list(words_for(lines)) or list(closing_words(messages[:-1]))
-    return {"tool_calls": calls or [call("noop")]}
+    if DONE_NOW in new:
+        return list(closing_words([{"content": new}]))
+    deeds = list(deeds_for(lines))
+    if body.get("tools"):
+        return deeds or list(words_for(lines))
+    return [*(deeds[:1] if wanted_schema(body) else ()), *words_for(lines)]
 
 
 def summary_of(transcript: str) -> str:
@@ -65,24 +95,27 @@ def deeds_for(lines: Iterable[re.Match[str]]) -> Iterator[Call]:
 def words_for(lines: list[re.Match[str]]) -> Iterator[Call]:
     """Return an answer to some lines: aloud, and to each whisperer alone."""
     if lines and lines[0]["how"] == "says":
-        yield call("say", text=f"I heard {together(lines)}")
+        yield call("say", text=spoken_answer(lines))
         return
     for who in dict.fromkeys(line["who"] for line in lines):
         own = [line for line in lines if line["who"] == who]
-        yield call("whisper", target=who, text=f"I heard {together(own)}")
+        yield call("whisper", target=who, text=spoken_answer(own))
 
 
-def together(lines: Iterable[re.Match[str]]) -> str:
-    """Return one text that answers several lines."""
-    return " and ".join(line["words"] for line in lines)
+def spoken_answer(lines: Iterable[re.Match[str]]) -> str:
+    """Return two sentences that answer several lines; no two answers are alike."""
+    words = " and ".join(line["words"].rstrip("?") for line in lines)
+    numbers = ", ".join(mark[1:] for mark in MARK.findall(words))
+    later = ", ".join(f"m{mark[1:]}" for mark in MARK.findall(words))
+    return f"I heard {words}, number {numbers}. Later I shall see to {later}, number {numbers}."
 
 
-def closing_words(messages: Sequence[Mapping[str, Any]]) -> Iterator[Call]:
+def closing_words(done: Iterable[Mapping[str, Any]]) -> Iterator[Call]:
     """Return a line about the acts just done."""
-    done = takewhile(lambda message: message["role"] != "user", reversed(messages))
     marks = sorted(set(MARK.findall(json.dumps(list(done)))))
     if marks:
-        yield call("say", text=f"I did {' and '.join(marks)}")
+        numbers = ", ".join(mark[1:] for mark in marks)
+        yield call("say", text=f"I did {' and '.join(marks)}, number {numbers}")
 
 
 def call(name: str, **arguments: str) -> Call:

@@ -13,39 +13,54 @@ from pathlib import Path
 
 import pytest
 
+from evennia_ai.policy.request_forms.form import FORMS, SCHEMA, TEXT, TOOLS
 from tests.e2e.crash.campaign import Campaign, schedule
 from tests.e2e.crash.compaction_campaign import NAMED, URGENT, CompactionCampaign
 from tests.e2e.crash.compaction_campaign import schedule as schedule_compactions
 from tests.e2e.crash.crash_game import CrashGame
 from tests.e2e.crash.evidence import check_screens, collect
-from tests.e2e.crash.model import MarkedModel
+from tests.e2e.crash.model import HABITS, MarkedModel
 from tests.e2e.test_talk import thinking_with
 from tests.invariants import Evidence, Violation, check_append_only, check_records, violations
 
 pytestmark = pytest.mark.campaign
 
-MakeGame = Callable[[], CrashGame]
+MakeGame = Callable[..., CrashGame]
 
 KILLS = 24
 KILLS_IN_COMPACTIONS = len(NAMED + URGENT)
 COMPACTION_KILLS_IN_SOAK = 40
-CAMPAIGNS_IN_SOAK = 6
 KILLS_A_CAMPAIGN = 50
 LATENCY_S = 0.1
 LITTLE_PATIENCE_S = 5.0
 PATIENCE_S = 30.0
+HABIT_RATE = 0.15
+# Kills between the sentences of an answer.
+SPEAKING = tuple(
+    f"{side} {point}"
+    for point in ("intent stored", "act executed", "outcome stored")
+    for side in ("before", "after", "after")
+)
+OTHER_FORMS = ((SCHEMA, True), (TEXT, True), (SCHEMA, False))
 QUIET = {"autonomous_calls_per_hour": 0, "TEXTS": {"first_meeting": ""}}
 
 
 @pytest.fixture
-def make_game(game_template: Path, tmp_path: Path) -> Iterator[MakeGame]:
-    """Return a function that opens a game whose model answers each mark once."""
+def make_game(
+    game_template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[MakeGame]:
+    """Return a function that opens a game whose model answers each mark once.
+
+    The model is asked in a request form, with or without streams; it has habits of small models.
+    """
     games: list[CrashGame] = []
+    monkeypatch.setenv(HABITS, str(HABIT_RATE))
     with MarkedModel(tmp_path / "requests.jsonl", LATENCY_S) as model:
 
-        def make() -> CrashGame:
+        def make(form: str = TOOLS, streams: bool = True) -> CrashGame:
             folder = tmp_path / f"game{len(games)}"
             settings = thinking_with(model, **QUIET)
+            settings["PROFILES"]["stub"] |= {"form": form, "stream": streams}  # type: ignore[index]
             game = CrashGame.copy_of(game_template, folder, assistant=settings)
             games.append(game)
             game.open()
@@ -95,6 +110,15 @@ def test_killed_at_each_commit_point_and_at_random_it_loses_and_repeats_nothing(
     assert not found, judged(found, seed)
 
 
+@pytest.mark.parametrize(("form", "streams"), OTHER_FORMS)
+def test_killed_while_it_speaks_in_another_form_it_loses_and_repeats_nothing(
+    make_game: MakeGame, form: str, streams: bool
+) -> None:
+    seed = a_seed()
+    found = run(make_game(form, streams), seed, SPEAKING)
+    assert not found, judged(found, seed)
+
+
 def test_killed_while_the_talk_is_summed_up_it_has_the_old_history_or_the_new(
     make_game: MakeGame,
 ) -> None:
@@ -118,11 +142,14 @@ def test_forty_kills_while_the_talk_is_summed_up_break_no_promise(make_game: Mak
 
 @pytest.mark.soak
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("number", range(CAMPAIGNS_IN_SOAK))
-def test_hundreds_of_kills_lose_and_repeat_nothing(make_game: MakeGame, number: int) -> None:
-    seed = a_seed() + number
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("streams", [True, False])
+def test_hundreds_of_kills_lose_and_repeat_nothing(
+    make_game: MakeGame, form: str, streams: bool
+) -> None:
+    seed = a_seed()
     print(f"seed {seed}")
-    found = run(make_game(), seed, schedule(KILLS_A_CAMPAIGN, seed))
+    found = run(make_game(form, streams), seed, schedule(KILLS_A_CAMPAIGN, seed))
     assert not found, judged(found, seed)
 
 

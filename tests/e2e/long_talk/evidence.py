@@ -105,7 +105,7 @@ def check_persona(asked: Iterable[Asked]) -> list[str]:
     return [
         f"{one} has not the persona"
         for one in asked
-        if one.audience is not None and PERSONA not in one.body["messages"][0]["content"]
+        if one.audience is not None and PERSONA not in one.body["messages"][1]["content"]
     ]
 
 

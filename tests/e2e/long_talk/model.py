@@ -28,8 +28,8 @@ SEED = "LONG_TALK_SEED"
 COUNTED_AS = "gpt-4o"
 SECRET = re.compile(r"\b(ann|ben|cid)-s\d+\b")
 MARK = re.compile(r"\b(?:p-|(?:ann|ben|cid)-s)\d+\b")
-NEW = "Not answered yet:\n"
-LINE = re.compile(r"^- (?P<who>\S+) (?P<how>says|whispers to you): (?P<words>.*)$", re.M)
+NEW = "</situation>\n"
+LINE = re.compile(r"^(?P<who>\S+) (?P<how>says|whispers to you): (?P<words>.*)$", re.M)
 NAMES = ("Ann", "Ben", "Cid")
 TRANSCRIPT, MISSING = "<transcript>", "<missing>"
 
@@ -43,7 +43,7 @@ SHARE_OF_BAD_SUMMARIES = 0.45
 IDLE_WORDS = "There was much talk, of this and that, and the evening was long."
 TALK = (
     "I keep the tally of it behind the counter, next to the jar with the copper buttons, and old "
-    "Pell shall carry it over to the chapel on Thursday before the boats come in again."
+    "Pell shall carry it over to the chapel on Thursday, {} paces, before the boats come in again."
 )
 
 Body = Mapping[str, Any]
@@ -134,8 +134,10 @@ def write_down(body: Body) -> Reply:
 def take_part(body: Body, dice: Random) -> Reply:
     """Return an answer that repeats marks; at times a search, an overflow or a wrong whisper."""
     messages = body["messages"]
-    before, _, new = str(messages[-1]["content"]).partition(NEW)
-    known = all_marks(words_in([*messages[1:-1], {"content": before}]))
+    asked = max(index for index, one in enumerate(messages) if one["role"] == "user")
+    before, _, new = str(messages[asked]["content"]).rpartition(NEW)
+    others = [*messages[1:asked], {"content": before}, *messages[asked + 1 :]]
+    known = all_marks(words_in(others))
     gossip = dice.sample(known, min(MOST_MARKS, len(known)))
     lines = list(LINE.finditer(new))
     if lines and dice.random() < OVERFLOW:
@@ -143,7 +145,8 @@ def take_part(body: Body, dice: Random) -> Reply:
     if lines and dice.random() < LOOK_UP:
         tool = dice.choice(("search_history", "search_journal"))
         return {"tool_calls": [call(tool, words=f"{dice.choice(NAMES)} secret chest {gossip}")]}
-    text = f"I heard {', '.join(all_marks(new))}. They also spoke of {', '.join(gossip)}. {TALK}"
+    talk = TALK.format(dice.randrange(1_000_000))  # a sentence that was said before is refused
+    text = f"I heard {', '.join(all_marks(new))}. They also spoke of {', '.join(gossip)}. {talk}"
     if lines and dice.random() < BETRAYAL:
         return {"tool_calls": [call("whisper", target=dice.choice(NAMES), text=text)]}
     if lines and lines[0]["how"] != "says":

@@ -1,0 +1,91 @@
+"""Raw replies: what a model writes in a request form, whole and in the parts of a stream."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.llm.openai_wire import build_body, parse_reply
+from evennia_ai.messages import LLMReply, ToolCallRequest
+from evennia_ai.policy.request_forms.form import SCHEMA, TEXT
+from evennia_ai.ports import Delta, LLMRequest
+from evennia_ai.testing.stub_replies import build_completion
+from tests.provider.habits import WRITTEN, SmallModel, play_habit, write_calls
+
+SPEECH = ("say", "whisper")
+ACTS = {"noop": "silence", "add_journal_entry": "remember", "emote": "emote", "give": "give"}
+HABIT_RATE = 0.15
+LONGEST_PIECE = 40
+
+
+def write_raw(rng: Random, reply: LLMReply, request: LLMRequest) -> LLMReply:
+    """Return a reply with calls as a model writes it in the request's form."""
+    calls = [(call.name, read(call)) for call in reply.tool_calls]
+    if not calls or request.form not in (SCHEMA, TEXT):
+        return reply
+    if request.form == SCHEMA:
+        text = json.dumps(one_object(calls))
+    else:
+        text = " ".join(str(given["text"]) for name, given in calls if name in SPEECH and given)
+        acts = [{"name": name, "arguments": given} for name, given in calls if name not in SPEECH]
+        text += write_calls(acts, rng.choice(list(WRITTEN)))
+    if reply.finish_reason == "length" or None in [given for _, given in calls]:
+        text = text[: len(text) * 2 // 3]
+    return replace(reply, content=text, tool_calls=())
+
+
+def read(call: ToolCallRequest) -> dict[str, Any] | None:
+    """Return a call's arguments, None if they are broken."""
+    try:
+        return {"text": "", **json.loads(call.arguments)}
+    except ValueError:
+        return None
+
+
+def one_object(calls: Sequence[tuple[str, dict[str, Any] | None]]) -> dict[str, Any]:
+    """Return the first act of some calls, and all their words, as the object of `schema`."""
+    told = [(name, given or {}) for name, given in calls if name in SPEECH]
+    acts = [(name, given or {}) for name, given in calls if name not in SPEECH]
+    words = " ".join(str(given.get("text", "")) for _, given in told)
+    if not acts:
+        name, given = told[0]
+        act = "whisper" if name == "whisper" else "none"
+        return {"act": act, "target": given.get("target", ""), "say": words}
+    name, given = acts[0]
+    if name in ACTS:
+        return {"act": ACTS[name], "target": given.get("text", ""), "say": words}
+    return {"act": name, **given, "say": words}
+
+
+def habit_reply(rng: Random, request: LLMRequest, profile: ModelProfile) -> LLMReply | None:
+    """Return the reply of a small model's habit; mostly None."""
+    number = rng.randrange(1_000_000)
+    habit = SmallModel(HABIT_RATE).draw(number)
+    if habit is None:
+        return None
+    body = {**build_body(request, profile), "max_tokens": LONGEST_PIECE}
+    completion = build_completion(play_habit(habit, body), body, number)
+    return parse_reply(json.dumps(completion).encode(), lambda: "another")
+
+
+def deltas_of(rng: Random, reply: LLMReply) -> list[Delta]:
+    """Return the parts of a reply as they arrive."""
+    deltas = [Delta(piece) for piece in pieces(rng, reply.content)]
+    for index, call in enumerate(reply.tool_calls):
+        for piece in pieces(rng, call.arguments) or [""]:
+            deltas.append(Delta("", index, call.name, piece))
+    return deltas
+
+
+def pieces(rng: Random, text: str) -> list[str]:
+    """Return a text cut into pieces of any length."""
+    found = []
+    while text:
+        size = rng.randint(1, LONGEST_PIECE)
+        found.append(text[:size])
+        text = text[size:]
+    return found
