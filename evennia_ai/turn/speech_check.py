@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from evennia_ai.messages import Message, ToolCallRequest
+from evennia_ai.messages import LOST_RESULT, Message, ToolCallRequest
 from evennia_ai.policy.conversation.inbox import SPEECH
 from evennia_ai.policy.conversation.react import read_arguments
 from evennia_ai.policy.replies.artefacts import Surroundings, find_artefact
 from evennia_ai.policy.replies.repeats import find_repeat
+from evennia_ai.policy.request_forms.wire_order import EMOTED, SPOKEN
 from evennia_ai.policy.sanitize import spoken_words, strip_reasoning
 
 EMOTE = "emote"
 TURNS_COMPARED = 10
 REPEATED = "you said that before"
+NOTICED = (*SPOKEN, EMOTED)  # how the results of such acts begin
 NO_WORDS = "it held no words"
 
 
@@ -70,10 +72,11 @@ def latest_texts(messages: Sequence[Message], tools: Collection[str]) -> list[st
 
     A streamed speech has a text for each of its sentences.
     """
+    results = {m["tool_call_id"]: m["content"] for m in messages if m["role"] == "tool"}
     texts: deque[list[str]] = deque(maxlen=TURNS_COMPARED)
     last = object()
     for message in messages:
-        found = [text for name, text in own_acts(message) if name in tools]
+        found = [text for name, text in own_acts(message, results) if name in tools]
         turn = message["metadata"].get("turn_id")
         if found and turn != last:
             texts.append([])
@@ -83,13 +86,14 @@ def latest_texts(messages: Sequence[Message], tools: Collection[str]) -> list[st
     return [text for turn_texts in texts for text in turn_texts]
 
 
-def own_acts(message: Message) -> Sequence[tuple[str, str]]:
-    """Return what the character said and showed in one message, as (tool, text)."""
+def own_acts(message: Message, results: Mapping[str, str]) -> Sequence[tuple[str, str]]:
+    """Return what others noticed of one message, as (tool, text); ``results`` by the call's id."""
     if message["role"] != "assistant":
         return ()
     calls = (
         ToolCallRequest("", call["function"]["name"], call["function"]["arguments"])
         for call in message.get("tool_calls", ())
+        if results.get(call["id"], LOST_RESULT).startswith(NOTICED)
     )
     acts = [(call.name, text) for call in calls if (text := text_of(call))]
     return [("say", message["content"]), *acts] if message["content"] else acts

@@ -159,6 +159,22 @@ def test_nothing_wanted_and_an_excuse(game, builder, mira):
     assert "Mira would say its fallback line." in text
 
 
+def test_words_that_would_not_be_spoken_are_told(game, builder, admin, mira):
+    game.service.profiles["cloud"] = {"client": "openai", "model": "m"}
+    mira.assistant.db.profile = "cloud"
+    refused = call("say", text='{"name": "say"}')
+    game.model.add(refused, call("say", text="Good evening."), refused, refused)
+    text = builder.told("aitest Mira = hello")
+    assert "would not say: " in text
+    assert "= it was JSON, not words" in text
+    assert "would say: Good evening." in text
+    assert "The turn would end here." in text
+    assert "Mira would say its fallback line." in builder.told("aitest Mira = hello again")
+    game.model.add(refused)
+    assert "is now 1" in admin.told("aisetup/set Mira/max_iterations = 1")
+    assert "asked once more for other words" in builder.told("aitest Mira = and again")
+
+
 def test_an_error_of_the_model_is_told(game, builder, mira):
     game.model.add(ProviderUnavailable("Nothing listens there."))
     text = builder.told("aitest Mira = hello")

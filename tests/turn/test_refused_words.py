@@ -104,6 +104,16 @@ def test_an_excuse_is_not_said_again_as_an_answer():
     assert said(script) == [line, GREETING]
 
 
+def test_an_act_before_refused_words_is_not_done_again_for_the_better_ones():
+    give = call("give", item="mug", to="Ann")
+    bad, good = ((give, call("say", text=words)) for words in (ARTEFACTS[0], GREETING))
+    replies = [LLMReply("", calls, tied=True) for calls in (bad, good)]
+    script = talk(assistant(*replies, form="schema"), "a mug, please")
+    assert said(script) == [GREETING]
+    acts = [(act.call.name, act.state) for act in script.turns.acts]
+    assert acts == [("give", "done"), ("say", "refused"), ("give", "refused"), ("say", "done")]
+
+
 def test_refused_words_do_not_undo_what_was_said_before_them():
     def streamed(request):
         calls = [call("say", text=words) for words in (GREETING, ARTEFACTS[0])]

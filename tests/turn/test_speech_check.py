@@ -2,7 +2,8 @@
 
 import pytest
 
-from evennia_ai.messages import ToolCallRequest, make_message, wire_call
+from evennia_ai.messages import LOST_RESULT, ToolCallRequest, make_message, wire_call
+from evennia_ai.policy.conversation.react import CUT_OFF
 from evennia_ai.policy.replies.artefacts import Surroundings
 from evennia_ai.testing.scripted import call
 from evennia_ai.turn.speech_check import REPEATED, TURNS_COMPARED, SpeechCheck
@@ -57,6 +58,15 @@ def test_excuses_count_as_said_wherever_they_stand_among_the_messages():
     later = [said(text, 60 + n) for n, text in enumerate(WORDS[:3])]
     old = [said(text, n) for n, text in enumerate(WORDS)]
     assert check(*old, *later, excuse).problem(call("say", text=LINE)) == REPEATED
+
+
+@pytest.mark.parametrize(
+    ("result", "problem"),
+    [("You said it.", REPEATED), (LOST_RESULT, REPEATED), (CUT_OFF, ""), ("Nobody is here.", "")],
+)
+def test_words_that_were_not_said_do_not_count(result, problem):
+    told = make_message("tool", result, tool_call_id="c1", turn_id=1, seq=2)
+    assert check(said(LINE, 1), told).problem(call("say", text=LINE)) == problem
 
 
 def test_what_others_said_does_not_count():
