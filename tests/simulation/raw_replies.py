@@ -76,8 +76,8 @@ def deltas_of(rng: Random, reply: LLMReply) -> list[Delta]:
     """Return the parts of a reply as they arrive."""
     deltas = [Delta(piece) for piece in pieces(rng, reply.content)]
     for index, call in enumerate(reply.tool_calls):
-        for piece in pieces(rng, call.arguments) or [""]:
-            deltas.append(Delta("", index, call.name, piece))
+        parts = pieces(rng, call.arguments) or [""]
+        deltas += [Delta("", index, call.name, part) for part in parts]
     return deltas
 
 

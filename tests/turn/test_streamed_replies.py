@@ -19,14 +19,15 @@ SPEECH = f"{FIRST} {SECOND} {THIRD}"
 
 
 class Streaming:
-    """A model whose replies a test sends in parts; its offline brain says nothing."""
+    """A model whose replies a test sends in parts, and an offline brain that says nothing."""
 
     def __init__(self):
         self.requests, self.replies = [], []
+        self.stand_in = succeed(LLMReply(""))
 
     def complete(self, request, profile, deadline_at=None):
         if profile.client == "offline":
-            return succeed(LLMReply(""))
+            return self.stand_in
         self.requests.append(request)
         self.replies.append(Deferred())
         return self.replies[-1]
@@ -101,16 +102,17 @@ def test_a_stream_that_breaks_after_a_sentence_has_answered():
     assert ended.called and set(script.inbox.states().values()) == {"answered"}
 
 
-def test_what_arrives_after_the_deadline_is_not_said_even_while_a_sentence_is():
-    script, model, ended = assistant(TEXT)
-    slow = Deferred()
-    script.services.toolbox.behaviours["say"] = lambda context, arguments: slow
-    model.send(f"{FIRST} {SECOND[0]}")
+def test_what_arrives_after_the_deadline_is_not_said_beside_the_excuse():
+    script, model, ended = assistant()
+    view, model.stand_in = Deferred(), Deferred()
+    script.services.toolbox.behaviours["look"] = lambda context, arguments: view
+    model.send("{}", 0, "look")
+    model.send(arguments(SPEECH)[:20], 1, "say")
     model.fail(ProviderUnavailable("too late", begun=True))
-    model.send(f"{SECOND[1:]} {THIRD}")
-    slow.callback("You said it.")
-    assert ended.called
-    assert [act.call.arguments for act in script.turns.acts] == [arguments(FIRST)]
+    model.send(arguments(SPEECH)[20:], 1, "say")
+    view.callback("a shut door")
+    model.stand_in.callback(LLMReply(""))
+    assert ended.called and said(script) == ["(fallback)"]
 
 
 def test_without_its_beginning_a_speech_is_not_said():
@@ -129,6 +131,7 @@ def test_without_its_beginning_a_speech_is_not_said():
 
 def test_a_reply_of_which_something_was_said_is_not_asked_for_again_for_its_size():
     script, model, ended = assistant(SCHEMA, max_context_tokens=10_000)
+    script.compact_on_overflow = lambda: succeed(True)
     model.send(an_object())
     model.end(an_object(), usage=Usage(20_000, 10))
     assert len(model.requests) == 1

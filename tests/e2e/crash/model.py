@@ -49,7 +49,7 @@ def answer(body: Body) -> Reply:
     _, is_turn, new = asked.rpartition(SITUATION_END)
     if not is_turn:
         return {"text": summary_of(asked), "latency": SUMMARY_S}
-    small = SmallModel(float(os.environ.get(HABITS, 0)))
+    small = SmallModel(float(os.environ.get(HABITS, "0")))
     habit = small.draw(zlib.crc32(json.dumps(messages).encode()))
     if habit and LINE.search(new):
         return play_habit(habit, body)
