@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from evennia_ai.messages import Message, ToolCallRequest
 from evennia_ai.policy.conversation.inbox import SPEECH
@@ -13,6 +15,7 @@ from evennia_ai.policy.sanitize import spoken_words, strip_reasoning
 
 EMOTE = "emote"
 LINES_COMPARED = 10
+SPOKEN_LINE = re.compile(r"(.{1,40}?) (?:says|whispers to you): ")  # see `messages.heard_line`
 REPEATED = "you said that before"
 NO_WORDS = "it held no words"
 
@@ -26,9 +29,11 @@ class SpeechCheck:
     """
 
     def __init__(
-        self, around: Surroundings | None, earlier: Iterable[Message], limit_chars: int
+        self, around: Surroundings | None, earlier: Sequence[Message], limit_chars: int
     ) -> None:
         self._around = around
+        if around is not None:
+            self._around = replace(around, people={*around.people, *speakers_of(earlier)})
         self._limit_chars = limit_chars
         acts = [act for message in earlier for act in own_acts(message)]
         self._spoken = [text for name, text in acts if name in SPEECH][-LINES_COMPARED:]
@@ -62,6 +67,12 @@ class SpeechCheck:
             self._emotes.append(text)
         elif text and call.name in SPEECH:
             self._spoken.append(text)
+
+
+def speakers_of(messages: Iterable[Message]) -> set[str]:
+    """Return the names of those who spoke, also if they have left since."""
+    heard = (message["content"] for message in messages if message["role"] == "user")
+    return {found[1] for text in heard if (found := SPOKEN_LINE.match(text))}
 
 
 def own_acts(message: Message) -> Sequence[tuple[str, str]]:

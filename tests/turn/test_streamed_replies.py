@@ -8,7 +8,7 @@ from twisted.internet.defer import Deferred, succeed
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ProviderUnavailable, ToolError
 from evennia_ai.llm.reply_client import ReplyClient
-from evennia_ai.messages import LLMReply, ToolCallRequest
+from evennia_ai.messages import LLMReply, ToolCallRequest, make_message
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, TOOLS
 from evennia_ai.ports import Delta, Usage
 from evennia_ai.testing.stand_ins import StandInScript
@@ -159,3 +159,13 @@ def test_a_gesture_shows_nothing_but_words(form):
     model.end(content, *([("emote", arguments(text))] if form == TOOLS else []))
     assert [act.state for act in script.turns.acts] == ["refused"]
     assert len(model.requests) == 2
+
+
+def test_a_line_of_somebody_who_has_left_is_not_said():
+    script, model, _ended = assistant(TEXT)
+    script.conversation.append([make_message("user", "Old Cleo says: I want my mare back.")])
+    model.end("")
+    script.hears("what did Cleo want?")
+    answer_events(script)
+    model.end("Old Cleo says: I want my mare back.")
+    assert script.turns.acts[-1].state == "refused"
