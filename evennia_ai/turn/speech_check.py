@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
 
 from evennia_ai.messages import LOST_RESULT, Message, ToolCallRequest
 from evennia_ai.policy.conversation.inbox import SPEECH
@@ -15,6 +17,7 @@ from evennia_ai.policy.sanitize import spoken_words, strip_reasoning
 
 EMOTE = "emote"
 TURNS_COMPARED = 10
+SPOKEN_LINE = re.compile(r"(.{1,40}?) (?:says|whispers to you): ")  # see `messages.heard_line`
 REPEATED = "you said that before"
 NOTICED = (*SPOKEN, EMOTED)  # how the results of such acts begin
 NO_WORDS = "it held no words"
@@ -31,11 +34,13 @@ class SpeechCheck:
     def __init__(
         self, around: Surroundings | None, earlier: Iterable[Message], limit_chars: int
     ) -> None:
-        self._around = around
-        self._limit_chars = limit_chars
-        logged = sorted(earlier, key=lambda message: message["metadata"].get("seq", 0))
-        self._spoken = latest_texts(logged, SPEECH)
-        self._emotes = latest_texts(logged, {EMOTE})
+        self._around, self._limit_chars = around, limit_chars
+        logged = sorted(earlier, key=lambda message: -message["metadata"].get("seq", 0))
+        if around is not None:
+            self._around = replace(around, people={*around.people, *speakers_of(logged)})
+        acts = list(latest_acts(logged))[::-1]
+        self._spoken = [text for name, text in acts if name in SPEECH]
+        self._emotes = [text for name, text in acts if name == EMOTE]
 
     def problem(self, call: ToolCallRequest) -> str:
         """Return why a call's words may not be spoken or shown, "" if they may or without any."""
@@ -67,29 +72,33 @@ class SpeechCheck:
             self._spoken.append(text)
 
 
-def latest_texts(messages: Sequence[Message], tools: Collection[str]) -> list[str]:
-    """Return what the character said or showed in the last `TURNS_COMPARED` turns with such acts.
+def speakers_of(messages: Iterable[Message]) -> set[str]:
+    """Return the names of those who spoke, also if they have left since."""
+    heard = (message["content"] for message in messages if message["role"] == "user")
+    return {found[1] for text in heard if (found := SPOKEN_LINE.match(text))}
+
+
+def latest_acts(newest_first: Iterable[Message]) -> Iterator[tuple[str, str]]:
+    """Yield what the character said and showed in its last `TURNS_COMPARED` turns, newest first.
 
     A streamed speech has a text for each of its sentences.
     """
-    results = {m["tool_call_id"]: m["content"] for m in messages if m["role"] == "tool"}
-    texts: deque[list[str]] = deque(maxlen=TURNS_COMPARED)
-    last = object()
-    for message in messages:
-        found = [text for name, text in own_acts(message, results) if name in tools]
-        turn = message["metadata"].get("turn_id")
-        if found and turn != last:
-            texts.append([])
-            last = turn
-        if found:
-            texts[-1] += found
-    return [text for turn_texts in texts for text in turn_texts]
+    results: dict[str, str] = {}
+    turns: set[Any] = set()
+    for message in newest_first:
+        if message["role"] == "tool":
+            results[message["tool_call_id"]] = message["content"]
+        acts = own_acts(message, results)
+        turns |= {message["metadata"].get("turn_id")} if acts else set()
+        if len(turns) > TURNS_COMPARED:
+            return
+        yield from reversed(acts)
 
 
-def own_acts(message: Message, results: Mapping[str, str]) -> Sequence[tuple[str, str]]:
+def own_acts(message: Message, results: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return what others noticed of one message, as (tool, text); ``results`` by the call's id."""
     if message["role"] != "assistant":
-        return ()
+        return []
     calls = (
         ToolCallRequest("", call["function"]["name"], call["function"]["arguments"])
         for call in message.get("tool_calls", ())

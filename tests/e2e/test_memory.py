@@ -69,6 +69,8 @@ def test_a_model_is_shown_what_its_guest_told_and_of_no_other(
         stub.queue({"tool_calls": [kept]})
         tell_sleep_restart(game)
         stub.clear()
+        silence = {"name": "say", "arguments": {"text": "I shall not tell, not here."}}
+        stub.rules({"tell everybody": {"tool_calls": [silence]}})
         with game.player("Ann") as ann, game.player("Ben") as ben:
             whisper(ben, ASKED_BY_BEN)
             whisper(ann, ASKED)

@@ -260,6 +260,7 @@ STEPS_BY_WEIGHT: dict[Callable[[Simulation], None], int] = {
     Simulation.wake_all: 4,
     Simulation.be_restless: 3,
     Simulation.be_cramped: 3,
+    Simulation.see: 3,
     Simulation.move: 9,
     Simulation.doze: 7,
     Simulation.rouse: 2,

@@ -1,102 +1,171 @@
-"""Calls of a reply that run while the rest of it is still arriving."""
+"""A reply that arrives in parts: each finished sentence is said once, and only while it may be."""
 
 import json
 
 import pytest
-from twisted.internet.defer import Deferred, fail
+from twisted.internet.defer import Deferred, succeed
 
-from evennia_ai.config import ModelProfile
-from evennia_ai.errors import ProviderUnavailable
-from evennia_ai.messages import LLMReply, ToolCallRequest, Usage
-from evennia_ai.testing.scripted import ScriptedLLM, call
+from evennia_ai.config import AssistantConfig, ModelProfile
+from evennia_ai.errors import ProviderUnavailable, ToolError
+from evennia_ai.llm.reply_client import ReplyClient
+from evennia_ai.messages import LLMReply, ToolCallRequest, make_message
+from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, TOOLS
+from evennia_ai.ports import Delta, Usage
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.answer_events import answer_events
 
-
-def say(text):
-    """A sentence of one speech: all have its id."""
-    return ToolCallRequest("a", "say", json.dumps({"text": text}))
+FIRST, SECOND, THIRD = "The ferry leaves at noon today.", "Bring two coins.", "And mind the dog."
+SPEECH = f"{FIRST} {SECOND} {THIRD}"
 
 
-def streamed(early, *calls, **reply):
-    """A reply whose first ``early`` calls arrive before its end."""
+class Streaming:
+    """A model whose replies a test sends in parts, and an offline brain that says nothing."""
 
-    def answer(request):
-        for each in calls[:early]:
-            request.on_call(each)
-        return LLMReply("", calls, **reply)
+    def __init__(self):
+        self.requests, self.replies = [], []
+        self.stand_in = succeed(LLMReply(""))
 
-    return answer
+    def complete(self, request, profile, deadline_at=None):
+        if profile.client == "offline":
+            return self.stand_in
+        self.requests.append(request)
+        self.replies.append(Deferred())
+        return self.replies[-1]
+
+    def send(self, text="", index=None, name=""):
+        delta = Delta(text) if index is None else Delta("", index, name, text)
+        self.requests[-1].on_delta(delta)
+
+    def end(self, content="", *calls, **more):
+        calls = tuple(ToolCallRequest(f"c{n}", *call) for n, call in enumerate(calls))
+        self.replies[-1].callback(LLMReply(content, calls, **more))
+
+    def fail(self, error):
+        self.replies[-1].errback(error)
 
 
-def breaks_off(*calls):
-    def answer(request):
-        for each in calls:
-            request.on_call(each)
-        return fail(ProviderUnavailable("it broke off", begun=True))
+class Gateway(ReplyClient):
+    """A gateway that calls such a model directly."""
 
-    return answer
+    def complete(self, request, profile, deadline_at=None):
+        return super().complete(request, profile)
 
 
-def play(*lines):
-    script = StandInScript(ScriptedLLM(lines))
-    script.profile = ModelProfile("p", client="openai", model="stub")
-    script.hears("hi")
-    answer_events(script)
-    return script
+def assistant(form=TOOLS, **config):
+    model = Streaming()
+    gateway = Gateway(model, lambda function, *args: function(*args))
+    script = StandInScript(gateway, AssistantConfig(**config))
+    script.profile = ModelProfile("p", client="openai", model="m", form=form)
+    script.hears("when does the ferry leave?")
+    ended = answer_events(script)
+    return script, model, ended
 
 
 def said(script):
     return [text for _tool, text, _audience in script.services.toolbox.spoken]
 
 
-def acts(script):
-    return [(act.call.name, act.state) for act in script.turns.acts]
+def arguments(text):
+    return json.dumps({"text": text})
 
 
-@pytest.mark.parametrize("early", [0, 1, 2, 3])
-def test_each_sentence_is_said_once_and_in_its_order_whenever_it_arrives(early):
-    sentences = ["Good evening, Ann.", "What will it be?", "Ale?"]
-    script = play(streamed(early, *map(say, sentences)))
-    assert said(script) == sentences
-    assert len({act.call.id for act in script.turns.acts}) == 3
-    assert script.inbox.states() == {"hi": "answered"}
+def an_object(act="none", target="", say=SPEECH):
+    return json.dumps({"act": act, "target": target, "say": say})
 
 
-def test_words_are_heard_before_the_reply_has_ended():
-    rest = Deferred()
-
-    def answer(request):
-        request.on_call(say("Good evening."))
-        return rest
-
-    script = play(answer)
-    assert said(script) == ["Good evening."]
-    assert script.inbox.states() == {"hi": "claimed"}
-    rest.callback(LLMReply("", (say("Good evening."),)))
-    assert said(script) == ["Good evening."]
-    assert script.inbox.states() == {"hi": "answered"}
+def whole(form):
+    """Return the reply in a form as (parts, content, calls)."""
+    if form == TOOLS:
+        return [(arguments(SPEECH), 0, "say")], "", [("say", arguments(SPEECH))]
+    text = SPEECH if form == TEXT else an_object()
+    return [(text,)], text, []
 
 
-def test_a_reply_that_breaks_off_after_words_were_spoken_gets_no_excuse():
-    script = play(breaks_off(say("Good evening.")))
-    assert said(script) == ["Good evening."]
-    assert script.inbox.states() == {"hi": "answered"}
-    assert script.turns.turns[0].detail.startswith("cut short: ")
+@pytest.mark.parametrize("form", [TOOLS, SCHEMA, TEXT])
+def test_sentences_are_said_before_the_reply_has_ended_and_once(form):
+    script, model, ended = assistant(form)
+    parts, content, calls = whole(form)
+    for text, *call in parts:
+        for character in text:
+            model.send(character, *call)
+    assert said(script)[:2] == [FIRST, SECOND] and not ended.called
+    model.end(content, *calls)
+    assert said(script) == [FIRST, SECOND, THIRD]
+    assert ended.called and set(script.inbox.states().values()) == {"answered"}
 
 
-def test_a_full_window_reported_at_the_end_repeats_no_words_that_were_spoken():
-    full = Usage(10**6, 5)
-    script = play(streamed(1, say("Good evening."), usage=full), call("say", text="never"))
-    assert said(script) == ["Good evening."]
-    assert acts(script) == [("say", "done")]
-    assert len(script.services.gateway.requests) == 1
-    assert script.inbox.states() == {"hi": "answered"}
+def test_a_stream_that_breaks_after_a_sentence_has_answered():
+    script, model, ended = assistant(SCHEMA)
+    model.send(an_object()[:-25])
+    model.fail(ProviderUnavailable("it broke", begun=True))
+    assert said(script) == [FIRST]
+    assert ended.called and set(script.inbox.states().values()) == {"answered"}
 
 
-def test_words_that_are_refused_while_they_arrive_end_the_reply():
-    label = say("say({'text': 'hello'})")
-    script = play(streamed(2, label, say("More.")), call("say", text="Hello, Ann."))
-    assert said(script) == ["Hello, Ann."]
-    assert acts(script) == [("say", "refused"), ("say", "done")]
-    assert "was not spoken" in script.services.gateway.requests[1].messages[-1]["content"]
+def test_what_arrives_after_the_deadline_is_not_said_beside_the_excuse():
+    script, model, ended = assistant()
+    view, model.stand_in = Deferred(), Deferred()
+    script.services.toolbox.behaviours["look"] = lambda context, arguments: view
+    model.send("{}", 0, "look")
+    model.send(arguments(SPEECH)[:20], 1, "say")
+    model.fail(ProviderUnavailable("too late", begun=True))
+    model.send(arguments(SPEECH)[20:], 1, "say")
+    view.callback("a shut door")
+    model.stand_in.callback(LLMReply(""))
+    assert ended.called and said(script) == ["(fallback)"]
+
+
+def test_without_its_beginning_a_speech_is_not_said():
+    def refuse(context, arguments):
+        raise ToolError("You carry no mug.")
+
+    script, model, _ended = assistant()
+    script.services.toolbox.behaviours["give"] = refuse
+    given = json.dumps({"item": "mug", "to": "Ann"})
+    model.send(given, 0, "give")
+    model.send(arguments(SPEECH), 1, "say")
+    model.end("", ("give", given), ("say", arguments(SPEECH)))
+    assert said(script) == []
+    assert len(model.requests) == 2
+
+
+def test_a_reply_of_which_something_was_said_is_not_asked_for_again_for_its_size():
+    script, model, ended = assistant(SCHEMA, max_context_tokens=10_000)
+    script.compact_on_overflow = lambda: succeed(True)
+    model.send(an_object())
+    model.end(an_object(), usage=Usage(20_000, 10))
+    assert len(model.requests) == 1
+    assert ended.called and said(script)[0] == FIRST
+
+
+def test_better_words_are_said_though_the_act_before_them_is_done():
+    script, model, ended = assistant(SCHEMA)
+    script.services.toolbox.behaviours["give"] = lambda context, arguments: "You gave it."
+    bad = an_object("give", "mug", "```nails```")
+    model.end(bad)
+    assert len(model.requests) == 2
+    model.end(an_object("give", "mug", "Here you are."))
+    assert said(script) == ["Here you are."] and ended.called
+    names = [(act.call.name, act.state) for act in script.turns.acts]
+    assert names == [("give", "done"), ("say", "refused"), ("give", "refused"), ("say", "done")]
+    assert "nails" not in json.dumps(model.requests[1].messages)
+
+
+@pytest.mark.parametrize("form", [TOOLS, SCHEMA])
+def test_a_gesture_shows_nothing_but_words(form):
+    script, model, _ended = assistant(form)
+    text = '{"name": "emote"} and nods'
+    content = an_object("emote", text, "") if form == SCHEMA else ""
+    model.end(content, *([("emote", arguments(text))] if form == TOOLS else []))
+    assert [act.state for act in script.turns.acts] == ["refused"]
+    assert len(model.requests) == 2
+
+
+def test_a_line_of_somebody_who_has_left_is_not_said():
+    script, model, _ended = assistant(TEXT)
+    script.conversation.append([make_message("user", "Old Cleo says: I want my mare back.")])
+    model.end("")
+    script.hears("what did Cleo want?")
+    answer_events(script)
+    model.end("Old Cleo says: I want my mare back.")
+    assert script.turns.acts[-1].state == "refused"
