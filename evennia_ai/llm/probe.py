@@ -22,7 +22,7 @@ from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.policy.limits.speed import Speed
 from evennia_ai.policy.probe import cases, forms, grading
 from evennia_ai.policy.probe.cases import BAD, FATAL, Answer, Finding, Target
-from evennia_ai.policy.request_forms.form import SCHEMA
+from evennia_ai.policy.request_forms.form import SCHEMA, Asked
 from evennia_ai.policy.request_forms.schema_form import SchemaForm
 from evennia_ai.policy.request_forms.wire_order import WireStyle
 from evennia_ai.policy.secrecy import UNREADABLE, shown_address
@@ -196,7 +196,7 @@ class Run:
     @inlineCallbacks
     def ask_for_schema(self) -> Steps[None]:
         """Ask for a reply that keeps to a JSON schema, and conclude which form to use."""
-        body = {"response_format": response_format(SchemaForm().response_schema(()))}
+        body = {"response_format": response_format(SchemaForm().response_schema(Asked()))}
         answer: Answer = yield self.complete(forms.SCHEMA_QUESTION, body=body)
         problem = self.later_problem(answer, "a JSON schema")
         self.findings.append(problem or forms.judge_schema(answer))

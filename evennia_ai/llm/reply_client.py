@@ -10,7 +10,6 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.policy.replies.reply_reader import ReplyReader, reply_reader
-from evennia_ai.policy.request_forms.form import Asked
 from evennia_ai.ports import Delta, LLMClient, LLMReply, LLMRequest, ToolCallRequest
 
 
@@ -29,7 +28,7 @@ class ReplyClient:
 
         ``request.on_call`` gets the calls that are finished before the reply is.
         """
-        reader = reply_reader(request.form, asked_in(request))
+        reader = reply_reader(request.form, request.asked)
         if request.on_call is not None and profile.stream:
             on_delta = partial(self._read, reader, request.on_call)
             request = replace(request, on_delta=on_delta)
@@ -44,17 +43,3 @@ class ReplyClient:
             calls += reader.feed_call(delta.tool_index, delta.tool_name, delta.arguments)
         for call in calls:
             self._call_from_thread(on_call, call)
-
-
-def asked_in(request: LLMRequest) -> Asked:
-    """Return what the reading of a request's reply depends on."""
-    seen = request.scene.situation
-    return Asked(
-        tools=request.tools,
-        addressee=request.addressee,
-        things=seen.things,
-        carrying=seen.carrying,
-        exits=seen.exits,
-        people=seen.people,
-        heard=" ".join(line.text for line in request.scene.lines),
-    )

@@ -11,7 +11,7 @@ from twisted.internet.defer import Deferred
 from evennia_ai.config import ModelProfile
 from evennia_ai.messages import Audience, LLMReply, Situation, ToolCallRequest, WireMessage
 from evennia_ai.policy.conversation.persona import Persona
-from evennia_ai.policy.request_forms.form import TOOLS
+from evennia_ai.policy.request_forms.form import TOOLS, Asked
 
 TASK_SUMMARY = "summary"
 
@@ -118,6 +118,20 @@ class LLMRequest:
         default=None, compare=False, repr=False
     )
     on_delta: Callable[[Delta], None] | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def asked(self) -> Asked:
+        """Return what the form of the reply, and its reading, depend on."""
+        seen = self.scene.situation
+        return Asked(
+            tools=self.tools,
+            addressee=self.addressee,
+            things=seen.things,
+            carrying=seen.carrying,
+            exits=seen.exits,
+            people=seen.people,
+            heard=" ".join(line.text for line in self.scene.lines),
+        )
 
 
 class FactStore(Protocol):

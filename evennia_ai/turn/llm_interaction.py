@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from twisted.internet.defer import inlineCallbacks
@@ -86,7 +86,7 @@ def build_request(
     warmth = form.temperature if config.temperature is None else config.temperature
     if warmth is not None and asking.refused:
         warmth += RETRY_WARMTH
-    return LLMRequest(
+    request = LLMRequest(
         messages=prompt.messages,
         scene=build_scene(script, turn, prompt, step),
         tools=asking.tools,
@@ -100,9 +100,9 @@ def build_request(
             tokens_per_day=config.tokens_per_day,
         ),
         form=form.name,
-        response_schema=form.response_schema(asking.tools, asking.words_only),
         addressee=prompt.addressee,
     )
+    return replace(request, response_schema=form.response_schema(request.asked, asking.words_only))
 
 
 def background_request(

@@ -69,7 +69,7 @@ class RequestForm(Protocol):
     def question(self, name: str, addressee: str) -> str:
         """Return the last line of a prompt, "" for none."""
 
-    def response_schema(self, tools: Sequence[Schema], words_only: bool = False) -> Schema | None:
+    def response_schema(self, asked: Asked, words_only: bool = False) -> Schema | None:
         """Return the JSON schema that the reply must fit, None for none."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evennia_ai.policy.request_forms.form import TEXT, TOOLS, Schema
+from evennia_ai.policy.request_forms.form import TEXT, TOOLS, Asked, Schema
 
 RULES = """\
 You are one character in a text game; below you are told which. You live in it: you are not an \
@@ -51,7 +51,7 @@ class PlainForm:
             return ""
         return f"What do you, {name}, say to {addressee}?"
 
-    def response_schema(self, tools: Sequence[Schema], words_only: bool = False) -> Schema | None:
+    def response_schema(self, asked: Asked, words_only: bool = False) -> Schema | None:
         """Return None."""
         return None
 

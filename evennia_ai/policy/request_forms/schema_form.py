@@ -22,6 +22,7 @@ from evennia_ai.policy.request_forms.form import (
     parameters_of,
     tool_name,
 )
+from evennia_ai.policy.request_forms.wanted_acts import wanted_acts
 
 RULES = """\
 You play one character in a text game. You are that person, here and now; you know nothing of \
@@ -104,16 +105,17 @@ class SchemaForm:
             return f"What do you, {name}, do and say to {addressee}?"
         return f"What do you, {name}, do and say?"
 
-    def response_schema(self, tools: Sequence[Schema], words_only: bool = False) -> Schema:
+    def response_schema(self, asked: Asked, words_only: bool = False) -> Schema:
         """Return the schema of one object; each tool of a game adds an alternative."""
         if words_only:
             return object_schema({"act": {"enum": [NONE]}, "target": {"enum": [""]}})
-        usual = object_schema({"act": {"enum": list(ACTS)}, "target": text(TARGET_CHARS)})
+        acts = wanted_acts(asked, ACTS)
+        usual = object_schema({"act": {"enum": acts}, "target": text(TARGET_CHARS)})
         own = [
             object_schema({"act": {"const": tool_name(tool)}, **parameters_of(tool)})
-            for tool in own_tools(tools)
+            for tool in own_tools(asked.tools)
         ]
-        return {"anyOf": [usual, *own], "$defs": definitions(tools)} if own else usual
+        return {"anyOf": [usual, *own], "$defs": definitions(asked.tools)} if own else usual
 
 
 def text(chars: int) -> Schema:

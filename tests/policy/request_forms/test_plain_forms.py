@@ -2,6 +2,7 @@
 
 import pytest
 
+from evennia_ai.policy.request_forms.form import Asked
 from evennia_ai.policy.request_forms.plain_forms import TEXT_FORM, TOOLS_FORM
 
 FORMS = (TOOLS_FORM, TEXT_FORM)
@@ -11,7 +12,7 @@ TOOL = {"type": "function", "function": {"name": "brew"}}
 @pytest.mark.parametrize("form", FORMS)
 def test_the_rules_are_the_same_whatever_the_tools(form):
     assert form.rules([]) == form.rules([TOOL])
-    assert form.response_schema([TOOL]) is None
+    assert form.response_schema(Asked([TOOL])) is None
     assert "{" not in form.rules([])
 
 

@@ -122,12 +122,12 @@ def test_an_act_for_nobody_is_none(act):
 def test_every_act_of_the_schema_is_described_and_known():
     rules = FORM.rules(TOOLS)
     assert all(f"\n- {act}: " in rules for act in ACTS)
-    assert FORM.response_schema(TOOLS)["properties"]["act"] == {"enum": list(ACTS)}
+    assert FORM.response_schema(Asked(TOOLS))["properties"]["act"] == {"enum": list(ACTS)}
     assert all(f'"say": "{example}"' in rules for example in EXAMPLES)
 
 
 def test_the_schema_of_an_answer():
-    schema = FORM.response_schema(TOOLS)
+    schema = FORM.response_schema(Asked(TOOLS))
     assert schema["required"] == list(schema["properties"]) == ["act", "target", "say"]
     assert schema["additionalProperties"] is False
     lengths = [schema["properties"][name]["maxLength"] for name in ("target", "say")]
@@ -135,14 +135,14 @@ def test_the_schema_of_an_answer():
 
 
 def test_an_answer_of_words_only_has_no_act():
-    schema = FORM.response_schema([*TOOLS, BREW], words_only=True)
+    schema = FORM.response_schema(Asked([*TOOLS, BREW]), words_only=True)
     assert schema["properties"]["act"] == {"enum": ["none"]}
     assert schema["required"] == ["act", "target", "say"]
 
 
 def test_a_games_own_tool_is_an_act_with_its_own_fields():
-    usual, brew, ring = (schema := FORM.response_schema([*TOOLS, BREW, RING]))["anyOf"]
-    assert usual == FORM.response_schema(TOOLS)
+    usual, brew, ring = (schema := FORM.response_schema(Asked([*TOOLS, BREW, RING])))["anyOf"]
+    assert usual == FORM.response_schema(Asked(TOOLS))
     assert list(brew["properties"]) == brew["required"] == ["act", "drink", "cup", "sugar", "say"]
     assert brew["properties"]["act"] == {"const": "brew"}
     assert brew["properties"]["drink"]["type"] == "string"

@@ -1,0 +1,43 @@
+"""A line asks for walking or handling things, or for neither."""
+
+import pytest
+
+from evennia_ai.policy.request_forms.form import Asked
+from evennia_ai.policy.request_forms.schema_form import ACTS
+from evennia_ai.policy.request_forms.wanted_acts import HANDLING, WALKING, wanted_acts
+
+SCENE = {
+    "things": ("pewter mug", "hearth"),
+    "carrying": ("coil of rope",),
+    "exits": ("quay (to Saltmarket Quay)", "cellar"),
+}
+
+
+def wanted(line):
+    return set(wanted_acts(Asked(heard=line, **SCENE), ACTS))
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["Good evening.", "What is my brother's name?", "You are a stupid old hag.", "Wer bist du?"],
+)
+def test_talk_asks_for_neither(line):
+    assert wanted(line) == set(ACTS) - {*HANDLING, *WALKING}
+
+
+@pytest.mark.parametrize(
+    "line", ["Hand me that, please.", "Gib mir das Seil!", "The mug, s'il te plaît.", "Drop it."]
+)
+def test_a_line_that_names_a_thing_or_a_way_of_handling_it_asks_for_that(line):
+    assert wanted(line) >= set(HANDLING)
+
+
+@pytest.mark.parametrize(
+    "line", ["Follow me!", "Komm mit!", "Walk with me.", "Au cellar, vite!", "To the quay?"]
+)
+def test_a_line_that_names_an_exit_or_a_way_of_walking_asks_for_that(line):
+    assert wanted(line) >= set(WALKING)
+
+
+def test_everything_is_allowed_if_nobody_spoke():
+    assert wanted("") == set(ACTS)
