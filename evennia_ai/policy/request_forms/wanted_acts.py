@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from evennia_ai.policy.request_forms.form import Asked
 
-HANDLING, WALKING = ("give", "get", "drop"), ("move", "follow")
+HANDLING, MOVE, FOLLOW = ("give", "get", "drop"), "move", "follow"
 # English and German, as the examples of talk that this was measured with; names count in any
 # language.
 HANDLING_WORDS = re.compile(
@@ -17,8 +17,8 @@ HANDLING_WORDS = re.compile(
     re.IGNORECASE,
 )
 WALKING_WORDS = re.compile(
-    r"\b(?:com|come|go|walk|lead|follow|tak|take|show|let's|leave|leav|run|step|enter|komm|geh|lauf"
-    r"|folg|führ|zeig|begleit)(?:s|es|ing|ed|e|t|st|en)?\b",
+    r"\b(?:com|come|go|walk|lead|follow|tak|take|show|let's|enter|komm|geh|lauf|folg|führ|zeig"
+    r"|begleit)(?:s|es|ing|ed|e|t|st|en)?\b",
     re.IGNORECASE,
 )
 LEAST_CHARS = 3  # of a word that may name a thing
@@ -27,13 +27,15 @@ LEAST_CHARS = 3  # of a word that may name a thing
 def wanted_acts(asked: Asked, acts: Iterable[str]) -> list[str]:
     """Return the acts that the model may choose: of walking and handling only what is asked for.
 
-    If nobody spoke, all are allowed.
+    A walk to nowhere in particular is one with the speaker. If nobody spoke, all are allowed.
     """
     handling = HANDLING_WORDS.search(asked.heard) or names_one(
         asked.heard, (*asked.things, *asked.carrying)
     )
-    walking = WALKING_WORDS.search(asked.heard) or names_one(asked.heard, asked.exits)
-    left_out = {*(() if handling else HANDLING), *(() if walking else WALKING)}
+    left_out = set() if handling else set(HANDLING)
+    to_exit = names_one(asked.heard, asked.exits)
+    left_out |= set() if to_exit else {MOVE}
+    left_out |= set() if to_exit or WALKING_WORDS.search(asked.heard) else {FOLLOW}
     return [act for act in acts if not asked.heard or act not in left_out]
 
 

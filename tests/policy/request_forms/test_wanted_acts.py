@@ -4,7 +4,7 @@ import pytest
 
 from evennia_ai.policy.request_forms.form import Asked
 from evennia_ai.policy.request_forms.schema_form import ACTS
-from evennia_ai.policy.request_forms.wanted_acts import HANDLING, WALKING, wanted_acts
+from evennia_ai.policy.request_forms.wanted_acts import FOLLOW, HANDLING, MOVE, wanted_acts
 
 SCENE = {
     "things": ("pewter mug", "hearth"),
@@ -19,10 +19,16 @@ def wanted(line):
 
 @pytest.mark.parametrize(
     "line",
-    ["Good evening.", "What is my brother's name?", "You are a stupid old hag.", "Wer bist du?"],
+    [
+        "Good evening.",
+        "What is my brother's name?",
+        "You are a stupid old hag.",
+        "Wer bist du?",
+        "We are back, Mira. The steps to the chapel are steep.",
+    ],
 )
 def test_talk_asks_for_neither(line):
-    assert wanted(line) == set(ACTS) - {*HANDLING, *WALKING}
+    assert wanted(line) == set(ACTS) - {*HANDLING, MOVE, FOLLOW}
 
 
 @pytest.mark.parametrize(
@@ -32,11 +38,14 @@ def test_a_line_that_names_a_thing_or_a_way_of_handling_it_asks_for_that(line):
     assert wanted(line) >= set(HANDLING)
 
 
-@pytest.mark.parametrize(
-    "line", ["Follow me!", "Komm mit!", "Walk with me.", "Au cellar, vite!", "To the quay?"]
-)
-def test_a_line_that_names_an_exit_or_a_way_of_walking_asks_for_that(line):
-    assert wanted(line) >= set(WALKING)
+@pytest.mark.parametrize("line", ["Au cellar, vite!", "To the quay?", "Come to the quay."])
+def test_a_line_that_names_an_exit_asks_for_walking(line):
+    assert wanted(line) >= {MOVE, FOLLOW}
+
+
+@pytest.mark.parametrize("line", ["Follow me!", "Komm mit!", "Walk with me."])
+def test_a_line_that_asks_to_walk_nowhere_in_particular_asks_for_company(line):
+    assert FOLLOW in wanted(line) and MOVE not in wanted(line)
 
 
 def test_everything_is_allowed_if_nobody_spoke():
