@@ -28,8 +28,12 @@ MOST_PEOPLE = 6
 PEOPLE_PART = 0.02  # share of the window
 
 
-def describe_present(script: Script, audience: Audience) -> Sequence[KnownLine]:
+def describe_present(
+    script: Script, audience: Audience, known_only: bool = False
+) -> Sequence[KnownLine]:
     """Return a line for each person present: what the character knows and the audience may (P9).
+
+    With ``known_only``, those of whom it only knows how well they get on have none.
 
     The setting ``entity_tokens`` limits the lines; a small window gets fewer. A tick loads the
     profiles before it thinks; without loaded profiles there are no lines.
@@ -40,7 +44,7 @@ def describe_present(script: Script, audience: Audience) -> Sequence[KnownLine]:
         return ()
     lines: list[KnownLine] = []
     for dbref in nearest_first(script, audience):
-        found = describe(script, profiles, dbref, audience)
+        found = describe(script, profiles, dbref, audience, known_only)
         if found is None:
             continue
         room -= estimate_tokens(found.text)
@@ -62,13 +66,17 @@ def is_partner(script: Script, dbref: str) -> bool:
 
 
 def describe(
-    script: Script, profiles: EntityProfiles, dbref: str, audience: Audience
+    script: Script,
+    profiles: EntityProfiles,
+    dbref: str,
+    audience: Audience,
+    known_only: bool = False,
 ) -> KnownLine | None:
     """Return the line of one person, None if nothing is known about them."""
     discretion = script.config.discretion
     values = profiles.attributes(dbref, audience, discretion)
     relationship = profiles.relationship(dbref)
-    if not values and not relationship["contacts"]:
+    if not values and (known_only or not relationship["contacts"]):
         return None
     world, character = script.services.world, script.character
     person = Acquaintance(

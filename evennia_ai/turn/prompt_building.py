@@ -38,7 +38,8 @@ from evennia_ai.turn.prompt_contexts import (
 
 LINE_PART = 1  # characters for each token of the window
 LEAST_LINE_CHARS = 60
-SLOW_PLACE_CHARS = 120
+SLOW_PLACE_CHARS = 60
+RECALL = "Name what you remember of it, word for word."
 # Share of the window kept for the last part. A part within it never moves the start of the talk.
 TAIL_ROOM = 1 / 8
 AGAIN = "(Your last reply was not spoken: {reason}. Answer anew, in other words, without it.)"
@@ -130,7 +131,8 @@ def build_prompt(
         user(situation_prompt(shown_scene(situation, asking.form), items.lore, now, items.lines)),
         *(user(line) for line in shortened(lines, line_room(script))),
     ]
-    end = ending(script, context, asking)
+    asks_back = brief and items.recalls and "?" in " ".join(lines[-1:])
+    end = ending(script, context, asking, RECALL if asks_back else "")
     window = usable_window(script.config, script.profile)
     fixed = asking.tool_tokens + sum(count(script, message) for message in head)
     tail_tokens = sum(count(script, message) for message in (*scene, *end))
@@ -142,6 +144,8 @@ def build_prompt(
     older = without_events(visible, asking.events)
     shown = newest_that_fit(older, room, stored_tokens, is_talk)
     talk, own = split_turn(shown, asking.turn_id)
+    if brief and asking.refused:  # a small model repeats what it sees itself say
+        talk = [message for message in talk if message["role"] == "user"]
     if is_talk:  # the largest; with fewer tools a full context would look empty
         script.prompt_overhead = fixed + tail_tokens
     return Prompt(
@@ -159,7 +163,9 @@ def shown_scene(situation: Situation, form: RequestForm) -> Situation:
     """Return what a prompt tells of the situation: of the place less where a model reads slowly."""
     if form.native:
         return situation
-    return replace(situation, description=cut_text(situation.description, SLOW_PLACE_CHARS))
+    exits = tuple(name.partition(" (")[0] for name in situation.exits)
+    description = cut_text(situation.description, SLOW_PLACE_CHARS)
+    return replace(situation, description=description, exits=exits)
 
 
 def in_order(
@@ -178,9 +184,11 @@ def opening(script: Script, asking: Asking) -> list[WireMessage]:
     return [{"role": "system", "content": rules}, user(fenced("you", persona))]
 
 
-def ending(script: Script, context: PromptContext, asking: Asking) -> list[WireMessage]:
+def ending(
+    script: Script, context: PromptContext, asking: Asking, recall: str
+) -> list[WireMessage]:
     """Return the messages behind the new lines: a task, what was wrong, the form's question."""
-    question = question_of(script, asking)
+    question = " ".join(filter(None, (question_of(script, asking), recall)))
     again = AGAIN.format(reason=asking.refused) if asking.refused else ""
     text = "\n".join(filter(None, (context.prompt, again, question)))
     return [user(text)] if text else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -30,8 +31,9 @@ LORE_PART = 0.025
 LEAST_RECALL = 0.02
 MATERIALS_PART = 0.02
 MEMORY_PART = 0.03
-BRIEF_LORE_PART = 2 / 3  # of the usual budget
-BRIEF_RECALL = 5  # lines
+BRIEF_LORE_PART = 1 / 2  # of the usual budget
+BRIEF_RECALL = 3  # lines
+TOLD = re.compile(r"[^:]{1,60}: ")
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ class ContextItems:
     """What a prompt holds beside the conversation: lore, people, pins, goals and memories."""
 
     lore: tuple[LoreEntry, ...]
+    recalls: bool  # True if any line is recalled
     lines: tuple[tuple[str, str], ...]  # (label, line) pairs
     private: bool  # True if any of it is for the prompt's audience only
     speakers: Audience  # those whose words may be in it
@@ -75,24 +78,34 @@ def select_context_items(
     near = Talk(talk.asked, talk.before[-1:]) if brief else talk
     lore = choose_lore(script, audience, near, BRIEF_LORE_PART * window if brief else window)
     tail = TailLines(window, situation, lore)
-    tail.add(PEOPLE, describe_present(script, audience))
+    tail.add(PEOPLE, describe_present(script, audience, known_only=brief))
     tail.add(PINNED, script.pins(audience))
     tail.add(GOALS, script.goals(audience))
     tail.add(OCCUPATION, script.occupation())
     add_recalled(script, audience, talk, window, tail)
-    tail.lines = briefly(tail.lines) if brief else tail.lines
+    tail.lines = briefly(tail.lines, script.character_name) if brief else tail.lines
     return ContextItems(
         lore=tuple(lore),
+        recalls=any(label == REMEMBERED for label, _line in tail.lines),
         lines=tuple((label, line.text) for label, line in tail.lines),
         private=any(line.private for _label, line in tail.lines),
         speakers=frozenset().union(*(line.speakers for _label, line in tail.lines)),
     )
 
 
-def briefly(lines: Sequence[Labelled]) -> list[Labelled]:
-    """Return the lines with few recalled ones, the best of them last: next to the new lines."""
-    recalled = [line for line in lines if line[0] == REMEMBERED]
-    return [line for line in lines if line not in recalled] + recalled[:BRIEF_RECALL][::-1]
+def briefly(lines: Sequence[Labelled], name: str) -> list[Labelled]:
+    """Return the lines with few recalled ones, the best of them last: next to the new lines.
+
+    A small model parrots the character's own old words, so these are left out.
+    """
+    recalled = [(label, line) for label, line in lines if label == REMEMBERED]
+    others = [(label, line) for label, line in lines if label != REMEMBERED]
+    heard = [
+        (label, line)
+        for label, line in recalled
+        if TOLD.match(line.text) and not line.text.startswith(name)
+    ]
+    return others + heard[:BRIEF_RECALL][::-1]
 
 
 def choose_lore(script: Script, audience: Audience, talk: Talk, window: float) -> list[LoreEntry]:

@@ -33,6 +33,7 @@ from evennia_ai.scheduling import Steps
 from evennia_ai.turn.llm_interaction import build_request
 from evennia_ai.turn.model_call import call_model, effective_profile
 from evennia_ai.turn.prompt_building import (
+    RECALL,
     Asking,
     Prompt,
     ask_with,
@@ -273,7 +274,7 @@ def speech_check(
         heard = [event.heard for event in (*turn.overheard, *turn.events)]
         around = Surroundings(
             name=script.character_name,
-            rules="\n".join((asking.form.rules(asking.tools), question_of(script, asking))),
+            rules="\n".join((asking.form.rules(asking.tools), question_of(script, asking), RECALL)),
             persona=render_persona(script.persona),
             tools=frozenset(specs),
             people=frozenset({*prompt.situation.people, *(one.speaker_name for one in heard)}),
