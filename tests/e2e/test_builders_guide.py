@@ -47,7 +47,8 @@ def test_the_builders_guide_does_what_it_says(game: FreshGame, tmp_path: Path) -
 
         game.follow(PAGE, instead={"sh model": start_with_model})
         offered = [str(request["body"].get("tools")) for request in stub.requests()]
-    assert "Open the gate to one person here whom you like." in offered[0]
+    # The first request of a cold start only warms the model up.
+    assert any("Open the gate to one person here whom you like." in tools for tools in offered)
     assert "open_gate" not in offered[-1]
     assert "Traceback" not in game.log()
 

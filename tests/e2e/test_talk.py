@@ -137,8 +137,9 @@ def test_a_whispered_secret_is_in_no_request_for_others(
         ann.send("say Mira, do you know it?")
         ann.expect('Mira says, "')
     bodies = [str(request["body"]) for request in stub.requests()]
-    assert len(bodies) == 4
-    assert [("xyzzy-4711" in body) for body in bodies] == [True, False, False, False]
+    told = ["xyzzy-4711" in body for body in bodies]  # also when words are asked for again
+    assert told[0] and told.count(False) >= 3
+    assert not any(told[told.index(False) :])
 
 
 @with_the_stub
