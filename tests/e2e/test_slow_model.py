@@ -47,7 +47,7 @@ create_object(
 @pytest.fixture
 def stub(stub: FaultyProvider) -> FaultyProvider:
     """Return a stub that is slow for Mira only."""
-    stub.rules({"Mira": {"text": "At last.", "latency": SLOW_S}})
+    stub.rules({r"Mira\Z": {"text": "At last.", "latency": SLOW_S}})  # the line to answer is last
     return stub
 
 
@@ -73,7 +73,7 @@ def asked_by_mira(stub: FaultyProvider) -> list[float]:
     return [
         request["at"]
         for request in stub.requests()
-        if "You are Mira" in request["body"]["messages"][0]["content"]
+        if "You are Mira" in str(request["body"]["messages"])
     ]
 
 
