@@ -202,7 +202,7 @@ class Run:
         self.findings.append(problem or forms.judge_schema(answer))
         if problem and not forms.works(self.tool_findings):
             return
-        self.form = forms.choose_form(forms.works(self.tool_findings), forms.fits_schema(answer))
+        self.form = forms.suggest_form(forms.works(self.tool_findings), forms.fits_schema(answer))
         if self.form == SCHEMA:
             self.findings = [
                 forms.soften(each) if each in self.tool_findings else each for each in self.findings

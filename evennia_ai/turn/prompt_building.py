@@ -36,7 +36,6 @@ from evennia_ai.turn.prompt_contexts import (
     situation_prompt,
 )
 
-LINE_PART = 1  # characters for each token of the window
 LEAST_LINE_CHARS = 60
 SLOW_PLACE_CHARS = 60
 RECALL = "Name what you remember of it, word for word."
@@ -127,13 +126,14 @@ def build_prompt(
     items = select_context_items(script, audience, latest_talk(visible, lines), situation, brief)
     now = script.services.now().strftime("%A, %H:%M")
     head = opening(script, asking)
+    window = usable_window(script.config, script.profile)
     scene = [
         user(situation_prompt(shown_scene(situation, asking.form), items.lore, now, items.lines)),
-        *(user(line) for line in shortened(lines, line_room(script))),
+        # All new lines together have a character for each token of the window.
+        *(user(line) for line in shortened(lines, window)),
     ]
     asks_back = brief and items.recalls and "?" in " ".join(lines[-1:])
     end = ending(script, context, asking, RECALL if asks_back else "")
-    window = usable_window(script.config, script.profile)
     fixed = asking.tool_tokens + sum(count(script, message) for message in head)
     tail_tokens = sum(count(script, message) for message in (*scene, *end))
     room = window - script.config.max_reply_tokens - fixed
@@ -207,11 +207,6 @@ def user(content: str) -> WireMessage:
 def addressee_of(events: Sequence[InboxEvent]) -> str:
     """Return the name of whoever spoke last, "" if nobody did."""
     return events[-1].heard.speaker_name if events else ""
-
-
-def line_room(script: Script) -> int:
-    """Return how many characters all new lines together may take."""
-    return LINE_PART * usable_window(script.config, script.profile)
 
 
 def shortened(lines: Sequence[str], room_chars: int) -> list[str]:

@@ -30,8 +30,9 @@ from evennia_ai.policy.replies.artefacts import Surroundings
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.scheduling import Steps
+from evennia_ai.turn.background_call import has_model
 from evennia_ai.turn.llm_interaction import build_request
-from evennia_ai.turn.model_call import call_model, effective_profile
+from evennia_ai.turn.model_call import call_model
 from evennia_ai.turn.prompt_building import (
     RECALL,
     Asking,
@@ -49,7 +50,6 @@ from evennia_ai.turn.tool_execution import DONE, audience_metadata, perform, ref
 
 ANSWERED, NOTED, EXCUSED, EXPIRED = "answered", "noted", "excused", "expired"
 SILENCE = "noop"
-OFFLINE_CLIENT = "offline"
 RETRIES = 1  # after words that were not spoken
 
 
@@ -270,7 +270,7 @@ def speech_check(
 ) -> SpeechCheck:
     """Return the check of a reply's words; the offline brain's own phrases need none."""
     around = None
-    if effective_profile(script).client != OFFLINE_CLIENT:
+    if has_model(script):
         heard = [event.heard for event in (*turn.overheard, *turn.events)]
         around = Surroundings(
             name=script.character_name,

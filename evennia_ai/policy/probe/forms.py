@@ -65,7 +65,7 @@ def judge_schema(answer: Answer) -> Finding:
     return Finding(NOTE, "It does not keep to a JSON schema.")
 
 
-def choose_form(tools_work: bool, schema_works: bool) -> str:
+def suggest_form(tools_work: bool, schema_works: bool) -> str:
     """Return the request form for an endpoint."""
     if tools_work:
         return TOOLS

@@ -63,7 +63,6 @@ Ben says: Walk with me to the mill.
 Cleo says: What is my dog's name?
 {"act": "none", "target": "", "say": "Bello, wasn't it?"}"""
 
-EXAMPLES = ("Take it. Mind the glass.", "Gladly. The air will do me good.", "Bello, wasn't it?")
 NONE, EMOTE, WHISPER, REMEMBER, SILENCE = "none", "emote", "whisper", "remember", "silence"
 # Acts with one argument besides the words: the tool, and the argument that the target fills.
 TARGETS = {
@@ -216,7 +215,7 @@ def give_calls(target: str, asked: Asked) -> list[NamedCall]:
 def named_receiver(asked: Asked) -> str:
     """Return the person to whom the line asks to give something: "give Ann the rope", "to Ann"."""
     for name in asked.people:
-        told = rf"\b(?:give|hand|pass|bring|to|gib|reich|bring)\s+{re.escape(name)}\b"
+        told = rf"\b(?:give|hand|pass|bring|to|gib|reich)\s+{re.escape(name)}\b"
         if re.search(told, asked.heard, re.IGNORECASE):
             return name
     return asked.addressee

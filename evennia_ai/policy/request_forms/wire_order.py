@@ -15,6 +15,7 @@ from itertools import groupby
 from typing import Any
 
 from evennia_ai.messages import LOST_RESULT, WireMessage
+from evennia_ai.policy.conversation.inbox import SPEECH
 from evennia_ai.policy.model_text import read_object
 from evennia_ai.policy.sanitize import cut_text
 
@@ -24,9 +25,8 @@ JOINTS = {SYSTEM: "\n\n", USER: "\n", ASSISTANT: " "}
 OPENING, CLOSING = "(Earlier talk is left out.)", "(What do you do now?)"
 ACTS_SO_FAR = "Your acts so far:"
 
-SAY, WHISPER, EMOTE, NOOP = "say", "whisper", "emote", "noop"
+EMOTE, NOOP = "emote", "noop"
 SAID, WHISPERED, EMOTED = "You said it.", "You whispered it.", "You did it."
-SPEECH = (SAY, WHISPER)
 SPOKEN = ("You said", "You whispered", LOST_RESULT)  # how a result of speech that was heard begins
 # The results of these tools are whole sentences in our words: "You gave nails to Ann."
 TELLING = frozenset({"get", "give", "drop", "follow"})

@@ -30,7 +30,6 @@ from evennia_ai.ports import Script
 from evennia_ai.scheduling import Steps, pause, spread
 from evennia_ai.sleep.compaction.ladder import log_problem
 from evennia_ai.turn.llm_interaction import SummaryCall, SummaryTerms, ask_for_summary
-from evennia_ai.turn.model_call import effective_profile
 
 LEAST_FACT_ROOM = 100
 MOST_FACTS = 1_000
@@ -123,8 +122,3 @@ def noted_elsewhere(
     pins = [line.text for line in script.pins(audience)]
     since = str(messages[0]["metadata"].get("at", ""))
     return [*pins, *script.journalled_since(since, audience)]
-
-
-def is_worth_asking(script: Script) -> bool:
-    """Return False for the offline brain: its summary already holds all it can."""
-    return effective_profile(script).client != "offline"

@@ -26,7 +26,6 @@ from evennia_ai.sleep.compaction.fact_check import (
     check_facts,
     fact_room,
     find_facts,
-    is_worth_asking,
 )
 from evennia_ai.sleep.compaction.ladder import DIGEST, SUMMARY, Material, climb_ladder, worst_of
 from evennia_ai.sleep.compaction.request import (
@@ -36,6 +35,7 @@ from evennia_ai.sleep.compaction.request import (
     CompactionRequest,
     CompactionTask,
 )
+from evennia_ai.turn.background_call import has_model
 from evennia_ai.turn.llm_interaction import SummaryTerms
 
 ASKED_AGAIN_EVERY = 4
@@ -73,7 +73,7 @@ def summarise(script: Script, task: CompactionTask) -> Steps[dict[str, SummaryPa
             return None
         new: tuple[Fact, ...] = yield find_facts(script, evicted.messages)
         yield pause(script.services.slices.put)
-        if part.rung != DIGEST and not request.is_urgent and is_worth_asking(script):
+        if part.rung != DIGEST and not request.is_urgent and has_model(script):
             part = yield ask_for_missing(
                 script, part, new, evicted.messages, part_audience(key), terms
             )

@@ -9,7 +9,6 @@ from evennia_ai.policy.request_forms.form import Asked
 from evennia_ai.policy.request_forms.schema_form import (
     ACTS,
     BUILT_IN,
-    EXAMPLES,
     SAY_CHARS,
     TARGET_CHARS,
     SchemaForm,
@@ -17,6 +16,7 @@ from evennia_ai.policy.request_forms.schema_form import (
     calls_of,
 )
 
+EXAMPLES = ("Take it. Mind the glass.", "Gladly. The air will do me good.", "Bello, wasn't it?")
 FORM = SchemaForm()
 
 
