@@ -14,6 +14,7 @@ from typing import Any
 
 from evennia_ai.policy.conversation.react import own_call_id
 from evennia_ai.turn.fallback import EXCUSE_STEP
+from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION
 from tests.e2e.crash.crash_game import CrashGame
 from tests.e2e.telnet import TelnetPlayer
 from tests.invariants import (
@@ -49,14 +50,19 @@ def collect(game: CrashGame) -> Evidence:
     calls = {row["call_id"]: row for row in rows(game, "toolcall")}
     safe = {record["call_id"] for record in of(journal, "deed") if record["safe_to_retry"]}
     dbrefs = {row["assistant_id"]: row["dbref"] for row in rows(game, "event")}
+    turns = rows(game, "turn")
+    unlogged = {row["id"] for row in turns if row["context"] == CONTEXT_PRE_COMPACTION.name}
     return Evidence(
         puts=[
             Put(dbrefs.get(record["assistant"], "?"), record["event_id"], record["text"])
             for record in of(journal, "put")
         ],
         events=[event_row(row) for row in rows(game, "event")],
-        turns=[turn_row(row, named.get(row["id"], ())) for row in rows(game, "turn")],
-        acts=[act_row(row, row["call_id"] in safe) for row in calls.values()],
+        turns=[turn_row(row, named.get(row["id"], ())) for row in turns],
+        acts=[
+            act_row(row, row["call_id"] in safe, row["turn_id"] not in unlogged)
+            for row in calls.values()
+        ],
         messages=[message_row(row) for row in rows(game, "message")],
         deeds=[deed(record, calls, named) for record in of(journal, "deed") if record["world"]],
         compactions=[
@@ -107,7 +113,7 @@ def turn_row(row: Record, events: Iterable[int]) -> TurnRow:
     )
 
 
-def act_row(row: Record, safe_to_retry: bool) -> ActRow:
+def act_row(row: Record, safe_to_retry: bool, logged: bool) -> ActRow:
     return ActRow(
         assistant=row["dbref"],
         turn_id=row["turn_id"],
@@ -118,6 +124,7 @@ def act_row(row: Record, safe_to_retry: bool) -> ActRow:
         state=row["state"],
         safe_to_retry=safe_to_retry,
         moment=seconds(row["at"]),
+        logged=logged,
     )
 
 

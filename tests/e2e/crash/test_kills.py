@@ -27,7 +27,7 @@ pytestmark = pytest.mark.campaign
 
 MakeGame = Callable[..., CrashGame]
 
-KILLS = 24
+KILLS = 16
 KILLS_IN_COMPACTIONS = len(NAMED + URGENT)
 COMPACTION_KILLS_IN_SOAK = 40
 KILLS_A_CAMPAIGN = 50
