@@ -15,6 +15,7 @@ from functools import partial
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import KnownLine, speakers_in
 from evennia_ai.policy.compaction.journal_summary import is_synthesis, nearest_lines
+from evennia_ai.policy.conversation.lines import LINE, line_id
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.provenance import Record
@@ -23,12 +24,12 @@ from evennia_ai.policy.retrieval.exchange import AFTER, BEFORE, Said, companions
 from evennia_ai.policy.retrieval.relevance import content_words, is_small_talk
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
-from evennia_ai.ports import LINE, Script
+from evennia_ai.ports import Script
 
 MOST_FOUND = 40
 LINE_CHARS = 300
 LABEL_TOKENS = 4  # "You remember: " before each line
-BRIEF = 3  # memories for a model that reads slowly
+BRIEF_TOKENS = 90  # for a model that reads slowly
 HEARD = re.compile(r"(?P<speaker>[^:\n]{1,60}?) (?:says|whispers(?: to you)?|asks): ")
 # The asker's name helps only if they ask about themselves.
 ONESELF = re.compile(
@@ -86,7 +87,7 @@ def spoken(line: str) -> str:
 def recall(script: Script, talk: Talk, wanted: Recalled) -> list[KnownLine]:
     """Return what the audience may know of what fits the talk best, within the budget (P9).
 
-    Each line is one exchange of the log, or one note; they stand in the order of their time. Small
+    They stand in the order of their time, lines that belong together one after the other. Small
     talk recalls nothing, and nothing that the prompt holds already comes twice.
     """
     words = " ".join(spoken(line) for line in talk.asked)
@@ -94,8 +95,8 @@ def recall(script: Script, talk: Talk, wanted: Recalled) -> list[KnownLine]:
         return []
     records = find(script, talk, wanted)
     chosen = list(choose(script, records, near_lines(script, records, wanted), wanted))
-    pieces = joined(chosen)[:BRIEF][::-1] if wanted.brief else sorted(joined(chosen), key=began)
-    return [known_line(script, piece) for piece in pieces]
+    pieces = joined(chosen)[::-1] if wanted.brief else sorted(joined(chosen), key=began)
+    return [line for piece in pieces for line in known_lines(script, piece)]
 
 
 def find(script: Script, talk: Talk, wanted: Recalled) -> list[Record]:
@@ -140,10 +141,10 @@ def choose(
     """
     known = "\n".join(map(normalised, wanted.told))
     words = {record["id"]: frozenset(content_words(text_of(record))) for record in records}
-    left = wanted.budget_tokens
+    left = min(wanted.budget_tokens, BRIEF_TOKENS) if wanted.brief else wanted.budget_tokens
     taken: set[str] = set()
     for record in records:
-        if record["id"] in taken or normalised(text_of(record)) in known:
+        if record["id"] in taken or normalised(text_of(record)) in known or restates(record, taken):
             continue
         group = [record, *beside(record, near), *later(record, records, words)]
         if wanted.brief:
@@ -155,6 +156,12 @@ def choose(
         taken.update(one["id"] for one in group)
         known = "\n".join([known, *(normalised(text_of(one)) for one in group)])
         yield group
+
+
+def restates(record: Record, taken: Collection[str]) -> bool:
+    """Return True for a note about lines that are all taken already."""
+    seqs = record.get("source_seqs", ())
+    return bool(seqs) and all(line_id(seq) in taken for seq in seqs)
 
 
 def beside(record: Record, near: Mapping[int, Sequence[Record]]) -> list[Record]:
@@ -178,20 +185,21 @@ def later(
         if other["source_entity"] == record["source_entity"]
         and other["source_entity"]
         and when(other) > when(record)
+        and not (mine <= words[other["id"]] and len(words[other["id"]]) <= len(mine) + 1)
         and same_subject(mine, words[other["id"]], text_of(other))
     ]
     return [max(newer, key=when)] if newer else []
 
 
 def joined(groups: Iterable[Sequence[Record]]) -> list[list[Record]]:
-    """Return groups as pieces of talk in order of time, those with a line in common as one."""
+    """Return groups in order of time, those with a memory in common as one, the best first."""
     pieces: list[dict[str, Record]] = []
     for group in groups:
-        piece = {record["id"]: record for record in group}
-        for other in [one for one in pieces if not one.keys().isdisjoint(piece)]:
-            pieces.remove(other)
-            piece = other | piece
-        pieces.append(piece)
+        ids = {record["id"] for record in group}
+        same = next((piece for piece in pieces if not ids.isdisjoint(piece)), None)
+        if same is None:
+            pieces.append(same := {})
+        same.update((record["id"], record) for record in group)
     return [sorted(piece.values(), key=when) for piece in pieces]
 
 
@@ -207,16 +215,15 @@ def when(record: Record) -> datetime:
 
 def cost_of(script: Script, record: Record) -> int:
     """Return the tokens of a memory on a line of its own."""
-    return estimate_tokens(memory_text(script, record)) + LABEL_TOKENS
+    return estimate_tokens(memory_line(script, record)) + LABEL_TOKENS
 
 
-def known_line(script: Script, piece: Sequence[Record]) -> KnownLine:
-    """Return memories that belong together as one line of a prompt."""
+def known_lines(script: Script, piece: Sequence[Record]) -> Iterator[KnownLine]:
+    """Yield memories that belong together as lines of a prompt; only the first is dated."""
     strict = script.config.discretion == "strict"
-    private = strict and any(record["audience"] is not None for record in piece)
-    parts = " / ".join(memory_text(script, record) for record in piece)
-    day = began(piece).date().isoformat()
-    return KnownLine(f"{day}: {parts}", private, speakers_in(piece))
+    for record in piece:
+        text = memory_line(script, record, dated=record is piece[0])
+        yield KnownLine(text, strict and record["audience"] is not None, speakers_in([record]))
 
 
 def text_of(record: Record) -> str:
@@ -226,29 +233,24 @@ def text_of(record: Record) -> str:
     return str(record["words"] if record.get("kind") == LINE else record["content"])
 
 
-def memory_line(script: Script, record: Record, words: str = "") -> str:
-    """Return a memory on one line: its day, its source and its content."""
-    return f"{began([record]).date().isoformat()}: {memory_text(script, record, words)}"
-
-
-def memory_text(script: Script, record: Record, words: str = "") -> str:
-    """Return a memory's source and content.
+def memory_line(script: Script, record: Record, words: str = "", dated: bool = True) -> str:
+    """Return a memory on one line: its day, its source and its content.
 
     Of a summary, the lines that fit the searched ``words`` best are shown.
     """
-    name_of = partial(script.services.world.name_of, script.character)
-    text = text_of(record)
-    kind = record.get("kind")
+    day = when(record).date().isoformat()
+    kind, text = record.get("kind"), text_of(record)
     if kind == LINE:
         whispered = " (whispered)" if record["audience"] is not None else ""
         source = f"{record['speaker_name']}{whispered}: " if record["speaker_name"] else ""
-        return source + clean_heard(text, LINE_CHARS)
+        return f"{day}: " * dated + source + clean_heard(text, LINE_CHARS)
+    name_of = partial(script.services.world.name_of, script.character)
     source = name_of(record["source_entity"])
-    told = f"from {source}: " if source else ""
+    told = f", from {source}" if source else ""
     if kind == HEARSAY:
-        told = f"{name_of(record['teller']) or 'somebody'} told you, {told}"
+        told = f", {name_of(record['teller']) or 'somebody'} told you{told}"
     if kind == ATTRIBUTE:
         text = f"{name_of(record['subject'])}: {record['attribute']}: {text}"
     if is_synthesis(record):
         text = nearest_lines(text, words, LINE_CHARS)
-    return told + clean_heard(text, LINE_CHARS)
+    return f"{day}{told}: {clean_heard(text, LINE_CHARS)}"
