@@ -7,7 +7,15 @@ from evennia_ai.messages import (
     Usage,
 )
 from evennia_ai.ports.game import GameScript, GameServices, LogRetention
-from evennia_ai.ports.log import Conversation, Inbox, ModelCallRecord, OpenEvents, TurnRecord, Turns
+from evennia_ai.ports.log import (
+    Conversation,
+    Inbox,
+    Lines,
+    ModelCallRecord,
+    OpenEvents,
+    TurnRecord,
+    Turns,
+)
 from evennia_ai.ports.memory import Embedder, Found, RemoteEmbedder, SemanticMemory
 from evennia_ai.ports.models import (
     TASK_SUMMARY,
@@ -65,6 +73,7 @@ __all__ = [
     "LLMClient",
     "LLMReply",
     "LLMRequest",
+    "Lines",
     "LogRetention",
     "Memories",
     "ModelCallRecord",

@@ -7,7 +7,7 @@ then nothing has changed, neither in the database nor in memory.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -80,6 +80,22 @@ class Conversation(Protocol):
     def undo(self) -> CompactionRecord | None: ...
     def to_archive(self) -> list[tuple[CompactionRecord, bool]]: ...
     def note_archived(self, id: int, archived: bool) -> None: ...
+
+
+class Lines(Protocol):
+    """One assistant's log as lines to recall, with the vectors of their words.
+
+    ``embedder`` names the embedder and the length of its vectors.
+    """
+
+    def after(self, seq: int, limit: int, embedder: str) -> Sequence[tuple[Message, bytes | None]]:
+        """Return the next messages after one, oldest first, with the vectors of this embedder.
+
+        Messages that cannot be a line may be left out.
+        """
+
+    def read(self, seqs: Iterable[int]) -> Sequence[Message]: ...  # those that exist, oldest first
+    def store_vectors(self, embedder: str, vectors: Mapping[int, bytes]) -> None: ...
 
 
 class Inbox(Protocol):

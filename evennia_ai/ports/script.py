@@ -74,7 +74,7 @@ class Character(Protocol):
 
 
 class Memories(Protocol):
-    """The search over a character's journal and profiles (`memory.episodic_index`)."""
+    """The search over a character's log, journal and profiles (`memory.recall_index`)."""
 
     def __len__(self) -> int: ...
     def prepare(self, services: Services, queries: Sequence[str] = ()) -> Deferred[None]: ...
@@ -86,7 +86,16 @@ class Memories(Protocol):
         now: datetime,
         discretion: str = "strict",
         keep: Callable[[Record], bool] | None = None,
+        upto: int | None = None,
     ) -> Sequence[Found]: ...
+    def around(
+        self,
+        seq: int,
+        before: int,
+        after: int,
+        audience: Audience | None,
+        discretion: str = "strict",
+    ) -> Sequence[Record]: ...
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,50 @@
+"""The lines of one assistant's log, and their vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from django.db.models import F, Q
+
+from evennia_ai import models
+from evennia_ai.messages import EXCUSE, Message
+from evennia_ai.policy.facts.sources import OWN_ACT
+from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.store.rows import message_from_row, raw_delete
+
+# Rows that cannot be a line are left in the database.
+LINES = ~Q(role=EXCUSE) & (~Q(role="tool") | Q(content__startswith=OWN_ACT))
+
+
+class TableLines:
+    """`ports.Lines` over the tables."""
+
+    def __init__(self, assistant_id: int) -> None:
+        self.assistant_id = assistant_id
+
+    def after(self, seq: int, limit: int, embedder: str) -> list[tuple[Message, bytes | None]]:
+        """Return the next messages after one, oldest first, with the vectors of this embedder."""
+        rows = models.Message.objects.filter(LINES, assistant_id=self.assistant_id, id__gt=seq)
+        rows = rows.annotate(made_by=F("vector__embedder"), packed=F("vector__packed"))
+        return [
+            (message_from_row(row), bytes(row.packed) if row.made_by == embedder else None)
+            for row in rows.order_by("id")[:limit]
+        ]
+
+    def read(self, seqs: Iterable[int]) -> list[Message]:
+        """Return those of some messages that exist, oldest first, in one query."""
+        rows = models.Message.objects.filter(assistant_id=self.assistant_id, id__in=list(seqs))
+        return [message_from_row(row) for row in rows.order_by("id")]
+
+    def store_vectors(self, embedder: str, vectors: Mapping[int, bytes]) -> None:
+        """Store vectors by message, instead of those of other embedders, in one transaction.
+
+        Raises StoreUnavailable.
+        """
+        with brief_transaction():
+            # A message may have been deleted while an endpoint made its vector.
+            owner = models.Message.objects.filter(assistant_id=self.assistant_id)
+            kept = owner.filter(id__in=list(vectors)).values_list("id", flat=True)
+            rows = [models.LineVector(pk=n, embedder=embedder, packed=vectors[n]) for n in kept]
+            raw_delete(models.LineVector.objects.filter(pk__in=list(vectors)))
+            models.LineVector.objects.bulk_create(rows)
