@@ -6,6 +6,7 @@ from evennia_ai.messages import (
     ToolCallRequest,
     Usage,
 )
+from evennia_ai.policy.lines import LINE
 from evennia_ai.ports.game import GameScript, GameServices, LogRetention
 from evennia_ai.ports.log import (
     Conversation,
@@ -52,6 +53,7 @@ from evennia_ai.ports.script import (
 from evennia_ai.ports.tools import ToolResult, ToolSpec
 
 __all__ = [
+    "LINE",
     "TASK_SUMMARY",
     "Caller",
     "Character",

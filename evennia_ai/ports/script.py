@@ -77,8 +77,10 @@ class Memories(Protocol):
     """The search over a character's log, journal and profiles (`memory.recall_index`)."""
 
     def __len__(self) -> int: ...
-    def prepare(self, services: Services, queries: Sequence[str] = ()) -> Deferred[None]: ...
-    def search(
+    def prepare(
+        self, services: Services, queries: Sequence[str] = (), upto: int | None = None
+    ) -> Deferred[None]: ...
+    def search(  # noqa: PLR0913  # all but four have defaults
         self,
         query: str,
         limit: int,
@@ -90,12 +92,13 @@ class Memories(Protocol):
     ) -> Sequence[Found]: ...
     def around(
         self,
-        seq: int,
+        seqs: Iterable[int],
         before: int,
         after: int,
         audience: Audience | None,
         discretion: str = "strict",
-    ) -> Sequence[Record]: ...
+        upto: int | None = None,
+    ) -> Mapping[int, Sequence[Record]]: ...
 
 
 @dataclass(frozen=True)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
-from django.db.models import F, Q
+from django.db.models import F, Max, Q
 
 from evennia_ai import models
 from evennia_ai.messages import EXCUSE, Message
-from evennia_ai.policy.facts.sources import OWN_ACT
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.rows import message_from_row, raw_delete
 
 # Rows that cannot be a line are left in the database.
-LINES = ~Q(role=EXCUSE) & (~Q(role="tool") | Q(content__startswith=OWN_ACT))
+LINES = ~Q(role=EXCUSE) & (~Q(role="tool") | Q(content__startswith="You "))
 
 
 class TableLines:
@@ -21,10 +20,24 @@ class TableLines:
 
     def __init__(self, assistant_id: int) -> None:
         self.assistant_id = assistant_id
+        self._newest: int | None = None  # the last message, None if unknown
 
-    def after(self, seq: int, limit: int, embedder: str) -> list[tuple[Message, bytes | None]]:
+    def note(self, seq: int | None) -> None:
+        """Note that a message was stored last; None if that must be read again."""
+        self._newest = seq
+
+    def after(
+        self, seq: int, upto: int | None, limit: int, embedder: str
+    ) -> list[tuple[Message, bytes | None]]:
         """Return the next messages after one, oldest first, with the vectors of this embedder."""
-        rows = models.Message.objects.filter(LINES, assistant_id=self.assistant_id, id__gt=seq)
+        if self._newest is None:
+            of_mine = models.Message.objects.filter(assistant_id=self.assistant_id)
+            self._newest = of_mine.aggregate(last=Max("id"))["last"] or 0
+        last = self._newest if upto is None else min(upto, self._newest)
+        if seq >= last:
+            return []
+        chosen = {"assistant_id": self.assistant_id, "id__gt": seq, "id__lte": last}
+        rows = models.Message.objects.filter(LINES, **chosen)
         rows = rows.annotate(made_by=F("vector__embedder"), packed=F("vector__packed"))
         return [
             (message_from_row(row), bytes(row.packed) if row.made_by == embedder else None)

@@ -13,7 +13,6 @@ from evennia_ai.policy.model_text import read_object
 MOST_CHARS = 220
 MOST_RESULT_CHARS = 240
 
-OWN_ACT = "You "  # how the result of one's own act begins
 SPOKEN_BY_TOOL = ("say", "whisper", "emote")
 SAYS = re.compile(r" (?:says|whispers(?: to you)?|asks): ")
 HEARD = re.compile(rf"(?P<speaker>[^:\n]{{1,60}}?){SAYS.pattern}")
@@ -57,7 +56,7 @@ def spoken(message: Message, own_name: str) -> list[tuple[Source, str]]:
         case "assistant":
             own = Source(own_name, seq, audience, own=True)
             return [(own, text) for text in [content, *_words_of_calls(message)] if text]
-        case "tool" if content.startswith(OWN_ACT) and len(content) <= MOST_RESULT_CHARS:
+        case "tool" if content.startswith("You ") and len(content) <= MOST_RESULT_CHARS:
             return [(Source("", seq, audience), content)]
     return []
 

@@ -33,7 +33,7 @@ def line_id(seq: int) -> str:
 def seq_of(id: str) -> int | None:
     """Return the number of a line's message, None if the id is not a line's."""
     kind, _, seq = id.partition(":")
-    return int(seq) if kind == LINE else None
+    return int(seq) if kind == LINE and seq.isdecimal() else None
 
 
 def read_line(message: Message, own_name: str) -> Record | None:
@@ -45,24 +45,25 @@ def read_line(message: Message, own_name: str) -> Record | None:
     meta = message["metadata"]
     if "type" in meta or message["content"] in EMPTY_RESULTS:
         return None
-    words = " ".join(text for _source, text in spoken(message, own_name)).strip()
+    said = spoken(message, own_name)
+    words = " ".join(text for _source, text in said).strip()
     if not words:
         return None
-    heard, audience = message["role"] == "user", audience_of(message)
-    speaker = meta.get("speaker", "") if heard else ""
+    source, audience = said[0][0], audience_of(message)
+    heard = message["role"] == "user" and not source.own
     return {
         "id": line_id(meta["seq"]),
         "kind": LINE,
         "seq": meta["seq"],
         "content": shown_line(message, own_name, words),
         "words": words,
-        "speaker_name": meta.get("speaker_name", "") if heard else own_name,
-        "source_entity": speaker,
+        "speaker_name": source.speaker,
+        "source_entity": source.dbref,
         "source_type": "direct" if heard else "observation",
         "own": not heard,
         "timestamp": meta["at"],
         "audience": None if audience is None else sorted(audience),
-        "speakers": [speaker] if speaker else [],
+        "speakers": [source.dbref] if source.dbref else [],
     }
 
 
@@ -72,5 +73,5 @@ def shown_line(message: Message, own_name: str, words: str) -> str:
         return message["content"]
     calls = message.get("tool_calls") or ()
     if any(call["function"]["name"] == "emote" for call in calls):
-        return f"({own_name}: {words})"
+        return f"({own_name} {words})"
     return heard_line("say", own_name, words)
