@@ -15,7 +15,7 @@ from functools import partial
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import KnownLine, speakers_in
 from evennia_ai.policy.compaction.journal_summary import is_synthesis, nearest_lines
-from evennia_ai.policy.conversation.lines import LINE, line_id
+from evennia_ai.policy.lines import LINE, line_id
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.provenance import Record
