@@ -219,10 +219,12 @@ def cost_of(script: Script, record: Record) -> int:
 
 
 def known_lines(script: Script, piece: Sequence[Record]) -> Iterator[KnownLine]:
-    """Yield memories that belong together as lines of a prompt; only the first is dated."""
+    """Yield memories that belong together as lines of a prompt; the first is dated if it is old."""
     strict = script.config.discretion == "strict"
+    today = script.services.now().date()
     for record in piece:
-        text = memory_line(script, record, dated=record is piece[0])
+        dated = record is piece[0] and when(record).date() != today
+        text = memory_line(script, record, dated=dated)
         yield KnownLine(text, strict and record["audience"] is not None, speakers_in([record]))
 
 
@@ -236,7 +238,7 @@ def text_of(record: Record) -> str:
 def memory_line(script: Script, record: Record, words: str = "", dated: bool = True) -> str:
     """Return a memory on one line: its day, its source and its content.
 
-    Of a summary, the lines that fit the searched ``words`` best are shown.
+    A line of the log has no day if it is not ``dated``. Of a summary, the lines that fit the searched ``words`` best are shown.
     """
     day = when(record).date().isoformat()
     kind, text = record.get("kind"), text_of(record)
