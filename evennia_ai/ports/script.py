@@ -90,15 +90,13 @@ class Memories(Protocol):
         keep: Callable[[Record], bool] | None = None,
         upto: int | None = None,
     ) -> Sequence[Found]: ...
-    def around(
+    def companions(
         self,
         seqs: Iterable[int],
-        before: int,
-        after: int,
         audience: Audience | None,
         discretion: str = "strict",
         upto: int | None = None,
-    ) -> Mapping[int, Sequence[Record]]: ...
+    ) -> Mapping[int, Sequence[Record]]: ...  # the lines of each line's exchange
 
 
 @dataclass(frozen=True)

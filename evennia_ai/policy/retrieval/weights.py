@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
+from evennia_ai.policy.retrieval.exchange import signs_of
 from evennia_ai.policy.retrieval.relevance import COMMON
 from evennia_ai.policy.retrieval.time_expressions import MONTHS, WEEKDAYS, Span, find_spans
 
@@ -88,6 +89,7 @@ class Offered:
     time: bool
     number: bool
     question: bool
+    signs: int  # see `exchange.Sign`
 
     @property
     def length(self) -> float:
@@ -120,6 +122,7 @@ def describe(text: str) -> Offered:
         time=bool(TELLS_TIME.search(text)),
         number=bool(TELLS_NUMBER.search(text)),
         question=text.rstrip().endswith(QUESTION_MARKS),
+        signs=signs_of(text),
     )
 
 
