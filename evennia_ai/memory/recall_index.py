@@ -191,7 +191,10 @@ class RecallIndex:
     def forget(self, seqs: Iterable[int]) -> None:
         """Remove the lines of deleted messages."""
         for seq in seqs:
-            self._put(line_id(seq), None)
+            if not self._index.remove(line_id(seq)):
+                continue
+            if self._remote is not None:
+                self._remote.note(line_id(seq), False)
             if self._log is not None:
                 self._log.forget(seq)
 
@@ -208,11 +211,11 @@ class RecallIndex:
             self._put(name, self._due.pop(name))
 
     def _take_in_lines(self, upto: int | None) -> bool:
-        """Take in the next lines; return False after the last one."""
-        taken = self._log.take(upto) if self._log is not None else None
-        for line, packed in taken or ():
+        """Take in the next lines; return True if more may follow."""
+        lines, more = self._log.take(upto) if self._log is not None else ([], False)
+        for line, packed in lines:
             self._put(line["id"], line, packed)
-        return taken is not None
+        return more
 
     def _put(self, name: str, record: Record | None, vector: bytes | None = None) -> None:
         if self._remote is not None:
