@@ -17,7 +17,8 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.messages import Message, ToolCallRequest
 from evennia_ai.policy.context.projection import part_audience, split_by_audience
 from evennia_ai.policy.conversation.react import own_call_id
-from evennia_ai.policy.facts.notes import Note, choose_notes
+from evennia_ai.policy.facts.check import Fact
+from evennia_ai.policy.facts.notes import choose_notes, is_about_speaker, note_of
 from evennia_ai.ports import Script, ToolContext, ToolResult, TurnRecord
 from evennia_ai.scheduling import Steps, pause, persist
 from evennia_ai.sleep.compaction.fact_check import find_facts
@@ -90,7 +91,7 @@ def note_part(script: Script, key: str, messages: Sequence[Message]) -> Steps[in
 
 
 @inlineCallbacks
-def write_notes(script: Script, turn: TurnRecord, notes: Sequence[Note]) -> Steps[int]:
+def write_notes(script: Script, turn: TurnRecord, notes: Sequence[Fact]) -> Steps[int]:
     """Store notes. Fires with how many journal entries were stored."""
     allowed = CONTEXT_PRE_COMPACTION.tools
     tools = tool_context(script, turn, turn.audience, turn.private, allowed)
@@ -104,17 +105,17 @@ def write_notes(script: Script, turn: TurnRecord, notes: Sequence[Note]) -> Step
 
 @inlineCallbacks
 def write_note(
-    script: Script, turn: TurnRecord, tools: ToolContext, note: Note, number: int
+    script: Script, turn: TurnRecord, tools: ToolContext, note: Fact, number: int
 ) -> Steps[bool]:
     """Store a note in the journal, and in the speaker's profile if it is about the speaker.
 
     Fires with True if the journal took it.
     """
-    speaker, seq = note.fact.dbref, note.fact.seq
-    own = replace(tools, speakers=frozenset({speaker}), source_seqs=(seq,) if seq else ())
-    calls = [(JOURNAL, {"content": note.text})]
-    if note.is_about_speaker:
-        calls.append((OBSERVE, {"entity": note.fact.speaker, "observation": note.text}))
+    text, seqs = note_of(note), (note.seq,) if note.seq else ()
+    own = replace(tools, speakers=frozenset({note.dbref}), source_seqs=seqs)
+    calls = [(JOURNAL, {"content": text})]
+    if is_about_speaker(note):
+        calls.append((OBSERVE, {"entity": note.speaker, "observation": text}))
     states = []
     for place, (name, arguments) in enumerate(calls):
         words = json.dumps(arguments, ensure_ascii=False)

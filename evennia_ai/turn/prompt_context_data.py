@@ -10,14 +10,13 @@ from evennia_ai.config import usable_window
 from evennia_ai.messages import Audience, Message, Situation
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.conversation.lore import LoreEntry, select_lore
-from evennia_ai.policy.facts.recall import Talk
 from evennia_ai.policy.facts.sources import HEARD
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import Script
 from evennia_ai.turn.people import LABEL as PEOPLE
 from evennia_ai.turn.people import describe_present
 from evennia_ai.turn.prompt_contexts import situation_prompt
-from evennia_ai.turn.recall import remembered
+from evennia_ai.turn.recall import Talk, remembered
 from evennia_ai.turn.restored_materials import read_restored_materials
 
 Labelled = tuple[str, KnownLine]
@@ -124,13 +123,7 @@ def add_recalled(
     tail.add(AT_HAND, read_restored_materials(script, audience, most))
     most = int(min(config.memory_tokens, MEMORY_PART * window, tail.free_tokens - least))
     told = [line.text for _label, line in tail.lines]
-    memories = remembered(script, audience, talk, most, told)
-    tail.add(REMEMBERED, memories)
-    most = min(config.recall_tokens, int(max(tail.free_tokens, least)))
-    recalled = script.conversation.current.recall.call(talk, audience, most, config.discretion)
-    # A journal often has a fact in the words in which it was said.
-    noted = "\n".join(memory.text for memory in memories)
-    tail.add(REMEMBERED, [line for line in recalled if line.text not in noted])
+    tail.add(REMEMBERED, remembered(script, audience, talk, most, told))
 
 
 def latest_talk(visible: Sequence[Message], unanswered: Sequence[str]) -> Talk:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import KnownLine, speakers_in
 from evennia_ai.policy.compaction.journal_summary import is_synthesis, nearest_lines
-from evennia_ai.policy.facts.recall import Talk
 from evennia_ai.policy.facts.sources import HEARD
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.journal_entry import normalised
@@ -22,6 +22,14 @@ from evennia_ai.ports import Script
 MOST_LINES = 6
 LINE_CHARS = 300
 LABEL_TOKENS = 4  # "You remember: " before each line
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """The lines to answer, and the lines before them, as in the log."""
+
+    asked: Sequence[str]
+    before: Sequence[str] = ()
 
 
 def memory_query(lines: Sequence[str]) -> str:
