@@ -4,6 +4,6 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-    dependencies = [("evennia_ai", "0002_cached_tokens")]  # 0003_line_vectors once it exists
+    dependencies = [("evennia_ai", "0003_linevector")]
 
     operations = [migrations.RemoveField("compaction", "facts")]
