@@ -61,12 +61,14 @@ def sources_of(context: ToolContext) -> dict[str, Any]:
 
     A record made from a private prompt is private to that prompt's audience (P9).
     """
-    speakers = sorted(context.speakers)
+    speakers, latest = sorted(context.speakers), [m["metadata"] for m in heard(context)]
+    said_at = context.said_at or (latest[0]["at"] if latest else None)
     return {
         "source_type": "direct" if speakers else "observation",
         "source_entity": speakers[0] if len(speakers) == 1 else "",
         "speakers": speakers,
-        "source_seqs": list(context.source_seqs) or [m["metadata"]["seq"] for m in heard(context)],
+        "source_seqs": list(context.source_seqs) or [meta["seq"] for meta in latest],
+        "said_at": said_at,
         "audience": sorted(context.audience) if context.private else None,
     }
 

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import KnownLine, speakers_in
 from evennia_ai.policy.compaction.journal_summary import is_synthesis, nearest_lines
+from evennia_ai.policy.facts.sources import HEARD
 from evennia_ai.policy.lines import LINE, line_id
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.journal_entry import normalised
@@ -33,7 +34,6 @@ MOST_FOUND = 40
 LINE_CHARS = 300
 LABEL_TOKENS = 4  # "You remember: " before each line
 BRIEF_TOKENS = 90  # for a model that reads slowly
-HEARD = re.compile(r"(?P<speaker>[^:\n]{1,60}?) (?:says|whispers(?: to you)?|asks): ")
 # The asker's name helps only if they ask about themselves.
 ONESELF = re.compile(
     r"\b(?:i|i'(?:m|d|ll|ve)|me|my|mine|myself|we|us|our|ours|ich|mich|mir|mein(?:e[mnrs]?)?|wir|uns"
