@@ -11,7 +11,8 @@ from evennia_ai.memory.lexical import View
 from evennia_ai.memory.vectors import Rows
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import visible
-from evennia_ai.policy.retrieval.weights import Offered, name_words
+from evennia_ai.policy.retrieval.weights import Offered
+from evennia_ai.policy.retrieval.words import name_words
 
 GONE, PUBLIC = -1, 0
 NOBODY = -1

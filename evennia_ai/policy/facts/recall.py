@@ -14,7 +14,8 @@ from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import KnownLine, visible
 from evennia_ai.policy.facts.check import Fact, bullet_of
 from evennia_ai.policy.facts.sources import HEARD
-from evennia_ai.policy.retrieval.relevance import WORD, content_words, score_weighted
+from evennia_ai.policy.retrieval.relevance import score_weighted
+from evennia_ai.policy.retrieval.words import WORD, find_words
 from evennia_ai.policy.tokens import estimate_tokens
 
 LINE_TOKENS = 4  # "You remember: " before each line
@@ -80,7 +81,7 @@ def _memory(facts: Sequence[Fact], audience: Audience | None) -> Memory:
     return Memory(
         line,
         facts[0].speaker,
-        tuple(content_words(line)),
+        tuple(find_words(line)),
         audience,
         not words.isdisjoint(ONESELF),
         frozenset(fact.dbref for fact in facts if fact.dbref),
@@ -89,8 +90,8 @@ def _memory(facts: Sequence[Fact], audience: Audience | None) -> Memory:
 
 def _score(talk: Talk, memories: Sequence[Memory]) -> list[float]:
     """Return each memory's relevance to the question, its speakers and its names."""
-    wanted = dict.fromkeys(content_words(" ".join(talk.before)), BEFORE)
-    wanted |= dict.fromkeys(content_words(" ".join(talk.asked)), 1.0)
+    wanted = dict.fromkeys(find_words(" ".join(talk.before)), BEFORE)
+    wanted |= dict.fromkeys(find_words(" ".join(talk.asked)), 1.0)
     scores = score_weighted(wanted, [memory.words for memory in memories])
     named: set[str] = set()
     of_themselves: set[str] = set()
