@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from evennia_ai.policy.consolidation.reflection import LEAST_CITED, MOST_CITED, Insight
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.policy.retrieval.words import find_words
+from evennia_ai.policy.retrieval.words import find_words, language_of
 from evennia_ai.policy.sanitize import clean_heard
 
 OWED = re.compile(
@@ -65,8 +65,12 @@ def recurring(entries: Sequence[Record], names: Mapping[str, str]) -> Insight | 
 
 def as_written(stem: str, entries: Sequence[Record]) -> str:
     """Return a word as the first entry with this stem spells it."""
-    words = (word for entry in entries for word in re.findall(r"[\w'’-]+", entry["content"]))
-    return next((word for word in words if find_words(word) == [stem]), stem)
+    for entry in entries:
+        language = language_of(entry["content"])
+        for word in re.findall(r"[\w'’-]+", entry["content"]):
+            if find_words(word, (), language) == [stem]:
+                return word
+    return stem
 
 
 def still_owed(entries: Sequence[Record]) -> Insight | None:

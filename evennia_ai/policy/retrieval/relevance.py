@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from evennia_ai.policy.retrieval.words import find_words
+from evennia_ai.policy.retrieval.words import asked_words, find_words
 
 K1 = 1.2
 B = 0.75
@@ -22,7 +22,7 @@ def score_texts(query: str, texts: Sequence[str]) -> list[float]:
 
 def score_documents(query: str, documents: Sequence[Sequence[str]]) -> list[float]:
     """Return the BM25 score of each text, given by its content words."""
-    return score_weighted(dict.fromkeys(find_words(query), 1.0), documents)
+    return score_weighted(dict.fromkeys(asked_words(query), 1.0), documents)
 
 
 def score_weighted(wanted: Mapping[str, float], documents: Sequence[Sequence[str]]) -> list[float]:

@@ -12,13 +12,11 @@ from dataclasses import dataclass
 
 from evennia_ai.policy.retrieval.time_expressions import Span, find_spans
 from evennia_ai.policy.retrieval.words import (
-    ASKS_HOW_LONG,
-    ASKS_NUMBER,
-    ASKS_WHEN,
-    TELLS_NUMBER,
-    TELLS_TIME,
+    asked_words,
+    asks,
     find_words,
     name_words,
+    tells,
     without_words,
 )
 
@@ -81,13 +79,14 @@ def understand(
     """Return the signs of a query asked at ``now`` (Unix s); ``is_name`` gets lower-case words."""
     query = query[:LONGEST_TEXT]
     names = frozenset(word for word in name_words(query) if is_name(word))
-    words = tuple(dict.fromkeys(find_words(query, names)))
+    words = tuple(asked_words(query, names))
+    asks_time, asks_number = asks(query)
     return Wanted(
         text=without_words(query, names) if words else query,
         words=words or tuple(dict.fromkeys(find_words(query))),
         names=names,
-        time=bool(ASKS_WHEN.search(query) or ASKS_HOW_LONG.search(query)),
-        number=bool(ASKS_NUMBER.search(query)),
+        time=asks_time,
+        number=asks_number,
         spans=find_spans(query, now),
     )
 
@@ -95,9 +94,10 @@ def understand(
 def describe(text: str) -> Offered:
     """Return the signs of a memory's text."""
     text = text[:LONGEST_TEXT]
+    tells_time, tells_number = tells(text)
     return Offered(
         words=tuple(find_words(text)),
-        time=bool(TELLS_TIME.search(text)),
-        number=bool(TELLS_NUMBER.search(text)),
+        time=tells_time,
+        number=tells_number,
         question=text.rstrip().endswith(QUESTION_MARKS),
     )
