@@ -183,10 +183,10 @@ class EpisodicIndex:
         embedder: Any = self._remote
         self._due = {name: self._record(name) for name in sorted(self._bare)} | self._due
 
-        def embed(texts: Sequence[str]) -> Deferred[Any]:
+        def embed(texts: Sequence[str], **kind: bool) -> Deferred[Any]:
             if not texts:
                 return succeed(())
-            asked: Deferred[Any] = embedder.embed_later(texts)
+            asked: Deferred[Any] = embedder.embed_later(texts, **kind)
             return asked.addTimeout(REMOTE_TIME_S, cast(IReactorTime, clock))
 
         try:
@@ -199,7 +199,7 @@ class EpisodicIndex:
                         del self._due[name]
             new = [query for query in dict.fromkeys(queries) if query not in self._asked]
             if new:
-                self._asked = dict(zip(new, (yield embed(new)), strict=True))
+                self._asked = dict(zip(new, (yield embed(new, query=True)), strict=True))
         except (ProviderError, defer.TimeoutError) as error:
             self._ask_again_at = clock.seconds() + REMOTE_PAUSE_S
             log.warn(

@@ -67,9 +67,9 @@ def as_written(stem: str, entries: Sequence[Record]) -> str:
     """Return a word as the first entry with this stem spells it."""
     for entry in entries:
         language = language_of(entry["content"])
-        for word in re.findall(r"[\w'’-]+", entry["content"]):
-            if find_words(word, (), language) == [stem]:
-                return word
+        for word in re.finditer(r"[\w'’-]+", entry["content"]):
+            if find_words(word[0], (), language) == [stem]:
+                return word[0]
     return stem
 
 
