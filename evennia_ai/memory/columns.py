@@ -12,7 +12,8 @@ from evennia_ai.memory.vectors import Rows
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import visible
 from evennia_ai.policy.retrieval.exchange import Said
-from evennia_ai.policy.retrieval.weights import Offered, name_words
+from evennia_ai.policy.retrieval.weights import Offered
+from evennia_ai.policy.retrieval.words import name_words
 
 ALONE = -1  # the place of a note: it has no neighbours
 GONE, PUBLIC = -1, 0

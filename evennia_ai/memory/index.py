@@ -127,7 +127,7 @@ class MemoryIndex:
         if k <= 0 or not len(view.rows):
             return []
         wanted = understand(query, lambda word: self._columns.is_name(word, view), now)
-        meant = self._embed(wanted.text) if vector is None else unit(vector)
+        meant = self._embed(wanted.text, query=True) if vector is None else unit(vector)
         data = MemoryData(self._columns, self._lexicon, self._vectors, self._sources_of)
         ranked = rank(data, view, Asked(wanted, meant, now), self.weights, SPARE * k)
         return self._diversify(ranked, view, k, now)
@@ -192,10 +192,11 @@ class MemoryIndex:
         places = {row: place for place, row in enumerate(rows.tolist())}
         self._sources = {places[row]: sources for row, sources in self._sources.items()}
 
-    def _embed(self, text: str) -> Floats | None:
+    def _embed(self, text: str, query: bool = False) -> Floats | None:
         if not answers_at_once(self._embedder):
             return None
-        return unit(self._embedder.embed([readable(text)])[0])
+        embed = getattr(self._embedder, "embed_query" if query else "embed", self._embedder.embed)
+        return unit(embed([readable(text)])[0])
 
     def _sources_of(self, row: int) -> list[int]:
         found = (self._row_of.get(source) for source in self._sources.get(row, ()))

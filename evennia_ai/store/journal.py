@@ -17,7 +17,8 @@ from evennia_ai.policy.records.journal_entry import (
 )
 from evennia_ai.policy.records.provenance import Record, copy_of, select_known
 from evennia_ai.policy.records.shared_memory import is_as_told
-from evennia_ai.policy.retrieval.relevance import content_words, score_documents
+from evennia_ai.policy.retrieval.relevance import score_documents
+from evennia_ai.policy.retrieval.words import find_words
 from evennia_ai.store.archive import JournalArchive
 from evennia_ai.store.record_store import RecordStore, copies_known
 from evennia_ai.store.shared_entries import withdraw
@@ -165,7 +166,7 @@ class Journal(RecordStore):
                 self._waiting[new["id"]] = None
             if new["pinned"]:
                 self._pinned[new["id"]] = new
-            self._words[new["id"]] = tuple(content_words(" ".join([new["content"], *new["tags"]])))
+            self._words[new["id"]] = tuple(find_words(" ".join([new["content"], *new["tags"]])))
             self._ids_by_content.setdefault(sameness(new), new["id"])
 
     def storing(self, replaced: list[tuple[Record, Record | None]]) -> None:

@@ -1,8 +1,8 @@
 """How many facts a summary keeps, and how many of the others recall from the log finds."""
 
 import pytest
-
 from evennia_ai.memory.episodic_index import Found
+
 from evennia_ai.messages import make_message
 from evennia_ai.sleep.compaction import fact_check
 from evennia_ai.sleep.compaction.compact import compact

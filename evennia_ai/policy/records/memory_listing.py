@@ -11,7 +11,7 @@ from evennia_ai.policy.records.forgetting import is_lasting, retention_of
 from evennia_ai.policy.records.long_term import memory_of
 from evennia_ai.policy.records.memory_undo import BUILDER
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.policy.retrieval.relevance import WORD, content_words
+from evennia_ai.policy.retrieval.words import WORD, asked_words, find_words, language_of
 
 Names = Mapping[str, str]
 
@@ -132,8 +132,9 @@ def day(time: str) -> str:
 
 def why_found(query: str, text: str, score: float | None, likeness: float | None) -> str:
     """Return in words why a search found a text; a score is None if its search did not."""
-    wanted = set(content_words(query))
-    shared = [word for word in WORD.findall(text.lower()) if wanted & set(content_words(word))]
+    wanted, language = set(asked_words(query)), language_of(text)
+    words = WORD.findall(text.lower())
+    shared = [word for word in words if wanted.intersection(find_words(word, (), language))]
     reasons = [f"score {score:.2f}"] if score is not None else []
     if likeness is not None:
         reasons.append(f"long-term memory {likeness:.2f}")
