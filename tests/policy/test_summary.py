@@ -123,6 +123,14 @@ Sorry, maar dat kan ik niet samenvatten.
 Helaas kan ik dit verzoek niet verwerken.
 Ik kan dit gesprek niet samenvatten.
 Als taalmodel kan ik dat niet.
+Dabei kann ich leider nicht helfen.
+Ich fürchte, ich kann das nicht.
+Désolé de ne pas pouvoir vous aider.
+Me temo que no puedo hacerlo.
+Temo di non poterlo fare.
+Боюсь, что не могу этого сделать.
+Obawiam się, że nie mogę.
+Dat kan ik helaas niet doen.
 抱歉，我无法总结这段对话。
 """
 SUMMARIES = """
@@ -151,6 +159,8 @@ Desculpas de Ana pelo roubo; Bruno aceitou.
 Não pode nadar, disse Ana do irmão.
 Nie może pływać brat Anny; Bolek obiecał łódź.
 Niestety Anna zgubiła klucz; Bolek go szuka.
+Das kann Mira nicht wissen: Ann hat den Ring.
+Dat kan Anna niet weten; Bram heeft de ring.
 Anna kan niet zwemmen; Bram heeft een boot beloofd.
 Helaas is Anna de sleutel kwijt; Bram zoekt hem.
 Als Anna komt, geeft Bram haar de ring.

@@ -105,7 +105,7 @@ def test_the_offline_brain_is_not_asked_again():
 
 def test_nobody_waits_for_it_in_an_emergency():
     script = told([POOR])
-    talk(script, 40)
+    talk(script, 10)
     assert outcome(compact(script, CompactionRequest(EMERGENCY)))["rung"] == "summary"
     assert len(script.services.gateway.requests) == 1
     talk(script, 40)
