@@ -52,7 +52,9 @@ def remembered(
     known = "\n".join(map(normalised, told))
     discretion, now = script.config.discretion, script.services.now()
     query = memory_query(talk.asked)
-    found = script.memories.search(query, MOST_LINES, audience, now, discretion, keep=is_episode)
+    found = script.memories.search(
+        query, MOST_LINES, audience, now, discretion, keep=is_episode, upto=0
+    )
     lines: list[KnownLine] = []
     for record in (item.record for item in found):
         if normalised(text_of(record)) in known:
