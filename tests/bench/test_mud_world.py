@@ -21,7 +21,7 @@ from evennia_ai.messages import Audience
 from evennia_ai.policy.records.provenance import Record
 from tests.bench.figures import Sheet
 from tests.bench.mud_world import BARELY, FACT, PROMISED, WHISPER, Question, Size, make_world
-from tests.bench.mud_world_lived import MEANING, NEWEST, OURS, RANKING, WORDS, Lived, Way
+from tests.bench.mud_world_lived import MEANING, NEWEST, OURS, WORDS, Lived, Way
 from tests.game.conftest import service  # noqa: F401  # the game that it is played in
 
 MISSED_AT_MOST = 5.0  # per cent
@@ -47,7 +47,6 @@ def test_sixty_days_of_a_game(service: Any, sheet: Callable[[str], Sheet]) -> No
     lived.live()
     ways: dict[str, Any] = {
         OURS: lived.search,
-        RANKING: lived.rank,
         **{name: partial(lived.baseline, name) for name in (WORDS, MEANING, NEWEST)},
     }
     ways = {name: asked_once(way) for name, way in ways.items()}
