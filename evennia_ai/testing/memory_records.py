@@ -203,11 +203,6 @@ class MemoryJournal(MemoryRecords):
         waiting = [e for e in self.all() if not e["consolidated"] and e["id"] not in but]
         return waiting[:limit]
 
-    def audiences(self) -> list[Audience | None]:
-        """Return every audience that an entry has, once."""
-        ears = {e["audience"] and tuple(e["audience"]) for e in self.entries.values()}
-        return [None if found is None else frozenset(found) for found in ears]
-
     def _find_same(self, entry: Record) -> Record | None:
         same = sameness(entry)
         return next((known for known in self.entries.values() if sameness(known) == same), None)

@@ -43,13 +43,12 @@ def has_journal(context: ToolContext) -> bool:
 
 
 def has_memories(context: ToolContext) -> bool:
-    """Return True if the character has a journal or profiles, or memories beside them."""
+    """Return True if the character has a journal or profiles, or others share with it."""
     script = context.script
     return bool(
         has_journal(context)
         or context.character.ai_profiles.live_sources()
         or read_scopes(script.config.share_memory)
-        or script.services.semantic.was_used
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from evennia_ai.messages import Message, ToolCallRequest, WireMessage
 from evennia_ai.policy.conversation.react import read_arguments
 from evennia_ai.policy.model_text import fenced, request
+from evennia_ai.policy.replies.assistant_voice import opens_with_refusal
 
 RESULT_CHARS = 2_000
 LEAST_WORDS, MOST_WORDS = 50, 500
@@ -18,11 +18,6 @@ SLACK = 1.55  # how far a model may exceed the number of words it is given
 LEAST_TOKENS_A_WORD, MOST_TOKENS_A_WORD = 1.35, 4.0
 CUT_OFF = "length"
 SPEECH = {"say": "says", "whisper": "whispers", "emote": "does"}
-REFUSAL = re.compile(
-    r"^\W*(?:i(?:'|’)?m (?:sorry|unable|not able)|i (?:can(?:no|')t|cannot|won't|am unable)\b"
-    r"|sorry,|as an ai\b|es tut mir leid|ich kann (?:das |dies )?nicht|je ne peux pas|lo siento)",
-    re.IGNORECASE,
-)
 
 INSTRUCTIONS = """\
 You keep the memory of {name}, a character in a text game. Below, between <transcript> marks, \
@@ -137,7 +132,7 @@ def summary_problem(text: str, finish_reason: str, tokens: int, limits: TextLimi
     """
     if not text:
         return "the summary was empty"
-    if REFUSAL.search(text):
+    if opens_with_refusal(text):
         return "the model refused to sum up"
     if tokens >= limits.input_tokens:
         return f"the summary was longer than its input ({tokens} >= {limits.input_tokens} tokens)"

@@ -130,16 +130,15 @@ def day(time: str) -> str:
     return time[:DAY_CHARS]
 
 
-def why_found(query: str, text: str, score: float | None, likeness: float | None) -> str:
-    """Return in words why a search found a text; a score is None if its search did not."""
+def why_found(query: str, text: str, score: float) -> str:
+    """Return in words why a search found a text."""
     wanted, language = set(asked_words(query)), language_of(text)
     words = WORD.findall(text.lower())
     shared = [word for word in words if wanted.intersection(find_words(word, (), language))]
-    reasons = [f"score {score:.2f}"] if score is not None else []
-    if likeness is not None:
-        reasons.append(f"long-term memory {likeness:.2f}")
     words = list(dict.fromkeys(shared))[:MOST_WORDS]
-    return ", ".join([*reasons, f"words: {' '.join(words)}" if words else "by its meaning alone"])
+    return f"score {score:.2f}, " + (
+        f"words: {' '.join(words)}" if words else "by its meaning alone"
+    )
 
 
 def why_withheld(record: Record, audience: Iterable[str], names: Names) -> str:
