@@ -292,5 +292,6 @@ def when(record: Record) -> datetime:
 
 
 def sources_of(record: Record) -> list[str]:
-    """Return the ids of the records that a record was made from."""
-    return [*record.get("links", ()), *record.get("sources", ())]
+    """Return the ids of the records and lines that a record was made from."""
+    lines = map(line_id, record.get("source_seqs", ()))
+    return [*record.get("links", ()), *record.get("sources", ()), *lines]

@@ -12,7 +12,7 @@ from evennia_ai.policy.compaction.consulted import entity_ref, entry_ref
 from evennia_ai.policy.compaction.journal_summary import is_synthesis, select_found
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.policy.retrieval.relevance import content_words
+from evennia_ai.policy.retrieval.words import asked_words, find_words
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import LINE, Found, Script, ToolContext, ToolResult
 from evennia_ai.scheduling import Steps
@@ -62,8 +62,8 @@ def search_history(context: ToolContext, arguments: HistoryArguments) -> Steps[s
     upto = last_seq_before(context)
     hits = yield find_memories(script, words, context.audience, upto, only_lines=True)
     found = sorted((hit.record for hit in hits), key=lambda line: line["seq"])
-    wanted = set(content_words(words))
-    if not any(wanted.intersection(content_words(line["words"])) for line in found):
+    wanted = set(asked_words(words))
+    if not any(wanted.intersection(find_words(line["words"])) for line in found):
         return "Nothing of that kind was said."
     lines = [
         f"{line['timestamp'][:10]}: {clean_heard(line['content'], SHOWN_CHARS)}" for line in found

@@ -1,20 +1,30 @@
 """How many facts a summary keeps, and how many of the others recall from the log finds."""
 
 import pytest
-from evennia_ai.memory.episodic_index import Found
+from twisted.internet.defer import succeed
 
+from evennia_ai.memory.recall_index import Found
 from evennia_ai.messages import make_message
 from evennia_ai.sleep.compaction import fact_check
 from evennia_ai.sleep.compaction.compact import compact
 from evennia_ai.sleep.compaction.fact_check import count_recalled, find_facts
 from evennia_ai.sleep.compaction.request import EMERGENCY, CompactionRequest
-from evennia_ai.testing.stand_in_services import NoMemories
 from tests.test_context_compaction import ANN, BOB, make_script, outcome, sleep
 
 SISTER = "Ann says: My sister Lina keeps bees in Dunmore."
 DEBT = "Ann says: I owe you 42 silver pieces for the red saddle."
 POOR = "Ann has a sister Lina, who keeps bees in Dunmore."
 GOOD = POOR + " Ann owes 42 silver pieces for the red saddle."
+
+
+class NoMemories:
+    """A search that finds nothing."""
+
+    def prepare(self, *args, **kwargs):
+        return succeed(None)
+
+    def search(self, *args, **kwargs):
+        return []
 
 
 class Lines(NoMemories):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from evennia_ai.policy.facts.terms import with_digits
-from evennia_ai.policy.retrieval.weights import find_words
+from evennia_ai.policy.retrieval.words import find_words
 
 ACCENTS = re.compile("[\u0300-\u036f]")
 LOOSE_WORDS = 4  # other words allowed within a term

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from evennia_ai.policy.retrieval.weights import name_words
+from evennia_ai.policy.retrieval.words import name_words
 
 NAME, NUMBER, TIME = "name", "number", "time"
 
