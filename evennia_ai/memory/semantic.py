@@ -131,7 +131,7 @@ class LongTermMemory:
     def search(
         self, agent: str, query: str, limit: int, keys: Sequence[str] | None
     ) -> Deferred[Sequence[MemoryRow]]:
-        """Find memories before all other calls, because a turn waits; see the port."""
+        """Find memories before all other calls, because somebody waits; see the port."""
         if not self.was_used and not self.is_off:
             return succeed([])
         return self._ask(partial(self._store.search, agent, query, limit, keys), at_once=True)

@@ -54,6 +54,21 @@ def test_the_assistant_finds_what_was_said_word_for_word(game, bob, ann, old_tal
     assert "Ann says: The ferry leaves at noon." in result_of(game)
 
 
+def test_what_is_in_view_is_found_too_and_the_question_does_not_find_itself(game, bob, old_talk):
+    game.model.add(call("search_history", words="who likes cheese"), call("noop"))
+    bob.do("say Mira, who likes cheese here?")
+    game.run(1)
+    assert "Bob says: I like cheese." in result_of(game)
+    assert "who likes cheese" not in result_of(game)
+
+
+def test_a_word_that_nobody_said_finds_nothing_however_near_its_meaning(game, bob, old_talk):
+    game.model.add(call("search_history", words="boat departure"), call("noop"))
+    bob.do("say Mira, hello")
+    game.run(1)
+    assert result_of(game) == "Nothing of that kind was said."
+
+
 def test_a_whisper_is_found_for_its_own_listener_alone(game, bob, ann, old_talk):
     game.model.add(call("search_history", words="key"), call("noop"))
     bob.do("say Mira, where is the key?")
@@ -87,6 +102,7 @@ def test_admins_find_words_in_the_whole_log(admin, old_talk):
     assert "The ferry leaves at noon." in text
     assert "(private)" in text
     assert "cheese" not in text
+    assert "The key is" not in admin.told("aihistory/find Mira = ferry at noon")
     assert admin.told("aihistory/find Mira = zebra") == "No message holds these words."
 
 
