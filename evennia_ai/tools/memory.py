@@ -103,7 +103,10 @@ def is_line(record: Record) -> bool:
 
 
 def last_seq_before(context: ToolContext) -> int | None:
-    """Return the last message before the open turn, whose question would find itself; else None."""
+    """Return the number of the last message before the open turn, None if nothing was heard in it.
+
+    Without this limit a question would find itself.
+    """
     asked = heard(context)
     return asked[-1]["metadata"]["seq"] - 1 if asked else None
 
