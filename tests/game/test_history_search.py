@@ -97,6 +97,15 @@ def test_what_is_in_view_need_not_be_looked_up(game, ann, mira):
     assert result_of(game) == "You still have all of your talk before you."
 
 
+def test_before_a_compaction_too_old_lines_are_found(game, ann, mira):
+    game.model.add(call("noop"), call("search_history", words="ferry"), call("noop"))
+    ann.do("say Mira, the ferry leaves at noon")
+    game.run(1)
+    ann.do("say Mira, hello")
+    game.run(1)
+    assert "the ferry leaves at noon" in result_of(game)
+
+
 def test_admins_find_words_in_the_whole_log(admin, old_talk):
     text = admin.told("aihistory/find Mira = ferry")
     assert "The ferry leaves at noon." in text
