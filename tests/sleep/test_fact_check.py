@@ -1,14 +1,15 @@
 """How many facts a summary keeps, and how many of the others recall from the log finds."""
 
-import pytest
+from typing import NamedTuple
 
-from evennia_ai.memory.episodic_index import Found
+import pytest
+from twisted.internet.defer import succeed
+
 from evennia_ai.messages import make_message
 from evennia_ai.sleep.compaction import fact_check
 from evennia_ai.sleep.compaction.compact import compact
 from evennia_ai.sleep.compaction.fact_check import count_recalled, find_facts
 from evennia_ai.sleep.compaction.request import EMERGENCY, CompactionRequest
-from evennia_ai.testing.stand_in_services import NoMemories
 from tests.test_context_compaction import ANN, BOB, make_script, outcome, sleep
 
 SISTER = "Ann says: My sister Lina keeps bees in Dunmore."
@@ -17,11 +18,22 @@ POOR = "Ann has a sister Lina, who keeps bees in Dunmore."
 GOOD = POOR + " Ann owes 42 silver pieces for the red saddle."
 
 
-class Lines(NoMemories):
+class Found(NamedTuple):
+    """`ports.Found`."""
+
+    record: dict
+    score: float
+
+
+class Lines:
     """Memories that find the lines which hold a word of the query."""
 
     def __init__(self, script):
         self.script, self.asked = script, []
+
+    def prepare(self, services, queries=()):
+        """Fire at once."""
+        return succeed(None)
 
     def search(self, query, limit, audience, now, discretion="strict", keep=None, upto=None):
         """Return matching lines up to a place in the log that this audience may know."""
@@ -77,7 +89,7 @@ def test_facts_stand_in_the_summary_or_recall_finds_them(summary, kept, rescued)
 
 def test_what_no_search_finds_is_not_rescued():
     script = told(["They talked."])
-    script.memories = NoMemories()
+    script.memories.search = lambda *query, upto: ()
     sleep(script)
     assert figures(script) == (2, 0, 0)
 
