@@ -151,12 +151,12 @@ class ThreadEmbedder:
         self.name, self.dimensions = embedder.name, embedder.dimensions
 
     def embed_later(self, texts: Sequence[str], query: bool = False) -> Deferred[Floats]:
-        """Compute unit vectors, those of a query before any other; see `ports.RemoteEmbedder`.
+        """Compute unit vectors; see `ports.RemoteEmbedder`.
 
         Fails with MemoryUnavailable after `THREAD_TIME_S`.
         """
         embed = getattr(self._embedder, "embed_query" if query else "embed", self._embedder.embed)
-        return self._worker.submit(partial(embed, texts), lambda: THREAD_TIME_S, at_once=query)
+        return self._worker.submit(partial(embed, texts), lambda: THREAD_TIME_S)
 
 
 class EndpointEmbedder:

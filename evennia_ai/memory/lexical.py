@@ -56,7 +56,7 @@ class Lexicon:
     @property
     def nbytes(self) -> int:
         """Return the memory that the postings take."""
-        parts = sum(column.nbytes for part in self._parts for column in part)
+        parts: int = sum(column.nbytes for part in self._parts for column in part)
         return parts + sum(len(column) * column.itemsize for column in self._new)
 
     def add(self, row: int, words: Iterable[str]) -> None:

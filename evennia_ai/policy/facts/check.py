@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import zip_longest
 
 from evennia_ai.messages import Audience, Message
 from evennia_ai.policy.facts.cues import (
@@ -106,7 +105,7 @@ def missing_facts(facts: Iterable[Fact], texts: Iterable[str]) -> tuple[Fact, ..
 def places_in(text: str) -> list[frozenset[str]]:
     """Return the words of each two sentences on end."""
     words = [frozenset(normal_words(sentence)) for sentence in sentences_of(text)]
-    return [one | after for one, after in zip_longest(words, words[1:], fillvalue=frozenset())]
+    return [one | after for one, after in zip(words, [*words[1:], frozenset[str]()], strict=False)]
 
 
 def as_bullets(
