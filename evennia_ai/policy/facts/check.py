@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import zip_longest
 
 from evennia_ai.messages import Audience, Message
 from evennia_ai.policy.facts.cues import (
@@ -36,10 +35,10 @@ WEIGHTS: Mapping[str, int] = {
 }  # fmt: skip
 ASKABLE = frozenset({DEBT, PROMISE, TASK})  # kinds that a question may state
 # What the character's own words may add: all else may be a model's nonsense.
-OF_ITS_OWN = frozenset({DEBT, PROMISE, TASK})
+OF_ITS_OWN = ASKABLE
 # What a word, and what a kind or a term, adds to a fact's weight; a question weighs `ASKED` less.
 TOLD, MOST_TOLD, NAMED, ASKED = 0.3, 3.0, 0.5, 4
-OTHER_WORDS = 3  # of a cued sentence's other words, one in so many must stand near its terms
+OTHER_WORDS = 3  # of a cued sentence's other words, one in so many must stand beside its terms
 BULLET_OVERHEAD = 2
 WHISPERED = " (whispered)"
 
@@ -106,7 +105,8 @@ def missing_facts(facts: Iterable[Fact], texts: Iterable[str]) -> tuple[Fact, ..
 def places_in(text: str) -> list[frozenset[str]]:
     """Return the words of each two sentences on end."""
     words = [frozenset(normal_words(sentence)) for sentence in sentences_of(text)]
-    return [one | after for one, after in zip_longest(words, words[1:], fillvalue=frozenset())]
+    after = [*words[1:], frozenset[str]()]
+    return [one | other for one, other in zip(words, after, strict=False)]
 
 
 def as_bullets(
