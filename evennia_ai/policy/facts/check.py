@@ -105,8 +105,7 @@ def missing_facts(facts: Iterable[Fact], texts: Iterable[str]) -> tuple[Fact, ..
 def places_in(text: str) -> list[frozenset[str]]:
     """Return the words of each two sentences on end."""
     words = [frozenset(normal_words(sentence)) for sentence in sentences_of(text)]
-    after = [*words[1:], frozenset[str]()]
-    return [one | other for one, other in zip(words, after, strict=False)]
+    return [one | after for one, after in zip(words, [*words[1:], frozenset[str]()], strict=False)]
 
 
 def as_bullets(
