@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from evennia_ai.policy.retrieval.weights import find_words, name_words
+from evennia_ai.policy.retrieval.weights import find_words
 
 NAME, NUMBER, TIME = "name", "number", "time"
 
@@ -43,6 +43,7 @@ ONE_NUMBER = "|".join(sorted(VALUES, key=len, reverse=True))
 RUN = re.compile(
     rf"\b(?:{ONE_NUMBER})(?:(?: and |[ -])(?:{ONE_NUMBER}|one)){{0,7}}\b", re.IGNORECASE
 )
+OWNED = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 ACCENTS = re.compile("[\u0300-\u036f]")
 GROUPED = re.compile(r"(?<=\d)[,'’](?=\d{3}(?!\d))")
 TIMES = """dawn dusk noon midday midnight sunrise sunset sundown nightfall tonight tomorrow
@@ -77,11 +78,20 @@ def with_digits(text: str) -> str:
     return GROUPED.sub("", RUN.sub(lambda found: str(_value(found[0])), text))
 
 
-@lru_cache(maxsize=8_192)
-def normal_words(text: str) -> tuple[str, ...]:
-    """Return the stems of a text's words that carry meaning, numbers as digits, no accents."""
-    text = with_digits(unicodedata.normalize("NFKC", text))
-    return tuple(find_words(ACCENTS.sub("", unicodedata.normalize("NFD", text))))
+def normal_words(text: str) -> list[str]:
+    """Return the stems of the words that carry meaning, numbers as digits, without accents.
+
+    Each word counts by itself, since a name may stand in a text of another language.
+    """
+    words = OWNED.findall(with_digits(unicodedata.normalize("NFKC", text)).lower())
+    return [stem for word in words for stem in stems(word)]
+
+
+@lru_cache(maxsize=16_384)
+def stems(word: str) -> tuple[str, ...]:
+    """Return the stem of a lower-case word, none if it carries no meaning."""
+    found = (unicodedata.normalize("NFD", stem) for stem in find_words(word))
+    return tuple(ACCENTS.sub("", stem) for stem in found)
 
 
 def _value(run: str) -> int:
@@ -112,7 +122,7 @@ def find_terms(sentence: str) -> dict[str, str]:
 def _name_in(text: str, found: re.Match[str]) -> str:
     """Return a run of capitalised words without common ones before it; empty if no name."""
     words = found[0].split()
-    while words and not name_words(words[0]):
+    while words and not stems(words[0].lower()):
         del words[0]
     name = " ".join(words)
     begins = BEGIN.search(text[: found.start()]) and name == found[0]
