@@ -89,9 +89,9 @@ def normal_words(text: str) -> list[str]:
 
 @lru_cache(maxsize=16_384)
 def stems(word: str) -> tuple[str, ...]:
-    """Return the stem of a lower-case word, none if it carries no meaning."""
-    found = (unicodedata.normalize("NFD", stem) for stem in find_words(word))
-    return tuple(ACCENTS.sub("", stem) for stem in found)
+    """Return the stem of a lower-case word without accents, none if it carries no meaning."""
+    plain = ACCENTS.sub("", unicodedata.normalize("NFD", word))
+    return tuple(find_words(plain)) if find_words(word) else ()
 
 
 def _value(run: str) -> int:
