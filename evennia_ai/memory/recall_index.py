@@ -286,8 +286,9 @@ def is_searchable(record: Record) -> bool:
 
 
 def when(record: Record) -> datetime:
-    """Return when a record was written or last confirmed."""
-    return datetime.fromisoformat(record.get("timestamp") or record["confirmed_at"])
+    """Return when a record was said, written or last confirmed."""
+    at = record.get("said_at") or record.get("timestamp") or record["confirmed_at"]
+    return datetime.fromisoformat(at)
 
 
 def sources_of(record: Record) -> list[str]:

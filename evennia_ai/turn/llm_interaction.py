@@ -124,7 +124,7 @@ class SummaryTerms:
     """The limits of a request for a summary.
 
     Attributes:
-        room: the most tokens for the summary and the facts below it.
+        room: the most tokens for the summary.
         profile: the model profile to ask, None for the usual one.
         deadline_at: the clock's second at which it is too late, None for a turn's time from now.
     """

@@ -279,6 +279,16 @@ def test_what_the_journal_holds_in_other_words_is_not_noted_again():
     line = heard("I owe you three silver.")
     assert notes_of(line, known=["Ann owes me 3 silver."]) == []
     assert len(notes_of(line, known=["Ann owes me 4 silver."])) == 1
+    assert len(notes_of(line, known=["Bob: I owe you three silver."])) == 1
+
+
+def test_two_who_owe_the_same_are_both_noted_and_so_are_two_daughters():
+    debts = [heard("I owe you three silver.", 1), heard("I owe you three silver.", 2, "Bob", "#6")]
+    daughters = [heard("My daughter is Wilna.", 3), heard("My daughter is Tess.", 4)]
+    codes = [heard("My north post has the code 4471.", 5), heard("My south post has 9023.", 6)]
+    assert [fact.seq for fact in notes_of(*debts, *daughters, *codes)] == [1, 2, 3, 4, 5, 6]
+    known = ["Bob: I owe you three silver.", "Ann: My daughter is Wilna."]
+    assert [fact.seq for fact in notes_of(*debts, *daughters, known=known)] == [1, 4]
 
 
 def test_the_weightiest_are_chosen_and_come_in_order():

@@ -27,6 +27,9 @@ RECORD = CompactionRecord(
 
 def test_each_part_with_words_in_it_is_an_entry_for_its_own_ears():
     entries = synthesis_entries(RECORD)
+    assert {tuple(e["source_seqs"]) for e in entries.values()} == {
+        (RECORD.from_seq, RECORD.upto_seq)
+    }
     assert [(key, e["audience"], e["speakers"]) for key, e in entries.items()] == [
         ("compact_20261120T150000250000Z_1", None, ["#5", "#6"]),
         ("compact_20261120T150000250000Z_2", ["#5"], ["#5"]),

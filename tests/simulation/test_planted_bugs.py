@@ -5,7 +5,7 @@ import pytest
 from tests.simulation.plants import PLANTS
 from tests.simulation.schedule import Simulation
 
-MOST_GAMES = 1_000
+MOST_GAMES = 2_000
 
 
 def first_game_that_tells(promise):

@@ -44,13 +44,17 @@ def synthesis_ids(record: CompactionRecord) -> dict[str, str]:
 
 
 def entry_fields(record: CompactionRecord, key: str) -> dict[str, Any]:
-    """Return one part as fields of a journal entry, with its audience and its speakers."""
+    """Return one part as fields of a journal entry, with its audience, speakers and messages.
+
+    ``source_seqs`` are the first and the last message of the range.
+    """
     audience = part_audience(key)
     return {
         "content": f"{TITLE}\n{record.summary[key].strip()}",
         "timestamp": record.compacted_at,
         "source_type": SOURCE,
         "speakers": list(record.speakers.get(key, ())),
+        "source_seqs": [record.from_seq, record.upto_seq],
         "audience": None if audience is None else sorted(audience),
         "importance": IMPORTANCE,
         "tags": list(TAGS),

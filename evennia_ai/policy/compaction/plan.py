@@ -18,8 +18,8 @@ Count = Callable[[Mapping[str, Any]], int]
 KEPT_SHARE = 0.2
 LEAST_TARGET_SHARE = 0.25
 SPLIT_TURN_MESSAGES = 5
-# Limits of one part of a summary, facts included: in tokens, and as a share of the target. A
-# listener's prompt holds two parts, the public one and their own, and must leave room for messages.
+# Limits of one part of a summary: in tokens, and as a share of the target. A listener's prompt
+# holds two parts, the public one and their own, and must leave room for messages.
 SUMMARY_ROOM = 900
 SUMMARY_SHARE = 0.25
 PARTS_SHOWN = 2
@@ -46,7 +46,7 @@ class CompactionLimits:
 
     @property
     def summary_room(self) -> int:
-        """Return the most tokens of one part of a summary, facts included."""
+        """Return the most tokens of one part of a summary."""
         return min(SUMMARY_ROOM, int(SUMMARY_SHARE * self.target_tokens))
 
     @property

@@ -35,10 +35,10 @@ WEIGHTS: Mapping[str, int] = {
 }  # fmt: skip
 ASKABLE = frozenset({DEBT, PROMISE, TASK})  # kinds that a question may state
 # What the character's own words may add: all else may be a model's nonsense.
-OF_ITS_OWN = frozenset({DEBT, PROMISE, TASK})
+OF_ITS_OWN = ASKABLE
 # What a word, and what a kind or a term, adds to a fact's weight; a question weighs `ASKED` less.
 TOLD, MOST_TOLD, NAMED, ASKED = 0.3, 3.0, 0.5, 4
-OTHER_WORDS = 3  # of a cued sentence's other words, one in so many must stand near its terms
+OTHER_WORDS = 3  # of a cued sentence's other words, one in so many must stand beside its terms
 BULLET_OVERHEAD = 2
 WHISPERED = " (whispered)"
 

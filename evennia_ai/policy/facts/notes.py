@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 
 from evennia_ai.policy.facts.check import Fact, missing_facts
 from evennia_ai.policy.facts.cues import (
@@ -17,7 +18,7 @@ from evennia_ai.policy.facts.cues import (
     TASK,
     WISH,
 )
-from evennia_ai.policy.facts.terms import NAME, NUMBER, TIME
+from evennia_ai.policy.facts.terms import NAME, NUMBER, TIME, normal_words
 
 ALWAYS = frozenset({DEBT, PROMISE, SECRET, RELATION})
 OF_ONESELF = frozenset({IDENTITY, PREFERENCE, TASK, WISH, ITEM, NAME, NUMBER, TIME})
@@ -63,12 +64,18 @@ MACHINE = re.compile(r"[{}<>`\[\]|\\]|\w_\w|://")
 def choose_notes(facts: Iterable[Fact], known: Iterable[str], most: int) -> list[Fact]:
     """Return the ``most`` most important sentences that no ``known`` text holds, oldest first.
 
-    Questions, requests, moods and the character's own words are never chosen.
+    A text must name the speaker, too: two people may owe the same. Questions, requests, moods and
+    the character's own words are never chosen.
     """
-    worth = [fact for fact in facts if fact.dbref and not fact.asked and is_worth_noting(fact)]
-    new = missing_facts(worth, known)
+    worth = (fact for fact in facts if fact.dbref and not fact.asked and is_worth_noting(fact))
+    new = missing_facts(map(with_speaker, worth), known)
     best = sorted(new, key=lambda fact: (-fact.weight, -fact.seq))[:most]
     return sorted(best, key=lambda fact: fact.seq)
+
+
+def with_speaker(fact: Fact) -> Fact:
+    """Return a fact that only a text with its speaker's name holds."""
+    return replace(fact, exact=fact.exact.union(normal_words(fact.speaker)))
 
 
 def note_of(fact: Fact) -> str:

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from evennia_ai.policy.retrieval.words import find_words, name_words
+from evennia_ai.policy.retrieval.words import find_words
 
 NAME, NUMBER, TIME = "name", "number", "time"
 
@@ -32,34 +32,45 @@ VALUES = {
     for word in words.split()
 }  # fmt: skip
 DOZENS = frozenset("dozen dutzend douzaine docena дюжина".split())
+
+
+def any_of(words: str) -> str:
+    """Return a pattern for any of some words."""
+    return "|".join(words.split())
+
+
 ONE_NUMBER = "|".join(sorted(VALUES, key=len, reverse=True))
 RUN = re.compile(
     rf"\b(?:{ONE_NUMBER})(?:(?: and |[ -])(?:{ONE_NUMBER}|one)){{0,7}}\b", re.IGNORECASE
 )
+OWNED = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 ACCENTS = re.compile("[\u0300-\u036f]")
 GROUPED = re.compile(r"(?<=\d)[,'’](?=\d{3}(?!\d))")
-TIMES = frozenset(
-    """dawn dusk noon midday midnight sunrise sunset sundown nightfall tonight tomorrow
-    yesterday monday tuesday wednesday thursday friday saturday sunday january february
-    april june july august september october november december spring summer autumn winter
-    midsummer midwinter fortnight o'clock morgen mittag mitternacht gestern übermorgen
-    montag dienstag mittwoch donnerstag freitag samstag sonntag januar februar märz juni
-    juli oktober dezember frühling sommer herbst demain midi minuit aube lundi mardi
-    mercredi jeudi vendredi samedi dimanche hiver printemps automne mañana ayer mediodía
-    medianoche lunes martes miércoles jueves viernes sábado domingo verano invierno
-    primavera otoño завтра вчера полдень полночь рассвет понедельник вторник среду четверг
-    пятницу пятницы субботу воскресенье весной летом осенью зимой""".split()
+TIMES = """dawn dusk noon midday midnight sunrise sunset sundown nightfall tonight tomorrow
+    yesterday monday tuesday wednesday thursday friday saturday sunday january february april
+    june july august september october november december spring summer autumn winter midsummer
+    midwinter fortnight o'clock morgen mittag mitternacht gestern übermorgen montag dienstag
+    mittwoch donnerstag freitag samstag sonntag januar februar märz juni juli oktober dezember
+    frühling sommer herbst demain midi minuit aube lundi mardi mercredi jeudi vendredi samedi
+    dimanche hiver printemps automne mañana ayer mediodía medianoche lunes martes miércoles
+    jueves viernes sábado domingo verano invierno primavera otoño завтра вчера полдень полночь
+    рассвет понедельник вторник среду четверг пятницу пятницы субботу воскресенье весной летом
+    осенью зимой"""
+SPANS = "hours? days? weeks? months? years? minutes?"
+JOINTS = "of the de du da des del di la le von van der den al"
+AFTER_NAMES = """is was has had will can must told gave took stole hid left went came died lost
+    found bought sold met knew wore ist hat war est a es era"""
+WORD = r"[^\W\d_]+(?:['’-][^\W_]+)*"
+NOUN = rf"(?!(?i:{ONE_NUMBER})\b){WORD}"
+CAPITAL = rf"\b[A-ZÀ-ÞŒА-ЯЁΑ-Ω]{WORD.replace('+', '*', 1)}"
+TERM = re.compile(
+    rf"(?P<time>(?i:\b\d{{1,2}}:\d\d|\b\d+(?:st|nd|rd|th)\b(?: {NOUN})?"
+    rf"|\b(?:\d+|{RUN.pattern}) (?:{any_of(SPANS)})|\b(?:{any_of(TIMES)})\b))"
+    rf"|(?P<number>\b(?:\d+(?:[.,]\d+)*(?![^\W_])|(?i:{RUN.pattern}))(?: {NOUN})?)"
+    rf"|(?P<name>{CAPITAL}(?:(?: (?:{any_of(JOINTS)}))* {CAPITAL}){{0,5}})"
 )
-SPANS = frozenset("hours days weeks months years minutes hour month year week day".split())
-TOKEN = re.compile(r"\d+(?:[.,:]\d+)*[^\W\d_]*|[^\W_]+(?:['’-][^\W_]+)*|[^\w\s]|_")
-JOINTS = frozenset("of the de du da des del di la le von van der den al".split())
-OPENING = frozenset('"“«„:(')
-AFTER_NAMES = frozenset(
-    "is was has had will can must told gave took stole hid left went came died lost found bought"
-    " sold met knew wore ist hat war est a es era".split()
-)
-DAYTIME = re.compile(r"\d{1,2}:\d\d|\d+(?:st|nd|rd|th)")
-LONGEST_NAME = 6  # words
+SAYS_NAME = re.compile(rf"['’]s\b| (?:(?:{any_of(AFTER_NAMES)})\b|[^\W\d_]{{2,}}(?:s|ed|et)\b)")
+BEGIN = re.compile(r"(?:^|[\"“«„:(])\W*$")
 
 
 def with_digits(text: str) -> str:
@@ -67,11 +78,20 @@ def with_digits(text: str) -> str:
     return GROUPED.sub("", RUN.sub(lambda found: str(_value(found[0])), text))
 
 
-@lru_cache(maxsize=8_192)
-def normal_words(text: str) -> tuple[str, ...]:
-    """Return the stems of a text's words that carry meaning, numbers as digits, no accents."""
-    text = with_digits(unicodedata.normalize("NFKC", text))
-    return tuple(find_words(ACCENTS.sub("", unicodedata.normalize("NFD", text))))
+def normal_words(text: str) -> list[str]:
+    """Return the stems of the words that carry meaning, numbers as digits, without accents.
+
+    Each word counts by itself, since a name may stand in a text of another language.
+    """
+    words = OWNED.findall(with_digits(unicodedata.normalize("NFKC", text)).lower())
+    return [stem for word in words for stem in stems(word)]
+
+
+@lru_cache(maxsize=16_384)
+def stems(word: str) -> tuple[str, ...]:
+    """Return the stem of a lower-case word without accents, none if it carries no meaning."""
+    plain = ACCENTS.sub("", unicodedata.normalize("NFD", word))
+    return tuple(find_words(plain)) if find_words(word) else ()
 
 
 def _value(run: str) -> int:
@@ -87,69 +107,24 @@ def _value(run: str) -> int:
     return total + current
 
 
-def is_number(word: str) -> bool:
-    """Return True for digits and numbers in words, but not for "one"."""
-    return word[:1].isdigit() or bool(RUN.fullmatch(word))
-
-
 def find_terms(sentence: str) -> dict[str, str]:
     """Return the names, numbers with their noun, and times as they were said, with their kind."""
-    tokens = TOKEN.findall(sentence.lower() if sentence.isupper() else sentence)
+    text = sentence.lower() if sentence.isupper() else sentence
     terms: dict[str, str] = {}
-    at = 0
-    while at < len(tokens):
-        low = tokens[at].lower()
-        if is_number(low):
-            end = _end_of_number(tokens, at)
-            is_time = bool(DAYTIME.match(low)) or tokens[end - 1].lower() in SPANS | TIMES
-            kind = TIME if is_time else NUMBER
-        elif low in TIMES:
-            end, kind = at + 1, TIME
-        elif _is_name(tokens, at):
-            end, kind = _end_of_name(tokens, at), NAME
-        else:
-            at += 1
-            continue
-        terms[bare(" ".join(tokens[at:end]))] = kind
-        at = end
+    for found in TERM.finditer(text):
+        kind = found.lastgroup or ""
+        term = _name_in(text, found) if kind == NAME else found[0]
+        if term:
+            terms[term.removesuffix("'s").removesuffix("’s")] = kind
     return terms
 
 
-def bare(word: str) -> str:
-    """Return a word without the possessive."""
-    return word.removesuffix("'s").removesuffix("’s")
-
-
-def _end_of_number(tokens: list[str], at: int) -> int:
-    """Return the end of a number and the noun that it counts."""
-    end = at + 1
-    while end < len(tokens) and is_number(tokens[end].lower()):
-        end += 1
-    if end + 1 < len(tokens) and tokens[end] == "and" and is_number(tokens[end + 1].lower()):
-        return _end_of_number(tokens, end + 1)
-    return end + 1 if end < len(tokens) and name_words(tokens[end]) else end
-
-
-def _is_name(tokens: list[str], at: int) -> bool:
-    token = tokens[at]
-    if not (token[0].isupper() and name_words(token)):
-        return False
-    if at and tokens[at - 1] not in OPENING:
-        return True
-    after = tokens[at + 1] if at + 1 < len(tokens) else ""
-    verb = after in AFTER_NAMES or (len(after) > 3 and after.endswith(("s", "ed", "et")))
-    return verb or bare(token) != token or (after[:1].isupper() and bool(name_words(after)))
-
-
-def _end_of_name(tokens: list[str], at: int) -> int:
-    """Return the end of a run of capitalised words, with the "of" in "Isle of Glass"."""
-    end = at + 1
-    while end < min(len(tokens), at + LONGEST_NAME) and bare(tokens[end - 1]) == tokens[end - 1]:
-        joined = end
-        while joined < len(tokens) and tokens[joined].lower() in JOINTS:
-            joined += 1
-        rest = tokens[joined] if joined < len(tokens) else ""
-        if not (rest[:1].isupper() and name_words(rest)):
-            break
-        end = joined + 1
-    return end
+def _name_in(text: str, found: re.Match[str]) -> str:
+    """Return a run of capitalised words without common ones before it; empty if no name."""
+    words = found[0].split()
+    while words and not stems(words[0].lower()):
+        del words[0]
+    name = " ".join(words)
+    begins = BEGIN.search(text[: found.start()]) and name == found[0]
+    certain = len(words) > 1 or name.endswith(("'s", "’s")) or SAYS_NAME.match(text, found.end())
+    return name if certain or not begins else ""
