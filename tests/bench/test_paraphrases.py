@@ -2,7 +2,7 @@
 
 ``data/paraphrases.json`` has sixty pairs in each language, mostly without a shared word. Ten more
 in each language are on other subjects, written after most of the words that the embedder knows.
-Another embedder is measured, too, if ``EVENNIA_AI_EMBEDDER`` holds its setting as JSON, for example::
+If ``EVENNIA_AI_EMBEDDER`` holds the setting of another embedder as JSON, that is measured, too::
 
     {"base_url": "http://127.0.0.1:8123/v1", "model": "e5-query", "dimensions": 384}
 """
