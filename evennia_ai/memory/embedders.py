@@ -59,7 +59,7 @@ NO_PREFIXES = Prefixes()
 class WordLlamaEmbedder:
     """The model in wordllama's wheel (MIT): means of static token vectors.
 
-    It takes about 60 µs a text, 0.2 s to load and 40 MB of memory. It was trained on English; texts
+    It takes about 60 µs a text, 0.4 s to load and 40 MB of memory. It was trained on English; texts
     in other languages are turned into English words, as far as `glosses` knows them.
     """
 

@@ -156,6 +156,7 @@ def test_an_endpoint_is_told_queries_from_passages():
         {**ENDPOINT, "query_prefix": "query: ", "passage_prefix": "passage: "}, client
     )
     embedder.embed_later(["one"])
+    client.outcome = reply([(0, [3.0, 4.0])])
     embedder.embed_later(["one"], query=True)
     assert [body["input"] for *_, body in client.sent] == [["passage: one"], ["query: one"]]
 

@@ -14,6 +14,8 @@ from evennia_ai.memory.glosses import FILE, LANGUAGES, to_english
         ("Il est le frère de Zorbax.", "brother zorbax"),
         ("¿Dónde está la bruja?", "witch"),
         ("Где этот мост?", "bridge cross"),
+        ("Кто это украл?", "steal theft"),
+        ("Кто это ёжзил?", "ёжзил"),
     ],
 )
 def test_known_words_are_english_and_others_stay(text, english):

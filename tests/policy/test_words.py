@@ -9,6 +9,7 @@ from evennia_ai.policy.retrieval.words import (
     find_words,
     is_small_talk,
     language_of,
+    name_words,
     stem,
     tells,
 )
@@ -68,6 +69,11 @@ def test_a_question_and_a_memory_share_stems_and_no_function_words(memory, quest
 def test_a_query_of_one_word_is_asked_in_all_languages():
     assert {stem("schulden", "de"), stem("schulden")} <= set(asked_words("Schulden"))
     assert asked_words("Dragon") == ["dragon"]
+
+
+@pytest.mark.parametrize("name", ["Der Wirt", "Wirt von der Au", "El Wirt", "the Wirt's"])
+def test_articles_are_no_part_of_a_name(name):
+    assert name_words(name)[0] == "wirt"
 
 
 def test_latin_names_in_a_russian_text_are_the_same_as_in_an_english_one():

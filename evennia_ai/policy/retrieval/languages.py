@@ -78,6 +78,10 @@ ENGLISH_TOO = frozenset(
     "also bin come die dare des done fort hat mag mal man mine pas plus quasi sans se sin sole "
     "solo son sur tan van war ya".split()
 )
+# Words in names that are not part of what somebody is called: "der Wirt", "Marie de la Tour".
+NAME_PARTICLES = frozenset(
+    "das de del dem den der des die du el et la las le les los und vom von y zu zum zur".split()
+)
 # Letters that point to a language.
 LETTERS = {
     "de": re.compile("[äöüß]"),

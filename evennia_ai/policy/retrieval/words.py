@@ -16,6 +16,7 @@ from evennia_ai.policy.retrieval.languages import (
     ENGLISH,
     ENGLISH_TOO,
     LETTERS,
+    NAME_PARTICLES,
     POLITE,
     RUSSIAN,
     SNOWBALL,
@@ -114,7 +115,8 @@ def beginnings(text: str) -> list[str]:
 
 def name_words(name: str) -> list[str]:
     """Return the lower-case words of a name that may stand for it."""
-    return [word for word in content_words(name, ENGLISH) if len(word) > 1]
+    words = content_words(name, ENGLISH)
+    return [word for word in words if len(word) > 1 and word not in NAME_PARTICLES]
 
 
 def without_words(text: str, words: Collection[str]) -> str:
