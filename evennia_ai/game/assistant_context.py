@@ -171,7 +171,7 @@ class AssistantContextMixin(ScriptPart):
     def prompt_tokens(self, config: AssistantConfig) -> int:
         """Return the estimated tokens of its next prompt; without its log while that is unused."""
         log: TableConversation | None = self.ndb.conversation
-        talk = log.current.sizes.largest(config.discretion) if log else 0
+        talk = log.sizes.largest(config.discretion) if log else 0
         overhead: int = self.prompt_overhead
         return overhead + talk
 

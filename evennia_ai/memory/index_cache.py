@@ -1,43 +1,16 @@
-"""One LRU cache for what is loaded of memories: an index a character or sharing scope.
-
-With a character's index goes its view of the conversation, which is as large.
-"""
+"""One LRU cache for search indices, one index a character or sharing scope."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from evennia_ai.memory.recall_index import RecallIndex
-from evennia_ai.ports import Conversation, Embedder, RemoteEmbedder, Script
+from evennia_ai.ports import Embedder, RemoteEmbedder, Script
 
-# Of everything loaded; a thousand lines take 1.3 MB in an index or in a view (measured).
-MOST_BYTES = 48_000_000
-
-
-@dataclass
-class Loaded:
-    """An index, and the conversation of its character; a scope has none."""
-
-    index: RecallIndex
-    conversation: Conversation | None = None
-    nbytes: int = 0  # at the latest use
-
-    def measure(self) -> int:
-        """Note how much memory they take now; return how much that has grown."""
-        before, self.nbytes = self.nbytes, self.index.nbytes
-        if self.conversation is not None:
-            self.nbytes += self.conversation.nbytes
-        return self.nbytes - before
-
-    def unload(self) -> None:
-        """Free their memory."""
-        self.index.close()
-        if self.conversation is not None:
-            self.conversation.forget_view()
+MOST_BYTES = 24_000_000  # of all indices; a thousand lines take 0.6 MB (measured)
 
 
 class IndexCache:
@@ -54,20 +27,21 @@ class IndexCache:
     ) -> None:
         self._embedder = embedder
         self._entries_of = entries_of
-        self._loaded: OrderedDict[int | str, Loaded] = OrderedDict()
-        self._nbytes = 0
+        self._indices: OrderedDict[int | str, RecallIndex] = OrderedDict()
+        self._sizes: dict[int | str, int] = {}  # in bytes, as of the latest use
+        self._nbytes = 0  # their sum
 
     def of_character(self, script: Script) -> RecallIndex:
         """Return an assistant's index, the same until it or the character's records are dropped."""
-        who, loaded = script.character, self._loaded.get(script.id)
+        who, index = script.character, self._indices.get(script.id)
         sources = who.journal, who.ai_profiles, script.conversation.lines
-        if loaded is not None and not loaded.index.reads(*sources):
-            self.drop(script)
+        if index is not None and not index.reads(*sources):
+            self._drop(script.id)
         return self._get(script.id, partial(self._make, script))
 
-    def _make(self, script: Script) -> Loaded:
+    def _make(self, script: Script) -> RecallIndex:
         character = script.character
-        index = RecallIndex(
+        return RecallIndex(
             character.journal,
             character.ai_profiles,
             self._embedder(),
@@ -75,45 +49,44 @@ class IndexCache:
             script.conversation.lines,
             script.character_name,
         )
-        return Loaded(index, script.conversation)
 
     def of_scope(self, scope: str) -> RecallIndex:
         """Return the index over what one scope was told, for all who belong to it."""
-
-        def make() -> Loaded:
+        return self._get(
+            scope,
             # Shared entries contain the names already, so `name_of` returns nothing.
-            entries = self._entries_of(scope)
-            return Loaded(RecallIndex(entries, None, self._embedder(), lambda _id: ""))
-
-        return self._get(scope, make)
+            lambda: RecallIndex(self._entries_of(scope), None, self._embedder(), lambda _id: ""),
+        )
 
     def drop(self, script: Script) -> None:
-        """Drop an assistant's index and view; the next use loads them again."""
+        """Free the memory of an assistant's index and view; the next use loads them again."""
         self._drop(script.id)
+        script.conversation.unload_view()
 
     def note(self, scopes: frozenset[str] | None, gone: Sequence[int]) -> None:
         """Update scopes (None: all) after rows came; ``gone`` has the ids of deleted rows."""
-        for key, loaded in self._loaded.items():
+        for key, index in self._indices.items():
             if isinstance(key, str) and (scopes is None or key in scopes):
-                loaded.index.journal.note(gone)
+                index.journal.note(gone)
 
     def forget_lines(self, seqs: Sequence[int]) -> None:
         """Remove the lines of deleted messages."""
-        for loaded in self._loaded.values():
-            loaded.index.forget(seqs)
+        for index in self._indices.values():
+            index.forget(seqs)
 
-    def _get(self, key: int | str, make: Callable[[], Loaded]) -> RecallIndex:
-        loaded = self._loaded.get(key)
-        if loaded is None:
-            loaded = self._loaded[key] = make()
-        self._loaded.move_to_end(key)
-        self._nbytes += loaded.measure()
-        while len(self._loaded) > 1 and self._nbytes >= MOST_BYTES:
-            self._drop(next(iter(self._loaded)))
-        return loaded.index
+    def _get(self, key: int | str, make: Callable[[], RecallIndex]) -> RecallIndex:
+        index = self._indices.get(key)
+        if index is None:
+            index = self._indices[key] = make()
+        self._indices.move_to_end(key)
+        self._nbytes += index.nbytes - self._sizes.get(key, 0)
+        self._sizes[key] = index.nbytes
+        while len(self._indices) > 1 and self._nbytes >= MOST_BYTES:
+            self._drop(next(iter(self._indices)))
+        return index
 
     def _drop(self, key: int | str) -> None:
-        loaded = self._loaded.pop(key, None)
-        if loaded is not None:
-            self._nbytes -= loaded.nbytes
-            loaded.unload()
+        index = self._indices.pop(key, None)
+        if index is not None:
+            self._nbytes -= self._sizes.pop(key)
+            index.close()

@@ -16,6 +16,7 @@ EMPTY_RESULTS = frozenset(
         WHISPERED,
         EMOTED,
         "You do nothing.",
+        "You see nothing special.",
         "You noted it.",
         "You had noted that already.",
         "You keep it in mind.",

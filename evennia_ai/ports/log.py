@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Protocol
 
 from evennia_ai.messages import Audience, Heard, InboxEvent, Message, ToolCallRequest, Usage
-from evennia_ai.policy.context.projection import CompactionRecord, View
+from evennia_ai.policy.context.projection import CompactionRecord, Sizes, View
 
 
 @dataclass(frozen=True)
@@ -96,9 +96,9 @@ class Conversation(Protocol):
     def current(self) -> View: ...
     def append(self, messages: Sequence[Message]) -> list[Message]: ...  # with ``seq`` and ``at``
     @property
-    def nbytes(self) -> int: ...  # about how much memory the view takes; 0 if it is not loaded
+    def sizes(self) -> Sizes: ...  # of the view
     def view(self) -> Sequence[Message]: ...  # do not mutate
-    def forget_view(self) -> None: ...  # the next use reads it again
+    def unload_view(self) -> None: ...  # frees its memory; the next use reads it again
     def compact(self, record: CompactionRecord) -> CompactionRecord: ...  # with its id
     def mask(self, upto_seq: int) -> int: ...
     def undo(self) -> CompactionRecord | None: ...

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from evennia_ai import models
-from evennia_ai.messages import Message
-from evennia_ai.policy.context.projection import CompactionRecord, View, is_maskable
-from evennia_ai.policy.tokens import count_message
+from evennia_ai.messages import Message, is_excuse
+from evennia_ai.policy.audience import audience_of
+from evennia_ai.policy.context.projection import CompactionRecord, Sizes, View, is_maskable
+from evennia_ai.policy.tokens import count_message, stored_tokens
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.compactions import TableCompactions
 from evennia_ai.store.lines import TableLines
 from evennia_ai.store.rows import message_from_row, message_to_row
 
 MESSAGE_BYTES = 1_250  # of one message in memory (measured)
+MOST_BYTES = 24_000_000  # of all views in memory
 
 
 class TableConversation:
@@ -36,6 +39,7 @@ class TableConversation:
         self.lines = TableLines(assistant_id)
         self.compactions = TableCompactions(assistant_id, now)
         self._view: View | None = None
+        self._sizes: Sizes | None = None  # of a view that is not in memory any more
 
     def append(self, messages: Sequence[Message]) -> list[Message]:
         """Store messages in one transaction, then add them to the view; returns them."""
@@ -55,6 +59,10 @@ class TableConversation:
         stored = [message_from_row(row) for row in rows]
         if self._view is not None:
             self._view.extend(stored)
+        elif self._sizes is not None:
+            for message in stored:
+                if not is_excuse(message):
+                    self._sizes.add(audience_of(message), stored_tokens(message, self.count))
         self.lines.note(stored)
         return stored
 
@@ -72,12 +80,27 @@ class TableConversation:
             )
             messages = [message_from_row(row) for row in rows.order_by("id")]
             self._view = View(record, messages, self.compactions.masked_upto(), self.count)
-        return self._view
+        view = self._view
+        loaded_views.note(self)
+        return view
+
+    @property
+    def sizes(self) -> Sizes:
+        """Return the sizes of the view; they stay known without the view."""
+        if self._view is None and self._sizes is not None:
+            return self._sizes
+        return self.current.sizes
 
     @property
     def nbytes(self) -> int:
         """Return about how much memory the view takes."""
         return 0 if self._view is None else len(self._view.items) * MESSAGE_BYTES
+
+    def unload_view(self) -> None:
+        """Free the view's memory; the next use reads it again."""
+        if self._view is not None:
+            self._sizes, self._view = self._view.sizes, None
+        loaded_views.drop(self)
 
     def compact(self, record: CompactionRecord) -> CompactionRecord:
         """Store a compaction; returns it with its id. Messages that came meanwhile stay in view."""
@@ -112,6 +135,37 @@ class TableConversation:
         self.compactions.note_archived(id, archived)
 
     def forget_view(self) -> None:
-        """Remove from memory what was read; the next use reads it again."""
-        self._view = None
+        """Forget all that was read from the tables, since they changed."""
+        self._view = self._sizes = None
+        loaded_views.drop(self)
         self.lines.refresh()
+
+
+class LoadedViews:
+    """The conversations whose views are in memory, the least recently used first.
+
+    Their views together take at most `MOST_BYTES`, or are one.
+    """
+
+    def __init__(self) -> None:
+        self._loaded: OrderedDict[TableConversation, None] = OrderedDict()
+
+    def note(self, used: TableConversation) -> None:
+        """Note that a view is used; unload others if it is new and the memory is short."""
+        is_new = used not in self._loaded
+        self._loaded[used] = None
+        self._loaded.move_to_end(used)
+        if is_new:
+            left = MOST_BYTES - sum(one.nbytes for one in self._loaded)
+            for other in list(self._loaded)[:-1]:
+                if left >= 0:
+                    break
+                left += other.nbytes
+                other.unload_view()
+
+    def drop(self, unused: TableConversation) -> None:
+        """Note that a view is not in memory any more."""
+        self._loaded.pop(unused, None)
+
+
+loaded_views = LoadedViews()

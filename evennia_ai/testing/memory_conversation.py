@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from evennia_ai.messages import Message
-from evennia_ai.policy.context.projection import CompactionRecord, View, is_maskable
+from evennia_ai.policy.context.projection import CompactionRecord, Sizes, View, is_maskable
 from evennia_ai.policy.tokens import count_message
 
 Now = Callable[[], datetime]
@@ -93,9 +93,12 @@ class MemoryConversation:
         """Return the last compaction's marker, if any, and every later message."""
         return self.current.items
 
-    nbytes = 0
+    @property
+    def sizes(self) -> Sizes:
+        """Return the sizes of the view."""
+        return self.current.sizes
 
-    def forget_view(self) -> None:
+    def unload_view(self) -> None:
         """Do nothing: the view is made at each use."""
 
     @property

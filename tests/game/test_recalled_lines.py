@@ -17,6 +17,7 @@ from evennia_ai.memory.vectors import unpack
 from evennia_ai.messages import EXCUSE, make_message, wire_call
 from evennia_ai.models import LineVector, Message
 from evennia_ai.store import lines as line_store
+from evennia_ai.store.conversation import MESSAGE_BYTES
 from evennia_ai.store.erase import erase_chunk
 from evennia_ai.store.forget import forget_chunk
 from evennia_ai.store.lines import KEPT
@@ -362,22 +363,48 @@ def test_lines_keep_their_order_whatever_came_between(mind):
     assert all(a["timestamp"] <= b["timestamp"] for a, b in pairwise(around))
 
 
-def test_the_least_recently_used_are_dropped_by_bytes_with_their_views(game, mira, monkeypatch):
+def test_the_least_recently_used_indices_are_dropped_by_bytes(game, mira, monkeypatch):
     cache, scripts = IndexCache(Counting, None), [mira.assistant]
     scripts += [game.assistant(name, mira.location).assistant for name in ("Otto", "Vera")]
-    for script in scripts:
+
+    def use(script):
         script.conversation.append([heard(f"goose {n}") for n in range(30)])
-        script.conversation.view()
-    one = cache.of_character(scripts[0])
-    one.prepare(game.service)
-    game.run()
-    cache.of_character(scripts[0])
-    size = one.nbytes + scripts[0].conversation.nbytes
-    assert one.nbytes > 30 * 64 and scripts[0].conversation.nbytes > 30 * 1_000
-    monkeypatch.setattr("evennia_ai.memory.index_cache.MOST_BYTES", 2.5 * size)
-    for script in (scripts[1], scripts[0], scripts[2]):
         cache.of_character(script).prepare(game.service)
         game.run()
-        cache.of_character(script)
-    assert cache.of_character(scripts[0]) is one
-    assert [script.conversation.nbytes > 0 for script in scripts] == [True, False, True]
+        return cache.of_character(script)
+
+    first, second = use(scripts[0]), use(scripts[1])
+    assert first.nbytes > 30 * 64
+    monkeypatch.setattr("evennia_ai.memory.index_cache.MOST_BYTES", 2.7 * first.nbytes)
+    cache.of_character(scripts[0])
+    use(scripts[2])
+    assert cache.of_character(scripts[0]) is first
+    assert cache.of_character(scripts[1]) is not second
+
+
+def test_the_least_recently_used_views_are_unloaded_by_bytes(game, mira, monkeypatch):
+    scripts = [mira.assistant]
+    scripts += [game.assistant(name, mira.location).assistant for name in ("Otto", "Vera")]
+    logs = [script.conversation for script in scripts]
+    for log in logs:
+        log.append([heard(f"goose {n}") for n in range(30)])
+    monkeypatch.setattr("evennia_ai.store.conversation.MOST_BYTES", 2.5 * 30 * MESSAGE_BYTES)
+    sizes = [len(log.view()) for log in (logs[0], logs[1], logs[0], logs[2])]
+    assert [log.nbytes > 0 for log in logs] == [True, False, True]
+    assert sizes == [30] * 4 and len(logs[1].view()) == 30
+
+
+def test_the_sizes_of_an_unloaded_view_grow_with_the_log(mind, django_assert_num_queries):
+    log = mind.script.conversation
+    mind.log(heard("goose"), heard("a secret", audience={ANN}, private=True))
+    log.view()
+    log.unload_view()
+    mind.log(
+        heard("another goose"), make_message("assistant", "Hm.", type=EXCUSE), said("say", "x")
+    )
+    with django_assert_num_queries(0):
+        kept = log.sizes
+    assert log.nbytes == 0
+    log.view()
+    assert (log.sizes.public, log.sizes.private) == (kept.public, kept.private)
+    assert log.sizes is not kept
