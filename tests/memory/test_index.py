@@ -26,13 +26,6 @@ class LettersEmbedder:
         return vectors / np.where(lengths > 0, lengths, 1)
 
 
-class BlindEmbedder(LettersEmbedder):
-    """Everything is equally near."""
-
-    def embed(self, texts):
-        return np.full((len(texts), 26), 26**-0.5, dtype=np.float32)
-
-
 def filled(*texts, embedder=None):
     index = MemoryIndex(embedder)
     for number, text in enumerate(texts):
@@ -112,16 +105,6 @@ def test_what_says_the_same_again_stands_behind_what_says_something_else():
     )
     assert found(index, "What is the toll?", 2) in (["m0", "m2"], ["m1", "m2"])
     assert len(found(index, "What is the toll?", 3)) == 3
-
-
-def test_of_what_says_the_same_the_newest_stands_for_all():
-    index = MemoryIndex(BlindEmbedder())
-    for number, text in enumerate(["Ann owes 31 old pence", "Ann owes 47 in all"]):
-        index.add(f"m{number}", text, at=MAY_8 + number * DAY)
-    asked, later = "Are they old pence?", MAY_8 + 9 * DAY
-    assert found(index, asked, 1) == ["m0"]
-    assert found(index, asked, 1, now=later) == ["m1"]
-    assert found(index, asked, 2, now=later) == ["m1", "m0"]
 
 
 def test_meaning_finds_what_shares_no_word():
