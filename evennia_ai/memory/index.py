@@ -157,7 +157,7 @@ class MemoryIndex:
     def _rank(self, query: str, view: View, now: float | None, vector: Any, least: int) -> Ranked:
         """Return at least ``least`` rows of a view, if there are as many, best first."""
         wanted = understand(query, lambda word: self._columns.is_name(word, view), now)
-        meant = self._embed(wanted.text, True) if vector is None else unit(vector)
+        meant = self._embed(wanted.text, query=True) if vector is None else unit(vector)
         data = MemoryData(self._columns, self._lexicon, self._vectors, self._sources_of)
         return rank(data, view, Asked(wanted, meant, now), self.weights, least)
 
