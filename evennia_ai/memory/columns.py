@@ -19,7 +19,9 @@ ALONE = -1  # the place of a note: it has no neighbours
 GONE, PUBLIC = -1, 0
 NOBODY = -1
 FIRST_ROOM = 64
-GROWTH = 1.5
+GROWTH = 1.25
+MOST_VIEWS = 2  # that are kept until a memory changes: one to search and one for neighbours
+SESSION_GAP_S = 1_800.0
 ROW = np.dtype(
     [
         ("group", np.int32),
@@ -45,6 +47,7 @@ class Columns:
         self.size = 0
         self.last_place = ALONE
         self._rows = np.zeros(FIRST_ROOM, dtype=ROW)
+        self._views: dict[tuple[Audience | None, bool, int | None], View] = {}
         self._groups: dict[Audience, int] = {}
         self._speakers: dict[str, int] = {}
         self._named: dict[str, set[int]] = {}
@@ -58,6 +61,7 @@ class Columns:
         if self.size == len(self._rows):
             room = max(FIRST_ROOM, int(self.size * GROWTH))
             self._rows = np.append(self._rows, np.zeros(room - self.size, dtype=ROW))
+        self._views.clear()
         self._rows["group"][self.size] = GONE
         self.size += 1
         return self.size - 1
@@ -68,6 +72,7 @@ class Columns:
         """Set the audience, the speaker and the kind of text of a row."""
         groups = self._groups
         group = PUBLIC if audience is None else groups.setdefault(audience, len(groups) + 1)
+        self._views.clear()
         self._rows["group"][row] = group
         self._rows["speaker"][row] = self._speaker(speaker) if speaker else NOBODY
         self._rows["words"][row] = len(offered.words)
@@ -88,15 +93,25 @@ class Columns:
 
     def drop(self, row: int) -> None:
         """Remove a row from every view."""
+        self._views.clear()
         self._rows["group"][row] = GONE
 
     def keep(self, rows: Rows) -> None:
         """Keep only these rows, in their order, and renumber them."""
+        self._views.clear()
         self._rows = self._rows[rows]
         self.size = len(rows)
 
     def view(self, audience: Audience | None, everything: bool, upto: int | None = None) -> View:
         """Return the rows that an audience may know, None for public rows, up to a place."""
+        asked = (audience, everything, upto)
+        if asked not in self._views:
+            if len(self._views) == MOST_VIEWS:
+                self._views.clear()
+            self._views[asked] = self._make_view(*asked)
+        return self._views[asked]
+
+    def _make_view(self, audience: Audience | None, everything: bool, upto: int | None) -> View:
         allowed = np.zeros(len(self._groups) + 2, dtype=np.bool_)  # the last is for dropped rows
         allowed[PUBLIC] = True
         for group_audience, group in self._groups.items():
@@ -105,11 +120,16 @@ class Columns:
         if upto is not None:
             mask &= self["place"] <= upto
         rows = np.flatnonzero(mask)
-        places = self["place"][rows]
-        lines = rows[places != ALONE]
+        alone = self["place"][rows] == ALONE
+        lines, notes = rows[~alone], rows[alone]
         # Rows that came in order of place are already sorted, which costs little.
         lines = lines[np.argsort(self["place"][lines], kind="stable")]
-        return View(np.concatenate([lines, rows[places == ALONE]]), len(lines), mask)
+        begins = np.ones(len(rows), dtype=np.bool_)
+        # A note, and a line whose time is unknown, is a session by itself.
+        begins[1 : len(lines)] = ~(np.abs(np.diff(self["at"][lines])) <= SESSION_GAP_S)
+        words = int(self["words"][rows].sum(dtype=np.int64)) / (len(rows) or 1)
+        rows = np.concatenate([lines, notes])
+        return View(rows, len(lines), np.flatnonzero(begins), words or 1.0, mask)
 
     def speakers_named(self, words: frozenset[str]) -> set[int]:
         """Return the speakers whose names contain one of these words."""
@@ -131,6 +151,13 @@ class Columns:
         """Return rows as lines of a talk."""
         columns = (self._rows[name][rows].tolist() for name in Said._fields)
         return list(map(Said, *columns))
+
+    def speakers_in(self, view: View) -> float:
+        """Return how many speakers a view has, as a number of equally busy ones."""
+        spoken = self["speaker"][view.rows]
+        counts = np.bincount(spoken[spoken != NOBODY]).astype(np.float64)
+        # Inverse of the chance that two lines have the same speaker (Simpson, 1949).
+        return float(counts.sum() ** 2 / (counts**2).sum()) if len(counts) else 1.0
 
     def _speaker(self, name: str) -> int:
         if name not in self._speakers:

@@ -10,11 +10,10 @@ An index can always be rebuilt, and it writes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, TypeGuard
 
 import numpy as np
-import numpy.typing as npt
 
 from evennia_ai.memory.columns import ALONE, Columns
 from evennia_ai.memory.lexical import Lexicon, View
@@ -84,10 +83,11 @@ class MemoryIndex:
             vector: its embedding, or the bytes that `vectors.pack` made of it, if the embedder is
                 remote or the embedding is known; ValueError if it does not fit.
             place: its place in the talk, 0 or more; its neighbours have the nearest places. None is
-                the place after the last one, or that of the memory it replaces. `ALONE` is a
-                memory without neighbours.
+                the place after the last one, or that of the memory it replaces. `ALONE`, and None
+                for a memory with sources, is a memory without neighbours.
         """
         offered, sources = describe(text), tuple(sources)
+        place = ALONE if place is None and sources else place
         meant = self._embed(text) if vector is None else vector
         row = self._row_for(id, None if meant is None else to_bytes(meant), place)
         self._lexicon.add(row, offered.words)
@@ -132,11 +132,7 @@ class MemoryIndex:
         view = self._columns.view(hearers, everything, upto)
         if k <= 0 or not len(view.rows):
             return []
-        wanted = understand(query, lambda word: self._columns.is_name(word, view), now)
-        meant = self._embed(wanted.text, query=True) if vector is None else unit(vector)
-        data = MemoryData(self._columns, self._lexicon, self._vectors, self._sources_of)
-        ranked = rank(data, view, Asked(wanted, meant, now), self.weights, SPARE * k)
-        return self._diversify(ranked, view, k, now)
+        return self._best(self._rank(query, view, now, vector, SPARE * k), view, k)
 
     def companions(
         self,
@@ -165,6 +161,13 @@ class MemoryIndex:
             chosen = companions(self._columns.said(near), min(at, BEFORE))
             found[name] = [self._ids[near[place]] for place in chosen]
         return found
+
+    def _rank(self, query: str, view: View, now: float | None, vector: Any, least: int) -> Ranked:
+        """Return at least ``least`` rows of a view, if there are as many, best first."""
+        wanted = understand(query, lambda word: self._columns.is_name(word, view), now)
+        meant = self._embed(wanted.text, query=True) if vector is None else unit(vector)
+        data = MemoryData(self._columns, self._lexicon, self._vectors, self._sources_of)
+        return rank(data, view, Asked(wanted, meant, now), self.weights, least)
 
     def _row_for(self, id: str, vector: Bytes | None, place: int | None) -> int:
         """Return the row for an id with only its vector and place set; raises as `add` does."""
@@ -208,14 +211,8 @@ class MemoryIndex:
         found = (self._row_of.get(source) for source in self._sources.get(row, ()))
         return [source for source in found if source is not None]
 
-    def _diversify(
-        self, ranked: Ranked, view: View, k: int, now: float | None
-    ) -> list[tuple[str, float]]:
-        """Return the best ``k`` results, those that only repeat a better one last.
-
-        With ``now``, the newest of those that say the same replaces the others, because a number
-        in it may have changed.
-        """
+    def _best(self, ranked: Ranked, view: View, k: int) -> list[tuple[str, float]]:
+        """Return the best ``k`` results, those that only repeat a better one last."""
         rows = ranked.rows[: SPARE * k]
         alike = self._vectors.alike(rows) > ALIKE
         chosen: list[int] = []
@@ -228,26 +225,7 @@ class MemoryIndex:
                 break
         best = (chosen + again)[:k]
         scores = np.minimum.accumulate(ranked.scores[best]).tolist()
-        if now is not None:
-            best = with_newest_of_alike(best, alike, self._columns["at"][rows])
         return list(zip((self._ids[row] for row in rows[best].tolist()), scores, strict=True))
-
-
-def with_newest_of_alike(
-    best: Sequence[int], alike: npt.NDArray[np.bool_], at: npt.NDArray[np.float64]
-) -> list[int]:
-    """Replace each place by the newest that says the same, none twice."""
-    chosen = list(best)
-    for number, place in enumerate(best):
-        newer = np.flatnonzero(alike[place] & (at > at[place])).tolist()
-        free = [n for n in newer if n not in chosen[:number]]
-        if place != chosen[number] or not free:
-            continue
-        newest = max(free, key=lambda n: float(at[n]))
-        if newest in chosen:
-            chosen[chosen.index(newest)] = place
-        chosen[number] = newest
-    return chosen
 
 
 def answers_at_once(embedder: Embedder | RemoteEmbedder | None) -> TypeGuard[Embedder]:

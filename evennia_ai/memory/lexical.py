@@ -38,11 +38,14 @@ class Postings(NamedTuple):
 class View(NamedTuple):
     """The rows that an audience may know: lines in order of place, then notes.
 
-    ``lines`` is the number of lines; ``mask`` covers every row.
+    ``lines`` is the number of lines, ``sessions`` has the places in ``rows`` at which a session
+    begins, ``words`` is the average number of words, and ``mask`` covers every row.
     """
 
     rows: Rows
     lines: int
+    sessions: Rows
+    words: float
     mask: npt.NDArray[np.bool_]
 
 
@@ -56,8 +59,8 @@ class Lexicon:
     @property
     def nbytes(self) -> int:
         """Return the memory that the postings take."""
-        parts = sum(column.nbytes for part in self._parts for column in part)
-        return int(parts + sum(len(column) * column.itemsize for column in self._new))
+        parts = sum(int(column.nbytes) for part in self._parts for column in part)
+        return parts + sum(len(column) * int(column.itemsize) for column in self._new)
 
     def add(self, row: int, words: Iterable[str]) -> None:
         """Add the words of a new row."""
@@ -87,14 +90,13 @@ class Lexicon:
         """
         found = np.zeros(len(view.mask), dtype=np.float32)
         total = len(view.rows)
-        average = int(lengths[view.rows].sum(dtype=np.int64)) / (total or 1) or 1.0
         sum_of_rarities = 0.0
         for all_rows, all_counts in self._find(words):
             in_view = view.mask[all_rows]
             rows, counts = all_rows[in_view], all_counts[in_view]
             rarity = _idf(len(rows), total)
             sum_of_rarities += rarity
-            norms = np.float32(K1 * (1 - B)) + np.float32(K1 * B / average) * lengths[rows]
+            norms = np.float32(K1 * (1 - B)) + np.float32(K1 * B / view.words) * lengths[rows]
             found[rows] += np.float32(rarity * (K1 + 1)) * counts / (counts + norms)
         return found[view.rows] / np.float32(sum_of_rarities or 1.0)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -23,9 +24,10 @@ CANDIDATES = 512  # rows in the second pass
 ALL_UP_TO = 1_024  # with no more rows than this there is no first pass
 AROUND_S = 31 * DAY_S
 BESIDE_S = DAY_S
-SESSION_GAP_S = 1_800.0
 RECENCY_DAYS = 365.0
 TYPICAL_IMPORTANCE = 5.0
+# The more people talk, the less often a name in a question is the speaker's (measured).
+SPEAKERS_POWER = 1 / 3
 
 
 class Asked(NamedTuple):
@@ -54,6 +56,9 @@ class MemoryData(NamedTuple):
 
 def rank(memories: MemoryData, view: View, asked: Asked, weights: Weights, least: int) -> Ranked:
     """Return the best rows in the view: at least ``least``, best first."""
+    if asked.wanted.names:
+        share = memories.columns.speakers_in(view) ** -SPEAKERS_POWER
+        weights = replace(weights, speaker=weights.speaker * share)
     places, score = _candidates(memories, view, asked, weights, max(CANDIDATES, 2 * least))
     rows = view.rows[places]
     scores = score + _features(memories.columns, rows, asked, weights)
@@ -67,25 +72,23 @@ def _candidates(
     memories: MemoryData, view: View, asked: Asked, weights: Weights, most: int
 ) -> tuple[Rows, Floats]:
     """Return the view's best places and their scores by words, meaning and neighbours."""
-    size = len(view.mask)
+    vectors, meaning = memories.vectors, np.float32(weights.meaning)
     by_words = memories.lexicon.scores(asked.wanted.words, view, memories.columns["words"])
     by_words *= np.float32(weights.words)
+    mean = vectors.mean(view.rows)
     places = np.arange(len(view.rows))
     if len(places) <= max(most, ALL_UP_TO):
-        score = memories.vectors.full(view.rows, asked.vector) * np.float32(weights.meaning)
-        score += by_words
-        session = _session_gains(score, memories, view, weights)
-        return places, _add_neighbours(score, view, weights) + session
-    score = memories.vectors.roughly(size, asked.vector)[view.rows] * np.float32(weights.meaning)
-    score += by_words
-    session = _session_gains(score, memories, view, weights)
+        score = vectors.full(view.rows, asked.vector, mean) * meaning + by_words
+        return places, _add_neighbours(score, view, weights) + _session_gains(score, view, weights)
+    score = vectors.roughly(len(view.mask), asked.vector, mean)[view.rows] * meaning + by_words
+    session = _session_gains(score, view, weights)
     roughly = _add_neighbours(score, view, weights) + session
     best = _best(roughly, most, memories, view, asked, weights)
     beside = np.zeros(len(places), dtype=np.bool_)
     reach = len(weights.before)
     beside[np.clip(best[:, None] + np.arange(-reach, reach + 1), 0, len(places) - 1)] = True
-    full = memories.vectors.full(view.rows[beside], asked.vector) * np.float32(weights.meaning)
-    score[beside] = by_words[beside] + full
+    full = vectors.full(view.rows[beside], asked.vector, mean)
+    score[beside] = full * meaning + by_words[beside]
     return best, (_add_neighbours(score, view, weights) + session)[best]
 
 
@@ -113,16 +116,10 @@ def _add_neighbours(score: Floats, view: View, weights: Weights) -> Floats:
     return total
 
 
-def _session_gains(score: Floats, memories: MemoryData, view: View, weights: Weights) -> Floats:
+def _session_gains(score: Floats, view: View, weights: Weights) -> Floats:
     """Return what each memory in the view gains from the best one of its session."""
-    at = memories.columns["at"][view.rows]
-    begins = np.ones(len(at), dtype=np.bool_)
-    # A note, and a line whose time is unknown, is a session by itself.
-    gaps = np.abs(at[1 : view.lines] - at[: view.lines - 1]) if view.lines else at[:0]
-    begins[1 : view.lines] = ~(gaps <= SESSION_GAP_S)
-    starts = np.flatnonzero(begins)
-    best = np.maximum.reduceat(score, starts) * np.float32(weights.session)
-    gained: Floats = best[np.cumsum(begins) - 1]
+    best = np.maximum.reduceat(score, view.sessions) * np.float32(weights.session)
+    gained: Floats = np.repeat(best, np.diff(view.sessions, append=len(score)))
     return gained
 
 

@@ -22,6 +22,8 @@ MOST = 127.0  # the largest number in a byte
 LENGTH = 4_000.0  # of a query, and the most of a row: their product is below 2**24
 SHORT = 64  # dimensions in the first comparison of many rows
 BLOCK = 1_024  # rows; growing adds a block and copies nothing
+SAMPLE = 256  # vectors at least that a mean is taken of, if there are as many
+PRIOR = 10  # zero vectors in each mean, so that the mean of a few vectors is short
 
 
 class Block(NamedTuple):
@@ -84,20 +86,38 @@ class Vectors:
                 self._blocks[new // BLOCK].numbers[new % BLOCK] = blocks[old].numbers[place]
                 self._blocks[new // BLOCK].scale[new % BLOCK] = blocks[old].scale[place]
 
-    def full(self, rows: Rows, query: Floats | None) -> Floats:
-        """Return the rows' products with a query; no row's result depends on the others."""
+    def mean(self, rows: Rows) -> Floats:
+        """Return the mean vector of a sample of these rows."""
+        found, scale = self._gathered(rows[:: 1 + len(rows) // (2 * SAMPLE)])
+        found *= scale[:, None]
+        mean: Floats = found.sum(axis=0) / np.float32(len(found) + PRIOR)
+        return mean
+
+    def full(self, rows: Rows, query: Floats | None, mean: Floats) -> Floats:
+        """Return the rows' cosines with a query, as seen from the mean of all.
+
+        No row's result depends on the other rows.
+        """
         if query is None or len(query) != self.dimensions:
             return np.zeros(len(rows), dtype=np.float32)
+        query = query - mean
         asked, unscaled = whole(query)
+        middle, middle_unscaled = whole(mean)
         found, scale = self._gathered(rows)
-        products: Floats = (found @ asked) * scale * unscaled
-        return products
+        products = (found @ asked) * scale * unscaled - (mean * query).sum()
+        squares = 1 - 2 * (found @ middle) * scale * middle_unscaled + (mean * mean).sum()
+        lengths = np.sqrt(squares * (query * query).sum())
+        cosines: Floats = np.divide(
+            products, lengths, out=np.zeros_like(products), where=(scale > 0) & (lengths > 0)
+        )
+        return cosines
 
-    def roughly(self, size: int, query: Floats | None) -> Floats:
-        """Return the approximate products of the first ``size`` rows with a query."""
+    def roughly(self, size: int, query: Floats | None, mean: Floats) -> Floats:
+        """Return the approximate cosines of the first ``size`` rows with a query."""
         found = np.zeros(size, dtype=np.float32)
         if query is None or len(query) != self.dimensions:
             return found
+        query = unit(query - mean)
         asked, unscaled = whole(query[:SHORT])
         for block in self._blocks[len(self._short) :]:
             self._short.append(block.numbers[:, :SHORT].astype(np.float32))
@@ -107,17 +127,22 @@ class Vectors:
             part *= self._blocks[number].scale[: len(part)]
         # The dimensions that were left out are assumed to add in proportion.
         found *= unscaled * np.float32(len(query) / len(asked))
+        found -= (mean * query).sum()
         return found
 
     def _gathered(self, rows: Rows) -> tuple[Floats, Floats]:
         """Return the numbers of these rows and their scales, zeros for those without a vector."""
         found = np.zeros((len(rows), self.dimensions), dtype=np.float32)
         scale = np.zeros(len(rows), dtype=np.float32)
-        blocks, places = rows // BLOCK, rows % BLOCK
-        for number in np.flatnonzero(np.bincount(blocks)[: len(self._blocks)]).tolist():
-            here = blocks == number
-            found[here] = self._blocks[number].numbers[places[here]]
-            scale[here] = self._blocks[number].scale[places[here]]
+        order = np.argsort(rows, kind="stable")
+        blocks = np.arange(len(self._blocks) + 1)
+        bounds = np.searchsorted(rows, blocks * BLOCK, sorter=order).tolist()
+        for block, first, last in zip(self._blocks, bounds, bounds[1:], strict=False):
+            if first < last:
+                here = order[first:last]
+                places = rows[here] % BLOCK
+                found[here] = block.numbers[places]
+                scale[here] = block.scale[places]
         return found, scale
 
     def _make_room(self, blocks: int) -> None:

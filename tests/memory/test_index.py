@@ -26,13 +26,6 @@ class LettersEmbedder:
         return vectors / np.where(lengths > 0, lengths, 1)
 
 
-class BlindEmbedder(LettersEmbedder):
-    """Everything is equally near."""
-
-    def embed(self, texts):
-        return np.full((len(texts), 26), 26**-0.5, dtype=np.float32)
-
-
 def filled(*texts, embedder=None):
     index = MemoryIndex(embedder)
     for number, text in enumerate(texts):
@@ -74,6 +67,26 @@ def test_who_said_it_counts_where_the_question_names_somebody():
     assert found(index, "What does Mira love?", 1) == ["b"]
 
 
+def test_a_speaker_counts_less_the_more_people_talk():
+    def lead(people):
+        index = MemoryIndex()
+        for number in range(24):
+            index.add(f"m{number}", "I love the sea", speaker=f"Guest{number % people}")
+        scores = dict(index.search("What does Guest1 love?", 24))
+        return scores["m1"] - scores["m0"]
+
+    assert lead(2) > lead(6) > lead(24) > 0
+
+
+def test_queries_may_have_an_embedding_of_their_own():
+    class Asking(LettersEmbedder):
+        def embed_query(self, texts):
+            return self.embed([text.replace("q", "z") for text in texts])
+
+    index = filled("quux", "zzz", embedder=Asking())
+    assert found(index, "q", 1) == ["m1"]
+
+
 def test_a_question_for_a_name_alone_is_a_question_for_its_words():
     index = MemoryIndex()
     index.add("a", "Soup again", speaker="Mira")
@@ -112,16 +125,6 @@ def test_what_says_the_same_again_stands_behind_what_says_something_else():
     )
     assert found(index, "What is the toll?", 2) in (["m0", "m2"], ["m1", "m2"])
     assert len(found(index, "What is the toll?", 3)) == 3
-
-
-def test_of_what_says_the_same_the_newest_stands_for_all():
-    index = MemoryIndex(BlindEmbedder())
-    for number, text in enumerate(["Ann owes 31 old pence", "Ann owes 47 in all"]):
-        index.add(f"m{number}", text, at=MAY_8 + number * DAY)
-    asked, later = "Are they old pence?", MAY_8 + 9 * DAY
-    assert found(index, asked, 1) == ["m0"]
-    assert found(index, asked, 1, now=later) == ["m1"]
-    assert found(index, asked, 2, now=later) == ["m1", "m0"]
 
 
 def test_meaning_finds_what_shares_no_word():
@@ -171,6 +174,28 @@ def test_room_of_what_is_gone_is_given_back():
         fresh.add(f"m{number}", f"word{number} stone")
     assert index.search("stone word650", 20) == fresh.search("stone word650", 20)
     assert index._columns.size < 400
+
+
+def test_words_of_many_memories_are_renumbered_with_them():
+    texts = [" ".join(f"w{(7 * n + i) % 5_003}" for i in range(6)) for n in range(7_000)]
+    index, fresh = filled(*texts), MemoryIndex()
+    for number, text in enumerate(texts):
+        if number < 5_000:
+            index.remove(f"m{number}")
+        else:
+            fresh.add(f"m{number}", text)
+    for query in ("w17 w3000", texts[6_000]):
+        assert index.search(query, 20) == fresh.search(query, 20)
+
+
+def test_an_index_counts_its_memory():
+    index = filled(embedder=LettersEmbedder())
+    assert index.nbytes == 0
+    index.add("a", "A dragon")
+    before = index.nbytes
+    for number in range(2_000):
+        index.add(f"m{number}", f"word{number} stone")
+    assert before < index.nbytes < 2_000 * 1_024
 
 
 # --- lines and notes -----------------------------------------------------------------------------

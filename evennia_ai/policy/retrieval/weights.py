@@ -29,20 +29,20 @@ QUESTION_MARKS = ("?", "？", "؟", "\u037e")  # the last is the Greek one
 class Weights:
     """The weight of each sign; only their ratios matter."""
 
-    meaning: float = 6.0
+    meaning: float = 5.25
     words: float = 4.5
     # Shares of relevance that two memories before and after add: an answer follows its question.
     before: tuple[float, float] = (0.45, 0.3)
     after: tuple[float, float] = (0.2, 0.15)
     session: float = 0.6
-    speaker: float = 3.7
+    speaker: float = 4.7  # with one speaker; less the more there are
     time: float = 2.8
     number: float = 1.5
     around: float = 4.5
     within: float = 4.0
     question: float = -1.1
     length: float = 0.7
-    sources: float = 0.3
+    sources: float = 0.5
     recency: float = 0.05
     importance: float = 0.05
 
