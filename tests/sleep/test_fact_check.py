@@ -107,15 +107,9 @@ def test_only_evicted_lines_are_searched_and_for_the_part_s_own_audience():
 
 
 def test_an_emergency_counts_too():
-<<<<<<< HEAD
-    script = told([POOR])
-    chat(script, 10)
-    assert outcome(compact(script, CompactionRequest(EMERGENCY)))["rung"] == "summary"
-=======
     script = told([POOR] * 4)
     chat(script, 40)
     assert outcome(compact(script, CompactionRequest(EMERGENCY)))["rung"] in OF_A_MODEL
->>>>>>> facts
     assert figures(script) == (2, 1, 1)
 
 
