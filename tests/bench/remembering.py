@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import mean
 from typing import Any
 
 from twisted.internet.defer import Deferred, succeed
@@ -22,7 +22,7 @@ from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.llm_interaction import generate_context_summary
 from evennia_ai.turn.prompt_building import build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
-from tests.bench.planted import PLAYERS, Line, Planted, Talk, stands_in
+from tests.bench.planted import BARE, PLAYERS, Line, Planted, Talk
 
 EVERYBODY = frozenset(PLAYERS.values())
 LAST = 20
@@ -112,19 +112,44 @@ def live_through(
             assert result.get("success") or result["reason"] == WITHIN_WINDOW, result
 
 
+@dataclass(frozen=True)
+class Answer:
+    """Whether a fact stood in the prompt for a question; ``stale``: what it replaced stood alone."""
+
+    fact: Planted
+    way: str
+    method: str
+    stands: bool
+    stale: bool
+
+
 @dataclass
 class Asked:
-    """How many facts stood in the prompts of the questions about them, by method and kind."""
+    """The answers to questions about facts, what their prompts took, and secrets told to others."""
 
-    facts: int = 0
-    found: Counter[str] = field(default_factory=Counter)
-    missed: list[Planted] = field(default_factory=list)
+    answers: list[Answer] = field(default_factory=list)
     tokens: list[int] = field(default_factory=list)
     leaks: list[tuple[Planted, frozenset[str]]] = field(default_factory=list)
 
-    def percent(self, method: str) -> float:
-        """The share of the facts that stood there."""
-        return 100 * self.found[method] / self.facts
+    def of(self, method: str, way: str = "", kind: str = "") -> list[Answer]:
+        """Return the answers of a method, to one way of asking or about one kind of fact."""
+        return [
+            answer
+            for answer in self.answers
+            if answer.method == method
+            and way in ("", answer.way)
+            and kind in ("", answer.fact.kind)
+        ]
+
+    def percent(self, method: str, way: str = "", kind: str = "") -> float:
+        """Return the share of the facts that stood there."""
+        return 100 * mean(answer.stands for answer in self.of(method, way, kind))
+
+    def add(self, other: Asked) -> None:
+        """Take in what was asked elsewhere."""
+        self.answers += other.answers
+        self.tokens += other.tokens
+        self.leaks += other.leaks
 
 
 def prompt_lines(messages: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -186,36 +211,33 @@ class Plainer:
 
 
 def ask_all(script: StandInScript, facts: Sequence[Planted], methods: Sequence[str]) -> Asked:
-    """Ask for every fact, look whether it stands in the prompt, and whether a secret stands in a
-    prompt of others.
+    """Ask for every fact in both ways, and look for secrets in prompts of others.
 
     Every other method has as many tokens for the talk as ours took, its recall included.
     """
-    asked = Asked(len(facts))
+    asked = Asked()
     plainer = Plainer(script)
     for fact in facts:
-        dbref = PLAYERS[fact.asker]
-        listeners = frozenset({dbref}) if fact.private else EVERYBODY
-        lines = ask(script, heard(fact.asker, dbref, fact.question, fact.private), listeners)
-        budget = sum(estimate_tokens(line) for line in lines)
-        asked.tokens.append(budget)
-        for method in methods:
-            shown = lines if method == OURS else plainer.lines(method, dbref, budget)
-            asked.found[method] += stands_in(fact.keys, shown)
-        if not stands_in(fact.keys, lines):
-            asked.missed.append(fact)
+        for way, question in fact.questions.items():
+            dbref = PLAYERS[question.asker]
+            listeners = frozenset({dbref}) if fact.private else EVERYBODY
+            lines = ask(script, heard(question.asker, dbref, question.text, fact.private), listeners)
+            budget = sum(estimate_tokens(line) for line in lines)
+            asked.tokens.append(budget)
+            for method in methods:
+                shown = lines if method == OURS else plainer.lines(method, dbref, budget)
+                asked.answers.append(Answer(fact, way, method, *fact.judge(way, shown)))
         if fact.private:
             asked.leaks += leaks(script, fact)
     return asked
 
 
 def leaks(script: StandInScript, fact: Planted) -> list[tuple[Planted, frozenset[str]]]:
-    """The audiences without right to a secret in whose prompts it stands."""
+    """Return the audiences without right to a secret in whose prompts it stands."""
     found = []
-    others = [name for name in PLAYERS if name != fact.speaker]
-    for name in others:
+    for name in PLAYERS.keys() - {fact.lines[0].speaker}:
         for listeners in (frozenset({PLAYERS[name]}), EVERYBODY):
-            question = heard(name, PLAYERS[name], fact.question)
-            if stands_in(fact.keys, ask(script, question, listeners)):
+            question = heard(name, PLAYERS[name], fact.questions[BARE].text)
+            if fact.judge(BARE, ask(script, question, listeners))[0]:
                 found.append((fact, listeners))
     return found
