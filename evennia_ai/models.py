@@ -99,6 +99,21 @@ class Message(OwnedByAssistant):
         indexes = [models.Index(fields=["assistant", "id"], name="ai_message_seq")]
 
 
+class LineVector(models.Model):
+    """The embedding of one message's words; any of them can be made again.
+
+    ``embedder`` names what made it, and ``packed`` is what `memory.vectors.pack` returns.
+    """
+
+    message_id: int
+
+    message = models.OneToOneField(
+        Message, primary_key=True, on_delete=models.CASCADE, related_name="vector"
+    )
+    embedder: str = models.CharField(max_length=255)
+    packed: bytes = models.BinaryField()
+
+
 class ModelCall(OwnedByAssistant):
     """One model call, and its cost.
 

@@ -34,6 +34,8 @@ CLOSING_LINE = re.compile(
     r"^=* ?(no tests ran|\d+ (passed|failed|error|skipped|deselected)).*", re.M
 )
 FURTHER = "e2e and not quick and not alone and not campaign"
+# Two halves of about the same time, to run side by side.
+HALVES = {"a to p": "--ignore-glob=*/test_[q-z]*.py", "q to z": "--ignore-glob=*/test_[a-p]*.py"}
 MEASUREMENTS = {
     "bench": ("bench and not soak", "tests/bench"),
     "soak": ("soak", "tests"),
@@ -155,7 +157,10 @@ def steps_of_test(version: str) -> list[Step]:
 def steps_of_more(version: str) -> list[Step]:
     """List the further steps on the interpreter of `make test`, the longest first."""
     return [
-        pytest_step("further end-to-end tests", version, FURTHER),
+        *(
+            pytest_step(f"further end-to-end tests, {name}", version, FURTHER, half)
+            for name, half in HALVES.items()
+        ),
         pytest_step("end-to-end campaigns", version, "e2e and campaign"),
         pytest_step("campaigns", version, "campaign and not e2e"),
     ]
@@ -171,12 +176,12 @@ def steps_of_other(version: str, whole: bool) -> list[Step]:
     ]
 
 
-def pytest_step(title: str, version: str, marks: str) -> Step:
-    """Return a pytest run of the tests with these marks."""
+def pytest_step(title: str, version: str, marks: str, *more: str) -> Step:
+    """Return a pytest run of the tests with these marks; ``more`` are further arguments."""
     title = f"{title} on {version}"
     cache = f"cache_dir=.pytest_cache/{re.sub('[^a-z0-9.]+', '-', title)}"
     folder = ("tests/e2e",) if marks.startswith("e2e") else ()
-    command = ("-m", "pytest", "--color=no", "-o", cache, "-m", marks, *folder)
+    command = ("-m", "pytest", "--color=no", "-o", cache, "-m", marks, *more, *folder)
     return Step(title, version, command, is_pytest=True)
 
 

@@ -262,11 +262,9 @@ class AssistantConfig:
     )
     recall_tokens: int = setting(
         400,
-        "Token budget for recall of evicted conversation. 0 disables recall.",
+        "Token budget in a prompt for what is recalled: evicted conversation, journal entries, "
+        "profiles, and what others told. 0 disables recall.",
         tokens(0, 20_000),
-    )
-    memory_tokens: int = setting(
-        300, "Token budget for journal entries and profiles. 0 disables them.", tokens(0, 20_000)
     )
     filler_after: float = setting(
         2.0,

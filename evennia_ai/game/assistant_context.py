@@ -26,7 +26,7 @@ from evennia_ai.game.game_time import minute_now
 from evennia_ai.game.presence import ScriptPart
 from evennia_ai.game.settings import game_settings
 from evennia_ai.llm.tokenizers import count_for
-from evennia_ai.memory.episodic_index import EpisodicIndex
+from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.memory.shared_search import SharedSearch
 from evennia_ai.messages import Audience, Message
 from evennia_ai.policy.audience import KnownLine, speakers_in
@@ -187,10 +187,10 @@ class AssistantContextMixin(ScriptPart):
         return self.kept("warnings", list)
 
     @property
-    def memories(self) -> EpisodicIndex | SharedSearch:
+    def memories(self) -> RecallIndex | SharedSearch:
         """Return the search over its character's memories and those shared with it."""
         indices, shared = self.services.memory_indices, self.services.shared_memory
-        own: EpisodicIndex = indices.of_character(self)
+        own: RecallIndex = indices.of_character(self)
         chosen = read_scopes(self.config.share_memory)
         if not chosen:
             return own

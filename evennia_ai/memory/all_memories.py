@@ -43,7 +43,9 @@ def search_all_memories(
     """
     yield script.memories.prepare(script.services, [query])
     discretion, now = script.config.discretion, script.services.now()
-    near = script.memories.search(query, CANDIDATES, audience, now, discretion)
+    record = script.conversation.current.record
+    upto = record.upto_seq if record else 0  # the prompt holds what was said since
+    near = script.memories.search(query, CANDIDATES, audience, now, discretion, upto=upto)
     try:
         far = yield search_long_term(script, character, query, CANDIDATES, audience)
     except MemoryUnavailable:  # `aistatus` shows why

@@ -13,6 +13,7 @@ from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import visible
 from evennia_ai.policy.retrieval.weights import Offered, name_words
 
+ALONE = -1  # the place of a note: it has no neighbours
 GONE, PUBLIC = -1, 0
 NOBODY = -1
 FIRST_ROOM = 64
@@ -21,6 +22,7 @@ ROW = np.dtype(
     [
         ("group", np.int32),
         ("speaker", np.int32),
+        ("place", np.int32),
         ("at", np.float64),
         ("importance", np.float32),
         ("words", np.int32),
@@ -38,6 +40,7 @@ class Columns:
 
     def __init__(self) -> None:
         self.size = 0
+        self.last_place = ALONE
         self._rows = np.zeros(FIRST_ROOM, dtype=ROW)
         self._groups: dict[Audience, int] = {}
         self._speakers: dict[str, int] = {}
@@ -69,6 +72,11 @@ class Columns:
         for kind in ("time", "number", "question"):
             self._rows[kind][row] = getattr(offered, kind)
 
+    def put_place(self, row: int, place: int) -> None:
+        """Set the place of a row among the lines; `ALONE` makes it a note."""
+        self._rows["place"][row] = place
+        self.last_place = max(place, self.last_place)
+
     def put_weight(self, row: int, at: float | None, importance: float, sourced: bool) -> None:
         """Set the time and the importance of a row, and whether it has sources."""
         self._rows["at"][row] = np.nan if at is None else at
@@ -84,14 +92,21 @@ class Columns:
         self._rows = self._rows[rows]
         self.size = len(rows)
 
-    def view(self, audience: Audience | None, everything: bool) -> View:
-        """Return the rows that an audience may know; None selects public rows."""
+    def view(self, audience: Audience | None, everything: bool, upto: int | None = None) -> View:
+        """Return the rows that an audience may know, None for public rows, up to a place."""
         allowed = np.zeros(len(self._groups) + 2, dtype=np.bool_)  # the last is for dropped rows
         allowed[PUBLIC] = True
         for group_audience, group in self._groups.items():
             allowed[group] = everything or visible(group_audience, audience or frozenset())
         mask = allowed[self["group"]]
-        return View(np.flatnonzero(mask), mask)
+        if upto is not None:
+            mask &= self["place"] <= upto
+        rows = np.flatnonzero(mask)
+        places = self["place"][rows]
+        lines = rows[places != ALONE]
+        # Rows that came in order of place are already sorted, which costs little.
+        lines = lines[np.argsort(self["place"][lines], kind="stable")]
+        return View(np.concatenate([lines, rows[places == ALONE]]), len(lines), mask)
 
     def speakers_named(self, words: frozenset[str]) -> set[int]:
         """Return the speakers whose names contain one of these words."""

@@ -16,10 +16,10 @@ from typing import Any, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
-from evennia_ai.memory.columns import Columns
+from evennia_ai.memory.columns import ALONE, Columns
 from evennia_ai.memory.lexical import Lexicon, View
 from evennia_ai.memory.ranking import Asked, MemoryData, Ranked, rank
-from evennia_ai.memory.vectors import Floats, Vectors, unit
+from evennia_ai.memory.vectors import Bytes, Floats, Vectors, to_bytes, unit
 from evennia_ai.policy.retrieval.weights import LONGEST_TEXT, Weights, describe, understand
 from evennia_ai.ports import Embedder, RemoteEmbedder
 
@@ -63,8 +63,9 @@ class MemoryIndex:
         sources: Iterable[str] = (),
         *,
         vector: Any = None,
+        place: int | None = None,
     ) -> None:
-        """Add a memory; it replaces one with the same id and takes its place.
+        """Add a memory; it replaces one with the same id.
 
         Args:
             id: its name in results.
@@ -74,10 +75,15 @@ class MemoryIndex:
             importance: 1 to 10.
             audience: dbrefs of those who may know it; None is everybody.
             sources: ids of the memories it was drawn from, in the index or not.
-            vector: its embedding, if the embedder is remote; ValueError if it does not fit.
+            vector: its embedding, or the bytes that `vectors.pack` made of it, if the embedder is
+                remote or the embedding is known; ValueError if it does not fit.
+            place: its place in the talk, 0 or more; its neighbours have the nearest places. None is
+                the place after the last one, or that of the memory it replaces. `ALONE` is a
+                memory without neighbours.
         """
         offered, sources = describe(text), tuple(sources)
-        row = self._row_for(id, self._embed(text) if vector is None else unit(vector))
+        meant = self._embed(text) if vector is None else vector
+        row = self._row_for(id, None if meant is None else to_bytes(meant), place)
         self._texts[row] = text.encode("utf-8", "replace")
         self._lexicon.add(row, offered.words)
         self._columns.put(row, offered, speaker, None if audience is None else frozenset(audience))
@@ -96,7 +102,7 @@ class MemoryIndex:
             self._compact_rows()
         return True
 
-    def search(
+    def search(  # noqa: PLR0913  # all but two have defaults
         self,
         query: str,
         k: int,
@@ -105,6 +111,7 @@ class MemoryIndex:
         *,
         everything: bool = False,
         vector: Any = None,
+        upto: int | None = None,
     ) -> list[tuple[str, float]]:
         """Return at most ``k`` pairs of id and score, best first.
 
@@ -117,8 +124,10 @@ class MemoryIndex:
             now: the time of the query in unix seconds, for recency and words like "yesterday".
             everything: True searches all memories, whatever their audience.
             vector: the query's embedding, if the embedder is remote.
+            upto: the place of the last line that is searched; None searches all lines.
         """
-        view = self._columns.view(None if audience is None else frozenset(audience), everything)
+        hearers = None if audience is None else frozenset(audience)
+        view = self._columns.view(hearers, everything, upto)
         if k <= 0 or not len(view.rows):
             return []
         wanted = understand(query, lambda word: self._columns.is_name(word, view), now)
@@ -127,17 +136,40 @@ class MemoryIndex:
         ranked = rank(data, view, Asked(wanted, meant, now), self.weights, SPARE * k)
         return self._diversify(ranked, view, k, now)
 
-    def _row_for(self, id: str, vector: Floats | None) -> int:
-        """Return the row for an id with only its vector set; raises as `add` does."""
-        row = self._row_of.get(id, self._columns.size)
-        self._vectors.put(row, vector)
-        if id in self._row_of:
+    def neighbours(
+        self,
+        id: str,
+        before: int,
+        after: int,
+        audience: Iterable[str] | None = None,
+        everything: bool = False,
+    ) -> list[str]:
+        """Return the ids of the lines around a line, in order of place, without its own.
+
+        Only lines that the audience may know count; `search` says how they are chosen. A note, an
+        unknown id and a line that the audience may not know have no neighbours.
+        """
+        view = self._columns.view(None if audience is None else frozenset(audience), everything)
+        row, lines = self._row_of.get(id), view.rows[: view.lines]
+        if row is None or not view.mask[row] or self._columns["place"][row] == ALONE:
+            return []
+        at = int(np.flatnonzero(lines == row)[0])
+        rows = [*lines[max(0, at - before) : at], *lines[at + 1 : at + 1 + after]]
+        return [self._ids[number] for number in rows]
+
+    def _row_for(self, id: str, vector: Bytes | None, place: int | None) -> int:
+        """Return the row for an id with only its vector and place set; raises as `add` does."""
+        self._vectors.check(vector)
+        row = self._row_of.get(id)
+        if row is not None:
+            place = int(self._columns["place"][row]) if place is None else place
             self._take_out(row)
-            self._vectors.put(row, vector)
-            return row
-        self._row_of[id] = self._columns.new_row()
-        self._ids.append(id)
-        self._texts.append(b"")
+        else:
+            row = self._row_of[id] = self._columns.new_row()
+            self._ids.append(id)
+            self._texts.append(b"")
+        self._vectors.put(row, vector)
+        self._columns.put_place(row, self._columns.last_place + 1 if place is None else place)
         return row
 
     def _take_out(self, row: int) -> None:

@@ -7,18 +7,17 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from evennia_ai.memory.episodic_index import EpisodicIndex
+from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.ports import Embedder, RemoteEmbedder, Script
 
-# A thousand memories take about 2 MB with their vectors (measured).
-MOST_INDICES = 400
+MOST_BYTES = 48_000_000  # of all indices together; a thousand lines take about 1 MB (measured)
 
 
 class IndexCache:
-    """Makes an index when it is first needed and drops the least recently used one.
+    """Makes an index when it is first needed and drops the least recently used ones.
 
     ``embedder`` is called when an index is made; ``entries_of`` returns what a scope was told, by
-    the scope's name.
+    the scope's name. The index in use stays, however large it is.
     """
 
     def __init__(
@@ -28,26 +27,33 @@ class IndexCache:
     ) -> None:
         self._embedder = embedder
         self._entries_of = entries_of
-        self._indices: OrderedDict[int | str, EpisodicIndex] = OrderedDict()
+        self._indices: OrderedDict[int | str, RecallIndex] = OrderedDict()
+        self._sizes: dict[int | str, int] = {}  # as of the latest use
 
-    def of_character(self, script: Script) -> EpisodicIndex:
+    def of_character(self, script: Script) -> RecallIndex:
         """Return an assistant's index, the same until it or the character's records are dropped."""
-        character = script.character
-        journal, profiles = character.journal, character.ai_profiles
-        index = self._indices.get(script.id)
-        if index is not None and not (index.journal is journal and index.profiles is profiles):
+        who, index = script.character, self._indices.get(script.id)
+        if index and not index.reads(who.journal, who.ai_profiles, script.conversation.lines):
             self.drop(script)
-        name_of = partial(script.services.world.name_of, character)
-        return self._get(
-            script.id, lambda: EpisodicIndex(journal, profiles, self._embedder(), name_of)
+        return self._get(script.id, partial(self._make, script))
+
+    def _make(self, script: Script) -> RecallIndex:
+        character = script.character
+        return RecallIndex(
+            character.journal,
+            character.ai_profiles,
+            self._embedder(),
+            partial(script.services.world.name_of, character),
+            script.conversation.lines,
+            script.character_name,
         )
 
-    def of_scope(self, scope: str) -> EpisodicIndex:
+    def of_scope(self, scope: str) -> RecallIndex:
         """Return the index over what one scope was told, for all who belong to it."""
         return self._get(
             scope,
             # Shared entries contain the names already, so `name_of` returns nothing.
-            lambda: EpisodicIndex(self._entries_of(scope), None, self._embedder(), lambda _id: ""),
+            lambda: RecallIndex(self._entries_of(scope), None, self._embedder(), lambda _id: ""),
         )
 
     def drop(self, script: Script) -> None:
@@ -60,16 +66,24 @@ class IndexCache:
             if isinstance(key, str) and (scopes is None or key in scopes):
                 index.journal.note(gone)
 
-    def _get(self, key: int | str, make: Callable[[], EpisodicIndex]) -> EpisodicIndex:
+    def forget_lines(self, seqs: Sequence[int]) -> None:
+        """Remove the lines of deleted messages."""
+        for key, index in self._indices.items():
+            if isinstance(key, int):
+                index.forget(seqs)
+
+    def _get(self, key: int | str, make: Callable[[], RecallIndex]) -> RecallIndex:
         index = self._indices.get(key)
         if index is None:
             index = self._indices[key] = make()
         self._indices.move_to_end(key)
-        while len(self._indices) > MOST_INDICES:
+        self._sizes[key] = index.nbytes
+        while len(self._indices) > 1 and sum(self._sizes.values()) >= MOST_BYTES:
             self._drop(next(iter(self._indices)))
         return index
 
     def _drop(self, key: int | str) -> None:
         index = self._indices.pop(key, None)
         if index is not None:
+            del self._sizes[key]
             index.close()

@@ -30,9 +30,13 @@ class Posting(NamedTuple):
 
 
 class View(NamedTuple):
-    """The rows that an audience may know, in order; ``mask`` covers every row."""
+    """The rows that an audience may know: lines in order of place, then notes.
+
+    ``lines`` is the number of lines; ``mask`` covers every row.
+    """
 
     rows: Rows
+    lines: int
     mask: npt.NDArray[np.bool_]
 
 

@@ -75,18 +75,18 @@ def _candidates(
         score = memories.vectors.full(view.rows, asked.vector) * np.float32(weights.meaning)
         score += by_words
         session = _session_gains(score, memories, view, weights)
-        return places, _add_neighbours(score, weights) + session
+        return places, _add_neighbours(score, view, weights) + session
     score = memories.vectors.roughly(size, asked.vector)[view.rows] * np.float32(weights.meaning)
     score += by_words
     session = _session_gains(score, memories, view, weights)
-    roughly = _add_neighbours(score, weights) + session
+    roughly = _add_neighbours(score, view, weights) + session
     best = _best(roughly, most, memories, view, asked, weights)
     beside = np.zeros(len(places), dtype=np.bool_)
     reach = len(weights.before)
     beside[np.clip(best[:, None] + np.arange(-reach, reach + 1), 0, len(places) - 1)] = True
     full = memories.vectors.full(view.rows[beside], asked.vector) * np.float32(weights.meaning)
     score[beside] = by_words[beside] + full
-    return best, (_add_neighbours(score, weights) + session)[best]
+    return best, (_add_neighbours(score, view, weights) + session)[best]
 
 
 def _best(
@@ -103,12 +103,13 @@ def _best(
     return np.sort(np.concatenate([above, level]))
 
 
-def _add_neighbours(score: Floats, weights: Weights) -> Floats:
-    """Return the score of each memory plus shares of its neighbours' scores."""
+def _add_neighbours(score: Floats, view: View, weights: Weights) -> Floats:
+    """Return the score of each memory; a line adds shares of its neighbours' scores."""
     total = score.copy()
+    alone, lines = score[: view.lines], total[: view.lines]
     for distance, (before, after) in enumerate(zip(weights.before, weights.after, strict=True), 1):
-        total[distance:] += np.float32(before) * score[:-distance]
-        total[:-distance] += np.float32(after) * score[distance:]
+        lines[distance:] += np.float32(before) * alone[:-distance]
+        lines[:-distance] += np.float32(after) * alone[distance:]
     return total
 
 
@@ -116,8 +117,9 @@ def _session_gains(score: Floats, memories: MemoryData, view: View, weights: Wei
     """Return what each memory in the view gains from the best one of its session."""
     at = memories.columns["at"][view.rows]
     begins = np.ones(len(at), dtype=np.bool_)
-    # A memory whose time is unknown is a session by itself.
-    begins[1:] = ~(np.abs(at[1:] - at[:-1]) <= SESSION_GAP_S)
+    # A note, and a line whose time is unknown, is a session by itself.
+    gaps = np.abs(at[1 : view.lines] - at[: view.lines - 1]) if view.lines else at[:0]
+    begins[1 : view.lines] = ~(gaps <= SESSION_GAP_S)
     starts = np.flatnonzero(begins)
     best = np.maximum.reduceat(score, starts) * np.float32(weights.session)
     gained: Floats = best[np.cumsum(begins) - 1]

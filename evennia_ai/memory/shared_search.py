@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from twisted.internet.defer import DeferredList, inlineCallbacks
 
-from evennia_ai.memory.episodic_index import EpisodicIndex, Found, Keep
+from evennia_ai.memory.recall_index import Found, Keep, RecallIndex
 from evennia_ai.messages import Audience
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.provenance import Record
@@ -26,8 +27,8 @@ class SharedSearch:
 
     def __init__(
         self,
-        own: EpisodicIndex,
-        told: Sequence[EpisodicIndex],
+        own: RecallIndex,
+        told: Sequence[RecallIndex],
         still_told: Callable[[Iterable[str]], frozenset[str]],
         me: str,
     ) -> None:
@@ -41,9 +42,11 @@ class SharedSearch:
         return len(self.own)
 
     @inlineCallbacks
-    def prepare(self, services: Services, queries: Sequence[str] = ()) -> Steps[None]:
+    def prepare(
+        self, services: Services, queries: Sequence[str] = (), upto: int | None = None
+    ) -> Steps[None]:
         """Prepare all indices at once: a silent endpoint delays the turn only once."""
-        waits = [index.prepare(services, queries) for index in (self.own, *self._told)]
+        waits = [index.prepare(services, queries, upto) for index in (self.own, *self._told)]
         for is_done, result in (yield DeferredList(waits, consumeErrors=True)):
             if not is_done:
                 result.raiseException()
@@ -53,7 +56,7 @@ class SharedSearch:
         told = (record for index in self._told for record in index.journal.held())
         return [record for record in told if record["teller"] != self._me]
 
-    def search(
+    def search(  # noqa: PLR0913  # see `RecallIndex.search`
         self,
         query: str,
         limit: int,
@@ -61,14 +64,19 @@ class SharedSearch:
         now: datetime,
         discretion: str = "strict",
         keep: Keep | None = None,
+        upto: int | None = None,
     ) -> list[Found]:
-        """Return the records nearest to a query, best first; see `EpisodicIndex.search`.
+        """Return the records nearest to a query, best first; see `RecallIndex.search`.
 
         A record that others told has the kind ``hearsay`` and names its ``teller``.
         """
-        own = self.own.search(query, limit, audience, now, discretion, keep)
+        own = self.own.search(query, limit, audience, now, discretion, keep, upto)
         known = {normalised(str(found.record.get("content", ""))) for found in own}
         return mix(own, self._search_told(query, limit, now, keep, known), limit)
+
+    def around(self, *args: Any, **kwargs: Any) -> dict[int, list[Record]]:
+        """Return the lines around messages; see `RecallIndex.around`."""
+        return self.own.around(*args, **kwargs)
 
     def _search_told(
         self, query: str, limit: int, now: datetime, keep: Keep | None, known: set[str]

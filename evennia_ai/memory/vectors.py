@@ -1,112 +1,162 @@
 """The embeddings of memories and their cosines with a query's embedding.
 
-A search over many memories first compares a short copy of each vector, made of small integers.
-Their products are integers below 2**24, which a float32 holds exactly, so neither the order of
-summing nor the other rows change a result. The best rows are then compared in full, in half
-precision (about 0.001 of a cosine).
+A vector is kept as signed bytes; its length as bytes scales it back to 1. This changes a cosine by
+about 0.001. Products of these bytes with a query of whole numbers are whole numbers below 2**24,
+which a float32 holds exactly, so neither the order of summing nor the other rows change a result.
+
+A search over many memories first compares the first numbers of each vector only.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+Bytes = npt.NDArray[np.int8]
 Floats = npt.NDArray[np.float32]
 Rows = npt.NDArray[np.int64]
-COARSE_DIMENSIONS = 64
-COARSE_SCALE = 400.0  # the numbers in a unit vector of 256 dimensions are around 1/16
-COARSE_MOST = 127.0
+MOST = 127.0  # the largest number in a byte
+LENGTH = 4_000.0  # of a query, and the most of a row: their product is below 2**24
+SHORT = 64  # dimensions in the first comparison of many rows
 BLOCK = 1_024  # rows; growing adds a block and copies nothing
 
 
 class Block(NamedTuple):
-    """The vectors of `BLOCK` rows."""
+    """The vectors of `BLOCK` rows, and what scales each to length 1: 0 for a row without one."""
 
-    full: npt.NDArray[np.float16]
-    coarse: Floats
+    numbers: Bytes
+    scale: Floats
 
 
 class Vectors:
-    """Vectors of length 1 by row; a row without a vector is all zeros."""
+    """Vectors of length 1 by row."""
 
     def __init__(self) -> None:
         self.dimensions = 0
         self._blocks: list[Block] = []
+        self._short: list[Floats] = []  # of the blocks that a first comparison has read
 
-    def put(self, row: int, vector: Floats | None) -> None:
-        """Set a row's vector, None to remove it; ValueError if its length or a number is bad."""
-        block, place = divmod(row, BLOCK)
-        if vector is None:
-            if block < len(self._blocks):
-                self._blocks[block].full[place] = self._blocks[block].coarse[place] = 0.0
-            return
-        vector = unit(vector)
-        if self.dimensions not in (0, len(vector)):
+    @property
+    def nbytes(self) -> int:
+        """Return the memory that the vectors take."""
+        short = sum(block.nbytes for block in self._short)
+        return short + sum(block.numbers.nbytes + block.scale.nbytes for block in self._blocks)
+
+    def check(self, vector: Bytes | None) -> None:
+        """Raise ValueError if a vector does not have as many dimensions as the others."""
+        if vector is not None and self.dimensions not in (0, len(vector)):
             raise ValueError(
                 f"The vector has {len(vector)} dimensions; the others have {self.dimensions}."
             )
+
+    def put(self, row: int, vector: Bytes | None) -> None:
+        """Set a row's vector, None to remove it; raises as `check` does."""
+        self.check(vector)
+        number, place = divmod(row, BLOCK)
+        if vector is None:
+            if number < len(self._blocks):
+                self._blocks[number].scale[place] = 0.0
+            return
         self.dimensions = len(vector)
-        self._make_room(block)
-        self._blocks[block].full[place] = vector
-        self._blocks[block].coarse[place] = coarse(vector)
+        self._make_room(number + 1)
+        self._blocks[number].numbers[place] = vector
+        self._blocks[number].scale[place] = scale_of(vector)
+        if number < len(self._short):
+            self._short[number][place] = vector[:SHORT]
 
     def alike(self, rows: Rows) -> Floats:
-        """Return the rows' approximate cosines with each other; 0 without a vector."""
-        found = self._gathered(rows, "coarse")
-        lengths = np.sqrt((found * found).sum(axis=1))
-        lengths[lengths == 0] = np.inf
-        cosines: Floats = (found @ found.T) / lengths / lengths[:, None]
+        """Return the rows' cosines with each other; 0 without a vector."""
+        found, scale = self._gathered(rows)
+        found *= scale[:, None]
+        cosines: Floats = found @ found.T
         return cosines
 
     def keep(self, rows: Rows) -> None:
         """Keep only these rows, in their order, and renumber them."""
-        full, short = self._gathered(rows, "full"), self._gathered(rows, "coarse")
-        self._blocks = []
-        for first in range(0, len(rows), BLOCK):
-            self._make_room(first // BLOCK)
-            count = len(rows[first : first + BLOCK])
-            self._blocks[-1].full[:count] = full[first : first + BLOCK]
-            self._blocks[-1].coarse[:count] = short[first : first + BLOCK]
+        blocks, self._blocks, self._short = self._blocks, [], []
+        self._make_room(-(-len(rows) // BLOCK))
+        for new, row in enumerate(rows.tolist()):
+            old, place = divmod(row, BLOCK)
+            if old < len(blocks):
+                self._blocks[new // BLOCK].numbers[new % BLOCK] = blocks[old].numbers[place]
+                self._blocks[new // BLOCK].scale[new % BLOCK] = blocks[old].scale[place]
 
     def full(self, rows: Rows, query: Floats | None) -> Floats:
-        """Return the rows' cosines with a unit query; no row's result depends on the others."""
+        """Return the rows' products with a query; no row's result depends on the others."""
         if query is None or len(query) != self.dimensions:
             return np.zeros(len(rows), dtype=np.float32)
-        products = self._gathered(rows, "full").astype(np.float32)
-        products *= query
-        found: Floats = products.sum(axis=1)
-        return found
+        asked, unscaled = whole(query)
+        found, scale = self._gathered(rows)
+        products: Floats = (found @ asked) * scale * unscaled
+        return products
 
     def roughly(self, size: int, query: Floats | None) -> Floats:
-        """Return the approximate cosines of the first ``size`` rows with a query."""
+        """Return the approximate products of the first ``size`` rows with a query."""
         found = np.zeros(size, dtype=np.float32)
         if query is None or len(query) != self.dimensions:
             return found
-        asked = coarse(query)
-        for number, block in enumerate(self._blocks):
+        asked, unscaled = whole(query[:SHORT])
+        for block in self._blocks[len(self._short) :]:
+            self._short.append(block.numbers[:, :SHORT].astype(np.float32))
+        for number, short in enumerate(self._short):
             part = found[number * BLOCK : (number + 1) * BLOCK]
-            np.matmul(block.coarse[: len(part)], asked, out=part)
+            np.matmul(short[: len(part)], asked, out=part)
+            part *= self._blocks[number].scale[: len(part)]
         # The dimensions that were left out are assumed to add in proportion.
-        found *= np.float32(len(query) / len(asked) / COARSE_SCALE**2)
+        found *= unscaled * np.float32(len(query) / len(asked))
         return found
 
-    def _gathered(self, rows: Rows, kind: str) -> npt.NDArray[Any]:
-        """Return the vectors of these rows, zeros for those without one."""
-        dimensions = self.dimensions if kind == "full" else min(self.dimensions, COARSE_DIMENSIONS)
-        found = np.zeros((len(rows), dimensions), np.float16 if kind == "full" else np.float32)
+    def _gathered(self, rows: Rows) -> tuple[Floats, Floats]:
+        """Return the numbers of these rows and their scales, zeros for those without a vector."""
+        found = np.zeros((len(rows), self.dimensions), dtype=np.float32)
+        scale = np.zeros(len(rows), dtype=np.float32)
         blocks, places = rows // BLOCK, rows % BLOCK
         for number in np.flatnonzero(np.bincount(blocks)[: len(self._blocks)]).tolist():
             here = blocks == number
-            found[here] = getattr(self._blocks[number], kind)[places[here]]
-        return found
+            found[here] = self._blocks[number].numbers[places[here]]
+            scale[here] = self._blocks[number].scale[places[here]]
+        return found, scale
 
-    def _make_room(self, block: int) -> None:
-        short = min(self.dimensions, COARSE_DIMENSIONS)
-        while len(self._blocks) <= block:
-            full = np.zeros((BLOCK, self.dimensions), dtype=np.float16)
-            self._blocks.append(Block(full, np.zeros((BLOCK, short), dtype=np.float32)))
+    def _make_room(self, blocks: int) -> None:
+        while len(self._blocks) < blocks:
+            numbers = np.zeros((BLOCK, self.dimensions), dtype=np.int8)
+            self._blocks.append(Block(numbers, np.zeros(BLOCK, dtype=np.float32)))
+
+
+def pack(vector: Any) -> bytes:
+    """Return a vector as bytes, one a number; ValueError if a number is not finite."""
+    return to_bytes(vector).tobytes()
+
+
+def unpack(packed: bytes) -> Floats:
+    """Return the vector that `pack` packed, scaled to length 1."""
+    return unit(np.frombuffer(packed, dtype=np.int8))
+
+
+def to_bytes(vector: Any) -> Bytes:
+    """Return a vector, or what `pack` made of it, as signed bytes; raises as `pack` does."""
+    if isinstance(vector, bytes | bytearray | memoryview):
+        return np.frombuffer(vector, dtype=np.int8)
+    numbers = unit(vector)
+    highest = float(np.abs(numbers).max(initial=0.0)) or 1.0
+    packed: Bytes = np.rint(numbers * np.float32(min(MOST / highest, LENGTH))).astype(np.int8)
+    return packed
+
+
+def scale_of(numbers: Bytes) -> float:
+    """Return what scales a vector to length 1; 0 if all its numbers are 0."""
+    wide = numbers.astype(np.int64)
+    length = math.sqrt(int(wide @ wide))
+    return 1 / length if length else 0.0
+
+
+def whole(query: Floats) -> tuple[Floats, np.float32]:
+    """Return a query as whole numbers, and what scales their products back."""
+    length = float(np.linalg.norm(query)) or 1.0
+    return np.rint(query * np.float32(LENGTH / length)), np.float32(length / LENGTH)
 
 
 def unit(vector: npt.ArrayLike) -> Floats:
@@ -116,10 +166,3 @@ def unit(vector: npt.ArrayLike) -> Floats:
     if not np.isfinite(length):
         raise ValueError("A vector must consist of finite numbers.")
     return numbers / np.float32(length) if length else numbers
-
-
-def coarse(vector: Floats) -> Floats:
-    """Return the first numbers of a vector, scaled and rounded to integers."""
-    scaled = np.rint(vector[:COARSE_DIMENSIONS] * np.float32(COARSE_SCALE))
-    clipped: Floats = np.clip(scaled, -COARSE_MOST, COARSE_MOST)
-    return clipped

@@ -6,8 +6,17 @@ from evennia_ai.messages import (
     ToolCallRequest,
     Usage,
 )
+from evennia_ai.policy.lines import LINE
 from evennia_ai.ports.game import GameScript, GameServices, LogRetention
-from evennia_ai.ports.log import Conversation, Inbox, ModelCallRecord, OpenEvents, TurnRecord, Turns
+from evennia_ai.ports.log import (
+    Conversation,
+    Inbox,
+    Lines,
+    ModelCallRecord,
+    OpenEvents,
+    TurnRecord,
+    Turns,
+)
 from evennia_ai.ports.memory import Embedder, Found, RemoteEmbedder, SemanticMemory
 from evennia_ai.ports.models import (
     TASK_SUMMARY,
@@ -44,6 +53,7 @@ from evennia_ai.ports.script import (
 from evennia_ai.ports.tools import ToolResult, ToolSpec
 
 __all__ = [
+    "LINE",
     "TASK_SUMMARY",
     "Caller",
     "Character",
@@ -65,6 +75,7 @@ __all__ = [
     "LLMClient",
     "LLMReply",
     "LLMRequest",
+    "Lines",
     "LogRetention",
     "Memories",
     "ModelCallRecord",

@@ -7,7 +7,7 @@ then nothing has changed, neither in the database nor in memory.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -68,9 +68,30 @@ class OpenEvents:
         return bool(self.waiting or self.doubtful)
 
 
+class Lines(Protocol):
+    """One assistant's log as lines to recall, with the vectors of their words.
+
+    ``embedder`` names the embedder and the length of its vectors.
+    """
+
+    def after(
+        self, seq: int, upto: int | None, limit: int, embedder: str
+    ) -> Sequence[tuple[Message, bytes | None]]:
+        """Return the next messages after one, oldest first, with the vectors of this embedder.
+
+        ``upto`` is the last message to return, None for no limit. Messages that cannot be a line
+        may be left out.
+        """
+
+    def read(self, seqs: Iterable[int]) -> Sequence[Message]: ...  # those that exist, oldest first
+    def store_vectors(self, embedder: str, vectors: Mapping[int, bytes]) -> None: ...
+
+
 class Conversation(Protocol):
     """One assistant's append-only log, with the part that a model may see."""
 
+    @property
+    def lines(self) -> Lines: ...
     @property
     def current(self) -> View: ...
     def append(self, messages: Sequence[Message]) -> list[Message]: ...  # with ``seq`` and ``at``

@@ -74,11 +74,13 @@ class Character(Protocol):
 
 
 class Memories(Protocol):
-    """The search over a character's journal and profiles (`memory.episodic_index`)."""
+    """The search over a character's log, journal and profiles (`memory.recall_index`)."""
 
     def __len__(self) -> int: ...
-    def prepare(self, services: Services, queries: Sequence[str] = ()) -> Deferred[None]: ...
-    def search(
+    def prepare(
+        self, services: Services, queries: Sequence[str] = (), upto: int | None = None
+    ) -> Deferred[None]: ...
+    def search(  # noqa: PLR0913  # all but four have defaults
         self,
         query: str,
         limit: int,
@@ -86,7 +88,17 @@ class Memories(Protocol):
         now: datetime,
         discretion: str = "strict",
         keep: Callable[[Record], bool] | None = None,
+        upto: int | None = None,
     ) -> Sequence[Found]: ...
+    def around(
+        self,
+        seqs: Iterable[int],
+        before: int,
+        after: int,
+        audience: Audience | None,
+        discretion: str = "strict",
+        upto: int | None = None,
+    ) -> Mapping[int, Sequence[Record]]: ...
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,8 @@ from evennia_ai.memory.semantic import LongTermMemory, read_settings
 from evennia_ai.ports import Character, Embedder, RemoteEmbedder
 from evennia_ai.scheduling import Clock
 from evennia_ai.services.long_term_sync import LongTermSync
-from evennia_ai.store import shared_entries
+from evennia_ai.signals import assistant_slept
+from evennia_ai.store import rows, shared_entries
 
 
 class SharedMemory:
@@ -68,6 +69,8 @@ class MemoryServices:
         entries_of = partial(shared_entries.SharedEntryStore, now=now)
         self.indices = IndexCache(lambda: self.embedder, entries_of)
         shared_entries.changed.connect(self._note_shared)
+        rows.messages_deleted.connect(self._note_deleted)
+        assistant_slept.connect(self._note_slept)
 
     @cached_property
     def embedder(self) -> Embedder | RemoteEmbedder | None:
@@ -91,3 +94,9 @@ class MemoryServices:
 
     def _note_shared(self, sender: Any, scopes: Any, gone: Any, **kwargs: Any) -> None:
         self.indices.note(scopes, gone)
+
+    def _note_deleted(self, sender: Any, seqs: Any, **kwargs: Any) -> None:
+        self.indices.forget_lines(seqs)
+
+    def _note_slept(self, sender: Any, **kwargs: Any) -> None:
+        self.indices.drop(sender)

@@ -11,6 +11,7 @@ from evennia_ai.policy.context.projection import CompactionRecord, View, is_mask
 from evennia_ai.policy.tokens import count_message
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.compactions import TableCompactions
+from evennia_ai.store.lines import TableLines
 from evennia_ai.store.rows import message_from_row, message_to_row
 
 
@@ -30,6 +31,7 @@ class TableConversation:
         self.assistant_id = assistant_id
         self.now = now
         self.count = count
+        self.lines = TableLines(assistant_id)
         self.compactions = TableCompactions(assistant_id, now)
         self._view: View | None = None
 
@@ -44,6 +46,8 @@ class TableConversation:
         at = self.now()
         rows = [message_to_row(self.assistant_id, message, at, self.count) for message in messages]
         stored: list[models.Message] = models.Message.objects.bulk_create(rows)
+        if stored:
+            self.lines.note(stored[-1].id)
         return stored
 
     def extend_view(self, rows: Sequence[models.Message]) -> list[Message]:
@@ -102,5 +106,6 @@ class TableConversation:
         self.compactions.note_archived(id, archived)
 
     def forget_view(self) -> None:
-        """Remove the view from memory; the next use reads it again."""
+        """Remove from memory what was read; the next use reads it again."""
         self._view = None
+        self.lines.note(None)

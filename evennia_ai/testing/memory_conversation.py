@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -30,6 +31,35 @@ class StoredCompaction:
     archived: bool = False
 
 
+class MemoryLines:
+    """`ports.Lines` over a list of messages; ``vectors`` are the stored ones, by message."""
+
+    def __init__(self, messages: list[Message]) -> None:
+        self.messages = messages
+        self.vectors: dict[int, tuple[str, bytes]] = {}
+
+    def after(
+        self, seq: int, upto: int | None, limit: int, embedder: str
+    ) -> list[tuple[Message, bytes | None]]:
+        """Return the next messages after one with the vectors of this embedder."""
+        last = math.inf if upto is None else upto
+        found = [m for m in self.messages if seq < m["metadata"]["seq"] <= last]
+        stored = [self.vectors.get(m["metadata"]["seq"], ("", b"")) for m in found[:limit]]
+        return [
+            (message, packed if made_by == embedder else None)
+            for message, (made_by, packed) in zip(found, stored, strict=False)
+        ]
+
+    def read(self, seqs: Iterable[int]) -> list[Message]:
+        """Return those of some messages that exist."""
+        wanted = set(seqs)
+        return [m for m in self.messages if m["metadata"]["seq"] in wanted]
+
+    def store_vectors(self, embedder: str, vectors: Mapping[int, bytes]) -> None:
+        """Store vectors by message."""
+        self.vectors |= {seq: (embedder, packed) for seq, packed in vectors.items()}
+
+
 class MemoryConversation:
     """`ports.Conversation` in lists; ``messages`` and ``moves`` are the stored ones.
 
@@ -45,6 +75,7 @@ class MemoryConversation:
         self.now = now
         self.messages: list[Message] = [] if messages is None else messages
         self.moves: list[StoredCompaction | StoredMask] = [] if moves is None else moves
+        self.lines = MemoryLines(self.messages)
 
     def append(self, messages: Sequence[Message]) -> list[Message]:
         """Store messages; return them with ``seq``, ``at`` and ``tokens`` filled in."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred, succeed
+from twisted.internet.defer import inlineCallbacks, maybeDeferred
 from twisted.internet.task import Clock
 
 from evennia_ai.errors import ToolError
@@ -17,10 +17,8 @@ from evennia_ai.policy.records.shared_memory import Telling, Told
 from evennia_ai.policy.request_forms.wire_order import SAID, WHISPERED
 from evennia_ai.ports import (
     Character,
-    Found,
     Gateway,
     Script,
-    Services,
     Situation,
     ToolContext,
     ToolResult,
@@ -119,22 +117,6 @@ class AtOnce:
     def put(self, work: Callable[..., object], *args: Any) -> None:
         """Call ``work(*args)``."""
         work(*args)
-
-
-class NoMemories:
-    """`ports.Memories` of a character that remembers nothing."""
-
-    def __len__(self) -> int:
-        """Return 0."""
-        return 0
-
-    def prepare(self, services: Services, queries: Sequence[str] = ()) -> Deferred[None]:
-        """Fire at once."""
-        return succeed(None)
-
-    def search(self, *args: Any, **kwargs: Any) -> Sequence[Found]:
-        """Return nothing."""
-        return ()
 
 
 class NoSharedMemory:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from twisted.internet.defer import Deferred
 
 from evennia_ai.config import AssistantConfig, ModelProfile
+from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.messages import Audience, Heard
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.conversation.offered_tools import ToolOffer
@@ -17,7 +19,9 @@ from evennia_ai.policy.conversation.persona import read_persona
 from evennia_ai.policy.tokens import CountText, UsageReport, estimate_tokens
 from evennia_ai.ports import (
     Character,
+    Embedder,
     Gateway,
+    RemoteEmbedder,
     Script,
     Services,
     Situation,
@@ -25,7 +29,7 @@ from evennia_ai.ports import (
 from evennia_ai.testing.memory_conversation import MemoryConversation
 from evennia_ai.testing.memory_records import EmptyGoals, EmptyPlan, EmptyProfiles, MemoryJournal
 from evennia_ai.testing.memory_stores import MemoryInbox, MemoryTurns
-from evennia_ai.testing.stand_in_services import NoMemories, StandInServices
+from evennia_ai.testing.stand_in_services import StandInServices
 
 
 class Namespace:
@@ -101,6 +105,7 @@ class StandInScript:
         told: (key, dbref) of each line that is not the character's own speech.
         troubles: the problems reported to the owner.
         wakes: how often it was woken; a test decides when it ticks.
+        memories: over its conversation and journal, ranked by words alone without ``embedder``.
     """
 
     def __init__(
@@ -108,6 +113,7 @@ class StandInScript:
         gateway: Gateway,
         config: AssistantConfig | None = None,
         persona: str | Mapping[str, Any] = "You are Mira, a barkeep.",
+        embedder: Embedder | RemoteEmbedder | None = None,
     ) -> None:
         self.id = self.pk = 1
         self.db, self.ndb = Namespace(), Namespace()
@@ -132,7 +138,14 @@ class StandInScript:
         self.journal = self.character.journal
         self.conversation = MemoryConversation(self.services.now)
         self.inbox = MemoryInbox(self.services.now)
-        self.memories = NoMemories()
+        self.memories = RecallIndex(
+            self.journal,
+            self.character.ai_profiles,
+            embedder,
+            partial(self.services.world.name_of, self.character),
+            self.conversation.lines,
+            self.character_name,
+        )
         self.partners: dict[str, datetime] = {}
         self.turns = MemoryTurns(self.conversation, self.inbox)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from evennia_ai.config import usable_window
 from evennia_ai.config.profiles import request_form
@@ -28,7 +29,7 @@ from evennia_ai.policy.tokens import count_message, stored_tokens
 from evennia_ai.ports import Script, ToolSpec, TurnRecord
 from evennia_ai.turn.context_use import measure_context
 from evennia_ai.turn.model_call import effective_profile
-from evennia_ai.turn.prompt_context_data import latest_talk, select_context_items
+from evennia_ai.turn.prompt_context_data import ContextItems, latest_talk, select_context_items
 from evennia_ai.turn.prompt_contexts import (
     PRESSURE,
     PromptContext,
@@ -120,36 +121,28 @@ def build_prompt(
     """
     discretion = script.config.discretion
     visible = visible_items(script.conversation.view(), audience, discretion)
-    situation = current_situation(script, context)
+    older, new = split_events(visible, asking.events)
     lines = [heard_line(e.heard.kind, e.heard.speaker_name, e.heard.text) for e in asking.events]
-    brief = not asking.form.native
-    items = select_context_items(script, audience, latest_talk(visible, lines), situation, brief)
-    now = script.services.now().strftime("%A, %H:%M")
     head = opening(script, asking)
-    window = usable_window(script.config, script.profile)
-    scene = [
-        user(situation_prompt(shown_scene(situation, asking.form), items.lore, now, items.lines)),
-        # All new lines together have a character for each token of the window.
-        *(user(line) for line in shortened(lines, window)),
-    ]
+    fixed = asking.tool_tokens + sum(count(script, message) for message in head)
+    room = talk_room(script, context, fixed)
+    upto = last_hidden([*room.newest(older), *new])
+    brief = not asking.form.native
+    situation = current_situation(script, context)
+    talk = latest_talk(visible, lines)
+    items = select_context_items(script, audience, talk, situation, upto, brief)
+    scene = scene_of(script, situation, items, lines, asking.form)
     asks_back = brief and items.recalls and "?" in " ".join(lines[-1:])
     end = ending(script, context, asking, RECALL if asks_back else "")
-    fixed = asking.tool_tokens + sum(count(script, message) for message in head)
     tail_tokens = sum(count(script, message) for message in (*scene, *end))
-    room = window - script.config.max_reply_tokens - fixed
-    # The prompts of a talk keep their start for as long as possible, since caches know it; other
-    # prompts show all that fits.
-    is_talk = context.tools is None
-    room -= max(tail_tokens, int(TAIL_ROOM * window)) if is_talk else tail_tokens
-    older = without_events(visible, asking.events)
-    shown = newest_that_fit(older, room, stored_tokens, is_talk)
-    talk, own = split_turn(shown, asking.turn_id)
+    shown = room.newest(older, tail_tokens)
+    said, own = split_turn(shown, asking.turn_id)
     if brief and asking.refused:  # a small model repeats what it sees itself say
-        talk = [message for message in talk if message["role"] == "user"]
-    if is_talk:  # the largest; with fewer tools a full context would look empty
+        said = [message for message in said if message["role"] == "user"]
+    if context.tools is None:  # the largest; with fewer tools a full context would look empty
         script.prompt_overhead = fixed + tail_tokens
     return Prompt(
-        messages=[*head, *to_wire(talk), *scene, *in_order(to_wire(own), end, asking.form)],
+        messages=[*head, *to_wire(said), *scene, *in_order(to_wire(own), end, asking.form)],
         private=discretion == "strict" and (items.private or holds_private(shown, asking.events)),
         tokens=fixed + tail_tokens + sum(map(stored_tokens, shown)),
         situation=situation,
@@ -157,6 +150,46 @@ def build_prompt(
         addressee=addressee_of(asking.events),
         remembered=items.speakers,
     )
+
+
+class TalkRoom(NamedTuple):
+    """The tokens for the talk and what stands behind it; the latter has ``least_tail`` of them."""
+
+    tokens: int
+    least_tail: int
+    in_steps: bool
+
+    def newest(self, messages: Sequence[Message], tail_tokens: int = 0) -> list[Message]:
+        """Return the newest messages that fit beside a tail."""
+        room = self.tokens - max(tail_tokens, self.least_tail)
+        return newest_that_fit(messages, room, stored_tokens, self.in_steps)
+
+
+def talk_room(script: Script, context: PromptContext, fixed: int) -> TalkRoom:
+    """Return the room for the talk beside so many tokens at the beginning of the prompt.
+
+    The prompts of a talk keep their start for as long as possible, since caches know it; other
+    prompts show all that fits.
+    """
+    window = usable_window(script.config, script.profile)
+    is_talk = context.tools is None
+    least = int(TAIL_ROOM * window) if is_talk else 0
+    return TalkRoom(window - script.config.max_reply_tokens - fixed, least, is_talk)
+
+
+def scene_of(
+    script: Script,
+    situation: Situation,
+    items: ContextItems,
+    lines: Sequence[str],
+    form: RequestForm,
+) -> list[WireMessage]:
+    """Return the situation with what is recalled, and the new lines behind it."""
+    now = script.services.now().strftime("%A, %H:%M")
+    shown = situation_prompt(shown_scene(situation, form), items.lore, now, items.lines)
+    # All new lines together have a character for each token of the window.
+    window = usable_window(script.config, script.profile)
+    return [user(shown), *(user(line) for line in shortened(lines, window))]
 
 
 def shown_scene(situation: Situation, form: RequestForm) -> Situation:
@@ -217,10 +250,22 @@ def shortened(lines: Sequence[str], room_chars: int) -> list[str]:
     return [cut_text(line, share) for line in lines]
 
 
-def without_events(messages: Sequence[Message], events: Sequence[InboxEvent]) -> list[Message]:
-    """Return the messages without those of events, which stand at the prompt's end."""
+def split_events(
+    messages: Sequence[Message], events: Sequence[InboxEvent]
+) -> tuple[list[Message], list[Message]]:
+    """Return the messages without those of events, which stand at the prompt's end, and those."""
     ids = {event.id for event in events}
-    return [m for m in messages if m["metadata"].get("event_id") not in ids]
+    older: list[Message] = []
+    new: list[Message] = []
+    for message in messages:
+        (new if message["metadata"].get("event_id") in ids else older).append(message)
+    return older, new
+
+
+def last_hidden(shown: Sequence[Message]) -> int | None:
+    """Return the sequence number before the first of the messages in a prompt, None without any."""
+    seqs = [message["metadata"]["seq"] for message in shown if "seq" in message["metadata"]]
+    return min(seqs) - 1 if seqs else None
 
 
 def split_turn(

@@ -1,8 +1,7 @@
-"""Select what a prompt holds beside the conversation: lore, pins, memories and evicted messages."""
+"""Select what a prompt holds beside the conversation: lore, pins and memories."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -10,14 +9,12 @@ from evennia_ai.config import usable_window
 from evennia_ai.messages import Audience, Message, Situation
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.conversation.lore import LoreEntry, select_lore
-from evennia_ai.policy.facts.recall import Talk
-from evennia_ai.policy.facts.sources import HEARD
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import Script
 from evennia_ai.turn.people import LABEL as PEOPLE
 from evennia_ai.turn.people import describe_present
 from evennia_ai.turn.prompt_contexts import situation_prompt
-from evennia_ai.turn.recall import remembered
+from evennia_ai.turn.recall import HEARD, Recalled, Talk, recall
 from evennia_ai.turn.restored_materials import read_restored_materials
 
 Labelled = tuple[str, KnownLine]
@@ -30,10 +27,7 @@ TAIL_PART = 0.075
 LORE_PART = 0.025
 LEAST_RECALL = 0.02
 MATERIALS_PART = 0.02
-MEMORY_PART = 0.03
 BRIEF_LORE_PART = 1 / 2  # of the usual budget
-BRIEF_RECALL = 3  # lines
-TOLD = re.compile(r"[^:]{1,60}: ")
 
 
 @dataclass(frozen=True)
@@ -67,12 +61,18 @@ class TailLines:
 
 
 def select_context_items(
-    script: Script, audience: Audience, talk: Talk, situation: Situation, brief: bool = False
+    script: Script,
+    audience: Audience,
+    talk: Talk,
+    situation: Situation,
+    upto: int | None = None,
+    brief: bool = False,
 ) -> ContextItems:
     """Return everything about the conversation that this audience may know, within its budget.
 
-    If ``brief``, for a model that reads slowly, only what fits the new lines best: each token of a
-    prompt's last part is read anew for each line.
+    ``upto`` is the last message that the prompt does not show, None for all. If ``brief``, for a
+    model that reads slowly, only what fits the new lines best: each token of a prompt's last part
+    is read anew for each line.
     """
     window = usable_window(script.config, script.profile)
     near = Talk(talk.asked, talk.before[-1:]) if brief else talk
@@ -82,8 +82,13 @@ def select_context_items(
     tail.add(PINNED, script.pins(audience))
     tail.add(GOALS, script.goals(audience))
     tail.add(OCCUPATION, script.occupation())
-    add_recalled(script, audience, talk, window, tail)
-    tail.lines = briefly(tail.lines, script.character_name) if brief else tail.lines
+    # Each of them within what the earlier ones leave.
+    least = LEAST_RECALL * window
+    most = int(min(MATERIALS_PART * window, tail.free_tokens - least))
+    tail.add(AT_HAND, read_restored_materials(script, audience, most))
+    most = min(script.config.recall_tokens, int(max(tail.free_tokens, least)))
+    told = [line.text for _label, line in tail.lines]
+    tail.add(REMEMBERED, recall(script, talk, Recalled(audience, most, upto, told, brief)))
     return ContextItems(
         lore=tuple(lore),
         recalls=any(label == REMEMBERED for label, _line in tail.lines),
@@ -93,44 +98,11 @@ def select_context_items(
     )
 
 
-def briefly(lines: Sequence[Labelled], name: str) -> list[Labelled]:
-    """Return the lines with few recalled ones, the best of them last: next to the new lines.
-
-    A small model parrots the character's own old words, so these are left out.
-    """
-    recalled = [(label, line) for label, line in lines if label == REMEMBERED]
-    others = [(label, line) for label, line in lines if label != REMEMBERED]
-    heard = [
-        (label, line)
-        for label, line in recalled
-        if TOLD.match(line.text) and not line.text.startswith(name)
-    ]
-    return others + heard[:BRIEF_RECALL][::-1]
-
-
 def choose_lore(script: Script, audience: Audience, talk: Talk, window: float) -> list[LoreEntry]:
     """Return the lore entries for this conversation, within their token budget."""
     entries, labels = script.services.world.lore(script.character, audience)
     most = min(script.config.lore_tokens, int(LORE_PART * window))
     return select_lore(entries, labels, " ".join((*talk.before, *talk.asked)), most)
-
-
-def add_recalled(
-    script: Script, audience: Audience, talk: Talk, window: int, tail: TailLines
-) -> None:
-    """Add materials, memories and evicted messages, each within what the earlier ones leave."""
-    config, least = script.config, LEAST_RECALL * window
-    most = int(min(MATERIALS_PART * window, tail.free_tokens - least))
-    tail.add(AT_HAND, read_restored_materials(script, audience, most))
-    most = int(min(config.memory_tokens, MEMORY_PART * window, tail.free_tokens - least))
-    told = [line.text for _label, line in tail.lines]
-    memories = remembered(script, audience, talk, most, told)
-    tail.add(REMEMBERED, memories)
-    most = min(config.recall_tokens, int(max(tail.free_tokens, least)))
-    recalled = script.conversation.current.recall.call(talk, audience, most, config.discretion)
-    # A journal often has a fact in the words in which it was said.
-    noted = "\n".join(memory.text for memory in memories)
-    tail.add(REMEMBERED, [line for line in recalled if line.text not in noted])
 
 
 def latest_talk(visible: Sequence[Message], unanswered: Sequence[str]) -> Talk:

@@ -1,35 +1,81 @@
-"""Recall memories about the current conversation."""
+"""Recall what was said, noted and told about the current conversation.
+
+One search over everything the character remembers, one token budget. A line comes with the lines
+that belong to it, and a memory with later ones that may correct it, in the order they were said.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import KnownLine, speakers_in
 from evennia_ai.policy.compaction.journal_summary import is_synthesis, nearest_lines
-from evennia_ai.policy.facts.recall import Talk
-from evennia_ai.policy.facts.sources import HEARD
+from evennia_ai.policy.lines import LINE, line_id
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import HEARSAY
-from evennia_ai.policy.retrieval.relevance import is_small_talk
+from evennia_ai.policy.retrieval.exchange import AFTER, BEFORE, Said, companions, same_subject
+from evennia_ai.policy.retrieval.relevance import content_words, is_small_talk
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import Script
 
-MOST_LINES = 6
+MOST_FOUND = 40
 LINE_CHARS = 300
 LABEL_TOKENS = 4  # "You remember: " before each line
+BRIEF_TOKENS = 90  # for a model that reads slowly
+HEARD = re.compile(r"(?P<speaker>[^:\n]{1,60}?) (?:says|whispers(?: to you)?|asks): ")
+# The asker's name helps only if they ask about themselves.
+ONESELF = re.compile(
+    r"\b(?:i|i'(?:m|d|ll|ve)|me|my|mine|myself|we|us|our|ours|ich|mich|mir|mein(?:e[mnrs]?)?|wir|uns"
+    r"|unser(?:e[mnrs]?)?|je|j|moi|me|mon|ma|mes|nous|notre|nos|yo|mí|mi|mis|mío|nosotros|nuestr[oa]s?"
+    r"|я|меня|мне|мной|мой|моя|моё|мои|моего|моей|моих|моему|мою|мы|нас|нам|наш\w*)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """The lines to answer, and the lines before them, as in the log."""
+
+    asked: Sequence[str]
+    before: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Recalled:
+    """What a recall is for: its listeners, its budget, and what the prompt holds already.
+
+    ``upto`` is the last message that the prompt does not show, None if it shows none; ``told`` are
+    lines that it holds.
+    ``brief`` recalls little, the best last, for a model that reads slowly.
+    """
+
+    audience: Audience
+    budget_tokens: int
+    upto: int | None = None
+    told: Collection[str] = ()
+    brief: bool = False
 
 
 def memory_query(lines: Sequence[str]) -> str:
-    """Return the search query for some lines: each speaker and their words, without the verb."""
-    return " ".join(
-        f"{found['speaker']} {spoken(line)}" if (found := HEARD.match(line)) else line
-        for line in lines
-    )
+    """Return the search query for some lines: their words, and who asks about themselves."""
+    return " ".join(map(query_of, lines))
+
+
+def query_of(line: str) -> str:
+    """Return the search query for one line."""
+    found = HEARD.match(line)
+    if not found:
+        return line
+    words = line[found.end() :]
+    return f"{found['speaker']} {words}" if ONESELF.search(words) else words
 
 
 def spoken(line: str) -> str:
@@ -38,57 +84,174 @@ def spoken(line: str) -> str:
     return line[found.end() :] if found else line
 
 
-def remembered(
-    script: Script, audience: Audience, talk: Talk, budget_tokens: int, told: Collection[str]
-) -> list[KnownLine]:
-    """Return a line for each memory about the conversation that this audience may know (P9).
+def recall(script: Script, talk: Talk, wanted: Recalled) -> list[KnownLine]:
+    """Return what the audience may know of what fits the talk best, within the budget (P9).
 
-    The best match comes first. Small talk recalls nothing. A memory with the same content as a line
-    that the prompt holds already (``told``) is left out.
+    They stand in the order of their time, lines that belong together one after the other. Small
+    talk recalls nothing, and nothing that the prompt holds already comes twice.
     """
     words = " ".join(spoken(line) for line in talk.asked)
-    if budget_tokens <= 0 or is_small_talk(words, [script.character_name]):
+    if wanted.budget_tokens <= 0 or is_small_talk(words, [script.character_name]):
         return []
-    known = "\n".join(map(normalised, told))
-    discretion, now = script.config.discretion, script.services.now()
-    query = memory_query(talk.asked)
-    found = script.memories.search(query, MOST_LINES, audience, now, discretion, keep=is_episode)
-    lines: list[KnownLine] = []
-    for record in (item.record for item in found):
-        if normalised(text_of(record)) in known:
+    records = find(script, talk, wanted)
+    chosen = list(choose(script, records, near_lines(script, records, wanted), wanted))
+    pieces = joined(chosen)[::-1] if wanted.brief else sorted(joined(chosen), key=began)
+    return [line for piece in pieces for line in known_lines(script, piece)]
+
+
+def find(script: Script, talk: Talk, wanted: Recalled) -> list[Record]:
+    """Return the memories that fit the talk, the best first."""
+
+    def keep(record: Record) -> bool:
+        if record.get("kind") == LINE:
+            return not (wanted.brief and record["own"])
+        return not is_synthesis(record) and not record.get("pinned")
+
+    found = script.memories.search(
+        memory_query(talk.asked),
+        MOST_FOUND,
+        wanted.audience,
+        script.services.now(),
+        script.config.discretion,
+        keep=keep,
+        upto=wanted.upto,
+    )
+    return [item.record for item in found]
+
+
+def near_lines(
+    script: Script, records: Iterable[Record], wanted: Recalled
+) -> Mapping[int, Sequence[Record]]:
+    """Return the lines around each line of the log, by its sequence number."""
+    seqs = [record["seq"] for record in records if record.get("kind") == LINE]
+    return script.memories.around(
+        seqs, BEFORE, AFTER, wanted.audience, script.config.discretion, wanted.upto
+    )
+
+
+def choose(
+    script: Script,
+    records: Sequence[Record],
+    near: Mapping[int, Sequence[Record]],
+    wanted: Recalled,
+) -> Iterator[list[Record]]:
+    """Yield memories with what belongs to each, the best first, as far as the budget reaches.
+
+    A memory that does not fit with all that belongs to it is left out whole.
+    """
+    known = "\n".join(map(normalised, wanted.told))
+    words = {record["id"]: frozenset(content_words(text_of(record))) for record in records}
+    left = min(wanted.budget_tokens, BRIEF_TOKENS) if wanted.brief else wanted.budget_tokens
+    taken: set[str] = set()
+    for record in records:
+        if record["id"] in taken or normalised(text_of(record)) in known or restates(record, taken):
             continue
-        line = memory_line(script, record)
-        budget_tokens -= estimate_tokens(line) + LABEL_TOKENS
-        if budget_tokens < 0:
-            break
-        private = discretion == "strict" and record["audience"] is not None
-        lines.append(KnownLine(line, private, speakers_in([record])))
-    return lines
+        group = [record, *beside(record, near), *later(record, records, words)]
+        if wanted.brief:
+            group = [one for one in group if not one.get("own")]
+        left_after = left - sum(cost_of(script, one) for one in group if one["id"] not in taken)
+        if left_after < 0:
+            continue
+        left = left_after
+        taken.update(one["id"] for one in group)
+        known = "\n".join([known, *(normalised(text_of(one)) for one in group)])
+        yield group
 
 
-def is_episode(record: Record) -> bool:
-    """Return False for pins and summaries, which the prompt holds elsewhere."""
-    return not is_synthesis(record) and not record.get("pinned")
+def restates(record: Record, taken: Collection[str]) -> bool:
+    """Return True for a note about lines that are all taken already."""
+    seqs = record.get("source_seqs", ())
+    return bool(seqs) and all(line_id(seq) in taken for seq in seqs)
+
+
+def beside(record: Record, near: Mapping[int, Sequence[Record]]) -> list[Record]:
+    """Return the lines that belong to one, none for a note."""
+    lines = near.get(record.get("seq", 0), ())
+    place = next((n for n, line in enumerate(lines) if line["id"] == record["id"]), None)
+    if place is None:
+        return []
+    said = [Said(line["speaker_name"], line["words"], when(line).timestamp()) for line in lines]
+    return [lines[other] for other in companions(said, place)]
+
+
+def later(
+    record: Record, records: Iterable[Record], words: Mapping[str, frozenset[str]]
+) -> list[Record]:
+    """Return the newest memory of the same source that may correct this one."""
+    mine = words[record["id"]]
+    newer = [
+        other
+        for other in records
+        if other["source_entity"] == record["source_entity"]
+        and other["source_entity"]
+        and when(other) > when(record)
+        and not (mine <= words[other["id"]] and len(words[other["id"]]) <= len(mine) + 1)
+        and same_subject(mine, words[other["id"]], text_of(other))
+    ]
+    return [max(newer, key=when)] if newer else []
+
+
+def joined(groups: Iterable[Sequence[Record]]) -> list[list[Record]]:
+    """Return groups in order of time, those with a memory in common as one, the best first."""
+    pieces: list[dict[str, Record]] = []
+    for group in groups:
+        ids = {record["id"] for record in group}
+        same = next((piece for piece in pieces if not ids.isdisjoint(piece)), None)
+        if same is None:
+            pieces.append(same := {})
+        same.update((record["id"], record) for record in group)
+    return [sorted(piece.values(), key=when) for piece in pieces]
+
+
+def began(piece: Sequence[Record]) -> datetime:
+    """Return when the first memory of a piece was made."""
+    return when(piece[0])
+
+
+def when(record: Record) -> datetime:
+    """Return when a memory was made or last confirmed."""
+    return datetime.fromisoformat(record.get("timestamp") or record["confirmed_at"])
+
+
+def cost_of(script: Script, record: Record) -> int:
+    """Return the tokens of a memory on a line of its own."""
+    return estimate_tokens(memory_line(script, record)) + LABEL_TOKENS
+
+
+def known_lines(script: Script, piece: Sequence[Record]) -> Iterator[KnownLine]:
+    """Yield memories that belong together as lines of a prompt; the first is dated if it is old."""
+    strict = script.config.discretion == "strict"
+    today = script.services.now().date()
+    for record in piece:
+        dated = record is piece[0] and when(record).date() != today
+        text = memory_line(script, record, dated=dated)
+        yield KnownLine(text, strict and record["audience"] is not None, speakers_in([record]))
 
 
 def text_of(record: Record) -> str:
-    """Return the content of a record."""
-    return str(record["value"] if record.get("kind") == ATTRIBUTE else record["content"])
+    """Return the content of a memory."""
+    if record.get("kind") == ATTRIBUTE:
+        return str(record["value"])
+    return str(record["words"] if record.get("kind") == LINE else record["content"])
 
 
-def memory_line(script: Script, record: Record, words: str = "") -> str:
+def memory_line(script: Script, record: Record, words: str = "", dated: bool = True) -> str:
     """Return a memory on one line: its day, its source and its content.
 
-    Of a summary, the lines that fit the searched ``words`` best are shown.
+    A line of the log has no day if it is not ``dated``. Of a summary, the lines that fit the searched ``words`` best are shown.
     """
+    day = when(record).date().isoformat()
+    kind, text = record.get("kind"), text_of(record)
+    if kind == LINE:
+        whispered = " (whispered)" if record["audience"] is not None else ""
+        source = f"{record['speaker_name']}{whispered}: " if record["speaker_name"] else ""
+        return f"{day}: " * dated + source + clean_heard(text, LINE_CHARS)
     name_of = partial(script.services.world.name_of, script.character)
     source = name_of(record["source_entity"])
     told = f", from {source}" if source else ""
-    if record.get("kind") == HEARSAY:
+    if kind == HEARSAY:
         told = f", {name_of(record['teller']) or 'somebody'} told you{told}"
-    day = (record.get("timestamp") or record["confirmed_at"])[:10]
-    text = text_of(record)
-    if record.get("kind") == ATTRIBUTE:
+    if kind == ATTRIBUTE:
         text = f"{name_of(record['subject'])}: {record['attribute']}: {text}"
     if is_synthesis(record):
         text = nearest_lines(text, words, LINE_CHARS)

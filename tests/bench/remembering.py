@@ -160,6 +160,7 @@ def prompt_lines(messages: Iterable[Mapping[str, Any]]) -> list[str]:
 def ask(script: StandInScript, question: Message, listeners: frozenset[str]) -> list[str]:
     """The lines of the next prompt built when a question has been heard, but for the rules."""
     script.conversation.append([question])
+    at_once(script.memories.prepare(script.services))
     try:
         prompt = build_prompt(script, CONTEXT_TICK_EVENT, listeners)
     finally:

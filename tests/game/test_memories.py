@@ -6,8 +6,9 @@ import pytest
 from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.errors import ProviderUnavailable
-from evennia_ai.memory.episodic_index import REMOTE_PAUSE_S, EpisodicIndex
 from evennia_ai.memory.index_cache import IndexCache
+from evennia_ai.memory.recall_index import RecallIndex
+from evennia_ai.memory.remote_vectors import PAUSE_S
 from evennia_ai.store.journal import Journal
 from evennia_ai.store.shared_entries import SharedEntryStore
 from evennia_ai.testing.scripted import call
@@ -27,7 +28,7 @@ def asked_for(game, player, words):
 
 def found(mira, words, audience=None, limit=5):
     index = mira.assistant.memories
-    hits = index.search(words, limit, audience, mira.assistant.services.now())
+    hits = index.search(words, limit, audience, mira.assistant.services.now(), upto=0)
     return [hit.record.get("content") or hit.record["value"] for hit in hits]
 
 
@@ -107,7 +108,7 @@ def test_an_index_whose_journal_was_dropped_hears_of_nothing_any_more(game, ann,
 
 
 def test_who_was_not_used_for_longest_makes_room(game, mira, monkeypatch):
-    monkeypatch.setattr("evennia_ai.memory.index_cache.MOST_INDICES", 1)
+    monkeypatch.setattr("evennia_ai.memory.index_cache.MOST_BYTES", 0)
     cache = IndexCache(lambda: None, None)
     first = cache.of_character(mira.assistant)
     assert cache.of_character(mira.assistant) is first
@@ -119,7 +120,7 @@ def test_who_was_not_used_for_longest_makes_room(game, mira, monkeypatch):
 
 
 def test_characters_and_scopes_share_one_cache(game, mira, monkeypatch):
-    monkeypatch.setattr("evennia_ai.memory.index_cache.MOST_INDICES", 1)
+    monkeypatch.setattr("evennia_ai.memory.index_cache.MOST_BYTES", 0)
     cache = IndexCache(lambda: None, lambda scope: SharedEntryStore(scope, game.service.now))
     first = cache.of_character(mira.assistant)
     guards = cache.of_scope("faction:guards")
@@ -146,7 +147,7 @@ class Endpoint:
 @pytest.fixture
 def far(game, mira):
     endpoint = Endpoint()
-    index = EpisodicIndex(mira.journal, mira.ai_profiles, endpoint, lambda dbref: "")
+    index = RecallIndex(mira.journal, mira.ai_profiles, endpoint, lambda dbref: "")
     return endpoint, index
 
 
@@ -178,7 +179,7 @@ def test_an_endpoint_that_hangs_leaves_it_to_words_and_is_asked_again_later(game
     game.run(1)
     assert len(endpoint.asked) == 1
     endpoint.fails = False
-    game.run(REMOTE_PAUSE_S)
+    game.run(PAUSE_S)
     index.prepare(mira.assistant.services, ["how is the horse?"])
     game.run(1)
     assert endpoint.asked[1:] == [["The grey mare is ill."], ["how is the horse?"]]

@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 from twisted.internet.defer import Deferred, fail
 
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.memory.episodic_index import REMOTE_TIME_S
+from evennia_ai.memory.remote_vectors import TIME_S
 from evennia_ai.models import SharedEntry
 from evennia_ai.policy.records.shared_memory import MOST_TOLD
 from evennia_ai.store.shared_entries import MOST_HEARD, SharedEntryStore
@@ -64,7 +64,7 @@ def test_an_endpoint_for_vectors_that_hangs_is_waited_for_once(game, guard, slee
     for _ in range(10):
         game.run(0.01)
     assert done == []
-    game.clock.advance(REMOTE_TIME_S)
+    game.clock.advance(TIME_S)
     game.run(0.1)
     assert done == [None]
     found = script.memories.search("the bridge", 3, None, game.service.now())

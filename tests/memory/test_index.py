@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evennia_ai.memory.columns import ALONE
 from evennia_ai.memory.index import MemoryIndex
+from evennia_ai.memory.vectors import pack, unpack
 
 DAY = 86_400.0
 MAY_8 = 1_683_547_200.0  # 2023-05-08 12:00 UTC
@@ -171,6 +173,65 @@ def test_room_of_what_is_gone_is_given_back():
     assert index._columns.size < 400
 
 
+# --- lines and notes -----------------------------------------------------------------------------
+
+TALK = ("What is your sister's name?", "Odile, as always.", "I like bread.", "Bye now.")
+
+
+def talk(order, notes=()):
+    index = MemoryIndex()
+    for note in notes:
+        index.add(note, note, place=ALONE)
+    for number in order:
+        index.add(f"m{number}", TALK[number], place=number, at=MAY_8 + number)
+    return index
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (1, 3, 0, 2), (3, 2, 1, 0)])
+def test_lines_are_neighbours_by_place_in_whatever_order_they_come(order):
+    index, notes = talk(order, ["a note on tar"]), talk(range(4))
+    assert index.neighbours("m1", 1, 2, None) == ["m0", "m2", "m3"]
+    query = "the name of the sister"
+    assert found(index, query, 2) == ["m0", "m1"]
+    lines = [(name, score) for name, score in index.search(query, 9) if name.startswith("m")]
+    assert [name for name, _ in lines] == found(notes, query)
+
+
+def test_a_note_has_no_neighbours_and_is_none():
+    index = filled("What is your sister's name?")
+    index.add("note", "Bread is dear.", place=ALONE)
+    index.add("line", "Odile, as always.")
+    assert found(index, "the name of the sister", 2) == ["m0", "line"]
+    assert index.neighbours("note", 9, 9) == [] and index.neighbours("nothing", 9, 9) == []
+    assert index.neighbours("m0", 9, 9) == ["line"]
+
+
+def test_lines_after_a_place_are_left_out_and_notes_never():
+    index = talk(range(4), ["my sister's name"])
+    asked = "the name of the sister; bread; bye"
+    assert set(found(index, asked, upto=1)) == {"m0", "m1", "my sister's name"}
+    assert found(index, asked, upto=-1) == ["my sister's name"]
+    assert len(found(index, asked, upto=3)) == len(found(index, asked)) == 5
+    fewer = talk((0, 1), ["my sister's name"])
+    assert index.search(asked, 9, upto=1) == fewer.search(asked, 9)
+
+
+def test_neighbours_are_those_that_the_audience_may_know():
+    index = MemoryIndex()
+    for number in range(6):
+        index.add(f"m{number}", "soup", audience={"#1"} if number == 2 else None)
+    assert index.neighbours("m3", 2, 1) == ["m0", "m1", "m4"]
+    assert index.neighbours("m3", 2, 1, {"#1"}) == ["m1", "m2", "m4"]
+    assert index.neighbours("m2", 1, 1) == []
+    assert index.neighbours("m2", 1, 1, everything=True) == ["m1", "m3"]
+
+
+def test_a_line_that_comes_again_keeps_its_place():
+    index = talk(range(4))
+    index.add("m1", "Odile!")
+    assert index.neighbours("m1", 1, 1) == ["m0", "m2"]
+
+
 # --- who may know --------------------------------------------------------------------------------
 
 
@@ -325,6 +386,22 @@ def test_vectors_can_be_handed_in():
     index.add("c", "three")
     assert [name for name, _ in index.search("?", 1, vector=[0.1, 1.0])] == ["b"]
     assert len(index.search("?", 3)) == 3
+
+
+def test_a_packed_vector_is_as_good_as_the_vector():
+    rng = np.random.default_rng(3)
+    vectors = rng.normal(size=(40, 256)).astype(np.float32)
+    one, other = MemoryIndex(), MemoryIndex()
+    for number, vector in enumerate(vectors):
+        one.add(f"m{number}", "soup", vector=vector)
+        other.add(f"m{number}", "soup", vector=pack(vector))
+        unit = vector / np.linalg.norm(vector)
+        assert len(pack(vector)) == 256 and abs(unpack(pack(vector)) - unit).max() < 0.003
+    asked = rng.normal(size=256)
+    assert one.search("?", 40, vector=asked) == other.search("?", 40, vector=asked)
+    assert not unpack(pack(np.zeros(4))).any()
+    with pytest.raises(ValueError, match="finite"):
+        pack([float("inf"), 0.0])
 
 
 def test_a_vector_of_another_length_is_refused_and_changes_nothing():

@@ -1,0 +1,316 @@
+"""The search index over a character's log, journal and entity profiles.
+
+Journal and profiles report every change; new lines of the log are read before a turn. The index
+takes both in, in slices. The vectors of lines are stored, so that a restart loads most of them; the
+index itself is built again at its first use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain, islice
+from typing import Any, cast
+
+from twisted.internet.defer import inlineCallbacks
+
+from evennia_ai.errors import StoreUnavailable
+from evennia_ai.memory.columns import ALONE
+from evennia_ai.memory.index import MemoryIndex, answers_at_once, readable
+from evennia_ai.memory.remote_vectors import RemoteVectors
+from evennia_ai.memory.vectors import pack
+from evennia_ai.messages import Audience
+from evennia_ai.policy.lines import LINE, line_id, read_line, seq_of
+from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
+from evennia_ai.policy.records.provenance import Record, is_known_to
+from evennia_ai.policy.retrieval.rerank import newest_first
+from evennia_ai.ports import Embedder, Lines, RemoteEmbedder, Services
+from evennia_ai.scheduling import Steps, pause
+
+AT_ONCE = 20  # changes or lines taken in without a pause: 4 ms at most (measured)
+SPARE = 2  # ask for more records than are wanted: some may have been corrected meanwhile
+BYTES_A_MEMORY = 1_000  # with its vector (measured)
+IMPORTANCE = {LINE: 5, ATTRIBUTE: 6}  # of records that have none of their own
+
+Keep = Callable[[Record], bool]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A record that a search found; scores are only comparable within one search."""
+
+    record: Record
+    score: float
+
+
+class RecallIndex:
+    """The search index of one character or, without profiles and lines, of one sharing scope."""
+
+    def __init__(
+        self,
+        journal: Any,
+        profiles: Any,
+        embedder: Embedder | RemoteEmbedder | None,
+        name_of: Callable[[str], str],
+        lines: Lines | None = None,
+        own_name: str = "",
+    ) -> None:
+        """Watch a journal (or what a scope was told) and profiles from now on.
+
+        Without an embedder, words alone rank. ``name_of`` returns what the character calls
+        somebody, by dbref; ``own_name`` is the speaker of its own lines.
+        """
+        self.journal, self.profiles = journal, profiles
+        self._name_of = name_of
+        self._lines, self._own_name = lines, own_name
+        self._read_upto = 0  # the last message that was read
+        self._made_by = f"{embedder.dimensions}:{embedder.name}"[:255] if embedder else ""
+        self._local: Embedder | None = None
+        self._remote: RemoteVectors | None = None
+        if answers_at_once(embedder):
+            self._local = embedder
+        elif embedder is not None:
+            far = cast("RemoteEmbedder", embedder)
+            self._remote = RemoteVectors(far, self._texts_of, self._take_vectors)
+        self._index = MemoryIndex(embedder)
+        self._due: dict[str, Record | None] = {}
+        self._stores = [store for store in (journal, profiles) if store is not None]
+        for store in self._stores:
+            store.watch(self._notice)
+
+    def __len__(self) -> int:
+        """Return the number of memories that a search can find."""
+        return len(self._index)
+
+    @property
+    def nbytes(self) -> int:
+        """Return about how much memory the index takes."""
+        return len(self) * BYTES_A_MEMORY
+
+    def reads(self, journal: Any, profiles: Any, lines: Lines) -> bool:
+        """Return True if the index is over these."""
+        return self.journal is journal and self.profiles is profiles and self._lines is lines
+
+    def close(self) -> None:
+        """Stop watching the journal and the profiles, and fetch no more vectors."""
+        for store in self._stores:
+            store.unwatch(self._notice)
+        if self._remote is not None:
+            self._remote.waiting.clear()
+
+    @inlineCallbacks
+    def prepare(
+        self, services: Services, queries: Sequence[str] = (), upto: int | None = None
+    ) -> Steps[None]:
+        """Take in all changes and new lines in slices, and fetch queries' vectors if needed.
+
+        Lines after the message ``upto`` are left for later; None reads all. If the embedder's
+        endpoint fails, words alone rank, and it is asked again a minute later. Fires when a search
+        is ready; fails with StoreUnavailable.
+        """
+        put: Callable[..., None] = services.slices.put
+        for store in self._stores:
+            yield store.load(put)
+        while self._due:
+            yield pause(put)
+            self._take_in()
+        while self._take_in_lines(upto):
+            yield pause(put)
+        if self._remote is not None:
+            yield self._remote.prepare(services, queries)
+
+    def search(  # noqa: PLR0913  # all but four have defaults
+        self,
+        query: str,
+        limit: int,
+        audience: Audience | None,
+        now: datetime,
+        discretion: str = "strict",
+        keep: Keep | None = None,
+        upto: int | None = None,
+    ) -> list[Found]:
+        """Return at most ``limit`` records that fit a query best.
+
+        Of records that say the same thing, such as a debt, the newest comes first.
+
+        Args:
+            query: what was asked or said.
+            audience: dbrefs of everybody who will hear the result; only records that all of them
+                may know are searched (P9). None searches public records.
+            discretion: "trusting" searches all records.
+            keep: called with each record; False leaves it out.
+            upto: the last message whose line is searched; None searches all lines.
+        """
+        self._take_in()
+        everything = discretion == "trusting"
+        vector = self._remote.asked.get(query) if self._remote is not None else None
+        ranked = self._index.search(
+            query,
+            limit * SPARE,
+            audience,
+            now.timestamp(),
+            everything=everything,
+            vector=vector,
+            upto=upto,
+        )
+        # The index may lag behind a change; the record itself says who may know it.
+        records = self._records([name for name, _score in ranked])
+        found = [
+            Found(records[name], score)
+            for name, score in ranked
+            if name in records
+            and is_known_to(records[name], audience, discretion)
+            and (keep is None or keep(records[name]))
+        ]
+        ordered = newest_first(query, [hit.record for hit in found], now)[:limit]
+        return [Found(record, hit.score) for record, hit in zip(ordered, found, strict=False)]
+
+    def around(
+        self,
+        seqs: Iterable[int],
+        before: int,
+        after: int,
+        audience: Audience | None,
+        discretion: str = "strict",
+        upto: int | None = None,
+    ) -> dict[int, list[Record]]:
+        """Return for each message its line with those said before and after it, in order.
+
+        Only lines that the audience may know count, and none after the message ``upto``.
+        """
+        everything, near = discretion == "trusting", dict[int, list[int]]()
+        for seq in seqs:
+            names = self._index.neighbours(line_id(seq), before, after, audience, everything)
+            found = sorted([seq, *(seq_of(name) or 0 for name in names)])
+            near[seq] = [one for one in found if upto is None or one <= upto]
+        records = self._records(line_id(one) for one in {*chain.from_iterable(near.values())})
+        known = {r["seq"]: r for r in records.values() if is_known_to(r, audience, discretion)}
+        return {seq: [known[one] for one in line if one in known] for seq, line in near.items()}
+
+    def forget(self, seqs: Iterable[int]) -> None:
+        """Remove the lines of deleted messages."""
+        for seq in seqs:
+            self._put(line_id(seq), None)
+
+    def _notice(self, old: Record | None, new: Record | None) -> None:
+        if new and not is_searchable(new):
+            new = None
+        if old and (new is None or new["id"] != old["id"]):
+            self._due[old["id"]] = None
+        if new:
+            self._due[new["id"]] = new
+
+    def _take_in(self) -> None:
+        for name in list(islice(self._due, AT_ONCE)):
+            self._put(name, self._due.pop(name))
+
+    def _take_in_lines(self, upto: int | None) -> bool:
+        """Take in the next lines; return True if there may be more."""
+        if self._lines is None:
+            return False
+        found = self._lines.after(self._read_upto, upto, AT_ONCE, self._made_by)
+        if found:
+            self._read_upto = found[-1][0]["metadata"]["seq"]
+        read = ((read_line(message, self._own_name), packed) for message, packed in found)
+        lines = [(line, packed) for line, packed in read if line is not None]
+        made = self._embed([line for line, packed in lines if packed is None])
+        for line, packed in lines:
+            self._put(line["id"], line, packed or made.get(line["seq"]))
+        return len(found) == AT_ONCE
+
+    def _embed(self, lines: Sequence[Record]) -> dict[int, bytes]:
+        """Return the vectors of lines if the embedder answers at once, and store them."""
+        if self._local is None or not lines:
+            return {}
+        rows = self._local.embed([readable(line["words"]) for line in lines])
+        made = {line["seq"]: pack(row) for line, row in zip(lines, rows, strict=True)}
+        self._store(made)
+        return made
+
+    def _store(self, made: Mapping[int, bytes]) -> None:
+        if self._lines is not None and made:
+            with suppress(StoreUnavailable):  # the next start makes them again
+                self._lines.store_vectors(self._made_by, made)
+
+    def _put(self, name: str, record: Record | None, vector: bytes | None = None) -> None:
+        if self._remote is not None:
+            self._remote.note(name, record is not None and vector is None)
+        if record is None:
+            self._index.remove(name)
+            return
+        is_line = record.get("kind") == LINE
+        speaker = record["speaker_name"] if is_line else self._name_of(record["source_entity"])
+        self._index.add(
+            name,
+            self._text_of(record),
+            speaker or None,
+            when(record).timestamp(),
+            record.get("importance") or IMPORTANCE[record["kind"]],
+            record["audience"],
+            sources_of(record),
+            vector=vector,
+            place=record["seq"] if is_line else ALONE,
+        )
+
+    def _text_of(self, record: Record) -> str:
+        if record.get("kind") == ATTRIBUTE:
+            name = self._name_of(record["subject"])
+            return f"{name}: {record['attribute']}: {record['value']}"
+        return str(record.get("words") or record["content"])
+
+    def _records(self, names: Iterable[str]) -> dict[str, Record]:
+        """Return the records with these ids as they are now; drop lines that are gone."""
+        found: dict[str, Record] = {}
+        lines: dict[int, str] = {}
+        for name in names:
+            seq = seq_of(name)
+            record = self._note(name) if seq is None else None
+            if seq is not None:
+                lines[seq] = name
+            elif record:
+                found[name] = record
+        if self._lines is not None and lines:
+            for message in self._lines.read(lines):
+                line = read_line(message, self._own_name)
+                if line is not None:
+                    found[lines.pop(line["seq"])] = line
+            self.forget(lines)
+        return found
+
+    def _note(self, name: str) -> Record | None:
+        """Return a record of the journal or the profiles if a search may find it."""
+        for store in self._stores:
+            record: Record | None = store.get(name)
+            if record:
+                return record if is_searchable(record) else None
+        return None
+
+    def _texts_of(self, names: Iterable[str]) -> dict[str, str]:
+        return {name: self._text_of(record) for name, record in self._records(names).items()}
+
+    def _take_vectors(self, vectors: Mapping[str, Any]) -> None:
+        """Take in the vectors that an endpoint made, by id."""
+        records = self._records(vectors)
+        for name, record in records.items():
+            self._put(name, record, pack(vectors[name]))
+        lines = [record for record in records.values() if record.get("kind") == LINE]
+        self._store({line["seq"]: pack(vectors[line["id"]]) for line in lines})
+
+
+def is_searchable(record: Record) -> bool:
+    """True for a journal entry or a current value; observations are entries or become values."""
+    if "kind" not in record:
+        return True
+    return record["kind"] == ATTRIBUTE and record["valid_to"] is None
+
+
+def when(record: Record) -> datetime:
+    """Return when a record was written or last confirmed."""
+    return datetime.fromisoformat(record.get("timestamp") or record["confirmed_at"])
+
+
+def sources_of(record: Record) -> list[str]:
+    """Return the ids of the records that a record was made from."""
+    return [*record.get("links", ()), *record.get("sources", ())]

@@ -1,0 +1,122 @@
+"""The vectors of an embedder that answers later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any, cast
+
+from twisted.internet import defer
+from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.interfaces import IReactorTime
+from twisted.logger import Logger
+
+from evennia_ai.errors import ProviderError
+from evennia_ai.ports import RemoteEmbedder, Services
+from evennia_ai.scheduling import Clock, Steps, pause
+
+log = Logger()
+
+BATCH = 64  # texts sent to an endpoint in one request
+PIECE = 16  # vectors taken in without a pause
+TIME_S = 5.0
+PAUSE_S = 60.0  # pause after an endpoint failed
+
+
+class RemoteVectors:
+    """Fetches vectors for one index: of queries at once, of memories batch by batch.
+
+    A search is never delayed for more than one batch of memories; words alone rank the others
+    until their vectors are here.
+
+    Attributes:
+        waiting: the ids of memories without a vector, oldest first.
+        asked: the vectors of the latest queries.
+    """
+
+    def __init__(
+        self,
+        embedder: RemoteEmbedder,
+        texts_of: Callable[[Iterable[str]], Mapping[str, str]],
+        take: Callable[[Mapping[str, Any]], None],
+    ) -> None:
+        """``texts_of`` returns the texts of existing memories, ``take`` takes their vectors."""
+        self.waiting: dict[str, None] = {}
+        self.asked: dict[str, Any] = {}
+        self._embedder = embedder
+        self._texts_of = texts_of
+        self._take = take
+        self._ask_again_at = 0.0
+        self._is_filling = False
+
+    def note(self, name: str, is_bare: bool) -> None:
+        """Remember whether a memory needs a vector."""
+        if is_bare:
+            self.waiting[name] = None
+        else:
+            self.waiting.pop(name, None)
+
+    @inlineCallbacks
+    def prepare(self, services: Services, queries: Sequence[str]) -> Steps[None]:
+        """Fetch one batch and the vectors of queries; the other batches follow. Never fails."""
+        if services.clock.seconds() < self._ask_again_at:
+            return
+        try:
+            yield self._fetch_batch(services)
+            new = [query for query in dict.fromkeys(queries) if query not in self.asked]
+            if new:
+                vectors = yield self._embed(services.clock, new)
+                self.asked = dict(zip(new, vectors, strict=True))
+        except (ProviderError, defer.TimeoutError) as error:
+            self._give_up(services.clock, error)
+            return
+        if not self._is_filling:
+            self._fill(services).addErrback(
+                lambda failure: log.failure("the vectors of memories stay incomplete", failure)
+            )
+
+    @inlineCallbacks
+    def _fill(self, services: Services) -> Steps[None]:
+        """Fetch the vectors of all memories that wait for one."""
+        self._is_filling = True
+        try:
+            while self.waiting:
+                yield pause(services.slices.put)
+                yield self._fetch_batch(services)
+        except (ProviderError, defer.TimeoutError) as error:
+            self._give_up(services.clock, error)
+        finally:
+            self._is_filling = False
+
+    @inlineCallbacks
+    def _fetch_batch(self, services: Services) -> Steps[None]:
+        """Fetch the vectors of the next memories; if that fails, they wait again."""
+        names = list(islice(self.waiting, BATCH))
+        for name in names:
+            del self.waiting[name]
+        texts = self._texts_of(names)
+        if not texts:
+            return
+        try:
+            vectors = yield self._embed(services.clock, list(texts.values()))
+        except BaseException:
+            self.waiting = dict.fromkeys(names) | self.waiting
+            raise
+        fetched = iter(zip(texts, vectors, strict=True))
+        while piece := dict(islice(fetched, PIECE)):
+            # A memory that changed meanwhile waits again.
+            self._take({name: vector for name, vector in piece.items() if name not in self.waiting})
+            yield pause(services.slices.put)
+
+    def _embed(self, clock: Clock, texts: Sequence[str]) -> Deferred[Any]:
+        asked: Deferred[Any] = self._embedder.embed_later(texts)
+        return asked.addTimeout(TIME_S, cast(IReactorTime, clock))
+
+    def _give_up(self, clock: Clock, error: Exception) -> None:
+        self._ask_again_at = clock.seconds() + PAUSE_S
+        log.warn(
+            "evennia_ai: embeddings unavailable ({error!r}); ranking memories by words for "
+            "{seconds:.0f} s",
+            error=error,
+            seconds=PAUSE_S,
+        )
