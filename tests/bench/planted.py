@@ -150,11 +150,7 @@ def make_talk(turns: int, facts: int, seed: int) -> Talk:
     """
     chance = random.Random(seed)
     supply = Supply(chance)
-    planted = [
-        fact
-        for kind, many in shares(facts).items()
-        for fact in _plant(kind, many, supply)
-    ]
+    planted = [fact for kind, many in shares(facts).items() for fact in _plant(kind, many, supply)]
     chance.shuffle(planted)
     mentions = [word for fact in planted for word in fact.mentions]
     chatter = (_chatter(mentions, chance) for _ in count())
@@ -245,9 +241,7 @@ def _arranged(
     return [line for _, run in placed for line in run]
 
 
-def _interrupted(
-    run: Sequence[Line], chatter: Iterator[Line], chance: random.Random
-) -> list[Line]:
+def _interrupted(run: Sequence[Line], chatter: Iterator[Line], chance: random.Random) -> list[Line]:
     """Return the lines of a run, some with somebody's chatter between them."""
     lines = [run[0]]
     for line in run[1:]:

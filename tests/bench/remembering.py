@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from statistics import mean
 from typing import Any
 
 from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config import AssistantConfig, ModelProfile
+from evennia_ai.memory import embedders
 from evennia_ai.messages import LLMReply, Message, make_message, wire_call
 from evennia_ai.offline.brain import OfflineBrain
 from evennia_ai.policy.compaction.plan import WITHIN_WINDOW
@@ -26,6 +28,7 @@ from tests.bench.planted import BARE, PLAYERS, Line, Planted, Talk
 
 EVERYBODY = frozenset(PLAYERS.values())
 LAST = 20
+TURN_S = 20.0
 KEPT_RESULTS = 3
 OURS, WINDOW, ONE_SHOT, MASKING = "ours", "last-20 window", "one-shot summary", "masking only"
 METHODS = (OURS, WINDOW, ONE_SHOT, MASKING)
@@ -61,7 +64,8 @@ def at_once(deferred: Deferred[Any]) -> Any:
 
 def make_script(gateway: Any, window: int) -> StandInScript:
     """An assistant with the settings as they come, but for its window."""
-    script = StandInScript(gateway, AssistantConfig(max_context_tokens=window))
+    config = AssistantConfig(max_context_tokens=window)
+    script = StandInScript(gateway, config, embedder=embedders.default())
     script.services.world.present = EVERYBODY
     return script
 
@@ -100,12 +104,20 @@ def log_of(talk: Talk) -> list[list[Message]]:
 
 
 def live_through(
-    script: StandInScript, turns: Sequence[Sequence[Message]], compactions: int
+    script: StandInScript,
+    turns: Sequence[Sequence[Message]],
+    compactions: int,
+    pauses: Sequence[float] = (),
 ) -> None:
-    """Hear the whole talk, with so many compactions at equal distances, the last at its end, but
-    for those that would find nothing old enough."""
+    """Hear the whole talk, with so many compactions at equal distances, the last at its end.
+
+    A compaction may find nothing old enough. ``pauses`` are the seconds before each turn, TURN_S if
+    there are none.
+    """
     due = {len(turns) * number // compactions for number in range(1, compactions + 1)}
-    for number, turn in enumerate(turns, 1):
+    timed = zip(turns, pauses or repeat(TURN_S), strict=False)
+    for number, (turn, pause) in enumerate(timed, 1):
+        script.services.clock.advance(pause)
         script.conversation.append(turn)
         if number in due:
             result = at_once(compact(script, CompactionRequest("manual", force=True)))
@@ -114,7 +126,7 @@ def live_through(
 
 @dataclass(frozen=True)
 class Answer:
-    """Whether a fact stood in the prompt for a question; ``stale``: what it replaced stood alone."""
+    """Whether a fact stood in the prompt for a question, or only what it replaced (``stale``)."""
 
     fact: Planted
     way: str
@@ -222,7 +234,9 @@ def ask_all(script: StandInScript, facts: Sequence[Planted], methods: Sequence[s
         for way, question in fact.questions.items():
             dbref = PLAYERS[question.asker]
             listeners = frozenset({dbref}) if fact.private else EVERYBODY
-            lines = ask(script, heard(question.asker, dbref, question.text, fact.private), listeners)
+            lines = ask(
+                script, heard(question.asker, dbref, question.text, fact.private), listeners
+            )
             budget = sum(estimate_tokens(line) for line in lines)
             asked.tokens.append(budget)
             for method in methods:
