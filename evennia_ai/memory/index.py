@@ -42,7 +42,6 @@ class MemoryIndex:
         self.weights = weights or Weights()
         self._row_of: dict[str, int] = {}
         self._ids: list[str] = []
-        self._texts: list[bytes] = []  # they take less memory than str
         self._sources: dict[int, tuple[str, ...]] = {}
         self._columns = Columns()
         self._lexicon = Lexicon()
@@ -84,7 +83,6 @@ class MemoryIndex:
         offered, sources = describe(text), tuple(sources)
         meant = self._embed(text) if vector is None else vector
         row = self._row_for(id, None if meant is None else to_bytes(meant), place)
-        self._texts[row] = text.encode("utf-8", "replace")
         self._lexicon.add(row, offered.words)
         self._columns.put(row, offered, speaker, None if audience is None else frozenset(audience))
         self._columns.put_weight(row, at, importance, bool(sources))
@@ -97,9 +95,6 @@ class MemoryIndex:
         if row is None:
             return False
         self._take_out(row)
-        self._ids[row], self._texts[row] = "", b""
-        if self._columns.size - len(self) > max(FEWEST_GONE, len(self)):
-            self._compact_rows()
         return True
 
     def search(  # noqa: PLR0913  # all but two have defaults
@@ -160,23 +155,23 @@ class MemoryIndex:
     def _row_for(self, id: str, vector: Bytes | None, place: int | None) -> int:
         """Return the row for an id with only its vector and place set; raises as `add` does."""
         self._vectors.check(vector)
-        row = self._row_of.get(id)
-        if row is not None:
-            place = int(self._columns["place"][row]) if place is None else place
-            self._take_out(row)
-        else:
-            row = self._row_of[id] = self._columns.new_row()
-            self._ids.append(id)
-            self._texts.append(b"")
+        replaced = self._row_of.pop(id, None)
+        if replaced is not None:
+            place = int(self._columns["place"][replaced]) if place is None else place
+            self._take_out(replaced)
+        row = self._row_of[id] = self._columns.new_row()
+        self._ids.append(id)
         self._vectors.put(row, vector)
         self._columns.put_place(row, self._columns.last_place + 1 if place is None else place)
         return row
 
     def _take_out(self, row: int) -> None:
-        self._lexicon.remove(row, describe(self._texts[row].decode()).words)
+        """Drop a row that no id names any more; its words stay until rows are renumbered."""
+        self._ids[row] = ""
         self._sources.pop(row, None)
-        self._vectors.put(row, None)
         self._columns.drop(row)
+        if self._columns.size - len(self) > max(FEWEST_GONE, len(self)):
+            self._compact_rows()
 
     def _compact_rows(self) -> None:
         """Renumber the rows to free the memory of removed ones: 1 ms for a thousand rows."""
@@ -185,7 +180,6 @@ class MemoryIndex:
         self._vectors.keep(rows)
         self._columns.keep(rows)
         self._ids = [self._ids[row] for row in rows.tolist()]
-        self._texts = [self._texts[row] for row in rows.tolist()]
         self._row_of = dict(zip(self._ids, range(len(rows)), strict=True))
         places = {row: place for place, row in enumerate(rows.tolist())}
         self._sources = {places[row]: sources for row, sources in self._sources.items()}

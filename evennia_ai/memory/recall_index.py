@@ -8,7 +8,6 @@ index itself is built again at its first use.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, islice
@@ -16,13 +15,13 @@ from typing import Any, cast
 
 from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai.errors import StoreUnavailable
 from evennia_ai.memory.columns import ALONE
-from evennia_ai.memory.index import MemoryIndex, answers_at_once, readable
+from evennia_ai.memory.index import MemoryIndex, answers_at_once
+from evennia_ai.memory.logged_lines import LoggedLines
 from evennia_ai.memory.remote_vectors import RemoteVectors
 from evennia_ai.memory.vectors import pack
 from evennia_ai.messages import Audience
-from evennia_ai.policy.lines import LINE, line_id, read_line, seq_of
+from evennia_ai.policy.lines import LINE, line_id, seq_of
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.provenance import Record, is_known_to
 from evennia_ai.policy.retrieval.rerank import newest_first
@@ -64,14 +63,9 @@ class RecallIndex:
         """
         self.journal, self.profiles = journal, profiles
         self._name_of = name_of
-        self._lines, self._own_name = lines, own_name
-        self._read_upto = 0  # the last message that was read
-        self._made_by = f"{embedder.dimensions}:{embedder.name}"[:255] if embedder else ""
-        self._local: Embedder | None = None
+        self._log = LoggedLines(lines, own_name, embedder) if lines is not None else None
         self._remote: RemoteVectors | None = None
-        if answers_at_once(embedder):
-            self._local = embedder
-        elif embedder is not None:
+        if embedder is not None and not answers_at_once(embedder):
             far = cast("RemoteEmbedder", embedder)
             self._remote = RemoteVectors(far, self._texts_of, self._take_vectors)
         self._index = MemoryIndex(embedder)
@@ -91,12 +85,15 @@ class RecallIndex:
 
     def reads(self, journal: Any, profiles: Any, lines: Lines) -> bool:
         """Return True if the index is over these."""
-        return self.journal is journal and self.profiles is profiles and self._lines is lines
+        mine = self._log.lines if self._log is not None else None
+        return self.journal is journal and self.profiles is profiles and mine is lines
 
     def close(self) -> None:
-        """Stop watching the journal and the profiles, and fetch no more vectors."""
+        """Stop watching the journal and the profiles, and store the vectors of lines."""
         for store in self._stores:
             store.unwatch(self._notice)
+        if self._log is not None:
+            self._log.store_vectors()
         if self._remote is not None:
             self._remote.waiting.clear()
 
@@ -111,6 +108,8 @@ class RecallIndex:
         is ready; fails with StoreUnavailable.
         """
         put: Callable[..., None] = services.slices.put
+        if self._log is not None:
+            self._log.refresh()
         for store in self._stores:
             yield store.load(put)
         while self._due:
@@ -185,14 +184,16 @@ class RecallIndex:
             names = self._index.neighbours(line_id(seq), before, after, audience, everything)
             found = sorted([seq, *(seq_of(name) or 0 for name in names)])
             near[seq] = [one for one in found if upto is None or one <= upto]
-        records = self._records(line_id(one) for one in {*chain.from_iterable(near.values())})
-        known = {r["seq"]: r for r in records.values() if is_known_to(r, audience, discretion)}
-        return {seq: [known[one] for one in line if one in known] for seq, line in near.items()}
+        lines = self._lines({*chain.from_iterable(near.values())})
+        known = {n: line for n, line in lines.items() if is_known_to(line, audience, discretion)}
+        return {seq: [known[one] for one in found if one in known] for seq, found in near.items()}
 
     def forget(self, seqs: Iterable[int]) -> None:
         """Remove the lines of deleted messages."""
         for seq in seqs:
             self._put(line_id(seq), None)
+            if self._log is not None:
+                self._log.forget(seq)
 
     def _notice(self, old: Record | None, new: Record | None) -> None:
         if new and not is_searchable(new):
@@ -207,32 +208,11 @@ class RecallIndex:
             self._put(name, self._due.pop(name))
 
     def _take_in_lines(self, upto: int | None) -> bool:
-        """Take in the next lines; return True if there may be more."""
-        if self._lines is None:
-            return False
-        found = self._lines.after(self._read_upto, upto, AT_ONCE, self._made_by)
-        if found:
-            self._read_upto = found[-1][0]["metadata"]["seq"]
-        read = ((read_line(message, self._own_name), packed) for message, packed in found)
-        lines = [(line, packed) for line, packed in read if line is not None]
-        made = self._embed([line for line, packed in lines if packed is None])
-        for line, packed in lines:
-            self._put(line["id"], line, packed or made.get(line["seq"]))
-        return len(found) == AT_ONCE
-
-    def _embed(self, lines: Sequence[Record]) -> dict[int, bytes]:
-        """Return the vectors of lines if the embedder answers at once, and store them."""
-        if self._local is None or not lines:
-            return {}
-        rows = self._local.embed([readable(line["words"]) for line in lines])
-        made = {line["seq"]: pack(row) for line, row in zip(lines, rows, strict=True)}
-        self._store(made)
-        return made
-
-    def _store(self, made: Mapping[int, bytes]) -> None:
-        if self._lines is not None and made:
-            with suppress(StoreUnavailable):  # the next start makes them again
-                self._lines.store_vectors(self._made_by, made)
+        """Take in the next lines; return False after the last one."""
+        taken = self._log.take(upto) if self._log is not None else None
+        for line, packed in taken or ():
+            self._put(line["id"], line, packed)
+        return taken is not None
 
     def _put(self, name: str, record: Record | None, vector: bytes | None = None) -> None:
         if self._remote is not None:
@@ -262,22 +242,18 @@ class RecallIndex:
 
     def _records(self, names: Iterable[str]) -> dict[str, Record]:
         """Return the records with these ids as they are now; drop lines that are gone."""
-        found: dict[str, Record] = {}
-        lines: dict[int, str] = {}
-        for name in names:
-            seq = seq_of(name)
-            record = self._note(name) if seq is None else None
-            if seq is not None:
-                lines[seq] = name
-            elif record:
-                found[name] = record
-        if self._lines is not None and lines:
-            for message in self._lines.read(lines):
-                line = read_line(message, self._own_name)
-                if line is not None:
-                    found[lines.pop(line["seq"])] = line
-            self.forget(lines)
-        return found
+        seqs = {name: seq_of(name) for name in names}
+        notes = {name: self._note(name) for name, seq in seqs.items() if seq is None}
+        found = {name: record for name, record in notes.items() if record is not None}
+        lines = self._lines(seq for seq in seqs.values() if seq is not None)
+        return found | {line["id"]: line for line in lines.values()}
+
+    def _lines(self, seqs: Iterable[int]) -> dict[int, Record]:
+        """Return lines as they are now by message; drop those that are gone."""
+        wanted = list(seqs)
+        lines = self._log.found(wanted) if self._log is not None and wanted else {}
+        self.forget(seq for seq in wanted if seq not in lines)
+        return lines
 
     def _note(self, name: str) -> Record | None:
         """Return a record of the journal or the profiles if a search may find it."""
@@ -296,7 +272,8 @@ class RecallIndex:
         for name, record in records.items():
             self._put(name, record, pack(vectors[name]))
         lines = [record for record in records.values() if record.get("kind") == LINE]
-        self._store({line["seq"]: pack(vectors[line["id"]]) for line in lines})
+        if self._log is not None:
+            self._log.keep_vectors({line["seq"]: pack(vectors[line["id"]]) for line in lines})
 
 
 def is_searchable(record: Record) -> bool:

@@ -83,7 +83,7 @@ class Lines(Protocol):
         may be left out.
         """
 
-    def read(self, seqs: Iterable[int]) -> Sequence[Message]: ...  # those that exist, oldest first
+    def read(self, seqs: Iterable[int]) -> Sequence[Message]: ...  # those that exist
     def store_vectors(self, embedder: str, vectors: Mapping[int, bytes]) -> None: ...
 
 

@@ -1,0 +1,84 @@
+"""The lines of one assistant's log as an index reads them, and the vectors of their words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+
+from evennia_ai.errors import StoreUnavailable
+from evennia_ai.memory.index import answers_at_once, readable
+from evennia_ai.memory.vectors import pack
+from evennia_ai.policy.lines import read_line
+from evennia_ai.policy.records.provenance import Record
+from evennia_ai.ports import Embedder, Lines, RemoteEmbedder
+
+BATCH = 20  # lines that are read, and vectors that are stored, at a time
+
+
+class LoggedLines:
+    """Reads lines in the order of the log, and each line that a search found once a turn."""
+
+    def __init__(
+        self, lines: Lines, own_name: str, embedder: Embedder | RemoteEmbedder | None
+    ) -> None:
+        self.lines = lines
+        self._own_name = own_name
+        self._embedder = embedder
+        self._made_by = f"{embedder.dimensions}:{embedder.name}"[:255] if embedder else ""
+        self._taken_upto = 0  # the last message that `take` returned
+        self._found: dict[int, Record] = {}
+        self._unstored: dict[int, bytes] = {}  # vectors by message
+
+    def take(self, upto: int | None) -> list[tuple[Record, bytes | None]] | None:
+        """Return the next lines with their vectors, None after the last one.
+
+        A line has no vector without an embedder that answers at once, unless it is stored.
+        """
+        found = self.lines.after(self._taken_upto, upto, BATCH, self._made_by)
+        if not found:
+            return None
+        self._taken_upto = found[-1][0]["metadata"]["seq"]
+        read = ((read_line(message, self._own_name), packed) for message, packed in found)
+        lines = [(line, packed) for line, packed in read if line is not None]
+        made = self._embed([line for line, packed in lines if packed is None])
+        return [(line, packed or made.get(line["seq"])) for line, packed in lines]
+
+    def found(self, seqs: Iterable[int]) -> dict[int, Record]:
+        """Return the lines that still exist, by message; they are read once until `refresh`."""
+        wanted = set(seqs)
+        missing = wanted - self._found.keys()
+        if missing:
+            read = (read_line(message, self._own_name) for message in self.lines.read(missing))
+            self._found |= {line["seq"]: line for line in read if line is not None}
+        return {seq: self._found[seq] for seq in wanted & self._found.keys()}
+
+    def refresh(self) -> None:
+        """Read again from now on what was found."""
+        self._found.clear()
+
+    def forget(self, seq: int) -> None:
+        """Remove what is known of a deleted message."""
+        self._found.pop(seq, None)
+        self._unstored.pop(seq, None)
+
+    def keep_vectors(self, made: Mapping[int, bytes]) -> None:
+        """Store vectors in batches, since a transaction for each would cost 1 ms (measured)."""
+        self._unstored.update(made)
+        if len(self._unstored) >= BATCH:
+            self.store_vectors()
+
+    def store_vectors(self) -> None:
+        """Store the vectors that are not stored yet; if that fails, they are made again later."""
+        if self._unstored:
+            with suppress(StoreUnavailable):
+                self.lines.store_vectors(self._made_by, self._unstored)
+            self._unstored = {}
+
+    def _embed(self, lines: Sequence[Record]) -> dict[int, bytes]:
+        """Return the vectors of lines if the embedder answers at once, and keep them."""
+        if not lines or not answers_at_once(self._embedder):
+            return {}
+        rows = self._embedder.embed([readable(line["words"]) for line in lines])
+        made = {line["seq"]: pack(row) for line, row in zip(lines, rows, strict=True)}
+        self.keep_vectors(made)
+        return made
