@@ -92,6 +92,40 @@ with transaction.atomic():
 print("MADE", {count})
 """
 
+# A log for each assistant, its vectors, and a compaction that left the last lines in the prompt.
+LOGS = """
+import datetime, random
+from django.db import connection
+from evennia.scripts.models import ScriptDB
+from evennia_ai import models
+from evennia_ai.memory import embedders, vectors
+from tests.bench.planted import make_talk
+at = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=1)
+embedder = embedders.default()
+texts = [line.text for line in make_talk({each} + 100, {each} // 10, 1).lines[:{each}]]
+packed = [vectors.pack(row) for row in embedder.embed(texts)]
+name = f"{{embedder.dimensions}}:{{embedder.name}}"[:255]
+for script in ScriptDB.objects.filter(db_key="assistant"):
+    rows = models.Message.objects.bulk_create(
+        models.Message(
+            assistant_id=script.id, at=at + datetime.timedelta(seconds=20 * number), role="user",
+            content=f"Guest{{number % 7}} says: {{text}}", speaker=f"#{{900 + number % 7}}",
+            speaker_name=f"Guest{{number % 7}}", audience=["#2"], tokens=20,
+        )
+        for number, text in enumerate(texts)
+    )
+    models.LineVector.objects.bulk_create(
+        models.LineVector(message_id=row.id, embedder=name, packed=one)
+        for row, one in zip(rows, packed)
+    )
+    models.Compaction.objects.create(
+        assistant_id=script.id, at=at, reason="manual", from_seq=rows[0].id,
+        upto_seq=rows[-10].id, compacted_count={each} - 10, original_token_count=1,
+        summary_token_count=1, summary={{"public": "Nothing worth a word was said."}},
+    )
+print("MADE", models.Message.objects.count())
+"""
+
 
 def crowd(assistants: bool, count: int = ASSISTANTS, a_room: int = A_ROOM) -> str:
     """Return a snippet that makes many characters, ten to a room, with or without assistants."""
@@ -108,3 +142,8 @@ def gathering(player: str, count: int = GATHERED) -> str:
 def pairs(count: int, history: int, password: str) -> str:
     """Return a snippet that makes pairs of a player and an assistant who have talked."""
     return PAIRS.format(count=count, history=history, password=password)
+
+
+def logs(each: int) -> str:
+    """Return a snippet that gives every assistant a log of so many lines, with their vectors."""
+    return LOGS.format(each=each)
