@@ -154,7 +154,8 @@ def test_a_start_and_memory_with_a_thousand_assistants_who_talked(
     crowd_template: Path, tmp_path: Path, sheet: Callable[[str], Sheet], each: int
 ) -> None:
     paper = sheet(f"recall from the log, {ASSISTANTS:,} assistants with {each:,} lines")
-    talked = furnished(crowd_template, tmp_path / "talked", worlds.logs(each))
+    texts = [line.text for line in make_talk(each + 100, each // 10, seed=1).lines[:each]]
+    talked = furnished(crowd_template, tmp_path / "talked", worlds.logs(texts))
     seconds = {}
     for name, template in {"without lines": crowd_template, "with lines": talked}.items():
         began = time.monotonic()
