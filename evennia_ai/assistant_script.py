@@ -34,6 +34,7 @@ from evennia_ai.sleep.emergency import compact_in_emergency, compact_on_overflow
 from evennia_ai.sleep.pass_time import PassTime
 from evennia_ai.store.attributes import SCRIPT_KEY, read_attribute, write_attribute
 from evennia_ai.store.deleted_characters import mark_for_deletion
+from evennia_ai.store.lines import erase_vectors
 from evennia_ai.store.sleep_passes import begin_pass, end_pass
 from evennia_ai.turn.answer_events import TURNS_A_TICK, act_autonomously, answer_events
 from evennia_ai.turn.context_use import measure_context
@@ -73,11 +74,14 @@ class AssistantScript(
         self.tick()
 
     def at_script_delete(self) -> bool:
-        """Drop unstored events and mark long-term memory for deletion. True allows the deletion."""
+        """Drop what is in memory and mark long-term memory for deletion. True allows it."""
         if self.ndb.backlog:
             self.ndb.backlog.clear()
-        if self.obj and self.services and self.services.semantic.was_used:
-            mark_for_deletion(self.obj.id)
+        if self.services:
+            self.services.memory_indices.drop(self)
+            if self.obj and self.services.semantic.was_used:
+                mark_for_deletion(self.obj.id)
+        erase_vectors(self.id)  # in one query; with the log Django would load each
         return True
 
     def at_server_start(self) -> None:
@@ -102,6 +106,7 @@ class AssistantScript(
         """Stop hearing and speaking, and drop the turn in flight."""
         write_attribute(self, "stopped", True)
         self.drop_turn("the assistant was stopped")
+        self.services.memory_indices.drop(self)
 
     def drop_turn(self, reason: str) -> list[str]:
         """End the turn in flight, if any; return the dbrefs of those who wait for its answer."""
@@ -297,6 +302,7 @@ def sleep_through(script: AssistantScript) -> Steps[dict[str, Any]]:
             state.slept, state.last_pass_at = True, services.clock.seconds()
             if is_asleep(script):
                 write_attribute(script, "sleep_phase", DREAMING)
+                services.memory_indices.drop(script)
     finally:
         state.end_pass()
     return dict(results)

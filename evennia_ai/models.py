@@ -162,11 +162,11 @@ class ToolCall(OwnedByAssistant):
 class Compaction(OwnedByAssistant):
     """One compaction: it moves the start of what the model sees and deletes nothing.
 
-    ``summary``, ``facts`` and ``speakers`` have one part for each audience, by its key: "public"
-    or the dbrefs of the only listeners. ``facts`` are what evicted messages said; ``speakers`` are
-    the people whose words are in the summary. ``undone_at`` is the time of an undo. ``archived`` is
-    True while the journal holds the entries made from the summary. ``sealed`` is True once
-    retention has deleted messages that an undo would restore. ``rung`` is the ladder step.
+    ``summary`` and ``speakers`` have one part for each audience, by its key: "public" or the dbrefs
+    of the only listeners; ``speakers`` are the people whose words are in the summary.
+    ``undone_at`` is the time of an undo. ``archived`` is True while the journal holds the entries
+    made from the summary. ``sealed`` is True once retention has deleted messages that an undo would
+    restore. ``rung`` is the ladder step.
     """
 
     previous_id: int | None
@@ -182,7 +182,6 @@ class Compaction(OwnedByAssistant):
     facts_found: int = models.PositiveIntegerField(default=0)
     facts_kept: int = models.PositiveIntegerField(default=0)
     facts_rescued: int = models.PositiveIntegerField(default=0)
-    facts: dict[str, Any] = models.JSONField(default=dict)
     consulted: dict[str, Any] = models.JSONField(default=dict)
     rung: str = models.CharField(max_length=16, blank=True)
     previous = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")

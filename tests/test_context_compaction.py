@@ -322,13 +322,20 @@ class TestFactsSurvive:
         script.conversation.append([make_message("user", question, audience=sorted(audience))])
         return str(build_llm_messages(script, CONTEXT_TICK_EVENT, audience))
 
-    def test_what_a_summary_drops_is_written_below_it_and_counted(self):
+    def test_what_a_summary_drops_is_counted_and_not_added_to_it(self):
         script = self.told(["They talked about nothing much."])
         result = sleep(script)
         assert result["facts_found"] >= 3
+        assert result["facts_kept"] == 0
         record = script.conversation.current.record
-        assert record.facts_rescued >= 3
-        assert "42 silver pieces" in record.summary["public"]
+        assert record.summary["public"] == "They talked about nothing much."
+
+    def test_without_a_model_the_facts_stand_in_the_digest(self):
+        script = self.told([])
+        assert outcome(compact(script, CompactionRequest("overflow", force=True)))["success"]
+        record = script.conversation.current.record
+        assert "- Ann: I owe you 42 silver pieces" in record.summary["public"]
+        assert record.facts_kept >= 3
 
     def test_what_a_summary_holds_is_not_written_twice(self):
         kept = "Ann: sister Lina keeps bees in Dunmore; owes 42 silver pieces for the red saddle."

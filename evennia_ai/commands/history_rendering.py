@@ -41,7 +41,7 @@ def compaction_line(row: dict[str, Any]) -> str:
     if row["facts_found"]:
         facts = (
             f"; of {row['facts_found']} facts {row['facts_kept']} kept in the summary, "
-            f"{row['facts_rescued']} added below it"
+            f"{row['facts_rescued']} of the others recalled from the log"
         )
     return (
         f"{when} {row['reason']}, {row['rung']}: {row['compacted_count']} messages, "

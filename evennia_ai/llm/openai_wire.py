@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.llm.cache_hints import cache_hints
-from evennia_ai.llm.quirks import CACHED_TOKENS, REPLY_LIMITS, TEXT_PART_TYPES
+from evennia_ai.llm.quirks import CACHED_TOKENS, REPLY_LIMITS, TEXT_PART_TYPES, USAGE_FORMS
 from evennia_ai.messages import Timings
 from evennia_ai.policy.request_forms.form import TOOLS
 from evennia_ai.policy.request_forms.known_models import style_for
@@ -123,11 +123,15 @@ def argument_text(arguments: object) -> str:
 def read_usage(payload: Mapping[str, object]) -> Usage | None:
     """Return a body's token counts, or None if they are not plausible."""
     usage = as_dict(payload.get("usage"))
-    prompt = token_count(usage.get("prompt_tokens"), least=1)
-    completion = token_count(usage.get("completion_tokens"), least=0)
-    if prompt is None or completion is None:
-        return None
-    return Usage(prompt, completion, read_cached_tokens(payload, prompt))
+    for prompt_name, completion_name, *besides in USAGE_FORMS:
+        prompt = token_count(usage.get(prompt_name), least=0)
+        completion = token_count(usage.get(completion_name), least=0)
+        if prompt is None or completion is None:
+            continue
+        prompt += sum(token_count(usage.get(name), least=0) or 0 for name in besides)
+        if token_count(prompt, least=1):
+            return Usage(prompt, completion, read_cached_tokens(payload, prompt))
+    return None
 
 
 def read_cached_tokens(payload: Mapping[str, object], prompt: int) -> int | None:

@@ -9,6 +9,7 @@ The provider or server ...              Data
 needs a parameter in every request      `config.profiles.ENDPOINTS` (its ``extra``)
 calls the reply limit otherwise         `REPLY_LIMITS`, and name it in the ``extra``
 sends content in parts                  `TEXT_PART_TYPES`
+reports token counts under other names  `USAGE_FORMS`
 reports cached tokens elsewhere         `CACHED_TOKENS`
 takes hints about its prompt cache      `CACHE_KEY_HOSTS`, `CACHE_BREAKPOINTS`
 writes tool calls into the text         `policy.replies.text_calls.NAME_KEYS`, `ARGUMENT_KEYS`
@@ -19,7 +20,7 @@ reports an unknown model                `UNKNOWN_MODEL_CODE`, `UNKNOWN_MODEL_TEX
 reports a bad key with HTTP 400 or 422  `BAD_KEY_TEXT`
 reports a content filter                `CONTENT_FILTER`
 reports an overflow by a code           `policy.overflow.OVERFLOW_CODE`, `NUMBERED_CODES` there
-reports an overflow by a sentence       `policy.overflow.SIGNS`, `WINDOW_PASSED` there
+reports an overflow by a sentence       `policy.overflow.SIGNS`, `WHOLE_SIGNS` there
 reports an overflow by a finish reason  `policy.overflow.FULL_WINDOW`
 reports a used-up quota                 `policy.limits.retry.SPENT_CODE`, `SPENT_TEXT` there
 tells how long to wait                  `policy.limits.retry.asked_wait_s`
@@ -75,6 +76,13 @@ CACHE_BREAKPOINTS = (
     ),
 )
 
+# Names of the prompt's count, of the reply's count, and of counts to add to the prompt's. The first
+# form that a reply has is read.
+USAGE_FORMS: tuple[tuple[str, ...], ...] = (
+    ("prompt_tokens", "completion_tokens"),
+    # OpenAI's Responses API has only the first two; Anthropic counts cached tokens apart.
+    ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),
+)
 # Where a reply tells how much of the prompt came from a cache; the first that does counts.
 CACHED_TOKENS = (
     ("usage", "prompt_tokens_details", "cached_tokens"),

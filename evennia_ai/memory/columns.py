@@ -11,7 +11,9 @@ from evennia_ai.memory.lexical import View
 from evennia_ai.memory.vectors import Rows
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import visible
-from evennia_ai.policy.retrieval.weights import Offered, name_words
+from evennia_ai.policy.retrieval.exchange import Said
+from evennia_ai.policy.retrieval.weights import Offered
+from evennia_ai.policy.retrieval.words import name_words
 
 ALONE = -1  # the place of a note: it has no neighbours
 GONE, PUBLIC = -1, 0
@@ -31,6 +33,7 @@ ROW = np.dtype(
         ("number", np.bool_),
         ("question", np.bool_),
         ("sourced", np.bool_),
+        ("signs", np.uint8),
     ]
 )
 
@@ -69,7 +72,7 @@ class Columns:
         self._rows["speaker"][row] = self._speaker(speaker) if speaker else NOBODY
         self._rows["words"][row] = len(offered.words)
         self._rows["length"][row] = offered.length
-        for kind in ("time", "number", "question"):
+        for kind in ("time", "number", "question", "signs"):
             self._rows[kind][row] = getattr(offered, kind)
 
     def put_place(self, row: int, place: int) -> None:
@@ -123,6 +126,11 @@ class Columns:
         for speaker in speakers:
             found |= spoken == speaker
         return found
+
+    def said(self, rows: Rows) -> list[Said]:
+        """Return rows as lines of a talk."""
+        columns = (self._rows[name][rows].tolist() for name in Said._fields)
+        return list(map(Said, *columns))
 
     def _speaker(self, name: str) -> int:
         if name not in self._speakers:

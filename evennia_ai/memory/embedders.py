@@ -6,12 +6,14 @@ Nothing is imported or loaded before its first use, and nothing is downloaded.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import json
 import os
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +23,8 @@ from twisted.logger import Logger
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ConfigError, ProviderRejected, ProviderUnavailable
 from evennia_ai.llm.openai_client import OpenAIClient, RawReply
+from evennia_ai.memory.worker import Worker
+from evennia_ai.policy.retrieval.words import stemmers, telling_part
 from evennia_ai.policy.secrecy import hide_secrets
 from evennia_ai.ports import Embedder, RemoteEmbedder
 
@@ -29,16 +33,37 @@ Floats = npt.NDArray[np.float32]
 log = Logger()
 DEFAULT = "wordllama"
 NONE = "none"
+TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
+WEIGHTS = "weights/l2_supercat_256.safetensors"
 LOCAL_MODEL = "sentence_transformers"
+AT_ONCE_MS = 2.0  # a text; a slower model runs in a thread of its own
+THREAD_TIME_S = 30.0  # most time for one batch in that thread
+SAMPLES = (
+    "The miller owes me three silver coins since the harvest.",
+    "Where is the key to the old crypt below the chapel?",
+    "Bring the red horse to the smith before the market opens.",
+)
+
+
+class Prefixes(NamedTuple):
+    """What a model expects before each text, such as "query: " and "passage: "."""
+
+    query: str = ""
+    passage: str = ""
+
+
+NO_PREFIXES = Prefixes()
 
 
 class WordLlamaEmbedder:
     """The model in wordllama's wheel (MIT): means of static token vectors.
 
-    It takes about 40 µs a text, 0.15 to 0.6 s to load and 120 MB of memory.
+    It takes about 40 µs a text, 0.15 s to load and 40 MB of memory. Its training left out the
+    function words of English only; this class leaves out those of other languages.
     """
 
-    name = DEFAULT
+    # Another name than before: its vectors of texts that are not English have changed.
+    name = f"{DEFAULT}:content"
     dimensions = 256
 
     def __init__(self) -> None:
@@ -46,21 +71,26 @@ class WordLlamaEmbedder:
         self._table: Any = None
 
     def load(self) -> None:
-        """Load the model unless it is loaded; raises ConfigError if that fails."""
+        """Load the model unless it is loaded; raises ConfigError if that fails.
+
+        It reads the files itself: the package would import a web client, and hold the table in
+        twice the memory.
+        """
         if self._table is not None:
             return
         try:
-            package = importlib.import_module("wordllama")
-            # Without this folder it looks elsewhere and tries to download the model.
-            folder = Path(package.__file__ or "").parent
-            model = package.WordLlama.load(cache_dir=folder, disable_download=True)
-            self._tokenizer, self._table = model.tokenizer, model.embedding
-        except Exception as error:  # the package may raise anything; words can still rank
+            folder = Path(str(importlib.util.find_spec(DEFAULT).origin)).parent  # type: ignore[union-attr]
+            tokenizer = importlib.import_module("tokenizers").Tokenizer.from_file(
+                str(folder / TOKENIZER)
+            )
+            tables = importlib.import_module("safetensors.numpy").load_file(folder / WEIGHTS)
+            tokenizer.no_padding()
+            self._tokenizer, (self._table,) = tokenizer, tables.values()
+        except Exception as error:  # the packages may raise anything; words can still rank
             raise ConfigError(
                 f"The embedder 'wordllama' cannot be loaded ({type(error).__name__}: {error}). "
                 "Reinstall it (pip install wordllama), or set another EMBEDDER."
             ) from error
-        self._tokenizer.no_padding()
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """Return unit vectors; see `ports.Embedder`. Raises ConfigError as `load` does."""
@@ -69,21 +99,18 @@ class WordLlamaEmbedder:
         return unit_rows(np.array(means, dtype=np.float32).reshape(-1, self.dimensions))
 
     def _mean(self, text: str) -> Floats:
-        ids = self._tokenizer.encode(text, add_special_tokens=False).ids
+        ids = self._tokenizer.encode(telling_part(text), add_special_tokens=False).ids
         if not ids:
             return np.zeros(self.dimensions, dtype=np.float32)
         known = np.minimum(np.array(ids), len(self._table) - 1)
-        mean: Floats = self._table[known].mean(axis=0)
+        mean: Floats = self._table[known].mean(axis=0, dtype=np.float32)
         return mean
 
 
 class SentenceTransformersEmbedder:
-    """A model in a local folder, run by the package sentence-transformers.
+    """A model in a local folder, run by the package sentence-transformers."""
 
-    It runs in the thread that calls it: a small model takes about 10 ms a text.
-    """
-
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, prefixes: Prefixes = NO_PREFIXES) -> None:
         """Load the model; raises ConfigError if the model or the package is missing."""
         if not Path(folder).is_dir():
             raise ConfigError(f"EMBEDDER: the model folder {folder!r} does not exist.")
@@ -95,32 +122,66 @@ class SentenceTransformersEmbedder:
                 f"EMBEDDER: the model in {folder!r} cannot be loaded "
                 f"({type(error).__name__}: {error}). It needs the package sentence-transformers."
             ) from error
-        self.name = f"{LOCAL_MODEL}:{Path(folder).name}"
+        self._prefixes = prefixes
+        self.name = f"{LOCAL_MODEL}:{Path(folder).name}{prefixes.passage}"
         self.dimensions = int(self._model.get_sentence_embedding_dimension())
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """Return unit vectors; see `ports.Embedder`."""
-        found = self._model.encode(list(texts), convert_to_numpy=True, show_progress_bar=False)
+        return self._encode(self._prefixes.passage, texts)
+
+    def embed_query(self, texts: Sequence[str]) -> Floats:
+        """Return the unit vectors of questions."""
+        return self._encode(self._prefixes.query, texts)
+
+    def _encode(self, prefix: str, texts: Sequence[str]) -> Floats:
+        prefixed = [prefix + text for text in texts]
+        found = self._model.encode(prefixed, convert_to_numpy=True, show_progress_bar=False)
         return unit_rows(np.asarray(found, dtype=np.float32))
+
+
+class ThreadEmbedder:
+    """An embedder that is too slow for the reactor's thread, run in a thread of its own."""
+
+    def __init__(self, embedder: Embedder, worker: Worker) -> None:
+        self._embedder = embedder
+        self._worker = worker
+        self.name, self.dimensions = embedder.name, embedder.dimensions
+
+    def embed_later(self, texts: Sequence[str], query: bool = False) -> Deferred[Floats]:
+        """Compute unit vectors, those of a query before any other; see `ports.RemoteEmbedder`.
+
+        Fails with MemoryUnavailable after `THREAD_TIME_S`.
+        """
+        embed = getattr(self._embedder, "embed_query" if query else "embed", self._embedder.embed)
+        return self._worker.submit(partial(embed, texts), lambda: THREAD_TIME_S, at_once=query)
 
 
 class EndpointEmbedder:
     """A server with OpenAI's ``/embeddings``, called on the models' loop thread."""
 
-    def __init__(self, client: OpenAIClient, profile: ModelProfile, dimensions: int) -> None:
+    def __init__(
+        self,
+        client: OpenAIClient,
+        profile: ModelProfile,
+        dimensions: int,
+        prefixes: Prefixes = NO_PREFIXES,
+    ) -> None:
         self._client = client
         self._profile = profile
+        self._prefixes = prefixes
         self.dimensions = dimensions
-        self.name = f"{profile.base_url}:{profile.model}"
+        self.name = f"{profile.base_url}:{profile.model}{prefixes.passage}"
 
-    def embed_later(self, texts: Sequence[str]) -> Deferred[Floats]:
+    def embed_later(self, texts: Sequence[str], query: bool = False) -> Deferred[Floats]:
         """Fetch unit vectors; see `ports.RemoteEmbedder`.
 
         Fails with ProviderMisconfigured if the key or the address cannot work, ProviderUnavailable
         if the endpoint fails or cannot be reached, and ProviderRejected if its reply is not a list
         of vectors of this length.
         """
-        body = {"model": self._profile.model, "input": list(texts)}
+        prefix = self._prefixes.query if query else self._prefixes.passage
+        body = {"model": self._profile.model, "input": [prefix + text for text in texts]}
         sent = self._client.exchange(self._profile, "POST", "embeddings", body)
         return sent.addCallbacks(
             lambda reply: read_vectors(reply, len(texts), self.dimensions), self._not_reached
@@ -140,14 +201,19 @@ def default() -> Embedder:
 
 
 def make(
-    setting: Any = DEFAULT, client: OpenAIClient | None = None
+    setting: Any = DEFAULT,
+    client: OpenAIClient | None = None,
+    make_worker: Callable[[], Worker] | None = None,
 ) -> Embedder | RemoteEmbedder | None:
     """Return the embedder that a game chose; None for ``"none"``.
 
     The setting is ``"wordllama"``, ``"none"``, ``{"sentence_transformers": folder}``, or an
-    endpoint's ``{"base_url", "model", "api_key_env", "dimensions"}``; ``client`` calls it.
-    Raises ConfigError if the setting is none of these or the embedder cannot be loaded.
+    endpoint's ``{"base_url", "model", "api_key_env", "dimensions"}``; ``client`` calls it. The last
+    two may have a ``"query_prefix"`` and a ``"passage_prefix"``. ``make_worker`` returns the thread
+    for a model that takes more than `AT_ONCE_MS` a text. Raises ConfigError if the setting is none
+    of these or the embedder cannot be loaded.
     """
+    stemmers()  # loaded now, so that a search need not wait for them
     if setting == NONE:
         return None
     if setting in (None, DEFAULT):
@@ -155,7 +221,10 @@ def make(
         embedder.embed([""])
         return embedder
     if isinstance(setting, Mapping) and LOCAL_MODEL in setting:
-        return SentenceTransformersEmbedder(os.fspath(setting[LOCAL_MODEL]))
+        folder = os.fspath(setting[LOCAL_MODEL])
+        return off_the_reactor(
+            SentenceTransformersEmbedder(folder, prefixes_of(setting)), make_worker
+        )
     if isinstance(setting, Mapping) and client is not None:
         return endpoint_embedder(client, setting)
     # A dictionary may hold a key.
@@ -164,6 +233,33 @@ def make(
         f"EMBEDDER must be '{DEFAULT}', '{NONE}', {{'{LOCAL_MODEL}': folder}} or an endpoint's "
         f"base_url, model, api_key_env and dimensions, not {hide_secrets(shown)}."
     )
+
+
+def off_the_reactor(
+    embedder: Embedder,
+    make_worker: Callable[[], Worker] | None,
+    seconds: Callable[[], float] = time.perf_counter,
+) -> Embedder | RemoteEmbedder:
+    """Return the embedder or, if it is slow, one that runs it in a thread.
+
+    It is measured with three texts, and the fastest counts: the first may load something.
+    """
+    took = []
+    for text in SAMPLES:
+        began = seconds()
+        embedder.embed([text])
+        took.append(seconds() - began)
+    if min(took) * 1000 <= AT_ONCE_MS or make_worker is None:
+        return embedder
+    return ThreadEmbedder(embedder, make_worker())
+
+
+def prefixes_of(setting: Mapping[str, Any]) -> Prefixes:
+    """Return the prefixes in a setting; raises ConfigError if one is not a text."""
+    found = Prefixes(setting.get("query_prefix", ""), setting.get("passage_prefix", ""))
+    if not all(isinstance(prefix, str) for prefix in found):
+        raise ConfigError("EMBEDDER: 'query_prefix' and 'passage_prefix' must be texts.")
+    return found
 
 
 def endpoint_embedder(client: OpenAIClient, setting: Mapping[str, Any]) -> EndpointEmbedder:
@@ -178,7 +274,7 @@ def endpoint_embedder(client: OpenAIClient, setting: Mapping[str, Any]) -> Endpo
             "number of at least 1."
         )
     profile = ModelProfile(name="EMBEDDER", model=model, base_url=base_url, api_key_env=key_env)
-    return EndpointEmbedder(client, profile, dimensions)
+    return EndpointEmbedder(client, profile, dimensions, prefixes_of(setting))
 
 
 def read_vectors(reply: RawReply, count: int, dimensions: int) -> Floats:

@@ -20,6 +20,7 @@ from evennia_ai.memory.columns import ALONE, Columns
 from evennia_ai.memory.lexical import Lexicon, View
 from evennia_ai.memory.ranking import Asked, MemoryData, Ranked, rank
 from evennia_ai.memory.vectors import Bytes, Floats, Vectors, to_bytes, unit
+from evennia_ai.policy.retrieval.exchange import AFTER, BEFORE, companions
 from evennia_ai.policy.retrieval.weights import LONGEST_TEXT, Weights, describe, understand
 from evennia_ai.ports import Embedder, RemoteEmbedder
 
@@ -126,31 +127,38 @@ class MemoryIndex:
         if k <= 0 or not len(view.rows):
             return []
         wanted = understand(query, lambda word: self._columns.is_name(word, view), now)
-        meant = self._embed(wanted.text) if vector is None else unit(vector)
+        meant = self._embed(wanted.text, query=True) if vector is None else unit(vector)
         data = MemoryData(self._columns, self._lexicon, self._vectors, self._sources_of)
         ranked = rank(data, view, Asked(wanted, meant, now), self.weights, SPARE * k)
         return self._diversify(ranked, view, k, now)
 
-    def neighbours(
+    def companions(
         self,
-        id: str,
-        before: int,
-        after: int,
+        ids: Iterable[str],
         audience: Iterable[str] | None = None,
+        *,
         everything: bool = False,
-    ) -> list[str]:
-        """Return the ids of the lines around a line, in order of place, without its own.
+        upto: int | None = None,
+    ) -> dict[str, list[str]]:
+        """Return for each line the ids of the lines that belong to it, in order of place.
 
-        Only lines that the audience may know count; `search` says how they are chosen. A note, an
-        unknown id and a line that the audience may not know have no neighbours.
+        `policy.retrieval.exchange` says which. Only lines that the audience may know count, up to a
+        place, as for `search`. Notes and unknown ids are left out.
         """
-        view = self._columns.view(None if audience is None else frozenset(audience), everything)
-        row, lines = self._row_of.get(id), view.rows[: view.lines]
-        if row is None or not view.mask[row] or self._columns["place"][row] == ALONE:
-            return []
-        at = int(np.flatnonzero(lines == row)[0])
-        rows = [*lines[max(0, at - before) : at], *lines[at + 1 : at + 1 + after]]
-        return [self._ids[number] for number in rows]
+        hearers = None if audience is None else frozenset(audience)
+        view = self._columns.view(hearers, everything, upto)
+        lines, places = view.rows[: view.lines], self._columns["place"]
+        in_order = places[lines]
+        found = {}
+        for name in ids:
+            row = self._row_of.get(name)
+            if row is None or not view.mask[row] or places[row] == ALONE:
+                continue
+            at = int(np.searchsorted(in_order, places[row]))
+            near = lines[max(0, at - BEFORE) : at + AFTER + 1]
+            chosen = companions(self._columns.said(near), min(at, BEFORE))
+            found[name] = [self._ids[near[place]] for place in chosen]
+        return found
 
     def _row_for(self, id: str, vector: Bytes | None, place: int | None) -> int:
         """Return the row for an id with only its vector and place set; raises as `add` does."""
@@ -184,10 +192,11 @@ class MemoryIndex:
         places = {row: place for place, row in enumerate(rows.tolist())}
         self._sources = {places[row]: sources for row, sources in self._sources.items()}
 
-    def _embed(self, text: str) -> Floats | None:
+    def _embed(self, text: str, query: bool = False) -> Floats | None:
         if not answers_at_once(self._embedder):
             return None
-        return unit(self._embedder.embed([readable(text)])[0])
+        embed = getattr(self._embedder, "embed_query" if query else "embed", self._embedder.embed)
+        return unit(embed([readable(text)])[0])
 
     def _sources_of(self, row: int) -> list[int]:
         found = (self._row_of.get(source) for source in self._sources.get(row, ()))

@@ -1,16 +1,41 @@
-"""One LRU cache for search indices, one index a character or sharing scope."""
+"""One LRU cache for what is loaded of memories: an index a character or sharing scope.
+
+With a character's index goes its view of the conversation, which is as large.
+"""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from evennia_ai.memory.recall_index import RecallIndex
-from evennia_ai.ports import Embedder, RemoteEmbedder, Script
+from evennia_ai.ports import Conversation, Embedder, RemoteEmbedder, Script
 
-MOST_BYTES = 48_000_000  # of all indices together; a thousand lines take about 1 MB (measured)
+# Of everything loaded; a thousand lines take 1.3 MB in an index or in a view (measured).
+MOST_BYTES = 48_000_000
+
+
+@dataclass
+class Loaded:
+    """An index, and the conversation of its character; a scope has none."""
+
+    index: RecallIndex
+    conversation: Conversation | None = None
+    nbytes: int = 0  # at the latest use
+
+    def measure(self) -> None:
+        """Note how much memory they take now."""
+        view = self.conversation.nbytes if self.conversation is not None else 0
+        self.nbytes = self.index.nbytes + view
+
+    def unload(self) -> None:
+        """Free their memory."""
+        self.index.close()
+        if self.conversation is not None:
+            self.conversation.forget_view()
 
 
 class IndexCache:
@@ -27,19 +52,19 @@ class IndexCache:
     ) -> None:
         self._embedder = embedder
         self._entries_of = entries_of
-        self._indices: OrderedDict[int | str, RecallIndex] = OrderedDict()
-        self._sizes: dict[int | str, int] = {}  # as of the latest use
+        self._loaded: OrderedDict[int | str, Loaded] = OrderedDict()
 
     def of_character(self, script: Script) -> RecallIndex:
         """Return an assistant's index, the same until it or the character's records are dropped."""
-        who, index = script.character, self._indices.get(script.id)
-        if index and not index.reads(who.journal, who.ai_profiles, script.conversation.lines):
+        who, loaded = script.character, self._loaded.get(script.id)
+        sources = who.journal, who.ai_profiles, script.conversation.lines
+        if loaded is not None and not loaded.index.reads(*sources):
             self.drop(script)
         return self._get(script.id, partial(self._make, script))
 
-    def _make(self, script: Script) -> RecallIndex:
+    def _make(self, script: Script) -> Loaded:
         character = script.character
-        return RecallIndex(
+        index = RecallIndex(
             character.journal,
             character.ai_profiles,
             self._embedder(),
@@ -47,43 +72,47 @@ class IndexCache:
             script.conversation.lines,
             script.character_name,
         )
+        return Loaded(index, script.conversation)
 
     def of_scope(self, scope: str) -> RecallIndex:
         """Return the index over what one scope was told, for all who belong to it."""
-        return self._get(
-            scope,
+
+        def make() -> Loaded:
             # Shared entries contain the names already, so `name_of` returns nothing.
-            lambda: RecallIndex(self._entries_of(scope), None, self._embedder(), lambda _id: ""),
-        )
+            entries = self._entries_of(scope)
+            return Loaded(RecallIndex(entries, None, self._embedder(), lambda _id: ""))
+
+        return self._get(scope, make)
 
     def drop(self, script: Script) -> None:
-        """Drop an assistant's index; the next use makes a new one."""
+        """Drop an assistant's index and view; the next use loads them again."""
         self._drop(script.id)
 
     def note(self, scopes: frozenset[str] | None, gone: Sequence[int]) -> None:
         """Update scopes (None: all) after rows came; ``gone`` has the ids of deleted rows."""
-        for key, index in self._indices.items():
+        for key, loaded in self._loaded.items():
             if isinstance(key, str) and (scopes is None or key in scopes):
-                index.journal.note(gone)
+                loaded.index.journal.note(gone)
 
     def forget_lines(self, seqs: Sequence[int]) -> None:
         """Remove the lines of deleted messages."""
-        for key, index in self._indices.items():
-            if isinstance(key, int):
-                index.forget(seqs)
+        for loaded in self._loaded.values():
+            loaded.index.forget(seqs)
 
-    def _get(self, key: int | str, make: Callable[[], RecallIndex]) -> RecallIndex:
-        index = self._indices.get(key)
-        if index is None:
-            index = self._indices[key] = make()
-        self._indices.move_to_end(key)
-        self._sizes[key] = index.nbytes
-        while len(self._indices) > 1 and sum(self._sizes.values()) >= MOST_BYTES:
-            self._drop(next(iter(self._indices)))
-        return index
+    def _get(self, key: int | str, make: Callable[[], Loaded]) -> RecallIndex:
+        loaded = self._loaded.get(key)
+        if loaded is None:
+            loaded = self._loaded[key] = make()
+        self._loaded.move_to_end(key)
+        loaded.measure()
+        while len(self._loaded) > 1 and self._nbytes() >= MOST_BYTES:
+            self._drop(next(iter(self._loaded)))
+        return loaded.index
+
+    def _nbytes(self) -> int:
+        return sum(loaded.nbytes for loaded in self._loaded.values())
 
     def _drop(self, key: int | str) -> None:
-        index = self._indices.pop(key, None)
-        if index is not None:
-            del self._sizes[key]
-            index.close()
+        loaded = self._loaded.pop(key, None)
+        if loaded is not None:
+            loaded.unload()

@@ -89,9 +89,9 @@ class Lexicon:
         total = len(view.rows)
         average = int(lengths[view.rows].sum(dtype=np.int64)) / (total or 1) or 1.0
         sum_of_rarities = 0.0
-        for rows, counts in self._find(words):
-            in_view = view.mask[rows]
-            rows, counts = rows[in_view], counts[in_view]
+        for all_rows, all_counts in self._find(words):
+            in_view = view.mask[all_rows]
+            rows, counts = all_rows[in_view], all_counts[in_view]
             rarity = _idf(len(rows), total)
             sum_of_rarities += rarity
             norms = np.float32(K1 * (1 - B)) + np.float32(K1 * B / average) * lengths[rows]
@@ -117,7 +117,7 @@ class Lexicon:
 
 def number_of(word: str) -> int:
     """Return the number that stands for a word."""
-    return crc32(word.encode("utf-8", "replace"))
+    return int(crc32(word.encode("utf-8", "replace")))
 
 
 def _renumbered(postings: Postings, new: npt.NDArray[np.int32]) -> Postings:

@@ -29,19 +29,19 @@ class LoggedLines:
         self._found: dict[int, Record] = {}
         self._unstored: dict[int, bytes] = {}  # vectors by message
 
-    def take(self, upto: int | None) -> list[tuple[Record, bytes | None]] | None:
-        """Return the next lines with their vectors, None after the last one.
+    def take(self, upto: int | None) -> tuple[list[tuple[Record, bytes | None]], bool]:
+        """Return the next lines with their vectors, and whether more may follow.
 
         A line has no vector without an embedder that answers at once, unless it is stored.
         """
         found = self.lines.after(self._taken_upto, upto, BATCH, self._made_by)
-        if not found:
-            return None
-        self._taken_upto = found[-1][0]["metadata"]["seq"]
+        if found:
+            self._taken_upto = found[-1][0]["metadata"]["seq"]
         read = ((read_line(message, self._own_name), packed) for message, packed in found)
         lines = [(line, packed) for line, packed in read if line is not None]
         made = self._embed([line for line, packed in lines if packed is None])
-        return [(line, packed or made.get(line["seq"])) for line, packed in lines]
+        known = [(line, packed or made.get(line["seq"])) for line, packed in lines]
+        return known, len(found) == BATCH
 
     def found(self, seqs: Iterable[int]) -> dict[int, Record]:
         """Return the lines that still exist, by message; they are read once until `refresh`."""

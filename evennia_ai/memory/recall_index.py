@@ -166,32 +166,35 @@ class RecallIndex:
         ordered = newest_first(query, [hit.record for hit in found], now)[:limit]
         return [Found(record, hit.score) for record, hit in zip(ordered, found, strict=False)]
 
-    def around(
+    def companions(
         self,
         seqs: Iterable[int],
-        before: int,
-        after: int,
         audience: Audience | None,
         discretion: str = "strict",
         upto: int | None = None,
     ) -> dict[int, list[Record]]:
-        """Return for each message its line with those said before and after it, in order.
+        """Return for each line the lines of its exchange, in order, by its message.
 
         Only lines that the audience may know count, and none after the message ``upto``.
         """
-        everything, near = discretion == "trusting", dict[int, list[int]]()
-        for seq in seqs:
-            names = self._index.neighbours(line_id(seq), before, after, audience, everything)
-            found = sorted([seq, *(seq_of(name) or 0 for name in names)])
-            near[seq] = [one for one in found if upto is None or one <= upto]
-        lines = self._lines({*chain.from_iterable(near.values())})
-        known = {n: line for n, line in lines.items() if is_known_to(line, audience, discretion)}
-        return {seq: [known[one] for one in found if one in known] for seq, found in near.items()}
+        ids = map(line_id, seqs)
+        everything = discretion == "trusting"
+        near = self._index.companions(ids, audience, everything=everything, upto=upto)
+        records = self._records(set(chain.from_iterable(near.values())))
+        known = {name: r for name, r in records.items() if is_known_to(r, audience, discretion)}
+        return {
+            seq: [known[other] for other in others if other in known]
+            for name, others in near.items()
+            if (seq := seq_of(name)) is not None
+        }
 
     def forget(self, seqs: Iterable[int]) -> None:
         """Remove the lines of deleted messages."""
         for seq in seqs:
-            self._put(line_id(seq), None)
+            if not self._index.remove(line_id(seq)):
+                continue
+            if self._remote is not None:
+                self._remote.note(line_id(seq), False)
             if self._log is not None:
                 self._log.forget(seq)
 
@@ -208,11 +211,11 @@ class RecallIndex:
             self._put(name, self._due.pop(name))
 
     def _take_in_lines(self, upto: int | None) -> bool:
-        """Take in the next lines; return False after the last one."""
-        taken = self._log.take(upto) if self._log is not None else None
-        for line, packed in taken or ():
+        """Take in the next lines; return True if more may follow."""
+        lines, more = self._log.take(upto) if self._log is not None else ([], False)
+        for line, packed in lines:
             self._put(line["id"], line, packed)
-        return taken is not None
+        return more
 
     def _put(self, name: str, record: Record | None, vector: bytes | None = None) -> None:
         if self._remote is not None:
@@ -289,5 +292,6 @@ def when(record: Record) -> datetime:
 
 
 def sources_of(record: Record) -> list[str]:
-    """Return the ids of the records that a record was made from."""
-    return [*record.get("links", ()), *record.get("sources", ())]
+    """Return the ids of the records and lines that a record was made from."""
+    lines = map(line_id, record.get("source_seqs", ()))
+    return [*record.get("links", ()), *record.get("sources", ()), *lines]

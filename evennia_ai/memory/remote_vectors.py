@@ -108,8 +108,8 @@ class RemoteVectors:
             self._take({name: vector for name, vector in piece.items() if name not in self.waiting})
             yield pause(services.slices.put)
 
-    def _embed(self, clock: Clock, texts: Sequence[str]) -> Deferred[Any]:
-        asked: Deferred[Any] = self._embedder.embed_later(texts)
+    def _embed(self, clock: Clock, texts: Sequence[str], query: bool = False) -> Deferred[Any]:
+        asked: Deferred[Any] = self._embedder.embed_later(texts, query)
         return asked.addTimeout(TIME_S, cast(IReactorTime, clock))
 
     def _give_up(self, clock: Clock, error: Exception) -> None:

@@ -74,9 +74,9 @@ class SharedSearch:
         known = {normalised(str(found.record.get("content", ""))) for found in own}
         return mix(own, self._search_told(query, limit, now, keep, known), limit)
 
-    def around(self, *args: Any, **kwargs: Any) -> dict[int, list[Record]]:
-        """Return the lines around messages; see `RecallIndex.around`."""
-        return self.own.around(*args, **kwargs)
+    def companions(self, *args: Any, **kwargs: Any) -> dict[int, list[Record]]:
+        """Return the lines of exchanges; see `RecallIndex.companions`."""
+        return self.own.companions(*args, **kwargs)
 
     def _search_told(
         self, query: str, limit: int, now: datetime, keep: Keep | None, known: set[str]

@@ -10,26 +10,18 @@ from collections.abc import Iterable, Sequence
 from evennia_ai.messages import LLMReply, make_message
 from evennia_ai.offline.speaker_facts import read_speaker_facts
 from evennia_ai.offline.transcript import Said
-from evennia_ai.policy.facts.check import (
-    DEBT,
-    PROMISE,
-    RELATION,
-    SECRET,
-    WEIGHTS,
-    Fact,
-    as_bullets,
-    extract_facts,
-)
+from evennia_ai.policy.compaction.digest import newest_within
+from evennia_ai.policy.facts.check import Fact, as_bullets, extract_facts
+from evennia_ai.policy.facts.notes import ALWAYS
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import HeardLine, LLMRequest, Scene
 
 HEADING = "Context"
-ROOM_PART = 0.65  # share of the limit; the check of the summary adds missing facts below it
+ROOM_PART = 0.65  # share of the limit
 INPUT_PART = 0.5
 ENTRY_TOKENS = 400
 MOST_NOTED = 2
 LONGEST_NOTE = 200
-WEIGHTY = frozenset({DEBT, PROMISE, SECRET, RELATION})
 LASTING = frozenset({"name", "trade", "home", "likes", "hates", "fears", "quest"})
 SAID = frozenset({"say", "whisper"})
 JOURNAL = "add_journal_entry"
@@ -52,17 +44,6 @@ def summarise(scene: Scene) -> LLMReply:
     new = [f"- {bullet}" for bullet in as_bullets(facts_in_lines(lines, scene.name), room)]
     kept = newest_within(list(dict.fromkeys([*known, *new])), room)
     return LLMReply("\n".join([f"{HEADING}:", *kept]) if kept else f"{HEADING}: nothing of note.")
-
-
-def newest_within(lines: Sequence[str], tokens: int) -> list[str]:
-    """Return the newest lines that fit a budget in tokens."""
-    kept: list[str] = []
-    for line in reversed(lines):
-        tokens -= estimate_tokens(line) + 1
-        if tokens < 0:
-            break
-        kept.insert(0, line)
-    return kept
 
 
 def journals_only(request: LLMRequest) -> bool:
@@ -89,7 +70,7 @@ def worth_noting(lines: Sequence[HeardLine], name: str) -> list[str]:
 
 def is_worth_noting(fact: Fact) -> bool:
     """Return True for a fact that was stated, not asked."""
-    return fact.kind in WEIGHTY and fact.weight >= WEIGHTS[fact.kind]
+    return not fact.asked and not fact.kinds.isdisjoint(ALWAYS)
 
 
 def tells_of_oneself(line: HeardLine) -> bool:

@@ -26,6 +26,8 @@ OVERFLOW_CODE = re.compile(
     r"|\bexceeds? context (?:length|window|size)|\bprompt tokens exceeded|\btokens limit reached"
 )
 NUMBERED_CODES = frozenset({"1261", "3051"})  # Zhipu's and Mistral's
+# Anthropic's limit is one of bytes; "Request too large" from other servers may be about images.
+TOO_LARGE_STATUS, TOO_LARGE_CODE = 413, "request_too_large"
 OTHER_CODE = re.compile(r"rate limit|quota|billing|balance|above max length|content filter")
 
 ACCOUNT = re.compile(
@@ -55,9 +57,16 @@ SUBJECT = (
     r"(?: \([^)]{0,40}\)| #)?"
 )
 
-# A sign matches if all of its patterns are found: those of WINDOW_PASSED in the whole text, because
+# A sign matches if all of its patterns are found: those of WHOLE_SIGNS in the whole text, because
 # many providers give the window and the count in two sentences; those of SIGNS in one sentence.
-WINDOW_PASSED = (WINDOW, PASSED)
+WHOLE_SIGNS = (
+    (WINDOW, PASSED),
+    (r"\breduce the length\W+(?:the )?current length(?: is)?:? #(?! (?:char|byte|item))",),
+    (
+        r"(?:#|\b(?:the|of|total|many)) tokens in (?:the |your )?(?:prompt|input|context)\b",
+        r"\babove (?:the |this |its |our |your )?(?:[\w-]+ ){0,3}?(?:limit|maximum)\b",
+    ),
+)
 SIGNS = (
     (INPUT, r"\btokens?\b", BEYOND, r"#|\blimit\b|\bmaximum\b"),
     (rf"{SUBJECT}(?: is| are)?(?: \w+)? too (?:long|large|big)\b",),
@@ -89,13 +98,15 @@ def is_context_overflow(
         return False
     if OVERFLOW_CODE.search(spelled_code) or str(code) in NUMBERED_CODES:
         return True
+    if status == TOO_LARGE_STATUS and TOO_LARGE_CODE in f"{code} {message[:MOST_CHARS]}".lower():
+        return True
     text = spell(message)
     return not ACCOUNT.search(text) and says_overflow(text)
 
 
 def says_overflow(text: str) -> bool:
     """Return True if a text, already normalised by `spell`, matches one of the signs."""
-    if OVERFLOW_CODE.search(text) or holds(WINDOW_PASSED, text):
+    if OVERFLOW_CODE.search(text) or any(holds(sign, text) for sign in WHOLE_SIGNS):
         return True
     sentences = SENTENCE_END.split(REPLY_LIMIT.sub("reply limit", text))
     return any(holds(sign, sentence) for sentence in sentences for sign in SIGNS)

@@ -36,7 +36,8 @@ class MemoryIndices(Protocol):
 
     def of_character(self, script: Script) -> Any: ...
     def of_scope(self, scope: str) -> Any: ...
-    def drop(self, script: Script) -> None: ...  # its next use rebuilds the index
+    # Frees the memory of its index and of its view; the next use loads them again.
+    def drop(self, script: Script) -> None: ...
 
 
 class Endpoints(Protocol):

@@ -95,7 +95,10 @@ class Conversation(Protocol):
     @property
     def current(self) -> View: ...
     def append(self, messages: Sequence[Message]) -> list[Message]: ...  # with ``seq`` and ``at``
+    @property
+    def nbytes(self) -> int: ...  # about how much memory the view takes; 0 if it is not loaded
     def view(self) -> Sequence[Message]: ...  # do not mutate
+    def forget_view(self) -> None: ...  # the next use reads it again
     def compact(self, record: CompactionRecord) -> CompactionRecord: ...  # with its id
     def mask(self, upto_seq: int) -> int: ...
     def undo(self) -> CompactionRecord | None: ...

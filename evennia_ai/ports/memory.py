@@ -45,7 +45,10 @@ class SemanticMemory(Protocol):
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors; texts of similar meaning get similar vectors."""
+    """Turns texts into vectors; texts of similar meaning get similar vectors.
+
+    If it treats questions in another way, it also has ``embed_query``, with the form of ``embed``.
+    """
 
     name: str
     dimensions: int
@@ -55,13 +58,13 @@ class Embedder(Protocol):
 
 
 class RemoteEmbedder(Protocol):
-    """An embedder that answers later."""
+    """An embedder that answers later: an endpoint, or a thread of its own."""
 
     name: str
     dimensions: int
 
-    def embed_later(self, texts: Sequence[str]) -> Deferred[Any]:
-        """Fire with what `Embedder.embed` returns; fails with a `ProviderError`."""
+    def embed_later(self, texts: Sequence[str], query: bool = False) -> Deferred[Any]:
+        """Fire with what `Embedder.embed` returns, or `embed_query`; fails with a ProviderError."""
 
 
 class Found(Protocol):

@@ -90,15 +90,13 @@ class Memories(Protocol):
         keep: Callable[[Record], bool] | None = None,
         upto: int | None = None,
     ) -> Sequence[Found]: ...
-    def around(
+    def companions(
         self,
         seqs: Iterable[int],
-        before: int,
-        after: int,
         audience: Audience | None,
         discretion: str = "strict",
         upto: int | None = None,
-    ) -> Mapping[int, Sequence[Record]]: ...
+    ) -> Mapping[int, Sequence[Record]]: ...  # the lines of each line's exchange
 
 
 @dataclass(frozen=True)
@@ -115,6 +113,7 @@ class ToolContext:
         allowed: names of the prompt context's tools, None for all.
         deadline_at: the clock's second at which the tool is cancelled.
         source_seqs: the messages that the call is about; empty for those this turn heard.
+        said_at: when these messages were said, ISO time; empty for those this turn heard.
         remembered: dbrefs of those whose words were recalled. A tool's lock must let them pass too
             (P8), but they are no sources of what the tool writes down.
     """
@@ -130,6 +129,7 @@ class ToolContext:
     allowed: frozenset[str] | None = None
     deadline_at: float = 0.0
     source_seqs: tuple[int, ...] = ()
+    said_at: str = ""
     remembered: Audience = frozenset()
 
 

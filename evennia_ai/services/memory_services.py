@@ -19,6 +19,7 @@ from evennia_ai.memory.extras import EMBEDDINGS
 from evennia_ai.memory.index import answers_at_once
 from evennia_ai.memory.index_cache import IndexCache
 from evennia_ai.memory.semantic import LongTermMemory, read_settings
+from evennia_ai.memory.worker import Worker
 from evennia_ai.ports import Character, Embedder, RemoteEmbedder
 from evennia_ai.scheduling import Clock
 from evennia_ai.services.long_term_sync import LongTermSync
@@ -56,6 +57,7 @@ class MemoryServices:
     ) -> None:
         self._settings = settings
         self._client = client
+        self._make_worker = partial(Worker, clock, call_from_thread, "evennia-ai-embedder")
 
         def make_long_term(raw: Any) -> LongTermMemory:
             game = read_settings(raw, Path(django_settings.GAME_DIR))
@@ -81,7 +83,7 @@ class MemoryServices:
         """
         if self.recall_trouble:
             return None
-        make = partial(embedders.make, client=self._client)
+        make = partial(embedders.make, client=self._client, make_worker=self._make_worker)
         try:
             return self._settings.read("EMBEDDER", make, embedders.DEFAULT)
         except ConfigError as error:  # of the default itself

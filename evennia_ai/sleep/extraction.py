@@ -28,6 +28,7 @@ from evennia_ai.ports import Character, Script, ToolContext, ToolResult, TurnRec
 from evennia_ai.scheduling import Steps, pause, persist
 from evennia_ai.sleep.compaction.compact import decide
 from evennia_ai.sleep.compaction.request import SLEEP, CompactionRequest
+from evennia_ai.sleep.entry_origin import Shown, read_shown, with_origin
 from evennia_ai.sleep.noting import note_facts, unread_messages
 from evennia_ai.turn.background_call import calls_tools, has_model
 from evennia_ai.turn.background_step import skip
@@ -193,6 +194,8 @@ def run_loop(
     specs = tuple(script.services.toolbox.offered(tools))
     asking = ask_with(script, turn, specs)
     prompt = build_prompt(script, context, turn.audience, asking)
+    shown: Shown = yield read_shown(script, turn.audience)
+    context_of = partial(with_origin, replace(tools, remembered=prompt.remembered), shown)
     state, facts, so_far = LoopState(turn.id), 0, list[WireMessage]()
     for step in range(1, limits.iterations + 1):
         if limits.is_interrupted():
@@ -205,7 +208,7 @@ def run_loop(
         if not calls or reply.finish_reason == "length":
             return Extracted(facts, step, NO_CALL)
         known = {spec.name for spec in specs}
-        more, stopped_by, messages = yield journal(script, turn, tools, calls, known)
+        more, stopped_by, messages = yield journal(script, turn, context_of, calls, known)
         facts += more
         if stopped_by:
             return Extracted(facts, step, stopped_by)
@@ -224,7 +227,7 @@ def deadline_of(script: Script, limits: ExtractionLimits) -> float:
 def journal(
     script: Script,
     turn: TurnRecord,
-    tools: ToolContext,
+    context_of: Callable[[ToolCallRequest], ToolContext],
     calls: Sequence[ToolCallRequest],
     known: set[str],
 ) -> Steps[tuple[int, str, list[Message]]]:
@@ -238,6 +241,7 @@ def journal(
         if call.name not in known or call.name == NOOP:
             continue
         yield pause(script.services.slices.put)
+        tools = context_of(call)
         # Not logged: these tool calls are no part of the conversation.
         result: ToolResult = yield perform(script, turn, tools, call, False, lambda _result: ())
         facts += result.state == DONE

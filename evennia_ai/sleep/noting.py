@@ -7,7 +7,7 @@ tools of a turn store them word for word, with speaker, message and audience.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -17,7 +17,8 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.messages import Message, ToolCallRequest
 from evennia_ai.policy.context.projection import part_audience, split_by_audience
 from evennia_ai.policy.conversation.react import own_call_id
-from evennia_ai.policy.facts.notes import Note, choose_notes
+from evennia_ai.policy.facts.check import Fact
+from evennia_ai.policy.facts.notes import choose_notes, is_about_speaker, note_of
 from evennia_ai.ports import Script, ToolContext, ToolResult, TurnRecord
 from evennia_ai.scheduling import Steps, pause, persist
 from evennia_ai.sleep.compaction.fact_check import find_facts
@@ -83,43 +84,51 @@ def note_part(script: Script, key: str, messages: Sequence[Message]) -> Steps[in
     audience, private = confidants or frozenset(), confidants is not None
     begin = partial(turns.begin, (), audience, private, CONTEXT_PRE_COMPACTION.name)
     turn: TurnRecord = yield persist(clock, begin)
-    written: int = yield write_notes(script, turn, notes)
+    times = {m["metadata"]["seq"]: m["metadata"]["at"] for m in messages}
+    written: int = yield write_notes(script, turn, notes, times)
     detail = f"{written} facts written down by rule"
     yield persist(clock, partial(turns.finish, turn.id, FINISHED, detail))
     return written
 
 
 @inlineCallbacks
-def write_notes(script: Script, turn: TurnRecord, notes: Sequence[Note]) -> Steps[int]:
-    """Store notes. Fires with how many journal entries were stored."""
+def write_notes(
+    script: Script, turn: TurnRecord, notes: Sequence[Fact], times: Mapping[int, str]
+) -> Steps[int]:
+    """Store notes on messages said at ``times``. Fires with how many entries were stored."""
     allowed = CONTEXT_PRE_COMPACTION.tools
     tools = tool_context(script, turn, turn.audience, turn.private, allowed)
     tools = replace(tools, deadline_at=script.services.clock.seconds() + TIME_S)
     written = 0
     for number, note in enumerate(notes, 1):
         yield pause(script.services.slices.put)
-        written += yield write_note(script, turn, tools, note, number)
+        own = replace(
+            tools,
+            speakers=frozenset({note.dbref}),
+            source_seqs=(note.seq,) if note.seq else (),
+            said_at=times.get(note.seq, ""),
+        )
+        written += yield write_note(script, turn, own, note, number)
     return written
 
 
 @inlineCallbacks
 def write_note(
-    script: Script, turn: TurnRecord, tools: ToolContext, note: Note, number: int
+    script: Script, turn: TurnRecord, tools: ToolContext, note: Fact, number: int
 ) -> Steps[bool]:
     """Store a note in the journal, and in the speaker's profile if it is about the speaker.
 
     Fires with True if the journal took it.
     """
-    speaker, seq = note.fact.dbref, note.fact.seq
-    own = replace(tools, speakers=frozenset({speaker}), source_seqs=(seq,) if seq else ())
-    calls = [(JOURNAL, {"content": note.text})]
-    if note.is_about_speaker:
-        calls.append((OBSERVE, {"entity": note.fact.speaker, "observation": note.text}))
+    text = note_of(note)
+    calls = [(JOURNAL, {"content": text})]
+    if is_about_speaker(note):
+        calls.append((OBSERVE, {"entity": note.speaker, "observation": text}))
     states = []
     for place, (name, arguments) in enumerate(calls):
         words = json.dumps(arguments, ensure_ascii=False)
         call = ToolCallRequest(own_call_id(turn.id, number, place), name, words)
         # Not logged: these tool calls are no part of the conversation.
-        result: ToolResult = yield perform(script, turn, own, call, False, lambda _result: ())
+        result: ToolResult = yield perform(script, turn, tools, call, False, lambda _result: ())
         states.append(result.state)
     return states[0] == DONE

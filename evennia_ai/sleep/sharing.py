@@ -124,7 +124,7 @@ def gather_rumours(script: Script) -> Steps[Rumours]:
     rumours, names = Rumours(), dict[str, str]()
     services = script.services
     memories: Any = script.memories  # with ``records``, since the character shares
-    yield memories.prepare(services)
+    yield memories.prepare(services, upto=0)  # its own lines are no rumours
 
     def take_in(record: Record) -> None:
         teller = record["teller"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import fields
 from datetime import datetime
 from typing import Any
@@ -11,8 +11,7 @@ from django.db.models import Max, Q
 
 from evennia_ai import models
 from evennia_ai.errors import CannotUndo
-from evennia_ai.policy.context.projection import CompactionRecord, part_audience
-from evennia_ai.policy.facts.check import Fact
+from evennia_ai.policy.context.projection import CompactionRecord
 from evennia_ai.store.brief_transaction import brief_transaction
 
 MASK = "mask"
@@ -100,28 +99,14 @@ def assistants_to_archive() -> list[int]:
 
 
 PLAIN = ("summary", "speakers", "consulted", "cost")
-CHANGED = ("id", "compacted_at", "facts", *PLAIN)
+CHANGED = ("id", "compacted_at", *PLAIN)
 COPIED = tuple(item.name for item in fields(CompactionRecord) if item.name not in CHANGED)
-FACT_FIELDS = tuple(item.name for item in fields(Fact) if item.name != "audience")
 
 
 def fields_of(record: CompactionRecord) -> dict[str, Any]:
     """Return the fields of a row, without id, assistant and time."""
     copied = {name: getattr(record, name) for name in COPIED}
-    plain = {name: dict(getattr(record, name)) for name in PLAIN}
-    facts = {key: [plain_fact(fact) for fact in facts] for key, facts in record.facts.items()}
-    return copied | plain | {"facts": facts}
-
-
-def plain_fact(fact: Fact) -> dict[str, Any]:
-    """Return a fact as JSON data, without its audience, which is that of its part."""
-    return {name: getattr(fact, name) for name in FACT_FIELDS}
-
-
-def read_facts(key: str, stored: Iterable[Mapping[str, Any]]) -> tuple[Fact, ...]:
-    """Return the stored facts of one part, with the audience of the part."""
-    shared = {"audience": part_audience(key)}
-    return tuple(Fact(**{**fact, **shared, "terms": tuple(fact["terms"])}) for fact in stored)
+    return copied | {name: dict(getattr(record, name)) for name in PLAIN}
 
 
 def record_from_row(row: models.Compaction) -> CompactionRecord:
@@ -129,6 +114,5 @@ def record_from_row(row: models.Compaction) -> CompactionRecord:
     return CompactionRecord(
         id=row.id,
         compacted_at=row.at.isoformat(),
-        facts={key: read_facts(key, stored) for key, stored in row.facts.items()},
         **{name: getattr(row, name) for name in (*COPIED, *PLAIN)},
     )

@@ -14,6 +14,8 @@ from evennia_ai.store.compactions import TableCompactions
 from evennia_ai.store.lines import TableLines
 from evennia_ai.store.rows import message_from_row, message_to_row
 
+MESSAGE_BYTES = 1_250  # of one message in memory (measured)
+
 
 class TableConversation:
     """The append-only conversation of one assistant.
@@ -72,6 +74,11 @@ class TableConversation:
             messages = [message_from_row(row) for row in rows.order_by("id")]
             self._view = View(record, messages, self.compactions.masked_upto(), self.count)
         return self._view
+
+    @property
+    def nbytes(self) -> int:
+        """Return about how much memory the view takes."""
+        return 0 if self._view is None else len(self._view.items) * MESSAGE_BYTES
 
     def compact(self, record: CompactionRecord) -> CompactionRecord:
         """Store a compaction; returns it with its id. Messages that came meanwhile stay in view."""

@@ -17,7 +17,8 @@ from evennia_ai.policy.records.journal_entry import (
 )
 from evennia_ai.policy.records.provenance import Record, copy_of, select_known
 from evennia_ai.policy.records.shared_memory import is_as_told
-from evennia_ai.policy.retrieval.relevance import content_words, score_documents
+from evennia_ai.policy.retrieval.relevance import score_documents
+from evennia_ai.policy.retrieval.words import find_words
 from evennia_ai.store.archive import JournalArchive
 from evennia_ai.store.record_store import RecordStore, copies_known
 from evennia_ai.store.shared_entries import withdraw
@@ -36,7 +37,6 @@ class Journal(RecordStore):
         self._words: dict[str, tuple[str, ...]] = {}
         self._pinned: dict[str, Record] = {}
         self._waiting: dict[str, None] = {}
-        self._audiences: Counter[tuple[str, ...] | None] = Counter()
         self.recalls: Counter[str] = Counter()  # look-ups not stored yet, by entry id
         self.asked_about: set[str] = set()  # entries whose importance a model was asked for
         self.reflected_upto = ""  # ISO time; a reflection has read so far, whatever it found
@@ -142,30 +142,24 @@ class Journal(RecordStore):
         ids = (entry_id for entry_id in self._waiting if entry_id not in but)
         return [copy_of(entry) for entry in self.segments.select(islice(ids, limit))]
 
-    def audiences(self) -> list[Audience | None]:
-        """Return every audience that a loaded entry has, once; None is public."""
-        return [None if key is None else frozenset(key) for key in +self._audiences]
-
     def changed(self, record: Record, fields: Mapping[str, Any]) -> Record:
         """Return an entry with some fields changed; raises BadRecord."""
         return change_entry(record, fields)
 
     def noticed(self, old: Record | None, new: Record | None) -> None:
-        """Update what is derived from entries: words, contents, pins, audiences, waiting."""
+        """Update what is derived from entries: words, contents, pins, waiting."""
         if old:
             self._waiting.pop(old["id"], None)
-            self._audiences[audience_key(old)] -= 1
             self._pinned.pop(old["id"], None)
             self._words.pop(old["id"], None)
             if self._ids_by_content.get(sameness(old)) == old["id"]:
                 del self._ids_by_content[sameness(old)]
         if new:
-            self._audiences[audience_key(new)] += 1
             if not new["consolidated"]:
                 self._waiting[new["id"]] = None
             if new["pinned"]:
                 self._pinned[new["id"]] = new
-            self._words[new["id"]] = tuple(content_words(" ".join([new["content"], *new["tags"]])))
+            self._words[new["id"]] = tuple(find_words(" ".join([new["content"], *new["tags"]])))
             self._ids_by_content.setdefault(sameness(new), new["id"])
 
     def storing(self, replaced: list[tuple[Record, Record | None]]) -> None:
@@ -179,8 +173,3 @@ class Journal(RecordStore):
         self.segments.load_all()
         known = self._ids_by_content.get(sameness(entry))
         return self.segments.get(known) if known else None
-
-
-def audience_key(entry: Record) -> tuple[str, ...] | None:
-    """Return an entry's audience as a hashable value; None is public."""
-    return None if entry["audience"] is None else tuple(entry["audience"])

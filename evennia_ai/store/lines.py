@@ -68,6 +68,11 @@ class TableLines:
         return models.Message.objects.filter(assistant_id=self.assistant_id)
 
 
+def erase_vectors(assistant_id: int) -> None:
+    """Delete all vectors of an assistant."""
+    raw_delete(models.LineVector.objects.filter(message__assistant_id=assistant_id))
+
+
 def as_message(read: Iterable[Any]) -> Message:
     """Return the columns of `READ` as a message with what a line needs."""
     seq, at, role, content, calls, *metadata = read

@@ -1,8 +1,7 @@
-"""Searching an assistant's messages, inside and outside the context window."""
+"""Searching an assistant's messages in the database, without loading an index."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import reduce
 from operator import or_
 
@@ -11,38 +10,28 @@ from django.db.models import Q
 from evennia_ai import models
 from evennia_ai.messages import Message
 from evennia_ai.policy.compaction.summary import transcript_lines
-from evennia_ai.policy.retrieval.relevance import WORD, content_words, score_documents
+from evennia_ai.policy.retrieval.relevance import score_documents
+from evennia_ai.policy.retrieval.words import WORD, beginnings, find_words
 from evennia_ai.store.rows import message_from_row
 
 MOST_WORDS = 12
 MOST_CANDIDATES = 300
 
 
-def find_messages(
-    assistant_id: int,
-    words: str,
-    limit: int,
-    upto_seq: int | None = None,
-    known: Callable[[Message], bool] | None = None,
-) -> list[Message]:
-    """Return the messages that match some words best, oldest first.
+def find_messages(assistant_id: int, words: str, limit: int) -> list[Message]:
+    """Return the messages that match some words best, oldest first, whatever their audience.
 
-    The newest `MOST_CANDIDATES` matches up to ``upto_seq`` (None for all) are ranked by BM25; parts
-    of words match, too. ``known`` returns True if the asker may know a message; it is called before
-    ranking (P9). A search over 100,000 messages takes 17 ms (measured).
+    The newest `MOST_CANDIDATES` matches are ranked by BM25; parts of words match, too. A search
+    over 100,000 messages takes 17 ms (measured).
     """
-    wanted = content_words(words)[:MOST_WORDS] or WORD.findall(words.lower())[:MOST_WORDS]
+    wanted = beginnings(words)[:MOST_WORDS] or WORD.findall(words.lower())[:MOST_WORDS]
     if not wanted:
         return []
     holds = (Q(content__icontains=word) | Q(tool_calls__icontains=word) for word in wanted)
     rows = models.Message.objects.filter(reduce(or_, holds), assistant_id=assistant_id)
     rows = rows.exclude(role="tool")
-    if upto_seq is not None:
-        rows = rows.filter(id__lte=upto_seq)
     messages = [message_from_row(row) for row in rows.order_by("-id")[:MOST_CANDIDATES]]
-    if known is not None:
-        messages = [message for message in messages if known(message)]
-    documents = [content_words(" ".join(transcript_lines([m], ""))) for m in messages]
+    documents = [find_words(" ".join(transcript_lines([m], ""))) for m in messages]
     scores = score_documents(words, documents)
     ranked = sorted(range(len(messages)), key=lambda number: -scores[number])[:limit]
     return [messages[number] for number in sorted(ranked, reverse=True)]

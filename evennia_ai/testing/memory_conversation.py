@@ -93,6 +93,11 @@ class MemoryConversation:
         """Return the last compaction's marker, if any, and every later message."""
         return self.current.items
 
+    nbytes = 0
+
+    def forget_view(self) -> None:
+        """Do nothing: the view is made at each use."""
+
     @property
     def current(self) -> View:
         """Return the view with its sizes."""

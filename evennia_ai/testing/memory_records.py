@@ -25,7 +25,8 @@ from evennia_ai.policy.records.journal_entry import (
     sameness,
 )
 from evennia_ai.policy.records.provenance import Record, copy_of, select_known
-from evennia_ai.policy.retrieval.relevance import content_words, score_documents
+from evennia_ai.policy.retrieval.relevance import score_documents
+from evennia_ai.policy.retrieval.words import find_words
 
 Now = Callable[[], datetime]
 
@@ -165,7 +166,7 @@ class MemoryJournal(MemoryRecords):
     ) -> list[Record]:
         """Return the best matching entries, best first."""
         known = select_known(self.all(), audience, discretion)
-        scores = score_documents(words, [tuple(content_words(e["content"])) for e in known])
+        scores = score_documents(words, [tuple(find_words(e["content"])) for e in known])
         ranked = sorted(zip(scores, known, strict=True), key=lambda pair: -pair[0])
         return [entry for score, entry in ranked[:limit] if score > 0]
 
@@ -201,11 +202,6 @@ class MemoryJournal(MemoryRecords):
         """Return entries that are not in long-term memory, except the ids in ``but``."""
         waiting = [e for e in self.all() if not e["consolidated"] and e["id"] not in but]
         return waiting[:limit]
-
-    def audiences(self) -> list[Audience | None]:
-        """Return every audience that an entry has, once."""
-        ears = {e["audience"] and tuple(e["audience"]) for e in self.entries.values()}
-        return [None if found is None else frozenset(found) for found in ears]
 
     def _find_same(self, entry: Record) -> Record | None:
         same = sameness(entry)

@@ -10,7 +10,7 @@ from twisted.internet.defer import Deferred, fail, succeed
 
 from evennia_ai.errors import MemoryUnavailable
 from evennia_ai.policy.records.long_term import MemoryItem, MemoryRow, Stored, best_rows
-from evennia_ai.policy.retrieval.relevance import content_words
+from evennia_ai.policy.retrieval.words import find_words
 
 
 class StandInSemantic:
@@ -57,12 +57,12 @@ class StandInSemantic:
         """Fire with the memories that share words with the query."""
 
         def look() -> list[MemoryRow]:
-            words = set(content_words(query))
+            words = set(find_words(query))
             found = [
                 MemoryRow(row.id, row.entry, row.audience, row.digest, float(shared))
                 for row, text in self._of(agent).values()
                 if (keys is None or row.audience in keys)
-                and (shared := len(words & set(content_words(text))))
+                and (shared := len(words & set(find_words(text))))
             ]
             return best_rows(found, limit)
 

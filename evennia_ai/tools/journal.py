@@ -26,6 +26,7 @@ from evennia_ai.tools.memory_sources import (
     store_record,
 )
 from evennia_ai.tools.needs import has_journal, must_remember
+from evennia_ai.turn.recall import memory_line
 from evennia_ai.turn.tool_execution import DONE
 
 ENTRY_CHARS = 600
@@ -127,7 +128,8 @@ def search_journal(context: ToolContext, arguments: SearchArguments) -> Steps[st
     if not found:
         return "Your journal has nothing about that."
     read = tuple(entry_ref(entry["id"]) for entry in found if not is_synthesis(entry))
-    return recall_result(context, found, words, read)
+    lines = [memory_line(script, entry, words) for entry in found]
+    return recall_result(context, found, lines, read)
 
 
 class AddJournalEntryTool(Tool):

@@ -1,4 +1,4 @@
-"""The tool to search journal, profiles and long-term memory."""
+"""The tools to search all memories, or the log alone."""
 
 from __future__ import annotations
 
@@ -7,19 +7,23 @@ from collections.abc import Sequence
 from pydantic import BaseModel
 from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai.memory.all_memories import search_all_memories
+from evennia_ai.messages import Audience
 from evennia_ai.policy.compaction.consulted import entity_ref, entry_ref
 from evennia_ai.policy.compaction.journal_summary import is_synthesis, select_found
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.policy.records.shared_memory import HEARSAY
-from evennia_ai.ports import ToolContext, ToolResult
+from evennia_ai.policy.retrieval.words import asked_words, find_words
+from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.ports import LINE, Found, Script, ToolContext, ToolResult
 from evennia_ai.scheduling import Steps
 from evennia_ai.tools.base import tool
-from evennia_ai.tools.memory_sources import recall_result
-from evennia_ai.tools.needs import has_memories
+from evennia_ai.tools.memory_sources import heard, recall_result
+from evennia_ai.tools.needs import has_evicted_talk, has_memories
+from evennia_ai.turn.recall import memory_line
 
-FOUND = 8
+FOUND, FOUND_LINES = 8, 6
+CANDIDATES = 24
+SHOWN_CHARS = 240
 
 
 class MemoryArguments(BaseModel):
@@ -28,27 +32,89 @@ class MemoryArguments(BaseModel):
     query: str
 
 
+class HistoryArguments(BaseModel):
+    """What to look for."""
+
+    words: str
+
+
 @tool("search_memory", world=False, safe_to_retry=True, needed=has_memories)
 @inlineCallbacks
 def search_memory(context: ToolContext, arguments: MemoryArguments) -> Steps[str | ToolResult]:
     """Search all you remember, by names or a question."""
-    script, journal, query = context.script, context.character.journal, arguments.query
-    hits = yield search_all_memories(script, context.character, query, context.audience)
-    ranked = [hit.record for hit in hits]
-    found = select_found(ranked, script.conversation.current.record, FOUND)
+    script, query = context.script, arguments.query
+    hits = yield find_memories(script, query, context.audience, last_seq_before(context))
+    found = [hit.record for hit in hits]
     if not found:
         return "You remember nothing about that."
-    journal.count_recalls(record["id"] for record in found if "kind" not in record)
-    return recall_result(context, found, query, refs_of(found))
+    context.character.journal.count_recalls(r["id"] for r in found if "kind" not in r)
+    lines = [memory_line(script, record, query) for record in found]
+    return recall_result(context, found, lines, refs_of(found))
+
+
+@tool("search_history", world=False, safe_to_retry=True, needed=has_evicted_talk)
+@inlineCallbacks
+def search_history(context: ToolContext, arguments: HistoryArguments) -> Steps[str | ToolResult]:
+    """Search earlier talk for the exact words that were said."""
+    script, words = context.script, arguments.words
+    if script.conversation.current.record is None:
+        return "You still have all of your talk before you."
+    upto = last_seq_before(context)
+    hits = yield find_memories(script, words, context.audience, upto, only_lines=True)
+    found = sorted((hit.record for hit in hits), key=lambda line: line["seq"])
+    wanted = set(asked_words(words))
+    if not any(wanted.intersection(find_words(line["words"])) for line in found):
+        return "Nothing of that kind was said."
+    lines = [
+        f"{line['timestamp'][:10]}: {clean_heard(line['content'], SHOWN_CHARS)}" for line in found
+    ]
+    return recall_result(context, found, lines)
+
+
+@inlineCallbacks
+def find_memories(
+    script: Script,
+    query: str,
+    audience: Audience,
+    upto: int | None = None,
+    *,
+    only_lines: bool = False,
+) -> Steps[list[Found]]:
+    """Search the log, the journal, the profiles and hearsay for what an audience may know (P9).
+
+    ``audience`` is the dbrefs of everybody who will hear the result; an empty one finds what is
+    public. ``upto`` is the last message whose line is searched, None for all. Fires with the best
+    results, best first; fails with StoreUnavailable and TurnAborted.
+    """
+    yield script.memories.prepare(script.services, [query], upto)
+    keep = is_line if only_lines else None
+    now, discretion = script.services.now(), script.config.discretion
+    hits = script.memories.search(query, CANDIDATES, audience, now, discretion, keep, upto)
+    by_id = {hit.record["id"]: hit for hit in hits}
+    most = FOUND_LINES if only_lines else FOUND
+    records = [hit.record for hit in hits]
+    shown = select_found(records, script.conversation.current.record, most)
+    return [by_id[record["id"]] for record in shown]
+
+
+def is_line(record: Record) -> bool:
+    """Return True for a line of the log."""
+    return record.get("kind") == LINE
+
+
+def last_seq_before(context: ToolContext) -> int | None:
+    """Return the last message before the open turn, whose question would find itself; else None."""
+    asked = heard(context)
+    return asked[-1]["metadata"]["seq"] - 1 if asked else None
 
 
 def refs_of(records: Sequence[Record]) -> tuple[str, ...]:
-    """Return references to the records that count as consulted."""
+    """Return references to the entries and profiles that count as consulted."""
     refs = [
         entity_ref(record["subject"])
         if record.get("kind") == ATTRIBUTE
         else entry_ref(record["id"])
         for record in records
-        if not is_synthesis(record) and record.get("kind") != HEARSAY
+        if record.get("kind") in (None, ATTRIBUTE) and not is_synthesis(record)
     ]
     return tuple(dict.fromkeys(refs))

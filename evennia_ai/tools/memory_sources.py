@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from twisted.internet.defer import inlineCallbacks
@@ -15,7 +15,6 @@ from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext, ToolResult
 from evennia_ai.scheduling import Steps, persist
-from evennia_ai.turn.recall import memory_line
 from evennia_ai.turn.tool_execution import DONE
 
 T = TypeVar("T")
@@ -45,15 +44,18 @@ def store_record(context: ToolContext, write: Callable[[], T]) -> Steps[T]:
 
 
 def recall_result(
-    context: ToolContext, records: Sequence[Record], words: str, read: tuple[str, ...]
+    context: ToolContext, records: Sequence[Record], lines: Iterable[str], read: Sequence[str] = ()
 ) -> ToolResult:
-    """Return the result of a search for ``words``; ``read`` are references to what it consulted."""
-    text = "\n".join(f"- {memory_line(context.script, record, words)}" for record in records)
+    """Return the result of a search, a line for each record.
+
+    ``read`` are references to what it consulted.
+    """
+    text = "\n".join(f"- {line}" for line in lines)
     # The audience of private records also limits what is made of them (P9).
     strict = context.script.config.discretion == "strict"
     binds = strict and any(record["audience"] is not None for record in records)
     heard_by = context.audience if binds else None
-    return ToolResult(DONE, text, heard_by, read=read, speakers=speakers_in(records))
+    return ToolResult(DONE, text, heard_by, read=tuple(read), speakers=speakers_in(records))
 
 
 def sources_of(context: ToolContext) -> dict[str, Any]:
@@ -61,12 +63,14 @@ def sources_of(context: ToolContext) -> dict[str, Any]:
 
     A record made from a private prompt is private to that prompt's audience (P9).
     """
-    speakers = sorted(context.speakers)
+    speakers, latest = sorted(context.speakers), [m["metadata"] for m in heard(context)]
+    said_at = context.said_at or (latest[0]["at"] if latest else None)
     return {
         "source_type": "direct" if speakers else "observation",
         "source_entity": speakers[0] if len(speakers) == 1 else "",
         "speakers": speakers,
-        "source_seqs": list(context.source_seqs) or [m["metadata"]["seq"] for m in heard(context)],
+        "source_seqs": list(context.source_seqs) or [meta["seq"] for meta in latest],
+        "said_at": said_at,
         "audience": sorted(context.audience) if context.private else None,
     }
 

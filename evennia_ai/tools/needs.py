@@ -5,7 +5,8 @@ from __future__ import annotations
 from evennia.objects.objects import DefaultExit
 
 from evennia_ai.messages import with_content
-from evennia_ai.policy.facts.check import DEBT, PROMISE, facts_in
+from evennia_ai.policy.facts.check import facts_in
+from evennia_ai.policy.facts.cues import DEBT, PROMISE
 from evennia_ai.policy.records.shared_memory import read_scopes
 from evennia_ai.ports import ToolContext
 from evennia_ai.turn.context_use import measure_context
@@ -42,13 +43,12 @@ def has_journal(context: ToolContext) -> bool:
 
 
 def has_memories(context: ToolContext) -> bool:
-    """Return True if the character has a journal or profiles, or memories beside them."""
+    """Return True if the character has a journal or profiles, or others share with it."""
     script = context.script
     return bool(
         has_journal(context)
         or context.character.ai_profiles.live_sources()
         or read_scopes(script.config.share_memory)
-        or script.services.semantic.was_used
     )
 
 
@@ -67,7 +67,7 @@ def hears_of_duty(context: ToolContext) -> bool:
     """Return True if the latest messages begin with words about a promise or a debt."""
     latest = context.script.conversation.view()[-LATEST:]
     heard = (with_content(m, m["content"][:READ_CHARS]) for m in latest if m["role"] == "user")
-    return any(fact.kind in (DEBT, PROMISE) for message in heard for fact in facts_in(message))
+    return any(fact.kinds & {DEBT, PROMISE} for message in heard for fact in facts_in(message))
 
 
 def may_set_goal(context: ToolContext) -> bool:

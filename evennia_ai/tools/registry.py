@@ -30,7 +30,6 @@ BUILT_IN = (
     "evennia_ai.tools.company",
     "evennia_ai.tools.journal",
     "evennia_ai.tools.memory",
-    "evennia_ai.tools.history",
     "evennia_ai.tools.entity",
     "evennia_ai.tools.goals",
     "evennia_ai.tools.control",

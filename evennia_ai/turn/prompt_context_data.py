@@ -9,12 +9,13 @@ from evennia_ai.config import usable_window
 from evennia_ai.messages import Audience, Message, Situation
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.conversation.lore import LoreEntry, select_lore
+from evennia_ai.policy.facts.sources import HEARD
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import Script
 from evennia_ai.turn.people import LABEL as PEOPLE
 from evennia_ai.turn.people import describe_present
 from evennia_ai.turn.prompt_contexts import situation_prompt
-from evennia_ai.turn.recall import HEARD, Recalled, Talk, recall
+from evennia_ai.turn.recall import Recalled, Talk, recall
 from evennia_ai.turn.restored_materials import read_restored_materials
 
 Labelled = tuple[str, KnownLine]

@@ -11,17 +11,20 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from operator import attrgetter
+from typing import NamedTuple
 
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import KnownLine, speakers_in
 from evennia_ai.policy.compaction.journal_summary import is_synthesis, nearest_lines
+from evennia_ai.policy.facts.sources import HEARD
 from evennia_ai.policy.lines import LINE, line_id
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import HEARSAY
-from evennia_ai.policy.retrieval.exchange import AFTER, BEFORE, Said, companions, same_subject
-from evennia_ai.policy.retrieval.relevance import content_words, is_small_talk
+from evennia_ai.policy.retrieval.exchange import same_subject
+from evennia_ai.policy.retrieval.words import find_words, is_small_talk
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import Script
@@ -30,7 +33,6 @@ MOST_FOUND = 40
 LINE_CHARS = 300
 LABEL_TOKENS = 4  # "You remember: " before each line
 BRIEF_TOKENS = 90  # for a model that reads slowly
-HEARD = re.compile(r"(?P<speaker>[^:\n]{1,60}?) (?:says|whispers(?: to you)?|asks): ")
 # The asker's name helps only if they ask about themselves.
 ONESELF = re.compile(
     r"\b(?:i|i'(?:m|d|ll|ve)|me|my|mine|myself|we|us|our|ours|ich|mich|mir|mein(?:e[mnrs]?)?|wir|uns"
@@ -93,13 +95,26 @@ def recall(script: Script, talk: Talk, wanted: Recalled) -> list[KnownLine]:
     words = " ".join(spoken(line) for line in talk.asked)
     if wanted.budget_tokens <= 0 or is_small_talk(words, [script.character_name]):
         return []
-    records = find(script, talk, wanted)
-    chosen = list(choose(script, records, near_lines(script, records, wanted), wanted))
+    candidates = find(script, talk, wanted)
+    chosen = list(choose(script, candidates, exchanges(script, candidates, wanted), wanted))
     pieces = joined(chosen)[::-1] if wanted.brief else sorted(joined(chosen), key=began)
     return [line for piece in pieces for line in known_lines(script, piece)]
 
 
-def find(script: Script, talk: Talk, wanted: Recalled) -> list[Record]:
+class Candidate(NamedTuple):
+    """A memory that may be recalled, with its content words and its time in unix seconds."""
+
+    record: Record
+    words: frozenset[str]
+    at: float
+
+
+def as_candidate(record: Record) -> Candidate:
+    """Return a record with what its comparison with others needs."""
+    return Candidate(record, frozenset(find_words(text_of(record))), when(record).timestamp())
+
+
+def find(script: Script, talk: Talk, wanted: Recalled) -> list[Candidate]:
     """Return the memories that fit the talk, the best first."""
 
     def keep(record: Record) -> bool:
@@ -116,22 +131,21 @@ def find(script: Script, talk: Talk, wanted: Recalled) -> list[Record]:
         keep=keep,
         upto=wanted.upto,
     )
-    return [item.record for item in found]
+    return [as_candidate(item.record) for item in found]
 
 
-def near_lines(
-    script: Script, records: Iterable[Record], wanted: Recalled
+def exchanges(
+    script: Script, candidates: Iterable[Candidate], wanted: Recalled
 ) -> Mapping[int, Sequence[Record]]:
-    """Return the lines around each line of the log, by its sequence number."""
-    seqs = [record["seq"] for record in records if record.get("kind") == LINE]
-    return script.memories.around(
-        seqs, BEFORE, AFTER, wanted.audience, script.config.discretion, wanted.upto
-    )
+    """Return the lines that belong to each line of the log, by its sequence number."""
+    seqs = [one.record["seq"] for one in candidates if one.record.get("kind") == LINE]
+    discretion = script.config.discretion
+    return script.memories.companions(seqs, wanted.audience, discretion, wanted.upto)
 
 
 def choose(
     script: Script,
-    records: Sequence[Record],
+    candidates: Sequence[Candidate],
     near: Mapping[int, Sequence[Record]],
     wanted: Recalled,
 ) -> Iterator[list[Record]]:
@@ -140,21 +154,23 @@ def choose(
     A memory that does not fit with all that belongs to it is left out whole.
     """
     known = "\n".join(map(normalised, wanted.told))
-    words = {record["id"]: frozenset(content_words(text_of(record))) for record in records}
     left = min(wanted.budget_tokens, BRIEF_TOKENS) if wanted.brief else wanted.budget_tokens
     taken: set[str] = set()
-    for record in records:
+    for candidate in candidates:
+        record = candidate.record
         if record["id"] in taken or normalised(text_of(record)) in known or restates(record, taken):
             continue
-        group = [record, *beside(record, near), *later(record, records, words)]
+        beside = near.get(record.get("seq", 0), ())
+        group = [record, *beside, *later(candidate, candidates)]
         if wanted.brief:
             group = [one for one in group if not one.get("own")]
-        left_after = left - sum(cost_of(script, one) for one in group if one["id"] not in taken)
-        if left_after < 0:
+        new = [one for one in group if one["id"] not in taken]
+        cost = sum(cost_of(script, one) for one in new)
+        if cost > left:
             continue
-        left = left_after
-        taken.update(one["id"] for one in group)
-        known = "\n".join([known, *(normalised(text_of(one)) for one in group)])
+        left -= cost
+        taken.update(one["id"] for one in new)
+        known = "\n".join([known, *(normalised(text_of(one)) for one in new)])
         yield group
 
 
@@ -164,31 +180,24 @@ def restates(record: Record, taken: Collection[str]) -> bool:
     return bool(seqs) and all(line_id(seq) in taken for seq in seqs)
 
 
-def beside(record: Record, near: Mapping[int, Sequence[Record]]) -> list[Record]:
-    """Return the lines that belong to one, none for a note."""
-    lines = near.get(record.get("seq", 0), ())
-    place = next((n for n, line in enumerate(lines) if line["id"] == record["id"]), None)
-    if place is None:
-        return []
-    said = [Said(line["speaker_name"], line["words"], when(line).timestamp()) for line in lines]
-    return [lines[other] for other in companions(said, place)]
-
-
-def later(
-    record: Record, records: Iterable[Record], words: Mapping[str, frozenset[str]]
-) -> list[Record]:
+def later(candidate: Candidate, candidates: Iterable[Candidate]) -> list[Record]:
     """Return the newest memory of the same source that may correct this one."""
-    mine = words[record["id"]]
+    source = candidate.record["source_entity"]
     newer = [
         other
-        for other in records
-        if other["source_entity"] == record["source_entity"]
-        and other["source_entity"]
-        and when(other) > when(record)
-        and not (mine <= words[other["id"]] and len(words[other["id"]]) <= len(mine) + 1)
-        and same_subject(mine, words[other["id"]], text_of(other))
+        for other in candidates
+        if source
+        and other.record["source_entity"] == source
+        and other.at > candidate.at
+        and not restated(candidate.words, other.words)
+        and same_subject(candidate.words, other.words, text_of(other.record))
     ]
-    return [max(newer, key=when)] if newer else []
+    return [max(newer, key=attrgetter("at")).record] if newer else []
+
+
+def restated(words: frozenset[str], later: frozenset[str]) -> bool:
+    """Return True if later words say the same again, with one word more at most."""
+    return words <= later and len(later) <= len(words) + 1
 
 
 def joined(groups: Iterable[Sequence[Record]]) -> list[list[Record]]:
@@ -238,7 +247,8 @@ def text_of(record: Record) -> str:
 def memory_line(script: Script, record: Record, words: str = "", dated: bool = True) -> str:
     """Return a memory on one line: its day, its source and its content.
 
-    A line of the log has no day if it is not ``dated``. Of a summary, the lines that fit the searched ``words`` best are shown.
+    A line of the log has no day if it is not ``dated``. Of a summary, the lines that fit the
+    searched ``words`` best are shown.
     """
     day = when(record).date().isoformat()
     kind, text = record.get("kind"), text_of(record)

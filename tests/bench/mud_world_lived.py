@@ -2,28 +2,25 @@
 day and sleep each night; at its end they are asked.
 
 What a player tells is written as the tools write it, past the model: a journal entry, and of a fact
-also an observation of its teller, both with their source and their ears. Long-term memory is a
-stand-in that ranks by cosine, as mem0 does without a network. No model is asked: the brain is the
-offline one.
+also an observation of its teller, both with their source and their ears. No model is asked: the
+brain is the offline one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from twisted.internet.defer import Deferred, gatherResults, succeed
+from twisted.internet.defer import Deferred, gatherResults
 
-from evennia_ai.memory.all_memories import search_all_memories
 from evennia_ai.messages import Audience, Heard, InboxEvent
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
-from evennia_ai.policy.records.long_term import MemoryRow
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.retrieval.relevance import score_texts
 from evennia_ai.sleep import STEPS, run_sleep_tick
-from evennia_ai.testing.semantic import StandInSemantic
+from evennia_ai.tools.memory import find_memories
 from evennia_ai.turn.prompt_building import Asking, build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.bench.mud_world import (
@@ -42,7 +39,7 @@ Way = Callable[[Question, Audience], list[Record]]
 Judge = Callable[[Question, Sequence[Record]], bool]
 
 SHOWN = 8  # as many as `search_memory` tells
-OURS, RANKING = "search_memory", "notes and values alone"
+OURS = "search_memory"
 WORDS, NEWEST, MEANING = "BM25 alone", "recency alone", "cosine alone"
 
 
@@ -55,31 +52,6 @@ class Leak:
     where: str
 
 
-class CosineSemantic(StandInSemantic):
-    """Long-term memory in a dictionary, whose search goes by meaning."""
-
-    def __init__(self, embedder: Any) -> None:
-        super().__init__()
-        self._embedder = embedder
-        self._vectors: dict[str, np.ndarray] = {}
-
-    def search(
-        self, agent: str, query: str, limit: int, keys: Sequence[str] | None
-    ) -> Deferred[Sequence[MemoryRow]]:
-        """What is nearest in meaning, of these audiences."""
-        rows = [row for row, _ in self._of(agent).values() if keys is None or row.audience in keys]
-        vectors = np.array([self._vector(agent, row.id) for row in rows]).reshape(len(rows), -1)
-        near = vectors @ unit(self._embedder.embed([query]))[0] if rows else ()
-        best = np.argsort(-np.array(near), kind="stable")[:limit]
-        return succeed([replace(rows[place], score=float(near[place])) for place in best])
-
-    def _vector(self, agent: str, memory_id: str) -> np.ndarray:
-        if memory_id not in self._vectors:
-            text = self._of(agent)[memory_id][1]
-            self._vectors[memory_id] = unit(self._embedder.embed([text]))[0]
-        return self._vectors[memory_id]
-
-
 class Lived:
     """A game's characters in a game's database, on a service whose clock is a fake."""
 
@@ -90,7 +62,6 @@ class Lived:
         from evennia_ai.assistant_character import AssistantCharacter
 
         self.world, self.service = world, service
-        service.semantic = CosineSemantic(service.memory.embedder)
         self.minds: dict[str, Any] = {}
         for name in world.assistants:
             room = create_object(DefaultRoom, key=f"House of {name}")
@@ -151,16 +122,8 @@ class Lived:
     def search(self, question: Question, audience: Audience) -> list[Record]:
         """What `search_memory` finds, best first."""
         mind = self.minds[question.assistant]
-        asked = search_all_memories(mind.assistant, mind, question.text, audience)
+        asked = find_memories(mind.assistant, question.text, audience)
         return [hit.record for hit in self.wait(asked)]
-
-    def rank(self, question: Question, audience: Audience) -> list[Record]:
-        """What of notes and values comes to mind, without long-term memory."""
-        script = self.minds[question.assistant].assistant
-        self.wait(script.memories.prepare(script.services, [question.text]))
-        now = script.services.now()
-        found = script.memories.search(question.text, SHOWN, audience, now)
-        return [hit.record for hit in found]
 
     def prompt(self, question: Question, audience: Audience) -> str:
         """All that a model would be shown where this is asked in front of an audience."""

@@ -24,7 +24,6 @@ from evennia.objects.models import ObjectDB
 from evennia_ai.messages import Heard
 from evennia_ai.models import Compaction, Event, Message, ToolCall, Turn
 from evennia_ai.policy.context.projection import View
-from evennia_ai.policy.facts.recall import Talk
 from evennia_ai.ports import TASK_SUMMARY, LLMRequest, TurnRecord
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
@@ -42,9 +41,6 @@ from tests.simulation.rows import parts_of, view_row
 from tests.simulation.schedule import OPEN, quiet_logs
 
 STEPS_A_LIFE = 12
-TALK = Talk(["Ann says: How many crowns do I owe you, and when are the oats due?"], [])
-ANYBODY = frozenset(MINDS)
-ROOM = 400
 URGED = 2
 STEPS_AFTER = 6
 WORDS_A_LIFE = 200
@@ -269,10 +265,7 @@ class Life(Play):
             view: View = mind.script.conversation.current
             fact = asdict(view_row(dbref, view.items))
             fact |= {"masked": view.masked_upto, "parts": parts_of(view.record)}
-            fact |= {
-                "life": self.process.epoch,
-                "recalled": view.recall.call(TALK, ANYBODY, ROOM, "trusting"),
-            }
+            fact |= {"life": self.process.epoch}
             self.journal.write(kind, fact)
 
     def tell(self, text: str) -> None:

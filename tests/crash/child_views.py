@@ -14,7 +14,7 @@ def check_start(
     """Check that the view after a start follows from the stored rows.
 
     If no operation was half done at the kill, the view must also equal the one before, with its
-    facts and all that can be recalled.
+    summaries.
 
     Args:
         facts: of the whole game so far.

@@ -7,7 +7,6 @@ from evennia_ai.messages import make_message
 from evennia_ai.models import Compaction, Message
 from evennia_ai.policy.compaction.journal_summary import synthesis_entries
 from evennia_ai.policy.context.projection import MASKED, CompactionRecord, is_marker
-from evennia_ai.policy.facts.check import Fact
 from evennia_ai.sleep.compaction.journal_summary import archive_summaries, undo_compaction
 from evennia_ai.store.compactions import TableCompactions, assistants_to_archive
 from evennia_ai.store.erase import erase_chunk
@@ -149,16 +148,13 @@ def test_who_is_forgotten_is_in_no_summary_any_more(game, ann, mira, conversatio
     words = make_message("user", "Ann says: I am a smith.", speaker=ann.dbref, audience=["#5"])
     row = conversation.append([words])[0]
     first = conversation.compact(record(seqs(conversation)[2]))
-    facts = {"public": (Fact("name", ("smith",), "I am a smith.", "Ann", 7),)}
     conversation.compact(
         record(
             row["metadata"]["seq"],
             previous_id=first.id,
             summary={"public": "Ann is a smith."},
-            facts=facts,
         )
     )
-    assert conversation.current.record.facts == facts
     while forget_chunk(ann.dbref):
         pass
     assert not Compaction.objects.exists()

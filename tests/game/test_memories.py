@@ -136,7 +136,7 @@ class Endpoint:
     def __init__(self):
         self.fails, self.asked = False, []
 
-    def embed_later(self, texts):
+    def embed_later(self, texts, query=False):
         self.asked.append(list(texts))
         if self.fails:
             return Deferred()

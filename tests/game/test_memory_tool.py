@@ -3,15 +3,11 @@
 import json
 
 import pytest
-from twisted.internet.defer import fail
 
-from evennia_ai.errors import MemoryUnavailable
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.ports import ToolContext
 from evennia_ai.testing.scripted import call
 from tests.game.profile_values import set_attribute
-
-BY_MEANING = "evennia_ai.memory.all_memories.search_long_term"
 
 
 @pytest.fixture
@@ -44,19 +40,11 @@ def test_notes_and_values_are_found_with_their_day_and_source(mira, ann, bob, se
     assert any(line.endswith(": Bob: trade: toll keeper") for line in lines)
 
 
-def test_a_note_that_long_term_memory_finds_counts_before_others(game, mira, search, monkeypatch):
-    for number in range(30):
-        mira.journal.add(f"Guest {number} asked for the way to the harbour.")
-    wanted = mira.journal.get(mira.journal.add("The quay lies behind the mill."))
-    monkeypatch.setattr(BY_MEANING, lambda *args: [(wanted, 0.9)])
-    assert "behind the mill" in search("the way to the harbour").text
-
-
-def test_without_long_term_memory_the_notes_are_searched(mira, search, monkeypatch):
+def test_long_term_memory_is_not_asked_because_the_index_holds_all_of_it(game, mira, search):
     mira.journal.add("The quay lies behind the mill.")
-    down = MemoryUnavailable("down")
-    monkeypatch.setattr(BY_MEANING, lambda *args: fail(down))
+    game.service.semantic.down = True
     assert "behind the mill" in search("where is the quay?").text
+    assert game.service.semantic.asked == []
 
 
 def test_nothing_private_to_another_is_found_and_what_is_private_binds(mira, ann, bob, search):

@@ -1,4 +1,4 @@
-"""Asleep, rules journal what players said, if its model journalled nothing."""
+"""Asleep, its model journals what players said, or rules do, with the origin of each entry."""
 
 import json
 
@@ -8,6 +8,8 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import make_message, wire_call
 from evennia_ai.sleep.extraction import run_pre_compaction_extraction
+from evennia_ai.store.forget import forget_chunk
+from evennia_ai.testing.scripted import call
 
 ASKING = ModelProfile("test", client="openai", model="scripted")
 DEBT = "I owe you three silver."
@@ -39,9 +41,9 @@ def log(mira):
             [
                 make_message(
                     "user",
-                    f"Ann {'whispers to you' if private else 'says'}: {text}",
+                    f"{who.character.key} {'whispers to you' if private else 'says'}: {text}",
                     speaker=who.dbref,
-                    speaker_name="Ann",
+                    speaker_name=who.character.key,
                     audience=[who.dbref],
                     private=private,
                 )
@@ -67,6 +69,8 @@ def test_a_short_visit_leaves_entries_with_their_source_and_their_audience(mira,
     }
     assert entries(mira) == [(f"Ann: {DEBT}", None), (f"Ann: {BROTHER}", [ann.dbref])]
     seqs = [m["metadata"]["seq"] for m in mira.assistant.conversation.view()]
+    times = [m["metadata"]["at"] for m in mira.assistant.conversation.view()]
+    assert [entry["said_at"] for entry in mira.journal.all()] == times[1:]
     for entry, seq in zip(mira.journal.all(), seqs[1:], strict=True):
         assert (entry["source_entity"], entry["speakers"]) == (ann.dbref, [ann.dbref])
         assert (entry["source_type"], entry["source_seqs"]) == ("direct", [seq])
@@ -129,3 +133,51 @@ def test_a_broken_model_does_not_keep_the_rules_from_it(game, mira, ann, extract
     result = extract()
     assert (result["success"], result["facts_recorded"]) == (False, 1)
     assert entries(mira) == [(f"Ann: {DEBT}", None)]
+
+
+@pytest.fixture
+def much_talk(mira, ann, bob, log):
+    """Talk that the next compaction evicts."""
+    mira.assistant.attributes.add("max_context_tokens", 4_000)
+    mira.assistant.attributes.add("compact_preserve_window", 4)
+    log(ann, "I am a smith in Dunmore.")
+    log(bob, "The ferry costs forty crowns.")
+    log(bob, "I am a spy.", private=True)
+    log(bob, *["hm, " + "and so on " * 40] * 40)
+    log(bob, *["hm, " + "and so on " * 40] * 40, private=True)
+
+
+def told_by(mira):
+    return {entry["content"]: entry["speakers"] for entry in mira.journal.all()}
+
+
+def test_an_entry_of_a_model_is_forgotten_with_its_speaker(
+    game, mira, ann, bob, extract, much_talk
+):
+    smith, ferry, spy = "Ann is a smith in Dunmore.", "The ferry costs 40 crowns.", "Bob is a spy."
+    game.model.add(call("add_journal_entry", content=smith))
+    game.model.add(call("add_journal_entry", content=ferry), call("noop"))
+    game.model.add(call("add_journal_entry", content=spy), call("noop"))
+    assert extract()["facts_recorded"] == 3
+    assert told_by(mira) == {smith: [ann.dbref], ferry: [bob.dbref], spy: [bob.dbref]}
+    said = {m["metadata"]["seq"]: m["metadata"]["at"] for m in mira.assistant.conversation.view()}
+    seqs = sorted(said)
+    origins = [(entry["source_seqs"], entry["said_at"]) for entry in mira.journal.all()]
+    assert origins == [([seqs[place]], said[seqs[place]]) for place in range(3)]
+    assert [entry["audience"] for entry in mira.journal.all()] == [None, None, [bob.dbref]]
+    while forget_chunk(ann.dbref):
+        pass
+    assert set(told_by(mira)) == {ferry, spy}
+    while forget_chunk(bob.dbref):
+        pass
+    assert told_by(mira) == {}
+
+
+def test_an_observation_of_a_model_is_forgotten_with_its_speaker(
+    game, mira, ann, extract, much_talk
+):
+    seen = {"entity": "Ann", "observation": "Ann is a smith in Dunmore."}
+    game.model.add(call("update_entity_observation", **seen), call("noop"), call("noop"))
+    extract()
+    (observed,) = mira.ai_profiles.observations(ann.dbref)
+    assert (observed["speakers"], len(observed["source_seqs"])) == ([ann.dbref], 1)

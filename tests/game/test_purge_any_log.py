@@ -73,7 +73,7 @@ def what_is_seen(script):
         "open acts": list(ToolCall.objects.filter(ended_at=None).order_by("id").values()),
         "last call": ModelCall.objects.order_by("id").values().last(),
         "speakers": set(Event.objects.values_list("speaker", flat=True)),
-        "facts": script.conversation.current.record and script.conversation.current.record.facts,
+        "compaction": script.conversation.current.record,
     }
 
 

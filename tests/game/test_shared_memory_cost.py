@@ -52,7 +52,7 @@ def test_an_endpoint_for_vectors_that_hangs_is_waited_for_once(game, guard, slee
     class Hanging:
         name, dimensions = "far", 3
 
-        def embed_later(self, texts):
+        def embed_later(self, texts, query=False):
             return Deferred()
 
     bruno, vera = (guard(name, share="faction, world, room") for name in ("Bruno", "Vera"))

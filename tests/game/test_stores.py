@@ -1,7 +1,6 @@
 """The tables and their doubles in memory behave alike; and what only tables can do."""
 
 from datetime import timedelta
-from functools import partial
 
 import pytest
 from django.db import IntegrityError, connection
@@ -28,7 +27,6 @@ from evennia_ai.store.turns import TableTurns
 from evennia_ai.store.usage import cached_on, spent_on, use_on
 from evennia_ai.testing.memory_conversation import MemoryConversation
 from evennia_ai.testing.memory_stores import MemoryInbox, MemoryTurns
-from evennia_ai.tools.history import may_know
 
 ANN = frozenset({"#5"})
 
@@ -125,10 +123,10 @@ def test_an_excuse_survives_the_process_and_is_found_by_admins_alone(tables, ser
     (excuse,) = TableConversation(tables.assistant_id, service.now).current.excuses
     assert (excuse["role"], excuse["content"]) == ("assistant", "A fog, a fog.")
     assert excuse == tables.conversation.current.excuses[0]
-    found = partial(find_messages, tables.assistant_id, "fog", 5)
-    assert [m["content"] for m in found()] == ["A fog?", "A fog, a fog."]
-    known = partial(may_know, frozenset({"#5"}), "trusting")
-    assert [m["content"] for m in found(known=known)] == ["A fog?"]
+    found = find_messages(tables.assistant_id, "fog", 5)
+    assert [m["content"] for m in found] == ["A fog?", "A fog, a fog."]
+    lines = tables.conversation.lines.after(0, None, 10, "")
+    assert [message["content"] for message, _vector in lines] == ["A fog?"]
 
 
 def test_a_compaction_over_excuses_is_that_of_an_unchanged_log(tables):

@@ -192,6 +192,11 @@ def test_what_is_no_call_is_left_out_and_a_call_without_a_function_has_no_name()
         {"prompt_tokens": 10.0, "completion_tokens": 2},
         {"prompt_tokens": True, "completion_tokens": 2},
         {"prompt_tokens": 2**31, "completion_tokens": 2},
+        {"input_tokens": 10},
+        {"input_tokens": 0, "output_tokens": 2},
+        {"input_tokens": True, "output_tokens": 2},
+        {"input_tokens": 10, "completion_tokens": 2},
+        {"input_tokens": 2**31 - 1, "output_tokens": 2, "cache_read_input_tokens": 2**31 - 1},
     ],
 )
 def test_a_usage_that_cannot_be_true_is_none(usage):
@@ -218,6 +223,27 @@ def test_a_usage_that_cannot_be_true_is_none(usage):
 def test_cached_tokens_are_read_wherever_an_endpoint_tells_them(told, cached):
     usage = {"prompt_tokens": 100, "completion_tokens": 2, **told["usage"]}
     assert read({"choices": [], **told, "usage": usage}).usage == Usage(100, 2, cached)
+
+
+@pytest.mark.parametrize(
+    ("told", "usage"),
+    [
+        ({}, Usage(90, 7)),
+        ({"input_tokens_details": {"cached_tokens": 64}}, Usage(90, 7, 64)),
+        ({"cache_read_input_tokens": 1_000}, Usage(1_090, 7, 1_000)),
+        (
+            {"cache_read_input_tokens": 0, "cache_creation_input_tokens": 500},
+            Usage(590, 7, 0),
+        ),
+        ({"cache_read_input_tokens": -5}, Usage(90, 7)),
+        ({"prompt_tokens": 0, "completion_tokens": 0}, Usage(90, 7)),
+        ({"prompt_tokens": 95, "completion_tokens": 8}, Usage(95, 8)),
+        ({"prompt_tokens": None, "completion_tokens": None}, Usage(90, 7)),
+    ],
+)
+def test_input_and_output_tokens_are_a_usage_with_anthropics_cache_added(told, usage):
+    counts = {"input_tokens": 90, "output_tokens": 7, **told}
+    assert read({"choices": [], "usage": counts}).usage == usage
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,21 @@
 """Embedders: what a game may choose, and what happens where it does not work."""
 
 import json
+import queue
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
 from twisted.internet.defer import fail, succeed
+from twisted.internet.task import Clock
 
 from evennia_ai.errors import ConfigError, ProviderRejected, ProviderUnavailable
 from evennia_ai.llm.openai_client import RawReply
 from evennia_ai.memory import embedders
 from evennia_ai.memory.index import MemoryIndex
+from evennia_ai.memory.worker import Worker
 
 ENDPOINT = {"base_url": "http://localhost:1/v1", "model": "small", "dimensions": 2}
 
@@ -93,6 +97,7 @@ def test_an_embedder_that_was_turned_off_leaves_it_to_the_words():
         {**ENDPOINT, "dimensions": True},
         {**ENDPOINT, "model": ""},
         {**ENDPOINT, "base_url": 5},
+        {**ENDPOINT, "query_prefix": 5},
     ],
     ids=str,
 )
@@ -133,6 +138,7 @@ def test_a_folder_with_a_model_is_used_without_a_download(tmp_path, monkeypatch)
     embedder = embedders.make({"sentence_transformers": tmp_path})
     assert embedder.dimensions == 2
     assert np.allclose(embedder.embed(["a", "b"]), [[0.6, 0.8]] * 2)
+    assert np.allclose(embedder.embed_query(["a", "b"]), [[0.6, 0.8]] * 2)
 
 
 def test_an_endpoint_is_asked_for_all_texts_at_once_and_answers_in_any_order():
@@ -142,6 +148,54 @@ def test_an_endpoint_is_asked_for_all_texts_at_once_and_answers_in_any_order():
     assert np.allclose(vectors, [[0.6, 0.8], [0.0, 1.0]])
     body = {"model": "small", "input": ["one", "two"]}
     assert client.sent == [("http://localhost:1/v1", "POST", "embeddings", body)]
+
+
+def test_an_endpoint_is_told_queries_from_passages():
+    client = Client(reply([(0, [3.0, 4.0])]))
+    embedder = embedders.make(
+        {**ENDPOINT, "query_prefix": "query: ", "passage_prefix": "passage: "}, client
+    )
+    embedder.embed_later(["one"])
+    embedder.embed_later(["one"], query=True)
+    assert [body["input"] for *_, body in client.sent] == [["passage: one"], ["query: one"]]
+
+
+class Model:
+    """A model whose every text takes so long, by a clock of its own."""
+
+    name, dimensions = "slow", 2
+
+    def __init__(self, ms):
+        self.ms, self.now, self.threads = ms, 0.0, []
+
+    def seconds(self):
+        return self.now
+
+    def embed(self, texts):
+        self.now += self.ms / 1000 * len(texts)
+        self.threads.append(threading.current_thread())
+        return np.array([[1.0, 0.0]] * len(texts), dtype=np.float32)
+
+
+def test_a_fast_model_is_asked_at_once():
+    model = Model(1.9)
+    assert embedders.off_the_reactor(model, None, model.seconds) is model
+
+
+def test_a_slow_model_never_runs_in_the_reactors_thread():
+    model, calls = Model(2.1), queue.Queue()
+    worker = Worker(Clock(), lambda *call: calls.put(call), "test")
+    embedder = embedders.off_the_reactor(model, lambda: worker, model.seconds)
+    assert not hasattr(embedder, "embed") and embedder.dimensions == 2
+    model.threads.clear()
+    found = []
+    embedder.embed_later(["one"], query=True).addBoth(found.append)
+    while not found:
+        function, *given = calls.get(timeout=10)
+        function(*given)
+    worker.stop(int)
+    assert np.array_equal(found[0], [[1.0, 0.0]])
+    assert threading.current_thread() not in model.threads
 
 
 def test_an_index_does_not_wait_for_an_endpoint():

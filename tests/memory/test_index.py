@@ -183,27 +183,32 @@ def talk(order, notes=()):
     for note in notes:
         index.add(note, note, place=ALONE)
     for number in order:
-        index.add(f"m{number}", TALK[number], place=number, at=MAY_8 + number)
+        speaker = ("Ann", "Ben")[number % 2]
+        index.add(f"m{number}", TALK[number], speaker, place=number, at=MAY_8 + number)
     return index
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2, 3), (1, 3, 0, 2), (3, 2, 1, 0)])
 def test_lines_are_neighbours_by_place_in_whatever_order_they_come(order):
     index, notes = talk(order, ["a note on tar"]), talk(range(4))
-    assert index.neighbours("m1", 1, 2, None) == ["m0", "m2", "m3"]
     query = "the name of the sister"
     assert found(index, query, 2) == ["m0", "m1"]
     lines = [(name, score) for name, score in index.search(query, 9) if name.startswith("m")]
     assert [name for name, _ in lines] == found(notes, query)
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (1, 3, 0, 2), (3, 2, 1, 0)])
+def test_an_answer_belongs_to_its_question_in_whatever_order_they_come(order):
+    index = talk(order, ["a note on tar"])
+    assert index.companions(["m1", "m3", "tar", "nothing"]) == {"m1": ["m0"], "m3": ["m0"]}
+
+
 def test_a_note_has_no_neighbours_and_is_none():
     index = filled("What is your sister's name?")
     index.add("note", "Bread is dear.", place=ALONE)
-    index.add("line", "Odile, as always.")
+    index.add("line", "Odile, as always.", "Ben")
     assert found(index, "the name of the sister", 2) == ["m0", "line"]
-    assert index.neighbours("note", 9, 9) == [] and index.neighbours("nothing", 9, 9) == []
-    assert index.neighbours("m0", 9, 9) == ["line"]
+    assert index.companions(["note", "m0"]) == {"m0": ["line"]}
 
 
 def test_lines_after_a_place_are_left_out_and_notes_never():
@@ -216,20 +221,20 @@ def test_lines_after_a_place_are_left_out_and_notes_never():
     assert index.search(asked, 9, upto=1) == fewer.search(asked, 9)
 
 
-def test_neighbours_are_those_that_the_audience_may_know():
+def test_only_what_the_audience_may_know_belongs_to_a_line():
     index = MemoryIndex()
-    for number in range(6):
-        index.add(f"m{number}", "soup", audience={"#1"} if number == 2 else None)
-    assert index.neighbours("m3", 2, 1) == ["m0", "m1", "m4"]
-    assert index.neighbours("m3", 2, 1, {"#1"}) == ["m1", "m2", "m4"]
-    assert index.neighbours("m2", 1, 1) == []
-    assert index.neighbours("m2", 1, 1, everything=True) == ["m1", "m3"]
+    index.add("m0", "What is the toll?", "Ann", 0.0)
+    index.add("m1", "Four crowns.", "Ben", 1.0, audience={"#1"})
+    index.add("m2", "Five crowns.", "Cas", 2.0)
+    assert index.companions(["m0", "m1"]) == {"m0": ["m2"]}
+    assert index.companions(["m0"], {"#1"}) == {"m0": ["m1", "m2"]}
+    assert index.companions(["m0"], upto=1, everything=True) == {"m0": ["m1"]}
 
 
 def test_a_line_that_comes_again_keeps_its_place():
     index = talk(range(4))
-    index.add("m1", "Odile!")
-    assert index.neighbours("m1", 1, 1) == ["m0", "m2"]
+    index.add("m1", "Odile!", "Ben", MAY_8 + 1)
+    assert index.companions(["m1"]) == {"m1": ["m0"]}
 
 
 # --- who may know --------------------------------------------------------------------------------

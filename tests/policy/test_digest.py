@@ -9,9 +9,7 @@ from evennia_ai.policy.compaction.digest import (
     make_digest,
     prefix_hash,
     split_turn,
-    with_facts,
     with_turn,
-    without_facts,
 )
 
 
@@ -27,12 +25,28 @@ def test_of_nothing_nothing_is_counted():
     assert count_line([]) == ""
 
 
-@pytest.mark.parametrize("text", ["", "Ann is a smith.", "two\nlines"])
+def test_facts_stand_below_a_digest_once_and_the_newest_stay_if_room_is_short():
+    message = make_message("user", "x")
+    first = make_digest([message], "Ann is a smith.", ["Ann: I owe you 42.", "Ann: I am Ann."], 99)
+    assert first.splitlines()[1:] == [
+        "Ann is a smith.",
+        "Facts:",
+        "- Ann: I owe you 42.",
+        "- Ann: I am Ann.",
+    ]
+    again = ["Ann: I am Ann.", "Bob: I am Bob."]
+    second = make_digest([message], first, again, 99).splitlines()
+    assert second[3:] == ["- Ann: I owe you 42.", "- Ann: I am Ann.", "- Bob: I am Bob."]
+    assert second[:3] == first.splitlines()[:3]
+    short = make_digest([message], first, again, 30)
+    assert short.splitlines()[3:] == ["- Bob: I am Bob."]
+    assert "Facts" not in make_digest([message], first, again, 5)
+
+
+@pytest.mark.parametrize("text", ["", "Ann is a smith.", "two\nlines", "one\nFacts:\n- Ann: x"])
 @pytest.mark.parametrize("turn", ["", "Ann looks around.", "one\ntwo"])
-@pytest.mark.parametrize("facts", [[], ["Ann: I owe you 42.", "x"]])
-def test_a_part_is_taken_apart_as_it_was_put_together(text, turn, facts):
-    part = with_facts(with_turn(text, turn), facts)
-    assert split_turn(without_facts(part)) == (text, turn)
+def test_a_part_is_taken_apart_as_it_was_put_together(text, turn):
+    assert split_turn(with_turn(text, turn)) == (text, turn)
 
 
 def test_the_turn_stands_below_the_rest_under_a_heading_of_its_own():

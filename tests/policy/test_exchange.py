@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evennia_ai.policy.retrieval.exchange import Said, companions, corrects, same_subject
-from evennia_ai.policy.retrieval.relevance import content_words
+from evennia_ai.policy.retrieval.exchange import CORRECTS, Said, companions, same_subject, signs_of
+from evennia_ai.policy.retrieval.words import find_words
 
 GAP_S = 20.0
 LATER_S = 4_000.0
@@ -14,7 +14,11 @@ LATER_S = 4_000.0
 def talk(*lines: str, gap_s: float = GAP_S) -> list[Said]:
     """Return "Ann: words" lines as a talk."""
     parts = [line.partition(": ") for line in lines]
-    return [Said(who, words, number * gap_s) for number, (who, _, words) in enumerate(parts)]
+    who = [speaker for speaker, _, _ in parts]
+    return [
+        Said(who.index(speaker), signs_of(words), number * gap_s)
+        for number, (speaker, _, words) in enumerate(parts)
+    ]
 
 
 @pytest.mark.parametrize("place", [0, 2])
@@ -53,7 +57,7 @@ def test_a_correction_comes_with_what_it_corrects(correction: str, place: int) -
         "Cas: Ale!",
         f"Ann: {correction}",
     )
-    assert corrects(correction)
+    assert signs_of(correction) & CORRECTS
     assert {0, 3} <= {place, *companions(lines, place)}
 
 
@@ -81,7 +85,7 @@ def test_two_halves_belong_together(lines: tuple[str, ...], place: int) -> None:
 
 
 def alike(one: str, other: str) -> bool:
-    return same_subject(frozenset(content_words(one)), frozenset(content_words(other)), other)
+    return same_subject(frozenset(find_words(one)), frozenset(find_words(other)), other)
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,7 @@ def test_an_entry_has_every_field_and_is_plain_data():
         "source_entity": "",
         "speakers": [],
         "source_seqs": [],
+        "said_at": None,
         "audience": None,
         "trust": 0.6,
         "importance": 4,

@@ -82,8 +82,8 @@ def test_values_stand_by_their_attribute_the_newest_first():
 
 def test_why_something_was_found():
     text = "The rings lie in the well."
-    assert why_found("where is the ring", text, 0.5, None) == "score 0.50, words: rings"
-    assert why_found("jewels", text, None, 0.71) == "long-term memory 0.71, by its meaning alone"
+    assert why_found("where is the ring", text, 0.5) == "score 0.50, words: rings"
+    assert why_found("jewels", text, 0.71) == "score 0.71, by its meaning alone"
 
 
 def test_why_something_is_held_back():

@@ -58,6 +58,11 @@ def test_where_a_time_is_asked_for_the_ranking_stays(query):
     assert ordered(OLD, NEW, query=query) == [OLD["content"], NEW["content"]]
 
 
+def test_lines_of_the_log_stay_where_they_are():
+    old, new = ({**one, "kind": "line"} for one in (OLD, NEW))
+    assert ordered(old, OTHER, new) == [OLD["content"], OTHER["content"], NEW["content"]]
+
+
 def test_values_stay_where_they_are():
     value = {"kind": "attribute", "value": "5 crowns", "source_entity": "#5"}
     assert ordered(OLD, value, NEW) == [NEW["content"], "a value", OLD["content"]]

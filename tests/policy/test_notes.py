@@ -1,14 +1,15 @@
 """Which sentences of players are journalled by rule.
 
-The rules were written with `TOLD` and `CHATTER` in view: 45 of 46 found, 1 of 40 in vain. `LATER`
-and `SMALL_TALK` were written afterwards: 28 of 30 found, 3 of 30 in vain (2 since mended).
+The rules were written with `TOLD` and `CHATTER` in view: 46 of 46 found, 1 of 40 in vain. `LATER`
+and `SMALL_TALK` were written afterwards: 28 of 30 found, 1 of 30 in vain. `TOLD_ELSEWHERE` and
+`ELSEWHERE` are French, Spanish and Russian: 30 of 30 found, 0 of 24 in vain.
 """
 
 import pytest
 
 from evennia_ai.messages import make_message
 from evennia_ai.policy.facts.check import extract_facts
-from evennia_ai.policy.facts.notes import choose_notes
+from evennia_ai.policy.facts.notes import choose_notes, is_about_speaker, note_of
 
 TOLD = """\
 My brother's called Edric.
@@ -161,7 +162,77 @@ Was kostet das Brot?
 Ich schaue mich nur um.
 Na dann, prost!""".splitlines()
 
-MISSED = {"I'm seventeen.", "I never learned to swim.", "Keep it to yourself: the baron is broke."}
+TOLD_ELSEWHERE = """\
+Mon frère s'appelle Edric.
+Je te dois trois pièces d'argent.
+Ma sœur habite à Saltmere.
+Je déteste les oignons.
+Je promets de rapporter la corde mardi.
+Ne le dis à personne, mais le baron est ruiné.
+Je cherche mon cousin Marc.
+Je suis né à Rouen.
+Je m'appelle Anne et je travaille à la tannerie.
+Il me faut douze bougies avant vendredi.
+Mi hermano se llama Edric.
+Te debo tres monedas de plata.
+Mi hermana vive en Saltmere.
+Odio las cebollas.
+Prometo traerte la cuerda el martes.
+No se lo digas a nadie, pero el barón está arruinado.
+Busco a mi primo Marcos.
+Nací en Toledo.
+Me llamo Ana y trabajo en la curtiduría.
+Necesito doce velas antes del viernes.
+Моего брата зовут Эдрик.
+Я должен тебе три серебряных.
+Моя сестра живёт в Солтмере.
+Я ненавижу лук.
+Я обещаю принести верёвку во вторник.
+Никому не говори, но барон разорён.
+Я ищу своего дядю Марка.
+Я родился в Пскове.
+Меня зовут Анна, я работаю в дубильне.
+Мне нужно двенадцать свечей до пятницы.""".splitlines()
+ELSEWHERE = """\
+Bonsoir à toi.
+Comment vas-tu ?
+Donne-moi la corde.
+Mira, donne-moi la chope.
+Il fait froid ce soir.
+Merci beaucoup.
+Raconte-moi une histoire.
+Je suis fatigué.
+Buenas noches.
+¿Cómo estás?
+Dame la cuerda.
+Mira, dame la jarra.
+Hace frío esta noche.
+Muchas gracias.
+Cuéntame una historia.
+Estoy cansado.
+Добрый вечер.
+Как дела?
+Дай мне верёвку.
+Мира, дай мне кружку.
+Сегодня холодно.
+Большое спасибо.
+Расскажи мне историю.
+Я устал.""".splitlines()
+REQUESTS = """\
+Mira, wave at me for k2
+Mira, give me the mug, that is k4
+Mira, please tell Otto that I am here.
+Mira give me 3 nails
+MIRA, BRING ME 2 ALES
+Otto, take me to Karlholm.
+Dear Mira, show us the map of Saltmere.
+Mira, follow me to Saltmere
+Mira, sag mir drei Namen.
+Mira, apporte-moi deux chopes.
+Mira, dame 2 jarras.
+Мира, принеси мне 2 кружки.""".splitlines()
+
+MISSED = {"I never learned to swim.", "Keep it to yourself: the baron is broke."}
 IN_VAIN = {"You promised me a horse.", "Ich habe eine Frage."}
 
 
@@ -175,14 +246,14 @@ def notes_of(*messages, known=(), most=9):
     return choose_notes(extract_facts(messages, own_name="Mira"), known, most)
 
 
-@pytest.mark.parametrize("text", TOLD + LATER)
+@pytest.mark.parametrize("text", TOLD + LATER + TOLD_ELSEWHERE)
 def test_what_players_tell_is_noted_in_their_own_words(text):
-    found = [note.text for note in notes_of(heard(text))]
+    found = [note_of(fact) for fact in notes_of(heard(text))]
     assert bool(found) is (text not in MISSED)
     assert all(line.startswith("Ann: ") and line[5:] in text for line in found)
 
 
-@pytest.mark.parametrize("text", CHATTER + SMALL_TALK)
+@pytest.mark.parametrize("text", CHATTER + SMALL_TALK + ELSEWHERE + REQUESTS)
 def test_chatter_requests_and_orders_to_a_model_are_not(text):
     assert bool(notes_of(heard(text))) is (text in IN_VAIN)
 
@@ -217,11 +288,11 @@ def test_the_weightiest_are_chosen_and_come_in_order():
         heard("Call me Wen.", 3),
     ]
     lines.append(heard("My sister is called Bea.", 4))
-    assert [note.fact.seq for note in notes_of(*lines, most=2)] == [2, 4]
+    assert [fact.seq for fact in notes_of(*lines, most=2)] == [2, 4]
 
 
 def test_who_the_speaker_is_belongs_into_their_profile():
     (note,) = notes_of(heard("My sister Lina keeps bees."))
-    assert note.is_about_speaker
+    assert is_about_speaker(note)
     (note,) = notes_of(heard("You owe me three silver."))
-    assert not note.is_about_speaker
+    assert not is_about_speaker(note)

@@ -4,7 +4,7 @@
 somebody reported it). The signs were written against the set "built on"; "first held out" was
 collected afterwards and gave 20 of 30 by text alone before they were widened for it, "second held
 out" after that: 7 of 10. So expect two thirds to three quarters of what a provider nobody has
-seen yet will say.
+seen yet will say. "reported later" are texts missed in use, and texts written beside them.
 """
 
 import json
@@ -61,6 +61,21 @@ def test_a_status_that_is_never_about_length_vetoes_the_clearest_text(status):
 def test_a_code_is_enough_whatever_the_text(code):
     assert is_context_overflow("Oops.", 400, code)
     assert not is_context_overflow("Oops.", 400)
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "code", "overflow"),
+    [
+        ("Request exceeds the maximum size", 413, "request_too_large", True),
+        ('{"type": "request_too_large"}', 413, None, True),
+        ("Request exceeds the maximum size", 413, None, False),
+        ("Request exceeds the maximum size", 400, "request_too_large", False),
+        ("Request too large (max 32MB).", 413, "invalid_request_error", False),
+        ("request_too_large: slow down", 429, "request_too_large", False),
+    ],
+)
+def test_status_413_is_an_overflow_with_anthropics_code_only(text, status, code, overflow):
+    assert is_context_overflow(text, status, code) is overflow
 
 
 @pytest.mark.parametrize("code", ["rate_limit_exceeded", "insufficient_quota", "content_filter"])

@@ -1,10 +1,11 @@
 """Nearness of texts, by the words that carry meaning."""
 
-from evennia_ai.policy.retrieval.relevance import content_words, score_texts
+from evennia_ai.policy.retrieval.relevance import score_texts
+from evennia_ai.policy.retrieval.words import find_words
 
 
 def test_common_words_and_endings_do_not_count():
-    assert content_words("What do you know about the bridges?") == content_words("bridge")
+    assert find_words("What do you know about the bridges?") == find_words("bridge")
 
 
 def test_the_text_that_shares_the_rarer_word_is_nearer():

@@ -2,7 +2,8 @@
 
 import pytest
 
-from evennia_ai.policy.retrieval.weights import LONGEST_TEXT, describe, find_words, stem, understand
+from evennia_ai.policy.retrieval.weights import LONGEST_TEXT, describe, understand
+from evennia_ai.policy.retrieval.words import find_words, stem
 
 
 def is_mira(word):

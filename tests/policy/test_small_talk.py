@@ -2,7 +2,7 @@
 
 import pytest
 
-from evennia_ai.policy.retrieval.relevance import is_small_talk
+from evennia_ai.policy.retrieval.words import is_small_talk
 
 
 @pytest.mark.parametrize(

@@ -39,14 +39,39 @@ def days(text, now=NOW):
         ("last Friday", "2023-06-09", "2023-06-09"),
         ("last Wednesday", "2023-06-07", "2023-06-07"),
         ("last night", "2023-06-13", "2023-06-13"),
+        ("am 8. Mai 2023", "2023-05-08", "2023-05-08"),
+        ("im Dezember 2022", "2022-12-01", "2022-12-31"),
+        ("gestern", "2023-06-13", "2023-06-13"),
+        ("vorgestern", "2023-06-12", "2023-06-12"),
+        ("vor zwei Tagen", "2023-06-12", "2023-06-12"),
+        ("letzten Freitag", "2023-06-09", "2023-06-09"),
+        ("le 1er mai 2023", "2023-05-01", "2023-05-01"),
+        ("il y a deux jours", "2023-06-12", "2023-06-12"),
+        ("que s'est-il passé hier soir", "2023-06-13", "2023-06-13"),
+        ("vendredi dernier", "2023-06-09", "2023-06-09"),
+        ("el 8 de mayo de 2023", "2023-05-08", "2023-05-08"),
+        ("hace dos días", "2023-06-12", "2023-06-12"),
+        ("anoche", "2023-06-13", "2023-06-13"),
+        ("el viernes pasado", "2023-06-09", "2023-06-09"),
+        ("8 мая 2023", "2023-05-08", "2023-05-08"),
+        ("в августе", "2022-08-01", "2022-08-31"),
+        ("позавчера", "2023-06-12", "2023-06-12"),
+        ("два дня назад", "2023-06-12", "2023-06-12"),
+        ("в прошлую пятницу", "2023-06-09", "2023-06-09"),
     ],
 )
 def test_a_time_that_is_named_is_found(text, first, last):
     assert days(f"What happened {text}") == [(first, last)]
 
 
-def test_last_week_lies_within_the_ten_days_before():
-    (span,) = find_spans("last week", NOW)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "last week", "letzte Woche", "la semaine dernière", "la semana pasada", "на прошлой неделе",
+    ],
+)  # fmt: skip
+def test_last_week_lies_within_the_ten_days_before(text):
+    (span,) = find_spans(text, NOW)
     assert span.start < NOW - 7 * DAY_S < span.end <= NOW
 
 
@@ -59,6 +84,8 @@ def test_last_week_lies_within_the_ten_days_before():
         "room 2023b",
         "on 31 February",
         "December 9999",
+        "Was ist hier los?",
+        "Wo ist Julio?",
         "",
     ],
 )

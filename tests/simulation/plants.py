@@ -147,11 +147,10 @@ def compact_whatever_came(script: Any, record: CompactionRecord, *about: Any) ->
     return script.conversation.compact(record)
 
 
-def facts_for_all(*about: Any) -> CompactionRecord:
-    """A compaction that keeps everybody's facts together."""
+def summary_for_all(*about: Any) -> CompactionRecord:
+    """A compaction that keeps everybody's summaries together."""
     record = real_record(*about)
-    facts = tuple(fact for part in record.facts.values() for fact in part)
-    return replace(record, facts={PUBLIC: facts})
+    return replace(record, summary={PUBLIC: "\n".join(record.summary.values())})
 
 
 def journal_for_all(*about: Any) -> ToolContext:
@@ -258,7 +257,7 @@ PLANTS = {
     "summaries do not reach the journal": plant(
         "P3", MemoryConversation, "to_archive", lambda log: []
     ),
-    "facts out of view are everybody's": plant("P9", compaction, "make_record", facts_for_all),
+    "summaries are everybody's": plant("P9", compaction, "make_record", summary_for_all),
     "what is journalled of a whisper is everybody's": plant(
         "P9", extraction, "tool_context", journal_for_all
     ),

@@ -153,13 +153,8 @@ def compaction_rows(sim: Simulation) -> list[CompactionRow]:
 
 
 def parts_of(record: CompactionRecord | None) -> dict[str, str]:
-    """Return the summaries and facts of a compaction by audience."""
-    if record is None:
-        return {}
-    parts = {key: [text] for key, text in record.summary.items()}
-    for key, facts in record.facts.items():
-        parts.setdefault(key, []).extend(fact.sentence for fact in facts)
-    return {key: "\n".join(texts) for key, texts in parts.items()}
+    """Return the summaries of a compaction by audience."""
+    return {} if record is None else dict(record.summary)
 
 
 def entries_of(record: CompactionRecord) -> dict[str, str]:

@@ -5,8 +5,6 @@ from twisted.internet.defer import Deferred, gatherResults, inlineCallbacks
 from twisted.internet.task import deferLater
 from twisted.python.failure import Failure
 
-from evennia_ai.errors import MemoryUnavailable
-from evennia_ai.memory.all_memories import search_long_term
 from evennia_ai.policy.records.long_term import agent_of, digest_of, memory_of
 from evennia_ai.services.long_term_sync import AGAIN_AFTER_S, LongTermSync
 from evennia_ai.sleep.consolidation import (
@@ -292,52 +290,6 @@ def test_made_anew_it_is_the_journals_and_tells_how_far_it_is(run, semantic, mir
     semantic.down = True
     assert run(rebuild, mira.assistant)["error"]
     assert all(entry["consolidated"] for entry in mira.journal.all())
-
-
-# --- what comes to mind ---------------------------------------------------------------------------
-
-
-def recall(run, mira, query, audience, limit=5):
-    found = run(search_long_term, mira.assistant, mira, query, limit, frozenset(audience))
-    return [entry["content"] for entry, _ in found]
-
-
-def test_a_secret_comes_to_mind_for_its_listeners_alone(run, semantic, mira):
-    mira.journal.add("The treasure is below the mill.", audience=["#5"])
-    mira.journal.add("A treasure sank with the Osprey.")
-    consolidate(run, mira)
-    assert len(recall(run, mira, "treasure", ["#5"])) == 2
-    for others in (["#6"], ["#5", "#6"], []):
-        assert recall(run, mira, "treasure", others) == ["A treasure sank with the Osprey."]
-    mira.assistant.db.discretion = "trusting"
-    mira.assistant.resolve_settings()
-    assert len(recall(run, mira, "treasure", ["#6"])) == 2
-
-
-def test_secrets_do_not_crowd_out_what_may_be_told(run, semantic, mira):
-    for number in range(30):
-        mira.journal.add(f"The secret treasure of isle {number}.", audience=["#5"])
-    mira.journal.add("A treasure sank with the Osprey.")
-    consolidate(run, mira)
-    found = recall(run, mira, "secret treasure isle", ["#6"], limit=2)
-    assert found == ["A treasure sank with the Osprey."]
-
-
-def test_what_the_journal_does_not_hold_any_more_never_comes_to_mind(run, semantic, mira):
-    gone = mira.journal.add("The treasure is below the mill.")
-    secret = mira.journal.add("The treasure is in the well.")
-    changed = mira.journal.add("The treasure is gone.")
-    consolidate(run, mira)
-    mira.journal.remove(gone)
-    mira.journal.update(secret, audience=["#5"])
-    mira.journal.update(changed, content="There was no treasure.")
-    assert recall(run, mira, "treasure", ["#6"]) == []
-
-
-def test_what_is_down_says_so_to_who_asks(run, semantic, mira):
-    semantic.down = True
-    with pytest.raises(MemoryUnavailable):
-        recall(run, mira, "treasure", [])
 
 
 # --- forgetting -----------------------------------------------------------------------------------

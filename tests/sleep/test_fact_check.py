@@ -1,113 +1,123 @@
-"""Facts that a summary lacks are asked for once, and written below it where that does not help."""
+"""How many facts a summary keeps, and how many of the others recall from the log finds."""
 
 import pytest
+from twisted.internet.defer import succeed
 
-from evennia_ai.config import ModelProfile
-from evennia_ai.errors import ProviderUnavailable
-from evennia_ai.messages import LLMReply, make_message
+from evennia_ai.memory.recall_index import Found
+from evennia_ai.messages import make_message
+from evennia_ai.sleep.compaction import fact_check
 from evennia_ai.sleep.compaction.compact import compact
+from evennia_ai.sleep.compaction.fact_check import count_recalled, find_facts
 from evennia_ai.sleep.compaction.request import EMERGENCY, CompactionRequest
-from tests.test_context_compaction import ANN, BOB, make_script, outcome, sleep, talk
+from tests.test_context_compaction import ANN, BOB, make_script, outcome, sleep
 
-POOR = "Ann has a sister Lina, who keeps bees in Dunmore."
 SISTER = "Ann says: My sister Lina keeps bees in Dunmore."
 DEBT = "Ann says: I owe you 42 silver pieces for the red saddle."
-GOOD = "Ann's sister Lina keeps bees in Dunmore. Ann owes 42 silver pieces for the red saddle."
+POOR = "Ann has a sister Lina, who keeps bees in Dunmore."
+GOOD = POOR + " Ann owes 42 silver pieces for the red saddle."
 
 
-def told(replies, private=False, client="openai"):
-    """An assistant with a language model that was told two facts, then chatted to for long."""
+class NoMemories:
+    """A search that finds nothing."""
+
+    def prepare(self, *args, **kwargs):
+        return succeed(None)
+
+    def search(self, *args, **kwargs):
+        return []
+
+
+class Lines(NoMemories):
+    """Memories that find the lines which hold a word of the query."""
+
+    def __init__(self, script):
+        self.script, self.asked = script, []
+
+    def search(self, query, limit, audience, now, discretion="strict", keep=None, upto=None):
+        """Return matching lines up to a place in the log that this audience may know."""
+        self.asked.append((query, audience, upto))
+        messages = [m for m in self.script.conversation.messages if m["role"] == "user"]
+        return [
+            Found({"seq": m["metadata"]["seq"]}, 1.0)
+            for m in messages
+            if m["metadata"]["seq"] <= upto
+            and (not m["metadata"].get("private") or audience == {ANN})
+            and any(word in m["content"] for word in query.split())
+        ][:limit]
+
+
+def told(replies, private=False):
+    """An assistant that was told two facts, then chatted to for long."""
     script = make_script(replies, max_context_tokens=6_000)
-    script.profile = ModelProfile("test", client=client, model="scripted")
+    script.memories = Lines(script)
     meta = {
         "speaker": ANN,
         "speaker_name": "Ann",
         "audience": [ANN] if private else [ANN, BOB],
         "private": private,
     }
-    long = " Well, well, it is a long story and it was told to me more than once." * 8
+    long = " Well, well, and so it went." * 24
     script.conversation.append([make_message("user", t + long, **meta) for t in (SISTER, DEBT)])
-    talk(script, 80)
+    chat(script, 80)
     return script
 
 
-def text_of(script, key="public"):
-    return script.conversation.current.record.summary[key]
+def chat(script, count):
+    """Let the assistant hear lines without any fact."""
+    line = "Ann says: hm, " + "so it goes and so it went " * 7
+    script.conversation.append([make_message("user", line, audience=[ANN, BOB])] * count)
 
 
-def test_what_a_summary_lacks_is_asked_for_once_and_nothing_else():
-    script = told([POOR, GOOD])
-    assert sleep(script)["success"]
-    repair = script.services.gateway.requests[1].messages[1]["content"]
-    assert f"<summary>\n{POOR}\n</summary>" in repair
-    assert "- Ann: I owe you 42 silver pieces for the red saddle." in repair
-    assert "- Ann: My sister Lina" not in repair
-    assert text_of(script).startswith(GOOD)
-    assert text_of(script).count("42 silver pieces") == 1
+def figures(script):
+    record = script.conversation.current.record
+    return record.facts_found, record.facts_kept, record.facts_rescued
 
 
 @pytest.mark.parametrize(
-    "reply",
-    [
-        "They talked of this and that.",
-        POOR + " Nothing more.",
-        "Ann owes 42 silver pieces for the red saddle.",
-        "",
-        "I'm sorry, I can't do that.",
-        GOOD + " word" * 3_000,
-        ProviderUnavailable("down"),
-    ],
+    ("summary", "kept", "rescued"), [(GOOD, 2, 0), (POOR, 1, 1), ("They talked.", 0, 2)]
 )
-def test_where_that_does_not_help_the_summary_stays_and_the_facts_stand_below_it(reply):
-    script = told([POOR, LLMReply(reply) if isinstance(reply, str) else reply])
-    assert sleep(script)["success"]
-    text = text_of(script)
-    assert text.startswith(POOR)
-    assert "- Ann: I owe you 42 silver pieces for the red saddle." in text
-    assert script.conversation.current.record.facts_rescued >= 1
+def test_facts_stand_in_the_summary_or_recall_finds_them(summary, kept, rescued):
+    script = told([summary])
+    result = sleep(script)
+    assert (result["facts_found"], result["facts_kept"]) == (2, kept)
+    assert figures(script) == (2, kept, rescued)
+    assert script.conversation.current.record.summary == {"public": summary}
+    assert len(script.services.gateway.requests) == 1
 
 
-def test_what_is_pinned_or_in_the_journal_is_not_asked_for():
+def test_what_no_search_finds_is_not_rescued():
     script = told(["They talked."])
-    script.pins = lambda audience: [("Lina keeps bees in Dunmore, Ann's sister.", False)]
-    script.journalled_since = lambda at, audience: ["Ann owes 42 silver pieces for the red saddle."]
-    script.services.gateway.add(GOOD)
+    script.memories = NoMemories()
     sleep(script)
-    asked = [str(request.messages) for request in script.services.gateway.requests]
-    assert not any("Lina" in text for text in asked[1:])
-    assert not any("42 silver" in text for text in asked[1:])
+    assert figures(script) == (2, 0, 0)
 
 
-def test_it_is_looked_up_for_the_parts_own_audience():
-    script = told(["Chatter.", "Chatter.", "Chatter.", "Chatter."], private=True)
-    seen = []
-    script.pins = lambda audience: seen.append(audience) or []
-    script.journalled_since = lambda at, audience: seen.append(audience) or []
+def test_only_evicted_lines_are_searched_and_for_the_part_s_own_audience():
+    script = told(["They talked."] * 2, private=True)
     sleep(script)
-    assert seen == [None, None, frozenset({ANN}), frozenset({ANN})]
+    last = max(m["metadata"]["seq"] for m in script.conversation.messages[:2])
+    assert script.memories.asked == [
+        ("Lina Dunmore", frozenset({ANN}), last),
+        ("42 silver", frozenset({ANN}), last),
+    ]
+    assert figures(script) == (2, 0, 2)
 
 
-def test_a_whispered_fact_is_asked_for_in_its_own_part_alone():
-    script = told(["Chatter.", "Public again.", "Chatter too.", GOOD], private=True)
-    sleep(script)
-    asked = [str(request.messages) for request in script.services.gateway.requests]
-    secret = [number for number, text in enumerate(asked) if "Lina" in text]
-    assert secret == [len(asked) - 2, len(asked) - 1]
-    assert "Lina" not in text_of(script)
-    assert text_of(script, ANN).startswith(GOOD)
-
-
-def test_the_offline_brain_is_not_asked_again():
-    script = told([POOR], client="offline")
-    assert sleep(script)["success"]
-    assert len(script.services.gateway.requests) == 1
-
-
-def test_nobody_waits_for_it_in_an_emergency():
+def test_an_emergency_counts_too():
     script = told([POOR])
-    talk(script, 40)
+    chat(script, 40)
     assert outcome(compact(script, CompactionRequest(EMERGENCY)))["rung"] == "summary"
-    assert len(script.services.gateway.requests) == 1
-    talk(script, 40)
-    assert outcome(compact(script, CompactionRequest("overflow", force=True)))["rung"] == "digest"
-    assert len(script.services.gateway.requests) == 1
+    assert figures(script) == (2, 1, 1)
+
+
+def test_of_many_facts_an_even_sample_is_looked_up():
+    script = told([])
+    lines = [f"Ann says: I owe Tobin {number} crowns." for number in range(10, 260)]
+    script.conversation.append([make_message("user", line) for line in lines])
+    facts = outcome(find_facts(script, script.conversation.messages[-250:]))
+    assert len(facts) == 250
+    assert outcome(count_recalled(script, facts[:3], None)) == 3
+    script.memories.asked.clear()
+    script.memories.search = lambda query, *about, upto: script.memories.asked.append(query) or ()
+    assert outcome(count_recalled(script, facts, None)) == 0
+    assert fact_check.SAMPLE / 2 <= len(script.memories.asked) <= fact_check.SAMPLE

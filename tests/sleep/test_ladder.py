@@ -90,7 +90,6 @@ def slow(seconds):
     script = full([LLMReply("")] * 9)
     script.empty = script.services.gateway
     script.services.gateway = Slow(script, seconds)
-    talk(script, 20)
     return script
 
 
@@ -116,6 +115,36 @@ def test_of_several_parts_the_rung_furthest_down_counts():
     assert worst_of(["summary", "last turn", "digest"]) == "last turn"
     assert worst_of([]) == "summary"
     assert ModelProfile("a", model="x") != ModelProfile("a", model="y")
+
+
+def one_long_line(replies, line, window=4_000):
+    """An assistant to which Ann said one very long line between many short ones."""
+    script = make_script(replies, max_context_tokens=window)
+    talk(script, 8, length=4)
+    script.conversation.append([make_message("user", line, audience=[ANN], speaker=ANN)])
+    talk(script, 24, length=4)
+    return script
+
+
+@pytest.mark.parametrize("reply", [SUMMARY, LLMReply("")], ids=["summed up", "all refused"])
+@pytest.mark.parametrize("line", ["Ann says: " + "my boat is green and old " * 800, "好" * 9_000])
+def test_no_request_for_a_summary_is_larger_than_the_window_whatever_is_said(line, reply):
+    script = one_long_line([reply] * 60, line)
+    sleep(script)
+    asked = script.services.gateway.requests
+    assert asked
+    assert max(request.tokens for request in asked) < 4_000
+
+
+def test_a_line_larger_than_the_window_is_summed_up_in_parts_that_name_its_speaker():
+    words = " ".join(f"boat{number}" for number in range(2_500))
+    script = one_long_line([SUMMARY] * 60, f"Ann says: {words}")
+    assert sleep(script)["rung"] == "chunks"
+    sent = [str(request.messages) for request in script.services.gateway.requests]
+    assert {word for word in words.split() if not any(word in text for text in sent)} == set()
+    holding = [text for text in sent if "boat" in text]
+    assert len(holding) > 3
+    assert all(re.search(r"Ann says(?: \(continued\))?: boat", text) for text in holding)
 
 
 def test_a_language_whose_words_take_more_room_is_given_fewer_of_them():

@@ -64,5 +64,3 @@ def test_each_of_the_facts_stands_in_the_prompt(told):
     assert not any(text in message["content"] for message in kept for text, *_ in told)
     prompts = [(key, prompt_for(script, question)) for _, question, key in told]
     assert [key for key, prompt in prompts if key not in prompt] == []
-    facts = script.conversation.current.record.facts["public"]
-    assert not any("language model" in fact.sentence for fact in facts)

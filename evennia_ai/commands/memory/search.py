@@ -8,15 +8,13 @@ from typing import Any
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.commands.memory_rendering import hidden_line, names_in
-from evennia_ai.memory.all_memories import Hit, search_all_memories
 from evennia_ai.messages import Audience
-from evennia_ai.policy.compaction.journal_summary import select_found
 from evennia_ai.policy.records.memory_listing import named, why_found, why_withheld
 from evennia_ai.policy.records.provenance import Record, is_known_to
 from evennia_ai.policy.sanitize import clean_output
-from evennia_ai.ports import GameScript
+from evennia_ai.ports import Found, GameScript
 from evennia_ai.scheduling import pause
-from evennia_ai.tools.memory import FOUND
+from evennia_ai.tools.memory import FOUND, find_memories
 from evennia_ai.turn.recall import LINE_CHARS, memory_line, text_of
 
 
@@ -29,19 +27,16 @@ def search_as(
     Fires with lines: what the audience may be told, with scores, and what is withheld, with the
     rule. Fails with StoreUnavailable and TurnAborted.
     """
-    hits: list[Hit] = yield search_all_memories(script, script.character, words, audience)
-    by_id = {hit.record["id"]: hit for hit in hits}
-    ranked = [hit.record for hit in hits]
-    found = select_found(ranked, script.conversation.current.record, FOUND)
+    found: list[Found] = yield find_memories(script, words, audience)
     yield pause(script.services.slices.put)
     withheld = find_withheld(script, words, audience)
     if not reads_private:  # this command withholds what a trusting character would tell
-        withheld += [record for record in found if not is_known_to(record, None)]
-        found = [record for record in found if is_known_to(record, None)]
+        withheld += [hit.record for hit in found if not is_known_to(hit.record, None)]
+        found = [hit for hit in found if is_known_to(hit.record, None)]
     names = names_in(*withheld, besides=audience)
     who = f"If {named(sorted(audience), names)} asked" if audience else "What anybody may be told"
     lines = [f"{clean_output(who, 200)}:"]
-    lines += [hit_line(script, words, by_id[record["id"]]) for record in found]
+    lines += [hit_line(script, words, hit) for hit in found]
     if not found:
         lines.append("Nothing.")
     if withheld and reads_private:
@@ -59,10 +54,10 @@ def find_withheld(script: GameScript, words: str, audience: Audience) -> list[Re
     return [hit.record for hit in nearest if not is_known_to(hit.record, audience, discretion)]
 
 
-def hit_line(script: GameScript, words: str, hit: Hit) -> str:
+def hit_line(script: GameScript, words: str, hit: Found) -> str:
     """Return a memory that was found, with its score and the reasons."""
     line = memory_line(script, hit.record, words)
-    reasons = why_found(words, text_of(hit.record), hit.score, hit.likeness)
+    reasons = why_found(words, text_of(hit.record), hit.score)
     private = " |r(private)|n" if hit.record["audience"] is not None else ""
     return (
         f"|w{clean_output(hit.record['id'], 60)}|n {clean_output(line, LINE_CHARS)}{private}\n"

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from evennia_ai.messages import Message
+from evennia_ai.policy.token_estimate import estimate_tokens
 
 ROLES = (("user", "heard"), ("assistant", "said or done"), ("tool", "results"))
 FACTS = "Facts:"
@@ -23,21 +24,36 @@ def count_line(messages: Sequence[Message]) -> str:
     return f"{COUNTED}{len(messages)} messages: {kinds}]"
 
 
-def make_digest(messages: Sequence[Message], previous: str) -> str:
-    """Return a summary without a model: a count line, and the previous summary."""
-    before = "\n".join(line for line in previous.splitlines() if not line.startswith(COUNTED))
-    return "\n".join(filter(None, (count_line(messages), before.strip())))
+def make_digest(
+    messages: Sequence[Message], previous: str, facts: Sequence[str] = (), room_tokens: int = 0
+) -> str:
+    """Return a summary without a model: a count line, the previous summary, and facts below it.
+
+    The newest of the previous and the new facts stay, as many as the room has left.
+    """
+    before, old = split_facts(previous)
+    lines = [line for line in before.splitlines() if not line.startswith(COUNTED)]
+    text = "\n".join(filter(None, (count_line(messages), "\n".join(lines).strip())))
+    bullets = list(dict.fromkeys([*old, *(f"- {fact}" for fact in facts)]))
+    kept = newest_within(bullets, room_tokens - estimate_tokens(text))
+    return "\n".join([text, FACTS, *kept]) if kept else text
 
 
-def with_facts(text: str, facts: Iterable[str]) -> str:
-    """Return a summary with facts below it, one on each line."""
-    lines = [f"- {fact}" for fact in facts]
-    return "\n".join([text, FACTS, *lines]) if lines else text
+def split_facts(text: str) -> tuple[str, list[str]]:
+    """Split a digest into its text and the lines of the facts below it."""
+    before, _, below = text.partition(f"\n{FACTS}\n")
+    return before, below.splitlines()
 
 
-def without_facts(text: str) -> str:
-    """Return a summary without the facts below it."""
-    return text.partition(f"\n{FACTS}\n")[0]
+def newest_within(lines: Sequence[str], tokens: int) -> list[str]:
+    """Return the newest lines that fit a budget in tokens."""
+    kept: list[str] = []
+    for line in reversed(lines):
+        tokens -= estimate_tokens(line) + 1
+        if tokens < 0:
+            break
+        kept.insert(0, line)
+    return kept
 
 
 def prefix_hash(rows: Iterable[tuple[int, str, str]]) -> str:
@@ -58,6 +74,6 @@ def with_turn(text: str, turn: str) -> str:
 
 
 def split_turn(text: str) -> tuple[str, str]:
-    """Split the summary of a turn's beginning off a summary without facts; both may be empty."""
+    """Split the summary of a turn's beginning off a summary; both may be empty."""
     before, mark, turn = f"\n{text}".rpartition(f"\n{UNDER_WAY}\n")
     return (before.strip(), turn) if mark else (text, "")

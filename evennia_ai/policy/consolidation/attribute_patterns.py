@@ -68,8 +68,7 @@ def read_attributes(text: str, names: Collection[str]) -> list[tuple[str, str]]:
 def read_sentence(sentence: str, own: Collection[str]) -> tuple[str, str] | None:
     """Return the attribute and value that one sentence gives, None if unclear."""
     plain = TRAILING.sub("", sentence)
-    words = plain.casefold().split()
-    if is_question(sentence, words) or DOUBT.search(plain):
+    if is_question(sentence) or DOUBT.search(plain):
         return None
     said = predicate_of(plain, own)
     for attribute, pattern in SHAPES:

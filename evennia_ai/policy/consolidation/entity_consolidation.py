@@ -10,7 +10,7 @@ from datetime import datetime
 from evennia_ai.messages import Audience
 from evennia_ai.policy.consolidation.attribute_synthesis import Finding
 from evennia_ai.policy.records.entity_profiles import apply_attribute, make_attribute, moment
-from evennia_ai.policy.records.provenance import TRUST, Record
+from evennia_ai.policy.records.provenance import TRUST, Record, newest_said
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,7 @@ def common_origin(items: Sequence[Record], *, inferred: bool) -> dict[str, objec
         "source_entity": entities.pop() if len(entities) == 1 else "",
         "speakers": [dbref for item in items for dbref in item["speakers"]],
         "source_seqs": [seq for item in items for seq in item["source_seqs"]],
+        "said_at": newest_said(items),
         "audience": items[0]["audience"],
         "trust": min([*(item["trust"] for item in items), TRUST[kind]]),
     }

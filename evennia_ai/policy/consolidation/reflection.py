@@ -17,7 +17,7 @@ from evennia_ai.policy.context.projection import part_key
 from evennia_ai.policy.model_text import fenced, read_line_object, reply_lines, request
 from evennia_ai.policy.records.goal import GOAL_CHARS, REFLECTION, USUAL_IMPORTANCE
 from evennia_ai.policy.records.journal_entry import BY_RULE, normalised
-from evennia_ai.policy.records.provenance import TRUST, Record, united
+from evennia_ai.policy.records.provenance import TRUST, Record, newest_said, united
 from evennia_ai.policy.sanitize import clean_heard
 
 SOURCE = "reflection"
@@ -222,6 +222,7 @@ def made_of(cited: Sequence[Record]) -> dict[str, Any]:
         whose = united(whose, entry, whose)
     return {
         **whose,
+        "said_at": newest_said(cited),
         "source_type": SOURCE,
         "audience": first["audience"],
         "trust": min([TRUST[SOURCE], *(entry["trust"] for entry in cited)]),

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from evennia_ai.policy.consolidation.reflection import LEAST_CITED, MOST_CITED, Insight
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.policy.retrieval.relevance import content_words
+from evennia_ai.policy.retrieval.words import find_words, language_of
 from evennia_ai.policy.sanitize import clean_heard
 
 OWED = re.compile(
@@ -46,10 +46,10 @@ def most_heard(entries: Sequence[Record], names: Mapping[str, str]) -> Insight |
 
 def recurring(entries: Sequence[Record], names: Mapping[str, str]) -> Insight | None:
     """Return an insight on the word in the most entries, without speakers' names."""
-    spoken = {word for name in names.values() for word in content_words(name)}
+    spoken = {word for name in names.values() for word in find_words(name)}
     holding: dict[str, list[str]] = {}
     for entry in entries:
-        for word in set(content_words(entry["content"])) - spoken:
+        for word in set(find_words(entry["content"])) - spoken:
             if not any(mark.isdigit() for mark in word):
                 holding.setdefault(word, []).append(entry["id"])
     best = max(holding, key=lambda word: (len(holding[word]), word), default="")
@@ -65,8 +65,12 @@ def recurring(entries: Sequence[Record], names: Mapping[str, str]) -> Insight | 
 
 def as_written(stem: str, entries: Sequence[Record]) -> str:
     """Return a word as the first entry with this stem spells it."""
-    words = (word for entry in entries for word in re.findall(r"[\w'’-]+", entry["content"]))
-    return next((word for word in words if content_words(word) == [stem]), stem)
+    for entry in entries:
+        language = language_of(entry["content"])
+        for word in re.finditer(r"[\w'’-]+", entry["content"]):
+            if find_words(word[0], (), language) == [stem]:
+                return word[0]
+    return stem
 
 
 def still_owed(entries: Sequence[Record]) -> Insight | None:

@@ -9,13 +9,10 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import accumulate
 
 from evennia_ai.messages import Audience, Message, is_excuse, make_message, with_content
 from evennia_ai.policy.audience import audience_of, select_visible, visible
-from evennia_ai.policy.facts.check import Fact
-from evennia_ai.policy.facts.recall import Recall
 from evennia_ai.policy.tokens import stored_tokens
 
 Size = Callable[[Message], int]
@@ -54,9 +51,7 @@ class CompactionRecord:
     rung: str = ""  # the ladder step that produced the summary
     facts_found: int = 0  # in the evicted messages
     facts_kept: int = 0  # in the summary
-    facts_rescued: int = 0  # added to it
-    # All facts outside the context window, also of earlier compactions, by audience.
-    facts: Mapping[str, tuple[Fact, ...]] = field(default_factory=dict)
+    facts_rescued: int = 0  # not in the summary, but recalled from the log
     # Dbrefs of everybody whose words are in a part, by audience.
     speakers: Mapping[str, Sequence[str]] = field(default_factory=dict)
     consulted: Mapping[str, object] = field(default_factory=dict)
@@ -235,12 +230,6 @@ class View:
                 continue
             self.items.append(message)
             self.sizes.add(audience_of(message), stored_tokens(message, self._count))
-
-    @cached_property
-    def recall(self) -> Recall:
-        """The facts outside the context window, ready for retrieval."""
-        facts = self.record.facts if self.record is not None else {}
-        return Recall({part_audience(key): part for key, part in facts.items()})
 
     @property
     def messages(self) -> list[Message]:

@@ -1,1 +1,1 @@
-"""Facts in conversation: extraction, comparison with a summary, recall."""
+"""Facts in conversation: names, numbers and promises, and whether a text holds them."""

@@ -1,113 +1,87 @@
-"""Cues in a sentence: a promise, debt, question, secret, or a changeable value."""
+"""Cues in a sentence: words of five languages for a debt, a promise, a secret and the like."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 
-from evennia_ai.policy.facts.vocabulary import (
-    CUE_PAIRS,
-    CUE_WORDS,
-    FOREIGN_CUES,
-    FUNCTION_WORDS,
-    GERMAN_WORDS,
-    RELATIONS,
-)
+DEBT, PROMISE, SECRET, RELATION, TASK = "debt", "promise", "secret", "relation", "task"
+IDENTITY, PREFERENCE, ITEM, WISH = "identity", "preference", "item", "wish"
 
-ORDER = "debt promise secret relation preference identity task item possession".split()
-BY_WORD = {word: kind for kind, words in reversed(CUE_WORDS.items()) for word in words.split()}
-BY_PAIR = {pair.strip(): kind for kind, pairs in CUE_PAIRS.items() for pair in pairs.split("|")}
-FOREIGN = {
-    kind: re.compile("|".join(part.strip() for part in parts.split("|")))
-    for kind, parts in FOREIGN_CUES.items()
+MY = r"(?:my|your|his|her|our|their|\w+['’]s|(?:[mds]ein|ihr|unser)(?:e[mnrs]?)?|m(?:on|a|es)|notre"
+MY += r"|mis?|nuestr[ao]|мо[йяюеёи]\w*|тво[йяюеёи]\w*|наш\w*)"
+KIN = r"""sister|brother|mother|father|son|daughter|wife|husband|uncle|aunt|cousin|niece|nephew
+|twin|grand(?:mother|father|son|daughter)|mum|mom|dad|apprentice|master|teacher|pupil|neighbou?r
+|rival|enemy|boss|servant|god\w+|dog|cat|horse|mule|goat|(?:Groß)?(?:vater|mutter)|Bruder
+|Schwester|Frau|Mann|Sohn|Tochter|Onkel|Tante|Neffe|Nichte|Freund|Freundin|Verlobte|Meister
+|Lehrling|Nachbar\w*|Hund|Katze|Pferd|sœur|soeur|frère|mère|père|fils|fille|femme|mari|oncle
+|tante|cousine?|chien|chat|cheval|hermana|hermano|madre|padre|hij[ao]|espos[ao]|tí[ao]|prim[ao]
+|perro|gat[ao]|caballo|сестр\w*|брат\w*|мать|матер\w*|от(?:ец|ца)|сын\w*|доч\w*|жен[аыу]\w*
+|муж\w*|дяд\w*|тёт\w*|собак\w*|кош?к\w*|лошад\w*"""
+PHRASES = {
+    DEBT: r"""ow(?:e|es|ed|ing)|debts?|borrow(?:s|ed)?|len[dt]s?|loan|repa(?:y|id)|(?:pay|paid
+|pays)(?: \w+)? back|on me|schuld(?:e|est|et|en)|geliehen|geborgt|(?:bekomm|krieg)st noch
+|doi[st]|dettes?|emprunté?e?|prêtée?|deb[oe]s?|deudas?|prest(?:ó|é|aste|ado)|долж[еон]\w*
+|долг\w*|одолжил\w*|взаймы""",
+    PROMISE: r"""promis(?:e|es|ed|ing)|sw(?:ear|ears|ore|orn)|vow(?:s|ed)?|oaths?|agree(?:d
+|ment)?|pact|deal|bargain|guaranteed?|pledged?|my word|verspr(?:eche?|ichst?|icht|och\w*)
+|schwör\w*|mein Wort|promets?|promis(?:e|es)?|promesses?|jure|parole|prometo|promet(?:es|ió|í)
+|promesas?|juro|обеща\w*|клян\w*|даю слово""",
+    SECRET: r"""secret(?:s|ly)?|pass(?:word|phrase)|watchword|codeword|confess(?:ed)?|betray\w*
+|spy|poison|between us|tell (?:nobody|anyone|anybody)|(?:else|nobody) knows|geheim\w*|(?:keinem
+|niemandem)|verrat\w*|unter uns|secrets?|mot de passe|à personne|entre nous|secretos?|contraseña
+|a nadie|entre nosotros|тайн\w*|секрет\w*|пароль|никому|между нами""",
+    RELATION: rf"{MY} (?:(?:little|older?|younger|elder|kleine\w*|petite?) )?(?:{KIN})",
+    PREFERENCE: r"""(?:dis)?likes|(?:i|we|you|they|really|don['’]t|doesn['’]t) (?:dis)?like
+|love[sd]?|hate[sd]?|loathes?|prefers?|adores?|despises?|dreads?|detests?|enjoys?|fears?
+|favou?rites?|allergic|fond|(?:afraid|scared|tired) of|can(?:['’]t|not) (?:stand|bear|abide|eat
+|drink|stomach)|never (?:eat|drink|touch)s?|hasse|liebe|[Ii]ch mag|würde so? ?gern|Lieblings\w*
+|vertrage|fürchte|Angst vor|déteste|adore|aime|préférée?|peur d\w*|allergique|odio|detesto
+|me gustan?|me encantan?|favorit[ao]|miedo|alérgic[ao]|ненавижу|люблю|обожаю|боюсь|любим\w*""",
+    IDENTITY: r"""called|named|nicknamed|born|hails?|years old|my name|call(?:s|ed)? me|known as
+|works? (?:as|for|at)|live[sd]? (?:in|at|near|on|by|under|above|beyond|behind)|(?:come|comes
+|came) from|(?:am|i['’]m|is) from|(?:i['’]m|am|is|was) (?:an?|the|our|my)|(?:is|was|are) my
+|heiße|heisse|nenn(?:en|t) mich|komme aus|wohn(?:e|t)|von Beruf|geboren|m['’]appelle
+|s['’]appelle|suis né\w*|habite|viens de|travaille|llam[ao]|nací|vivo|vive|trabajo|soy de|зовут
+|родил\w*|живу|живёт|живет|работаю""",
+    ITEM: r"""g[ia]ves?|given|hand(?:s|ed)|took|taken|st[oe]len?|steals?|lost|found|bought|sold
+|sells?|carr(?:y|ies|ied)|own(?:s|ed)?|receive[sd]?|dropped|hid|hidden|hides?|bur(?:y|ied)
+|costs?|belongs?|wears?|wore|traded?|here(?: is|['’]s) (?:an?|the|your)|perdu|trouvé|acheté
+|vendu|caché|perdí|compré|vendí|escondí|потерял\w*|купил\w*|продал\w*|спрятал\w*|украл\w*""",
+    WISH: r"""(?:i|we)(?:['’]d| would)? (?:really |always |also )*(?:want|wish|hope|dream|plan
+|mean|need|miss)|ich (?:will|möchte|hoffe|wünsche)|je (?:veux|voudrais|rêve|espère)|quiero
+|quisiera|espero|sueño|я (?:хочу|мечтаю|надеюсь)""",
+    TASK: r"""(?:i|we)['’]ll(?! (?:think|see|try)\b)|must|remind|bring|fetch|deliver|remember
+|forget|(?:i|we) (?:will|shall)|you to|(?:have|need) to|you should|going to|look(?:ing)? (?:for
+|after)|(?:meet|find) me|ask for|wait for|brauche|ich (?:muss|bringe|suche|werde)|werde ich
+|treffen uns|zurück|dois|cherche|reviens|reviendrai|apporterai|besoin|tengo que|busco|necesito
+|volveré|traeré|нужн[оаы]|ищу|вернусь|принесу|должен""",
+}  # fmt: skip
+CUES = {
+    kind: re.compile(rf"\b(?:{phrase.replace(chr(10), '')})\b", re.IGNORECASE)
+    for kind, phrase in PHRASES.items()
 }
-OWNERS = frozenset("my your his her our their".split())
-ASKING = frozenset(
-    """who whom whose what which when where why how do does did is are was were can could will would
-    shall should have has had may""".split()
+ASKING = re.compile(
+    r"(?:who|whom|whose|what|which|when|where|why|how|do|does|did|is|are|was|were|can|could|will"
+    r"|would|shall|should|have|has|had|may)\b(?!.*[.!]$)",
+    re.IGNORECASE,
 )
 
-COPULAS = frozenset(
-    "is are was am i'm name's cost costs become be been come hail live call".split()
-)
-FAVOURITE = re.compile(
-    r"\b(my|your|his|her|[^\W\d_]+'s) favou?rite ([\w ]{2,30}?) (?:is|are|was) ", re.I
-)
-OWN_SLOTS = (
-    ("name", re.compile(r"\b(?:my name is|my name's|i(?:'m| am) called|call me)\b", re.I)),
-    ("age", re.compile(r"\bi(?:'m| am) (?:now )?[\w-]+ years old\b", re.I)),
-    ("home", re.compile(r"\bi(?:'m| am| come| hail) from\b|\bi live (?:in|at|near|by)\b", re.I)),
-)
-VALUE = re.compile(
-    r"^(?:and |but |well,? |no,? |now |so |oh,? |listen[:,]? )*"
-    r"(the|my|your|our|his|her|their|[^\W\d_]+'s) ((?:[\w-]+ ){0,2}[\w-]+)"
-    r" (?:is|are|was|costs?|has become|will be|has been)(?: now| still| actually)? (.+)$",
-    re.I,
-)
-ARTICLE = re.compile(r"^(?:an?|the) ", re.I)
-NUMERAL = re.compile(r"^(?:about |only |exactly )?(?:\d|(?:two|three|four|five|six|seven|eight|nine"
-                     r"|ten|eleven|twelve|\w+teen|\w+ty)\b)", re.I)  # fmt: skip
+
+def cues_of(sentence: str) -> set[str]:
+    """Return the kinds of fact that a sentence has cues for."""
+    return {kind for kind, pattern in CUES.items() if pattern.search(sentence)}
 
 
-def cues_of(lower: Sequence[str], sentence: str) -> list[str]:
-    """Return the kinds of a sentence, the most important first."""
-    found = {BY_WORD[word] for word in lower if word in BY_WORD}
-    before = ""
-    for word in lower:
-        pair = f"{before} {word}"
-        if pair in BY_PAIR:
-            found.add(BY_PAIR[pair])
-        if word.removesuffix("'s") in RELATIONS and (before in OWNERS or before.endswith("'s")):
-            found.add("relation")
-        before = word
-    if not sentence.isascii() or not GERMAN_WORDS.isdisjoint(lower):
-        found.update(kind for kind, pattern in FOREIGN.items() if pattern.search(sentence))
-    return [kind for kind in ORDER if kind in found]
+def without_cues(sentence: str, kinds: Iterable[str]) -> str:
+    """Return a sentence without the cues of some kinds; a relation's word stays."""
+    for kind in kinds:
+        if kind != RELATION:
+            sentence = CUES[kind].sub(" ", sentence)
+    return sentence
 
 
-def is_question(sentence: str, lower: Sequence[str]) -> bool:
+def is_question(sentence: str) -> bool:
     """Return True for a question."""
     end = sentence.rstrip(" \"”'»)")
-    return end.endswith(("?", "？", "؟")) or (
-        bool(lower) and lower[0] in ASKING and not end.endswith((".", "!"))
-    )
-
-
-def slot_of(sentence: str, lower: Sequence[str], speaker: str) -> tuple[str, str] | None:
-    """Return the subject and attribute that a sentence gives a replaceable value for.
-
-    None if there is no value, or if several may hold at once: a door may be oak and open.
-    """
-    if COPULAS.isdisjoint(lower):
-        return None
-    text = sentence.replace("’", "'").rstrip(" .!")
-    if found := FAVOURITE.search(text):
-        return _owner(found[1], speaker), f"favourite {found[2].lower()}"
-    for attribute, pattern in OWN_SLOTS:
-        if pattern.search(text):
-            return speaker, attribute
-    found = VALUE.match(text)
-    if not found or any(word in FUNCTION_WORDS for word in found[2].lower().split()):
-        return None
-    shape = _shape(found[3])
-    return (_owner(found[1], speaker), f"{found[2].lower()}: {shape}") if shape else None
-
-
-def _owner(word: str, speaker: str) -> str:
-    low = word.lower()
-    if low in {"my", "our"}:
-        return speaker
-    return "" if low == "the" else low.removesuffix("'s")
-
-
-def _shape(value: str) -> str:
-    """Return the form of a value; values of different forms do not contradict."""
-    value = ARTICLE.sub("", value.strip())
-    if NUMERAL.match(value):
-        return "number"
-    if not value or value[0] in "'\"“«":
-        return "word"
-    words = value.split()
-    if words[0][0].isupper():
-        return "name"
-    return "word" if len(words) == 1 and not words[0].endswith(("ed", "ing", "en")) else ""
+    return end.endswith(("?", "？", "؟")) or bool(ASKING.match(end))

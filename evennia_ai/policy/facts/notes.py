@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 
-from evennia_ai.messages import Audience
-from evennia_ai.policy.facts.check import (
+from evennia_ai.policy.facts.check import Fact, missing_facts
+from evennia_ai.policy.facts.cues import (
     DEBT,
     IDENTITY,
     ITEM,
@@ -15,46 +14,45 @@ from evennia_ai.policy.facts.check import (
     PROMISE,
     RELATION,
     SECRET,
-    STATEMENT,
     TASK,
-    WEIGHTS,
-    Fact,
-    missing_facts,
+    WISH,
 )
-from evennia_ai.policy.facts.terms import NAME, NUMBER, THING, TIME
+from evennia_ai.policy.facts.terms import NAME, NUMBER, TIME
 
 ALWAYS = frozenset({DEBT, PROMISE, SECRET, RELATION})
-OF_ONESELF = frozenset({IDENTITY, PREFERENCE, TASK, ITEM, NAME, NUMBER, TIME, STATEMENT})
+OF_ONESELF = frozenset({IDENTITY, PREFERENCE, TASK, WISH, ITEM, NAME, NUMBER, TIME})
 ABOUT_ONESELF = frozenset({IDENTITY, PREFERENCE, RELATION})
 EXACT = frozenset({NAME, NUMBER, TIME})
 LONGEST = 200  # characters
 
 ONESELF = re.compile(
     r"\b(?:i|i'(?:m|d|ll|ve)|my|mine|me|we|we'(?:re|d|ll|ve)|our|us|let's|ich|mein(?:e[mnrs]?)?|mir"
-    r"|mich|wir|uns(?:ere?)?)\b|^(?:the )?name(?:'s| is)\b",
+    r"|mich|wir|uns(?:ere?)?|je|j'\w+|m'\w+|moi|mon|ma|mes|nous|notre|nos|yo|mi|mis|mí|nuestr[ao]s?"
+    r"|nací|vivo|debo|odio|soy|tengo|busco|я|мне|меня|мной|мо[йяюеёи]\w*|мы|нас|нам|наш\w*)\b"
+    r"|^(?:the )?name(?:'s| is)\b",
     re.IGNORECASE,
 )
-LASTING_WISH = re.compile(
-    r"\b(?:i|we)(?:'d| would)? (?:really |always |also )*(?:want|wish|hope|dream|plan|mean|need"
-    r"|like|love|hate|fear|dislike|prefer|loathe|miss|can(?:'t|not) (?:abide|stand|bear|stomach))\b"
-    r"|\bich (?:will|möchte|hoffe|wünsche|brauche|hasse|liebe)\b",
-    re.IGNORECASE,
-)
-# An errand for now: a request, or an order at a bar.
+# An errand for now: a request, also after a name ("Mira, give me ..."), or an order at a bar.
 REQUEST = re.compile(
-    r"^\W*(?:(?:please|now|so|well|oh|und|bitte),? )*(?:give|gib|bring|show|tell|take|come|go|wait"
-    r"|look|sell|pass|hand|help|stop|fetch|let me|ignore|forget|print|repeat|pretend|say|lass mich"
-    r"|i (?:want|need) you to|sag (?:mir|uns)|erzähl|komm|geh|zeig|hol|warte)\b",
+    r"^\W*(?:[^\W\d_]+(?: [^\W\d_]+)?,\s+"
+    r"|(?!(?:i|you|he|she|we|they)\b)[^\W\d_]+\s+(?=\w+ (?:me|us)\b))?"
+    r"(?:(?:please|now|so|well|oh|und|bitte|s'il (?:te|vous) plaît|por favor|пожалуйста),? )*"
+    r"(?:give|gib|bring|show|tell|take|come|go|wait|look|sell|pass|hand|help|stop|fetch|let me|wave"
+    r"|ignore|forget|print|repeat|pretend|say|follow|dance|sing|sit|drop|get|put|open|close|read"
+    r"|lass mich|i (?:want|need) you to|sag (?:mir|uns)|erzähl|komm|geh|zeig|hol|warte|wink\w*"
+    r"|donne|dis-moi|montre|apporte|viens|attends|raconte|dame|dime|muéstra\w*|trae\w*|ven|espera"
+    r"|cuénta\w*|дай\w*|скажи\w*|покажи\w*|принеси\w*|иди\w*|подожди\w*|расскажи\w*|помаши\w*)\b",
     re.IGNORECASE,
 )
 ORDER = re.compile(
     r"\b(?:(?:i'll|i will) (?:have|take)|(?:i'd|i would) like (?:an?|some|the|another)"
-    r"|ich nehme|ich hätte gern)\b",
+    r"|ich nehme|ich hätte gern|je (?:prends|voudrais une?)|quisiera una?|мне,? пожалуйста)\b",
     re.IGNORECASE,
 )
 MOOD = re.compile(
-    r"\b(?:i'm|i am|we're|ich bin)(?: \w+){0,2} (?:tired|hungry|thirsty|sorry|glad|fine|well|cold"
-    r"|wet|ready|busy|late|happy|sure|here|done|lost|müde|hungrig|durstig|fertig|da|hier)\W*$",
+    r"\b(?:i'm|i am|we're|ich bin|je suis|estoy|я)(?: \w+){0,2} (?:tired|hungry|thirsty|sorry|glad"
+    r"|fine|well|cold|wet|ready|busy|late|happy|sure|here|done|lost|müde|hungrig|durstig|fertig|da"
+    r"|hier|fatiguée?|là|cansad[ao]|устала?)\W*$|^(?:tengo hambre|j'ai faim)",
     re.IGNORECASE,
 )
 PASSING = (REQUEST, ORDER, MOOD)
@@ -62,61 +60,45 @@ PASSING = (REQUEST, ORDER, MOOD)
 MACHINE = re.compile(r"[{}<>`\[\]|\\]|\w_\w|://")
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
-    """One sentence to journal: its main fact, and the kinds of all its facts."""
-
-    fact: Fact
-    kinds: frozenset[str]
-
-    @property
-    def text(self) -> str:
-        """Return the sentence with its speaker, whose claim it stays."""
-        return f"{self.fact.speaker}: {self.fact.sentence}"
-
-    @property
-    def is_about_speaker(self) -> bool:
-        """Return True if it says who the speaker is, what they like, or who is close to them."""
-        return not self.kinds.isdisjoint(ABOUT_ONESELF) and bool(ONESELF.search(plain(self)))
-
-
-def choose_notes(facts: Sequence[Fact], known: Iterable[str], most: int) -> list[Note]:
+def choose_notes(facts: Iterable[Fact], known: Iterable[str], most: int) -> list[Fact]:
     """Return the ``most`` most important sentences that no ``known`` text holds, oldest first.
 
     Questions, requests, moods and the character's own words are never chosen.
     """
-    groups: dict[tuple[str, str, Audience | None], list[Fact]] = {}
-    for fact in facts:
-        if fact.dbref and fact.weight >= WEIGHTS[fact.kind]:
-            groups.setdefault((fact.speaker, fact.sentence, fact.audience), []).append(fact)
-    texts = list(known)
-    notes = [Note(group[0], frozenset(f.kind for f in group)) for group in groups.values()]
-    new = [note for note in notes if is_worth_noting(note) and missing_facts([note.fact], texts)]
-    best = sorted(new, key=lambda note: (-note.fact.weight, -note.fact.seq))[:most]
-    return sorted(best, key=lambda note: note.fact.seq)
+    worth = [fact for fact in facts if fact.dbref and not fact.asked and is_worth_noting(fact)]
+    new = missing_facts(worth, known)
+    best = sorted(new, key=lambda fact: (-fact.weight, -fact.seq))[:most]
+    return sorted(best, key=lambda fact: fact.seq)
 
 
-def is_worth_noting(note: Note) -> bool:
+def note_of(fact: Fact) -> str:
+    """Return a sentence with its speaker, whose claim it stays."""
+    return f"{fact.speaker}: {fact.sentence}"
+
+
+def is_about_speaker(fact: Fact) -> bool:
+    """Return True if it says who the speaker is, what they like, or who is close to them."""
+    return not fact.kinds.isdisjoint(ABOUT_ONESELF) and bool(ONESELF.search(plain(fact)))
+
+
+def is_worth_noting(fact: Fact) -> bool:
     """Return True for a statement that matters beyond the conversation.
 
     These are debts, promises, secrets and relations, lasting facts about the speaker, and names
     with a number, a time or an occupation.
     """
-    words = plain(note)
+    words, kinds = plain(fact), fact.kinds
     if len(words) > LONGEST or MACHINE.search(words):
         return False
-    if not note.kinds.isdisjoint(ALWAYS):
-        return True
-    if note.fact.attribute == "name":
+    if not kinds.isdisjoint(ALWAYS):
         return True
     if any(pattern.search(words) for pattern in PASSING):
         return False
     if ONESELF.search(words):
-        wish = LASTING_WISH.search(words) and THING in note.kinds
-        return bool(wish) or not note.kinds.isdisjoint(OF_ONESELF)
-    return len(note.kinds & EXACT) > 1 or note.kinds >= {NAME, IDENTITY}
+        return not kinds.isdisjoint(OF_ONESELF)
+    return len(kinds & EXACT) > 1 or kinds >= {NAME, IDENTITY}
 
 
-def plain(note: Note) -> str:
+def plain(fact: Fact) -> str:
     """Return the sentence with straight apostrophes."""
-    return note.fact.sentence.replace("’", "'")
+    return fact.sentence.replace("’", "'")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from evennia_ai.messages import Audience, Message
 from evennia_ai.policy.audience import audience_of
@@ -16,13 +16,10 @@ MOST_RESULT_CHARS = 240
 SPOKEN_BY_TOOL = ("say", "whisper", "emote")
 SAYS = re.compile(r" (?:says|whispers(?: to you)?|asks): ")
 HEARD = re.compile(rf"(?P<speaker>[^:\n]{{1,60}}?){SAYS.pattern}")
-BULLET = re.compile(r"- (?:(?P<speaker>[^:\n]{1,60}?)(?P<private> \(whispered\))?: )?(?P<text>.+)")
-WHISPERED = " (whispered)"
 SENTENCE_END = re.compile(
     r"(?<=[.!?…])(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)[\"”»'’)]*\s+"
     r"|(?<=[。！？])|\s*\n\s*|;\s+"
 )
-MAY_END = re.compile(r"[.!?…。！？\n;]")
 CLAUSE_END = re.compile(r"(?<=,) | (?=and |but |und |и |et |y )|(?<=，)|(?<=、)")
 
 
@@ -30,68 +27,47 @@ CLAUSE_END = re.compile(r"(?<=,) | (?=and |but |und |и |et |y )|(?<=，)|(?<=�
 class Source:
     """The speaker of some words, by name and dbref, and their place in the log."""
 
-    speaker: str
+    speaker: str  # empty for what was only seen
     seq: int
-    audience: Audience | None
+    audience: Audience | None  # who alone may know them; None if public
     dbref: str = ""
     own: bool = False  # True for the character's own words
 
 
 def spoken(message: Message, own_name: str) -> list[tuple[Source, str]]:
     """Return the texts in a message with their sources."""
-    meta = message["metadata"]
+    meta, content = message["metadata"], message["content"]
     seq, audience = int(meta.get("seq") or 0), audience_of(message)
-    content = message.get("content") or ""
-    if not isinstance(content, str):
-        return []
-    if meta.get("type") == "compaction":
-        return [_noted(line, seq, audience) for line in content.splitlines() if line[:1] != "["]
     match message["role"]:
         case "user":
-            speaker = str(meta.get("speaker_name") or "")
-            source, words = _heard(content, speaker, seq, audience)
+            speaker, words = heard(content, str(meta.get("speaker_name") or ""))
             dbref = str(meta.get("speaker") or "")
-            own_line = not dbref and bool(own_name) and source.speaker == own_name
-            return [(replace(source, dbref=dbref, own=own_line), words)]
+            own = not dbref and bool(own_name) and speaker == own_name
+            return [(Source(speaker, seq, audience, dbref, own), words)]
         case "assistant":
-            own = Source(own_name, seq, audience, own=True)
-            return [(own, text) for text in [content, *_words_of_calls(message)] if text]
+            mine = Source(own_name, seq, audience, own=True)
+            return [(mine, text) for text in [content, *words_of_calls(message)] if text]
         case "tool" if content.startswith("You ") and len(content) <= MOST_RESULT_CHARS:
             return [(Source("", seq, audience), content)]
     return []
 
 
-def _heard(content: str, speaker: str, seq: int, audience: Audience | None) -> tuple[Source, str]:
-    """Return the words without "Ann says:"; emotes and notices have no speaker."""
+def heard(content: str, speaker: str) -> tuple[str, str]:
+    """Return the speaker, and the words without "Ann says:"; a notice has no speaker."""
     if content.startswith("(") and content.endswith(")"):
-        return Source("", seq, audience), content[1:-1]
-    if speaker:
-        said = content.removeprefix(speaker)
-        found = SAYS.match(said) if said != content else None
-        return Source(speaker, seq, audience), said[found.end() :] if found else content
+        return "", content[1:-1]
     found = HEARD.match(content)
-    return (
-        (Source(found["speaker"], seq, audience), content[found.end() :])
-        if found
-        else (Source("", seq, audience), content)
-    )
+    if found and speaker in ("", found["speaker"]):
+        return found["speaker"], content[found.end() :]
+    return speaker, content.removeprefix(speaker)
 
 
-def _noted(line: str, seq: int, audience: Audience | None) -> tuple[Source, str]:
-    """Return a line of an earlier summary; our own bullets name their speaker."""
-    found = BULLET.fullmatch(line)
-    if not found:
-        return Source("", seq, audience), line
-    return Source(found["speaker"] or "", seq, audience), found["text"]
-
-
-def _words_of_calls(message: Message) -> list[str]:
+def words_of_calls(message: Message) -> list[str]:
     """Return what the character said by tools."""
     said = []
     for call in message.get("tool_calls") or ():
-        function = call.get("function") or {}
-        if function.get("name") in SPOKEN_BY_TOOL:
-            words = (read_object(function.get("arguments") or "") or {}).get("text")
+        if call["function"]["name"] in SPOKEN_BY_TOOL:
+            words = (read_object(call["function"]["arguments"]) or {}).get("text")
             said.append(words if isinstance(words, str) else "")
     return said
 
@@ -99,8 +75,7 @@ def _words_of_calls(message: Message) -> list[str]:
 def sentences_of(text: str) -> list[str]:
     """Return a text's sentences; a long one comes in clauses or in pieces."""
     found: list[str] = []
-    parts = SENTENCE_END.split(text) if MAY_END.search(text, 0, len(text) - 1) else (text,)
-    for sentence in map(str.strip, parts):
+    for sentence in map(str.strip, SENTENCE_END.split(text)):
         if len(sentence) <= MOST_CHARS:
             found.append(sentence)
         else:
@@ -112,12 +87,12 @@ def _pieces(clauses: Iterable[str]) -> list[str]:
     """Return clauses joined up to the limit; longer ones are cut between words."""
     pieces: list[str] = [""]
     for clause in clauses:
-        for start in _cuts(clause):
-            joined = f"{pieces[-1]} {start}".strip()
+        for part in _cuts(clause):
+            joined = f"{pieces[-1]} {part}".strip()
             if len(joined) <= MOST_CHARS:
                 pieces[-1] = joined
             else:
-                pieces.append(start.strip())
+                pieces.append(part.strip())
     return pieces
 
 

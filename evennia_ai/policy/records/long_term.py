@@ -1,18 +1,16 @@
 """The match between a journal and long-term memory (mem0).
 
-The journal is the truth. A memory counts only if the entry it was made from still has the same
+The journal is the truth. A memory fits only if the entry it was made from still has the same
 content and the same audience.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from evennia_ai.messages import Audience
-from evennia_ai.policy.audience import visible
-from evennia_ai.policy.records.provenance import Record, is_known_to
+from evennia_ai.policy.records.provenance import Record
 
 LINK = "mem0:"
 PUBLIC = "public"
@@ -108,40 +106,10 @@ def match_memories(entry: Record, rows: Sequence[MemoryRow]) -> Match:
     return Match(keep, tuple(row.id for row in rows if row.id != keep))
 
 
-def permitted_keys(
-    audiences: Iterable[Audience | None], prompt_audience: Audience, discretion: str = "strict"
-) -> list[str] | None:
-    """Return the audience keys that a prompt's audience may know; None permits all."""
-    if discretion == "trusting":
-        return None
-    permitted = {audience_key(a) for a in audiences if visible(a, prompt_audience)}
-    return sorted({PUBLIC, *permitted})
-
-
 def best_rows(rows: Iterable[MemoryRow], limit: int) -> list[MemoryRow]:
     """Return the best rows of a search, each memory once."""
     by_id = {row.id: row for row in rows}
     return sorted(by_id.values(), key=lambda row: (-row.score, row.id))[:limit]
-
-
-def select_true(
-    rows: Iterable[MemoryRow],
-    entry_of: Callable[[str], Record | None],
-    audience: Audience,
-    discretion: str = "strict",
-) -> list[tuple[Record, float]]:
-    """Return the entries that rows lead to, with scores, once each, in order.
-
-    Leaves out entries that are gone, changed, or not for this audience, whatever the store says.
-    """
-    found: dict[str, tuple[Record, float]] = {}
-    for row in rows:
-        entry = entry_of(row.entry)
-        if entry is None or entry["id"] in found or digest_of(entry) != row.digest:
-            continue
-        if is_known_to(entry, audience, discretion):
-            found[entry["id"]] = (entry, row.score)
-    return list(found.values())
 
 
 @dataclass(frozen=True)

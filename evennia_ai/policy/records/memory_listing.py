@@ -11,7 +11,7 @@ from evennia_ai.policy.records.forgetting import is_lasting, retention_of
 from evennia_ai.policy.records.long_term import memory_of
 from evennia_ai.policy.records.memory_undo import BUILDER
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.policy.retrieval.relevance import WORD, content_words
+from evennia_ai.policy.retrieval.words import WORD, asked_words, find_words, language_of
 
 Names = Mapping[str, str]
 
@@ -130,15 +130,15 @@ def day(time: str) -> str:
     return time[:DAY_CHARS]
 
 
-def why_found(query: str, text: str, score: float | None, likeness: float | None) -> str:
-    """Return in words why a search found a text; a score is None if its search did not."""
-    wanted = set(content_words(query))
-    shared = [word for word in WORD.findall(text.lower()) if wanted & set(content_words(word))]
-    reasons = [f"score {score:.2f}"] if score is not None else []
-    if likeness is not None:
-        reasons.append(f"long-term memory {likeness:.2f}")
+def why_found(query: str, text: str, score: float) -> str:
+    """Return in words why a search found a text."""
+    wanted, language = set(asked_words(query)), language_of(text)
+    words = WORD.findall(text.lower())
+    shared = [word for word in words if wanted.intersection(find_words(word, (), language))]
     words = list(dict.fromkeys(shared))[:MOST_WORDS]
-    return ", ".join([*reasons, f"words: {' '.join(words)}" if words else "by its meaning alone"])
+    return f"score {score:.2f}, " + (
+        f"words: {' '.join(words)}" if words else "by its meaning alone"
+    )
 
 
 def why_withheld(record: Record, audience: Iterable[str], names: Names) -> str:

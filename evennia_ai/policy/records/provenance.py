@@ -88,6 +88,7 @@ class Remembered(BaseModel):
     # Whose words may be in it; tools' locks are checked against them, "forget me" removes it.
     speakers: Dbrefs = Field(default_factory=list)
     source_seqs: Annotated[list[int], SORTED_ONCE] = Field(default_factory=list)
+    said_at: Time | None = None  # when these messages were said; None if unknown
     audience: Dbrefs | None = None  # None if it is public
     trust: float = Field(ge=0.0, le=1.0)
 
@@ -168,6 +169,11 @@ def copy_of(record: Record) -> Record:
 def united(one: Record, other: Record, names: Iterable[str]) -> dict[str, list[Any]]:
     """Return the named lists of two records, concatenated."""
     return {name: [*one[name], *other[name]] for name in names}
+
+
+def newest_said(records: Iterable[Record]) -> str | None:
+    """Return when the newest words behind some records were said, None if unknown."""
+    return max(filter(None, (record.get("said_at") for record in records)), default=None)
 
 
 def people_in(record: Record) -> frozenset[str]:

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.conversation.lore import EVERYBODY, check_scope
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.policy.retrieval.relevance import content_words
+from evennia_ai.policy.retrieval.words import find_words
 
 T = TypeVar("T")
 
@@ -156,15 +156,15 @@ class Rumours:
 
     def add(self, record: Mapping[str, Any], teller: str = "") -> None:
         """Add a memory that was told, with its time and its teller's name."""
-        words = frozenset(content_words(record["content"]))
+        words = frozenset(find_words(record["content"]))
         for word in words:
             self._by_word[word].append(len(self._heard))
-        name = frozenset(content_words(teller))
+        name = frozenset(find_words(teller))
         self._heard.append(Rumour(len(words), record["available_from"], name))
 
     def is_echo(self, entry: Record) -> bool:
         """Return True if an entry may only repeat a rumour heard before; it is not told on."""
-        words = frozenset(content_words(entry["content"]))
+        words = frozenset(find_words(entry["content"]))
         common = Counter(index for word in words for index in self._by_word.get(word, ()))
         return any(
             self._heard[index].heard_from <= entry["timestamp"]

@@ -1,6 +1,6 @@
 """The voice of a hosted assistant: refusals, self-descriptions, and thoughts about the task.
 
-To add a language, add its sentences to each of the three lists.
+To add a language, add its sentences to each of the four lists.
 """
 
 from __future__ import annotations
@@ -10,8 +10,13 @@ from collections.abc import Iterable
 
 AI_EN = r"(?:AI|A\.I\.|artificial intelligence|(?:large )?language model|chat ?bot)(?!\w)"
 AI_DE = r"(?:KI(?:-\w+)?|künstliche Intelligenz|(?:großes )?Sprachmodell|Chatbot)(?!\w)"
-AI_FR = r"(?:IA|intelligence artificielle|modèle de langage|agent conversationnel)(?!\w)"
-AI_ES = r"(?:IA|inteligencia artificial|modelo de lenguaje|chatbot)(?!\w)"
+AI_FR = r"(?:(?-i:IA)|intelligence artificielle|modèle de langage|agent conversationnel)(?!\w)"
+AI_ES = r"(?:(?-i:IA)|inteligencia artificial|modelo de lenguaje|chatbot)(?!\w)"
+AI_IT = r"(?:(?-i:IA|AI)|intelligenza artificiale|modello linguistico|chatbot)(?!\w)"
+AI_PT = r"(?:(?-i:IA)|inteligência artificial|modelo de linguagem|chatbot)(?!\w)"
+AI_RU = r"(?:(?-i:ИИ)(?:-\w+)?|искусственный интеллект|(?:большая )?языковая модель|чат-?бот)(?!\w)"
+AI_PL = r"(?:(?-i:AI|SI)|sztuczna inteligencja|(?:duży )?model językowy|chatbot)(?!\w)"
+AI_NL = r"(?:AI(?:-\w+)?|kunstmatige intelligentie|(?:groot )?taalmodel|chatbot)(?!\w)"
 I_AM = r"\bI(?: am|'m) (?:just |only |simply |actually |merely |here as )?"
 THAT = r"(?:that|this|it|your|such|these|those)(?: (?:request|question|task|topic|kind)s?)?"
 CANNOT = r"\bI ?(?:can(?:no|')t|can not|(?:am|'m) (?:unable|not able) to|won't be able to)"
@@ -37,6 +42,59 @@ REFUSALS = (
         r"\blo siento,? (?:pero )?no puedo (?:ayudar|asistir)(?:te|le|los)?"
         rf"(?: (?:con|en) (?:eso|esto|esa|ese|tu|su)\b|{END})"
     ),
+    (
+        r"\b(?:mi dispiace|spiacente),? (?:ma )?non posso (?:aiutar|assister)(?:ti|vi|la|e)"
+        rf"(?: (?:con|in) (?:quest[oaie]|ciò|tale)\b|{END})"
+    ),
+    (
+        r"\b(?:desculpe|sinto muito|lamento),? (?:mas )?(?:eu )?não posso (?:te |lhe )?"
+        rf"ajudar(?:-\w+)?(?: (?:com|n)(?: ?(?:isso|isto|ess[ea]|est[ea]))\b|{END})"
+    ),
+    (
+        r"\b(?:извини(?:те)?|прости(?:те)?|к сожалению),? (?:но )?я не могу (?:вам |тебе )?"
+        r"(?:(?:с этим|в этом) помочь|помочь (?:вам |тебе )?(?:с (?:этим|вашим|таким)|в этом)"
+        r"|(?:выполнить|обработать) (?:этот|ваш|такой) запрос)"
+    ),
+    (
+        r"\b(?:przepraszam|przykro mi),? (?:ale )?nie (?:mogę|jestem w stanie) "
+        r"(?:(?:ci |panu |pani )?(?:w tym|z tym) pomóc|pomóc (?:ci )?(?:w tej|w tym|z tym|z tą)\b)"
+    ),
+    (
+        r"\b(?:het spijt me|sorry),? (?:maar )?ik kan (?=[^.!?]{0,30}\bniet\b)"
+        r"[^.!?]{0,30}\b(?:daar|hier|met (?:dit|dat|deze|die))[^.!?]{0,20}\bhelpen\b"
+    ),
+)
+# How a reply begins that refuses a task; words that may begin a sentence about somebody else need
+# a mark or a conjunction behind them.
+THEN = (
+    r"(?=\s*[,.!;:–—-]|\s+(?:but|aber|mais|pero|ma|mas|ale|maar|но|I|ich|je|no|não|non|nie|ik|я)\b)"
+)
+REFUSAL_OPENINGS = (
+    r"I(?: am|'m)(?: \w+)? (?:sorry|afraid|unable|not able)|I (?:apologi[sz]e|must decline)\b",
+    r"(?:unfortunately,? )?I (?:can(?:no|')t|can not|won't|will not|am unable|am not able)\b",
+    rf"(?:sorry|(?:my )?apologies){THEN}",
+    r"(?:es )?tut mir (?:\w+ )?leid|(?:ich bedaure|entschuldig(?:ung|en Sie)),",
+    r"ich (?:kann|darf|werde) (?:\w+ ){0,6}?(?:nicht|kein)|ich bin (?:\w+ )?nicht in der Lage",
+    r"leider (?:kann|darf|werde|bin|muss) ich\b|leider ist es mir\b",
+    r"(?:das|dies\w*|dabei|damit|hier\w*)(?: \w+)? kann ich (?:\w+ ){0,5}?nicht\b",
+    rf"(?:je suis )?(?:\w+ )?désolée?s?(?:{THEN}| de ne)|je (?:m'excuse|regrette)\b",
+    r"(?:malheureusement,? )?je ne (?:peux|puis|pourrai|saurais|suis) pas\b",
+    r"(?:malheureusement,? )?il m'est impossible\b",
+    rf"lo (?:siento|lamento)\b|(?:disculp[ae]n?|perd[óo]n[ae]?){THEN}",
+    r"(?:(?:lamentable|desafortunada)mente,? )?no (?:puedo|podré|me es posible|estoy en)\b",
+    rf"mi (?:dispiace|scuso)\b|(?:chiedo scusa|(?:sono )?spiacente|scus[ai]){THEN}",
+    r"(?:purtroppo,? )?non (?:posso|potrò|sono in grado|mi è possibile)\b",
+    rf"sinto muito\b|(?:peço )?(?:desculp(?:a|as|e)|lamento|perdão){THEN}",
+    r"(?:infelizmente,? )?(?:eu )?não (?:posso|poderei|consigo|sou capaz|me é possível)\b",
+    rf"(?:прошу прощения|сожалею|мне (?:\w+ )?жаль|извиняюсь|(?:извини|прости)(?:те)?){THEN}",
+    r"(?:к сожалению,? )?(?:но )?(?:я )?не (?:могу|смогу|в состоянии|имею возможности)\b",
+    rf"przykro mi\b|przepraszam{THEN}",
+    r"(?:niestety,? )?nie (?:mogę|potrafię|jestem w stanie|będę w stanie)\b",
+    r"(?:het )?spijt (?:me|mij)\b|helaas (?:kan|ben|mag) ik\b|ik ben (?:\w+ )?niet in staat\b",
+    r"(?:ik (?:kan|mag|zal)|(?:dat|dit|daar\w*|hier\w*) kan ik) (?:\w+ ){0,6}?(?:niet|geen)\b",
+    r"(?:ich fürchte, ich|je crains de ne|me temo que no|temo di non|receio (?:que )?não)\b",
+    r"(?:боюсь,? (?:что )?(?:я )?не|obawiam się,? że nie|ik ben bang dat ik)\b",
+    r"很?抱歉|对不起|我(?:无法|不能)|申し訳|すみません|죄송",
 )
 SELF_DESCRIPTIONS = (
     rf"\bas an? (?:\w+ ){{0,2}}?{AI_EN}",
@@ -63,6 +121,11 @@ SELF_DESCRIPTIONS = (
     r"作为(?:一个|一名)?(?:AI|人工智能|语言模型)|我是(?:一个)?(?:AI|人工智能|语言模型|通义千问)",
     rf"\bcomo (?:una? )?(?:asistente )?(?:de )?{AI_ES}",
     rf"\bsoy (?:solo |sólo )?una? (?:asistente )?(?:de )?(?:{AI_ES}|virtual\b)",
+    rf"\b(?:come|in quanto|sono (?:solo )?un(?:'|a|o)?) ?(?:assistente )?(?:di )?{AI_IT}",
+    rf"\b(?:como|sou (?:apenas |só )?)(?: ?uma?)? (?:assistente )?(?:de )?{AI_PT}",
+    rf"\b(?:как|я(?: —| -)?(?: всего лишь| просто)?) {AI_RU}",
+    rf"\b(?:jako|jestem(?: tylko)?) {AI_PL}",
+    rf"\b(?:als|ik ben(?: maar| slechts)?) (?:een )?{AI_NL}",
 )
 THOUGHTS = (
     (
@@ -86,6 +149,8 @@ THOUGHTS = (
     r"\bl'utilisat(?:eur|rice) (?:veut|demande|a|souhaite|dit)\b",
     r"\b(?:el|la) usuari[oa] (?:quiere|pide|pregunta|dice|ha)\b",
 )
+MARKUP = " \t\n*_#>-–—([])"
+QUOTES = tuple("\"'“”„«»‘`")
 IS_AI = re.compile(r"\byou are (?:[^.!?\n]{0,60}?\b)?(?:an|the) (?:\w+ ){0,2}AI\b", re.IGNORECASE)
 NOT_AI = re.compile(r"\b(?:not?|never|nor)\b", re.IGNORECASE)
 
@@ -96,6 +161,7 @@ def any_of(patterns: Iterable[str]) -> re.Pattern[str]:
 
 
 REFUSAL, SELF_DESCRIPTION, THOUGHT = map(any_of, (REFUSALS, SELF_DESCRIPTIONS, THOUGHTS))
+OPENING = any_of((*REFUSAL_OPENINGS, *SELF_DESCRIPTIONS))
 
 
 def straight(words: str) -> str:
@@ -104,8 +170,20 @@ def straight(words: str) -> str:
 
 
 def is_refusal(words: str) -> bool:
-    """Return True for "I'm sorry, but I can't assist with that" in one of four languages."""
+    """Return True for "I'm sorry, but I can't assist with that" in one of nine languages."""
     return REFUSAL.search(straight(words)) is not None
+
+
+def opens_with_refusal(text: str) -> bool:
+    """Return True for a reply to a task that begins with a refusal, as "I cannot summarise ...".
+
+    Quoted words at the beginning count only if the whole reply is quoted: a summary may begin with
+    what somebody said.
+    """
+    words = straight(text).strip(MARKUP)
+    if words[:1] in QUOTES:
+        words = words[1:] if words[-1:] in QUOTES else ""
+    return OPENING.match(words) is not None
 
 
 def describes_assistant(words: str, persona: str) -> bool:

@@ -12,15 +12,16 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 BEFORE, AFTER = 4, 8  # lines around one that may belong to it
-NEAR = 3  # lines between a question and its answer, at most
+NEAR = 3  # lines from a question to its answer, at most
+ANSWERS = 2
 SAME_TALK_S = 900.0
-SHORT = 6  # words: a shorter line needs the one before it
+SHORT_WORDS = 6  # a line of no more may answer the question before it
 LIKE = 0.5  # share of the shorter text's content words that two lines on one subject have in common
 
 QUESTION = re.compile(r"[?？؟]\W*$")
 SENTENCE_ENDS = re.compile(r"[.!…。！](?=\s|$)")
 # It takes something back, or gives a new value for it.
-CORRECTS = re.compile(
+CORRECTION = re.compile(
     r"^\W*(?:(?:oh|ah|well|hm+|ach|äh|euh|bah|eh|ой|ах|ну)\W+)*(?:"
     r"no,? (?:wait|sorry|not|the|it|he|she|they|i|make|that)\b|wait\b|hold on\b|actually\b|rather\b"
     r"|i mean\b|i meant\b|sorry\b|pardon\b|correction\b|scratch that\b|make that\b|i misspoke\b"
@@ -40,37 +41,46 @@ CHANGES = re.compile(
     re.IGNORECASE,
 )
 # It goes on with what the line before began.
-GOES_ON = re.compile(
+CONTINUATION = re.compile(
     r"^\W*(?:and|but|or|because|which|who|that|it|its|it's|he|he's|his|she|she's|her|they|they're|"
     r"their|this|there|so|then|und|aber|oder|weil|er|sie|es|sein|ihr|das|der|die|dort|"
     r"et|mais|ou|parce|il|elle|ils|elles|c'est|son|sa|y|pero|porque|él|ella|es|está|su|allí|"
     r"и|но|а|или|потому|он|она|оно|они|его|её|это|там)\b",
     re.IGNORECASE,
 )
+ENDED = re.compile(r"[.!?…。！？\"”»)]\s*$")
 WORD = re.compile(r"[^\W_]+")
 
 
-class Said(NamedTuple):
-    """One line of a talk: its speaker, its bare words and its time in unix seconds."""
+# What the words of a line show about the lines around it; plain numbers, since they are compared
+# hundreds of times for one prompt.
+ASKS = 1  # it is one question and nothing else
+ENDS_ASKING = 2
+SHORT = 4  # it says little by itself
+CORRECTS = 8
+GOES_ON = 16  # it begins like the second half of something
+OPEN = 32  # it ends like the first half of something
 
-    speaker: str
-    words: str
+
+class Said(NamedTuple):
+    """One line of a talk: a number for its speaker, its signs, its time in unix seconds."""
+
+    speaker: int
+    signs: int
     at: float
 
 
-def asks(words: str) -> bool:
-    """Return True for a line that is one question and nothing else."""
-    return bool(QUESTION.search(words)) and not SENTENCE_ENDS.search(words)
-
-
-def is_short(words: str) -> bool:
-    """Return True for a line that says little by itself."""
-    return len(WORD.findall(words)) <= SHORT
-
-
-def corrects(words: str) -> bool:
-    """Return True for a line that takes back or corrects what was said before."""
-    return bool(CORRECTS.search(words))
+def signs_of(words: str) -> int:
+    """Return the signs of a line."""
+    ends_asking = bool(QUESTION.search(words))
+    return (
+        ENDS_ASKING * ends_asking
+        | ASKS * (ends_asking and not SENTENCE_ENDS.search(words))
+        | SHORT * (len(WORD.findall(words)) <= SHORT_WORDS)
+        | CORRECTS * bool(CORRECTION.search(words))
+        | GOES_ON * bool(CONTINUATION.search(words))
+        | OPEN * (not ENDED.search(words))
+    )
 
 
 def companions(lines: Sequence[Said], place: int) -> list[int]:
@@ -79,71 +89,58 @@ def companions(lines: Sequence[Said], place: int) -> list[int]:
     They are its question or its answer, the rest of its sentence, and its corrections.
     """
     line = lines[place]
-    near = [n for n, other in enumerate(lines) if abs(other.at - line.at) <= SAME_TALK_S]
+    # A line whose time is unknown (NaN) is near.
+    near = [n for n, other in enumerate(lines) if not abs(other.at - line.at) > SAME_TALK_S]
     before = [n for n in near if place - BEFORE <= n < place]
     after = [n for n in near if place < n <= place + AFTER]
-    found = {*_question(lines, place, before), *_answer(lines, place, after)}
-    found |= {*_rest(lines, place, before, after), *_corrections(lines, place, before, after)}
-    return sorted(found)
+    return sorted(
+        {
+            *_question(lines, place, before),
+            *_answer(lines, place, after),
+            *_rest(lines, place, before, after),
+            *_corrections(lines, place, before, after),
+        }
+    )
 
 
 def _question(lines: Sequence[Said], place: int, before: Iterable[int]) -> list[int]:
     """Return the question that a short line answers."""
-    if not is_short(lines[place].words) or asks(lines[place].words):
+    line = lines[place]
+    if not line.signs & SHORT or line.signs & ASKS:
         return []
-    asked = [
-        n
-        for n in before
-        if place - n <= NEAR
-        and lines[n].speaker != lines[place].speaker
-        and QUESTION.search(lines[n].words)
-    ]
-    return asked[-1:]
+    asked = (n for n in before if place - n <= NEAR and lines[n].speaker != line.speaker)
+    return [n for n in asked if lines[n].signs & ENDS_ASKING][-1:]
 
 
 def _answer(lines: Sequence[Said], place: int, after: Iterable[int]) -> list[int]:
-    """Return the first line of somebody else that answers a question."""
-    if not asks(lines[place].words):
+    """Return the first lines of others that may answer a question."""
+    line = lines[place]
+    if not line.signs & ASKS:
         return []
-    others = [
-        n
-        for n in after
-        if n - place <= NEAR
-        and lines[n].speaker != lines[place].speaker
-        and not asks(lines[n].words)
-    ]
-    return others[:2]
+    others = (n for n in after if n - place <= NEAR and lines[n].speaker != line.speaker)
+    return [n for n in others if not lines[n].signs & ASKS][:ANSWERS]
 
 
 def _rest(
-    lines: Sequence[Said], place: int, before: Sequence[int], after: Sequence[int]
+    lines: Sequence[Said], place: int, before: Iterable[int], after: Iterable[int]
 ) -> list[int]:
-    """Return the speaker's next lines that go on with this one, and the one this goes on with."""
-    speaker = lines[place].speaker
-    found = []
-    last = [n for n in before if lines[n].speaker == speaker][-1:]
-    if last and place - last[0] <= NEAR and goes_on(lines[last[0]].words, lines[place].words):
-        found += last
-    following = [n for n in after if lines[n].speaker == speaker][:1]
-    if following and following[0] - place <= NEAR:
-        here, later = lines[place].words, lines[following[0]].words
-        found += following if goes_on(here, later) else []
-    return found
-
-
-def goes_on(words: str, later: str) -> bool:
-    """Return True if the second of one speaker's lines continues the first."""
-    return bool(GOES_ON.search(later)) or not re.search(r"[.!?…。！？\"”»)]\s*$", words)
+    """Return the speaker's line that this one goes on with, and the one that goes on with it."""
+    line = lines[place]
+    last = [n for n in before if lines[n].speaker == line.speaker and place - n <= NEAR][-1:]
+    following = [n for n in after if lines[n].speaker == line.speaker and n - place <= NEAR][:1]
+    found = [n for n in last if line.signs & GOES_ON or lines[n].signs & OPEN]
+    is_open = line.signs & OPEN
+    return [*found, *(n for n in following if is_open or lines[n].signs & GOES_ON)]
 
 
 def _corrections(
-    lines: Sequence[Said], place: int, before: Sequence[int], after: Sequence[int]
+    lines: Sequence[Said], place: int, before: Iterable[int], after: Iterable[int]
 ) -> list[int]:
     """Return the speaker's later corrections, and of a correction what it corrects."""
-    speaker = lines[place].speaker
-    found = [n for n in after if lines[n].speaker == speaker and corrects(lines[n].words)]
-    if corrects(lines[place].words):
-        found += [n for n in before if lines[n].speaker == speaker][-1:]
+    line = lines[place]
+    found = [n for n in after if lines[n].speaker == line.speaker and lines[n].signs & CORRECTS]
+    if line.signs & CORRECTS:
+        found += [n for n in before if lines[n].speaker == line.speaker][-1:]
     return found
 
 
@@ -155,6 +152,6 @@ def same_subject(words: frozenset[str], later: frozenset[str], later_text: str) 
     """
     shared = len(words & later)
     least = min(len(words), len(later))
-    if CHANGES.search(later_text) or corrects(later_text):
+    if CHANGES.search(later_text) or CORRECTION.search(later_text):
         return shared >= 1 and shared >= LIKE / 2 * least
     return least > 1 and shared >= LIKE * least

@@ -1,6 +1,6 @@
-"""Check that a summary keeps the facts of the messages it replaces.
+"""Count the facts of evicted messages that a summary holds, and that recall finds again.
 
-Missing facts are asked for once; those still missing are written below the summary.
+Nothing is added to a summary: each evicted line stays in the search index over the log.
 """
 
 from __future__ import annotations
@@ -10,115 +10,68 @@ from dataclasses import dataclass, replace
 
 from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai.errors import ProviderError
 from evennia_ai.messages import Audience, Message
-from evennia_ai.policy.compaction.digest import with_facts
-from evennia_ai.policy.compaction.summary import repair_request, words_for
-from evennia_ai.policy.facts.check import (
-    Fact,
-    as_bullets,
-    facts_in,
-    gather,
-    holds_more,
-    keep_facts,
-    missing_facts,
-    names_in,
-    settle,
-)
-from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
+from evennia_ai.policy.facts.check import Fact, distinct, facts_in, missing_facts, names_in
 from evennia_ai.ports import Script
 from evennia_ai.scheduling import Steps, pause, spread
-from evennia_ai.sleep.compaction.ladder import log_problem
-from evennia_ai.turn.llm_interaction import SummaryCall, SummaryTerms, ask_for_summary
 
-LEAST_FACT_ROOM = 100
-MOST_FACTS = 1_000
-REPAIR = "repair"
-REPAIR_PART = 0.3  # of a part's limit, for the facts that are asked for
+SAMPLE = 100  # facts looked up for each part; of more, the share found counts for all
+RECALLED = 10  # lines found for a fact; a prompt of 400 tokens shows about as many
 
 
 @dataclass(frozen=True)
 class SummaryPart:
     """The part of a summary for one audience."""
 
-    text: str  # with facts below it; empty if every ladder step failed
+    text: str  # empty if every ladder step failed
     rung: str  # the ladder step it came from
-    facts: tuple[Fact, ...] = ()  # all that are outside the context window for this audience
-    new: tuple[Fact, ...] = ()  # those of them that this compaction evicts
-    kept: int = 0  # how many of the new facts the summary itself holds
-    rescued: int = 0  # how many of them were written below it
+    found: int = 0  # facts in the messages that this compaction evicts
+    kept: int = 0  # of these, how many the summary holds
+    rescued: int = 0  # of the others, how many recall from the log finds
 
 
 @inlineCallbacks
 def find_facts(script: Script, messages: Sequence[Message]) -> Steps[tuple[Fact, ...]]:
     """Find facts in slices: 2,000 messages take 0.25 s (measured). Fires with them."""
     name = script.character_name
-    known = names_in(messages, (name,))
+    known = names_in(messages)
     found: list[list[Fact]] = yield spread(
         script.services.slices.put, messages, lambda message: facts_in(message, known, name)
     )
     yield pause(script.services.slices.put)
-    return gather([fact for facts in found for fact in facts])
-
-
-def fact_room(part: SummaryPart, limit: int) -> int:
-    """Return the tokens for facts below a summary: the rest of its limit, or a small minimum."""
-    return max(min(LEAST_FACT_ROOM, limit // 4), limit - estimate_tokens(part.text))
-
-
-def check_facts(
-    part: SummaryPart, known: Sequence[Fact], new: Sequence[Fact], budget_tokens: int
-) -> SummaryPart:
-    """Return a part with the facts below it that it lacks, the most important first.
-
-    ``known`` facts were outside the context window before; ``new`` ones are evicted now. Facts that
-    do not fit into the budget can still be recalled (`policy.facts.recall`).
-    """
-    facts = keep_facts(settle((*known, *new)), MOST_FACTS)
-    lost = missing_facts(new, [part.text])
-    text = with_facts(part.text, as_bullets(missing_facts(facts, [part.text]), budget_tokens))
-    rescued = len(lost) - len(missing_facts(lost, [text]))
-    kept = len(new) - len(lost)
-    return replace(part, text=text, facts=facts, new=tuple(new), kept=kept, rescued=rescued)
+    return distinct(fact for facts in found for fact in facts)
 
 
 @inlineCallbacks
-def ask_for_missing(
-    script: Script,
-    part: SummaryPart,
-    facts: Sequence[Fact],
-    messages: Sequence[Message],
-    audience: Audience | None,
-    terms: SummaryTerms,
+def check_facts(
+    script: Script, part: SummaryPart, messages: Sequence[Message], audience: Audience | None
 ) -> Steps[SummaryPart]:
-    """Ask a model once to add the evicted messages' facts that summary, journal and pins lack.
-
-    Fires with the part; its text changes only if the new one holds more facts, lost none, and is
-    short enough.
-    """
-    elsewhere = "\n".join(noted_elsewhere(script, messages, audience))
-    lost = missing_facts(facts, [part.text, elsewhere])
-    bullets = as_bullets(lost, int(REPAIR_PART * terms.room))
-    if not bullets:
-        return part
-    name, words = script.character_name, max(1, len(part.text.split()))
-    most = words_for(terms.room, estimate_tokens(part.text) / words)
-    tokens = estimate_tokens(part.text) + sum(map(stored_tokens, messages))
-    request = repair_request(name, part.text, bullets, most)
-    call = SummaryCall(request, (part.text, *bullets), tokens)
-    try:
-        text: str | None = yield ask_for_summary(script, call, terms)
-    except ProviderError as error:
-        log_problem(script, REPAIR, error)
-        return part
+    """Fire with a part and its figures: the facts of its evicted messages, and where they are."""
+    facts: tuple[Fact, ...] = yield find_facts(script, messages)
+    lost = missing_facts(facts, [part.text])
     yield pause(script.services.slices.put)
-    return replace(part, text=text) if text and holds_more(text, part.text, facts) else part
+    rescued: int = yield count_recalled(script, lost, audience)
+    return replace(part, found=len(facts), kept=len(facts) - len(lost), rescued=rescued)
 
 
-def noted_elsewhere(
-    script: Script, messages: Sequence[Message], audience: Audience | None
-) -> list[str]:
-    """Return the pins, and entries journalled since these messages, that an audience may know."""
-    pins = [line.text for line in script.pins(audience)]
-    since = str(messages[0]["metadata"].get("at", ""))
-    return [*pins, *script.journalled_since(since, audience)]
+@inlineCallbacks
+def count_recalled(script: Script, facts: Sequence[Fact], audience: Audience | None) -> Steps[int]:
+    """Count the facts whose line a search for their names and numbers finds.
+
+    Of more than `SAMPLE` facts so many are looked up, evenly spread, and their share counts for
+    all. Fires with the number; fails with StoreUnavailable.
+    """
+    put, now = script.services.slices.put, script.services.now()
+    asked = facts[:: -(-len(facts) // SAMPLE) or 1]
+    if not asked:
+        return 0
+    upto = max(fact.seq for fact in facts)
+
+    def is_found(fact: Fact) -> bool:
+        query = " ".join(fact.terms or fact.words)
+        found = script.memories.search(query, RECALLED, audience, now, upto=upto)
+        return any(item.record.get("seq") == fact.seq for item in found)
+
+    yield script.memories.prepare(script.services)
+    found = yield spread(put, asked, is_found)
+    return round(len(facts) * sum(found) / len(asked))

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from textwrap import wrap
 
 from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.config import ModelProfile, resolve_profile, usable_window
 from evennia_ai.errors import ConfigError, ContextOverflow, ProviderError
-from evennia_ai.messages import Message
-from evennia_ai.policy.tokens import stored_tokens
+from evennia_ai.messages import Message, make_message
+from evennia_ai.policy.compaction.summary import INSTRUCTIONS, UPDATE, transcript_lines
+from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import Script
 from evennia_ai.scheduling import Steps
 from evennia_ai.turn.llm_interaction import SummaryTerms, generate_context_summary
@@ -24,6 +26,7 @@ DIGEST, LAST = "digest", "last turn"
 RUNGS = (SUMMARY, CLEARED, CHUNKS, OTHER, DIGEST, LAST)
 OF_A_MODEL = RUNGS[: RUNGS.index(DIGEST)]
 CHUNK_PART = 1 / 3  # of the window
+MOST_LABEL_CHARS = 60  # of a line's beginning such as "Ann says: "
 
 
 @dataclass(frozen=True)
@@ -105,32 +108,44 @@ def log_problem(script: Script, rung: str, problem: Exception) -> None:
 
 @inlineCallbacks
 def ask_by_rung(script: Script, rung: Rung, material: Material, terms: SummaryTerms) -> Steps[str]:
-    """Try one step of the ladder. Fires with the summary, empty if none came."""
+    """Try one step of the ladder. Fires with the summary, empty if none came.
+
+    A step that asks for everything at once is skipped if the request would not fit.
+    """
     terms = replace(terms, profile=rung.profile)
     chunks: Sequence[Sequence[Message]] = [material.messages]
-    text = material.previous
+    text, with_results = material.previous, rung.name == SUMMARY
+    window = usable_window(replace(script.config, llm_model=None), rung.profile)
     if rung.name in (CHUNKS, OTHER):
-        window = usable_window(replace(script.config, llm_model=None), rung.profile)
-        chunks = in_chunks(material.messages, int(CHUNK_PART * window))
+        chunks = in_chunks(material.messages, int(CHUNK_PART * window), script.character_name)
+    elif tokens_at_once(script, material, with_results) > window:
+        return ""
     for chunk in chunks:
         text = yield generate_context_summary(
-            script,
-            chunk,
-            material.focus,
-            previous=text,
-            with_results=rung.name == SUMMARY,
-            terms=terms,
+            script, chunk, material.focus, previous=text, with_results=with_results, terms=terms
         )
         if not text:
             return ""
     return text
 
 
-def in_chunks(messages: Sequence[Message], size: int) -> list[list[Message]]:
-    """Split messages into runs of about ``size`` tokens, each at least one message."""
+def tokens_at_once(script: Script, material: Material, with_results: bool) -> int:
+    """Return the estimated tokens of a request for a summary of all messages, without its reply."""
+    kept = [m for m in material.messages if with_results or m["role"] != "tool"]
+    fixed = script.config.compact_prompt or INSTRUCTIONS + UPDATE
+    return (
+        estimate_tokens(fixed) + estimate_tokens(material.previous) + sum(map(stored_tokens, kept))
+    )
+
+
+def in_chunks(messages: Sequence[Message], size: int, name: str) -> list[list[Message]]:
+    """Split messages into runs of about ``size`` tokens, an overlong message into parts.
+
+    ``name`` is the character's, for what it says itself.
+    """
     chunks: list[list[Message]] = [[]]
     left = size
-    for message in messages:
+    for message in (part for whole in messages for part in in_parts(whole, size, name)):
         tokens = stored_tokens(message)
         if chunks[-1] and tokens > left:
             chunks.append([])
@@ -138,3 +153,20 @@ def in_chunks(messages: Sequence[Message], size: int) -> list[list[Message]]:
         chunks[-1].append(message)
         left -= tokens
     return chunks
+
+
+def in_parts(message: Message, size: int, name: str) -> list[Message]:
+    """Split a message of more than ``size`` tokens into lines of about that size.
+
+    Every part names the speaker, so that no words lose who said them. A tool result stays whole,
+    because a transcript shortens it.
+    """
+    tokens = stored_tokens(message)
+    if tokens <= size or message["role"] == "tool":
+        return [message]
+    text = "\n".join(transcript_lines([message], name))
+    head, colon, _ = text[:MOST_LABEL_CHARS].partition(": ")
+    width = max(MOST_LABEL_CHARS, len(text) * size // tokens)
+    first, *others = wrap(text, width, expand_tabs=False, replace_whitespace=False)
+    label = f"{head} (continued): " if colon else ""
+    return [make_message("user", part) for part in (first, *(label + other for other in others))]

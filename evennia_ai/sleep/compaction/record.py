@@ -59,10 +59,9 @@ def make_record(
             (message["metadata"]["seq"], message["role"], message["content"]) for message in evicted
         ),
         rung=worst_of(part.rung for part in parts.values()),
-        facts_found=sum(len(part.new) for part in parts.values()),
+        facts_found=sum(part.found for part in parts.values()),
         facts_kept=sum(part.kept for part in parts.values()),
         facts_rescued=sum(part.rescued for part in parts.values()),
-        facts={key: part.facts for key, part in parts.items() if part.facts},
         speakers=speakers_of(evicted, earlier.speakers if earlier else {}),
         consulted=keep_consulted(earlier, evicted),
         previous_id=earlier.id if earlier else None,

@@ -1,4 +1,4 @@
-"""Summarise what a compaction evicts: a summary with facts below it, one part for each audience.
+"""Summarise what a compaction evicts: one part for each audience.
 
 A part is made of its audience's messages and its own earlier part. If the cut goes through a turn,
 the evicted beginning of that turn gets a summary of its own below the rest, which is updated until
@@ -13,20 +13,14 @@ from dataclasses import dataclass, replace
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.messages import Message
-from evennia_ai.policy.compaction.digest import make_digest, split_turn, with_turn, without_facts
+from evennia_ai.policy.compaction.digest import make_digest, split_turn, with_turn
 from evennia_ai.policy.compaction.summary import is_shorter_than_its_summary, transcript_lines
 from evennia_ai.policy.context.projection import part_audience, split_by_audience
-from evennia_ai.policy.facts.check import Fact
+from evennia_ai.policy.facts.check import Fact, as_bullets
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import Script
 from evennia_ai.scheduling import Steps, pause
-from evennia_ai.sleep.compaction.fact_check import (
-    SummaryPart,
-    ask_for_missing,
-    check_facts,
-    fact_room,
-    find_facts,
-)
+from evennia_ai.sleep.compaction.fact_check import SummaryPart, check_facts, find_facts
 from evennia_ai.sleep.compaction.ladder import DIGEST, SUMMARY, Material, climb_ladder, worst_of
 from evennia_ai.sleep.compaction.request import (
     MANUAL,
@@ -35,7 +29,6 @@ from evennia_ai.sleep.compaction.request import (
     CompactionRequest,
     CompactionTask,
 )
-from evennia_ai.turn.background_call import has_model
 from evennia_ai.turn.llm_interaction import SummaryTerms
 
 ASKED_AGAIN_EVERY = 4
@@ -64,20 +57,13 @@ def summarise(script: Script, task: CompactionTask) -> Steps[dict[str, SummaryPa
     """
     request, earlier, room = task.request, task.view.record, task.limits.summary_room
     texts = earlier.summary if earlier else {}
-    known = earlier.facts if earlier else {}
-    parts = {key: SummaryPart(text, SUMMARY, known.get(key, ())) for key, text in texts.items()}
+    parts = {key: SummaryPart(text, SUMMARY) for key, text in texts.items()}
     terms = SummaryTerms(room, deadline_at=deadline_of(script, request))
     for key, evicted in split_task(task).items():
         part: SummaryPart | None = yield sum_up(script, request, evicted, texts.get(key, ""), terms)
         if part is None:
             return None
-        new: tuple[Fact, ...] = yield find_facts(script, evicted.messages)
-        yield pause(script.services.slices.put)
-        if part.rung != DIGEST and not request.is_urgent and has_model(script):
-            part = yield ask_for_missing(
-                script, part, new, evicted.messages, part_audience(key), terms
-            )
-        parts[key] = check_facts(part, known.get(key, ()), new, fact_room(part, room))
+        parts[key] = yield check_facts(script, part, evicted.messages, part_audience(key))
         yield pause(script.services.slices.put)
     return parts
 
@@ -103,8 +89,8 @@ def split_task(task: CompactionTask) -> dict[str, Evicted]:
 def sum_up(
     script: Script, request: CompactionRequest, evicted: Evicted, earlier: str, terms: SummaryTerms
 ) -> Steps[SummaryPart | None]:
-    """Summarise one audience's part without its facts. Fires with None to be tried again later."""
-    before, turn = split_turn(without_facts(earlier))
+    """Summarise one audience's part. Fires with None to be tried again later."""
+    before, turn = split_turn(earlier)
     turn_room = int(TURN_PART * terms.room)
     text, rungs = before, []
     if evicted.older:
@@ -140,7 +126,9 @@ def segment(
             return text, rung
     if not request.is_urgent and script.compaction_strikes < STRIKES:
         return "", ""
-    return make_digest(material.messages, material.previous), DIGEST
+    facts: tuple[Fact, ...] = yield find_facts(script, material.messages)
+    bullets = as_bullets(facts, terms.room)
+    return make_digest(material.messages, material.previous, bullets, terms.room), DIGEST
 
 
 def may_ask(request: CompactionRequest, strikes: int) -> bool:

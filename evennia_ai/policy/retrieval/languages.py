@@ -1,0 +1,216 @@
+"""Tables of five languages: function words, polite words, and words of time and number."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+ENGLISH, RUSSIAN = "en", "ru"
+# The names of Snowball's algorithms; English has a lighter stemmer of its own.
+SNOWBALL = {"de": "german", "fr": "french", "es": "spanish", "ru": "russian"}
+
+# Words without a meaning of their own. The last line of English opens questions and small talk.
+STOP_WORDS = {
+    "en": frozenset(
+        "a an and any are as at be been but by can could did do does for from get had has have he "
+        "her here him his how i if in into is it its just let like me my no not of on or our out "
+        "say says she so some tell than that the their them then there they this to too up us was "
+        "we were what when where which who why will with would you your yes about am oh well "
+        "please know being during don doing hey hi im kind long many much often really s t thank "
+        "thanks type types wow".split()
+    ),
+    "de": frozenset(
+        "aber alle alles als also am an ans auch auf aus bei beim bin bis bist bitte da damit dann "
+        "darf das dass dein deine deinem deinen deiner deines dem den denn der des dich die dies "
+        "diese diesem diesen dieser dieses dir doch dort du durch ein eine einem einen einer eines "
+        "er es etwas euch euer eure für gegen habe haben hast hat hatte hatten hattest hier hinter "
+        "ich ihm ihn ihnen ihr ihre ihrem ihren ihrer im in ins ist ja jede jedem jeden jeder "
+        "jedes jetzt kann kannst kein keine keinem keinen keiner könnt können konnte konnten mag "
+        "mal man mehr mein meine meinem meinen meiner meines mich mir mit möchte möchtest muss "
+        "musst müssen musste nach nein nicht nichts noch nun nur ob obwohl oder ohne schon sehr "
+        "sei sein seine seinem seinen seiner seines seit selbst sich sie sind so soll sollen "
+        "sollst sollte über um und uns unser unsere unter viel viele vom von vor wann war waren "
+        "warst warum was weil welche welchem welchen welcher welches wem wen wenn wer werde werden "
+        "wessen weshalb wie wieso will willst wir wird wirst wo wofür woher wohin wollen wollte "
+        "womit woran worden worüber wurde wurden zu zum zur".split()
+    ),
+    "fr": frozenset(
+        "à ai aient ais ait alors as au aura aurai aussi aux avaient avais avait avec avez avoir "
+        "avons bien c ça car ce ceci cela ces cet cette chez combien comme comment d dans de "
+        "depuis des dès dit doit donc dont du elle elles en encore entre es est et étaient étais "
+        "était été êtes être eu eux faire fait faut il ils j jamais je jusqu l la le les leur "
+        "leurs lors lorsque lui m ma mais me mes moi mon n ne ni non nos notre nous on ont ou où "
+        "oui par pas personne peu peut peux plus pour pourquoi près puis qu quand que quel quelle "
+        "quelles quels qui quoi rien s sa sans se sera ses si soi soit sommes son sont sous suis "
+        "sur t ta te tes toi ton toujours tous tout toute toutes très trop tu un une va vais vers "
+        "veut veux voici voilà vos votre vous y".split()
+    ),
+    "es": frozenset(
+        "a al algo alguien algún alguna aquel aquella aquí así aún aunque bajo cada como cómo con "
+        "cual cuál cuáles cuando cuándo cuanta cuánta cuántas cuanto cuánto cuántos de del desde "
+        "donde dónde e el él ella ellas ello ellos en entre era eran eras eres es esa esas ese eso "
+        "esos está estaba están estar estas estás este esto estos estoy fue fueron fui ha había "
+        "habían habrá hace hacen hacer hacia han has hasta hay he hemos la las le les lo los más "
+        "me mi mí mis mucho muy nada nadie ni no nos nosotros nuestra nuestro nunca o os para pero "
+        "por porque pues puede puedes puedo que qué quien quién quiénes quiere quiero se según ser "
+        "si sí siempre sido sin sobre sois solo sólo somos son soy su sus también tan te tenemos "
+        "tener tengo ti tiene tienen tienes todo todos tu tú tus u un una unas uno unos usted "
+        "ustedes va ya yo".split()
+    ),
+    "ru": frozenset(
+        "а без более больше будем будет будешь будто буду будут бы был была были было быть в вам "
+        "вами вас ваш ваша ваши весь во вот все всегда всего всей всем всех всю всё вы где да даже "
+        "для до его ее ей ему если есть еще ещё ею её ж же за зачем здесь и из или им ими их к ка "
+        "как какая какие каким какими каких какого какое какой каком какому какую ко когда кого "
+        "кем ком кому которая которого которое которой которые который кто куда ли либо лишь между "
+        "меня мне мной мое моего моей моем моему можно мои моим моих мой мою моя моё мы на над "
+        "надо нам нами нас наш наша наше наши не него нее ней нельзя нему нет неё ни ним ними них "
+        "но ну о об он она они оно от откуда очень по под пока после потому почему при про раз "
+        "разве с сам сама сами само свое своего своей своем своему свои своим своих свой свою своя "
+        "своё себе себя со сколько та так также такая такие такой там твое твоего твоей твои твой "
+        "твою твоя твоё те тебе тебя тем теми тех то тобой тогда того тоже той только том тому тот "
+        "ту тут ты у уж уже хоть чего чей чем через что чтоб чтобы чьё чьи чья эта эти этим этих "
+        "это этого этой этом этому этот эту я".split()
+    ),
+}
+# Stop words of other languages that are English words, too; they tell no language.
+ENGLISH_TOO = frozenset(
+    "also bin come die dare des done fort hat mag mal man mine pas plus quasi sans se sin sole "
+    "solo son sur tan van war ya".split()
+)
+# Letters that point to a language.
+LETTERS = {
+    "de": re.compile("[äöüß]"),
+    "fr": re.compile("[çœàèùâêîôûëï]"),
+    "es": re.compile("[¿¡ñáíó]"),
+}
+# Polite words; they ask for no memory.
+POLITE = frozenset(
+    "hello hail greetings good day morning evening afternoon night bye goodbye farewell welcome "
+    "fine great nice lovely sorry pardon excuse okay ok yeah nope sure today tonight now again "
+    "going feeling weather indeed ha haha hm hmm "
+    "hallo guten tag morgen abend nacht gute gut danke tschüss servus geht heute schön "
+    "bonjour bonsoir salut merci revoir plaît nuit journée bonne ça "
+    "hola buenos buenas días tardes noches gracias adiós favor tal bien "
+    "привет здравствуй здравствуйте добрый доброе доброй день вечер утро ночи спасибо пожалуйста "
+    "свидания дела хорошо".split()
+)
+
+DAYS = r"days?|tag(?:en?|s)?|jours?|d[ií]as?|день|дн(?:я|ей|и)"
+WEEKS = r"weeks?|wochen?|semaines?|semanas?|недел\w+"
+MONTHS_LONG = r"months?|monat(?:en?|s)?|mois|mes(?:es)?|месяц\w*"
+YEARS = r"years?|jahr(?:en?|s)?|ans?|années?|años?|год(?:а|у|ов)?|лет"
+UNIT_DAYS = {DAYS: 1, WEEKS: 7, MONTHS_LONG: 30, YEARS: 365}
+NIGHTS = r"night|nacht|nuit|noche|ноч\w+"
+MONTHS = (
+    r"january|januar|jänner|janvier|enero|январ\w+",
+    r"february|februar|février|febrero|феврал\w+",
+    r"march|märz|mars|marzo|март\w*",
+    r"april|avril|abril|апрел\w+",
+    r"may|mai|mayo|ма[йяе]",
+    r"june|juni|juin|junio|июн\w+",
+    r"july|juli|juillet|julio|июл\w+",
+    r"august|août|agosto|август\w*",
+    r"september|septembre|septiembre|сентябр\w+",
+    r"october|oktober|octobre|octubre|октябр\w+",
+    r"november|novembre|noviembre|ноябр\w+",
+    r"december|dezember|décembre|diciembre|декабр\w+",
+)
+WEEKDAYS = (
+    r"monday|montag|lundi|lunes|понедельник\w*",
+    r"tuesday|dienstag|mardi|martes|вторник\w*",
+    r"wednesday|mittwoch|mercredi|miércoles|сред[ауы]",
+    r"thursday|donnerstag|jeudi|jueves|четверг\w*",
+    r"friday|freitag|vendredi|viernes|пятниц\w+",
+    r"saturday|samstag|sonnabend|samedi|sábado|суббот\w+",
+    r"sunday|sonntag|dimanche|domingo|воскресен\w+",
+)
+COUNTS = {
+    word: number
+    for number, words in enumerate(
+        (
+            "a an one ein eine einem einer un une una один одну",
+            "two zwei deux dos два две",
+            "three drei trois tres три",
+            "four vier quatre cuatro четыре",
+            "five fünf cinq cinco пять",
+            "six sechs seis шесть",
+        ),
+        1,
+    )
+    for word in words.split()
+}
+
+
+DATE_NAMES = "|".join((*MONTHS, *WEEKDAYS))
+ENGLISH_DATE_NAMES = "|".join(names.split("|")[0] for names in (*MONTHS, *WEEKDAYS))
+
+
+class Cues(NamedTuple):
+    """The patterns of a language that ask for a time or a number, and that tell one."""
+
+    asks_time: re.Pattern[str]
+    asks_number: re.Pattern[str]
+    tells_time: re.Pattern[str]
+    tells_number: re.Pattern[str]
+
+
+def _cues(
+    asks_time: str, asks_number: str, tells_time: str, tells_number: str, names: str = DATE_NAMES
+) -> Cues:
+    dates = rf"\d{{4}}|{names}"
+    tells = rf"\b(?:{tells_time}|{dates})\b", rf"\b(?:\d+|{tells_number})\b"
+    return Cues(
+        *(re.compile(text, re.I) for text in (asks_time, rf"\b(?:{asks_number})\b", *tells))
+    )
+
+
+CUES = {
+    "en": _cues(
+        r"^\W*(?:and |so )?when\b|\b(?:what|which) (?:year|month|day|date)\b|\bhow long\b",
+        r"how (?:many|often|much|long|old|far)",
+        r"yesterday|today|tonight|tomorrow|ago|recently|since|weekend|just|the other day|"
+        r"(?:last|next) (?:night|week|month|year|weekend|summer|winter|spring|fall|autumn)|"
+        r"this (?:week|month|morning|weekend|year)|for (?:\w+ )?years|"
+        r"few (?:days|weeks|months|years)",
+        r"one|two|three|four|five|six|seven|eight|nine|ten|once|twice|couple|several|few|dozen",
+        ENGLISH_DATE_NAMES,
+    ),
+    "de": _cues(
+        r"\bwann\b|\bwie lange?\b|\bwelche\w? (?:jahr|monat|tag|woche|datum)",
+        r"wie ?viele?|wie (?:oft|lange?|alt|weit)",
+        r"(?:vor)?gestern|heute|(?:über)?morgen|neulich|kürzlich|vorhin|damals|seit|gerade|"
+        rf"(?:letzt|vorig|vergangen|nächst|kommend|dies)e\w? (?:{NIGHTS}|{WEEKS}|{MONTHS_LONG}|"
+        rf"{YEARS}|wochenende|sommer|winter|frühling|herbst)|vor \w+ (?:{DAYS}|{WEEKS}|"
+        rf"{MONTHS_LONG}|{YEARS})|(?:{DAYS}|{WEEKS}|{MONTHS_LONG}|{YEARS}) lang|jahrelang",
+        r"zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|zwölf|hundert|tausend|einmal|zweimal|"
+        r"paar|mehrere|einige|dutzend",
+    ),
+    "fr": _cues(
+        r"^\W*(?:et |depuis |jusqu'à )?quand\b|\bquel(?:le)? (?:jour|mois|année|date|heure)\b|"
+        r"\b(?:combien de temps|depuis quand)\b",
+        r"combien|quel âge",
+        r"(?:avant-)?hier|aujourd'hui|demain|récemment|depuis|autrefois|l'autre jour|"
+        r"ce (?:matin|soir|mois)|cette (?:nuit|semaine|année)|derni(?:er|ère)s?|prochaine?|"
+        rf"il y a \w+ (?:{DAYS}|{WEEKS}|{MONTHS_LONG}|{YEARS})",
+        r"deux|trois|quatre|cinq|six|sept|huit|neuf|dix|douze|douzaine|dizaine|cent|mille|"
+        r"quelques|plusieurs",
+    ),
+    "es": _cues(
+        r"\bcuándo\b|^\W*(?:y |desde |hasta )?cuando\b|\bqué (?:día|mes|año|fecha|hora)\b|"
+        r"\bcuánto tiempo\b",
+        r"cu[aá]nt[oa]s?|qué edad",
+        r"(?:ante)?ayer|anoche|hoy|mañana|recientemente|desde|el otro día|pasad[oa]|próxim[oa]|"
+        rf"est[ae] (?:semana|mes|año|noche)|hace \w+ (?:{DAYS}|{WEEKS}|{MONTHS_LONG}|{YEARS})",
+        r"dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|docena|cien|mil|vari[oa]s",
+    ),
+    "ru": _cues(
+        r"^\W*(?:а |и )?когда\b|\b(?:как долго|давно ли|каких пор|в как(?:ом|ой) (?:году|месяце|"
+        r"день))\b",
+        r"сколько|как (?:часто|долго|далеко)",
+        r"(?:поза)?вчера|сегодня|(?:после)?завтра|недавно|давно|назад|на днях|прошл\w+|"
+        r"следующ\w+|весной|летом|осенью|зимой",
+        r"два|две|три|четыре|пять|шесть|семь|восемь|девять|десять|сто|тысяч\w*|дважды|пар[ау]|"
+        r"несколько|дюжин\w*",
+    ),
+}

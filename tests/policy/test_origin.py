@@ -1,0 +1,70 @@
+"""Whose words an entry holds, and which lines they stand in."""
+
+import pytest
+
+from evennia_ai.messages import make_message
+from evennia_ai.policy.facts.match import normal_words
+from evennia_ai.policy.facts.origin import MOST_SOURCES, Summarised, origin_of, shown_line
+
+ANN, BOB, CID = "#5", "#6", "#7"
+NAMES = {ANN: "Ann", BOB: "Bob", CID: "Cid", "": ""}
+NOTHING = Summarised()
+
+
+def line(seq, speaker, text):
+    content = f"{NAMES[speaker]} says: {text}" if speaker else f"({text})"
+    return shown_line(
+        make_message(
+            "user", content, seq=seq, speaker=speaker, speaker_name=NAMES[speaker], at=f"at {seq}"
+        )
+    )
+
+
+TALK = (
+    line(1, ANN, "I am a smith in Dunmore."),
+    line(2, BOB, "The ferry costs forty crowns."),
+    line(3, ANN, "I owe you 12 crowns for the saddle."),
+    line(4, CID, "What a night!"),
+    line(5, "", "Rudi gives you a bone flute."),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "speakers", "seqs"),
+    [
+        ("Ann is a smith in Dunmore.", {ANN}, (1,)),
+        ("Somebody owes twelve crowns for a saddle.", {ANN}, (3,)),
+        ("The ferry costs 40 crowns; there is a smith in Dunmore.", {ANN, BOB}, (1, 2)),
+        ("Rudi gave me a bone flute.", set(), (5,)),
+        ("Bob knows a smith in Dunmore.", {ANN, BOB}, (1, 2)),
+        ("They were friendly.", {ANN, BOB, CID}, ()),
+    ],
+)
+def test_an_entry_holds_the_words_of_those_who_said_them(text, speakers, seqs):
+    origin = origin_of(text, TALK, NOTHING)
+    assert origin.speakers == speakers
+    assert origin.seqs == seqs
+    assert origin.said_at == (f"at {seqs[-1]}" if seqs else "")
+
+
+def test_whoever_said_the_same_counts_too():
+    talk = (*TALK, line(6, BOB, "Ann owes 12 crowns for the saddle."))
+    origin = origin_of("Ann owes 12 crowns for the saddle.", talk, NOTHING)
+    assert (origin.speakers, origin.seqs) == ({ANN, BOB}, (3, 6))
+
+
+def test_words_that_stand_in_no_line_may_come_from_the_summary():
+    summary = Summarised(frozenset(normal_words("Cid keeps bees.")), frozenset({CID}))
+    assert origin_of("Ann, a smith, keeps bees.", TALK, summary).speakers == {ANN, CID}
+    assert origin_of("Ann is a smith in Dunmore.", TALK, summary).speakers == {ANN}
+    assert origin_of("They were friendly.", TALK, summary).speakers == {ANN, BOB, CID}
+
+
+def test_of_many_sources_the_newest_are_named():
+    talk = [line(seq, ANN, "I am a smith.") for seq in range(50)]
+    origin = origin_of("Ann is a smith.", talk, NOTHING)
+    assert origin.seqs == tuple(range(50 - MOST_SOURCES, 50))
+
+
+def test_of_no_talk_there_is_no_origin():
+    assert origin_of("Ann is a smith.", (), NOTHING).speakers == frozenset()

@@ -1,0 +1,136 @@
+"""Words in five languages: which language it is, stems, small talk, and signs of time."""
+
+import pytest
+
+from evennia_ai.policy.retrieval.words import (
+    asked_words,
+    asks,
+    beginnings,
+    find_words,
+    is_small_talk,
+    language_of,
+    stem,
+    telling_part,
+    tells,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Where did I leave the war hammer?", "en"),
+        ("The man was in a war, also he has a hat", "en"),
+        ("La Rue and El Paso are in the south", "en"),
+        ("Wo habe ich den Hammer gelassen?", "de"),
+        ("Où ai-je laissé le marteau ?", "fr"),
+        ("¿Dónde dejé el martillo?", "es"),
+        ("Где я оставил молоток?", "ru"),
+        ("Где Mira?", "ru"),
+        ("Frogs", ""),
+        ("", ""),
+        ("龍は北", ""),
+    ],
+)
+def test_function_words_tell_the_language(text, language):
+    assert language_of(text) == language
+
+
+@pytest.mark.parametrize(
+    ("language", "forms"),
+    [
+        ("de", "schulden schuld schulde"),
+        ("de", "bäume baum"),
+        ("fr", "promesse promesses"),
+        ("es", "monedas moneda"),
+        ("es", "canción cancion"),
+        ("ru", "мельница мельницы мельнице"),
+        ("ru", "мёд мед"),
+    ],
+)
+def test_forms_of_a_word_are_one_in_each_language(language, forms):
+    assert len({stem(form, language) for form in forms.split()}) == 1
+
+
+@pytest.mark.parametrize(
+    ("memory", "question"),
+    [
+        ("Ich schulde dem Müller drei Münzen.", "Welche Schulden hat er beim Müller?"),
+        ("Je vends des fromages au marché.", "Où sont les marchés ?"),
+        ("Le debo una moneda al herrero.", "¿Cuántas monedas?"),
+        ("Я живу у старой мельницы.", "Где эта мельница?"),
+    ],
+)
+def test_a_question_and_a_memory_share_stems_and_no_function_words(memory, question):
+    shared = set(find_words(memory)) & set(asked_words(question))
+    assert shared
+    assert all(len(word) > 3 for word in shared)
+
+
+def test_a_query_of_one_word_is_asked_in_all_languages():
+    assert {stem("schulden", "de"), stem("schulden")} <= set(asked_words("Schulden"))
+    assert asked_words("Dragon") == ["dragon"]
+
+
+def test_latin_names_in_a_russian_text_are_the_same_as_in_an_english_one():
+    assert "mira" in find_words("Где живёт старая Mira, ты не знаешь?")
+
+
+@pytest.mark.parametrize(
+    "text", ["Ich suche die Bäume", "parties of happiness", "мельницы у дороги"]
+)
+def test_a_beginning_stands_in_the_raw_text(text):
+    assert beginnings(text)
+    assert all(cut in text.lower() for cut in beginnings(text))
+
+
+def test_the_telling_part_is_without_the_function_words_of_other_languages():
+    assert telling_part("Ich habe den Hammer gelassen") == "hammer gelassen"
+    assert telling_part("Where is the hammer?") == "Where is the hammer?"
+    assert telling_part("Wer bist du?") == "Wer bist du?"
+
+
+@pytest.mark.parametrize(
+    ("query", "time", "number"),
+    [
+        ("Wann ist das Fest?", True, False),
+        ("Wie lange bist du schon hier?", True, True),
+        ("Wie viele Drachen sind das?", False, True),
+        ("Quand est-ce que tu pars ?", True, False),
+        ("Combien de dragons as-tu vus ?", False, True),
+        ("¿Cuándo llegó la caravana?", True, False),
+        ("¿Cuántos dragones hay?", False, True),
+        ("Когда придёт караван?", True, False),
+        ("Сколько у тебя овец?", False, True),
+        ("Wer ist die Frau?", False, False),
+    ],
+)
+def test_questions_for_a_time_or_a_number(query, time, number):
+    assert asks(query) == (time, number)
+
+
+@pytest.mark.parametrize(
+    ("text", "time", "number"),
+    [
+        ("Ich war gestern mit drei Freunden dort.", True, True),
+        ("Je l'ai vu la semaine dernière avec deux chiens.", True, True),
+        ("Lo vi ayer con cinco perros.", True, True),
+        ("Я видел его вчера, с ним было пять собак.", True, True),
+        ("Das ist hier so.", False, False),
+    ],
+)
+def test_texts_that_tell_a_time_or_a_number(text, time, number):
+    assert tells(text) == (time, number)
+
+
+@pytest.mark.parametrize(
+    "text", ["Bonjour Mira !", "Hola Mira, ¿qué tal?", "Привет, Mira", "Wie geht es dir heute?"]
+)
+def test_small_talk_in_other_languages(text):
+    assert is_small_talk(text, ["Mira"])
+
+
+@pytest.mark.parametrize(
+    "text", ["Où est la clef ?", "¿Dónde está la llave?", "Где ключ?", "Your son?", "Deine Frau?"]
+)
+def test_no_small_talk_in_other_languages(text):
+    assert not is_small_talk(text, ["Mira"])
