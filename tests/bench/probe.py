@@ -247,19 +247,21 @@ def hear_speech() -> dict[str, Any]:
 
 
 def memory() -> dict[str, Any]:
-    """Return the resident memory of the process."""
-    return {"mb": resident_mb()}
+    """Return the resident memory of the process, and its CPU time since it began."""
+    return {"mb": resident_mb(), "cpu_s": cpu_seconds()}
 
 
 def remember() -> dict[str, Any]:
     """Begin to let every assistant build a prompt; "remembered" is written at the end."""
     each = iter(assistants())
-    began = time.perf_counter()
+    began = cpu_seconds()
+    mb: list[float] = []
 
     def then(_result: object = None) -> None:
+        mb.append(resident_mb())
         script = next(each, None)
         if script is None:
-            write("remembered", mb=resident_mb(), s=time.perf_counter() - began)
+            write("remembered", mb=mb[-1], first_mb=mb[1], cpu_s=cpu_seconds() - began)
         else:
             remember_one(script).addCallbacks(lambda _: reactor.callLater(0, then), failed)
 
