@@ -56,7 +56,7 @@ class CmdAIHistory(AICommand):
     Switches:
       turns - each turn: the events that started it, each model call with its
               tokens and its time, each tool call with its result, the outcome
-      find  - the newest messages that hold these words, however old
+      find  - the newest messages that hold all these words, however old
       compactions - when messages were summarised, and how many facts were kept
       compaction  - one compaction, with its summary for each audience
       sleep - each sleep pass with its cost; with a number one pass step by step

@@ -23,8 +23,9 @@ from twisted.logger import Logger
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ConfigError, ProviderRejected, ProviderUnavailable
 from evennia_ai.llm.openai_client import OpenAIClient, RawReply
+from evennia_ai.memory.glosses import load_glosses, to_english
 from evennia_ai.memory.worker import Worker
-from evennia_ai.policy.retrieval.words import stemmers, telling_part
+from evennia_ai.policy.retrieval.words import stemmers
 from evennia_ai.policy.secrecy import hide_secrets
 from evennia_ai.ports import Embedder, RemoteEmbedder
 
@@ -58,12 +59,12 @@ NO_PREFIXES = Prefixes()
 class WordLlamaEmbedder:
     """The model in wordllama's wheel (MIT): means of static token vectors.
 
-    It takes about 40 µs a text, 0.15 s to load and 40 MB of memory. Its training left out the
-    function words of English only; this class leaves out those of other languages.
+    It takes about 60 µs a text, 0.2 s to load and 40 MB of memory. It was trained on English; texts
+    in other languages are turned into English words, as far as `glosses` knows them.
     """
 
-    # Another name than before: its vectors of texts that are not English have changed.
-    name = f"{DEFAULT}:content"
+    # Not the name of version 0.1, whose vectors of texts in other languages were different.
+    name = f"{DEFAULT}:english"
     dimensions = 256
 
     def __init__(self) -> None:
@@ -86,6 +87,7 @@ class WordLlamaEmbedder:
             tables = importlib.import_module("safetensors.numpy").load_file(folder / WEIGHTS)
             tokenizer.no_padding()
             self._tokenizer, (self._table,) = tokenizer, tables.values()
+            load_glosses()
         except Exception as error:  # the packages may raise anything; words can still rank
             raise ConfigError(
                 f"The embedder 'wordllama' cannot be loaded ({type(error).__name__}: {error}). "
@@ -99,7 +101,7 @@ class WordLlamaEmbedder:
         return unit_rows(np.array(means, dtype=np.float32).reshape(-1, self.dimensions))
 
     def _mean(self, text: str) -> Floats:
-        ids = self._tokenizer.encode(telling_part(text), add_special_tokens=False).ids
+        ids = self._tokenizer.encode(to_english(text), add_special_tokens=False).ids
         if not ids:
             return np.zeros(self.dimensions, dtype=np.float32)
         known = np.minimum(np.array(ids), len(self._table) - 1)
@@ -149,12 +151,12 @@ class ThreadEmbedder:
         self.name, self.dimensions = embedder.name, embedder.dimensions
 
     def embed_later(self, texts: Sequence[str], query: bool = False) -> Deferred[Floats]:
-        """Compute unit vectors, those of a query before any other; see `ports.RemoteEmbedder`.
+        """Compute unit vectors; see `ports.RemoteEmbedder`.
 
         Fails with MemoryUnavailable after `THREAD_TIME_S`.
         """
         embed = getattr(self._embedder, "embed_query" if query else "embed", self._embedder.embed)
-        return self._worker.submit(partial(embed, texts), lambda: THREAD_TIME_S, at_once=query)
+        return self._worker.submit(partial(embed, texts), lambda: THREAD_TIME_S)
 
 
 class EndpointEmbedder:

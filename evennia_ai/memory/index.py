@@ -27,6 +27,7 @@ from evennia_ai.ports import Embedder, RemoteEmbedder
 SPARE = 4  # results that are compared with each other for each one wanted
 ALIKE = 0.97  # cosine above which two memories say the same
 FEWEST_GONE = 256  # removed rows before their memory is given back
+ROW_BYTES = 250  # of a memory beside its words and vector (measured)
 
 
 class MemoryIndex:
@@ -51,6 +52,11 @@ class MemoryIndex:
     def __len__(self) -> int:
         """Return the number of memories."""
         return len(self._row_of)
+
+    @property
+    def nbytes(self) -> int:
+        """Return about how much memory the index takes."""
+        return len(self) * ROW_BYTES + self._lexicon.nbytes + self._vectors.nbytes
 
     def add(  # noqa: PLR0913  # one argument a property; all but two have defaults
         self,

@@ -26,10 +26,12 @@ class Loaded:
     conversation: Conversation | None = None
     nbytes: int = 0  # at the latest use
 
-    def measure(self) -> None:
-        """Note how much memory they take now."""
-        view = self.conversation.nbytes if self.conversation is not None else 0
-        self.nbytes = self.index.nbytes + view
+    def measure(self) -> int:
+        """Note how much memory they take now; return how much that has grown."""
+        before, self.nbytes = self.nbytes, self.index.nbytes
+        if self.conversation is not None:
+            self.nbytes += self.conversation.nbytes
+        return self.nbytes - before
 
     def unload(self) -> None:
         """Free their memory."""
@@ -53,6 +55,7 @@ class IndexCache:
         self._embedder = embedder
         self._entries_of = entries_of
         self._loaded: OrderedDict[int | str, Loaded] = OrderedDict()
+        self._nbytes = 0
 
     def of_character(self, script: Script) -> RecallIndex:
         """Return an assistant's index, the same until it or the character's records are dropped."""
@@ -104,15 +107,13 @@ class IndexCache:
         if loaded is None:
             loaded = self._loaded[key] = make()
         self._loaded.move_to_end(key)
-        loaded.measure()
-        while len(self._loaded) > 1 and self._nbytes() >= MOST_BYTES:
+        self._nbytes += loaded.measure()
+        while len(self._loaded) > 1 and self._nbytes >= MOST_BYTES:
             self._drop(next(iter(self._loaded)))
         return loaded.index
-
-    def _nbytes(self) -> int:
-        return sum(loaded.nbytes for loaded in self._loaded.values())
 
     def _drop(self, key: int | str) -> None:
         loaded = self._loaded.pop(key, None)
         if loaded is not None:
+            self._nbytes -= loaded.nbytes
             loaded.unload()

@@ -57,7 +57,7 @@ class Lexicon:
     def nbytes(self) -> int:
         """Return the memory that the postings take."""
         parts = sum(column.nbytes for part in self._parts for column in part)
-        return parts + sum(len(column) * column.itemsize for column in self._new)
+        return int(parts + sum(len(column) * column.itemsize for column in self._new))
 
     def add(self, row: int, words: Iterable[str]) -> None:
         """Add the words of a new row."""

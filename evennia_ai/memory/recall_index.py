@@ -30,7 +30,6 @@ from evennia_ai.scheduling import Steps, pause
 
 AT_ONCE = 20  # changes or lines taken in without a pause: 4 ms at most (measured)
 SPARE = 2  # ask for more records than are wanted: some may have been corrected meanwhile
-BYTES_A_MEMORY = 1_000  # with its vector (measured)
 IMPORTANCE = {LINE: 5, ATTRIBUTE: 6}  # of records that have none of their own
 
 Keep = Callable[[Record], bool]
@@ -81,7 +80,7 @@ class RecallIndex:
     @property
     def nbytes(self) -> int:
         """Return about how much memory the index takes."""
-        return len(self) * BYTES_A_MEMORY
+        return self._index.nbytes
 
     def reads(self, journal: Any, profiles: Any, lines: Lines) -> bool:
         """Return True if the index is over these."""

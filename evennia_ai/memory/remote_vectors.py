@@ -40,7 +40,7 @@ class RemoteVectors:
         texts_of: Callable[[Iterable[str]], Mapping[str, str]],
         take: Callable[[Mapping[str, Any]], None],
     ) -> None:
-        """``texts_of`` returns the texts of existing memories, ``take`` takes their vectors."""
+        """Read texts by ``texts_of``, by id, and hand their vectors to ``take``."""
         self.waiting: dict[str, None] = {}
         self.asked: dict[str, Any] = {}
         self._embedder = embedder

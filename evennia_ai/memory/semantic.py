@@ -131,10 +131,10 @@ class LongTermMemory:
     def search(
         self, agent: str, query: str, limit: int, keys: Sequence[str] | None
     ) -> Deferred[Sequence[MemoryRow]]:
-        """Find memories before all other calls, because a turn waits; see the port."""
+        """Find memories, without the library if none exist; see the port."""
         if not self.was_used and not self.is_off:
             return succeed([])
-        return self._ask(partial(self._store.search, agent, query, limit, keys), at_once=True)
+        return self._ask(partial(self._store.search, agent, query, limit, keys))
 
     def delete(self, agent: str, ids: Sequence[str]) -> Deferred[None]:
         """Delete memories; see the port."""
@@ -158,19 +158,15 @@ class LongTermMemory:
         """Stop the thread. Returns at once, even if a call hangs."""
         self._worker.stop(self._store.close)
 
-    def _ask(self, call: Callable[[], Any], *, at_once: bool = False) -> Deferred[Any]:
+    def _ask(self, call: Callable[[], Any]) -> Deferred[Any]:
         if self._off or not breaker.admits(self._breaker, self._clock.seconds()):
             return fail(MemoryUnavailable(self.trouble))
         self._breaker = breaker.after_start(self._breaker)
-        timeout_s = self._short if at_once else self._long
-        asked = self._worker.submit(call, timeout_s, at_once=at_once)
+        asked = self._worker.submit(call, self._time_out_s)
         return asked.addCallbacks(self._went_well, self._went_wrong)
 
-    def _short(self) -> float:
-        return self._settings.timeout_s
-
-    def _long(self) -> float:
-        """Return the longer time-out of the first call, which loads the library."""
+    def _time_out_s(self) -> float:
+        """Return the time-out of a call; the first one loads the library and may take longer."""
         timeout_s = self._settings.timeout_s
         return timeout_s if self._store.is_open else max(OPENING_S, timeout_s)
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from itertools import count
-from queue import PriorityQueue
+from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import Any
 
 from twisted.internet.defer import CancelledError, Deferred, fail
@@ -23,20 +22,17 @@ from evennia_ai.scheduling import Clock
 log = Logger()
 
 STOP_WAIT_S = 0.05
-AT_ONCE, IN_ITS_TURN = 0, 1
 
 
-@dataclass(order=True)
+@dataclass(eq=False)
 class Job:
-    """One call for the thread; jobs are ordered by priority, then by number."""
+    """One call for the thread; a job without one ends the thread."""
 
-    priority: int
-    number: int
-    call: Callable[[], Any] | None = field(compare=False, default=None)
-    deferred: Deferred[Any] | None = field(compare=False, default=None)
-    timeout_s: Callable[[], float] = field(compare=False, default=float)
-    given_up: bool = field(compare=False, default=False)
-    alarm: Any = field(compare=False, default=None)
+    call: Callable[[], Any] | None = None
+    deferred: Deferred[Any] | None = None
+    timeout_s: Callable[[], float] = float
+    given_up: bool = False
+    alarm: Any = None
 
 
 class Worker:
@@ -51,35 +47,27 @@ class Worker:
         self._clock = clock
         self._call_from_thread = call_from_thread
         self._name = name
-        self._jobs: PriorityQueue[Job] = PriorityQueue()
-        self._numbers = count()
-        self._pending: dict[int, Job] = {}
+        self._jobs: SimpleQueue[Job] = SimpleQueue()
+        self._pending: dict[Job, None] = {}
         self._thread: threading.Thread | None = None
         self._stopped = False
         self._cleanup: Callable[[], object] = int
-        self._running: Job | None = None
         self.stuck = False
 
-    def submit(
-        self, call: Callable[[], Any], timeout_s: Callable[[], float], *, at_once: bool = False
-    ) -> Deferred[Any]:
-        """Run a call in the thread, before all others if ``at_once``.
+    def submit(self, call: Callable[[], Any], timeout_s: Callable[[], float]) -> Deferred[Any]:
+        """Run a call in the thread, after all earlier ones.
 
-        ``timeout_s`` returns the time-out in seconds when its time starts: now if ``at_once``, else
-        when the call begins. Fires with what the call returns; fails with what it raises, with
-        MemoryUnavailable if it takes too long, and with TurnAborted if the worker is stopped.
-        Cancelling abandons it.
+        ``timeout_s`` returns the time-out in seconds when the call begins. Fires with what the call
+        returns; fails with what it raises, with MemoryUnavailable if it takes too long, and with
+        TurnAborted if the worker is stopped. Cancelling abandons it.
         """
         if self._stopped:
             return fail(TurnAborted("The server goes down."))
         if self.stuck:
             return fail(self._too_slow())
         deferred: Deferred[Any] = Deferred(lambda _: self._forget(job))
-        priority = AT_ONCE if at_once else IN_ITS_TURN
-        job = Job(priority, next(self._numbers), call, deferred, timeout_s)
-        self._pending[job.number] = job
-        if at_once:
-            self._watch(job)
+        job = Job(call, deferred, timeout_s)
+        self._pending[job] = None
         self._jobs.put(job)
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
@@ -96,29 +84,25 @@ class Worker:
             return
         self._stopped = True
         self._cleanup = cleanup
-        for job in list(self._pending.values()):
+        for job in list(self._pending):
             self._fail(job, TurnAborted("The server goes down."), forgive=True)
         if self._thread:
-            self._jobs.put(Job(AT_ONCE, -1))
+            self._jobs.put(Job())
             self._thread.join(STOP_WAIT_S)
 
     # --- in the reactor's thread --------------------------------------------------------------
 
     def _begun(self, job: Job) -> None:
-        self._running = job
-        self._watch(job)
-
-    def _watch(self, job: Job) -> None:
-        """Start the time-out of a job, unless it is running."""
-        if job.number in self._pending and job.alarm is None:
+        """Start the time-out of a job, unless it was given up."""
+        if job in self._pending:
             job.alarm = self._clock.callLater(job.timeout_s(), self._took_too_long, job)
 
     def _took_too_long(self, job: Job) -> None:
-        """Fail a job whose time is over and, if the thread is inside it, all others too."""
+        """Fail the job that the thread is in, whose time is over, and all jobs behind it."""
         job.alarm = None
-        self.stuck = job is self._running
-        for other in list(self._pending.values()) if self.stuck else [job]:
-            self._fail(other, self._too_slow())
+        self.stuck = True
+        for waiting in list(self._pending):
+            self._fail(waiting, self._too_slow())
 
     def _too_slow(self) -> MemoryUnavailable:
         return MemoryUnavailable("It does not answer in time.")
@@ -133,15 +117,15 @@ class Worker:
     def _forget(self, job: Job) -> None:
         """Drop a job: its result is ignored, and if it has not begun, it never will."""
         job.given_up = True
-        self._pending.pop(job.number, None)
+        self._pending.pop(job, None)
         if job.alarm:
             job.alarm.cancel()
             job.alarm = None
 
     def _ended(self, job: Job, result: Any, error: BaseException | None) -> None:
         """Fire a job's Deferred, unless the job was given up in the meantime."""
-        self._running, self.stuck = None, False
-        if job.number in self._pending and job.deferred:
+        self.stuck = False
+        if job in self._pending and job.deferred:
             self._forget(job)
             if error:
                 job.deferred.errback(error)

@@ -12,10 +12,11 @@ from evennia_ai.policy.records.provenance import Record
 
 
 class SemanticMemory(Protocol):
-    """Long-term memory: a search for journal entries by meaning. ``agent`` names a character.
+    """Long-term memory: a copy of the journal, to be searched by meaning. ``agent`` is a character.
 
+    It is for other programs and a game's own code; the package's recall asks `Memories` instead.
     Every Deferred fails with `MemoryUnavailable` if the store is down or too slow, and with
-    `TurnAborted` if the server stops. The journal is the truth; this is only an index of it.
+    `TurnAborted` if the server stops. The journal is the truth.
     """
 
     @property

@@ -11,8 +11,8 @@ from evennia_ai.messages import Audience, ToolCallRequest
 from evennia_ai.policy.audience import visible
 from evennia_ai.policy.context.projection import CompactionRecord, part_audience, visible_items
 from evennia_ai.policy.conversation.react import read_arguments
-from evennia_ai.policy.facts.match import normal_words
 from evennia_ai.policy.facts.origin import ShownLine, Summarised, origin_of, shown_line
+from evennia_ai.policy.facts.terms import normal_words
 from evennia_ai.ports import Script, ToolContext
 from evennia_ai.scheduling import Steps, spread
 

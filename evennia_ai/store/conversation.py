@@ -48,8 +48,6 @@ class TableConversation:
         at = self.now()
         rows = [message_to_row(self.assistant_id, message, at, self.count) for message in messages]
         stored: list[models.Message] = models.Message.objects.bulk_create(rows)
-        if stored:
-            self.lines.note(stored[-1].id)
         return stored
 
     def extend_view(self, rows: Sequence[models.Message]) -> list[Message]:
@@ -57,6 +55,7 @@ class TableConversation:
         stored = [message_from_row(row) for row in rows]
         if self._view is not None:
             self._view.extend(stored)
+        self.lines.note(stored)
         return stored
 
     def view(self) -> Sequence[Message]:
@@ -115,4 +114,4 @@ class TableConversation:
     def forget_view(self) -> None:
         """Remove from memory what was read; the next use reads it again."""
         self._view = None
-        self.lines.note(None)
+        self.lines.refresh()

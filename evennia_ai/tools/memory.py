@@ -24,6 +24,7 @@ from evennia_ai.turn.recall import memory_line
 FOUND, FOUND_LINES = 8, 6
 CANDIDATES = 24
 SHOWN_CHARS = 240
+ALL_SHOWN = "You still have all of your talk before you."
 
 
 class MemoryArguments(BaseModel):
@@ -57,14 +58,12 @@ def search_memory(context: ToolContext, arguments: MemoryArguments) -> Steps[str
 def search_history(context: ToolContext, arguments: HistoryArguments) -> Steps[str | ToolResult]:
     """Search earlier talk for the exact words that were said."""
     script, words = context.script, arguments.words
-    if script.conversation.current.record is None:
-        return "You still have all of your talk before you."
     upto = last_seq_before(context)
     hits = yield find_memories(script, words, context.audience, upto, only_lines=True)
     found = sorted((hit.record for hit in hits), key=lambda line: line["seq"])
-    wanted = set(asked_words(words))
-    if not any(wanted.intersection(find_words(line["words"])) for line in found):
-        return "Nothing of that kind was said."
+    if not any(shares_word(words, line["words"]) for line in found):
+        is_all_shown = script.conversation.current.record is None
+        return ALL_SHOWN if is_all_shown else "Nothing of that kind was said."
     lines = [
         f"{line['timestamp'][:10]}: {clean_heard(line['content'], SHOWN_CHARS)}" for line in found
     ]
@@ -97,13 +96,22 @@ def find_memories(
     return [by_id[record["id"]] for record in shown]
 
 
+def shares_word(query: str, text: str) -> bool:
+    """Return True if a text holds one of a query's words that matter, or if none of them does."""
+    wanted = set(asked_words(query))
+    return not wanted or not wanted.isdisjoint(find_words(text))
+
+
 def is_line(record: Record) -> bool:
     """Return True for a line of the log."""
     return record.get("kind") == LINE
 
 
 def last_seq_before(context: ToolContext) -> int | None:
-    """Return the last message before the open turn, whose question would find itself; else None."""
+    """Return the number of the last message before the open turn, None if nothing was heard in it.
+
+    Without this limit a question would find itself.
+    """
     asked = heard(context)
     return asked[-1]["metadata"]["seq"] - 1 if asked else None
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from evennia.objects.objects import DefaultExit
 
-from evennia_ai.messages import with_content
-from evennia_ai.policy.facts.check import facts_in
-from evennia_ai.policy.facts.cues import DEBT, PROMISE
+from evennia_ai.policy.facts.cues import DEBT, PROMISE, cues_of
 from evennia_ai.policy.records.shared_memory import read_scopes
 from evennia_ai.ports import ToolContext
 from evennia_ai.turn.context_use import measure_context
@@ -66,8 +64,8 @@ def has_goals(context: ToolContext) -> bool:
 def hears_of_duty(context: ToolContext) -> bool:
     """Return True if the latest messages begin with words about a promise or a debt."""
     latest = context.script.conversation.view()[-LATEST:]
-    heard = (with_content(m, m["content"][:READ_CHARS]) for m in latest if m["role"] == "user")
-    return any(fact.kinds & {DEBT, PROMISE} for message in heard for fact in facts_in(message))
+    heard = (m["content"][:READ_CHARS] for m in latest if m["role"] == "user")
+    return any(cues_of(text) & {DEBT, PROMISE} for text in heard)
 
 
 def may_set_goal(context: ToolContext) -> bool:

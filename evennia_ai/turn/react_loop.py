@@ -141,9 +141,9 @@ def run_turn(
     The turn must end at ``deadline_at``, in the clock's seconds. Fires with the `Outcome`; fails
     with `ProviderError`, `TurnAborted` or `StoreUnavailable`.
     """
-    yield prepare_memories(script, turn)
     progress = Progress(LoopState(turn.id))
     for _ in range(context.max_iterations or script.config.max_iterations):
+        yield prepare_memories(script, turn)  # other assistants' may have displaced them
         begun: list[ReplyCalls] = []
         ask_model = partial(ask, script, turn, context, deadline_at, progress, begun)
         try:

@@ -4,8 +4,8 @@ Each figure is compared with simpler ways to search. "Newest first" means: the a
 eight notes that `search_memory` tells, and nothing outdated or rumoured of the same thing comes
 before it. "The very first" is stricter: no other note comes before it either.
 
-The bar on a share allows for its sampling error. Of the 666 facts, 24 are not told newest first:
-21 are not among the eight, and 3 come after something outdated or rumoured.
+The bar on a share allows for its sampling error. Of the 666 facts, 24 are not told newest first: 21
+are not among the eight, and 3 come after something outdated or rumoured.
 """
 
 from __future__ import annotations

@@ -54,6 +54,21 @@ def test_the_assistant_finds_what_was_said_word_for_word(game, bob, ann, old_tal
     assert "Ann says: The ferry leaves at noon." in result_of(game)
 
 
+def test_what_is_in_view_is_found_too_and_the_question_does_not_find_itself(game, bob, old_talk):
+    game.model.add(call("search_history", words="who likes cheese"), call("noop"))
+    bob.do("say Mira, who likes cheese here?")
+    game.run(1)
+    assert "Bob says: I like cheese." in result_of(game)
+    assert "who likes cheese" not in result_of(game)
+
+
+def test_a_word_that_nobody_said_finds_nothing_however_near_its_meaning(game, bob, old_talk):
+    game.model.add(call("search_history", words="boat departure"), call("noop"))
+    bob.do("say Mira, hello")
+    game.run(1)
+    assert result_of(game) == "Nothing of that kind was said."
+
+
 def test_a_whisper_is_found_for_its_own_listener_alone(game, bob, ann, old_talk):
     game.model.add(call("search_history", words="key"), call("noop"))
     bob.do("say Mira, where is the key?")
@@ -82,11 +97,21 @@ def test_what_is_in_view_need_not_be_looked_up(game, ann, mira):
     assert result_of(game) == "You still have all of your talk before you."
 
 
+def test_before_a_compaction_too_old_lines_are_found(game, ann, mira):
+    game.model.add(call("noop"), call("search_history", words="ferry"), call("noop"))
+    ann.do("say Mira, the ferry leaves at noon")
+    game.run(1)
+    ann.do("say Mira, hello")
+    game.run(1)
+    assert "the ferry leaves at noon" in result_of(game)
+
+
 def test_admins_find_words_in_the_whole_log(admin, old_talk):
     text = admin.told("aihistory/find Mira = ferry")
     assert "The ferry leaves at noon." in text
     assert "(private)" in text
     assert "cheese" not in text
+    assert "The key is" not in admin.told("aihistory/find Mira = ferry at noon")
     assert admin.told("aihistory/find Mira = zebra") == "No message holds these words."
 
 

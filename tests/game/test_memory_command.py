@@ -193,6 +193,19 @@ def test_a_builder_is_told_only_that_something_is_held_back(mira, ring, told, bu
         assert "1 more: private" in text and RING not in text and "Ann" not in text
 
 
+def test_a_search_shows_lines_of_the_log_and_withholds_whispers(game, mira, ann, ask):
+    game.model.add(call("noop"), call("noop"))
+    ann.do("say Mira, the ferry leaves at noon.")
+    game.run(1)
+    ann.do("whisper Mira = the ferry key is under the mat.")
+    game.run(1)
+    text = ask("aimemory/search Mira = when does the ferry leave")
+    shown, _, withheld = text.partition("Withheld")
+    assert "line:" in shown and "leaves at noon" in shown
+    assert "line:" in withheld and "under the mat" not in text
+    assert "under the mat" in ask("aimemory/search Mira as Ann = where is the ferry key")
+
+
 def test_a_search_says_what_the_tool_finds_and_counts_nothing_as_looked_up(
     game, mira, ann, ring, ask
 ):

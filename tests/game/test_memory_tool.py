@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from evennia_ai.messages import ToolCallRequest
+from evennia_ai.messages import ToolCallRequest, make_message
 from evennia_ai.ports import ToolContext
 from evennia_ai.testing.scripted import call
 from tests.game.profile_values import set_attribute
@@ -38,6 +38,28 @@ def test_notes_and_values_are_found_with_their_day_and_source(mira, ann, bob, se
     lines = search("who takes the toll at the bridge?").text.splitlines()
     assert any(line.endswith(", from Ann: The bridge toll is five pennies.") for line in lines)
     assert any(line.endswith(": Bob: trade: toll keeper") for line in lines)
+
+
+def test_lines_of_the_log_are_found_with_notes_and_their_audience_binds(mira, ann, bob, search):
+    both = [ann.dbref, bob.dbref]
+    mira.assistant.conversation.append(
+        [
+            make_message("user", "Ann says: The ferry leaves at noon.", audience=both),
+            make_message(
+                "user",
+                "Ann whispers to you: The key is under the ferry.",
+                audience=[ann.dbref],
+                private=True,
+            ),
+        ]
+    )
+    kept = mira.journal.add("The ferry is called Osprey.")
+    result = search("the ferry", [ann.dbref, bob.dbref])
+    assert "leaves at noon" in result.text and "called Osprey" in result.text
+    assert "key" not in result.text and result.heard_by is None
+    assert result.read == (f"entry:{kept}",)
+    result = search("the ferry", [ann.dbref])
+    assert "under the ferry" in result.text and result.heard_by == {ann.dbref}
 
 
 def test_long_term_memory_is_not_asked_because_the_index_holds_all_of_it(game, mira, search):

@@ -10,6 +10,7 @@ from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config.table_retention import Limit
 from evennia_ai.game.sleep_state import fall_asleep, wake_up
+from evennia_ai.memory.index_cache import IndexCache
 from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.memory.remote_vectors import BATCH
 from evennia_ai.memory.vectors import unpack
@@ -18,6 +19,7 @@ from evennia_ai.models import LineVector, Message
 from evennia_ai.store import lines as line_store
 from evennia_ai.store.erase import erase_chunk
 from evennia_ai.store.forget import forget_chunk
+from evennia_ai.store.lines import KEPT
 from evennia_ai.store.purge import TablePurge
 from tests.game import purge_scene
 from tests.memory.bag_of_words import BagOfWords
@@ -198,14 +200,26 @@ def test_a_database_that_cannot_be_written_fails_no_search(mind, monkeypatch):
     assert LineVector.objects.count() == 0
 
 
-def test_nothing_is_asked_of_the_database_without_a_new_line(mind, django_assert_num_queries):
+def test_few_new_lines_are_taken_in_without_a_query(mind, django_assert_num_queries):
     mind.log(heard("goose"))
     mind.prepare()
+    mind.log(heard("a second goose"), heard("a third goose"))
     with django_assert_num_queries(0):
         mind.prepare()
+    assert len(mind.index) == 3
+
+
+def test_no_line_is_missed_whatever_was_in_memory(mind):
+    mind.log(heard("goose"))
+    mind.prepare()
+    mind.log(*(heard(f"goose {n}") for n in range(KEPT + 5)))
+    mind.prepare()
+    assert len(mind.index) == KEPT + 6
     mind.log(heard("another goose"))
-    with django_assert_num_queries(1):
-        mind.prepare()
+    mind.script.conversation.forget_view()
+    mind.log(heard("a last goose"))
+    mind.prepare()
+    assert len(mind.index) == KEPT + 8
 
 
 def test_a_line_that_is_gone_is_found_no_more(mind):
@@ -346,3 +360,24 @@ def test_lines_keep_their_order_whatever_came_between(mind):
     around = mind.index.around([seqs[3]], 2, 1, BOTH)[seqs[3]]
     assert [line["seq"] for line in around] == seqs[1:5]
     assert all(a["timestamp"] <= b["timestamp"] for a, b in pairwise(around))
+
+
+def test_the_least_recently_used_are_dropped_by_bytes_with_their_views(game, mira, monkeypatch):
+    cache, scripts = IndexCache(Counting, None), [mira.assistant]
+    scripts += [game.assistant(name, mira.location).assistant for name in ("Otto", "Vera")]
+    for script in scripts:
+        script.conversation.append([heard(f"goose {n}") for n in range(30)])
+        script.conversation.view()
+    one = cache.of_character(scripts[0])
+    one.prepare(game.service)
+    game.run()
+    cache.of_character(scripts[0])
+    size = one.nbytes + scripts[0].conversation.nbytes
+    assert one.nbytes > 30 * 64 and scripts[0].conversation.nbytes > 30 * 1_000
+    monkeypatch.setattr("evennia_ai.memory.index_cache.MOST_BYTES", 2.5 * size)
+    for script in (scripts[1], scripts[0], scripts[2]):
+        cache.of_character(script).prepare(game.service)
+        game.run()
+        cache.of_character(script)
+    assert cache.of_character(scripts[0]) is one
+    assert [script.conversation.nbytes > 0 for script in scripts] == [True, False, True]

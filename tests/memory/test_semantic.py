@@ -268,17 +268,10 @@ def test_a_call_that_hangs_fails_in_time_and_so_does_what_is_behind_it(slow):
     assert slow.memory.trouble == ""
 
 
-def test_who_waits_for_a_search_does_not_wait_for_what_is_before_it(slow):
-    hanging, searched = outcomes(slow.memory.rows(NPC), slow.memory.search(NPC, "bridge", 1, None))
-    slow.clock.advance(TIMEOUT_S + 0.1)
-    assert searched[0].check(MemoryUnavailable)
-    assert not hanging  # its own time counts from when it is begun, which nobody was told of yet
-
-
 def test_the_first_call_has_time_to_load_the_library(mind):
-    assert mind.memory._long() == OPENING_S
+    assert mind.memory._time_out_s() == OPENING_S
     mind.do("put", [])
-    assert mind.memory._long() == TIMEOUT_S
+    assert mind.memory._time_out_s() == TIMEOUT_S
 
 
 def test_stopping_is_short_whatever_hangs_and_what_waits_is_told(slow):

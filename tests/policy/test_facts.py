@@ -14,9 +14,7 @@ from evennia_ai.policy.facts.check import (
     extract_facts,
     facts_in,
     missing_facts,
-    names_in,
 )
-from evennia_ai.policy.facts.match import TextIndex
 from evennia_ai.policy.facts.sources import MOST_CHARS, sentences_of
 from evennia_ai.policy.facts.terms import with_digits
 from evennia_ai.policy.tokens import estimate_tokens
@@ -43,8 +41,8 @@ def talk(*lines):
     return [heard(speaker, text, seq) for seq, (speaker, text) in enumerate(lines, 1)]
 
 
-def facts_of(text, speaker="Ann", names=(), own_name=""):
-    return extract_facts([heard(speaker, text)], names, own_name)
+def facts_of(text, speaker="Ann", own_name=""):
+    return extract_facts([heard(speaker, text)], own_name)
 
 
 def terms_of(text, **options):
@@ -108,11 +106,6 @@ def test_small_talk_holds_no_facts(text):
 )
 def test_a_name_at_the_beginning_or_the_end_is_found(text, name):
     assert name in terms_of(text)
-
-
-def test_a_known_name_is_one_wherever_it_stands_and_however_it_is_typed():
-    assert terms_of("Hope, come here") == set()
-    assert terms_of("hope, come here", names=["Hope"]) == {"hope"}
 
 
 @pytest.mark.parametrize("text", ["Mira, wave at me for k2", "Come here, Mira!", "MIRA!"])
@@ -198,8 +191,7 @@ def test_the_same_sentence_is_kept_once_but_not_across_speakers_and_audiences():
 
 def test_messages_taken_one_by_one_give_the_same_facts():
     lines = talk(("Ann", "Petrok lives in Saltmere."), ("Petrok", "I owe Ann 9 crowns."))
-    known = names_in(lines)
-    assert tuple(fact for line in lines for fact in facts_in(line, known)) == extract_facts(lines)
+    assert tuple(fact for line in lines for fact in facts_in(line)) == extract_facts(lines)
 
 
 @pytest.mark.parametrize(
@@ -318,8 +310,8 @@ SPOKEN = st.lists(
 @given(st.lists(ANY_MESSAGE, max_size=4), st.text(max_size=20))
 @settings(max_examples=150)
 def test_any_text_gives_facts_without_complaint_and_always_the_same(messages, own_name):
-    facts = extract_facts(messages, ["Ann", own_name], own_name)
-    assert facts == extract_facts(messages, ["Ann", own_name], own_name)
+    facts = extract_facts(messages, own_name)
+    assert facts == extract_facts(messages, own_name)
     missing_facts(facts, [own_name, *(message["content"] for message in messages)])
     for fact in facts:
         assert fact.kinds and fact.kinds <= WEIGHTS.keys() and all(fact.terms)
@@ -358,9 +350,3 @@ def test_a_text_made_to_be_tiresome_is_read_quickly(part, joint):
     facts = extract_facts([heard("Ann", text)])
     missing_facts(facts, [text, *as_bullets(facts, 1_000)])
     assert time.process_time() - start <= 1.0  # measured 0.06 at most
-
-
-def test_a_text_index_finds_words_that_stand_together():
-    index = TextIndex("The blue ledger of Ann, and a ledger " + "and more " * 9 + "in green")
-    assert index.says(["blue ledger"]) and index.says(["Ann's ledger"])
-    assert not index.says(["red ledger"])

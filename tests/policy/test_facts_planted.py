@@ -10,7 +10,7 @@ import time
 import pytest
 
 from evennia_ai.messages import make_message
-from evennia_ai.policy.facts.check import extract_facts, facts_in, names_in
+from evennia_ai.policy.facts.check import extract_facts, facts_in
 
 
 def heard(speaker, text, seq):
@@ -115,8 +115,7 @@ def planted_talk(seed, planted=150, small=450):
 @pytest.mark.parametrize("seed", range(1, 6))
 def test_nearly_all_planted_sentences_are_facts_and_little_else(seed):
     messages, keys = planted_talk(seed)
-    known = names_in(messages)
-    found = {m["metadata"]["seq"]: facts_in(m, known) for m in messages}
+    found = {m["metadata"]["seq"]: facts_in(m) for m in messages}
     missed = [messages[seq - 1]["content"] for seq in keys if not found[seq]]
     told = [fact.seq for facts in found.values() for fact in facts if not fact.asked]
     precision = sum(seq in keys for seq in told) / len(told)

@@ -3,8 +3,8 @@
 import pytest
 
 from evennia_ai.messages import make_message
-from evennia_ai.policy.facts.match import normal_words
 from evennia_ai.policy.facts.origin import MOST_SOURCES, Summarised, origin_of, shown_line
+from evennia_ai.policy.facts.terms import normal_words
 
 ANN, BOB, CID = "#5", "#6", "#7"
 NAMES = {ANN: "Ann", BOB: "Bob", CID: "Cid", "": ""}

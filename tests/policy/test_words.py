@@ -10,7 +10,6 @@ from evennia_ai.policy.retrieval.words import (
     is_small_talk,
     language_of,
     stem,
-    telling_part,
     tells,
 )
 
@@ -81,12 +80,6 @@ def test_latin_names_in_a_russian_text_are_the_same_as_in_an_english_one():
 def test_a_beginning_stands_in_the_raw_text(text):
     assert beginnings(text)
     assert all(cut in text.lower() for cut in beginnings(text))
-
-
-def test_the_telling_part_is_without_the_function_words_of_other_languages():
-    assert telling_part("Ich habe den Hammer gelassen") == "hammer gelassen"
-    assert telling_part("Where is the hammer?") == "Where is the hammer?"
-    assert telling_part("Wer bist du?") == "Wer bist du?"
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,10 @@
 """How many facts a summary keeps, and how many of the others recall from the log finds."""
 
+from typing import NamedTuple
+
 import pytest
 from twisted.internet.defer import succeed
 
-from evennia_ai.memory.recall_index import Found
 from evennia_ai.messages import make_message
 from evennia_ai.sleep.compaction import fact_check
 from evennia_ai.sleep.compaction.compact import compact
@@ -17,21 +18,22 @@ POOR = "Ann has a sister Lina, who keeps bees in Dunmore."
 GOOD = POOR + " Ann owes 42 silver pieces for the red saddle."
 
 
-class NoMemories:
-    """A search that finds nothing."""
+class Found(NamedTuple):
+    """`ports.Found`."""
 
-    def prepare(self, *args, **kwargs):
-        return succeed(None)
-
-    def search(self, *args, **kwargs):
-        return []
+    record: dict
+    score: float
 
 
-class Lines(NoMemories):
+class Lines:
     """Memories that find the lines which hold a word of the query."""
 
     def __init__(self, script):
         self.script, self.asked = script, []
+
+    def prepare(self, services, queries=()):
+        """Fire at once."""
+        return succeed(None)
 
     def search(self, query, limit, audience, now, discretion="strict", keep=None, upto=None):
         """Return matching lines up to a place in the log that this audience may know."""
@@ -87,7 +89,7 @@ def test_facts_stand_in_the_summary_or_recall_finds_them(summary, kept, rescued)
 
 def test_what_no_search_finds_is_not_rescued():
     script = told(["They talked."])
-    script.memories = NoMemories()
+    script.memories.search = lambda *query, upto: ()
     sleep(script)
     assert figures(script) == (2, 0, 0)
 

@@ -1,6 +1,7 @@
 """Which model is asked for a summary, in which order, and for how long."""
 
 import re
+import time
 
 import pytest
 
@@ -8,7 +9,7 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ContextOverflow, ProviderMisconfigured, ProviderUnavailable
 from evennia_ai.messages import LLMReply, make_message
 from evennia_ai.sleep.compaction.compact import compact
-from evennia_ai.sleep.compaction.ladder import rungs_of, worst_of
+from evennia_ai.sleep.compaction.ladder import in_parts, rungs_of, worst_of
 from evennia_ai.sleep.compaction.request import EMERGENCY, CompactionRequest
 from tests.test_context_compaction import ANN, SUMMARY, make_script, outcome, sleep, talk
 
@@ -145,6 +146,21 @@ def test_a_line_larger_than_the_window_is_summed_up_in_parts_that_name_its_speak
     holding = [text for text in sent if "boat" in text]
     assert len(holding) > 3
     assert all(re.search(r"Ann says(?: \(continued\))?: boat", text) for text in holding)
+
+
+@pytest.mark.parametrize("line", ["a-" * 200_000, "-" * 400_000, "好" * 200_000, " \n" * 200_000])
+def test_a_line_of_any_form_is_cut_at_once(line):
+    message = make_message("user", f"Ann says: {line}", tokens=100_000)
+    began = time.perf_counter()
+    parts = in_parts(message, 1_000, "Mira")
+    assert time.perf_counter() - began < 0.25
+    said = "".join(part["content"].removeprefix("Ann says (continued): ") for part in parts)
+    assert "".join(said.split()) == "".join(f"Ann says: {line}".split())
+
+
+def test_blank_words_are_one_empty_part():
+    blank = make_message("user", " \n" * 9_000, tokens=9_000)
+    assert [part["content"] for part in in_parts(blank, 1_000, "Mira")] == [""]
 
 
 def test_a_language_whose_words_take_more_room_is_given_fewer_of_them():

@@ -7,7 +7,7 @@ fact replaces another: a second daughter is no correction of the first.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from evennia_ai.messages import Audience, Message
@@ -25,9 +25,8 @@ from evennia_ai.policy.facts.cues import (
     is_question,
     without_cues,
 )
-from evennia_ai.policy.facts.match import TextIndex, normal_words
 from evennia_ai.policy.facts.sources import Source, sentences_of, spoken
-from evennia_ai.policy.facts.terms import NAME, NUMBER, TIME, find_terms
+from evennia_ai.policy.facts.terms import NAME, NUMBER, TIME, find_terms, normal_words
 from evennia_ai.policy.token_estimate import estimate_tokens
 
 WEIGHTS: Mapping[str, int] = {
@@ -50,7 +49,8 @@ class Fact:
 
     kinds: frozenset[str]  # keys of ``WEIGHTS``
     terms: tuple[str, ...]  # names, numbers and times, as they were said
-    words: tuple[str, ...]  # the stems of its words that carry meaning, without the cues
+    exact: frozenset[str]  # the stems of the terms' words
+    others: frozenset[str]  # the stems of the other words that carry meaning, without the cues
     sentence: str
     speaker: str = ""  # display name; empty for what was only seen
     seq: int = 0  # of the message; 0 without one
@@ -62,45 +62,26 @@ class Fact:
     def weight(self) -> float:
         """Return its importance; a sentence that tells more weighs more."""
         most = max(WEIGHTS[kind] for kind in self.kinds)
-        told = min(MOST_TOLD, TOLD * len(set(self.words)))
+        told = min(MOST_TOLD, TOLD * len(self.exact | self.others))
         return most + told + NAMED * (len(self.kinds) + len(self.terms)) - ASKED * self.asked
 
-    def stands_in(self, text: TextIndex) -> bool:
-        """Return True if a text holds its names and numbers, and enough of its other words."""
-        if not text.says(self.terms):
+    def stands_in(self, words: frozenset[str]) -> bool:
+        """Return True if words hold its names and numbers, and enough of its other words."""
+        if not self.exact <= words:
             return False
-        exact = {word for term in self.terms for word in normal_words(term)}
-        others = set(self.words) - exact
-        if exact and self.kinds <= {NAME, NUMBER, TIME}:
-            return True
-        return OTHER_WORDS * text.count(others) >= len(others)
+        is_bare = bool(self.exact) and self.kinds <= {NAME, NUMBER, TIME}
+        return is_bare or OTHER_WORDS * len(self.others & words) >= len(self.others)
 
 
-def extract_facts(
-    messages: Iterable[Message], names: Iterable[str] = (), own_name: str = ""
-) -> tuple[Fact, ...]:
-    """Return the facts in messages, each once, in order.
-
-    Calls of speech tools are ``own_name``'s words. ``names`` are known ones beside the speakers'.
-    """
-    messages = list(messages)
-    known = names_in(messages, names)
-    return distinct(fact for message in messages for fact in facts_in(message, known, own_name))
+def extract_facts(messages: Iterable[Message], own_name: str = "") -> tuple[Fact, ...]:
+    """Return the facts in messages, each once, in order; speech tools speak as ``own_name``."""
+    return distinct(fact for message in messages for fact in facts_in(message, own_name))
 
 
-def names_in(messages: Iterable[Message], names: Iterable[str] = ()) -> frozenset[str]:
-    """Return the names of speakers, and other names, in lower case, whole and word by word."""
-    speakers = {str(message["metadata"].get("speaker_name") or "") for message in messages}
-    lower = [name.lower() for name in (*names, *speakers) if name]
-    return frozenset([*lower, *(word for name in lower for word in name.split() if len(word) > 2)])
-
-
-def facts_in(
-    message: Message, known: Collection[str] = frozenset(), own_name: str = ""
-) -> list[Fact]:
-    """Return the facts in one message; ``known`` is from `names_in`."""
+def facts_in(message: Message, own_name: str = "") -> list[Fact]:
+    """Return the facts in one message."""
     found = (
-        _fact_of(sentence, source, known, own_name)
+        _fact_of(sentence, source, own_name)
         for source, text in spoken(message, own_name)
         for sentence in sentences_of(text)
     )
@@ -116,9 +97,15 @@ def distinct(facts: Iterable[Fact]) -> tuple[Fact, ...]:
 
 
 def missing_facts(facts: Iterable[Fact], texts: Iterable[str]) -> tuple[Fact, ...]:
-    """Return the facts that stand in none of the texts."""
-    indexes = [TextIndex(text) for text in texts]
-    return tuple(fact for fact in facts if not any(map(fact.stands_in, indexes)))
+    """Return the facts that stand in no sentence of the texts, nor in two sentences on end."""
+    places = [words for text in texts for words in places_in(text)]
+    return tuple(fact for fact in facts if not any(map(fact.stands_in, places)))
+
+
+def places_in(text: str) -> list[frozenset[str]]:
+    """Return the words of each two sentences on end."""
+    words = [frozenset(normal_words(sentence)) for sentence in sentences_of(text)]
+    return [one | after for one, after in zip(words, [*words[1:], frozenset[str]()], strict=False)]
 
 
 def as_bullets(
@@ -150,22 +137,24 @@ def without_address(sentence: str, name: str) -> str:
     return re.sub(rf"(?i)^\W*(?:{names})\b[\s,:!]+|,\s*(?:{names})(?=\W*$)", "", sentence)
 
 
-def _fact_of(sentence: str, source: Source, known: Collection[str], own: str) -> Fact | None:
+def _fact_of(sentence: str, source: Source, own: str) -> Fact | None:
     words_said = without_address(sentence, own)
     asked, cues = is_question(sentence), cues_of(words_said)
     if asked:
         cues &= ASKABLE
     if source.own and not cues & OF_ITS_OWN:
         return None
-    terms = find_terms(words_said, known)
-    words = normal_words(without_cues(words_said, cues))
-    kinds = cues | {term.kind for term in terms}
-    if not kinds or not (terms or words):
+    terms = find_terms(words_said)
+    exact = frozenset(word for term in terms for word in normal_words(term))
+    others = frozenset(normal_words(without_cues(words_said, cues))) - exact
+    kinds = cues.union(terms.values())
+    if not kinds or not (exact or others):
         return None
     return Fact(
         frozenset(kinds),
-        tuple(term.text for term in terms),
-        words,
+        tuple(terms),
+        exact,
+        others,
         sentence,
         source.speaker,
         source.seq,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from evennia_ai.messages import Audience, Message
-from evennia_ai.policy.facts.match import normal_words
+from evennia_ai.policy.facts.terms import normal_words
 
 CLOSE = 0.6  # of the best line's number of shared words, for a line to be a source too
 MOST_SOURCES = 20  # messages, the newest

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
+from textwrap import wrap
 
 from evennia_ai.messages import Audience, Message
 from evennia_ai.policy.audience import audience_of
@@ -20,7 +20,6 @@ SENTENCE_END = re.compile(
     r"(?<=[.!?…])(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)[\"”»'’)]*\s+"
     r"|(?<=[。！？])|\s*\n\s*|;\s+"
 )
-CLAUSE_END = re.compile(r"(?<=,) | (?=and |but |und |и |et |y )|(?<=，)|(?<=、)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,34 +72,6 @@ def words_of_calls(message: Message) -> list[str]:
 
 
 def sentences_of(text: str) -> list[str]:
-    """Return a text's sentences; a long one comes in clauses or in pieces."""
-    found: list[str] = []
-    for sentence in map(str.strip, SENTENCE_END.split(text)):
-        if len(sentence) <= MOST_CHARS:
-            found.append(sentence)
-        else:
-            found += _pieces(CLAUSE_END.split(sentence))
-    return [sentence for sentence in found if sentence]
-
-
-def _pieces(clauses: Iterable[str]) -> list[str]:
-    """Return clauses joined up to the limit; longer ones are cut between words."""
-    pieces: list[str] = [""]
-    for clause in clauses:
-        for part in _cuts(clause):
-            joined = f"{pieces[-1]} {part}".strip()
-            if len(joined) <= MOST_CHARS:
-                pieces[-1] = joined
-            else:
-                pieces.append(part.strip())
-    return pieces
-
-
-def _cuts(clause: str) -> list[str]:
-    cuts = []
-    while len(clause) > MOST_CHARS:
-        at = clause.rfind(" ", MOST_CHARS // 2, MOST_CHARS)
-        at = at if at > 0 else MOST_CHARS
-        cuts.append(clause[:at])
-        clause = clause[at:]
-    return [*cuts, clause]
+    """Return a text's sentences; a long one comes in pieces."""
+    sentences = map(str.strip, SENTENCE_END.split(text))
+    return [piece for sentence in sentences for piece in wrap(sentence, MOST_CHARS)]

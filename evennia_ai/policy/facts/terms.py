@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from dataclasses import dataclass
+import unicodedata
+from functools import lru_cache
 
-from evennia_ai.policy.retrieval.words import name_words
+from evennia_ai.policy.retrieval.words import find_words, name_words
 
 NAME, NUMBER, TIME = "name", "number", "time"
 
@@ -36,6 +36,7 @@ ONE_NUMBER = "|".join(sorted(VALUES, key=len, reverse=True))
 RUN = re.compile(
     rf"\b(?:{ONE_NUMBER})(?:(?: and |[ -])(?:{ONE_NUMBER}|one)){{0,7}}\b", re.IGNORECASE
 )
+ACCENTS = re.compile("[\u0300-\u036f]")
 GROUPED = re.compile(r"(?<=\d)[,'’](?=\d{3}(?!\d))")
 TIMES = frozenset(
     """dawn dusk noon midday midnight sunrise sunset sundown nightfall tonight tomorrow
@@ -61,17 +62,16 @@ DAYTIME = re.compile(r"\d{1,2}:\d\d|\d+(?:st|nd|rd|th)")
 LONGEST_NAME = 6  # words
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
-    """Words of a sentence, unchanged, and their kind."""
-
-    text: str
-    kind: str
-
-
 def with_digits(text: str) -> str:
     """Return a text with numbers in words as digits: "three hundred and five" is 305."""
     return GROUPED.sub("", RUN.sub(lambda found: str(_value(found[0])), text))
+
+
+@lru_cache(maxsize=8_192)
+def normal_words(text: str) -> tuple[str, ...]:
+    """Return the stems of a text's words that carry meaning, numbers as digits, no accents."""
+    text = with_digits(unicodedata.normalize("NFKC", text))
+    return tuple(find_words(ACCENTS.sub("", unicodedata.normalize("NFD", text))))
 
 
 def _value(run: str) -> int:
@@ -92,10 +92,10 @@ def is_number(word: str) -> bool:
     return word[:1].isdigit() or bool(RUN.fullmatch(word))
 
 
-def find_terms(sentence: str, known: Collection[str] = ()) -> list[Term]:
-    """Return names, numbers with their noun, and times; ``known`` are lower-case names."""
+def find_terms(sentence: str) -> dict[str, str]:
+    """Return the names, numbers with their noun, and times as they were said, with their kind."""
     tokens = TOKEN.findall(sentence.lower() if sentence.isupper() else sentence)
-    terms: list[Term] = []
+    terms: dict[str, str] = {}
     at = 0
     while at < len(tokens):
         low = tokens[at].lower()
@@ -105,14 +105,14 @@ def find_terms(sentence: str, known: Collection[str] = ()) -> list[Term]:
             kind = TIME if is_time else NUMBER
         elif low in TIMES:
             end, kind = at + 1, TIME
-        elif _is_name(tokens, at, known):
+        elif _is_name(tokens, at):
             end, kind = _end_of_name(tokens, at), NAME
         else:
             at += 1
             continue
-        terms.append(Term(bare(" ".join(tokens[at:end])), kind))
+        terms[bare(" ".join(tokens[at:end]))] = kind
         at = end
-    return list(dict.fromkeys(terms))
+    return terms
 
 
 def bare(word: str) -> str:
@@ -130,10 +130,8 @@ def _end_of_number(tokens: list[str], at: int) -> int:
     return end + 1 if end < len(tokens) and name_words(tokens[end]) else end
 
 
-def _is_name(tokens: list[str], at: int, known: Collection[str]) -> bool:
+def _is_name(tokens: list[str], at: int) -> bool:
     token = tokens[at]
-    if bare(token.lower()) in known:
-        return True
     if not (token[0].isupper() and name_words(token)):
         return False
     if at and tokens[at - 1] not in OPENING:

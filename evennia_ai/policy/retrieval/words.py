@@ -98,14 +98,6 @@ def content_words(text: str, language: str) -> list[str]:
     return [word for word in words if word not in STOP_WORDS[language]]
 
 
-def telling_part(text: str) -> str:
-    """Return a text without the stop words of its language; an English one as it is."""
-    language = language_of(text)
-    if language in ("", ENGLISH):
-        return text
-    return " ".join(content_words(text, language)) or text
-
-
 def beginnings(text: str) -> list[str]:
     """Return what all forms of each word of a text begin with, to search raw text for."""
     language = language_of(text) or ENGLISH

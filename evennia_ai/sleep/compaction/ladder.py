@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from textwrap import wrap
+from textwrap import TextWrapper
 
 from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
@@ -167,6 +167,7 @@ def in_parts(message: Message, size: int, name: str) -> list[Message]:
     text = "\n".join(transcript_lines([message], name))
     head, colon, _ = text[:MOST_LABEL_CHARS].partition(": ")
     width = max(MOST_LABEL_CHARS, len(text) * size // tokens)
-    first, *others = wrap(text, width, expand_tabs=False, replace_whitespace=False)
+    cut = TextWrapper(width, expand_tabs=False, replace_whitespace=False, break_on_hyphens=False)
+    first, *others = cut.wrap(text) or [""]
     label = f"{head} (continued): " if colon else ""
     return [make_message("user", part) for part in (first, *(label + other for other in others))]
