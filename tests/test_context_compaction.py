@@ -231,12 +231,13 @@ class TestCompactConversationHistoryExecution:
         assert script.conversation.view()[0]["content"].startswith("[CONTEXT SUMMARY]\n[Compacted ")
 
     def test_a_model_that_failed_twice_is_asked_again_in_time(self):
-        script = make_script([ProviderUnavailable("down")] * 2 + [SUMMARY] * 2)
+        script = make_script([ProviderUnavailable("down")] * 2 + [SUMMARY] * 9)
         rungs = []
         for _ in range(6):
             talk(script, 60)
             rungs.append(sleep(script).get("rung"))
-        assert rungs == [None, None, "digest", "digest", "summary", "summary"]
+        assert rungs[:4] == [None, None, "digest", "digest"]
+        assert set(rungs[4:]) <= {"summary", "chunks"}  # by then it is more than fits at once
 
     def test_a_model_that_failed_twice_is_asked_at_once_at_an_admins_word(self):
         script = make_script([ProviderUnavailable("down")] * 2 + [SUMMARY])

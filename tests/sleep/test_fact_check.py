@@ -107,7 +107,7 @@ def test_only_evicted_lines_are_searched_and_for_the_part_s_own_audience():
 
 def test_an_emergency_counts_too():
     script = told([POOR])
-    chat(script, 40)
+    chat(script, 10)
     assert outcome(compact(script, CompactionRequest(EMERGENCY)))["rung"] == "summary"
     assert figures(script) == (2, 1, 1)
 

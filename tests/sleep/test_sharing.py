@@ -74,7 +74,7 @@ class Notes(dict):
 
 def share(notes, board, heard=(), **settings):
     """One step of sleep; returns its result."""
-    memories = SimpleNamespace(prepare=lambda services: succeed(None))
+    memories = SimpleNamespace(prepare=lambda services, upto: succeed(None))
     if settings.get("share_memory") != "off":
         memories.records = lambda: list(heard)  # as in a game: who shares nothing hears nothing
     services = SimpleNamespace(

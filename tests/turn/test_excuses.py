@@ -89,7 +89,7 @@ def test_an_excuse_is_logged_as_one_and_is_in_no_prompt():
 
 def test_an_excuse_is_in_no_summary():
     script, said = failing(lines=8, max_context_tokens=2_000, max_reply_tokens=100)
-    for number in range(30):
+    for number in range(12):
         script.hears(f"word {number} " + "and so on " * 20, addressed=False)
     script.services.gateway.add(call("noop"))
     script.hears("Well?")

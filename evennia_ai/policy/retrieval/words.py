@@ -128,7 +128,7 @@ def without_words(text: str, words: Collection[str]) -> str:
 @lru_cache(maxsize=16_384)
 def stem(word: str, language: str = ENGLISH) -> str:
     """Return a lower-case word without its endings: hiking, hiked and hikes are one."""
-    if CYRILLIC.match(word) and language != ENGLISH:
+    if CYRILLIC.match(word):
         language = RUSSIAN
     elif language == RUSSIAN:
         language = ENGLISH
