@@ -6,7 +6,7 @@ from __future__ import annotations
 
 
 def parts_of(text: str) -> tuple[str, ...]:
-    """The parts of a text between bars and line ends."""
+    """Return the parts of a text between bars and line ends."""
     return tuple(part.strip() for part in text.replace("\n", "|").split("|") if part.strip())
 
 

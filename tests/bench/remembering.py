@@ -1,4 +1,4 @@
-"""What stands in the next prompt after a long talk, by ours and by plainer ways, at equal cost."""
+"""What stands in the next prompt after a long talk, by ours and by plainer methods."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Hostile:
 
 
 def at_once(deferred: Deferred[Any]) -> Any:
-    """What a Deferred fired with already."""
+    """Return what a Deferred has fired with."""
     results: list[Any] = []
     deferred.addCallback(results.append)
     (result,) = results
@@ -63,7 +63,7 @@ def at_once(deferred: Deferred[Any]) -> Any:
 
 
 def make_script(gateway: Any, window: int) -> StandInScript:
-    """An assistant with the settings as they come, but for its window."""
+    """Return an assistant with default settings, except for its window."""
     config = AssistantConfig(max_context_tokens=window)
     script = StandInScript(gateway, config, embedder=embedders.default())
     script.services.world.present = EVERYBODY
@@ -71,7 +71,7 @@ def make_script(gateway: Any, window: int) -> StandInScript:
 
 
 def heard(speaker: str, dbref: str, text: str, private: bool = False) -> Message:
-    """A player's words as the log holds them."""
+    """Return a player's words as the log holds them."""
     verb = "whispers to you" if private else "says"
     return make_message(
         "user", f"{speaker} {verb}: {text}", speaker=dbref, speaker_name=speaker,
@@ -80,7 +80,7 @@ def heard(speaker: str, dbref: str, text: str, private: bool = False) -> Message
 
 
 def logged(line: Line, number: int) -> list[Message]:
-    """One turn of the talk as the log holds it."""
+    """Return one turn of the talk as the log holds it."""
     dbref = PLAYERS[line.speaker]
     said = heard(line.speaker, dbref, line.text, line.private)
     meta = {"audience": said["metadata"]["audience"], "private": line.private}
@@ -99,7 +99,7 @@ def logged(line: Line, number: int) -> list[Message]:
 
 
 def log_of(talk: Talk) -> list[list[Message]]:
-    """A talk's turns as the log holds them."""
+    """Return a talk's turns as the log holds them."""
     return [logged(line, number) for number, line in enumerate(talk.lines)]
 
 
@@ -165,12 +165,12 @@ class Asked:
 
 
 def prompt_lines(messages: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Every line of text in messages."""
+    """Return every line of text in messages."""
     return [line for m in messages for line in str(m.get("content") or "").splitlines()]
 
 
 def ask(script: StandInScript, question: Message, listeners: frozenset[str]) -> list[str]:
-    """The lines of the next prompt built when a question has been heard, but for the rules."""
+    """Return the lines of the next prompt after a question, without the rules."""
     script.conversation.append([question])
     at_once(script.memories.prepare(script.services))
     try:
@@ -181,7 +181,7 @@ def ask(script: StandInScript, question: Message, listeners: frozenset[str]) -> 
 
 
 def newest(messages: Sequence[Message], budget: int) -> list[Message]:
-    """The last twenty messages, and as many before them as the budget has room for."""
+    """Return the last twenty messages, and more before them as far as the budget reaches."""
     kept: list[Message] = []
     for message in reversed(messages):
         budget -= stored_tokens(message)
@@ -192,7 +192,7 @@ def newest(messages: Sequence[Message], budget: int) -> list[Message]:
 
 
 class Plainer:
-    """The three other ways, for one player at a time."""
+    """The three plainer methods, for one player at a time."""
 
     def __init__(self, script: StandInScript) -> None:
         self._script = script
@@ -201,7 +201,7 @@ class Plainer:
         self._summaries: dict[str, str] = {}
 
     def lines(self, method: str, dbref: str, budget: int) -> list[str]:
-        """What a method shows the model of the talk, within a budget of tokens."""
+        """Return what a method shows the model of the talk, within a budget of tokens."""
         if dbref not in self._known:
             self._prepare(dbref)
         known = self._known[dbref]
