@@ -1,7 +1,8 @@
-"""A long talk in a game with facts planted in it, and a question for each in other words.
+"""A long talk in a game with facts planted in it, and two questions for each.
 
 Seeded: the same seed gives the same talk. Its words, its names and its way to tell whether a fact
-stands in a text are its own: nothing here comes from the package's search for facts.
+stands in a prompt are its own: nothing here comes from the package. `data/planted.txt` has the
+facts and explains their form.
 """
 
 from __future__ import annotations
@@ -9,47 +10,38 @@ from __future__ import annotations
 import random
 import re
 from collections import deque
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import cycle
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import count, cycle
+from pathlib import Path
 from string import Formatter
 
-from tests.bench.planted_words import CHANGED, CHATTER, POOLS, PUBLIC, REPLIES, ROOM, WHISPERED
+from tests.bench.planted_words import CHATTER, POOLS, REPLIES, ROOM
 
+FILE = Path(__file__).parent / "data" / "planted.txt"
 PLAYERS = {"Tamsin": "#11", "Joren": "#12", "Petra": "#13"}
-CHANGED_GAP = 60  # turns between a value and the one that takes its place, at least
+NAMED, BARE = "teller named", "bare"
+WAYS = (NAMED, BARE)
+HARD = ("correction", "answer", "split", "twice", "short")
+FOREIGN = ("German", "French", "Spanish", "Russian")
+SECRET, CHANGED, PLAIN = "secret", "changed", "plain"
+
+LAST_TURNS = 40  # of a talk, in which nothing is planted: they are still in the prompt
+GAP = 80  # turns before a later line, as far as chance keeps to it
 ANSWERED = 0.5  # of what players say
+INTERRUPTED = 0.3  # of lines that belong together
 
 ALIASES = {"m": "n", "q": "p", "item2": "item", "num2": "num", "time2": "time", "guild2": "guild"}
+BOTH, CORRECTS, REPLACES = " / ", " > ", " >> "
+FIRST_PERSON = frozenset(
+    "i my me we our ich mein meine wir je j mon ma mi yo я мой моя мою нас".split()
+)
 SLIGHT = frozenset(
     "a an the of in on at to for and or is are was were do does did have has had i my me you your"
     " we us our he she it they what who whom whose where when why how which that this there from"
     " with by be been am not no".split()
 )
-
-
-@dataclass(frozen=True)
-class Planted:
-    """One fact: ``keys`` are the words an answer needs, and what the question names of the fact, so
-    that a number alone is no answer; ``turn`` is where it was said last; ``outdated`` what was
-    true before, for one that has changed; ``named`` what its question names, which others mention
-    too without saying anything of it."""
-
-    kind: str
-    speaker: str
-    said: str
-    question: str
-    asker: str
-    keys: tuple[str, ...]
-    private: bool = False
-    outdated: tuple[str, ...] = ()
-    named: tuple[str, ...] = ()
-    turn: int = 0
-
-    @property
-    def shared(self) -> frozenset[str]:
-        """The words that fact and question have in common, slight ones left out."""
-        return content(self.said) & content(self.question)
 
 
 @dataclass(frozen=True)
@@ -61,6 +53,56 @@ class Line:
     private: bool = False
     reply: str = ""
     look: str = ""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What one player asks about a fact."""
+
+    asker: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Planted:
+    """One fact: ``runs`` are its lines, those of a run said together, a later run much later.
+
+    ``needs`` holds for each line that a prompt must show the words that must stand in it; ``how``
+    is BOTH, CORRECTS or REPLACES. ``mentions`` are words of the bare question that others say too.
+    """
+
+    kind: str
+    runs: tuple[tuple[Line, ...], ...]
+    questions: dict[str, Question]
+    needs: tuple[tuple[str, ...], ...]
+    how: str = BOTH
+    mentions: tuple[str, ...] = ()
+
+    @property
+    def private(self) -> bool:
+        """Return True if the fact was whispered."""
+        return self.kind == SECRET
+
+    @property
+    def lines(self) -> list[Line]:
+        """Return all lines of the fact."""
+        return [line for run in self.runs for line in run]
+
+    def judge(self, way: str, shown: Iterable[str]) -> tuple[bool, bool]:
+        """Return whether the fact stands in the lines of a prompt, and whether it stands stale.
+
+        It is stale if what was true before stands there alone. The question itself counts for
+        nothing.
+        """
+        lines = [line.lower() for line in shown if self.questions[way].text not in line]
+        places = [places_of(keys, lines) for keys in self.needs]
+        first, last = places[0], places[-1]
+        if self.how == BOTH:
+            return all(places), False
+        stands = bool(last)
+        if self.how == CORRECTS and stands:
+            stands = bool(first) and max(last) > min(first)
+        return stands, bool(first) and not last
 
 
 @dataclass(frozen=True)
@@ -77,10 +119,9 @@ class Supply:
 
     chance: random.Random
     left: dict[str, deque[str]] = field(default_factory=dict)
-    asked: set[tuple[str, str]] = field(default_factory=set)
 
     def draw(self, slot: str) -> str:
-        """The next word for a slot."""
+        """Return the next word for a slot."""
         pool = ALIASES.get(slot, slot)
         if not self.left.get(pool):
             words = list(POOLS[pool])
@@ -88,90 +129,148 @@ class Supply:
             self.left[pool] = deque(words)
         return self.left[pool].popleft()
 
-    def fill(self, templates: Sequence[str], speaker: str) -> tuple[list[str], dict[str, str]]:
-        """The templates with the same words in the same slots, and these words."""
-        slots = {s for text in templates for _, s, _, _ in Formatter().parse(text) if s}
-        words = {slot: self.draw(slot) for slot in sorted(slots - {"s"})} | {"s": speaker}
-        return [text.format(**words) for text in templates], words
+
+@cache
+def templates() -> dict[str, list[list[str]]]:
+    """Return the cells of each fact in the file, by kind."""
+    found: dict[str, list[list[str]]] = {}
+    for row in FILE.read_text(encoding="utf-8").splitlines():
+        if row.startswith("## "):
+            found[row[3:]] = kind = []
+        elif row and not row.startswith("#"):
+            kind.append([cell.strip() for cell in row.split(" | ")])
+    return found
 
 
 def make_talk(turns: int, facts: int, seed: int) -> Talk:
-    """A talk of so many turns with so many facts planted in it.
+    """Return a talk of so many turns with so many facts planted in it.
 
-    One fact in ten is whispered, and one in ten takes the place of an earlier one.
+    A quarter of the facts are of the kinds in HARD, a quarter in FOREIGN languages, a tenth each
+    are whispered and changed later, the others plain.
     """
     chance = random.Random(seed)
     supply = Supply(chance)
-    few = max(1, facts // 10)
-    planted = _plant(WHISPERED, few, supply, private=True)
-    planted += _plant(PUBLIC, facts - 2 * few, supply, private=False)
-    changed = _plant(CHANGED, few, supply, private=False)
+    planted = [fact for kind, many in shares(facts).items() for fact in _plant(kind, many, supply)]
     chance.shuffle(planted)
-    places = sorted(chance.sample(range(turns), facts + few))
-    later = chance.sample([at for at in places if at >= CHANGED_GAP + few], few)
-    at_turn: dict[int, Planted] = {}
-    early = [at for at in places if at < max(later)]
-    for fact, at in zip(changed, sorted(later), strict=True):
-        first = next(x for x in early if x not in at_turn and x not in later and x < at)
-        at_turn[first] = replace(fact, turn=first, said=fact.outdated[0])
-        at_turn[at] = replace(fact, turn=at)
-    for fact, at in zip(planted, [x for x in places if x not in at_turn], strict=True):
-        at_turn[at] = replace(fact, turn=at)
-    named = [word for fact in at_turn.values() for word in fact.named]
-    lines = tuple(_line(at_turn.get(at), at, named, supply) for at in range(turns))
-    latest = {fact.question + fact.asker: fact for _, fact in sorted(at_turn.items())}
-    return Talk(lines, tuple(latest.values()))
+    mentions = [word for fact in planted for word in fact.mentions]
+    chatter = (_chatter(mentions, chance) for _ in count())
+    lines = _arranged(planted, turns - LAST_TURNS, chatter, chance)
+    lines += [next(chatter) for _ in range(turns - len(lines))]
+    return Talk(tuple(_answered(line, at, chance) for at, line in enumerate(lines)), tuple(planted))
 
 
-def _plant(source: str, many: int, supply: Supply, private: bool) -> list[Planted]:
-    """So many facts, from every template in turn; no question is asked twice by the same player."""
-    templates = [line.split("|") for line in source.strip().splitlines()]
-    supply.chance.shuffle(templates)
-    made: list[Planted] = []
-    turns = cycle(templates)
-    while len(made) < many:
-        fact = _make(next(turns), supply, private)
-        if (fact.question, fact.asker) not in supply.asked:
-            supply.asked.add((fact.question, fact.asker))
-            made.append(fact)
-    return made
+def shares(facts: int) -> dict[str, int]:
+    """Return how many facts are of each kind."""
+    many = dict.fromkeys((*HARD, *FOREIGN), 0)
+    for kinds in (HARD, FOREIGN):
+        for kind, _ in zip(cycle(kinds), range(facts // 4), strict=False):
+            many[kind] += 1
+    many |= {SECRET: max(1, facts // 10), CHANGED: max(1, facts // 10)}
+    return many | {PLAIN: facts - sum(many.values())}
 
 
-def _make(template: Sequence[str], supply: Supply, private: bool) -> Planted:
-    kind, *told, asked, answer = template
-    speaker = supply.chance.choice(sorted(PLAYERS))
-    who, question = asked.split(": ", 1)
-    (question, *said), words = supply.fill([question, *told], speaker)
-    others = sorted(set(PLAYERS) - {speaker})
-    asker = speaker if who == "i" else supply.chance.choice(others)
-    keys = [word for text, slot, _, _ in Formatter().parse(answer) for word in text.split()]
-    keys += [words[slot] for _, slot, _, _ in Formatter().parse(answer) if slot]
-    anchors = content(said[-1]) & content(question)
-    named = [word for slot, word in words.items() if slot != "s" and word in question]
-    return Planted(
-        kind, speaker, said[-1], question, asker, (*keys, *sorted(anchors)), private,
-        tuple(said[:-1]), () if private else tuple(named),
-    )  # fmt: skip
+def _plant(kind: str, many: int, supply: Supply) -> list[Planted]:
+    """Return so many facts, from every template in turn; no two have the same bare question."""
+    rows = list(templates()[kind])
+    supply.chance.shuffle(rows)
+    made: dict[str, Planted] = {}
+    for number in range(40 * many):
+        fact = _make(kind, rows[number % len(rows)], supply)
+        made.setdefault(fact.questions[BARE].text, fact)
+        if len(made) == many:
+            break
+    return list(made.values())
 
 
-def _line(fact: Planted | None, turn: int, named: Sequence[str], supply: Supply) -> Line:
-    chance = supply.chance
+def _make(kind: str, row: Sequence[str], supply: Supply) -> Planted:
+    speaker, *others = supply.chance.sample(sorted(PLAYERS), len(PLAYERS))
+    slots = {slot for cell in row for _, slot, _, _ in Formatter().parse(cell) if slot}
+    words = {slot: supply.draw(slot) for slot in sorted(slots - {"s"})} | {"s": speaker}
+    said, named, bare, needs = (cell.format(**words) for cell in row)
+    if named == "=":
+        named = f"According to {speaker}, {bare[0].lower()}{bare[1:]}"
+    questions = {
+        way: Question(*_turned(text, "i: ", speaker, others[0]))
+        for way, text in ((NAMED, named), (BARE, bare))
+    }
+    runs = tuple(
+        tuple(
+            Line(*_turned(text, "o: ", others[0], speaker), kind == SECRET)
+            for text in run.split(" / ")
+        )
+        for run in said.split(" / ... / ")
+    )
+    how = next(sign for sign in (REPLACES, CORRECTS, BOTH) if sign in needs or sign == BOTH)
+    parts = [tuple(part.split()) for part in needs.split(how)]
+    mentions = () if kind == SECRET else tuple(w for w in words.values() if w in bare)
+    told = [line for run in runs for line in run]
+    return Planted(kind, runs, questions, _with_tellers(parts, told), how, mentions)
+
+
+def _turned(text: str, sign: str, if_signed: str, otherwise: str) -> tuple[str, str]:
+    """Return who says a text, by the sign it begins with, and the text without it."""
+    return (if_signed if text.startswith(sign) else otherwise, text.removeprefix(sign))
+
+
+def _with_tellers(
+    parts: Sequence[tuple[str, ...]], lines: Sequence[Line]
+) -> tuple[tuple[str, ...], ...]:
+    """Return the parts; to those that stand in a line with "I" or "my" the speaker's name added."""
+    found = []
+    for keys in parts:
+        line = next(line for line in lines if places_of(keys, [line.text.lower()]))
+        first_person = FIRST_PERSON & set(re.findall(r"[^\W_]+", line.text.lower()))
+        found.append((*keys, line.speaker) if first_person else keys)
+    return tuple(found)
+
+
+def _arranged(
+    facts: Sequence[Planted], turns: int, chatter: Iterator[Line], chance: random.Random
+) -> list[Line]:
+    """Return the facts' lines at random places among chatter, later runs later."""
+    placed: list[tuple[float, list[Line]]] = []
+    for fact in facts:
+        at, gap = 0.0, GAP / turns
+        for number, run in enumerate(fact.runs, 1):
+            at = chance.uniform(at, 1 - gap * (len(fact.runs) - number))
+            placed.append((at, _interrupted(run, chatter, chance)))
+            at += gap
+    idle = turns - sum(len(run) for _, run in placed)
+    placed += [(chance.random(), [next(chatter)]) for _ in range(idle)]
+    placed.sort(key=lambda one: one[0])
+    return [line for _, run in placed for line in run]
+
+
+def _interrupted(run: Sequence[Line], chatter: Iterator[Line], chance: random.Random) -> list[Line]:
+    """Return the lines of a run, some with somebody's chatter between them."""
+    lines = [run[0]]
+    for line in run[1:]:
+        if chance.random() < INTERRUPTED:
+            lines.append(next(chatter))
+        lines.append(line)
+    return lines
+
+
+def _chatter(mentions: Sequence[str], chance: random.Random) -> Line:
+    text = chance.choice(CHATTER)
+    slots = [slot for _, slot, _, _ in Formatter().parse(text) if slot]
+    words = {slot: chance.choice(mentions if slot == "a" else POOLS[slot]) for slot in slots}
+    return Line(chance.choice(sorted(PLAYERS)), text.format(**words))
+
+
+def _answered(line: Line, turn: int, chance: random.Random) -> Line:
+    """Return a line with what the assistant says and sees, if anything."""
     reply = chance.choice(REPLIES) if chance.random() < ANSWERED else ""
     look = ROOM if turn % 25 == 24 else ""
-    if fact is not None:
-        return Line(fact.speaker, fact.said, fact.private, reply, look)
-    text = chance.choice(CHATTER)
-    slots = [s for _, s, _, _ in Formatter().parse(text) if s]
-    words = {slot: chance.choice(named if slot == "a" else POOLS[slot]) for slot in slots}
-    return Line(chance.choice(sorted(PLAYERS)), text.format(**words), False, reply, look)
+    return Line(line.speaker, line.text, line.private, reply, look)
 
 
 def content(text: str) -> frozenset[str]:
-    """The words of a text that mean something, each once."""
+    """Return the words of a text that mean something, each once."""
     return frozenset(re.findall(r"[^\W_]+", text.lower())) - SLIGHT
 
 
-def stands_in(keys: Iterable[str], lines: Iterable[str]) -> bool:
-    """True where one line holds all keys, each as it was said, whatever the case."""
+def places_of(keys: Iterable[str], lines: Sequence[str]) -> list[int]:
+    """Return which lines, in lower case, hold all keys as whole words."""
     wanted = [re.compile(rf"(?<!\w){re.escape(key.lower())}(?!\w)") for key in keys]
-    return any(all(key.search(line) for key in wanted) for line in map(str.lower, lines))
+    return [at for at, line in enumerate(lines) if all(key.search(line) for key in wanted)]

@@ -246,9 +246,62 @@ def hear_speech() -> dict[str, Any]:
     return {}
 
 
+def memory() -> dict[str, Any]:
+    """Return the resident memory of the process, and its CPU time since it began."""
+    return {"mb": resident_mb(), "cpu_s": cpu_seconds()}
+
+
+def remember() -> dict[str, Any]:
+    """Begin to let every assistant build a prompt; "remembered" is written at the end."""
+    each = iter(assistants())
+    began = cpu_seconds()
+    mb: list[float] = []
+
+    def then(_result: object = None) -> None:
+        mb.append(resident_mb())
+        script = next(each, None)
+        if script is None:
+            write("remembered", mb=mb[-1], first_mb=mb[1], cpu_s=cpu_seconds() - began)
+        else:
+            remember_one(script).addCallbacks(lambda _: reactor.callLater(0, then), failed)
+
+    then()
+    return {}
+
+
+def remember_one(script: Any) -> Any:
+    """Let an assistant take in its log and build a prompt; return a Deferred."""
+    from evennia_ai.turn.prompt_building import build_prompt
+    from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
+
+    ready = script.memories.prepare(script.services, ["What about the toll at the bridge?"])
+    return ready.addCallback(lambda _: build_prompt(script, CONTEXT_TICK_EVENT, frozenset()))
+
+
+def failed(failure: Any) -> None:
+    """Write an error for the test that waits."""
+    write("remembered", error=failure.getTraceback())
+
+
+def resident_mb() -> float:
+    """Return how much memory the process holds."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
 ORDERS: dict[str, Callable[[], dict[str, Any]]] = {
     function.__name__: function
-    for function in (snapshot, live_in, visit, attended, inserts, ignore_speech, hear_speech)
+    for function in (
+        snapshot,
+        live_in,
+        visit,
+        attended,
+        inserts,
+        ignore_speech,
+        hear_speech,
+        memory,
+        remember,
+    )
 }
 
 

@@ -1,7 +1,7 @@
-"""The evidence of public dialogues (LoCoMo): does what a question needs stand in the next prompt?
+"""Public dialogues (LoCoMo) and the evidence that their questions need.
 
 The data is not part of this repository: ``EVENNIA_AI_DATA`` names its folder, or it lies in
-``shared/data`` beside the repository. Nothing here comes from the package's search for facts.
+``shared/data`` beside the repository.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Any
 
 from evennia_ai.messages import Message
 from tests.bench.planted import content
-from tests.bench.remembering import heard
+from tests.bench.remembering import TURN_S, heard
+from tests.bench.retrieving import said_at
 
 FILE = "locomo-0-4.json"
 BESIDE = Path(__file__).parents[3] / "shared" / "data"
@@ -25,27 +26,43 @@ ENOUGH = 0.5  # of a turn's words, for it to stand in a prompt
 
 
 def find_file() -> Path | None:
-    """Where the dialogues are; None where they are not."""
+    """Return the file of the dialogues; None if it is not here."""
     file = Path(os.environ.get("EVENNIA_AI_DATA", BESIDE)) / FILE
     return file if file.is_file() else None
 
 
 def load(file: Path) -> list[dict[str, Any]]:
-    """The dialogues."""
+    """Return the dialogues."""
     talks: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))
     return talks
 
 
 def turns_of(talk: Mapping[str, Any]) -> list[list[Message]]:
-    """A dialogue as somebody's log who listens to both."""
+    """Return a dialogue as the log of somebody who hears both."""
     dbrefs = dict(zip(talk["speakers"], DBREFS, strict=True))
     return [[heard(t["speaker"], dbrefs[t["speaker"]], t["text"])] for t in talk["turns"]]
 
 
-def share_of_evidence(evidence: Sequence[str], lines: Iterable[str]) -> float:
-    """The share of these turns that stand in lines, whole or in the words that matter.
+def pauses_of(talk: Mapping[str, Any]) -> list[float]:
+    """Return the seconds before each turn; those of a session follow each other by TURN_S."""
+    began = [said_at(turn["at"]) for turn in talk["turns"]]
+    return [TURN_S + now - before for before, now in zip([began[0], *began], began, strict=False)]
 
-    A turn stands there where lines that are parts of it, or hold it, have half of its words.
+
+def questions_of(talk: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
+    """Return each question with the words of the turns that answer it, if there are any."""
+    said = {turn["id"]: turn["text"] for turn in talk["turns"]}
+    asked = (
+        (one["question"], [said[turn] for turn in one["evidence"] if turn in said])
+        for one in talk["questions"]
+    )
+    return [(question, evidence) for question, evidence in asked if evidence]
+
+
+def share_of_evidence(evidence: Sequence[str], lines: Iterable[str]) -> float:
+    """Return the share of these turns that stand in lines, whole or in their main words.
+
+    A turn stands there if lines that are parts of it, or hold it, have half of its words.
     """
     shown = [content(line) for line in lines]
     return sum(_stands(content(text), shown) for text in evidence) / len(evidence)

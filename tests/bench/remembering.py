@@ -1,15 +1,17 @@
-"""What stands in the next prompt after a long talk, by ours and by plainer ways, at equal cost."""
+"""What stands in the next prompt after a long talk, by ours and by plainer methods."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
+from statistics import mean
 from typing import Any
 
 from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config import AssistantConfig, ModelProfile
+from evennia_ai.memory import embedders
 from evennia_ai.messages import LLMReply, Message, make_message, wire_call
 from evennia_ai.offline.brain import OfflineBrain
 from evennia_ai.policy.compaction.plan import WITHIN_WINDOW
@@ -22,10 +24,11 @@ from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.llm_interaction import generate_context_summary
 from evennia_ai.turn.prompt_building import build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
-from tests.bench.planted import PLAYERS, Line, Planted, Talk, stands_in
+from tests.bench.planted import BARE, PLAYERS, Line, Planted, Talk
 
 EVERYBODY = frozenset(PLAYERS.values())
 LAST = 20
+TURN_S = 20.0
 KEPT_RESULTS = 3
 OURS, WINDOW, ONE_SHOT, MASKING = "ours", "last-20 window", "one-shot summary", "masking only"
 METHODS = (OURS, WINDOW, ONE_SHOT, MASKING)
@@ -52,7 +55,7 @@ class Hostile:
 
 
 def at_once(deferred: Deferred[Any]) -> Any:
-    """What a Deferred fired with already."""
+    """Return what a Deferred has fired with."""
     results: list[Any] = []
     deferred.addCallback(results.append)
     (result,) = results
@@ -60,14 +63,15 @@ def at_once(deferred: Deferred[Any]) -> Any:
 
 
 def make_script(gateway: Any, window: int) -> StandInScript:
-    """An assistant with the settings as they come, but for its window."""
-    script = StandInScript(gateway, AssistantConfig(max_context_tokens=window))
+    """Return an assistant with default settings, except for its window."""
+    config = AssistantConfig(max_context_tokens=window)
+    script = StandInScript(gateway, config, embedder=embedders.default())
     script.services.world.present = EVERYBODY
     return script
 
 
 def heard(speaker: str, dbref: str, text: str, private: bool = False) -> Message:
-    """A player's words as the log holds them."""
+    """Return a player's words as the log holds them."""
     verb = "whispers to you" if private else "says"
     return make_message(
         "user", f"{speaker} {verb}: {text}", speaker=dbref, speaker_name=speaker,
@@ -76,7 +80,7 @@ def heard(speaker: str, dbref: str, text: str, private: bool = False) -> Message
 
 
 def logged(line: Line, number: int) -> list[Message]:
-    """One turn of the talk as the log holds it."""
+    """Return one turn of the talk as the log holds it."""
     dbref = PLAYERS[line.speaker]
     said = heard(line.speaker, dbref, line.text, line.private)
     meta = {"audience": said["metadata"]["audience"], "private": line.private}
@@ -95,45 +99,78 @@ def logged(line: Line, number: int) -> list[Message]:
 
 
 def log_of(talk: Talk) -> list[list[Message]]:
-    """A talk's turns as the log holds them."""
+    """Return a talk's turns as the log holds them."""
     return [logged(line, number) for number, line in enumerate(talk.lines)]
 
 
 def live_through(
-    script: StandInScript, turns: Sequence[Sequence[Message]], compactions: int
+    script: StandInScript,
+    turns: Sequence[Sequence[Message]],
+    compactions: int,
+    pauses: Sequence[float] = (),
 ) -> None:
-    """Hear the whole talk, with so many compactions at equal distances, the last at its end, but
-    for those that would find nothing old enough."""
+    """Hear the whole talk, with so many compactions at equal distances, the last at its end.
+
+    A compaction may find nothing old enough. ``pauses`` are the seconds before each turn, TURN_S if
+    there are none.
+    """
     due = {len(turns) * number // compactions for number in range(1, compactions + 1)}
-    for number, turn in enumerate(turns, 1):
+    timed = zip(turns, pauses or repeat(TURN_S), strict=False)
+    for number, (turn, pause) in enumerate(timed, 1):
+        script.services.clock.advance(pause)
         script.conversation.append(turn)
         if number in due:
             result = at_once(compact(script, CompactionRequest("manual", force=True)))
             assert result.get("success") or result["reason"] == WITHIN_WINDOW, result
 
 
+@dataclass(frozen=True)
+class Answer:
+    """Whether a fact stood in the prompt for a question, or only what it replaced (``stale``)."""
+
+    fact: Planted
+    way: str
+    method: str
+    stands: bool
+    stale: bool
+
+
 @dataclass
 class Asked:
-    """How many facts stood in the prompts of the questions about them, by method and kind."""
+    """The answers to questions about facts, what their prompts took, and secrets told to others."""
 
-    facts: int = 0
-    found: Counter[str] = field(default_factory=Counter)
-    missed: list[Planted] = field(default_factory=list)
+    answers: list[Answer] = field(default_factory=list)
     tokens: list[int] = field(default_factory=list)
     leaks: list[tuple[Planted, frozenset[str]]] = field(default_factory=list)
 
-    def percent(self, method: str) -> float:
-        """The share of the facts that stood there."""
-        return 100 * self.found[method] / self.facts
+    def of(self, method: str, way: str = "", kind: str = "") -> list[Answer]:
+        """Return the answers of a method, to one way of asking or about one kind of fact."""
+        return [
+            answer
+            for answer in self.answers
+            if answer.method == method
+            and way in ("", answer.way)
+            and kind in ("", answer.fact.kind)
+        ]
+
+    def percent(self, method: str, way: str = "", kind: str = "") -> float:
+        """Return the share of the facts that stood there."""
+        return 100 * mean(answer.stands for answer in self.of(method, way, kind))
+
+    def add(self, other: Asked) -> None:
+        """Take in what was asked elsewhere."""
+        self.answers += other.answers
+        self.tokens += other.tokens
+        self.leaks += other.leaks
 
 
 def prompt_lines(messages: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Every line of text in messages."""
+    """Return every line of text in messages."""
     return [line for m in messages for line in str(m.get("content") or "").splitlines()]
 
 
 def ask(script: StandInScript, question: Message, listeners: frozenset[str]) -> list[str]:
-    """The lines of the next prompt built when a question has been heard, but for the rules."""
+    """Return the lines of the next prompt after a question, without the rules."""
     script.conversation.append([question])
     at_once(script.memories.prepare(script.services))
     try:
@@ -144,7 +181,7 @@ def ask(script: StandInScript, question: Message, listeners: frozenset[str]) -> 
 
 
 def newest(messages: Sequence[Message], budget: int) -> list[Message]:
-    """The last twenty messages, and as many before them as the budget has room for."""
+    """Return the last twenty messages, and more before them as far as the budget reaches."""
     kept: list[Message] = []
     for message in reversed(messages):
         budget -= stored_tokens(message)
@@ -155,7 +192,7 @@ def newest(messages: Sequence[Message], budget: int) -> list[Message]:
 
 
 class Plainer:
-    """The three other ways, for one player at a time."""
+    """The three plainer methods, for one player at a time."""
 
     def __init__(self, script: StandInScript) -> None:
         self._script = script
@@ -164,7 +201,7 @@ class Plainer:
         self._summaries: dict[str, str] = {}
 
     def lines(self, method: str, dbref: str, budget: int) -> list[str]:
-        """What a method shows the model of the talk, within a budget of tokens."""
+        """Return what a method shows the model of the talk, within a budget of tokens."""
         if dbref not in self._known:
             self._prepare(dbref)
         known = self._known[dbref]
@@ -187,36 +224,35 @@ class Plainer:
 
 
 def ask_all(script: StandInScript, facts: Sequence[Planted], methods: Sequence[str]) -> Asked:
-    """Ask for every fact, look whether it stands in the prompt, and whether a secret stands in a
-    prompt of others.
+    """Ask for every fact in both ways, and look for secrets in prompts of others.
 
     Every other method has as many tokens for the talk as ours took, its recall included.
     """
-    asked = Asked(len(facts))
+    asked = Asked()
     plainer = Plainer(script)
     for fact in facts:
-        dbref = PLAYERS[fact.asker]
-        listeners = frozenset({dbref}) if fact.private else EVERYBODY
-        lines = ask(script, heard(fact.asker, dbref, fact.question, fact.private), listeners)
-        budget = sum(estimate_tokens(line) for line in lines)
-        asked.tokens.append(budget)
-        for method in methods:
-            shown = lines if method == OURS else plainer.lines(method, dbref, budget)
-            asked.found[method] += stands_in(fact.keys, shown)
-        if not stands_in(fact.keys, lines):
-            asked.missed.append(fact)
+        for way, question in fact.questions.items():
+            dbref = PLAYERS[question.asker]
+            listeners = frozenset({dbref}) if fact.private else EVERYBODY
+            lines = ask(
+                script, heard(question.asker, dbref, question.text, fact.private), listeners
+            )
+            budget = sum(estimate_tokens(line) for line in lines)
+            asked.tokens.append(budget)
+            for method in methods:
+                shown = lines if method == OURS else plainer.lines(method, dbref, budget)
+                asked.answers.append(Answer(fact, way, method, *fact.judge(way, shown)))
         if fact.private:
             asked.leaks += leaks(script, fact)
     return asked
 
 
 def leaks(script: StandInScript, fact: Planted) -> list[tuple[Planted, frozenset[str]]]:
-    """The audiences without right to a secret in whose prompts it stands."""
+    """Return the audiences without right to a secret in whose prompts it stands."""
     found = []
-    others = [name for name in PLAYERS if name != fact.speaker]
-    for name in others:
+    for name in PLAYERS.keys() - {fact.lines[0].speaker}:
         for listeners in (frozenset({PLAYERS[name]}), EVERYBODY):
-            question = heard(name, PLAYERS[name], fact.question)
-            if stands_in(fact.keys, ask(script, question, listeners)):
+            question = heard(name, PLAYERS[name], fact.questions[BARE].text)
+            if fact.judge(BARE, ask(script, question, listeners))[0]:
                 found.append((fact, listeners))
     return found

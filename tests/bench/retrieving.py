@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evennia_ai.memory.index import MemoryIndex
+from evennia_ai.policy.retrieval.relevance import score_texts
 from evennia_ai.policy.retrieval.weights import Weights
 
 KS = (5, 10, 20)
@@ -99,6 +100,15 @@ def by_index(
         return lambda text: [name for name, _ in index.search(text, max(KS), now=asked)]
 
     return search
+
+
+def by_words(talk: Mapping[str, Any]) -> Callable[[str], Sequence[str]]:
+    """For `recalls`: plain BM25."""
+    ids = [turn["id"] for turn in talk["turns"]]
+    texts = [turn["text"] for turn in talk["turns"]]
+    return lambda text: [
+        ids[n] for n in np.argsort(-np.array(score_texts(text, texts)), kind="stable")
+    ]
 
 
 def signs_of(facts: bool) -> list[Weights]:

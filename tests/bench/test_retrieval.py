@@ -24,10 +24,9 @@ from evennia_ai.memory.mem0_setup import StoreSettings
 from evennia_ai.memory.mem0_store import Mem0Store
 from evennia_ai.memory.vectors import pack
 from evennia_ai.policy.records.long_term import PUBLIC, MemoryItem
-from evennia_ai.policy.retrieval.relevance import score_texts
 from tests.bench import public_talks, retrieving
 from tests.bench.figures import Sheet, percentile
-from tests.bench.retrieving import NONE, SHIPPED
+from tests.bench.retrieving import NONE, SHIPPED, by_words
 
 TURNS_AT_LEAST, FACTS_AT_LEAST = 0.81, 0.82
 SIZES = {1_000: 1.0, 100_000: 8.0}  # memories: ms a search may take at p95
@@ -51,15 +50,6 @@ def embedder() -> Any:
     loaded = embedders.default()
     loaded.embed(["to load it"])
     return loaded
-
-
-def by_words(talk: dict[str, Any]) -> Callable[[str], list[str]]:
-    """Plain BM25."""
-    ids = [turn["id"] for turn in talk["turns"]]
-    texts = [turn["text"] for turn in talk["turns"]]
-    return lambda text: [
-        ids[n] for n in np.argsort(-np.array(score_texts(text, texts)), kind="stable")
-    ]
 
 
 def by_mem0(folder: Path, embedder: Any) -> Callable[[dict[str, Any]], Callable[[str], list[str]]]:

@@ -13,17 +13,25 @@ from statistics import mean
 import pytest
 from twisted.internet.defer import Deferred
 
-from evennia_ai.config import AssistantConfig, ModelProfile
+from evennia_ai.config import ModelProfile
 from evennia_ai.config.profiles import WORKING_WINDOWS
 from evennia_ai.messages import LLMReply, WireMessage
 from evennia_ai.ports import LLMRequest
 from evennia_ai.sleep.emergency import compact_in_emergency
-from evennia_ai.testing.stand_ins import StandInScript
-from evennia_ai.turn.prompt_building import build_prompt
+from evennia_ai.turn.prompt_building import Asking, build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.bench.figures import Sheet
 from tests.bench.planted import PLAYERS, Talk, make_talk
-from tests.bench.remembering import EVERYBODY, OURS, Offline, ask_all, at_once, log_of
+from tests.bench.remembering import (
+    EVERYBODY,
+    OURS,
+    TURN_S,
+    Offline,
+    ask_all,
+    at_once,
+    log_of,
+    make_script,
+)
 
 # Tools or acts in tokens, such that the first prompt has about 1,500 and 700.
 TOOL_TOKENS = {"tools": 1_205, "schema": 405}
@@ -71,14 +79,16 @@ def cached(text: str, before: str) -> int:
 def cost_of(talk: Talk, form: str, window: int) -> Cost:
     """What a talk costs with a window, one prompt a line; the cache knows the prompt before."""
     gateway, cost, before = Counting(), Cost(), ""
-    script = StandInScript(gateway, AssistantConfig(max_context_tokens=window))
-    script.services.world.present = EVERYBODY
+    script = make_script(gateway, window)
+    asking = Asking(tool_tokens=TOOL_TOKENS[form])
     for line, (heard, *answer) in zip(talk.lines, log_of(talk), strict=True):
         result = at_once(compact_in_emergency(script))
         cost.compactions += bool(result and result.get("success"))
+        script.services.clock.advance(TURN_S)
         script.conversation.append([heard])
         listeners = frozenset({PLAYERS[line.speaker]}) if line.private else EVERYBODY
-        prompt = build_prompt(script, CONTEXT_TICK_EVENT, listeners, tool_tokens=TOOL_TOKENS[form])
+        at_once(script.memories.prepare(script.services))
+        prompt = build_prompt(script, CONTEXT_TICK_EVENT, listeners, asking)
         text = in_text(prompt.messages)
         new = 1 - cached(text, before) / len(text)
         cost.sent.append(prompt.tokens)

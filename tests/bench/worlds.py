@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 ASSISTANTS = 1_000
 A_ROOM = 10
 GATHERED = 100
@@ -92,6 +94,59 @@ with transaction.atomic():
 print("MADE", {count})
 """
 
+# The same log for each assistant, its vectors, and a compaction that left the last lines.
+LOGS = """
+import datetime
+from django.db import connection, transaction
+from django.db.models import Max, Min
+from evennia.scripts.models import ScriptDB
+from evennia_ai import models
+from evennia_ai.memory import embedders, vectors
+texts = {texts!r}
+at = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=1)
+embedder = embedders.default()
+name = f"{{embedder.dimensions}}:{{embedder.name}}"[:255]
+ids = list(ScriptDB.objects.filter(db_key="assistant").values_list("id", flat=True))
+names = [field.column for field in models.Message._meta.concrete_fields]
+columns = ", ".join(f"m.{{one}}" for one in names if one not in ("id", "assistant_id"))
+with transaction.atomic():
+    rows = models.Message.objects.bulk_create(
+        models.Message(
+            assistant_id=ids[0], at=at + datetime.timedelta(seconds=20 * number), role="user",
+            content=f"Guest{{number % 7}} says: {{text}}", speaker=f"#{{900 + number % 7}}",
+            speaker_name=f"Guest{{number % 7}}", audience=["#2"], tokens=20,
+        )
+        for number, text in enumerate(texts)
+    )
+    models.LineVector.objects.bulk_create(
+        models.LineVector(message_id=row.id, embedder=name, packed=vectors.pack(vector))
+        for row, vector in zip(rows, embedder.embed(texts))
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO evennia_ai_message (assistant_id, {{columns.replace('m.', '')}}) "
+            f"SELECT s.id, {{columns}} FROM scripts_scriptdb s, evennia_ai_message m "
+            "WHERE s.db_key = 'assistant' AND s.id <> m.assistant_id AND m.id <= %s "
+            "ORDER BY s.id, m.id",
+            [rows[-1].id],
+        )
+        cursor.execute(
+            "INSERT INTO evennia_ai_linevector (message_id, embedder, packed) "
+            "SELECT n.id, v.embedder, v.packed FROM evennia_ai_message n "
+            "JOIN evennia_ai_linevector v ON v.message_id = %s + (n.id - %s) %% %s "
+            "WHERE n.id > %s",
+            [rows[0].id, rows[0].id, len(rows), rows[-1].id],
+        )
+    logs = models.Message.objects.values("assistant_id").annotate(first=Min("id"), last=Max("id"))
+    for log in logs:
+        models.Compaction.objects.create(
+            assistant_id=log["assistant_id"], at=at, reason="manual", from_seq=log["first"],
+            upto_seq=log["last"] - 10, compacted_count=len(texts) - 10, original_token_count=1,
+            summary_token_count=1, summary={{"public": "Nothing worth a word was said."}},
+        )
+print("MADE", models.Message.objects.count(), models.LineVector.objects.count())
+"""
+
 
 def crowd(assistants: bool, count: int = ASSISTANTS, a_room: int = A_ROOM) -> str:
     """Return a snippet that makes many characters, ten to a room, with or without assistants."""
@@ -108,3 +163,8 @@ def gathering(player: str, count: int = GATHERED) -> str:
 def pairs(count: int, history: int, password: str) -> str:
     """Return a snippet that makes pairs of a player and an assistant who have talked."""
     return PAIRS.format(count=count, history=history, password=password)
+
+
+def logs(texts: Sequence[str]) -> str:
+    """Return a snippet that gives every assistant these lines as its log, with their vectors."""
+    return LOGS.format(texts=list(texts))
