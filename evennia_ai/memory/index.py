@@ -21,6 +21,7 @@ from evennia_ai.memory.ranking import Asked, MemoryData, Ranked, rank
 from evennia_ai.memory.vectors import Bytes, Floats, Vectors, to_bytes, unit
 from evennia_ai.policy.retrieval.exchange import AFTER, BEFORE, companions
 from evennia_ai.policy.retrieval.weights import LONGEST_TEXT, Weights, describe, understand
+from evennia_ai.policy.retrieval.words import find_words
 from evennia_ai.ports import Embedder, RemoteEmbedder
 
 SPARE = 4  # results that are compared with each other for each one wanted
@@ -161,6 +162,32 @@ class MemoryIndex:
             chosen = companions(self._columns.said(near), min(at, BEFORE))
             found[name] = [self._ids[near[place]] for place in chosen]
         return found
+
+    def later(
+        self,
+        id: str,
+        text: str,
+        k: int,
+        audience: Iterable[str] | None = None,
+        *,
+        everything: bool = False,
+        upto: int | None = None,
+    ) -> list[str]:
+        """Return at most ``k`` later lines of a line's speaker that share words with its text.
+
+        They are ids, the best first; the rest as for `companions`.
+        """
+        hearers = None if audience is None else frozenset(audience)
+        view, row = self._columns.view(hearers, everything, upto), self._row_of.get(id)
+        if row is None or not view.mask[row] or self._columns["place"][row] == ALONE:
+            return []
+        scores = self._lexicon.scores(find_words(text), view, self._columns["words"])
+        lines = view.rows[: view.lines]
+        is_later = self._columns["place"][lines] > self._columns["place"][row]
+        is_later &= self._columns["speaker"][lines] == self._columns["speaker"][row]
+        scores = scores[: view.lines] * is_later
+        best = np.argsort(-scores, kind="stable")[:k]
+        return [self._ids[lines[place]] for place in best.tolist() if scores[place] > 0]
 
     def _rank(self, query: str, view: View, now: float | None, vector: Any, least: int) -> Ranked:
         """Return at least ``least`` rows of a view, if there are as many, best first."""

@@ -10,7 +10,7 @@ from typing import Any
 from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.ports import Embedder, RemoteEmbedder, Script
 
-MOST_BYTES = 24_000_000  # of all indices; a thousand lines take 0.6 MB (measured)
+MOST_BYTES = 16_000_000  # of all indices; a thousand lines take 0.6 MB (measured)
 
 
 class IndexCache:

@@ -78,6 +78,10 @@ class SharedSearch:
         """Return the lines of exchanges; see `RecallIndex.companions`."""
         return self.own.companions(*args, **kwargs)
 
+    def later(self, *args: Any, **kwargs: Any) -> dict[str, list[Record]]:
+        """Return later lines on the same; see `RecallIndex.later`."""
+        return self.own.later(*args, **kwargs)
+
     def _search_told(
         self, query: str, limit: int, now: datetime, keep: Keep | None, known: set[str]
     ) -> list[Found]:

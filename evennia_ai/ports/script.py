@@ -97,6 +97,13 @@ class Memories(Protocol):
         discretion: str = "strict",
         upto: int | None = None,
     ) -> Mapping[int, Sequence[Record]]: ...  # the lines of each line's exchange
+    def later(
+        self,
+        lines: Iterable[Record],
+        audience: Audience | None,
+        discretion: str = "strict",
+        upto: int | None = None,
+    ) -> Mapping[str, Sequence[Record]]: ...  # later words of its speaker on the same, by id
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ that belong to it, and a memory with later ones that may correct it, in the orde
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,23 +22,17 @@ from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import HEARSAY
-from evennia_ai.policy.retrieval.exchange import same_subject
+from evennia_ai.policy.retrieval.exchange import same_subject, speaks_of_oneself
 from evennia_ai.policy.retrieval.words import find_words, is_small_talk
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import Script
 
 MOST_FOUND = 40
+MOST_CORRECTED = 12  # lines that are looked up for later corrections
 LINE_CHARS = 300
 LABEL_TOKENS = 4  # "You remember: " before each line
 BRIEF_TOKENS = 90  # for a model that reads slowly
-# The asker's name helps only if they ask about themselves.
-ONESELF = re.compile(
-    r"\b(?:i|i'(?:m|d|ll|ve)|me|my|mine|myself|we|us|our|ours|ich|mich|mir|mein(?:e[mnrs]?)?|wir|uns"
-    r"|unser(?:e[mnrs]?)?|je|j|moi|me|mon|ma|mes|nous|notre|nos|yo|mí|mi|mis|mío|nosotros|nuestr[oa]s?"
-    r"|я|меня|мне|мной|мой|моя|моё|мои|моего|моей|моих|моему|мою|мы|нас|нам|наш\w*)\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +70,7 @@ def query_of(line: str) -> str:
     if not found:
         return line
     words = line[found.end() :]
-    return f"{found['speaker']} {words}" if ONESELF.search(words) else words
+    return f"{found['speaker']} {words}" if speaks_of_oneself(words) else words
 
 
 def spoken(line: str) -> str:
@@ -96,7 +89,7 @@ def recall(script: Script, talk: Talk, wanted: Recalled) -> list[KnownLine]:
     if wanted.budget_tokens <= 0 or is_small_talk(words, [script.character_name]):
         return []
     candidates = find(script, talk, wanted)
-    chosen = list(choose(script, candidates, exchanges(script, candidates, wanted), wanted))
+    chosen = list(choose(script, candidates, related(script, candidates, wanted), wanted))
     pieces = joined(chosen)[::-1] if wanted.brief else sorted(joined(chosen), key=began)
     return [line for piece in pieces for line in known_lines(script, piece)]
 
@@ -134,19 +127,26 @@ def find(script: Script, talk: Talk, wanted: Recalled) -> list[Candidate]:
     return [as_candidate(item.record) for item in found]
 
 
-def exchanges(
-    script: Script, candidates: Iterable[Candidate], wanted: Recalled
-) -> Mapping[int, Sequence[Record]]:
-    """Return the lines that belong to each line of the log, by its sequence number."""
-    seqs = [one.record["seq"] for one in candidates if one.record.get("kind") == LINE]
-    discretion = script.config.discretion
-    return script.memories.companions(seqs, wanted.audience, discretion, wanted.upto)
+class Related(NamedTuple):
+    """What belongs to lines of the log: their exchanges by message, later lines by id."""
+
+    beside: Mapping[int, Sequence[Record]]
+    later: Mapping[str, Sequence[Candidate]]
+
+
+def related(script: Script, candidates: Iterable[Candidate], wanted: Recalled) -> Related:
+    """Return what belongs to the candidates that are lines of the log."""
+    lines = [one.record for one in candidates if one.record.get("kind") == LINE]
+    known = (wanted.audience, script.config.discretion, wanted.upto)
+    beside = script.memories.companions([line["seq"] for line in lines], *known)
+    later = script.memories.later(lines[:MOST_CORRECTED], *known)
+    return Related(beside, {name: [*map(as_candidate, found)] for name, found in later.items()})
 
 
 def choose(
     script: Script,
     candidates: Sequence[Candidate],
-    near: Mapping[int, Sequence[Record]],
+    related: Related,
     wanted: Recalled,
 ) -> Iterator[list[Record]]:
     """Yield memories with what belongs to each, the best first, as far as the budget reaches.
@@ -160,8 +160,9 @@ def choose(
         record = candidate.record
         if record["id"] in taken or normalised(text_of(record)) in known or restates(record, taken):
             continue
-        beside = near.get(record.get("seq", 0), ())
-        group = [record, *beside, *later(candidate, candidates)]
+        beside = related.beside.get(record.get("seq", 0), ())
+        newer = [*candidates, *related.later.get(record["id"], ())]
+        group = [record, *beside, *later(candidate, newer)]
         if wanted.brief:
             group = [one for one in group if not one.get("own")]
         new = [one for one in group if one["id"] not in taken]

@@ -25,13 +25,17 @@ CORRECTION = re.compile(
     r"^\W*(?:(?:oh|ah|well|hm+|ach|äh|euh|bah|eh|ой|ах|ну)\W+)*(?:"
     r"no,? (?:wait|sorry|not|the|it|he|she|they|i|make|that)\b|wait\b|hold on\b|actually\b|rather\b"
     r"|i mean\b|i meant\b|sorry\b|pardon\b|correction\b|scratch that\b|make that\b|i misspoke\b"
-    r"|i was wrong\b|my mistake\b|on second thought|come to think"
+    r"|i was wrong\b|my mistake\b|on second thought|come to think|change of plan|not the\b"
+    r"|i told you\b|forget what i\b"
     r"|nein\b|moment\b|halt\b|quatsch\b|ich meine?\b|besser gesagt|vielmehr\b|entschuldigung\b"
     r"|verzeihung\b|doch nicht\b|stimmt nicht\b"
     r"|non\b|attends?\b|attendez\b|en fait\b|je veux dire|plutôt\b|je me trompe|je me suis tromp"
     r"|no,? espera|espera\b|perdón\b|perdona\b|mejor dicho|quiero decir|en realidad\b|me equivoqu"
     r"|нет\b|постой|погоди|точнее|вернее|то есть|извини|ошиб|я хотела? сказать|на самом деле"
-    r")",
+    r")"
+    r"|^\W*(?:\w+\W+){1,4}(?:actually|rather|i mean|i meant)\b|\bactually\W*$"
+    # A value and nothing before it: "Five, I forgot the youngest."
+    r"|^\W*(?:\d+|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\s*[,.;!–-]",
     re.IGNORECASE,
 )
 CHANGES = re.compile(
@@ -46,6 +50,11 @@ CONTINUATION = re.compile(
     r"their|this|there|so|then|und|aber|oder|weil|er|sie|es|sein|ihr|das|der|die|dort|"
     r"et|mais|ou|parce|il|elle|ils|elles|c'est|son|sa|y|pero|porque|él|ella|es|está|su|allí|"
     r"и|но|а|или|потому|он|она|оно|они|его|её|это|там)\b",
+    re.IGNORECASE,
+)
+FIRST_PERSON = re.compile(
+    r"\b(?:i|i['’](?:m|d|ll|ve)|me|my|mine|myself|ich|mich|mir|mein(?:e[mnrs]?)?|je|j|moi|mon|ma"
+    r"|yo|mí|mi|mis|mío|я|меня|мне|мной|мой|моя|моё|мои|моего|моей|моих|моему|мою)\b",
     re.IGNORECASE,
 )
 ENDED = re.compile(r"[.!?…。！？\"”»)]\s*$")
@@ -68,6 +77,11 @@ class Said(NamedTuple):
     speaker: int
     signs: int
     at: float
+
+
+def speaks_of_oneself(words: str) -> bool:
+    """Return True for words in the first person singular."""
+    return bool(FIRST_PERSON.search(words))
 
 
 def signs_of(words: str) -> int:
@@ -122,15 +136,27 @@ def _answer(lines: Sequence[Said], place: int, after: Iterable[int]) -> list[int
 
 
 def _rest(
-    lines: Sequence[Said], place: int, before: Iterable[int], after: Iterable[int]
+    lines: Sequence[Said], place: int, before: Sequence[int], after: Sequence[int]
 ) -> list[int]:
     """Return the speaker's line that this one goes on with, and the one that goes on with it."""
     line = lines[place]
     last = [n for n in before if lines[n].speaker == line.speaker and place - n <= NEAR][-1:]
     following = [n for n in after if lines[n].speaker == line.speaker and n - place <= NEAR][:1]
-    found = [n for n in last if line.signs & GOES_ON or lines[n].signs & OPEN]
-    is_open = line.signs & OPEN
-    return [*found, *(n for n in following if is_open or lines[n].signs & GOES_ON)]
+    return [
+        *(n for n in last if _are_one(lines, n, place)),
+        *(n for n in following if _are_one(lines, place, n)),
+    ]
+
+
+def _are_one(lines: Sequence[Said], first: int, second: int) -> bool:
+    """Return True if a speaker's two lines are one thought.
+
+    Nobody said more than a few words between them, or their words show it.
+    """
+    if lines[first].signs & OPEN or lines[second].signs & GOES_ON:
+        return True
+    between = lines[first + 1 : second]
+    return all(line.signs & SHORT and not line.signs & ENDS_ASKING for line in between)
 
 
 def _corrections(
