@@ -30,7 +30,7 @@ class Job:
 
     call: Callable[[], Any] | None = None
     deferred: Deferred[Any] | None = None
-    timeout_s: Callable[[], float] = float
+    timeout_s: float = 0.0
     given_up: bool = False
     alarm: Any = None
 
@@ -54,12 +54,12 @@ class Worker:
         self._cleanup: Callable[[], object] = int
         self.stuck = False
 
-    def submit(self, call: Callable[[], Any], timeout_s: Callable[[], float]) -> Deferred[Any]:
+    def submit(self, call: Callable[[], Any], timeout_s: float) -> Deferred[Any]:
         """Run a call in the thread, after all earlier ones.
 
-        ``timeout_s`` returns the time-out in seconds when the call begins. Fires with what the call
-        returns; fails with what it raises, with MemoryUnavailable if it takes too long, and with
-        TurnAborted if the worker is stopped. Cancelling abandons it.
+        ``timeout_s`` is the longest time the call may take once it has begun. Fires with what the
+        call returns; fails with what it raises, with MemoryUnavailable if it takes too long, and
+        with TurnAborted if the worker is stopped. Cancelling abandons it.
         """
         if self._stopped:
             return fail(TurnAborted("The server goes down."))
@@ -95,7 +95,7 @@ class Worker:
     def _begun(self, job: Job) -> None:
         """Start the time-out of a job, unless it was given up."""
         if job in self._pending:
-            job.alarm = self._clock.callLater(job.timeout_s(), self._took_too_long, job)
+            job.alarm = self._clock.callLater(job.timeout_s, self._took_too_long, job)
 
     def _took_too_long(self, job: Job) -> None:
         """Fail the job that the thread is in, whose time is over, and all jobs behind it."""
