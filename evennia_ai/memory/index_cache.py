@@ -91,13 +91,13 @@ class IndexCache:
         """Drop an assistant's index and view; the next use loads them again."""
         self._drop(script.id)
 
-    def note(self, scopes: frozenset[str] | None, gone: Sequence[int]) -> None:
+    def note(self, scopes: frozenset[str] | None, gone: Sequence[int], **_signal: Any) -> None:
         """Update scopes (None: all) after rows came; ``gone`` has the ids of deleted rows."""
         for key, loaded in self._loaded.items():
             if isinstance(key, str) and (scopes is None or key in scopes):
                 loaded.index.journal.note(gone)
 
-    def forget_lines(self, seqs: Sequence[int]) -> None:
+    def forget_lines(self, seqs: Sequence[int], **_signal: Any) -> None:
         """Remove the lines of deleted messages."""
         for loaded in self._loaded.values():
             loaded.index.forget(seqs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,14 +37,22 @@ SECRETS = ("key", "password", "token", "secret", "connection_string", "url")
 class MemorySettings:
     """The game's ``AI_ASSISTANT["MEMORY"]``.
 
-    ``timeout_s`` is the longest time that one call may take, in seconds; ``secrets`` are values of
-    the configuration that must not appear in an error.
+    ``timeout_s`` is the longest time that one call may take, in seconds.
     """
 
     store: StoreSettings
     enabled: bool = True
     timeout_s: float = TIMEOUT_S
-    secrets: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def secrets(self) -> list[str]:
+        """Return the values of the store's configuration that must not appear in an error."""
+        config = self.store.vector_store.get("config") or {}
+        return [
+            str(value)
+            for name, value in config.items()
+            if value and any(word in str(name).lower() for word in SECRETS)
+        ]
 
 
 def read_settings(raw: Any, game_dir: Path) -> MemorySettings:
@@ -63,22 +71,8 @@ def read_settings(raw: Any, game_dir: Path) -> MemorySettings:
     timeout_s = raw.get("timeout", TIMEOUT_S)
     if isinstance(timeout_s, bool) or not isinstance(timeout_s, int | float) or timeout_s <= 0:
         raise ConfigError(f"timeout must be a number of seconds above 0, not {timeout_s!r}.")
-    path = game_dir / raw.get("path", FOLDER)
-    return MemorySettings(
-        StoreSettings(path, vector_store),
-        bool(raw.get("enabled", True)),
-        float(timeout_s),
-        tuple(secrets_in(vector_store.get("config") or {})),
-    )
-
-
-def secrets_in(config: Mapping[str, Any]) -> list[str]:
-    """Return the values in a store's configuration that nobody may read."""
-    return [
-        str(value)
-        for name, value in config.items()
-        if value and any(word in str(name).lower() for word in SECRETS)
-    ]
+    store = StoreSettings(game_dir / raw.get("path", FOLDER), vector_store)
+    return MemorySettings(store, bool(raw.get("enabled", True)), float(timeout_s))
 
 
 class LongTermMemory:

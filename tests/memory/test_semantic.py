@@ -273,7 +273,7 @@ def test_one_text_that_cannot_be_stored_does_not_keep_the_others_out(make):
 def test_a_secret_of_the_stores_configuration_is_in_no_word_about_it(make):
     config = {"api_key": "sesame-4711", "url": "http://127.0.0.1:9", "colour": "sesame-4711"}
     settings = read_settings({"vector_store": {"provider": "qdrant", "config": config}}, ROOT)
-    mind = make(vector_store=settings.store.vector_store, secrets=settings.secrets)
+    mind = make(vector_store=settings.store.vector_store)
     refused = mind.refused("rows")
     assert "colour" in refused
     assert "sesame" not in refused + mind.memory.trouble + repr(settings)
