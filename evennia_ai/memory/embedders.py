@@ -156,7 +156,7 @@ class ThreadEmbedder:
         Fails with MemoryUnavailable after `THREAD_TIME_S`.
         """
         embed = getattr(self._embedder, "embed_query" if query else "embed", self._embedder.embed)
-        return self._worker.submit(partial(embed, texts), lambda: THREAD_TIME_S)
+        return self._worker.submit(partial(embed, texts), THREAD_TIME_S)
 
 
 class EndpointEmbedder:

@@ -63,13 +63,13 @@ class IndexCache:
         self._drop(script.id)
         script.conversation.unload_view()
 
-    def note(self, scopes: frozenset[str] | None, gone: Sequence[int]) -> None:
+    def note(self, scopes: frozenset[str] | None, gone: Sequence[int], **_signal: Any) -> None:
         """Update scopes (None: all) after rows came; ``gone`` has the ids of deleted rows."""
         for key, index in self._indices.items():
             if isinstance(key, str) and (scopes is None or key in scopes):
                 index.journal.note(gone)
 
-    def forget_lines(self, seqs: Sequence[int]) -> None:
+    def forget_lines(self, seqs: Sequence[int], **_signal: Any) -> None:
         """Remove the lines of deleted messages."""
         for index in self._indices.values():
             index.forget(seqs)

@@ -38,8 +38,11 @@ NOTE = "collection.json"
 IGNORE = "*\n"
 # Names that mem0 knows; `lent_names` lets them mean our own classes.
 EMBEDDER_NAME, MODEL_NAME = "huggingface", "openai"
-WRONG_DATA = (ValueError, KeyError, TypeError, EOFError, AttributeError)
-CORRUPT = (*WRONG_DATA, pickle.UnpicklingError, sqlite3.DatabaseError)
+# What embedded Qdrant raises if its files are corrupt; the last one also if they are unavailable.
+CORRUPT = (
+    ValueError, KeyError, TypeError, EOFError, AttributeError,
+    pickle.UnpicklingError, sqlite3.DatabaseError,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,8 @@ def open_memory(settings: StoreSettings, embedder: Any, environ: MutableMapping[
     try:
         memory = make_memory(settings, embedder)
     except Exception as error:
-        if not settings.is_embedded or not is_corrupt(error):
+        corrupt = isinstance(error, CORRUPT) and not isinstance(error, sqlite3.OperationalError)
+        if not settings.is_embedded or not corrupt:
             raise
         log.warn(
             "evennia_ai: cannot read long-term memory ({error}); deleting it, the journals will "
@@ -131,13 +135,27 @@ def make_memory(settings: StoreSettings, embedder: Any) -> Any:
 
 
 def drop_old_collection(memory: Any, settings: StoreSettings) -> None:
-    """Delete the collection of another embedder: it is useless and contains words."""
-    note, current = settings.path / NOTE, memory.collection_name
-    before = read_note(note)
-    old = before.get("collection")
-    if before.get("provider") == settings.provider and isinstance(old, str) and old != current:
-        drop_collection(memory.vector_store, old)
+    """Delete the collection of another embedder: it is useless and contains words.
+
+    A file notes which collection is in use. If the old one cannot be deleted, this is logged.
+    """
+    note, store, current = settings.path / NOTE, memory.vector_store, memory.collection_name
     now = {"provider": settings.provider, "collection": current}
+    with suppress(OSError, ValueError, KeyError, TypeError):  # the note is missing or corrupt
+        before = json.loads(note.read_text(encoding="utf-8"))
+        if before["provider"] == settings.provider and before["collection"] != current:
+            store.collection_name = str(before["collection"])
+    try:
+        if store.collection_name != current:
+            store.delete_col()
+    except Exception as error:  # noqa: BLE001  # each store has its own errors
+        log.warn(
+            "evennia_ai: cannot delete the unused collection '{name}' of long-term memory "
+            "({error}); delete it in the vector store",
+            name=store.collection_name,
+            error=type(error).__name__,
+        )
+    store.collection_name = current
     note.write_text(json.dumps(now), encoding="utf-8")
 
 
@@ -230,36 +248,6 @@ def embedded_files(store: Any) -> list[Any]:
     local = getattr(getattr(store, "client", None), "_client", None)
     collections = getattr(local, "collections", None) or {}
     return [collection.storage.storage for collection in collections.values()]
-
-
-def drop_collection(store: Any, name: str) -> None:
-    """Delete another collection of the same store; log it if that fails."""
-    current, store.collection_name = store.collection_name, name
-    try:
-        store.delete_col()
-    except Exception as error:  # noqa: BLE001  # each store has its own errors
-        log.warn(
-            "evennia_ai: cannot delete the unused collection '{name}' of long-term memory "
-            "({error}); delete it in the vector store",
-            name=name,
-            error=type(error).__name__,
-        )
-    finally:
-        store.collection_name = current
-
-
-def is_corrupt(error: Exception) -> bool:
-    """True if an error means corrupt files; False if they are only unavailable now."""
-    return isinstance(error, CORRUPT) and not isinstance(error, sqlite3.OperationalError)
-
-
-def read_note(note: Path) -> dict[str, Any]:
-    """Return which collection was used last; empty if that is unknown."""
-    try:
-        found = json.loads(note.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def remove_files(path: Path) -> bool:

@@ -1,9 +1,9 @@
-"""Long-term memory for the reactor: time-outs and a circuit breaker around mem0."""
+"""Long-term memory for the reactor: time-outs around mem0, and a pause after failures."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,18 +17,16 @@ from evennia_ai.memory.extras import LONG_TERM_MEMORY
 from evennia_ai.memory.mem0_setup import NOTE, StoreSettings
 from evennia_ai.memory.mem0_store import Mem0Store
 from evennia_ai.memory.worker import Worker
-from evennia_ai.policy.limits import breaker
-from evennia_ai.policy.records.long_term import MemoryItem, MemoryRow, Stored
+from evennia_ai.policy.records.long_term import MemoryItem, MemoryRow
 from evennia_ai.policy.secrecy import hide_secrets, mask_key
 from evennia_ai.scheduling import Clock, Steps
 
 log = Logger()
 
 FOLDER = Path("server") / ".ai_memory"
-TIMEOUT_S = 5.0
 # The first call loads the library and opens the store: 1.5 s on two slow cores (measured).
-OPENING_S = 20.0
-LIMITS = breaker.BreakerLimits(failures=3, pause_s=10.0, longest_pause_s=600.0)
+TIMEOUT_S = 20.0
+FAILURES, PAUSE_S = 3, 60.0  # after so many failed calls in a row none is made for a while
 ERROR_CHARS = 200
 DELETED_AT_ONCE = 50
 LEAST_SECRET_CHARS = 4  # a password that a builder chose may be short
@@ -39,14 +37,22 @@ SECRETS = ("key", "password", "token", "secret", "connection_string", "url")
 class MemorySettings:
     """The game's ``AI_ASSISTANT["MEMORY"]``.
 
-    ``timeout_s`` is the longest time that one call may take, in seconds; ``secrets`` are values of
-    the configuration that must not appear in an error.
+    ``timeout_s`` is the longest time that one call may take, in seconds.
     """
 
     store: StoreSettings
     enabled: bool = True
     timeout_s: float = TIMEOUT_S
-    secrets: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def secrets(self) -> list[str]:
+        """Return the values of the store's configuration that must not appear in an error."""
+        config = self.store.vector_store.get("config") or {}
+        return [
+            str(value)
+            for name, value in config.items()
+            if value and any(word in str(name).lower() for word in SECRETS)
+        ]
 
 
 def read_settings(raw: Any, game_dir: Path) -> MemorySettings:
@@ -65,22 +71,8 @@ def read_settings(raw: Any, game_dir: Path) -> MemorySettings:
     timeout_s = raw.get("timeout", TIMEOUT_S)
     if isinstance(timeout_s, bool) or not isinstance(timeout_s, int | float) or timeout_s <= 0:
         raise ConfigError(f"timeout must be a number of seconds above 0, not {timeout_s!r}.")
-    path = game_dir / raw.get("path", FOLDER)
-    return MemorySettings(
-        StoreSettings(path, vector_store),
-        bool(raw.get("enabled", True)),
-        float(timeout_s),
-        tuple(secrets_in(vector_store.get("config") or {})),
-    )
-
-
-def secrets_in(config: Mapping[str, Any]) -> list[str]:
-    """Return the values in a store's configuration that nobody may read."""
-    return [
-        str(value)
-        for name, value in config.items()
-        if value and any(word in str(name).lower() for word in SECRETS)
-    ]
+    store = StoreSettings(game_dir / raw.get("path", FOLDER), vector_store)
+    return MemorySettings(store, bool(raw.get("enabled", True)), float(timeout_s))
 
 
 class LongTermMemory:
@@ -102,7 +94,7 @@ class LongTermMemory:
         self._settings = settings
         self._store = Mem0Store(settings.store, make_embedder)
         self._worker = Worker(clock, call_from_thread, "evennia-ai-memory")
-        self._breaker = breaker.Breaker()
+        self._failures, self._paused_until = 0, 0.0
         self._error = ""
         self._off = (
             LONG_TERM_MEMORY.advice if settings.enabled else "turned off by AI_ASSISTANT['MEMORY']"
@@ -124,29 +116,22 @@ class LongTermMemory:
         store = self._settings.store
         return not store.is_embedded or (store.path / NOTE).exists()
 
-    def put(self, agent: str, items: Sequence[MemoryItem]) -> Deferred[Mapping[str, Stored]]:
+    def put(self, agent: str, items: Sequence[MemoryItem]) -> Deferred[Mapping[str, str]]:
         """Store items; see the port."""
         return self._ask(partial(self._store.put, agent, tuple(items)))
 
-    def search(
-        self, agent: str, query: str, limit: int, keys: Sequence[str] | None
-    ) -> Deferred[Sequence[MemoryRow]]:
-        """Find memories, without the library if none exist; see the port."""
-        if not self.was_used and not self.is_off:
-            return succeed([])
-        return self._ask(partial(self._store.search, agent, query, limit, keys))
-
-    def delete(self, agent: str, ids: Sequence[str]) -> Deferred[None]:
-        """Delete memories; see the port."""
-        return self._ask(partial(self._store.delete, agent, tuple(ids)))
+    @inlineCallbacks
+    def delete(self, ids: Sequence[str]) -> Steps[None]:
+        """Delete memories, in batches with a time-out each; see the port."""
+        for start in range(0, len(ids), DELETED_AT_ONCE):
+            some = tuple(ids[start : start + DELETED_AT_ONCE])
+            yield self._ask(partial(self._store.delete, some))
 
     @inlineCallbacks
     def delete_all(self, agent: str) -> Steps[None]:
-        """Delete a character's memories, in batches with a time-out each; see the port."""
+        """Delete a character's memories; see the port."""
         rows = yield self.rows(agent)
-        ids = [row.id for row in rows]
-        for start in range(0, len(ids), DELETED_AT_ONCE):
-            yield self.delete(agent, ids[start : start + DELETED_AT_ONCE])
+        yield self.delete([row.id for row in rows])
 
     def rows(self, agent: str) -> Deferred[Sequence[MemoryRow]]:
         """Fetch a character's memories, without the library if none exist; see the port."""
@@ -159,31 +144,28 @@ class LongTermMemory:
         self._worker.stop(self._store.close)
 
     def _ask(self, call: Callable[[], Any]) -> Deferred[Any]:
-        if self._off or not breaker.admits(self._breaker, self._clock.seconds()):
+        # A longer time left than the pause means that the clock was set back.
+        paused = 0 < self._paused_until - self._clock.seconds() <= PAUSE_S
+        if self._off or paused:
             return fail(MemoryUnavailable(self.trouble))
-        self._breaker = breaker.after_start(self._breaker)
-        asked = self._worker.submit(call, self._time_out_s)
+        asked = self._worker.submit(call, self._settings.timeout_s)
         return asked.addCallbacks(self._went_well, self._went_wrong)
-
-    def _time_out_s(self) -> float:
-        """Return the time-out of a call; the first one loads the library and may take longer."""
-        timeout_s = self._settings.timeout_s
-        return timeout_s if self._store.is_open else max(OPENING_S, timeout_s)
 
     def _went_well(self, result: Any) -> Any:
         if self._error:
             log.info("evennia_ai: long-term memory is back")
-        self._breaker, self._error = breaker.after_success(self._breaker), ""
+        self._failures, self._error = 0, ""
         return result
 
     def _went_wrong(self, failure: Failure) -> Failure:
         if failure.check(TurnAborted, CancelledError):
-            self._breaker = breaker.after_abandoned(self._breaker)
             return failure
         error = MemoryUnavailable(self._words_of(failure.value))
         if failure.check(ImportError, ConfigError):
             self._off = str(error)
-        self._breaker = breaker.after_failure(self._breaker, error, self._clock.seconds(), LIMITS)
+        self._failures += 1
+        if self._failures >= FAILURES:
+            self._paused_until = self._clock.seconds() + PAUSE_S
         if str(error) != self._error:
             log.warn("evennia_ai: long-term memory: {error}", error=str(error))
         self._error = str(error)

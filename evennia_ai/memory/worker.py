@@ -30,8 +30,7 @@ class Job:
 
     call: Callable[[], Any] | None = None
     deferred: Deferred[Any] | None = None
-    timeout_s: Callable[[], float] = float
-    given_up: bool = False
+    timeout_s: float = 0.0
     alarm: Any = None
 
 
@@ -54,12 +53,12 @@ class Worker:
         self._cleanup: Callable[[], object] = int
         self.stuck = False
 
-    def submit(self, call: Callable[[], Any], timeout_s: Callable[[], float]) -> Deferred[Any]:
+    def submit(self, call: Callable[[], Any], timeout_s: float) -> Deferred[Any]:
         """Run a call in the thread, after all earlier ones.
 
-        ``timeout_s`` returns the time-out in seconds when the call begins. Fires with what the call
-        returns; fails with what it raises, with MemoryUnavailable if it takes too long, and with
-        TurnAborted if the worker is stopped. Cancelling abandons it.
+        ``timeout_s`` is the longest time the call may take once it has begun. Fires with what the
+        call returns; fails with what it raises, with MemoryUnavailable if it takes too long, and
+        with TurnAborted if the worker is stopped. Cancelling abandons it.
         """
         if self._stopped:
             return fail(TurnAborted("The server goes down."))
@@ -85,7 +84,7 @@ class Worker:
         self._stopped = True
         self._cleanup = cleanup
         for job in list(self._pending):
-            self._fail(job, TurnAborted("The server goes down."), forgive=True)
+            self._fail(job, TurnAborted("The server goes down."))
         if self._thread:
             self._jobs.put(Job())
             self._thread.join(STOP_WAIT_S)
@@ -95,7 +94,7 @@ class Worker:
     def _begun(self, job: Job) -> None:
         """Start the time-out of a job, unless it was given up."""
         if job in self._pending:
-            job.alarm = self._clock.callLater(job.timeout_s(), self._took_too_long, job)
+            job.alarm = self._clock.callLater(job.timeout_s, self._took_too_long, job)
 
     def _took_too_long(self, job: Job) -> None:
         """Fail the job that the thread is in, whose time is over, and all jobs behind it."""
@@ -107,16 +106,15 @@ class Worker:
     def _too_slow(self) -> MemoryUnavailable:
         return MemoryUnavailable("It does not answer in time.")
 
-    def _fail(self, job: Job, error: Exception, forgive: bool = False) -> None:
+    def _fail(self, job: Job, error: Exception) -> None:
         self._forget(job)
         if job.deferred and not job.deferred.called:
             job.deferred.errback(error)
-            if forgive:  # callers have handled it; do not log it as unhandled
-                job.deferred.addErrback(Failure.trap, TurnAborted, CancelledError)
+            # Callers have handled the server's stop; do not log it as unhandled.
+            job.deferred.addErrback(Failure.trap, TurnAborted, CancelledError)
 
     def _forget(self, job: Job) -> None:
         """Drop a job: its result is ignored, and if it has not begun, it never will."""
-        job.given_up = True
         self._pending.pop(job, None)
         if job.alarm:
             job.alarm.cancel()
@@ -136,7 +134,7 @@ class Worker:
 
     def _run(self) -> None:
         while (job := self._jobs.get()).call is not None:
-            if job.given_up:
+            if job not in self._pending:  # it was dropped
                 continue
             self._call_from_thread(self._begun, job)
             try:

@@ -7,14 +7,14 @@ from typing import Any, Protocol
 
 from twisted.internet.defer import Deferred
 
-from evennia_ai.policy.records.long_term import MemoryItem, MemoryRow, Stored
+from evennia_ai.policy.records.long_term import MemoryItem, MemoryRow
 from evennia_ai.policy.records.provenance import Record
 
 
 class SemanticMemory(Protocol):
-    """Long-term memory: a copy of the journal, to be searched by meaning. ``agent`` is a character.
+    """Long-term memory: a copy of the journal for other programs. ``agent`` is a character.
 
-    It is for other programs and a game's own code; the package's recall asks `Memories` instead.
+    The package never searches it: recall asks `Memories`.
     Every Deferred fails with `MemoryUnavailable` if the store is down or too slow, and with
     `TurnAborted` if the server stops. The journal is the truth.
     """
@@ -26,21 +26,10 @@ class SemanticMemory(Protocol):
     @property
     def was_used(self) -> bool: ...  # False if nothing was ever stored, as far as is known
 
-    def put(self, agent: str, items: Sequence[MemoryItem]) -> Deferred[Mapping[str, Stored]]:
-        """Store items, each once.
+    def put(self, agent: str, items: Sequence[MemoryItem]) -> Deferred[Mapping[str, str]]:
+        """Add items; fires with their memories' ids by entry id, without items that failed."""
 
-        Fires with their places in the store by entry id; an item that failed is missing.
-        """
-
-    def search(
-        self, agent: str, query: str, limit: int, keys: Sequence[str] | None
-    ) -> Deferred[Sequence[MemoryRow]]:
-        """Search by meaning among memories with these audience keys; None is all.
-
-        Fires with at most ``limit`` rows, best first.
-        """
-
-    def delete(self, agent: str, ids: Sequence[str]) -> Deferred[None]: ...  # ignores missing ones
+    def delete(self, ids: Sequence[str]) -> Deferred[None]: ...  # ignores missing ones
     def delete_all(self, agent: str) -> Deferred[None]: ...
     def rows(self, agent: str) -> Deferred[Sequence[MemoryRow]]: ...  # every memory of a character
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from evennia.objects.models import ObjectDB
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import Deferred, DeferredLock, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import MemoryUnavailable, StoreUnavailable, TurnAborted
@@ -34,46 +34,34 @@ class LongTermSync:
         self._clock = clock
         self._memory = memory
         self._planned: Any = None
-        self._updating = False
-        self._running = False
+        self._one_at_a_time = DeferredLock()
 
     def start(self) -> None:
         """Update marked characters from now on, and those marked earlier; may be called again."""
-        self._running = True
         marked.connect(self.update_soon, dispatch_uid="evennia_ai.long_term_sync")
         if deletion_marks():
             self.update_soon()
 
     def stop(self) -> None:
         """Start no more updates. The marks stay."""
-        self._running = False
         marked.disconnect(dispatch_uid="evennia_ai.long_term_sync")
         if self._planned and self._planned.active():
             self._planned.cancel()
 
     def update_soon(self, after_s: float = SOON_S, **kwargs: Any) -> None:
         """Schedule an update in ``after_s`` seconds unless one is scheduled."""
-        if self._running and not (self._planned and self._planned.active()):
+        if not (self._planned and self._planned.active()):
             self._planned = self._clock.callLater(after_s, self._update)
 
     def _update(self) -> None:
-        if self._updating:
-            self.update_soon(AGAIN_AFTER_S)
-            return
-
-        def updated(_result: Any) -> None:
-            self._updating = False
-
-        self._updating = True
-        updating = self.update()
+        updating = self._one_at_a_time.run(self.update)
         updating.addErrback(partial(log.failure, "updating long-term memory failed"))
-        updating.addBoth(updated)
 
     @inlineCallbacks
     def update(self) -> Generator[Deferred[Any], Any, None]:
         """Update all marked characters. Fires after one try and schedules the rest."""
         for character_id, number in deletion_marks().items():
-            if self._memory.is_off or not self._running:
+            if self._memory.is_off:
                 return
             try:
                 if self._memory.was_used:

@@ -70,8 +70,8 @@ class MemoryServices:
         self.shared = SharedMemory()
         entries_of = partial(shared_entries.SharedEntryStore, now=now)
         self.indices = IndexCache(lambda: self.embedder, entries_of)
-        shared_entries.changed.connect(self._note_shared)
-        rows.messages_deleted.connect(self._note_deleted)
+        shared_entries.changed.connect(self.indices.note)
+        rows.messages_deleted.connect(self.indices.forget_lines)
         assistant_slept.connect(self._note_slept)
 
     @cached_property
@@ -93,12 +93,6 @@ class MemoryServices:
     def _local_embedder(self) -> Embedder:
         """Return the embedder for long-term memory, which must not wait for an endpoint."""
         return self.embedder if answers_at_once(self.embedder) else embedders.default()
-
-    def _note_shared(self, sender: Any, scopes: Any, gone: Any, **kwargs: Any) -> None:
-        self.indices.note(scopes, gone)
-
-    def _note_deleted(self, sender: Any, seqs: Any, **kwargs: Any) -> None:
-        self.indices.forget_lines(seqs)
 
     def _note_slept(self, sender: Any, **kwargs: Any) -> None:
         self.indices.drop(sender)

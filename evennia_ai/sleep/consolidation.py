@@ -6,9 +6,8 @@ holds its entry's id, and the entry's links hold ``mem0:<id>``.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -16,18 +15,15 @@ from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import MemoryUnavailable
 from evennia_ai.policy.records.long_term import (
-    Match,
-    MemoryItem,
     MemoryRow,
-    Stored,
-    Tally,
     agent_of,
     digest_of,
     linked,
     make_item,
     match_memories,
-    needs_linking,
+    memory_of,
 )
+from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import Character, Journal, Script
 from evennia_ai.scheduling import PIECE, Steps, pause, persist, spread
 from evennia_ai.turn.background_step import skip, write_in_pieces
@@ -36,6 +32,7 @@ from evennia_ai.turn.background_step import skip, write_in_pieces
 MOST = 400
 
 Report = Callable[[int, int], object]
+Rows = dict[str, list[MemoryRow]]
 
 
 @inlineCallbacks
@@ -46,62 +43,85 @@ def consolidate_memories_to_semantic(
 
     ``report`` is called after each batch with how many are done and how many are left.
 
-    Fires with ``success`` and how many were ``stored``, ``linked``, ``already_there``, ``failed``
-    and ``left`` for a later pass, with ``error`` if the vector store is down; with ``skipped`` and
-    ``reason`` if long-term memory is off. Fails with StoreUnavailable and TurnAborted.
+    Fires with ``success`` and how many were ``stored``, ``linked``, ``already_there`` (after a lost
+    acknowledgement), ``failed`` and ``left`` for a later pass, with ``error`` if the vector store
+    is down; with ``skipped`` and ``reason`` if long-term memory is off. Fails with StoreUnavailable
+    and TurnAborted.
     """
     memory = script.services.semantic
     if memory.is_off:
         return skip(memory.trouble)
     journal = character.journal
     yield journal.load(script.services.slices.put)
-    tally, tried, error = Tally(), set[str](), ""
-    while not error and (most is None or len(tried) < most):
-        items = [make_item(entry) for entry in journal.waiting(PIECE, tried)]
-        if not items:
-            break
-        tried |= {item.entry for item in items}
-        try:
-            stored = yield memory.put(agent_of(character.id), items)
-            count = yield link_items(script, character, items, stored)
-        except MemoryUnavailable as unavailable:
-            error, stored, count = str(unavailable), {}, 0
-        tally = tally.after(len(items), stored, count)
-        if report:
-            report(len(tried), journal.waiting_count)
-        yield pause(script.services.slices.put)
-    done = asdict(replace(tally, left=journal.waiting_count))
-    return {"success": not error, **done, **({"error": error} if error else {})}
+    tally, tried, error = Counter(stored=0, linked=0, already_there=0), set[str](), {}
+    try:
+        rows = (yield fetch_rows(script, character)) if journal.waiting_count else {}
+        while most is None or len(tried) < most:
+            entries = journal.waiting(PIECE, tried)
+            if not entries:
+                break
+            tried |= {entry["id"] for entry in entries}
+            tally.update((yield store_entries(script, character, entries, rows)))
+            if report:
+                report(len(tried), journal.waiting_count)
+            yield pause(script.services.slices.put)
+    except MemoryUnavailable as unavailable:
+        error = {"error": str(unavailable)}
+    failed = len(tried) - tally["stored"] - tally["already_there"]
+    figures = {**tally, "failed": failed, "left": journal.waiting_count}
+    return {"success": not error, **figures, **error}
 
 
 @inlineCallbacks
-def link_items(
-    script: Script, character: Character, items: Sequence[MemoryItem], stored: Mapping[str, Stored]
-) -> Steps[int]:
-    """Link entries to their memories, and delete stray memories. Fires with how many it linked."""
-    work = partial(write_links, character.journal, items, stored)
-    count, stray = yield persist(script.services.clock, work)
-    if stray:
-        yield script.services.semantic.delete(agent_of(character.id), stray)
-    return int(count)
+def fetch_rows(script: Script, character: Character) -> Steps[Rows]:
+    """Fetch a character's memories by entry id; fails with MemoryUnavailable and TurnAborted."""
+    by_entry: Rows = defaultdict(list)
+    for row in (yield script.services.semantic.rows(agent_of(character.id))):
+        by_entry[row.entry].append(row)
+    return by_entry
 
 
-def write_links(
-    journal: Journal, items: Sequence[MemoryItem], stored: Mapping[str, Stored]
-) -> tuple[int, list[str]]:
-    """Link entries in one transaction; returns how many, and memories whose entry changed."""
-    changes: dict[str, dict[str, Any]] = {}
+@inlineCallbacks
+def store_entries(
+    script: Script, character: Character, entries: Sequence[Record], rows: Mapping[str, Any]
+) -> Steps[dict[str, int]]:
+    """Store entries, except those among ``rows``, and link all; delete memories that do not fit.
+
+    Fires with how many were ``stored``, ``already_there`` and ``linked``; fails with
+    MemoryUnavailable, StoreUnavailable and TurnAborted.
+    """
+    memory, journal = script.services.semantic, character.journal
+    there: dict[str, str] = {}
     stray: list[str] = []
-    for item in items:
-        if item.entry not in stored:
-            continue
-        entry, memory_id = journal.get(item.entry), stored[item.entry].id
-        if entry is None or digest_of(entry) != item.digest:
-            stray.append(memory_id)
-        else:
-            changes[item.entry] = linked(entry, memory_id)
+    for entry in entries:
+        keep, superfluous = match_memories(entry, rows.get(entry["id"], ()))
+        there |= {entry["id"]: keep} if keep else {}
+        stray += superfluous
+    new = [make_item(entry) for entry in entries if entry["id"] not in there]
+    stored = (yield memory.put(agent_of(character.id), new)) if new else {}
+    ids = {**there, **stored}
+    pairs = [(entry, ids[entry["id"]]) for entry in entries if entry["id"] in ids]
+    linked_now = yield persist(script.services.clock, partial(write_links, journal, pairs))
+    stray += [known for entry, known in pairs if not is_named(journal, entry["id"], known)]
+    yield memory.delete(stray)
+    return {"stored": len(stored), "already_there": len(there), "linked": linked_now}
+
+
+def is_named(journal: Journal, entry_id: str, memory_id: str) -> bool:
+    """Return True if an entry still exists and names this memory."""
+    entry = journal.get(entry_id)
+    return entry is not None and memory_of(entry) == memory_id
+
+
+def write_links(journal: Journal, pairs: Sequence[tuple[Record, str]]) -> int:
+    """Link entries to their memories in one transaction; return how many have not changed."""
+    changes: dict[str, dict[str, Any]] = {}
+    for before, memory_id in pairs:
+        entry = journal.get(before["id"])
+        if entry is not None and digest_of(entry) == digest_of(before):
+            changes[entry["id"]] = linked(entry, memory_id)
     journal.update_all(changes)
-    return len(changes), stray
+    return len(changes)
 
 
 @inlineCallbacks
@@ -135,36 +155,28 @@ def compare(script: Script, character: Character) -> Steps[dict[str, Any]]:
 
     Fires with ``deleted``, ``reset`` and ``relinked``; fails with MemoryUnavailable, too.
     """
-    memory, journal, services = script.services.semantic, character.journal, script.services
-    agent, by_entry = agent_of(character.id), defaultdict[str, list[MemoryRow]](list)
-    for row in (yield memory.rows(agent)):
-        by_entry[row.entry].append(row)
-    yield journal.load(services.slices.put)
+    journal, put = character.journal, script.services.slices.put
+    rows: Rows = yield fetch_rows(script, character)
+    yield journal.load(put)
+    wrong: list[tuple[Record, str]] = []
+    stray: list[str] = []
 
-    def judge(entry_id: str) -> tuple[str, Match, bool] | None:
+    def judge(entry_id: str) -> None:
         entry = journal.get(entry_id)
         if entry is None:
-            return None
-        match = match_memories(entry, by_entry.get(entry_id, ()))
-        return entry_id, match, needs_linking(entry, match.keep)
+            return
+        keep, superfluous = match_memories(entry, rows.get(entry_id, ()))
+        stray.extend(superfluous)
+        if entry | linked(entry, keep) != entry:
+            wrong.append((entry, keep))
 
-    judged = yield spread(services.slices.put, journal.ids(), judge)
-    found = [one for one in judged if one]
-    wrong = [(entry_id, match.keep) for entry_id, match, differs in found if differs]
-    yield write_in_pieces(script, wrong, PIECE, partial(write_matches, journal))
-    going = [memory_id for _, match, _ in found for memory_id in match.superfluous]
-    gone = by_entry.keys() - set(journal.ids())
-    going += [row.id for entry_id in sorted(gone) for row in by_entry[entry_id]]
-    for start in range(0, len(going), PIECE):
-        yield memory.delete(agent, going[start : start + PIECE])
+    yield spread(put, journal.ids(), judge)
+    yield write_in_pieces(script, wrong, PIECE, partial(write_links, journal))
+    gone = rows.keys() - set(journal.ids())
+    stray += [row.id for entry_id in sorted(gone) for row in rows[entry_id]]
+    yield script.services.semantic.delete(stray)
     kept = sum(bool(keep) for _, keep in wrong)
-    return {"deleted": len(going), "reset": len(wrong) - kept, "relinked": kept}
-
-
-def write_matches(journal: Journal, matches: Sequence[tuple[str, str]]) -> None:
-    """Link entries to the memories found for them, in one transaction."""
-    fresh = ((journal.get(entry_id), keep) for entry_id, keep in matches)
-    journal.update_all({entry["id"]: linked(entry, keep) for entry, keep in fresh if entry})
+    return {"deleted": len(stray), "reset": len(wrong) - kept, "relinked": kept}
 
 
 @inlineCallbacks
@@ -173,16 +185,13 @@ def rebuild(script: Script, report: Report | None = None) -> Steps[dict[str, Any
 
     Fires as `consolidate_memories_to_semantic` does; fails with StoreUnavailable and TurnAborted.
     """
-    memory, character, services = script.services.semantic, script.character, script.services
+    memory, character = script.services.semantic, script.character
     if memory.is_off:
         return skip(memory.trouble)
     try:
         yield memory.delete_all(agent_of(character.id))
+        yield compare(script, character)  # no memory is left: this removes all links
     except MemoryUnavailable as unavailable:
         return {"success": False, "error": str(unavailable)}
-    journal = character.journal
-    yield journal.load(services.slices.put)
-    unlinked = [(entry_id, "") for entry_id in journal.ids()]
-    yield write_in_pieces(script, unlinked, PIECE, partial(write_matches, journal))
     result: dict[str, Any] = yield consolidate_memories_to_semantic(script, character, None, report)
     return result

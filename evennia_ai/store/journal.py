@@ -21,7 +21,6 @@ from evennia_ai.policy.retrieval.relevance import score_documents
 from evennia_ai.policy.retrieval.words import find_words
 from evennia_ai.store.archive import JournalArchive
 from evennia_ai.store.record_store import RecordStore, copies_known
-from evennia_ai.store.shared_entries import withdraw
 
 
 class Journal(RecordStore):
@@ -164,6 +163,8 @@ class Journal(RecordStore):
 
     def storing(self, replaced: list[tuple[Record, Record | None]]) -> None:
         """Withdraw shared copies of the entries that a write is about to change."""
+        from evennia_ai.store.shared_entries import withdraw  # loads Django's models
+
         differing = [old["id"] for old, new in replaced if not is_as_told(old, new)]
         if differing:
             withdraw(self.obj.dbref, differing)

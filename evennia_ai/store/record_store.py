@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import islice
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from pydantic import BaseModel
 from twisted.internet.defer import Deferred, inlineCallbacks
@@ -24,7 +24,9 @@ from evennia_ai.policy.records.provenance import (
 )
 from evennia_ai.ports.records import Watcher
 from evennia_ai.scheduling import Put, pause
-from evennia_ai.store.segments import Segments
+
+if TYPE_CHECKING:
+    from evennia_ai.store.segments import Segments
 
 STEPS_AT_ONCE = 4
 
@@ -70,7 +72,7 @@ class RecordStore(WatchedRecords):
     def __init__(self, obj: Any) -> None:
         super().__init__()
         self.obj = obj
-        self.segments = Segments(obj, self.kind, self.prefix, self.read, self._follow, self.storing)
+        self.segments = self.open_segments()
 
     @classmethod
     def of(cls, obj: Any) -> Self:
@@ -85,6 +87,12 @@ class RecordStore(WatchedRecords):
     def drop(cls, obj: Any) -> None:
         """Remove the store of an object from memory."""
         obj.nattributes.remove(cls.kind)
+
+    def open_segments(self) -> Segments:
+        """Return the stored records; a store in memory overrides this, so Evennia loads late."""
+        from evennia_ai.store.segments import Segments
+
+        return Segments(self.obj, self.kind, self.prefix, self.read, self._follow, self.storing)
 
     # --- what a kind may override ---------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from django.db.models import Min
 from django.dispatch import Signal
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import Deferred, DeferredLock, inlineCallbacks
 
 from evennia_ai import models
 from evennia_ai.policy.records.provenance import Record, copy_of
@@ -101,7 +101,7 @@ class SharedEntryStore(WatchedRecords):
         self.scope = scope
         self._now = now
         self._records: dict[str, Record] = {}
-        self._waiting: list[Deferred[None]] | None = None
+        self._one_at_a_time = DeferredLock()
         self._is_stale = True
         self._due_at: datetime | None = None
 
@@ -126,25 +126,16 @@ class SharedEntryStore(WatchedRecords):
 
         Fires when memory is up to date; fails with the error of the database.
         """
-        if self._waiting is not None:
-            turn: Deferred[None] = Deferred()
-            self._waiting.append(turn)
-            yield turn
-            return
-        now = self._now()
-        if not self._is_stale and (self._due_at is None or now < self._due_at):
-            return
-        self._waiting = []
+        yield self._one_at_a_time.acquire()
         try:
-            yield self._read(put, now)
+            now = self._now()
+            if self._is_stale or (self._due_at is not None and self._due_at <= now):
+                yield self._read(put, now)
         except BaseException:
             self._is_stale = True
             raise
         finally:
-            # After an error, other callers use the records that are loaded.
-            waiting, self._waiting = self._waiting, None
-            for turn in waiting:
-                turn.callback(None)
+            self._one_at_a_time.release()
 
     @inlineCallbacks
     def _read(self, put: Put, now: datetime) -> Generator[Deferred[Any], Any, None]:

@@ -9,8 +9,7 @@ from typing import Any
 from twisted.internet.defer import Deferred, fail, succeed
 
 from evennia_ai.errors import MemoryUnavailable
-from evennia_ai.policy.records.long_term import MemoryItem, MemoryRow, Stored, best_rows
-from evennia_ai.policy.retrieval.words import find_words
+from evennia_ai.policy.records.long_term import MemoryItem, MemoryRow
 
 
 class StandInSemantic:
@@ -19,7 +18,7 @@ class StandInSemantic:
     Attributes:
         off: why the game has none; empty if it has one.
         down: if True, every call fails and does nothing.
-        lose_answers: if True, calls do their work and still fail.
+        lose_answers: if True, memories are stored, but the call fails.
         stored: agent → memory id → row and text.
         asked: the names of the calls so far.
     """
@@ -47,33 +46,17 @@ class StandInSemantic:
         """Return the current problem, empty if there is none."""
         return self.off or ("It is down." if self.down else "")
 
-    def put(self, agent: str, items: Sequence[MemoryItem]) -> Deferred[Mapping[str, Stored]]:
+    def put(self, agent: str, items: Sequence[MemoryItem]) -> Deferred[Mapping[str, str]]:
         """Store items."""
         return self._answer("put", lambda: {item.entry: self._put(agent, item) for item in items})
 
-    def search(
-        self, agent: str, query: str, limit: int, keys: Sequence[str] | None
-    ) -> Deferred[Sequence[MemoryRow]]:
-        """Fire with the memories that share words with the query."""
-
-        def look() -> list[MemoryRow]:
-            words = set(find_words(query))
-            found = [
-                MemoryRow(row.id, row.entry, row.audience, row.digest, float(shared))
-                for row, text in self._of(agent).values()
-                if (keys is None or row.audience in keys)
-                and (shared := len(words & set(find_words(text))))
-            ]
-            return best_rows(found, limit)
-
-        return self._answer("search", look)
-
-    def delete(self, agent: str, ids: Sequence[str]) -> Deferred[None]:
+    def delete(self, ids: Sequence[str]) -> Deferred[None]:
         """Delete memories."""
 
         def delete() -> None:
-            for memory_id in ids:
-                self._of(agent).pop(memory_id, None)
+            for memories in self.stored.values():
+                for memory_id in memories.keys() & set(ids):
+                    del memories[memory_id]
 
         return self._answer("delete", delete)
 
@@ -91,21 +74,16 @@ class StandInSemantic:
     def _of(self, agent: str) -> dict[str, tuple[MemoryRow, str]]:
         return self.stored.setdefault(agent, {})
 
-    def _put(self, agent: str, item: MemoryItem) -> Stored:
-        for row, _ in list(self._of(agent).values()):
-            if row.entry == item.entry and row.digest == item.digest:
-                return Stored(row.id, was_there=True)
-            if row.entry == item.entry:
-                del self._of(agent)[row.id]
+    def _put(self, agent: str, item: MemoryItem) -> str:
         row = MemoryRow(f"m{next(self._numbers)}", item.entry, item.audience, item.digest)
         self._of(agent)[row.id] = row, item.text
-        return Stored(row.id)
+        return row.id
 
     def _answer(self, name: str, work: Callable[[], Any]) -> Deferred[Any]:
         self.asked.append(name)
         if self.off or self.down:
             return fail(MemoryUnavailable(self.trouble))
         result = work()
-        if self.lose_answers:
+        if self.lose_answers and name == "put":
             return fail(MemoryUnavailable("It does not answer in time."))
         return succeed(result)

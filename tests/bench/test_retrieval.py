@@ -62,7 +62,14 @@ def by_mem0(folder: Path, embedder: Any) -> Callable[[dict[str, Any]], Callable[
         items = [MemoryItem(t["id"], t["text"], PUBLIC, (), t["id"]) for t in talk["turns"]]
         store.put(agent, items)
         most = max(retrieving.KS)
-        return lambda text: [row.entry for row in store.search(agent, text, most, [PUBLIC])]
+
+        def find(text: str) -> list[str]:
+            answer = store._memory.search(
+                text, top_k=most, filters={"agent_id": agent}, threshold=0.0
+            )
+            return [row["metadata"]["entry"] for row in answer["results"]]
+
+        return find
 
     return search
 

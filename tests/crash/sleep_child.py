@@ -167,17 +167,8 @@ def store_again() -> None:
     """Long-term memory stores entries again, without comparing it with the journal."""
     from evennia_ai.policy.records import long_term
     from evennia_ai.sleep import consolidation
-    from evennia_ai.testing.semantic import StandInSemantic
 
-    def put(memory: Any, agent: str, item: Any) -> Any:
-        row = long_term.MemoryRow(
-            f"m{next(memory._numbers)}", item.entry, item.audience, item.digest
-        )
-        memory._of(agent)[row.id] = row, item.text
-        return long_term.Stored(row.id)
-
-    StandInSemantic._put = put  # type: ignore[method-assign]
-    consolidation.match_memories = lambda entry, rows: long_term.Match(long_term.memory_of(entry))
+    consolidation.match_memories = lambda entry, rows: (long_term.memory_of(entry), [])
 
 
 PLANTS = {

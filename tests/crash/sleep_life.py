@@ -23,7 +23,6 @@ from evennia_ai.policy.records.long_term import (
     LINK,
     MemoryItem,
     MemoryRow,
-    Stored,
     digest_of,
     memory_of,
 )
@@ -96,17 +95,17 @@ class FileSemantic(StandInSemantic):
         for _ in range(max(taken, default=0)):
             next(self._numbers)
 
-    def _put(self, agent: str, item: MemoryItem) -> Stored:
+    def _put(self, agent: str, item: MemoryItem) -> str:
         self._executioner.passes(f"{BEFORE} {PUT}")
         stored = super()._put(agent, item)
         self._save()
         self._executioner.passes(f"{AFTER} {PUT}")
         return stored
 
-    def delete(self, agent: str, ids: Sequence[str]) -> Any:
+    def delete(self, ids: Sequence[str]) -> Any:
         """Store as the stand-in does, and into the file."""
         self._executioner.passes(f"{BEFORE} {DELETED}")
-        done = super().delete(agent, ids)
+        done = super().delete(ids)
         self._save()
         self._executioner.passes(f"{AFTER} {DELETED}")
         return done

@@ -7,7 +7,7 @@ import pytest
 from twisted.python.failure import Failure
 
 from evennia_ai.memory.mem0_setup import EMBEDDED, StoreSettings
-from evennia_ai.memory.semantic import LIMITS, LongTermMemory, MemorySettings
+from evennia_ai.memory.semantic import PAUSE_S, LongTermMemory, MemorySettings
 from evennia_ai.policy.records.long_term import agent_of, memory_of
 from evennia_ai.sleep import run_sleep_tick
 from evennia_ai.store.deleted_characters import deletion_marks
@@ -146,7 +146,7 @@ def test_mem0_hangs(nights, ann, admin):
     go_on.set()
     while nights.memory._worker.stuck:
         nights.let_pass(0.01)
-    nights.let_pass(LIMITS.longest_pause_s)
+    nights.let_pass(PAUSE_S)
     assert nights.sleep()["memory_links"]["success"]
     assert nights.in_step()
 
@@ -213,7 +213,7 @@ def test_the_process_dies_between_the_vector_and_the_link(nights):
     pending.addErrback(lambda failure: None)
     nights.game.run(0.1)  # its first step begins
     end = time.monotonic() + LONGEST_S
-    while nights.pump.jobs.empty() or not nights.memory._store.is_open:
+    while nights.pump.jobs.empty() or nights.memory._store._memory is None:
         assert time.monotonic() < end
         threading.Event().wait(0.01)
     nights.close()  # nobody hears of what was written

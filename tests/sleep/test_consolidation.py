@@ -134,7 +134,7 @@ def test_a_store_that_is_down_costs_one_call_and_is_caught_up_with(run, semantic
         mira.journal.add(f"Guest {number} paid.")
     semantic.down = True
     assert consolidate(run, mira)["left"] == 50
-    assert semantic.asked == ["put"]
+    assert semantic.asked == ["rows"]
     semantic.down = False
     assert consolidate(run, mira)["linked"] == 50
     assert in_step(semantic, mira)

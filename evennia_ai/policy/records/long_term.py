@@ -7,8 +7,8 @@ content and the same audience.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from evennia_ai.policy.records.provenance import Record
 
@@ -29,29 +29,12 @@ class MemoryItem:
 
 @dataclass(frozen=True)
 class MemoryRow:
-    """One stored memory and its entry; ``score`` is its similarity to a query."""
+    """One stored memory and its entry."""
 
     id: str
     entry: str
     audience: str = PUBLIC
     digest: str = ""
-    score: float = 0.0
-
-
-@dataclass(frozen=True)
-class Stored:
-    """The id of an item's memory, and whether it was already stored."""
-
-    id: str
-    was_there: bool = False
-
-
-@dataclass(frozen=True)
-class Match:
-    """The memory of an entry to keep, empty for none, and those to remove."""
-
-    keep: str = ""
-    superfluous: tuple[str, ...] = ()
 
 
 def agent_of(character_id: int) -> str:
@@ -92,43 +75,12 @@ def linked(entry: Record, memory_id: str) -> dict[str, object]:
     return {"links": [*others, *link], "consolidated": bool(memory_id)}
 
 
-def needs_linking(entry: Record, memory_id: str) -> bool:
-    """Return True if an entry's fields do not name exactly this memory."""
-    fields = linked(entry, memory_id)
-    return any(entry[name] != value for name, value in fields.items())
+def match_memories(entry: Record, rows: Sequence[MemoryRow]) -> tuple[str, list[str]]:
+    """Return which of an entry's memories to keep, empty for none, and which to delete.
 
-
-def match_memories(entry: Record, rows: Sequence[MemoryRow]) -> Match:
-    """Choose which of an entry's memories stays; the one that it names comes first."""
+    Of several that fit, the one that the entry names stays.
+    """
     digest, named = digest_of(entry), memory_of(entry)
     fitting = sorted((row.id for row in rows if row.digest == digest), key=named.__ne__)
     keep = fitting[0] if fitting else ""
-    return Match(keep, tuple(row.id for row in rows if row.id != keep))
-
-
-def best_rows(rows: Iterable[MemoryRow], limit: int) -> list[MemoryRow]:
-    """Return the best rows of a search, each memory once."""
-    by_id = {row.id: row for row in rows}
-    return sorted(by_id.values(), key=lambda row: (-row.score, row.id))[:limit]
-
-
-@dataclass(frozen=True)
-class Tally:
-    """The figures of one pass of consolidation."""
-
-    stored: int = 0  # new memories
-    linked: int = 0  # entries that now name theirs
-    already_there: int = 0  # such as after a lost acknowledgement
-    failed: int = 0  # entries that could not be stored
-    left: int = 0  # for a later pass
-
-    def after(self, tried: int, stored: Mapping[str, Stored], linked: int) -> Tally:
-        """Return these figures with another batch added."""
-        there = sum(one.was_there for one in stored.values())
-        return replace(
-            self,
-            stored=self.stored + len(stored) - there,
-            linked=self.linked + linked,
-            already_there=self.already_there + there,
-            failed=self.failed + tried - len(stored),
-        )
+    return keep, [row.id for row in rows if row.id != keep]
