@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evennia_ai.memory.columns import Columns
+from evennia_ai.memory.columns import PUBLIC, Columns
 from evennia_ai.memory.lexical import Lexicon, View
 from evennia_ai.memory.vectors import Floats, Rows, Vectors
 from evennia_ai.policy.retrieval.time_expressions import DAY_S, Span
@@ -128,6 +128,7 @@ def _features(columns: Columns, rows: Rows, asked: Asked, weights: Weights) -> F
     wanted = asked.wanted
     features: Floats = np.float32(weights.length) * columns["length"][rows]
     features += weights.question * columns["question"][rows]
+    features += weights.confided * (columns["group"][rows] != PUBLIC)
     if wanted.names:
         features += weights.speaker * columns.said_by(columns.speakers_named(wanted.names), rows)
     if wanted.time:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 BEFORE, AFTER = 4, 8  # lines around one that may belong to it
-NEAR = 3  # lines from a question to its answer, at most
+NEAR = 4  # lines from a question to its answer, at most
 ANSWERS = 2
 SAME_TALK_S = 900.0
 SHORT_WORDS = 6  # a line of no more may answer the question before it
@@ -140,23 +140,19 @@ def _rest(
 ) -> list[int]:
     """Return the speaker's line that this one goes on with, and the one that goes on with it."""
     line = lines[place]
-    last = [n for n in before if lines[n].speaker == line.speaker and place - n <= NEAR][-1:]
-    following = [n for n in after if lines[n].speaker == line.speaker and n - place <= NEAR][:1]
-    return [
-        *(n for n in last if _are_one(lines, n, place)),
-        *(n for n in following if _are_one(lines, place, n)),
-    ]
+    last = [n for n in before if lines[n].speaker == line.speaker and place - n <= NEAR]
+    following = [n for n in after if lines[n].speaker == line.speaker and n - place <= NEAR]
+    began = [n for n in last if lines[n].signs & OPEN or line.signs & GOES_ON][-1:]
+    goes_on = [n for n in following if line.signs & OPEN or lines[n].signs & GOES_ON][:1]
+    # Nobody said more than a few words between them.
+    began += [n for n in last[-1:] if _is_all_short(lines[n + 1 : place])]
+    goes_on += [n for n in following[:1] if _is_all_short(lines[place + 1 : n])]
+    return [*began, *goes_on]
 
 
-def _are_one(lines: Sequence[Said], first: int, second: int) -> bool:
-    """Return True if a speaker's two lines are one thought.
-
-    Nobody said more than a few words between them, or their words show it.
-    """
-    if lines[first].signs & OPEN or lines[second].signs & GOES_ON:
-        return True
-    between = lines[first + 1 : second]
-    return all(line.signs & SHORT and not line.signs & ENDS_ASKING for line in between)
+def _is_all_short(lines: Iterable[Said]) -> bool:
+    """Return True if these lines are interjections."""
+    return all(line.signs & SHORT and not line.signs & ENDS_ASKING for line in lines)
 
 
 def _corrections(
