@@ -98,7 +98,7 @@ def requested_action(view: RequestView, heard: Heard) -> RequestedAction | None:
         if reading.intent in NO_WISH or reading.intent.startswith(("recall", "foreign")):
             continue
         text = resolved(view, reading.text)
-        requested = read_requested_action(text, heard.speaker, as_it_was(view))
+        requested = read_requested_action(text, view.speaker, as_it_was(view))
         if requested and not (forbidden(view, requested, text) and requested.kind != "look"):
             return requested
     return None
@@ -166,14 +166,12 @@ def words_for(view: RequestView, heard: Heard) -> tuple[str, str]:
     emote, parts = "", []
     for line in heard.lines:
         if line.kind == "emote":
-            emote, words = answer_emote(
-                view, line.speaker, line.text, greet(view, Reading("greet", ""), line.speaker)
-            )
+            emote, words = answer_emote(view, line.text, greet(view, Reading("greet", "")))
             parts.append(words)
         elif line.kind == "give":
             parts.append(thank(view, line))
         elif line.kind == "arrive":
-            parts.append(view.phrase("arrive", who=view.called(line.speaker)))
+            parts.append(view.phrase("arrive"))
     parts += answers_to(view, heard)
     return emote or habit(view, heard), shortened([part for part in parts if part])
 
@@ -183,14 +181,14 @@ def habit(view: RequestView, heard: Heard) -> str:
     first = (
         any(reading.intent == "greet" for reading in heard.readings) and not view.transcript.emotes
     )
-    shown = view.character.habits if first and not view.transcript.met(heard.speaker) else ()
+    shown = view.character.habits if first and not view.transcript.met(view.speaker) else ()
     return f"{shown[0]}." if shown else ""
 
 
 def thank(view: RequestView, line: HeardLine) -> str:
     """Return thanks for a gift, warmer if the character wanted it."""
     item = an(line.text.strip().rstrip("."))
-    words = view.phrase("gift", item=item, who=view.called(line.speaker))
+    words = view.phrase("gift", item=item)
     wanted = [
         found
         for found in view.rank(line.text)
@@ -205,44 +203,40 @@ def answers_to(view: RequestView, heard: Heard) -> list[str]:
     made: list[str] = []
     echoed = False
     for reading in chosen:
-        words = (
-            foreign(view, reading, heard.speaker)
-            if reading.intent == "foreign"
-            else answer(view, reading, heard.speaker)
-        )
+        words = foreign(view, reading) if reading.intent == "foreign" else answer(view, reading)
         if made and (reading.intent == "statement" or (echoed and reading.intent == "tell")):
-            words = felt(view, reading, heard.speaker) or related(view, reading, heard.speaker)
+            words = felt(view, reading) or related(view, reading)
         if words and words not in " ".join(made):
             made.append(words)
         echoed = echoed or reading.intent == "tell"
     telling = any(reading.intent in {"tell", "statement"} for reading in chosen)
     if telling and not any("?" in words for words in made):
-        made.append(follow_up(view, heard.speaker))
+        made.append(follow_up(view))
     return made
 
 
-def answer(view: RequestView, reading: Reading, speaker: str) -> str:
+def answer(view: RequestView, reading: Reading) -> str:
     """Return the line for one reading: a refusal if it asks for what is never done."""
-    clause = refusal(view, reading, speaker)
+    clause = refusal(view, reading)
     if clause:
-        return view.phrase("never", fact=clause, who=view.called(speaker))
+        return view.phrase("never", fact=clause)
     mended = next(
         (n for o, n in view.speaker_facts.corrections.items() if o.endswith(reading.text)), ""
     )
     if mended:
-        return view.phrase("corrected", fact=as_told(mended), who=view.called(speaker))
-    return respond(view, reading, speaker)
+        return view.phrase("corrected", fact=as_told(mended))
+    return respond(view, reading)
 
 
-def refusal(view: RequestView, reading: Reading, speaker: str) -> str:
+def refusal(view: RequestView, reading: Reading) -> str:
     """Return the thing it never does that a reading asks for; "" if none."""
     if reading.intent in ASKS_NOTHING or reading.intent.startswith("recall"):
         return ""
     if reading.intent == "order":
-        whole = " ".join(line.text for line in view.scene.lines if line.speaker == speaker)
+        whole = " ".join(line.text for line in view.scene.lines if line.speaker == view.speaker)
         return never_clause(view, whole)
     text = resolved(view, reading.text)
-    requested = read_requested_action(text, speaker, as_it_was(view))
+    requested = read_requested_action(text, view.speaker, as_it_was(view))
     if requested and requested.kind != "look" and (clause := forbidden(view, requested, text)):
         return clause
     asked = ASKING.match(reading.text) or reading.intent in {"crime", "statement", "story"}
@@ -270,7 +264,7 @@ def weighed(readings: Sequence[Reading]) -> list[Reading]:
     return (full or kept)[:MOST]
 
 
-def foreign(view: RequestView, reading: Reading, speaker: str) -> str:
+def foreign(view: RequestView, reading: Reading) -> str:
     """Return a short line in the speaker's language."""
     language = language_of(reading.text)
     if language is None:
@@ -279,8 +273,7 @@ def foreign(view: RequestView, reading: Reading, speaker: str) -> str:
     lines = rotated(native_lines(language, intent, persona), view.seed)
     lines += native_lines(language, "other", persona) if intent != "nature" else []
     place = view.scene.situation.place or view.name
-    who = view.called(speaker)
-    said = [line.format(speaker=who, name=view.name, place=place) for line in lines]
+    said = [line.format(speaker=view.who, name=view.name, place=place) for line in lines]
     return next((line for line in said if not view.was_said(line)), said[0])
 
 

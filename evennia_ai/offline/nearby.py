@@ -22,8 +22,7 @@ def person_here(view: RequestView, reading: Reading) -> str:
     who_is = re.match(r"who(?:'s| is) ([\w ]+?)\W*$", reading.text, re.I)
     stranger_here = who_is and match_name(who_is[1], view.scene.situation.people, loose=False)
     if stranger_here and not view.rank(who_is[1] if who_is else ""):
-        asker = view.called(view.scene.lines[-1].speaker)
-        return view.phrase("who_stranger", other=stranger_here, who=asker)
+        return view.phrase("who_stranger", other=stranger_here)
     found = re.search(
         r"^(?:and )?(?:(?:is|have you seen) (\w[\w ]*?)(?: here| around| about| in| with us| with you| present| nearby)|(?:where is|where's) (\w[\w ]*?))\W*$",
         reading.text,
@@ -39,17 +38,12 @@ def person_here(view: RequestView, reading: Reading) -> str:
     if name and set(content(asked)) <= set(content(name)):
         return f"{capital(name)} is right here."
     stranger = found and found[1] and asked[:1].isupper() and not view.rank(asked)
-    return (
-        view.phrase("not_here", other=asked, who=view.called(view.scene.lines[-1].speaker))
-        if stranger
-        else ""
-    )
+    return view.phrase("not_here", other=asked) if stranger else ""
 
 
 def described_person(view: RequestView, description: str) -> str:
     """Answer who "the old man" is, by a word of a name or as the only other here."""
-    speaker = view.scene.lines[-1].speaker
-    others = [n for n in view.scene.situation.people if n not in {speaker, view.name}]
+    others = [n for n in view.scene.situation.people if n not in {view.speaker, view.name}]
     name = match_name(description, others, loose=False) or (others[0] if len(others) == 1 else "")
     if not name:
         return ""
@@ -57,16 +51,16 @@ def described_person(view: RequestView, description: str) -> str:
     return " ".join([f"That is {name}.", *known[:1]])
 
 
-def seen(view: RequestView, reading: Reading, speaker: str) -> str:
+def seen(view: RequestView, reading: Reading) -> str:
     """Return a line about a named thing that lies here or is carried; "" if none."""
-    situation, who = view.scene.situation, view.called(speaker)
+    situation = view.scene.situation
     carried = match_name(reading.topic, situation.carrying, loose=False)
     if carried:
-        return view.phrase("held", item=with_article(carried), who=who)
+        return view.phrase("held", item=with_article(carried))
     lying = match_name(reading.topic, situation.things, loose=False)
-    return lies_here(view, lying, who) if lying else ""
+    return lies_here(view, lying) if lying else ""
 
 
-def lies_here(view: RequestView, name: str, who: str) -> str:
+def lies_here(view: RequestView, name: str) -> str:
     """Return the line that a thing is here."""
-    return view.phrase("lies_here", item=with_article(name), be=being(name), who=who)
+    return view.phrase("lies_here", item=with_article(name), be=being(name))

@@ -21,14 +21,14 @@ from evennia_ai.offline.understanding import Reading, read_part
 from evennia_ai.offline.words import listed, words
 
 
-def said_by(view: RequestView, reading: Reading, speaker: str) -> str:
+def said_by(view: RequestView, reading: Reading) -> str:
     """Return what somebody else said, as a line."""
     wanted = (reading.slots.get("who") or reading.slots.get("who2") or "").lower()
     if wanted in {"i", "we"}:
-        found = from_statements(view, reading.text, speaker)
-        return found or everything_about(view, speaker)
+        found = from_statements(view, reading.text)
+        return found or everything_about(view)
     other = speaker_named(view, wanted)
-    of_asker = f"{view.called(speaker)} {speaker}"
+    of_asker = f"{view.who} {view.speaker}"
     text = re.sub(r"\bme\b", of_asker, reading.text)
     about_asker = "about me" in reading.text and other
     found = about_one(view, other, of_asker) if about_asker else ""
@@ -39,7 +39,7 @@ def said_by(view: RequestView, reading: Reading, speaker: str) -> str:
     if found or told:
         return found or quoted(view, told[-1])
     name = other or reading.slots.get("who", "")
-    return view.phrase("said_nothing", other=name, who=view.called(speaker))
+    return view.phrase("said_nothing", other=name)
 
 
 def speaker_named(view: RequestView, text: str) -> str:
@@ -113,39 +113,33 @@ def deed(view: RequestView, statement: Statement) -> str:
     return view.phrase("did", other=statement.speaker, fact=fact)
 
 
-def from_others(view: RequestView, question: str, speaker: str) -> str:
+def from_others(view: RequestView, question: str) -> str:
     """Return what another speaker said or did that answers a question; "" if nothing."""
     other = speaker_named(view, question)
-    if other and other != speaker and (found := of_speaker(view, question, other)):
+    if other and other != view.speaker and (found := of_speaker(view, question, other)):
         return found
     others = [
         i
         for i in view.speaker_facts.statements
-        if i.speaker != speaker and i.kind in {"told", "did"}
+        if i.speaker != view.speaker and i.kind in {"told", "did"}
     ]
     near_by = nearest(view, question, others)
     return quoted(view, near_by) if near_by else ""
 
 
-def who_came(view: RequestView, speaker: str) -> str:
+def who_came(view: RequestView) -> str:
     """Return who came in last, as a line."""
     came = [item.speaker for item in view.speaker_facts.statements if item.kind == "came"]
-    who = view.called(speaker)
-    return (
-        view.phrase("came", other=came[-1], who=who)
-        if came
-        else view.phrase("nobody_came", who=who)
-    )
+    return view.phrase("came", other=came[-1]) if came else view.phrase("nobody_came")
 
 
-def talked_to(view: RequestView, speaker: str) -> str:
+def talked_to(view: RequestView) -> str:
     """Return who else spoke to the character, as a line."""
     spoke = [said.speaker for said in reversed(view.transcript.heard) if said.kind in SPEECH]
-    others = [name for name in dict.fromkeys(spoke) if name and name != speaker]
-    who = view.called(speaker)
+    others = [name for name in dict.fromkeys(spoke) if name and name != view.speaker]
     if not others:
-        return view.phrase("talked_to_none", who=who)
-    return view.phrase("talked_to", people=listed(others[:4]), who=who)
+        return view.phrase("talked_to_none")
+    return view.phrase("talked_to", people=listed(others[:4]))
 
 
 def who_gave(view: RequestView, question: str) -> str:

@@ -35,7 +35,7 @@ NAMED = re.compile(
 
 @dataclass(frozen=True)
 class RequestView:
-    """One request, read once."""
+    """One request, read once; ``speaker`` is whom it answers."""
 
     scene: Scene
     character: Character
@@ -44,6 +44,12 @@ class RequestView:
     passages: tuple[Passage, ...]
     tools: frozenset[str]
     seed: int
+    speaker: str = ""
+
+    @property
+    def who(self) -> str:
+        """Return what to call the speaker that it answers."""
+        return self.called(self.speaker)
 
     @property
     def name(self) -> str:
@@ -84,7 +90,8 @@ class RequestView:
             if slot in slots:
                 slots[f"{slot}_capital"] = capital(slots[slot])
                 slots[f"{slot}_small"] = small(slots[slot])
-        slots = {"name": self.name, "place": self.scene.situation.place or "here", **slots}
+        place = self.scene.situation.place or "here"
+        slots = {"name": self.name, "who": self.who, "place": place, **slots}
         made = [option.format(**slots) for option in rotated(PHRASES[key], self.seed)]
         fresh = [text for text in made if not self.repeats(text)]
         unsaid = [text for text in fresh if text.lower() not in self.own_talk]
@@ -94,13 +101,11 @@ class RequestView:
         """Return True if a longer sentence of the text was spoken before, word for word."""
         return any(part in self.spoken for part in long_sentences(text))
 
-    def told(self, fact: str, who: str) -> str:
+    def told(self, fact: str) -> str:
         """Return a fact, with "as I said" or the like if it was said before."""
         fact = re.sub(r"\. ([A-Z]\w*)", lambda found: f"; {small(found[1])}", ended(fact))
         return (
-            self.phrase("again", fact=fact, who=who)
-            if self.repeats(fact) or self.was_said(fact)
-            else fact
+            self.phrase("again", fact=fact) if self.repeats(fact) or self.was_said(fact) else fact
         )
 
     def untold(self, texts: Iterable[str]) -> list[str]:

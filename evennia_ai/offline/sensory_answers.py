@@ -26,27 +26,23 @@ SENSES = {
 SENSE_OF = {"noise": "sound", "hear": "sound", "stink": "smell", "scent": "smell"}
 
 
-def sensed(view: RequestView, reading: Reading, speaker: str) -> str:
+def sensed(view: RequestView, reading: Reading) -> str:
     """Return what can be heard, smelt or felt, from the place's description."""
     sense = SENSES[SENSE_OF.get(reading.topic.lower(), reading.topic.lower())]
     found = [p.text for p in view.passages if p.source == "seen" and sense.search(p.text)]
-    who = view.called(speaker)
-    return view.told(found[0], who) if found else view.phrase("nothing_sensed", who=who)
+    return view.told(found[0]) if found else view.phrase("nothing_sensed")
 
 
-def other_seen(view: RequestView, reading: Reading, speaker: str) -> str:
+def other_seen(view: RequestView, reading: Reading) -> str:
     """Return how somebody looks or what they do, if known; else "see for yourself"."""
-    who = view.called(speaker)
     named = next((v for k, v in reading.slots.items() if k.startswith("who")), "")
     other = match_name(named, view.scene.situation.people, loose=False)
     if not other and named[:1].isupper():
-        return from_knowledge(view, named, speaker) or view.phrase("not_here", other=named, who=who)
-    return from_knowledge(view, reading.text, speaker, shown=False) or view.phrase(
-        "see_yourself", who=who
-    )
+        return from_knowledge(view, named) or view.phrase("not_here", other=named)
+    return from_knowledge(view, reading.text, shown=False) or view.phrase("see_yourself")
 
 
-def looks_of_speaker(view: RequestView, reading: Reading, speaker: str) -> str:
+def looks_of_speaker(view: RequestView, reading: Reading) -> str:
     """Return how the speaker looks, if they told it; else that it cannot tell."""
-    told = from_statements(view, reading.text, speaker)
-    return told or view.phrase("looks_of_you", who=view.called(speaker))
+    told = from_statements(view, reading.text)
+    return told or view.phrase("looks_of_you")
