@@ -254,27 +254,5 @@ def unknown(view: RequestView, reading: Reading) -> str:
 
 def opinion(view: RequestView, reading: Reading) -> str:
     """Return what the character says of a topic, else that it has no firm opinion."""
-    known = from_knowledge(view, reading.text)
-    if known:
-        return known
-    topic = _bare_topic(reading.text)
-    if topic.startswith("my "):
-        return view.phrase("own_thing")
-    if not topic:
-        return unknown(view, reading)
-    return view.phrase("opinion", topic=topic)
-
-
-def _bare_topic(text: str) -> str:
-    found = re.search(
-        r"\b(?:of|about|on|for|like|love|trust|fear|hate|dislike|enjoy|in|respect|mind|to)\s+([\w' -]{2,40})\W*$",
-        text,
-        re.I,
-    )
-    topic = re.sub(r"^your\b", "my", found[1].strip()) if found else ""
-    return (
-        topic
-        if 0 < len(topic.split()) <= 4
-        and topic.lower() not in {"me", "it", "that", "this", "him", "her"}
-        else ""
-    )
+    known, topic = from_knowledge(view, reading.text), topic_of(reading)
+    return known or (view.phrase("opinion", topic=topic) if topic else unknown(view, reading))

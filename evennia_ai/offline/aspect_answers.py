@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from evennia_ai.offline.answers import from_knowledge, unsaid_part
+from evennia_ai.offline.answers import from_knowledge
 from evennia_ai.offline.aspects import NUMBER, SPAN, Aspect, aspects_of, fitting_of
 from evennia_ai.offline.request_view import RequestView
 from evennia_ai.offline.understanding import Reading
@@ -18,7 +18,8 @@ YEARS = re.compile(rf"\b(?!one\b|few\b|many\b|several\b)({NUMBER})\b(?=(?: {SPAN
 OF_OTHERS = re.compile(r"\b(?:your|my) [\w ]+?'s\b|\bhow old (?:is|was)\b")
 FORWARD = frozenset({"plans", "trouble", "journey"})
 NEVER_OPEN = frozenset({"lost", "journey", "work", "seeks"})
-CHOSEN = 2
+# Aspects that share their evasions.
+SHY_OF = dict.fromkeys(("children", "siblings", "parents"), "family")
 KEEPER = re.compile(
     r"^(?:\w+ )?(?:owner|keeper|landlord|landlady|boss|host|hostess|master|mistress|innkeeper)$",
     re.I,
@@ -42,7 +43,7 @@ def of_itself(view: RequestView, reading: Reading) -> str:
         known = from_knowledge(view, text, shown=False)
         if known:
             return known
-    return view.phrase(f"shy_{found[0].name}")
+    return view.phrase(f"shy_{SHY_OF.get(found[0].name, found[0].name)}")
 
 
 def from_facts(view: RequestView, text: str, found: list[Aspect]) -> str:
@@ -57,11 +58,7 @@ def from_facts(view: RequestView, text: str, found: list[Aspect]) -> str:
     years = YEARS.search(facts[0]) if found[0].name == "age" else None
     if years:
         return view.phrase("age_is", value=years[1].lower())
-    fresh = view.untold(facts)
-    if facts[0] not in fresh or len(fresh) == 1:
-        return view.told(facts[0]) if facts[0] not in fresh else unsaid_part(view, fresh[0])
-    both = " ".join(fresh[:CHOSEN])
-    return both if len(both) < 190 and character.tone != "terse" else fresh[0]
+    return view.told(facts[0]) if view.was_said(facts[0]) else view.tell_some(facts)
 
 
 def is_strange_favourite(view: RequestView, text: str) -> bool:

@@ -40,7 +40,7 @@ SECRETIVE = re.compile(
 
 def act_autonomously(view: RequestView) -> Calls:
     """Return the calls of one small act, or a ``noop``."""
-    if not others_here(view):
+    if not view.others:
         return still("nobody is near")
     language = language_here(view)
     reaction = welcome(view, language) or notice(view, language)
@@ -67,11 +67,6 @@ def spoken(view: RequestView, text: str) -> Calls:
     return (("say", {"text": text}),) if text and "say" in view.tools else ()
 
 
-def others_here(view: RequestView) -> list[str]:
-    """Return the names of everybody else here."""
-    return [name for name in view.scene.situation.people if name and name != view.name]
-
-
 def language_here(view: RequestView) -> Language | None:
     """Return the language of the persona, else of the last line; None for English."""
     said = [line.text for line in view.transcript.heard if line.kind in {"say", "whisper"}]
@@ -82,7 +77,7 @@ def language_here(view: RequestView) -> Language | None:
 
 def welcome(view: RequestView, language: Language | None) -> Calls:
     """Greet those who have just arrived and not spoken since."""
-    here, since = set(others_here(view)), view.transcript.since
+    here, since = set(view.others), view.transcript.since
     came = [said.speaker for said in since if said.kind == "arrives" and said.speaker in here]
     spoke = {said.speaker for said in since if said.kind in {"say", "whisper"}}
     new = [name for name in dict.fromkeys(came) if name not in spoke]
@@ -103,7 +98,7 @@ def welcome(view: RequestView, language: Language | None) -> Calls:
 
 def notice(view: RequestView, language: Language | None) -> Calls:
     """Show that an event was noticed that nobody here caused."""
-    known = {*others_here(view), *(said.speaker for said in view.transcript.heard if said.speaker)}
+    known = {*view.others, *(said.speaker for said in view.transcript.heard if said.speaker)}
     events = [
         said.text
         for said in view.transcript.since

@@ -38,21 +38,6 @@ SELF: dict[str, tuple[str, ...]] = {
         "Is that why you came, {who}? I do not talk about that.",
         "My heart is my own affair, {who}.",
     ),
-    "shy_children": (
-        "I do not talk about children, {who}.",
-        "Of children I have nothing to tell you, {who}.",
-        "That is a question for another evening, {who}.",
-    ),
-    "shy_siblings": (
-        "Of brothers or sisters I have nothing to tell, {who}.",
-        "I do not talk about my kin, {who}.",
-        "Leave my kin out of it, {who}.",
-    ),
-    "shy_parents": (
-        "My parents are a story I do not tell, {who}.",
-        "I do not talk about my people, {who}.",
-        "That was long ago, {who}. Let it rest.",
-    ),
     "shy_family": (
         "My family is nothing I talk about, {who}.",
         "Of my family I would rather not speak, {who}.",
@@ -145,7 +130,7 @@ SELF: dict[str, tuple[str, ...]] = {
         "What is it, {who}? I am listening.",
         "A moment, yes, {who}.",
     ),
-    "see_you": (
+    "see_me": (
         "Of course I see you, {who}. You stand right in front of me.",
         "As plainly as you see me, {who}.",
         "I do, {who}.",
@@ -181,17 +166,11 @@ SELF: dict[str, tuple[str, ...]] = {
         "{number_capital} of us, {who}: {people}.",
         "I count {number}, {who}: {people}.",
     ),
-    "count_two": ("Just the two of us, {who}.", "You and I, {who}; that makes two."),
     "count_things": (
         "{number_capital}, {who}: {things}.",
         "I count {number}, {who}: {things}.",
     ),
     "count_none": ("None, {who}.", "Not one, {who}, as far as I can see."),
-    "have_none": (
-        "I have no {thing}, {who}.",
-        "No {thing} that I could offer you, {who}.",
-        "No, {who}: no {thing}, I am sorry.",
-    ),
     "talked_to": ("With {people}, {who}.", "{people_capital}, {who}, not long ago."),
     "talked_to_none": ("With nobody but you that I could name, {who}.",),
 }  # fmt: skip

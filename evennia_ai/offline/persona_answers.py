@@ -12,6 +12,10 @@ from evennia_ai.offline.words import content, stem, words
 
 NO_TALE = re.compile(r"\b(?:jokes?|riddles?|songs?|poems?|sing|prayers?)\b", re.I)
 WORKING = re.compile(r"^I am (?:\w+ )?\w+ing\b")
+BUSY = re.compile(r"\b(?:finish|done|complete|build|make)\b")
+BEFORE = re.compile(
+    r"\b(?:was|were|had|used to|until|before|once|lost|took|left|came|have \w+ed|years?)\b"
+)
 CONSUMED = {"drink": "drink", "eat": "food"}
 TALKING = frozenset(
     "tell speak say repeat reveal talk discuss mention betray lie share pass gossip answer".split()
@@ -57,26 +61,17 @@ def nearest_never(view: RequestView, text: str) -> str:
 
 def past(view: RequestView) -> str:
     """Return what it was or did before, as far as the persona tells."""
-    was = re.compile(
-        r"\b(?:was|were|had|used to|until|before|once|lost|took|left|came|have \w+ed|years?)\b"
-    )
     facts = [text for text in view.character.facts if text not in view.character.wants]
-    found = [text for text in facts if was.search(text)]
-    fresh = view.untold(found)
-    if not found:
-        return self_portrait(view)
-    return " ".join(fresh[:2]) if fresh else view.told(found[0])
+    found = [text for text in facts if BEFORE.search(text)]
+    return view.tell_some(found) if found else self_portrait(view)
 
 
 def doing(view: RequestView) -> str:
     """Return what it is working on, else a goal."""
-    busy = re.compile(r"^I am (?:\w+ )?\w+ing\b|\b(?:finish|done|complete|build|make)\b")
     facts = [text for text in view.character.facts if WORKING.search(text)]
-    found = list(
-        dict.fromkeys([*facts, *(want for want in view.character.wants if busy.search(want))])
-    )
-    fresh = view.untold(found)
-    return " ".join(fresh[:2]) if fresh else goals(view)
+    wants = [text for text in view.character.wants if WORKING.search(text) or BUSY.search(text)]
+    found = view.untold(dict.fromkeys([*facts, *wants]))
+    return view.tell_some(found) if found else goals(view)
 
 
 def asked_for(view: RequestView, reading: Reading) -> str:
@@ -110,21 +105,15 @@ def self_portrait(view: RequestView) -> str:
 
 def ways(view: RequestView) -> str:
     """Return how the persona says it behaves, else who it is."""
-    told = [text for text in view.character.traits if len(text) < 160]
-    fresh = view.untold(told)
-    return " ".join(fresh[:2]) if fresh else self_portrait(view)
+    fresh = view.untold(text for text in view.character.traits if len(text) < 160)
+    return view.tell_some(fresh) if fresh else self_portrait(view)
 
 
 def goals(view: RequestView) -> str:
     """Return what it wants, untold goals first."""
-    wants = view.character.wants
-    if not wants:
-        return from_knowledge(view, "want need goal wish") or view.phrase("no_goals")
-    fresh = view.untold(wants)
-    if not fresh:
-        return view.told(wants[view.seed % len(wants)])
-    both = " ".join(fresh[:2])
-    return both if len(both) <= 200 and view.character.tone != "terse" else fresh[0]
+    if view.character.wants:
+        return view.tell_some(view.character.wants)
+    return from_knowledge(view, "want need goal wish") or view.phrase("no_goals")
 
 
 def tale(view: RequestView, wanted: str) -> str:

@@ -45,37 +45,16 @@ def respond(view: RequestView, reading: Reading) -> str:
     handler = HANDLERS.get(reading.intent)
     if handler:
         return handler(view, reading)
-    if reading.intent in PLAIN:
-        return view.phrase(PLAIN[reading.intent])
-    return remark(view, reading)
+    key = PHRASE_OF.get(reading.intent, reading.intent)
+    return view.phrase(key) if key in PHRASES else remark(view, reading)
 
 
 def greet(view: RequestView, reading: Reading) -> str:
     """Return a greeting: for a stranger, for a talk under way, or for a return."""
     if not view.transcript.met(view.speaker):
-        key = (
-            "greet_place"
-            if view.scene.situation.place and view.character.tone == "hearty"
-            else "greet"
-        )
-        return view.phrase(key)
-    quest = view.speaker_facts.of(view.speaker).get("quest")
-    holding = [
-        item.text
-        for item in view.speaker_facts.told_by(view.speaker)
-        if quest and quest in item.text
-    ]
-    fact = recalled_answers.as_told(holding[-1]) if holding else ""
-    if not view.transcript.came_back(view.speaker):
-        return view.phrase("greet_more")
-    if fact and len(fact) < 90 and not view.was_said(fact):
-        return view.phrase("greet_quest", fact=fact)
-    return view.phrase("greet_again")
-
-
-def nature(view: RequestView, reading: Reading) -> str:
-    """Return the truth about what answers."""
-    return view.phrase("nature")
+        hearty = view.scene.situation.place and view.character.tone == "hearty"
+        return view.phrase("greet_place" if hearty else "greet")
+    return view.phrase("greet_again" if view.transcript.came_back(view.speaker) else "greet_more")
 
 
 def stay_oneself(view: RequestView, reading: Reading) -> str:
@@ -93,15 +72,11 @@ def keep_secret(view: RequestView, reading: Reading) -> str:
 
 def tell(view: RequestView, reading: Reading) -> str:
     """Acknowledge what speakers tell of themselves."""
-    facts = reading.facts
-    if set(facts) == {"name"}:
-        line = view.phrase("name", value=facts["name"])
-    elif (
-        len(facts) == 1
-        and next(iter(facts)) in {"trade", "home", "likes", "hates", "age"}
-        and len(reading.text.split()) <= 9
-    ):
-        slot, value = next(iter(facts.items()))
+    slot, value = next(iter(reading.facts.items()))
+    alone = len(reading.facts) == 1
+    if alone and slot == "name":
+        line = view.phrase("name", value=value)
+    elif alone and slot in PHRASES and len(reading.text.split()) <= 9:
         line = view.phrase(slot, value=turned_round(value))
     else:
         line = echo(view, reading)
@@ -161,38 +136,23 @@ def follow_up(view: RequestView) -> str:
 
 def remark(view: RequestView, reading: Reading) -> str:
     """Comment on a statement: a feeling, a related fact, an example line, or a nod."""
-    if SAD.search(reading.text):
-        tail = related(view, reading) or (echo(view, reading) if SELF.search(reading.text) else "")
-        return _with(view.phrase("sad"), tail)
-    if GLAD.search(reading.text):
-        tail = echo(view, reading) if SELF.search(reading.text) else related(view, reading)
-        return _with(view.phrase("glad"), tail)
-    known = related(view, reading)
-    if SELF.search(reading.text) and len(content(reading.text)) >= 2:
+    feels, known = felt(view, reading), related(view, reading)
+    of_speaker = SELF.search(reading.text)
+    if feels:
+        return _with(feels, known or (echo(view, reading) if of_speaker else ""))
+    if of_speaker and len(content(reading.text)) >= 2:
         return _with(echo(view, reading), known)
-    if known:
-        return _with(view.phrase("remark"), known)
-    example = next(iter(view.untold(view.character.examples)), "")
-    if example:
-        return ended(example)
-    return view.phrase("remark")
-
-
-def insult(view: RequestView, reading: Reading) -> str:
-    """Parry an insult."""
-    return view.phrase("insult")
+    examples = view.untold(view.character.examples)
+    if examples and not known:
+        return ended(examples[0])
+    return _with(view.phrase("remark"), known)
 
 
 def feeling(view: RequestView, reading: Reading) -> str:
     """Return how the character is, at times with an untold goal."""
-    line = view.phrase("feeling")
-    fresh = view.untold(view.character.wants)
-    short = [want for want in fresh if len(want) < 120]
-    return (
-        _with(line, short[0])
-        if short and view.seed % 2 and view.character.tone != "terse"
-        else line
-    )
+    short = [want for want in view.untold(view.character.wants) if len(want) < 120]
+    talkative = view.seed % 2 and view.character.tone != "terse"
+    return _with(view.phrase("feeling"), short[0] if short and talkative else "")
 
 
 def offer_help(view: RequestView, reading: Reading) -> str:
@@ -217,7 +177,7 @@ def own_words(view: RequestView, reading: Reading) -> str:
     plain = [line for line in view.transcript.own if not any(lead in line[:50] for lead in quoting)]
     fitting = [line for line in plain if wanted & set(content(line))]
     if wanted and not fitting:
-        return view.phrase("own_not", topic=about[1].rstrip("?!. ")) if about else ""
+        return answers.answer(view, reading)
     line = (fitting or plain or view.transcript.own)[-1].replace('"', "'")
     return view.phrase("own_words", fact=line[:220])
 
@@ -235,23 +195,21 @@ def limits(view: RequestView, reading: Reading) -> str:
     return answers.answer(view, reading)
 
 
-def name(view: RequestView, reading: Reading) -> str:
-    """Return the character's name."""
-    return view.phrase("ask_name")
-
-
 def _with(line: str, tail: str) -> str:
     return f"{line} {capital(tail)}" if tail else line
 
 
-PLAIN = {
-    "authority": "authority", "order": "authority", "crime": "crime", "threat": "threat", "farewell": "farewell", "thanks": "thanks",
-    "sorry": "sorry", "praise": "praise", "yes": "yes", "no": "no", "greet_brief": "arrive", "dismiss": "go_refuse", "help_me": "help_me", "weary": "weary", "laugh": "laugh", "gibberish": "gibberish", "see_me": "see_you", "never_mind": "no", "why": "why", "called": "called", "silence": "silence", "keep_it": "keep_it", "you_seem": "you_seem", "spare_time": "spare_time",
-}  # fmt: skip
+# The phrases of intents that have no handler and no phrases of their own name.
+PHRASE_OF = {
+    "order": "authority",
+    "greet_brief": "arrive",
+    "dismiss": "go_refuse",
+    "never_mind": "no",
+}
 HANDLERS: dict[str, Handler] = {
-    "nature": nature, "inject": stay_oneself, "secret_of": keep_secret, "greet": greet, "tell": tell,
-    "insult": insult, "ask_feeling": feeling, "own_words": own_words, "owing": owing, "ask_likes": answers.answer,
-    "ask_dislikes": answers.answer, "ask_never": limits, "ask_name": name, "said_by": reported_speech.said_by,
+    "inject": stay_oneself, "secret_of": keep_secret, "greet": greet, "tell": tell,
+    "ask_feeling": feeling, "own_words": own_words, "owing": owing, "ask_likes": answers.answer,
+    "ask_dislikes": answers.answer, "ask_never": limits, "said_by": reported_speech.said_by,
     "identity": lambda view, reading: aspect_answers.who_it_is(view, reading) or answers.answer(view, reading),
     "who_runs": lambda view, _: persona_answers.self_portrait(view),
     "invite": aspect_answers.invited, "count": scene_answers.count, "what_now": lambda view, _: persona_answers.goals(view), "my_looks": sensory_answers.looks_of_speaker,

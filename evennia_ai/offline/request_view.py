@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -28,6 +28,7 @@ from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.ports import LLMRequest, Scene
 
 CAPITALISED = ("fact", "exit", "item", "topic", "value", "people", "things", "number")
+MOST_TOLD = 200  # characters of two facts
 NAMED = re.compile(
     r"(?<![.!?:] )(?<!^)\b(?:the )?[A-ZÀ-Þ][\w'’-]+(?: (?:of the |of )?[A-ZÀ-Þ][\w'’-]+)*"
 )
@@ -55,6 +56,12 @@ class RequestView:
     def name(self) -> str:
         """Return the character's own name."""
         return self.scene.name
+
+    @property
+    def others(self) -> list[str]:
+        """Return the names of those here besides the character and the speaker."""
+        own = {"", self.name, self.speaker}
+        return [name for name in self.scene.situation.people if name not in own]
 
     def called(self, speaker: str) -> str:
         """Return the name that a speaker gave, else the name that the character sees."""
@@ -107,6 +114,14 @@ class RequestView:
         return (
             self.phrase("again", fact=fact) if self.repeats(fact) or self.was_said(fact) else fact
         )
+
+    def tell_some(self, texts: Sequence[str]) -> str:
+        """Return two untold texts if they are short, else one, else the first again."""
+        fresh = self.untold(texts)
+        if not fresh:
+            return self.told(texts[0])
+        both = " ".join(fresh[:2])
+        return both if len(both) <= MOST_TOLD and self.character.tone != "terse" else fresh[0]
 
     def untold(self, texts: Iterable[str]) -> list[str]:
         """Return the texts that the character has not said yet."""

@@ -11,7 +11,7 @@ from evennia_ai.offline.actions import OPPOSITES
 from evennia_ai.offline.answers import LONGEST, answer, from_knowledge
 from evennia_ai.offline.knowledge import fitting
 from evennia_ai.offline.name_matching import exit_parts, match_exit, match_name
-from evennia_ai.offline.nearby import lies_here, person_here, seen
+from evennia_ai.offline.nearby import lies_here, person_here, right_here, seen
 from evennia_ai.offline.request_view import RequestView, seen_parts
 from evennia_ai.offline.understanding import Reading
 from evennia_ai.offline.words import (
@@ -52,10 +52,7 @@ DESCRIBED_PLACE = re.compile(r"\bExits: ")
 
 def people(view: RequestView) -> str:
     """Return who is here besides the character and the speaker."""
-    others = [name for name in view.scene.situation.people if name not in {view.speaker, view.name}]
-    if not others:
-        return view.phrase("alone")
-    return view.phrase("here", people=listed(others))
+    return view.phrase("here", people=listed(view.others)) if view.others else view.phrase("alone")
 
 
 def things(view: RequestView) -> str:
@@ -73,11 +70,8 @@ def count(view: RequestView, reading: Reading) -> str:
     situation = view.scene.situation
     topic, text = reading.topic, reading.text
     if PEOPLE.search(topic):
-        others = [name for name in situation.people if name not in {view.speaker, view.name}]
-        if not others:
-            return view.phrase("count_two")
-        people_here = listed([*others, "you", "I"])
-        return counted(view, "people", len(others) + 2, people_here)
+        everybody = [*view.others, "you", "I"]
+        return counted(view, "people", len(everybody), listed(everybody))
     if WAYS.search(topic):
         ways = listed(ways_of(situation.exits))
         return counted(view, "things", len(situation.exits), ways)
@@ -132,7 +126,7 @@ def having(view: RequestView, reading: Reading) -> str:
     thing = bare(reading.topic)
     if known or not THINGLIKE.fullmatch(thing):
         return known or answer(view, reading)
-    return view.phrase("have_none", thing=thing)
+    return view.phrase("have_not", thing=thing)
 
 
 def place(view: RequestView, reading: Reading) -> str:
@@ -166,9 +160,8 @@ def exits(view: RequestView, reading: Reading) -> str:
 def way_to(view: RequestView, reading: Reading) -> str:
     """Return the way to a place, a thing or a person."""
     situation = view.scene.situation
-    here = match_name(reading.topic, situation.people, loose=False)
-    if here and "'s" not in reading.topic and set(content(reading.topic)) <= set(content(here)):
-        return f"{capital(here)} is right here."
+    if "'s" not in reading.topic and (here := right_here(view, reading.topic)):
+        return here
     named = match_exit(reading.topic, situation.exits)
     known = from_knowledge(view, f"where {reading.topic}")
     if named:
@@ -255,9 +248,9 @@ def is_there(view: RequestView, reading: Reading) -> str:
     if OF_SPEAKER.search(reading.text):
         return answer(view, reading)
     situation = view.scene.situation
-    person = match_name(reading.topic, situation.people, loose=False)
-    if person and set(content(reading.topic)) <= set(content(person)):
-        return f"{capital(person)} is right here."
+    person = right_here(view, reading.topic)
+    if person:
+        return person
     seat = match_name(reading.topic, situation.things) if SITTING.search(reading.topic) else ""
     if seat:
         return lies_here(view, seat)
