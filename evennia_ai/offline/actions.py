@@ -48,8 +48,6 @@ def next_step(
         if "emote" not in tools or done(acts, "emote"):
             return Step(end="deed_done" if done(acts, "emote") else "deed_not")
         return Step((("emote", {"text": requested.item + "."}),), "deed_done")
-    if requested.kind == "follow":
-        return _follow(requested, acts, tools)
     return _one_call(requested, acts, tools)
 
 
@@ -59,27 +57,15 @@ def done(acts: Sequence[Act], name: str) -> list[Act]:
 
 
 def _one_call(requested: RequestedAction, acts: Sequence[Act], tools: frozenset[str]) -> Step:
-    tried = done(acts, requested.kind)
-    thing = with_article(requested.item)
-    if requested.kind not in tools:
-        return Step(end=f"{requested.kind}_not", slots={"item": thing, "why": ""})
+    kind, tried = requested.kind, done(acts, requested.kind)
+    slots = {"item": with_article(requested.item), "why": tried[-1].result if tried else ""}
+    if kind not in tools:
+        return Step(end=f"{kind}_not", slots=slots)
     if not tried:
-        argument = "target" if requested.kind == "look" else "item"
-        return Step(((requested.kind, {argument: requested.item}),))
-    result = tried[-1].result
-    failed = tried[-1].failed and requested.kind != "look"
-    return Step(
-        end=f"{requested.kind}_{'not' if failed else 'done'}", slots={"item": thing, "why": result}
-    )
-
-
-def _follow(requested: RequestedAction, acts: Sequence[Act], tools: frozenset[str]) -> Step:
-    tried = done(acts, "follow")
-    if "follow" not in tools:
-        return Step(end="follow_not")
-    if not tried:
-        return Step((("follow", {"target": requested.speaker}),))
-    return Step(end="follow_not" if tried[-1].failed else "follow_done")
+        argument = "target" if kind in {"look", "follow"} else "item"
+        return Step(((kind, {argument: requested.item or requested.to}),))
+    failed = tried[-1].failed and kind != "look"
+    return Step(end=f"{kind}_{'not' if failed else 'done'}", slots=slots)
 
 
 def moves_made(situation: Situation, acts: Sequence[Act]) -> list[Act]:

@@ -18,8 +18,9 @@ YEARS = re.compile(rf"\b(?!one\b|few\b|many\b|several\b)({NUMBER})\b(?=(?: {SPAN
 OF_OTHERS = re.compile(r"\b(?:your|my) [\w ]+?'s\b|\bhow old (?:is|was)\b")
 FORWARD = frozenset({"plans", "trouble", "journey"})
 NEVER_OPEN = frozenset({"lost", "journey", "work", "seeks"})
-# Aspects that share their evasions.
-SHY_OF = dict.fromkeys(("children", "siblings", "parents"), "family")
+# The evasions of aspects that have none of their own.
+SHY = dict.fromkeys(("children", "siblings", "parents"), "shy_family")
+SHY |= dict.fromkeys(("faith", "wealth"), "personal")
 KEEPER = re.compile(
     r"^(?:\w+ )?(?:owner|keeper|landlord|landlady|boss|host|hostess|master|mistress|innkeeper)$",
     re.I,
@@ -43,7 +44,7 @@ def of_itself(view: RequestView, reading: Reading) -> str:
         known = from_knowledge(view, text, shown=False)
         if known:
             return known
-    return view.phrase(f"shy_{SHY_OF.get(found[0].name, found[0].name)}")
+    return view.phrase(SHY.get(found[0].name, f"shy_{found[0].name}"))
 
 
 def from_facts(view: RequestView, text: str, found: list[Aspect]) -> str:

@@ -135,16 +135,9 @@ def unrepeated(view: RequestView, words: str) -> str:
     if words.strip().lower() not in said:
         return words
     leads = (
-        "Again: ",
-        "As before: ",
-        "Once more: ",
-        "I can only repeat: ",
-        "It is still so: ",
-        "Hm. ",
-        "Well. ",
-        "So. ",
-        "Look: ",
-    )
+        "Again: ", "As before: ", "Once more: ", "I can only repeat: ", "It is still so: ", "Hm. ",
+        "Well. ", "So. ", "Look: ",
+    )  # fmt: skip
     tries = [lead + words for lead in leads] + [a + b + words for a in leads for b in leads]
     return next((text for text in tries if text.strip().lower() not in said), words)
 

@@ -39,18 +39,7 @@ ASKING = re.compile(
     re.I,
 )
 ASKS_NOTHING = frozenset(
-    {
-        "keep_it",
-        "called",
-        "silence",
-        "nature",
-        "inject",
-        "ask_never",
-        "opinion",
-        "tell",
-        "greet",
-        "thanks",
-    }
+    "keep_it called silence nature inject ask_never opinion tell greet thanks".split()
 )
 MOST = 3
 LONGEST = 330

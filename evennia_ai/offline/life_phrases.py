@@ -74,11 +74,6 @@ SELF: dict[str, tuple[str, ...]] = {
         "I look as you see me, {who}.",
         "I seldom meet a mirror, {who}.",
     ),
-    "shy_wealth": (
-        "I have what I need, {who}, and do not count it before others.",
-        "Would I tell you if I were rich, {who}?",
-        "It comes and it goes, {who}.",
-    ),
     "shy_mood": (
         "Sometimes, {who}. Then somebody like you comes along.",
         "There are such days, {who}. Today is none of them.",
@@ -104,11 +99,6 @@ SELF: dict[str, tuple[str, ...]] = {
         "Of animals I have nothing to tell you, {who}.",
         "I have enough to look after as it is, {who}.",
     ),
-    "shy_faith": (
-        "I believe what I see, {who}, and leave the rest open.",
-        "Ask me when it is dark and I am alone, {who}.",
-        "I keep what I believe to myself, {who}.",
-    ),
     "age_is": (
         "I am {value}, {who}.",
         "{value_capital}, {who}, if you must know.",
@@ -125,20 +115,10 @@ SELF: dict[str, tuple[str, ...]] = {
         "You tempt me, {who}. {fact} But not just now.",
         "{fact} So another time, {who}, and gladly.",
     ),
-    "spare_time": (
-        "For you I have a moment, {who}. What is it?",
-        "What is it, {who}? I am listening.",
-        "A moment, yes, {who}.",
-    ),
     "see_me": (
         "Of course I see you, {who}. You stand right in front of me.",
         "As plainly as you see me, {who}.",
         "I do, {who}.",
-    ),
-    "you_seem": (
-        "Do I, {who}? It must be the light.",
-        "You look closely, {who}. It is nothing.",
-        "Is it so plain to see, {who}?",
     ),
     "judge": (
         "You must judge that for yourself, {who}.",
@@ -156,11 +136,6 @@ SELF: dict[str, tuple[str, ...]] = {
         "Nothing that I know of, {who}.",
         "Not a thing so far, {who}.",
         "If you owed me something, {who}, I would remember it.",
-    ),
-    "looks_of_you": (
-        "I am no good at describing people, {who}. You look like {who} to me.",
-        "You know best what you look like, {who}. I pay more heed to what people say.",
-        "I would have to stare at you to tell, {who}, and that is not polite.",
     ),
     "count_people": (
         "{number_capital} of us, {who}: {people}.",

@@ -93,16 +93,11 @@ def by_aspect(view: RequestView, question: str) -> str:
 
 def at_an_end(view: RequestView, reading: Reading) -> str:
     """Return the first or the last line that the speaker said before now."""
-    new = " ".join(_new_text(view))
     kinds = ("asked",) if re.search(r"\bask", reading.text) else ("told", "asked")
-    every = [i for i in view.speaker_facts.told_by(view.speaker, *kinds) if i.text not in new]
+    every = earlier(view, *kinds)
     if not every:
         return view.phrase("told_nothing")
-    found = every[0] if reading.intent == "recall_first" else every[-1]
-    if found.kind == "told":
-        return view.phrase("told", fact=as_told(found.text)[:LONGEST])
-    fact = found.text[:LONGEST].replace('"', "'")
-    return view.phrase("asked", fact=fact)
+    return back_to(view, every[0 if reading.intent == "recall_first" else -1], reading.text)
 
 
 def latest(view: RequestView, question: str) -> str:
@@ -111,18 +106,12 @@ def latest(view: RequestView, question: str) -> str:
     The answer is the latest statement, or the earlier question that is most like this one.
     """
     asks = re.search(r"\b(?:ask|asked|asking|wonder\w*|want|wanted|order\w*)\b", question, re.I)
-    told = [
-        i
-        for i in view.speaker_facts.told_by(view.speaker)
-        if i.text not in " ".join(_new_text(view)) and is_telling(i)
-    ]
+    told = [item for item in earlier(view, "told") if is_telling(item)]
     found = earlier_questions(view) if asks else told
     if not found:
         return view.phrase("told_nothing")
     best = max(found, key=lambda item: (_likeness(question, item.text) if asks else 0, item.order))
-    if best.kind == "told":
-        return back_to(view, best, question)
-    return view.phrase("asked", fact=best.text[:LONGEST].replace('"', "'"))
+    return back_to(view, best, question)
 
 
 def _likeness(question: str, text: str) -> int:
@@ -160,25 +149,21 @@ def from_statements(view: RequestView, question: str) -> str:
     """Return what the speaker told, did or asked that answers a question, or ""."""
     told = view.speaker_facts.told_by(view.speaker, "told", "did")
     found = nearest(view, question, told) or of_kind(question, told)
-    if found:
-        return back_to(view, found, question)
-    earlier = earlier_questions(view) if OF_ASKING.search(question) else []
-    asked = nearest(view, question, earlier, exact=True)
-    if asked:
-        fact = asked.text[:LONGEST].replace('"', "'")
-        return view.phrase("asked", fact=fact)
-    return ""
+    if not found and OF_ASKING.search(question):
+        found = nearest(view, question, earlier_questions(view), exact=True)
+    return back_to(view, found, question) if found else ""
 
 
 def earlier_questions(view: RequestView) -> list[Statement]:
     """Return the speaker's earlier questions and orders, without those about recall."""
-    new = " ".join(_new_text(view))
-    asked = view.speaker_facts.told_by(view.speaker, "asked")
-    return [i for i in asked if i.text not in new and not ABOUT_RECALL.search(i.text)]
+    return [item for item in earlier(view, "asked") if not ABOUT_RECALL.search(item.text)]
 
 
-def _new_text(view: RequestView) -> list[str]:
-    return [plain_spelling(line.text) for line in view.scene.lines]
+def earlier(view: RequestView, *kinds: str) -> list[Statement]:
+    """Return the speaker's statements of these kinds that are not in the lines to answer."""
+    new = " ".join(plain_spelling(line.text) for line in view.scene.lines)
+    told = view.speaker_facts.told_by(view.speaker, *kinds)
+    return [item for item in told if item.text not in new]
 
 
 def back_to(view: RequestView, found: Statement, question: str) -> str:
@@ -189,6 +174,8 @@ def back_to(view: RequestView, found: Statement, question: str) -> str:
     if found.kind == "did":
         fact = as_told(found.text).removeprefix("you ")
         return view.phrase("you_did", fact=fact)
+    if found.kind == "asked":
+        return view.phrase("asked", fact=found.text[:LONGEST].replace('"', "'"))
     fact = as_told(found.text)
     holds = fitting(question)
     if holds and not holds.search(found.text[1:]):
@@ -245,11 +232,7 @@ def everything_about(view: RequestView) -> str:
     parts = [f"your name is {facts['name']}"] if "name" in facts else []
     forms = [(slot, form) for slot, form in SLOT_FACTS.items() if slot in facts]
     parts += [form.format(v=turned_round(facts[slot])) for slot, form in forms]
-    told = [
-        i
-        for i in view.speaker_facts.told_by(view.speaker)
-        if i.text not in " ".join(_new_text(view))
-    ]
+    told = earlier(view, "told")
     for item in sorted(told, key=lambda item: (not ABOUT_SELF.search(item.text), -item.order)):
         if len(parts) < 4 and adds_to(parts, item):
             parts.append(as_told(item.text))

@@ -201,11 +201,9 @@ def _with(line: str, tail: str) -> str:
 
 # The phrases of intents that have no handler and no phrases of their own name.
 PHRASE_OF = {
-    "order": "authority",
-    "greet_brief": "arrive",
-    "dismiss": "go_refuse",
-    "never_mind": "no",
-}
+    "order": "authority", "greet_brief": "arrive", "dismiss": "go_refuse", "never_mind": "no",
+    "spare_time": "called", "you_seem": "judge",
+}  # fmt: skip
 HANDLERS: dict[str, Handler] = {
     "inject": stay_oneself, "secret_of": keep_secret, "greet": greet, "tell": tell,
     "ask_feeling": feeling, "own_words": own_words, "owing": owing, "ask_likes": answers.answer,

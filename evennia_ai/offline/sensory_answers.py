@@ -45,4 +45,4 @@ def other_seen(view: RequestView, reading: Reading) -> str:
 def looks_of_speaker(view: RequestView, reading: Reading) -> str:
     """Return how the speaker looks, if they told it; else that it cannot tell."""
     told = from_statements(view, reading.text)
-    return told or view.phrase("looks_of_you")
+    return told or view.phrase("see_yourself")
