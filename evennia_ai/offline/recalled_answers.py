@@ -60,24 +60,19 @@ def recall(view: RequestView, reading: Reading) -> str:
         return at_an_end(view, reading)
     if reading.intent == "recall_all":
         return everything_about(view)
-    if not content(reading.text):
-        return (
-            from_slot(view, SLOT_OF.get(reading.intent, ""))
-            or by_aspect(view, reading.text)
-            or (latest(view, reading.text) if is_vague(reading.text) else "")
-            or view.phrase("told_nothing")
-        )
+    text = reading.text
     return (
-        by_aspect(view, reading.text)
-        or from_statements(view, reading.text)
+        by_aspect(view, text)
+        or from_statements(view, text)
         or from_slot(view, SLOT_OF.get(reading.intent, ""))
-        or view.phrase("told_nothing")
+        or (latest(view, text) if is_vague(text) else view.phrase("told_nothing"))
     )
 
 
 def is_vague(question: str) -> bool:
     """Return True if a question names no topic: "what was it that I said?"."""
-    return bool(OF_ASKING.search(question)) or len(question.split()) < 5
+    few = OF_ASKING.search(question) or len(question.split()) < 5
+    return bool(few) and not content(question)
 
 
 def by_aspect(view: RequestView, question: str) -> str:

@@ -221,21 +221,15 @@ def _correct(told: SpeakerFacts, speaker: str, sentence: str) -> bool:
 
 
 def _same_kind(new: str, old: str) -> str:
-    """Return the part of a correction that replaces the old word."""
+    """Return what replaces the old word: "it is the Heron" gives "Heron"."""
     if NUMBER.fullmatch(old) and (number := NUMBER.search(new)):
         return number[0]
-    return _last_words(new)
-
-
-def _last_words(text: str) -> str:
-    """Return the words that replace the old ones: "it is the Heron" gives "Heron"."""
-    text = re.sub(
+    return re.sub(
         r"^.*\b(?:is|it's|was|are|be|meant|mean|say|in|from|at|have|a|an|the)\s+",
         "",
-        text,
+        new,
         flags=re.I,
-    )
-    return text.strip()
+    ).strip()
 
 
 def _mend(told: SpeakerFacts, speaker: str, earlier: list[Statement], new: str) -> str:

@@ -145,7 +145,10 @@ class Transcript:
 
 
 def read_transcript(request: LLMRequest) -> Transcript:
-    """Return the transcript of a request; skip messages that are not understood."""
+    """Return the transcript of a request; skip messages that are not understood.
+
+    A recalled line that the conversation still shows is left out.
+    """
     read, remembered = Transcript(length=len(request.messages)), list[Said]()
     for message in request.messages:
         role, content = message.get("role"), message.get("content")
@@ -160,7 +163,9 @@ def read_transcript(request: LLMRequest) -> Transcript:
             read.recall_own(text, _calls(message))
         elif role == "tool":
             read.take_result(text)
-    read.heard = [*remembered, *read.heard]
+    in_view = [said.text for said in read.heard]
+    new = [said for said in remembered if not any(said.text in text for text in in_view)]
+    read.heard = [*new, *read.heard]
     read.acts = _acts_of_turn(request.messages, request.scene.step)
     return read
 
