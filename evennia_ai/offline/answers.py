@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from evennia_ai.offline.knowledge import Found, Passage, fitting, rank
+from evennia_ai.offline.knowledge import Found, Passage, fitting
 from evennia_ai.offline.nearby import person_here, seen
 from evennia_ai.offline.recalled_answers import back_to, from_statements
 from evennia_ai.offline.reported_speech import from_others, speaker_named, who_gave
@@ -133,8 +133,6 @@ def answer(view: RequestView, reading: Reading) -> str:
     mine = past or back or OF_SPEAKER.search(text)
     if mine and (told := from_statements(view, text)):
         return told
-    if past and told_better(view, text) and (told := from_others(view, text)):
-        return told
     other = speaker_named(view, text)
     if other and other not in {view.speaker, view.name} and (told := from_others(view, text)):
         return told
@@ -154,18 +152,6 @@ def answer(view: RequestView, reading: Reading) -> str:
 def is_of_sights(text: str) -> bool:
     """Return False for a question about the character that needs no sight."""
     return not OF_ITSELF.search(text) or bool(SEEING.search(text))
-
-
-def told_better(view: RequestView, text: str) -> bool:
-    """Return True if a statement covers a question better than what is known."""
-    known = [item.cover for item in view.rank(text) if item.passage.source != "want"]
-    told = [
-        Passage(i.text, "told", i.context)
-        for i in view.speaker_facts.statements
-        if i.kind == "told"
-    ]
-    heard = [item.cover for item in rank(text, told, (view.name,))]
-    return max(heard, default=0.0) > max(known, default=0.0)
 
 
 def whole_question(view: RequestView, text: str) -> str:

@@ -20,7 +20,9 @@ FORWARD = frozenset({"plans", "trouble", "journey"})
 NEVER_OPEN = frozenset({"lost", "journey", "work", "seeks"})
 # The evasions of aspects that have none of their own.
 SHY = dict.fromkeys(("children", "siblings", "parents"), "shy_family")
-SHY |= dict.fromkeys(("faith", "wealth"), "personal")
+SHY |= dict.fromkeys(("faith", "wealth", "trouble", "plans"), "personal") | {
+    "looks": "see_yourself"
+}
 KEEPER = re.compile(
     r"^(?:\w+ )?(?:owner|keeper|landlord|landlady|boss|host|hostess|master|mistress|innkeeper)$",
     re.I,
@@ -87,11 +89,3 @@ def who_it_is(view: RequestView, reading: Reading) -> str:
     holding = [fact for fact in view.character.facts if wanted <= set(content(fact))]
     key, fact = ("is_so", holding[0]) if holding else ("is_not", identity)
     return view.phrase(key, fact=fact)
-
-
-def invited(view: RequestView, reading: Reading) -> str:
-    """Decline an invitation kindly, more warmly if the persona likes the activity."""
-    wanted = set(content(reading.topic))
-    liked = [text for text in view.character.facts if wanted & set(content(text))]
-    key = "invited_liked" if liked and not view.was_said(liked[0]) else "invited"
-    return view.phrase(key, fact=liked[0] if liked else "")

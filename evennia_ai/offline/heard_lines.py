@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from evennia_ai.offline.emote_answers import answer_emote
 from evennia_ai.offline.languages import foreign_intent, language_of, native_lines
-from evennia_ai.offline.name_matching import KIND_OF, match_name
+from evennia_ai.offline.name_matching import kinds_of, match_name
 from evennia_ai.offline.persona_answers import never_clause
 from evennia_ai.offline.recalled_answers import as_told
 from evennia_ai.offline.replies import felt, follow_up, greet, related, respond
@@ -18,7 +18,7 @@ from evennia_ai.offline.request_view import RequestView
 from evennia_ai.offline.requested_actions import RequestedAction, read_requested_action
 from evennia_ai.offline.transcript import READ_CHARS
 from evennia_ai.offline.understanding import Reading, read_line
-from evennia_ai.offline.words import an, bare, content, rotated, stem, with_article, words
+from evennia_ai.offline.words import an, bare, content, rotated, with_article
 from evennia_ai.ports import HeardLine, Situation
 
 HOSTILE = frozenset({"inject", "authority", "crime", "threat", "insult"})
@@ -111,7 +111,7 @@ def resolved(view: RequestView, text: str) -> str:
 
 def is_treat(item: str) -> bool:
     """Return True for food, drink and remedies, which are there to be given."""
-    return bool({KIND_OF.get(stem(word)) for word in words(item)} & {"drink", "food", "remedy"})
+    return bool(kinds_of(item) & {"drink", "food", "remedy"})
 
 
 def forbidden(view: RequestView, requested: RequestedAction, text: str) -> str:

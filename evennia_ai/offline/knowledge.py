@@ -15,17 +15,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evennia_ai.offline.words import content, near, sentences, stem, words
+from evennia_ai.offline.words import NUMBER_WORDS, content, near, sentences, stem, words
 
 K1, B = 1.2, 0.75
 NEAR_WEIGHT = 0.6
 FLOOR = 0.34
 TITLE_WEIGHT = 1.25
 SOURCE_WEIGHT = {"want": 0.8, "never": 0.6, "seen": 0.85, "deed": 0.9, "aside": 0.92}
-NUMBERS = (
-    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|half|few|"
-    "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|first|second|third|fourth|fifth|ninth|once|twice"
-)
 DAYS = (
     "monday|tuesday|wednesday|thursday|friday|saturday|sunday|tomorrow|today|tonight|yesterday|market day|"
     "midsummer|midwinter|new moon|full moon"
@@ -36,7 +32,7 @@ WANTED_TYPES = (
     (r"\bwhich day\b|\bwhat day\b", DAYS, True),
     (r"\bcolou?r\b", COLOURS, True),
     (r"\b(?:how many|how much|how old|how long|how heavy|how far|how big|number)\b",
-     rf"\d|\b(?:{NUMBERS}|\w+teen|\w+ty)\b", False),
+     rf"\d|\b(?:{NUMBER_WORDS}|half|few|first|second|third|fourth|fifth|ninth|once|twice|\w+ty)\b", False),
     (r"\bwhen\b|\bwhat (?:time|hour)\b",
      (rf"\b(?:{DAYS}|at|before|after|since|until|ago|dawn|dusk|night|noon|morning|evening|autumn|spring|"
      r"summer|winter|days?|weeks?|months?|years?|bells?)\b"), False),

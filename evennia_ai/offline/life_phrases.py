@@ -69,11 +69,6 @@ SELF: dict[str, tuple[str, ...]] = {
         "I like things that are as they should be, {who}.",
         "The end of a good day's work, {who}.",
     ),
-    "shy_looks": (
-        "You have eyes, {who}: look at me.",
-        "I look as you see me, {who}.",
-        "I seldom meet a mirror, {who}.",
-    ),
     "shy_mood": (
         "Sometimes, {who}. Then somebody like you comes along.",
         "There are such days, {who}. Today is none of them.",
@@ -83,16 +78,6 @@ SELF: dict[str, tuple[str, ...]] = {
         "It is what I have, {who}, and I would not change it.",
         "Some days more than others, {who}. I would miss it if it were gone.",
         "It is honest, {who}, and it fills the day.",
-    ),
-    "shy_trouble": (
-        "Nothing that I would lay on your shoulders, {who}.",
-        "We all have our troubles, {who}. I carry mine myself.",
-        "It is kind of you to ask, {who}, but let it be.",
-    ),
-    "shy_plans": (
-        "One day after the other, {who}.",
-        "Today what is to be done today, {who}. Further I do not plan.",
-        "I make no great plans, {who}.",
     ),
     "shy_pets": (
         "No beast that I would call mine, {who}.",
@@ -106,14 +91,10 @@ SELF: dict[str, tuple[str, ...]] = {
     ),
     "is_so": ("That I am, {who}. {fact}", "Yes, {who}: {fact_small}", "I am, {who}. {fact}"),
     "is_not": ("No, {who}. {fact}", "You take me for somebody else, {who}. {fact}", "Not I, {who}. {fact}"),
-    "invited": (
+    "invite": (
         "Another time, {who}, and gladly.",
-        "You tempt me, {who}, but I have things to see to.",
+        "You tempt me, {who}, but another time.",
         "Ask me again when the work is done, {who}.",
-    ),
-    "invited_liked": (
-        "You tempt me, {who}. {fact} But not just now.",
-        "{fact} So another time, {who}, and gladly.",
     ),
     "see_me": (
         "Of course I see you, {who}. You stand right in front of me.",

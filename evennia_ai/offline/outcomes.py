@@ -8,11 +8,11 @@ import re
 
 from evennia_ai.offline.actions import Step
 from evennia_ai.offline.answers import from_knowledge
-from evennia_ai.offline.name_matching import KIND_OF
+from evennia_ai.offline.name_matching import kinds_of
 from evennia_ai.offline.request_view import RequestView
 from evennia_ai.offline.requested_actions import USE, RequestedAction
 from evennia_ai.offline.scene_answers import looked
-from evennia_ai.offline.words import an, bare, ended, listed, sentences, stem, words
+from evennia_ai.offline.words import an, bare, ended, listed, sentences
 
 
 def words_for_step(view: RequestView, requested: RequestedAction, step: Step) -> str:
@@ -52,7 +52,7 @@ def words_for_lack(
     line = view.phrase(key, **slots)
     known = from_knowledge(view, requested.item)
     if known and not view.was_said(known) and len(known) < 170:
-        treat = {KIND_OF.get(stem(word)) for word in words(requested.item)} & {"drink", "food"}
+        treat = kinds_of(requested.item) & {"drink", "food"}
         own = view.phrase("lack_known", fact=known)
         return own if treat and key == "have_not" else f"{line} {known}"
     held = view.scene.situation.carrying

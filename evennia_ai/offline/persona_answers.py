@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from evennia_ai.offline.answers import answer, from_knowledge
-from evennia_ai.offline.name_matching import KIND_OF
+from evennia_ai.offline.name_matching import kinds_of
 from evennia_ai.offline.request_view import RequestView
 from evennia_ai.offline.understanding import Reading
 from evennia_ai.offline.words import content, stem, words
@@ -28,7 +28,7 @@ EVERYDAY = frozenset(
 def never_clause(view: RequestView, text: str) -> str:
     """Return the thing it never does that a text asks for; "" if none."""
     wanted = {stem(word) for word in words(text)}
-    kinds = {KIND_OF.get(item) for item in wanted}
+    kinds = kinds_of(text)
     leave = re.match(r"(?:can|may|could|might|shall) (?:i|we)\b|let (?:me|us)\b", text, re.I)
     for clause in view.character.nevers:
         stems = content(re.sub(r"^I never", "", clause))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from evennia_ai.messages import LLMReply, make_message
+from evennia_ai.offline.transcript import SPEECH
 from evennia_ai.policy.compaction.digest import newest_within
 from evennia_ai.policy.facts.check import Fact, as_bullets, extract_facts
 from evennia_ai.policy.facts.notes import is_worth_noting
@@ -19,7 +20,6 @@ ROOM_PART = 0.65  # share of the limit
 INPUT_PART = 0.5
 ENTRY_TOKENS = 400
 MOST_NOTED = 2
-SAID = frozenset({"say", "whisper"})
 JOURNAL = "add_journal_entry"
 
 
@@ -55,7 +55,7 @@ def worth_noting(lines: Sequence[HeardLine], name: str) -> list[str]:
     """
     if len({line.private for line in lines}) != 1:
         return []
-    told = [f"{line.speaker} says: {line.text}" for line in lines if line.kind in SAID]
+    told = [f"{line.speaker} says: {line.text}" for line in lines if line.kind in SPEECH]
     stated = (fact for fact in facts_in_lines(told, name) if not fact.asked)
     facts = filter(is_worth_noting, stated)
     return list(as_bullets(facts, ENTRY_TOKENS))[:MOST_NOTED]

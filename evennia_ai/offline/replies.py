@@ -81,7 +81,7 @@ def tell(view: RequestView, reading: Reading) -> str:
     else:
         line = echo(view, reading)
     if SAD.search(reading.text):
-        line = view.phrase("sad") + " " + line
+        line = f"{view.phrase('sad')} {line}"
     return _with(line, related(view, reading))
 
 
@@ -210,7 +210,7 @@ HANDLERS: dict[str, Handler] = {
     "ask_dislikes": answers.answer, "ask_never": limits, "said_by": reported_speech.said_by,
     "identity": lambda view, reading: aspect_answers.who_it_is(view, reading) or answers.answer(view, reading),
     "who_runs": lambda view, _: persona_answers.self_portrait(view),
-    "invite": aspect_answers.invited, "count": scene_answers.count, "what_now": lambda view, _: persona_answers.goals(view), "my_looks": sensory_answers.looks_of_speaker,
+    "count": scene_answers.count, "what_now": lambda view, _: persona_answers.goals(view), "my_looks": sensory_answers.looks_of_speaker,
     "senses": sensory_answers.sensed, "other_seen": sensory_answers.other_seen,
     "ask_ways": lambda view, _: persona_answers.ways(view),
     "talked_to": lambda view, _: reported_speech.talked_to(view),

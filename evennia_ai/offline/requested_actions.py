@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 
 from evennia_ai.offline.grammar import third_form
-from evennia_ai.offline.name_matching import KIND_OF, match_exit, match_name
-from evennia_ai.offline.words import content, stem, words
+from evennia_ai.offline.name_matching import kinds_of, match_exit, match_name
+from evennia_ai.offline.words import content, words
 from evennia_ai.ports import Situation
 
 ASK = (
@@ -150,7 +150,7 @@ def _read_give(text: str, speaker: str, situation: Situation) -> RequestedAction
         to = speaker
     named = bool(match_name(item, (*situation.carrying, *situation.things)))
     asked = bool(GIVE.match(text)) or bool(place)
-    drink = bool({KIND_OF.get(stem(word)) for word in words(item)} & {"drink", "food"})
+    drink = bool(kinds_of(item) & {"drink", "food"})
     if not (named or asked or drink) or len(words(item)) > 8:
         return None
     return RequestedAction(

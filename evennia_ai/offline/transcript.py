@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evennia_ai.messages import WireMessage
+from evennia_ai.policy.model_text import read_object
 from evennia_ai.ports import LLMRequest
 
 SAID = re.compile(r"(.{1,80}?) (says|whispers to you): (.*)", re.DOTALL)
@@ -226,16 +226,9 @@ def _read_recalled(row: str) -> Said:
 
 
 def _calls(message: WireMessage) -> list[tuple[str, dict[str, object]]]:
-    found = []
-    for call in message.get("tool_calls") or ():
-        function = call.get("function", {})
-        try:
-            arguments = json.loads(function.get("arguments") or "{}")
-        except (ValueError, TypeError):
-            continue
-        if isinstance(arguments, dict):
-            found.append((str(function.get("name", "")), arguments))
-    return found
+    functions = (call.get("function", {}) for call in message.get("tool_calls") or ())
+    read = ((one.get("name", ""), read_object(one.get("arguments") or "{}")) for one in functions)
+    return [(str(name), arguments) for name, arguments in read if arguments is not None]
 
 
 def _acts_of_turn(messages: Sequence[WireMessage], step: int) -> list[Act]:

@@ -67,6 +67,10 @@ NEAR = (
 )  # fmt: skip
 
 
+NUMBER_WORDS = (
+    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\\w+teen|twenty|thirty|forty|"
+    "fifty|sixty|seventy|eighty|ninety|hundred|thousand|dozen"
+)
 SPELLINGS = {
     "whats": "what's", "wheres": "where's", "whos": "who's", "hows": "how's", "whens": "when's",
     "thats": "that's", "theres": "there's", "dont": "don't", "doesnt": "doesn't", "didnt": "didn't",

@@ -176,6 +176,11 @@ def test_its_own_recalled_line_is_only_what_the_next_one_answers(day):
     assert read_speaker_facts(past.heard).of("Ann")["home"] == "Visby"
 
 
+def test_a_recalled_line_that_is_still_in_view_is_heard_once():
+    past = remembered("You remember: Ann: hello", "You remember: Ann: I come from Visby.")
+    assert [said.text for said in past.heard] == ["I come from Visby.", "hello"]
+
+
 def test_a_recalled_whisper_stays_a_whisper():
     past = remembered("You remember: 2026-11-17: Ann (whispered): I took the ring.")
     assert past.heard[0].kind == "whisper"
