@@ -49,7 +49,11 @@ def act_autonomously(view: RequestView) -> Calls:
     last = view.transcript.deeds[-1][0] if view.transcript.deeds else ""
     if last == "emote" and not view.transcript.since:
         return still("I did something just now")
-    return remark(view, language) or gesture(view, pastime(view, language)) or still("nothing fits")
+    return (
+        remark(view, language)
+        or shown(view, "emote", pastime(view, language))
+        or still("nothing fits")
+    )
 
 
 def still(reason: str) -> Calls:
@@ -57,14 +61,9 @@ def still(reason: str) -> Calls:
     return (("noop", {"reason": reason}),)
 
 
-def gesture(view: RequestView, text: str) -> Calls:
-    """Return an emote, if there is a text and a tool for it."""
-    return (("emote", {"text": text}),) if text and "emote" in view.tools else ()
-
-
-def spoken(view: RequestView, text: str) -> Calls:
-    """Return a line of speech, if there is a text and a tool for it."""
-    return (("say", {"text": text}),) if text and "say" in view.tools else ()
+def shown(view: RequestView, tool: str, text: str) -> Calls:
+    """Return an emote or a line of speech, if there is a text and the tool for it."""
+    return ((tool, {"text": text}),) if text and tool in view.tools else ()
 
 
 def language_here(view: RequestView) -> Language | None:
@@ -85,15 +84,15 @@ def welcome(view: RequestView, language: Language | None) -> Calls:
         return ()
     names = listed([view.called(name) for name in new])
     if view.character.tone == "terse" or len(new) > 2:
-        return gesture(view, f"looks up and nods to {names}.")
+        return shown(view, "emote", f"looks up and nods to {names}.")
     if language:
         lines = [
             line.format(speaker=names, name=view.name)
             for line in native_lines(language, "greet", view.scene.persona.text)
         ]
-        return spoken(view, first_fresh(view.transcript.own, rotated(lines, view.seed)))
+        return shown(view, "say", first_fresh(view.transcript.own, rotated(lines, view.seed)))
     known = all(view.transcript.met(name) for name in new)
-    return spoken(view, view.phrase("greet_again" if known else "arrive", who=names))
+    return shown(view, "say", view.phrase("greet_again" if known else "arrive", who=names))
 
 
 def notice(view: RequestView, language: Language | None) -> Calls:
@@ -107,7 +106,7 @@ def notice(view: RequestView, language: Language | None) -> Calls:
     if not events:
         return ()
     deeds = language.lines["idle"] if language else noticing(events[-1])
-    return gesture(view, first_fresh(view.transcript.emotes, rotated(deeds, view.seed)))
+    return shown(view, "emote", first_fresh(view.transcript.emotes, rotated(deeds, view.seed)))
 
 
 def pastime(view: RequestView, language: Language | None) -> str:
@@ -178,10 +177,10 @@ def remark(view: RequestView, language: Language | None) -> Calls:
         return ()
     own = rotated(map(ended, view.untold(view.character.examples)), view.seed)
     if language:
-        return spoken(view, own[0]) if own else ()
+        return shown(view, "say", own[0]) if own else ()
     musings = [view.phrase("musing", fact=text) for text in to_muse_on(view)]
     choices = [*own, *musings] if view.seed % 2 else [*musings[:1], *own, *musings]
-    return spoken(view, choices[0]) if choices else ()
+    return shown(view, "say", choices[0]) if choices else ()
 
 
 def to_muse_on(view: RequestView) -> list[str]:

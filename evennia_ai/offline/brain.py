@@ -79,9 +79,14 @@ def announced(view: RequestView, step: Step, requested: RequestedAction) -> Call
     """Return the calls of a step, with an emote before a walk that others may see."""
     walks = any(name == "move" for name, _ in step.calls) and not done(view.transcript.acts, "move")
     private = all(line.private for line in view.scene.lines)
-    if not walks or private or "emote" not in view.tools or done(view.transcript.acts, "emote"):
+    if not walks or private or not may_emote(view):
         return step.calls
     return (("emote", {"text": f"nods to {requested.speaker} and sets off."}), *step.calls)
+
+
+def may_emote(view: RequestView) -> bool:
+    """Return True if this turn can still make an emote."""
+    return "emote" in view.tools and not done(view.transcript.acts, "emote")
 
 
 def speak(
@@ -99,12 +104,7 @@ def speak(
         if words:
             said = unrepeated(view, once_named(words, own.who))
             speeches.append(Speech(item.speaker, said, item.private))
-    can_show = (
-        "emote" in view.tools
-        and not done(view.transcript.acts, "emote")
-        and not any(n == "emote" for n, _ in calls)
-    )
-    if emotes and can_show:
+    if emotes and may_emote(view) and not any(name == "emote" for name, _ in calls):
         calls = (*calls, ("emote", {"text": emotes[0]}))
     return delivered(view, speeches, (*notes(view), *calls))
 
@@ -150,11 +150,8 @@ def delivered(view: RequestView, speeches: Sequence[Speech], calls: Calls) -> LL
     final: list[tuple[str, dict[str, str]]] = []
     if aloud and "say" in view.tools:
         final.append(("say", {"text": aloud}))
-    if "whisper" in view.tools:
-        final += [
-            ("whisper", {"text": s.words, "target": s.to})
-            for s in whispers[: 1 if not aloud else 0]
-        ]
+    elif whispers and not aloud and "whisper" in view.tools:
+        final.append(("whisper", {"text": whispers[0].words, "target": whispers[0].to}))
     if plain and not final:
         return with_calls(calls, plain) if calls else LLMReply(plain, model=MODEL)
     if not final:

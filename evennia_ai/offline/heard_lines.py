@@ -167,11 +167,10 @@ def words_for(view: RequestView, heard: Heard) -> tuple[str, str]:
 
 def habit(view: RequestView, heard: Heard) -> str:
     """Return one of the character's habits at a first greeting; "" later."""
-    first = (
-        any(reading.intent == "greet" for reading in heard.readings) and not view.transcript.emotes
-    )
-    shown = view.character.habits if first and not view.transcript.met(view.speaker) else ()
-    return f"{shown[0]}." if shown else ""
+    greeted = any(reading.intent == "greet" for reading in heard.readings)
+    if not greeted or view.transcript.emotes or view.transcript.met(view.speaker):
+        return ""
+    return f"{view.character.habits[0]}." if view.character.habits else ""
 
 
 def thank(view: RequestView, line: HeardLine) -> str:
@@ -188,7 +187,10 @@ def thank(view: RequestView, line: HeardLine) -> str:
 
 def answers_to(view: RequestView, heard: Heard) -> list[str]:
     """Return a line for each of the weightiest readings that need one."""
-    chosen = [brief_greeting(reading, heard.readings) for reading in weighed(heard.readings)]
+    chosen = weighed(heard.readings)
+    if any(reading.intent in {"ask_self", "ask_name"} for reading in heard.readings):
+        brief = {"greet": "greet_brief"}  # the other answer tells the name
+        chosen = [replace(one, intent=brief.get(one.intent, one.intent)) for one in chosen]
     made: list[str] = []
     echoed = False
     for reading in chosen:
@@ -230,14 +232,6 @@ def refusal(view: RequestView, reading: Reading) -> str:
         return clause
     asked = ASKING.match(reading.text) or reading.intent in {"crime", "statement", "story"}
     return never_clause(view, reading.text) if asked else ""
-
-
-def brief_greeting(reading: Reading, readings: Sequence[Reading]) -> Reading:
-    """Return a greeting without the name if the speaker also asks for it."""
-    asked = any(other.intent in {"ask_self", "ask_name"} for other in readings)
-    return (
-        replace(reading, intent="greet_brief") if reading.intent == "greet" and asked else reading
-    )
 
 
 def weighed(readings: Sequence[Reading]) -> list[Reading]:

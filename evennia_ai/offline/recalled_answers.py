@@ -122,11 +122,12 @@ def _likeness(question: str, text: str) -> int:
 
 def from_slot(view: RequestView, slot: str) -> str:
     """Return a named fact as a line; "" if the speaker did not tell it."""
-    if slot == "trade" and slot not in view.speaker_facts.of(view.speaker):
+    facts = view.speaker_facts.of(view.speaker)
+    if slot == "trade" and slot not in facts:
         slot = "does"
-    if slot not in view.speaker_facts.of(view.speaker):
+    if slot not in facts:
         return ""
-    value = view.speaker_facts.of(view.speaker)[slot]
+    value = facts[slot]
     holding = [item for item in view.speaker_facts.told_by(view.speaker) if value in item.text]
     if slot in SLOT_FACTS:
         fact = SLOT_FACTS[slot].format(v=turned_round(value))
@@ -145,7 +146,7 @@ def from_statements(view: RequestView, question: str) -> str:
     told = view.speaker_facts.told_by(view.speaker, "told", "did")
     found = nearest(view, question, told) or of_kind(question, told)
     if not found and OF_ASKING.search(question):
-        found = nearest(view, question, earlier_questions(view), exact=True)
+        found = nearest(view, question, earlier_questions(view))
     return back_to(view, found, question) if found else ""
 
 
@@ -183,15 +184,13 @@ def back_to(view: RequestView, found: Statement, question: str) -> str:
     return view.phrase("told", fact=fact[:LONGEST])
 
 
-def nearest(
-    view: RequestView, question: str, statements: Sequence[Statement], *, exact: bool = False
-) -> Statement | None:
+def nearest(view: RequestView, question: str, statements: Sequence[Statement]) -> Statement | None:
     """Return the statement that best answers a question, or None.
 
     Of statements that score almost alike, the one that shares most words wins, then the latest.
     """
     passages = [Passage(item.text, str(item.order), item.context) for item in statements]
-    found = rank(question, passages, (view.name,), lenient=True, exact=exact)
+    found = rank(question, passages, (view.name,), lenient=True)
     by_order = {str(item.order): item for item in statements}
     ranked = ((item.score, by_order[item.passage.source]) for item in found)
     telling = ((score, item) for score, item in ranked if is_telling(item))

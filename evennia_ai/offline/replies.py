@@ -14,7 +14,6 @@ from evennia_ai.offline import (
     recalled_answers,
     reported_speech,
     scene_answers,
-    sensory_answers,
 )
 from evennia_ai.offline.grammar import turned_round
 from evennia_ai.offline.phrases import PHRASES
@@ -210,8 +209,8 @@ HANDLERS: dict[str, Handler] = {
     "ask_dislikes": answers.answer, "ask_never": limits, "said_by": reported_speech.said_by,
     "identity": lambda view, reading: aspect_answers.who_it_is(view, reading) or answers.answer(view, reading),
     "who_runs": lambda view, _: persona_answers.self_portrait(view),
-    "count": scene_answers.count, "what_now": lambda view, _: persona_answers.goals(view), "my_looks": sensory_answers.looks_of_speaker,
-    "senses": sensory_answers.sensed, "other_seen": sensory_answers.other_seen,
+    "count": scene_answers.count, "what_now": lambda view, _: persona_answers.goals(view), "my_looks": scene_answers.looks_of_speaker,
+    "senses": scene_answers.sensed, "other_seen": scene_answers.other_seen,
     "ask_ways": lambda view, _: persona_answers.ways(view),
     "talked_to": lambda view, _: reported_speech.talked_to(view),
     "ask_self": lambda view, _: persona_answers.self_portrait(view),
