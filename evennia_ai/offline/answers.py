@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from evennia_ai.offline.knowledge import Found, Passage, fitting
+from evennia_ai.offline.knowledge import Found, Passage, fitting, rank
 from evennia_ai.offline.nearby import person_here, seen
 from evennia_ai.offline.recalled_answers import back_to, from_statements
 from evennia_ai.offline.reported_speech import from_others, speaker_named, who_gave
@@ -74,7 +74,7 @@ def from_knowledge(view: RequestView, question: str, *, shown: bool = True) -> s
 
 def room_for(view: RequestView) -> int:
     """Return how many characters an answer may have; a terse character says less."""
-    return BRIEF if view.character.tone == "terse" else LONGEST
+    return BRIEF if view.character.terse else LONGEST
 
 
 def is_sayable(item: Found, shown: bool, question: str) -> bool:
@@ -133,6 +133,8 @@ def answer(view: RequestView, reading: Reading) -> str:
     mine = past or back or OF_SPEAKER.search(text)
     if mine and (told := from_statements(view, text)):
         return told
+    if past and told_better(view, text) and (told := from_others(view, text)):
+        return told
     other = speaker_named(view, text)
     if other and other not in {view.speaker, view.name} and (told := from_others(view, text)):
         return told
@@ -152,6 +154,15 @@ def answer(view: RequestView, reading: Reading) -> str:
 def is_of_sights(text: str) -> bool:
     """Return False for a question about the character that needs no sight."""
     return not OF_ITSELF.search(text) or bool(SEEING.search(text))
+
+
+def told_better(view: RequestView, text: str) -> bool:
+    """Return True if a statement covers a question better than what is known."""
+    known = [item.cover for item in view.rank(text) if item.passage.source != "want"]
+    told = (item for item in view.speaker_facts.statements if item.kind == "told")
+    passages = [Passage(item.text, "told", item.context) for item in told]
+    heard = [item.cover for item in rank(text, passages, (view.name,))]
+    return max(heard, default=0.0) > max(known, default=0.0)
 
 
 def whole_question(view: RequestView, text: str) -> str:
@@ -231,7 +242,7 @@ def unknown(view: RequestView, reading: Reading) -> str:
         return view.phrase("personal")
     words_out = view.phrase("unknown_topic", topic=topic) if topic else view.phrase("unknown")
     offers = [offer for offer in view.offers() if offer.lower() not in reading.text.lower()]
-    if offers and view.character.tone != "terse" and view.seed % 3 != 0:
+    if offers and not view.character.terse and view.seed % 3 != 0:
         offer = view.phrase("offer", offer=offers[view.seed % len(offers)])
         if not view.was_said(offer):
             return f"{words_out} {offer}"

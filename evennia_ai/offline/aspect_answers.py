@@ -20,7 +20,7 @@ FORWARD = frozenset({"plans", "trouble", "journey"})
 NEVER_OPEN = frozenset({"lost", "journey", "work", "seeks"})
 # The evasions of aspects that have none of their own.
 SHY = dict.fromkeys(("children", "siblings", "parents"), "shy_family")
-SHY |= dict.fromkeys(("faith", "wealth", "trouble", "plans"), "personal") | {
+SHY |= dict.fromkeys(("faith", "wealth", "trouble", "plans", "pets", "mood"), "personal") | {
     "looks": "see_yourself"
 }
 KEEPER = re.compile(

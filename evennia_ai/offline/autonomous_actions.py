@@ -16,11 +16,11 @@ from evennia_ai.offline.idle_emotes import (
     deeds_with,
     habits_in,
     noticing,
+    occupation_deeds,
     without_meanwhile,
     work_of,
 )
 from evennia_ai.offline.languages import Language, language_of, native_lines
-from evennia_ai.offline.planned_emotes import occupation_deeds
 from evennia_ai.offline.request_view import RequestView
 from evennia_ai.offline.words import ended, listed, rotated, seed_of
 
@@ -83,7 +83,7 @@ def welcome(view: RequestView, language: Language | None) -> Calls:
     if not new:
         return ()
     names = listed([view.called(name) for name in new])
-    if view.character.tone == "terse" or len(new) > 2:
+    if view.character.terse or len(new) > 2:
         return shown(view, "emote", f"looks up and nods to {names}.")
     if language:
         lines = [
@@ -173,7 +173,7 @@ def foreign_habits(view: RequestView, language: Language) -> list[str]:
 def remark(view: RequestView, language: Language | None) -> Calls:
     """After some emotes, return a line: an example of the persona, or a fact."""
     last = [name for name, _ in view.transcript.deeds if name != "noop"][-QUIET_ACTS:]
-    if last != ["emote"] * QUIET_ACTS or (view.character.tone == "terse" and view.seed % 2):
+    if last != ["emote"] * QUIET_ACTS or (view.character.terse and view.seed % 2):
         return ()
     own = rotated(map(ended, view.untold(view.character.examples)), view.seed)
     if language:

@@ -69,20 +69,10 @@ SELF: dict[str, tuple[str, ...]] = {
         "I like things that are as they should be, {who}.",
         "The end of a good day's work, {who}.",
     ),
-    "shy_mood": (
-        "Sometimes, {who}. Then somebody like you comes along.",
-        "There are such days, {who}. Today is none of them.",
-        "I have enough to do, {who}; it leaves no time for that.",
-    ),
     "shy_calling": (
         "It is what I have, {who}, and I would not change it.",
         "Some days more than others, {who}. I would miss it if it were gone.",
         "It is honest, {who}, and it fills the day.",
-    ),
-    "shy_pets": (
-        "No beast that I would call mine, {who}.",
-        "Of animals I have nothing to tell you, {who}.",
-        "I have enough to look after as it is, {who}.",
     ),
     "age_is": (
         "I am {value}, {who}.",

@@ -99,7 +99,7 @@ def self_portrait(view: RequestView) -> str:
         for fact in view.untold(character.facts)
         if fact != character.identity and fact not in character.wants
     ]
-    tail = f" {more[0]}" if more and character.tone != "terse" and len(more[0]) < 160 else ""
+    tail = f" {more[0]}" if more and not character.terse and len(more[0]) < 160 else ""
     return view.told(identity) + tail
 
 

@@ -51,11 +51,6 @@ TALK: dict[str, tuple[str, ...]] = {
         "Good day to you, {who}. I am {name}.",
         "Well met, {who}. {name} is my name.",
     ),
-    "greet_place": (
-        "Welcome to {place}, {who}. I am {name}.",
-        "Come in, {who}, and be welcome. I am {name}.",
-        "A new face! Welcome, {who}. {name} is my name.",
-    ),
     "greet_again": (
         "There you are again, {who}.",
         "Good to see you again, {who}.",

@@ -51,8 +51,7 @@ def respond(view: RequestView, reading: Reading) -> str:
 def greet(view: RequestView, reading: Reading) -> str:
     """Return a greeting: for a stranger, for a talk under way, or for a return."""
     if not view.transcript.met(view.speaker):
-        hearty = view.scene.situation.place and view.character.tone == "hearty"
-        return view.phrase("greet_place" if hearty else "greet")
+        return view.phrase("greet")
     return view.phrase("greet_again" if view.transcript.came_back(view.speaker) else "greet_more")
 
 
@@ -124,7 +123,7 @@ def related(view: RequestView, reading: Reading) -> str:
 
 def follow_up(view: RequestView) -> str:
     """Return a question about what the speaker has not told, none twice."""
-    if view.character.tone == "terse" and view.seed % 2:
+    if view.character.terse and view.seed % 2:
         return ""
     known = view.speaker_facts.of(view.speaker)
     for slot in FOLLOW_UPS:
@@ -150,7 +149,7 @@ def remark(view: RequestView, reading: Reading) -> str:
 def feeling(view: RequestView, reading: Reading) -> str:
     """Return how the character is, at times with an untold goal."""
     short = [want for want in view.untold(view.character.wants) if len(want) < 120]
-    talkative = view.seed % 2 and view.character.tone != "terse"
+    talkative = view.seed % 2 and not view.character.terse
     return _with(view.phrase("feeling"), short[0] if short and talkative else "")
 
 

@@ -121,7 +121,7 @@ class RequestView:
         if not fresh:
             return self.told(texts[0])
         both = " ".join(fresh[:2])
-        return both if len(both) <= MOST_TOLD and self.character.tone != "terse" else fresh[0]
+        return both if len(both) <= MOST_TOLD and not self.character.terse else fresh[0]
 
     def untold(self, texts: Iterable[str]) -> list[str]:
         """Return the texts that the character has not said yet."""
