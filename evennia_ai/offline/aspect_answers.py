@@ -18,11 +18,12 @@ YEARS = re.compile(rf"\b(?!one\b|few\b|many\b|several\b)({NUMBER})\b(?=(?: {SPAN
 OF_OTHERS = re.compile(r"\b(?:your|my) [\w ]+?'s\b|\bhow old (?:is|was)\b")
 FORWARD = frozenset({"plans", "trouble", "journey"})
 NEVER_OPEN = frozenset({"lost", "journey", "work", "seeks"})
-# The evasions of aspects that have none of their own.
-SHY = dict.fromkeys(("children", "siblings", "parents"), "shy_family")
-SHY |= dict.fromkeys(("faith", "wealth", "trouble", "plans", "pets", "mood"), "personal") | {
-    "looks": "see_yourself"
-}
+# The phrases for aspects that have none of their own.
+SHY = {
+    "children": "shy_family", "siblings": "shy_family", "parents": "shy_family",
+    "looks": "see_yourself",
+    **dict.fromkeys(("faith", "wealth", "trouble", "plans", "pets", "mood"), "personal"),
+}  # fmt: skip
 KEEPER = re.compile(
     r"^(?:\w+ )?(?:owner|keeper|landlord|landlady|boss|host|hostess|master|mistress|innkeeper)$",
     re.I,
