@@ -159,10 +159,11 @@ def offer_help(view: RequestView, reading: Reading) -> str:
     return _with(view.phrase("help"), fresh[0])
 
 
-def owing(view: RequestView, reading: Reading) -> str:
-    """Return what the speaker owes, if it was told."""
-    told = recalled_answers.from_statements(view, reading.text)
-    return told or view.phrase("owe_nothing")
+def told_or(key: str) -> Handler:
+    """Return a handler that says what the speaker told, else a phrase."""
+    return lambda view, reading: (
+        recalled_answers.from_statements(view, reading.text) or view.phrase(key)
+    )
 
 
 def own_words(view: RequestView, reading: Reading) -> str:
@@ -204,11 +205,11 @@ PHRASE_OF = {
 }  # fmt: skip
 HANDLERS: dict[str, Handler] = {
     "inject": stay_oneself, "secret_of": keep_secret, "greet": greet, "tell": tell,
-    "ask_feeling": feeling, "own_words": own_words, "owing": owing, "ask_likes": answers.answer,
+    "ask_feeling": feeling, "own_words": own_words, "owing": told_or("owe_nothing"), "ask_likes": answers.answer,
     "ask_dislikes": answers.answer, "ask_never": limits, "said_by": reported_speech.said_by,
     "identity": lambda view, reading: aspect_answers.who_it_is(view, reading) or answers.answer(view, reading),
     "who_runs": lambda view, _: persona_answers.self_portrait(view),
-    "count": scene_answers.count, "what_now": lambda view, _: persona_answers.goals(view), "my_looks": scene_answers.looks_of_speaker,
+    "count": scene_answers.count, "what_now": lambda view, _: persona_answers.goals(view), "my_looks": told_or("see_yourself"),
     "senses": scene_answers.sensed, "other_seen": scene_answers.other_seen,
     "ask_ways": lambda view, _: persona_answers.ways(view),
     "talked_to": lambda view, _: reported_speech.talked_to(view),

@@ -12,7 +12,6 @@ from evennia_ai.offline.answers import LONGEST, answer, from_knowledge
 from evennia_ai.offline.knowledge import fitting
 from evennia_ai.offline.name_matching import exit_parts, match_exit, match_name
 from evennia_ai.offline.nearby import lies_here, person_here, right_here, seen
-from evennia_ai.offline.recalled_answers import from_statements
 from evennia_ai.offline.request_view import RequestView, seen_parts
 from evennia_ai.offline.understanding import Reading
 from evennia_ai.offline.words import (
@@ -296,9 +295,3 @@ def other_seen(view: RequestView, reading: Reading) -> str:
     if not other and named[:1].isupper():
         return from_knowledge(view, named) or view.phrase("not_here", other=named)
     return from_knowledge(view, reading.text, shown=False) or view.phrase("see_yourself")
-
-
-def looks_of_speaker(view: RequestView, reading: Reading) -> str:
-    """Return how the speaker looks, if they told it; else that it cannot tell."""
-    told = from_statements(view, reading.text)
-    return told or view.phrase("see_yourself")
