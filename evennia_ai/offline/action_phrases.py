@@ -39,7 +39,6 @@ DEEDS: dict[str, tuple[str, ...]] = {
         "You see as much as I do, {who}.",
         "Look for yourself, {who}; your eyes are as good as mine.",
     ),
-    "held": ("I have {item} with me, {who}.", "{item_capital}? Here by me, {who}."),
     "exits": ("From here you can go {exits}, {who}.", "The ways from here, {who}: {exits}."),
     "way_unknown": (
         "Further than this I cannot tell you, {who}: from here you can go {exits}.",
@@ -59,7 +58,6 @@ DEEDS: dict[str, tuple[str, ...]] = {
     ),
     "give_other": ("{item_capital} is with {to} now, {who}.", "There, {to}: {item}, because {who} asks."),
     "give_not": ("I cannot give you {item}, {who}.", "{item_capital} I cannot hand over, {who}."),
-    "give_mine": ("{item_capital} is mine, {who}, and stays with me.", "No, {who}: {item} I keep."),
     "get_done": ("I have {item} now, {who}.", "There: I have taken up {item}."),
     "get_not": ("I cannot take {item}, {who}.", "{item_capital} stays where it is, {who}."),
     "have_not": (
@@ -153,8 +151,5 @@ DEEDS: dict[str, tuple[str, ...]] = {
         "It goes through my head, you know: {fact_small}",
         "{fact} But I talk too much.",
     ),
-    "goals": ("{fact}",),
     "no_goals": ("I want for nothing, {who}, but good company.", "What I want I keep to myself, {who}."),
-    "no_likes": ("Good company and a quiet evening, {who}.", "Honest folk, {who}. There are few enough."),
-    "no_dislikes": ("Liars, {who}, and draughts.", "I try to dislike nobody, {who}. Some make it hard."),
 }  # fmt: skip

@@ -4,7 +4,7 @@ The brain keeps no state. A turn's own calls and results show what was done, and
 where things are. Nothing is claimed that no tool did.
 """
 
-# ruff: noqa: E501  # a pattern is read best in one piece
+# a pattern is read best in one piece
 
 from __future__ import annotations
 
@@ -36,21 +36,30 @@ class Step:
     slots: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class _Turn:
+    """A requested action, where things are now, and what this turn has done."""
+
+    requested: RequestedAction
+    situation: Situation
+    acts: Sequence[Act]
+    tools: frozenset[str]
+
+
 def next_step(
     requested: RequestedAction, situation: Situation, acts: Sequence[Act], tools: frozenset[str]
 ) -> Step:
     """Return the next step of an action, given what this turn has done."""
+    turn = _Turn(requested, situation, acts, tools)
     if requested.kind in {"give", "fetch"}:
-        return _hand_over(requested, situation, acts, tools)
+        return _hand_over(turn)
     if requested.kind == "go":
-        return _walk(requested, situation, acts, tools)
+        return _walk(turn)
     if requested.kind == "gesture":
         if "emote" not in tools or done(acts, "emote"):
             return Step(end="deed_done" if done(acts, "emote") else "deed_not")
         return Step((("emote", {"text": requested.item + "."}),), "deed_done")
-    if requested.kind == "follow":
-        return _follow(requested, acts, tools)
-    return _one_call(requested, acts, tools)
+    return _one_call(turn)
 
 
 def done(acts: Sequence[Act], name: str) -> list[Act]:
@@ -58,138 +67,96 @@ def done(acts: Sequence[Act], name: str) -> list[Act]:
     return [act for act in acts if act.name == name]
 
 
-def _one_call(requested: RequestedAction, acts: Sequence[Act], tools: frozenset[str]) -> Step:
-    tried = done(acts, requested.kind)
-    thing = with_article(requested.item)
-    if requested.kind not in tools:
-        return Step(end=f"{requested.kind}_not", slots={"item": thing, "why": ""})
+def _one_call(turn: _Turn) -> Step:
+    requested, kind = turn.requested, turn.requested.kind
+    tried = done(turn.acts, kind)
+    slots = {"item": with_article(requested.item), "why": tried[-1].result if tried else ""}
+    if kind not in turn.tools:
+        return Step(end=f"{kind}_not", slots=slots)
     if not tried:
-        argument = "target" if requested.kind == "look" else "item"
-        return Step(((requested.kind, {argument: requested.item}),))
-    result = tried[-1].result
-    failed = tried[-1].failed and requested.kind != "look"
-    return Step(
-        end=f"{requested.kind}_{'not' if failed else 'done'}", slots={"item": thing, "why": result}
-    )
+        argument = "target" if kind in {"look", "follow"} else "item"
+        return Step(((kind, {argument: requested.item or requested.to}),))
+    failed = tried[-1].failed and kind != "look"
+    return Step(end=f"{kind}_{'not' if failed else 'done'}", slots=slots)
 
 
-def _follow(requested: RequestedAction, acts: Sequence[Act], tools: frozenset[str]) -> Step:
-    tried = done(acts, "follow")
-    if "follow" not in tools:
-        return Step(end="follow_not")
-    if not tried:
-        return Step((("follow", {"target": requested.speaker}),))
-    return Step(end="follow_not" if tried[-1].failed else "follow_done")
-
-
-def moves_made(situation: Situation, acts: Sequence[Act]) -> list[Act]:
+def moves_made(turn: _Turn) -> list[Act]:
     """Return the walks of this turn that succeeded."""
-    return [
-        act
-        for act in done(acts, "move")
-        if not act.failed or (act is done(acts, "move")[-1] and situation.place and act.result.startswith(situation.place))
-    ]  # fmt: skip
+    tried, place = done(turn.acts, "move"), turn.situation.place
+    arrived = bool(tried and place) and tried[-1].result.startswith(place)
+    return [act for act in tried if not act.failed or (act is tried[-1] and arrived)]
 
 
-def way_back(requested: RequestedAction, situation: Situation, acts: Sequence[Act]) -> str:
+def way_back(turn: _Turn) -> str:
     """Return the exit that leads to where the turn began."""
-    start = next(
-        (act.result.partition(":")[0] for act in acts if act.name == "look" and ":" in act.result),
-        "",
-    )
-    went = exit_parts(requested.place)[0].lower()
-    wanted = OPPOSITES.get(went, "")
-    for exit_name in situation.exits:
-        name, leads = exit_parts(exit_name)
+    looks = (act.result.partition(":") for act in turn.acts if act.name == "look")
+    start = next((place for place, colon, _ in looks if colon), "")
+    wanted = OPPOSITES.get(exit_parts(turn.requested.place)[0].lower(), "")
+    exits = [exit_parts(name) for name in turn.situation.exits]
+    for name, leads in exits:
         if (start and leads == start) or (wanted and name.lower() == wanted):
             return name
-    return exit_parts(situation.exits[0])[0] if situation.exits else ""
+    return exits[0][0] if exits else ""
 
 
-def _departure(requested: RequestedAction, tools: frozenset[str]) -> Step:
+def _departure(turn: _Turn) -> Step:
     """Return the walk away, after a look if its name does not give the way back."""
-    name = exit_parts(requested.place)[0]
-    calls: list[tuple[str, dict[str, str]]] = []
-    if "look" in tools and name.lower() not in OPPOSITES:
-        calls.append(("look", {"target": ""}))
-    calls.append(("move", {"to": name}))
-    return Step(tuple(calls))
+    name = exit_parts(turn.requested.place)[0]
+    move = ("move", {"to": name})
+    if "look" in turn.tools and name.lower() not in OPPOSITES:
+        return Step((("look", {"target": ""}), move))
+    return Step((move,))
 
 
-def _walk(
-    requested: RequestedAction, situation: Situation, acts: Sequence[Act], tools: frozenset[str]
-) -> Step:
-    made, tried = moves_made(situation, acts), done(acts, "move")
-    name, leads = exit_parts(requested.place)
-    where = {"place": leads or with_article(name), "why": tried[-1].result if tried else ""}
-    if "move" not in tools:
+def _return(turn: _Turn, slots: Mapping[str, str]) -> Step:
+    if len(done(turn.acts, "move")) > 1:
+        return Step(end="go_stuck", slots=slots)
+    return Step((("move", {"to": way_back(turn)}),))
+
+
+def _place(turn: _Turn) -> str:
+    """Return where the action goes, as it is said; "" if it goes nowhere."""
+    name, leads = exit_parts(turn.requested.place)
+    return leads or (with_article(name) if name else "")
+
+
+def _walk(turn: _Turn) -> Step:
+    made, tried = moves_made(turn), done(turn.acts, "move")
+    where = {"place": _place(turn), "why": tried[-1].result if tried else ""}
+    if "move" in turn.tools and not tried:
+        return _departure(turn)
+    if "move" not in turn.tools or not made:
         return Step(end="go_not", slots=where)
-    if not tried:
-        return _departure(requested, tools)
-    if not made:
-        return Step(end="go_not", slots=where)
-    if len(made) == 1 and requested.back:
-        if len(tried) > 1:
-            return Step(end="go_stuck", slots=where)
-        return Step((("move", {"to": way_back(requested, situation, acts)}),))
+    if len(made) == 1 and turn.requested.back:
+        return _return(turn, where)
     seen = made[0].result
     return Step(end="go_back" if len(made) > 1 else "go_done", slots={**where, "seen": seen})
 
 
-def _hand_over(
-    requested: RequestedAction, situation: Situation, acts: Sequence[Act], tools: frozenset[str]
-) -> Step:
-    carried = match_name(requested.item, situation.carrying)
-    lying = match_name(requested.item, situation.things)
-    if (
-        requested.place
-        and lying
-        and match_name(requested.item, situation.things, loose=False) == ""
-        and not done(acts, "move")
-    ):
-        lying = ""
-    gave, got, made = done(acts, "give"), done(acts, "get"), moves_made(situation, acts)
+def _hand_over(turn: _Turn) -> Step:
+    requested, situation, tools = turn.requested, turn.situation, turn.tools
+    gave, got, tried = (done(turn.acts, name) for name in ("give", "get", "move"))
+    made = moves_made(turn)
     away = len(made) % 2 == 1
-    slots = {
-        "item": with_article(carried or lying or requested.item),
-        "to": requested.to,
-        "why": (gave or got)[-1].result if gave or got else "",
-    }
-    slots["place"] = (
-        exit_parts(requested.place)[1] or with_article(exit_parts(requested.place)[0])
-        if requested.place
-        else ""
-    )
+    carried = match_name(requested.item, situation.carrying)
+    lying = match_name(requested.item, situation.things, loose=bool(tried or not requested.place))
+    item, why = carried or lying or requested.item, ""
+    if gave or got:
+        last = (gave or got)[-1]
+        item, why = str(last.arguments.get("item", requested.item)), last.result
+    slots = {"item": with_article(item), "to": requested.to, "why": why, "place": _place(turn)}
     if gave:
-        handed = {
-            **slots,
-            "item": with_article(str(gave[-1].arguments.get("item", requested.item))),
-        }
-        return Step(end="give_not" if gave[-1].failed else "give_done", slots=handed)
+        return Step(end="give_not" if gave[-1].failed else "give_done", slots=slots)
     if carried and not away:
         if "give" not in tools:
             return Step(end="give_not", slots=slots)
         return Step((("give", {"item": carried, "to": requested.to}),))
     if away and (carried or got or not lying or "get" not in tools):
-        return _return(requested, situation, acts, slots)
-    if lying and not got and "get" in tools and (away or not requested.place or not made):
-        return Step((("get", {"item": lying}),))
-    if requested.place and not made and not done(acts, "move") and "move" in tools and not got:
-        return _departure(requested, tools)
+        return _return(turn, slots)
     if got:
-        return Step(
-            end="get_not",
-            slots={
-                **slots,
-                "item": with_article(str(got[-1].arguments.get("item", requested.item))),
-            },
-        )
+        return Step(end="get_not", slots=slots)
+    if lying and "get" in tools and (away or not requested.place or not made):
+        return Step((("get", {"item": lying}),))
+    if requested.place and not tried and "move" in tools:
+        return _departure(turn)
     return Step(end="fetch_not" if requested.place and made else "have_not", slots=slots)
-
-
-def _return(
-    requested: RequestedAction, situation: Situation, acts: Sequence[Act], slots: Mapping[str, str]
-) -> Step:
-    if len(done(acts, "move")) > 1:
-        return Step(end="go_stuck", slots=slots)
-    return Step((("move", {"to": way_back(requested, situation, acts)}),))

@@ -13,13 +13,7 @@ from evennia_ai.offline.reported_speech import from_others, speaker_named, who_g
 from evennia_ai.offline.request_view import RequestView
 from evennia_ai.offline.speaker_facts import Statement
 from evennia_ai.offline.understanding import Reading
-from evennia_ai.offline.words import (
-    content,
-    ended,
-    sentences,
-    stem,
-    words,
-)
+from evennia_ai.offline.words import content, ended, sentences, stem, words
 
 OF_ITSELF = re.compile(r"^(?=.*\byour?\b)(?!.*\b(?:i|my|me|we)\b)", re.I)
 SECOND = 0.62
@@ -53,7 +47,7 @@ OF_SPEAKER = re.compile(
 )
 
 
-def from_knowledge(view: RequestView, question: str, speaker: str, *, shown: bool = True) -> str:
+def from_knowledge(view: RequestView, question: str, *, shown: bool = True) -> str:
     """Return the best match in what the character knows, or "".
 
     ``shown=False`` leaves out what is merely seen. If the best match was said before, an unsaid one
@@ -67,9 +61,9 @@ def from_knowledge(view: RequestView, question: str, speaker: str, *, shown: boo
     ]
     if not fresh:
         following = "" if fitting(question) else sequel(view, found[0].passage)
-        return following or view.told(found[0].passage.text, view.called(speaker))
+        return following or view.told(found[0].passage.text)
     if fitting(question) and fresh[0] is not found[0]:
-        return view.told(found[0].passage.text, view.called(speaker))
+        return view.told(found[0].passage.text)
     words_out = [unsaid_part(view, fresh[0].passage.text)]
     second = next_part(view, fresh[0].passage) or _second(view, fresh)
     second = " ".join(part for part in sentences(second) if part not in words_out[0])
@@ -80,7 +74,7 @@ def from_knowledge(view: RequestView, question: str, speaker: str, *, shown: boo
 
 def room_for(view: RequestView) -> int:
     """Return how many characters an answer may have; a terse character says less."""
-    return BRIEF if view.character.tone == "terse" else LONGEST
+    return BRIEF if view.character.terse else LONGEST
 
 
 def is_sayable(item: Found, shown: bool, question: str) -> bool:
@@ -128,32 +122,32 @@ def _second(view: RequestView, found: list[Found]) -> str:
     return ""
 
 
-def answer(view: RequestView, reading: Reading, speaker: str) -> str:
+def answer(view: RequestView, reading: Reading) -> str:
     """Answer any question; if nothing is known, say so."""
     text = reading.text
-    text = whole_question(view, text, speaker)
+    text = whole_question(view, text)
     back = REMEMBER.search(text)
     past = re.search(r"\b(?:was|were|did|who \w+ed)\b", text, re.I) and not re.search(
         r"\byou\b", text, re.I
     )
     mine = past or back or OF_SPEAKER.search(text)
-    if mine and (told := from_statements(view, text, speaker)):
+    if mine and (told := from_statements(view, text)):
         return told
-    if past and told_better(view, text) and (told := from_others(view, text, speaker)):
+    if past and told_better(view, text) and (told := from_others(view, text)):
         return told
     other = speaker_named(view, text)
-    if other and other not in {speaker, view.name} and (told := from_others(view, text, speaker)):
+    if other and other not in {view.speaker, view.name} and (told := from_others(view, text)):
         return told
     return (
         who_gave(view, text)
         or person_here(view, reading)
-        or from_knowledge(view, text, speaker, shown=is_of_sights(text))
-        or (from_knowledge(view, reading.topic, speaker) if reading.topic != text else "")
-        or seen(view, reading, speaker)
-        or in_context(view, reading, speaker)
-        or from_others(view, text, speaker)
-        or ("" if OF_ITSELF.search(text) else from_statements(view, text, speaker))
-        or unknown(view, reading, speaker)
+        or from_knowledge(view, text, shown=is_of_sights(text))
+        or (from_knowledge(view, reading.topic) if reading.topic != text else "")
+        or seen(view, reading)
+        or in_context(view, reading)
+        or from_others(view, text)
+        or ("" if OF_ITSELF.search(text) else from_statements(view, text))
+        or unknown(view, reading)
     )
 
 
@@ -165,27 +159,26 @@ def is_of_sights(text: str) -> bool:
 def told_better(view: RequestView, text: str) -> bool:
     """Return True if a statement covers a question better than what is known."""
     known = [item.cover for item in view.rank(text) if item.passage.source != "want"]
-    told = [
-        Passage(i.text, "told", i.context)
-        for i in view.speaker_facts.statements
-        if i.kind == "told"
-    ]
-    heard = [item.cover for item in rank(text, told, (view.name,))]
+    told = (item for item in view.speaker_facts.statements if item.kind == "told")
+    passages = [Passage(item.text, "told", item.context) for item in told]
+    heard = [item.cover for item in rank(text, passages, (view.name,))]
     return max(heard, default=0.0) > max(known, default=0.0)
 
 
-def whole_question(view: RequestView, text: str, speaker: str) -> str:
+def whole_question(view: RequestView, text: str) -> str:
     """Complete a short question ("And a bowl of stew?") from the one before it."""
     if len(text.split()) > 5 or VERBAL.search(text) or not text.endswith("?"):
         return text
     asked = [
-        item.text for item in view.speaker_facts.told_by(speaker, "asked") if item.text not in text
+        item.text
+        for item in view.speaker_facts.told_by(view.speaker, "asked")
+        if item.text not in text
     ]
     earlier = [item for item in asked if text not in item]
     return f"{' '.join(earlier[-1].split()[:3])} {text}" if earlier else text
 
 
-def in_context(view: RequestView, reading: Reading, speaker: str) -> str:
+def in_context(view: RequestView, reading: Reading) -> str:
     """Answer a question that refers to the line before it ("Is she strict?").
 
     Return "" if it does not, or if nothing more is known.
@@ -194,19 +187,21 @@ def in_context(view: RequestView, reading: Reading, speaker: str) -> str:
     if not LEANING.search(plain) or len(content(reading.text)) > 2 or not view.transcript.own:
         return ""
     earlier = view.transcript.own[-1]
-    told = [item for item in view.speaker_facts.told_by(speaker) if item.text not in reading.text]
+    told = [
+        item for item in view.speaker_facts.told_by(view.speaker) if item.text not in reading.text
+    ]
     about = of_the_same(reading.text, told)
     if about and "you" in words(earlier):
-        return back_to(view, about, reading.text, speaker)
+        return back_to(view, about, reading.text)
     if told and not content(reading.text) and PAST.search(reading.text):
-        return back_to(view, told[-1], reading.text, speaker)
+        return back_to(view, told[-1], reading.text)
     subject = " ".join(word for word in words(earlier) if stem(word) not in WANTING)
     apart = {"never", "want", "deed"}
     found = [item for item in view.rank(subject) if item.passage.source not in apart]
     fresh = [item for item in found if not view.was_said(item.passage.text)]
     if fresh:
         return unsaid_part(view, fresh[0].passage.text)
-    return view.told(found[0].passage.text, view.called(speaker)) if found else ""
+    return view.told(found[0].passage.text) if found else ""
 
 
 def of_the_same(question: str, told: list[Statement]) -> Statement | None:
@@ -236,51 +231,25 @@ def topic_of(reading: Reading) -> str:
     return text if clear else ""
 
 
-def unknown(view: RequestView, reading: Reading, speaker: str) -> str:
+def unknown(view: RequestView, reading: Reading) -> str:
     """Return a line that the character does not know, at times with an offer."""
-    who, topic = view.called(speaker), topic_of(reading)
+    topic = topic_of(reading)
     trait = ARE_YOU.match(reading.text)
     if trait:
         shown = [text for text in view.character.traits if stem(trait[1].lower()) in content(text)]
-        return view.told(shown[0], who) if shown else view.phrase("judge", who=who)
+        return view.told(shown[0]) if shown else view.phrase("judge")
     if re.search(r"\byou(?:r|rs|rself)?\b", reading.text, re.I) and not topic:
-        return view.phrase("personal", who=who)
-    words_out = (
-        view.phrase("unknown_topic", topic=topic, who=who)
-        if topic
-        else view.phrase("unknown", who=who)
-    )
+        return view.phrase("personal")
+    words_out = view.phrase("unknown_topic", topic=topic) if topic else view.phrase("unknown")
     offers = [offer for offer in view.offers() if offer.lower() not in reading.text.lower()]
-    if offers and view.character.tone != "terse" and view.seed % 3 != 0:
+    if offers and not view.character.terse and view.seed % 3 != 0:
         offer = view.phrase("offer", offer=offers[view.seed % len(offers)])
         if not view.was_said(offer):
             return f"{words_out} {offer}"
     return words_out
 
 
-def opinion(view: RequestView, reading: Reading, speaker: str) -> str:
+def opinion(view: RequestView, reading: Reading) -> str:
     """Return what the character says of a topic, else that it has no firm opinion."""
-    known = from_knowledge(view, reading.text, speaker)
-    if known:
-        return known
-    topic = _bare_topic(reading.text)
-    if topic.startswith("my "):
-        return view.phrase("own_thing", who=view.called(speaker))
-    if not topic:
-        return unknown(view, reading, speaker)
-    return view.phrase("opinion", topic=topic, who=view.called(speaker))
-
-
-def _bare_topic(text: str) -> str:
-    found = re.search(
-        r"\b(?:of|about|on|for|like|love|trust|fear|hate|dislike|enjoy|in|respect|mind|to)\s+([\w' -]{2,40})\W*$",
-        text,
-        re.I,
-    )
-    topic = re.sub(r"^your\b", "my", found[1].strip()) if found else ""
-    return (
-        topic
-        if 0 < len(topic.split()) <= 4
-        and topic.lower() not in {"me", "it", "that", "this", "him", "her"}
-        else ""
-    )
+    known, topic = from_knowledge(view, reading.text), topic_of(reading)
+    return known or (view.phrase("opinion", topic=topic) if topic else unknown(view, reading))

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from evennia_ai.offline.answers import from_knowledge, unsaid_part
+from evennia_ai.offline.answers import from_knowledge
 from evennia_ai.offline.aspects import NUMBER, SPAN, Aspect, aspects_of, fitting_of
 from evennia_ai.offline.request_view import RequestView
 from evennia_ai.offline.understanding import Reading
@@ -18,7 +18,12 @@ YEARS = re.compile(rf"\b(?!one\b|few\b|many\b|several\b)({NUMBER})\b(?=(?: {SPAN
 OF_OTHERS = re.compile(r"\b(?:your|my) [\w ]+?'s\b|\bhow old (?:is|was)\b")
 FORWARD = frozenset({"plans", "trouble", "journey"})
 NEVER_OPEN = frozenset({"lost", "journey", "work", "seeks"})
-CHOSEN = 2
+# The phrases for aspects that have none of their own.
+SHY = {
+    "children": "shy_family", "siblings": "shy_family", "parents": "shy_family",
+    "looks": "see_yourself",
+    **dict.fromkeys(("faith", "wealth", "trouble", "plans", "pets", "mood"), "personal"),
+}  # fmt: skip
 KEEPER = re.compile(
     r"^(?:\w+ )?(?:owner|keeper|landlord|landlady|boss|host|hostess|master|mistress|innkeeper)$",
     re.I,
@@ -29,25 +34,24 @@ FAVOURITE = re.compile(
 )
 
 
-def of_itself(view: RequestView, reading: Reading, speaker: str) -> str:
+def of_itself(view: RequestView, reading: Reading) -> str:
     """Answer a question about the character's life; "" if it is another question."""
     text = reading.text
     found = [aspect for aspect in aspects_of(text) if aspect.name not in NEVER_OPEN]
     if not found or OF_ME.search(text) or OF_OTHERS.search(text):
         return ""
-    told = "" if is_strange_favourite(view, text) else from_facts(view, text, speaker, found)
+    told = "" if is_strange_favourite(view, text) else from_facts(view, text, found)
     if told:
         return told
     if extra_words(text, found):
-        known = from_knowledge(view, text, speaker, shown=False)
+        known = from_knowledge(view, text, shown=False)
         if known:
             return known
-    return view.phrase(f"shy_{found[0].name}", who=view.called(speaker))
+    return view.phrase(SHY.get(found[0].name, f"shy_{found[0].name}"))
 
 
-def from_facts(view: RequestView, text: str, speaker: str, found: list[Aspect]) -> str:
+def from_facts(view: RequestView, text: str, found: list[Aspect]) -> str:
     """Return what the persona says of an aspect, unsaid facts first; "" if nothing."""
-    who = view.called(speaker)
     character = view.character
     wants = set() if found[0].name in FORWARD else set(character.wants)
     own = [fact for fact in character.facts if fact not in wants]
@@ -57,12 +61,8 @@ def from_facts(view: RequestView, text: str, speaker: str, found: list[Aspect]) 
         return ""
     years = YEARS.search(facts[0]) if found[0].name == "age" else None
     if years:
-        return view.phrase("age_is", value=years[1].lower(), who=who)
-    fresh = view.untold(facts)
-    if facts[0] not in fresh or len(fresh) == 1:
-        return view.told(facts[0], who) if facts[0] not in fresh else unsaid_part(view, fresh[0])
-    both = " ".join(fresh[:CHOSEN])
-    return both if len(both) < 190 and character.tone != "terse" else fresh[0]
+        return view.phrase("age_is", value=years[1].lower())
+    return view.told(facts[0]) if view.was_said(facts[0]) else view.tell_some(facts)
 
 
 def is_strange_favourite(view: RequestView, text: str) -> bool:
@@ -79,22 +79,14 @@ def extra_words(text: str, found: list[Aspect]) -> bool:
     return len(content(found[0].asks.sub("", text, count=1))) > 0
 
 
-def who_it_is(view: RequestView, reading: Reading, speaker: str) -> str:
+def who_it_is(view: RequestView, reading: Reading) -> str:
     """Answer "Are you a smith?": yes or no, and who it is; "" if that is unclear."""
     topic, identity = reading.slots.get("topic", ""), view.character.identity
     wanted = set(content(topic))
     if not wanted or not identity or re.search(r"\b(?:of|to|in|who|that)\b", topic):
         return ""
     if KEEPER.search(topic) and KEEPING.search(identity):
-        return view.phrase("is_so", fact=identity, who=view.called(speaker))
+        return view.phrase("is_so", fact=identity)
     holding = [fact for fact in view.character.facts if wanted <= set(content(fact))]
     key, fact = ("is_so", holding[0]) if holding else ("is_not", identity)
-    return view.phrase(key, fact=fact, who=view.called(speaker))
-
-
-def invited(view: RequestView, reading: Reading, speaker: str) -> str:
-    """Decline an invitation kindly, more warmly if the persona likes the activity."""
-    wanted = set(content(reading.topic))
-    liked = [text for text in view.character.facts if wanted & set(content(text))]
-    key = "invited_liked" if liked and not view.was_said(liked[0]) else "invited"
-    return view.phrase(key, fact=liked[0] if liked else "", who=view.called(speaker))
+    return view.phrase(key, fact=fact)

@@ -16,11 +16,11 @@ from evennia_ai.offline.idle_emotes import (
     deeds_with,
     habits_in,
     noticing,
+    occupation_deeds,
     without_meanwhile,
     work_of,
 )
 from evennia_ai.offline.languages import Language, language_of, native_lines
-from evennia_ai.offline.planned_emotes import occupation_deeds
 from evennia_ai.offline.request_view import RequestView
 from evennia_ai.offline.words import ended, listed, rotated, seed_of
 
@@ -40,7 +40,7 @@ SECRETIVE = re.compile(
 
 def act_autonomously(view: RequestView) -> Calls:
     """Return the calls of one small act, or a ``noop``."""
-    if not others_here(view):
+    if not view.others:
         return still("nobody is near")
     language = language_here(view)
     reaction = welcome(view, language) or notice(view, language)
@@ -49,7 +49,11 @@ def act_autonomously(view: RequestView) -> Calls:
     last = view.transcript.deeds[-1][0] if view.transcript.deeds else ""
     if last == "emote" and not view.transcript.since:
         return still("I did something just now")
-    return remark(view, language) or gesture(view, pastime(view, language)) or still("nothing fits")
+    return (
+        remark(view, language)
+        or shown(view, "emote", pastime(view, language))
+        or still("nothing fits")
+    )
 
 
 def still(reason: str) -> Calls:
@@ -57,19 +61,9 @@ def still(reason: str) -> Calls:
     return (("noop", {"reason": reason}),)
 
 
-def gesture(view: RequestView, text: str) -> Calls:
-    """Return an emote, if there is a text and a tool for it."""
-    return (("emote", {"text": text}),) if text and "emote" in view.tools else ()
-
-
-def spoken(view: RequestView, text: str) -> Calls:
-    """Return a line of speech, if there is a text and a tool for it."""
-    return (("say", {"text": text}),) if text and "say" in view.tools else ()
-
-
-def others_here(view: RequestView) -> list[str]:
-    """Return the names of everybody else here."""
-    return [name for name in view.scene.situation.people if name and name != view.name]
+def shown(view: RequestView, tool: str, text: str) -> Calls:
+    """Return an emote or a line of speech, if there is a text and the tool for it."""
+    return ((tool, {"text": text}),) if text and tool in view.tools else ()
 
 
 def language_here(view: RequestView) -> Language | None:
@@ -82,28 +76,28 @@ def language_here(view: RequestView) -> Language | None:
 
 def welcome(view: RequestView, language: Language | None) -> Calls:
     """Greet those who have just arrived and not spoken since."""
-    here, since = set(others_here(view)), view.transcript.since
+    here, since = set(view.others), view.transcript.since
     came = [said.speaker for said in since if said.kind == "arrives" and said.speaker in here]
     spoke = {said.speaker for said in since if said.kind in {"say", "whisper"}}
     new = [name for name in dict.fromkeys(came) if name not in spoke]
     if not new:
         return ()
     names = listed([view.called(name) for name in new])
-    if view.character.tone == "terse" or len(new) > 2:
-        return gesture(view, f"looks up and nods to {names}.")
+    if view.character.terse or len(new) > 2:
+        return shown(view, "emote", f"looks up and nods to {names}.")
     if language:
         lines = [
             line.format(speaker=names, name=view.name)
             for line in native_lines(language, "greet", view.scene.persona.text)
         ]
-        return spoken(view, first_fresh(view.transcript.own, rotated(lines, view.seed)))
+        return shown(view, "say", first_fresh(view.transcript.own, rotated(lines, view.seed)))
     known = all(view.transcript.met(name) for name in new)
-    return spoken(view, view.phrase("greet_again" if known else "arrive", who=names))
+    return shown(view, "say", view.phrase("greet_again" if known else "arrive", who=names))
 
 
 def notice(view: RequestView, language: Language | None) -> Calls:
     """Show that an event was noticed that nobody here caused."""
-    known = {*others_here(view), *(said.speaker for said in view.transcript.heard if said.speaker)}
+    known = {*view.others, *(said.speaker for said in view.transcript.heard if said.speaker)}
     events = [
         said.text
         for said in view.transcript.since
@@ -112,7 +106,7 @@ def notice(view: RequestView, language: Language | None) -> Calls:
     if not events:
         return ()
     deeds = language.lines["idle"] if language else noticing(events[-1])
-    return gesture(view, first_fresh(view.transcript.emotes, rotated(deeds, view.seed)))
+    return shown(view, "emote", first_fresh(view.transcript.emotes, rotated(deeds, view.seed)))
 
 
 def pastime(view: RequestView, language: Language | None) -> str:
@@ -179,14 +173,14 @@ def foreign_habits(view: RequestView, language: Language) -> list[str]:
 def remark(view: RequestView, language: Language | None) -> Calls:
     """After some emotes, return a line: an example of the persona, or a fact."""
     last = [name for name, _ in view.transcript.deeds if name != "noop"][-QUIET_ACTS:]
-    if last != ["emote"] * QUIET_ACTS or (view.character.tone == "terse" and view.seed % 2):
+    if last != ["emote"] * QUIET_ACTS or (view.character.terse and view.seed % 2):
         return ()
     own = rotated(map(ended, view.untold(view.character.examples)), view.seed)
     if language:
-        return spoken(view, own[0]) if own else ()
+        return shown(view, "say", own[0]) if own else ()
     musings = [view.phrase("musing", fact=text) for text in to_muse_on(view)]
     choices = [*own, *musings] if view.seed % 2 else [*musings[:1], *own, *musings]
-    return spoken(view, choices[0]) if choices else ()
+    return shown(view, "say", choices[0]) if choices else ()
 
 
 def to_muse_on(view: RequestView) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from twisted.internet.defer import Deferred, succeed
 
@@ -14,12 +14,7 @@ from evennia_ai.offline.actions import Step, done, next_step
 from evennia_ai.offline.autonomous_actions import act_autonomously
 from evennia_ai.offline.heard_lines import Heard, gather, requested_action, words_for
 from evennia_ai.offline.outcomes import words_for_step
-from evennia_ai.offline.record_keeping import (
-    JOURNAL,
-    journals_only,
-    summarise,
-    worth_noting,
-)
+from evennia_ai.offline.record_keeping import JOURNAL, journals_only, summarise, worth_noting
 from evennia_ai.offline.request_view import RequestView, read_request
 from evennia_ai.offline.requested_actions import RequestedAction
 from evennia_ai.ports import TASK_SUMMARY, LLMReply, LLMRequest, ToolCallRequest
@@ -58,7 +53,7 @@ def think(request: LLMRequest) -> LLMReply:
         return with_calls((("noop", {"reason": "I have said what I could"}),))
     heard = gather(view)
     for item in heard:
-        requested = requested_action(view, item)
+        requested = requested_action(replace(view, speaker=item.speaker), item)
         if requested:
             return act(view, heard, item, requested)
     return speak(view, heard, (), {})
@@ -76,16 +71,22 @@ def act(
     step = next_step(requested, view.scene.situation, view.transcript.acts, view.tools)
     if not step.end:
         return with_calls(announced(view, step, requested))
-    return speak(view, heard, step.calls, {item.speaker: words_for_step(view, requested, step)})
+    words = words_for_step(replace(view, speaker=item.speaker), requested, step)
+    return speak(view, heard, step.calls, {item.speaker: words})
 
 
 def announced(view: RequestView, step: Step, requested: RequestedAction) -> Calls:
     """Return the calls of a step, with an emote before a walk that others may see."""
     walks = any(name == "move" for name, _ in step.calls) and not done(view.transcript.acts, "move")
     private = all(line.private for line in view.scene.lines)
-    if not walks or private or "emote" not in view.tools or done(view.transcript.acts, "emote"):
+    if not walks or private or not may_emote(view):
         return step.calls
     return (("emote", {"text": f"nods to {requested.speaker} and sets off."}), *step.calls)
+
+
+def may_emote(view: RequestView) -> bool:
+    """Return True if this turn can still make an emote."""
+    return "emote" in view.tools and not done(view.transcript.acts, "emote")
 
 
 def speak(
@@ -94,28 +95,16 @@ def speak(
     """Return a reply with words for every speaker, after the given calls."""
     speeches, emotes = [], []
     for item in heard:
-        emote, words = ("", given[item.speaker]) if item.speaker in given else words_for(view, item)
+        own = replace(view, speaker=item.speaker)
+        emote, words = ("", given[item.speaker]) if item.speaker in given else words_for(own, item)
         if emote and not item.private:
             emotes.append(emote)
+        if words and len(heard) > 1 and not names(words, own):
+            words = f"{item.speaker}: {words}"
         if words:
-            named = (
-                words
-                if len(heard) == 1 or names(words, item.speaker, view)
-                else f"{item.speaker}: {words}"
-            )
-            speeches.append(
-                Speech(
-                    item.speaker,
-                    unrepeated(view, once_named(named, view.called(item.speaker))),
-                    item.private,
-                )
-            )
-    can_show = (
-        "emote" in view.tools
-        and not done(view.transcript.acts, "emote")
-        and not any(n == "emote" for n, _ in calls)
-    )
-    if emotes and can_show:
+            said = unrepeated(view, once_named(words, own.who))
+            speeches.append(Speech(item.speaker, said, item.private))
+    if emotes and may_emote(view) and not any(name == "emote" for name, _ in calls):
         calls = (*calls, ("emote", {"text": emotes[0]}))
     return delivered(view, speeches, (*notes(view), *calls))
 
@@ -128,9 +117,9 @@ def notes(view: RequestView) -> Calls:
     return tuple((JOURNAL, {"content": line}) for line in noted)
 
 
-def names(words: str, speaker: str, view: RequestView) -> bool:
+def names(words: str, view: RequestView) -> bool:
     """Return True if the words name the speaker they are for."""
-    return view.called(speaker).lower() in words.lower() or speaker.lower() in words.lower()
+    return view.who.lower() in words.lower() or view.speaker.lower() in words.lower()
 
 
 def once_named(words: str, who: str) -> str:
@@ -146,16 +135,9 @@ def unrepeated(view: RequestView, words: str) -> str:
     if words.strip().lower() not in said:
         return words
     leads = (
-        "Again: ",
-        "As before: ",
-        "Once more: ",
-        "I can only repeat: ",
-        "It is still so: ",
-        "Hm. ",
-        "Well. ",
-        "So. ",
-        "Look: ",
-    )
+        "Again: ", "As before: ", "Once more: ", "I can only repeat: ", "It is still so: ", "Hm. ",
+        "Well. ", "So. ", "Look: ",
+    )  # fmt: skip
     tries = [lead + words for lead in leads] + [a + b + words for a in leads for b in leads]
     return next((text for text in tries if text.strip().lower() not in said), words)
 
@@ -168,11 +150,8 @@ def delivered(view: RequestView, speeches: Sequence[Speech], calls: Calls) -> LL
     final: list[tuple[str, dict[str, str]]] = []
     if aloud and "say" in view.tools:
         final.append(("say", {"text": aloud}))
-    if "whisper" in view.tools:
-        final += [
-            ("whisper", {"text": s.words, "target": s.to})
-            for s in whispers[: 1 if not aloud else 0]
-        ]
+    elif whispers and not aloud and "whisper" in view.tools:
+        final.append(("whisper", {"text": whispers[0].words, "target": whispers[0].to}))
     if plain and not final:
         return with_calls(calls, plain) if calls else LLMReply(plain, model=MODEL)
     if not final:

@@ -1,4 +1,4 @@
-"""A persona in parts: facts, goals, what it never does, tone."""
+"""A persona in parts: facts, goals, what it never does, brevity."""
 
 # ruff: noqa: E501  # a pattern or a phrase is read best in one piece
 
@@ -52,12 +52,6 @@ WHOM = re.compile(
     rf"\b(?P<n>{NAME})(?:, [^,;]{{3,40}}| [a-z][^,;]{{3,30}})?, (?P<p>of|with|to|from|for) whom (?P<c>[^,;.]+)"
 )
 APPOSED = re.compile(rf"\b(?P<n>{NAME}), (?P<a>(?:the|a|an|my|his|her) [^,;.]{{3,40}})(?=[,;.])")
-FORMAL = re.compile(
-    r"\b(?:formal|solemn|stately|courtly|dignified|grave|polite|precise|archaic)\b", re.I
-)
-HEARTY = re.compile(
-    r"\b(?:warm|hearty|cheerful|jolly|loud|boisterous|merry|friendly|chatty|quick)\b", re.I
-)
 
 
 @dataclass(frozen=True)
@@ -72,7 +66,7 @@ class Character:
     traits: tuple[str, ...]
     examples: tuple[str, ...]
     habits: tuple[str, ...]
-    tone: str
+    terse: bool
 
 
 @lru_cache(maxsize=512)
@@ -101,7 +95,7 @@ def read_character(persona: Persona, name: str) -> Character:
         traits=tuple(traits),
         examples=tuple(entry.strip("\"“”' ") for entry in persona.examples),
         habits=habits_of(persona.manner),
-        tone=tone_of(everything),
+        terse=bool(TERSE.search(everything)),
     )
 
 
@@ -192,11 +186,3 @@ def habits_of(manner: str) -> tuple[str, ...]:
     quiet = re.compile(r"^(?:speaks|talks|answers|asks|says|never|always|is|has|does|was|knows|likes|hates"
                        r"|calls|tells|lets|judges|trusts|remembers|forgets|thinks|treats)\b")  # fmt: skip
     return tuple(part for part in shown if not quiet.match(part) and len(part.split()) > 1)
-
-
-def tone_of(text: str) -> str:
-    """Return the tone that colours its words: terse, formal, hearty or plain."""
-    for tone, pattern in (("terse", TERSE), ("formal", FORMAL), ("hearty", HEARTY)):
-        if pattern.search(text):
-            return tone
-    return "plain"

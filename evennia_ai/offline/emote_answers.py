@@ -29,21 +29,15 @@ TABLE: tuple[tuple[str, str, str], ...] = (
 ROWS = tuple((re.compile(pattern, re.I), emote, words) for pattern, emote, words in TABLE)
 
 
-def answer_emote(view: RequestView, speaker: str, text: str, greet: str) -> tuple[str, str]:
+def answer_emote(view: RequestView, text: str, greet: str) -> tuple[str, str]:
     """Return the emote and the words that answer an emote; either may be "".
 
     ``greet`` is the greeting to use.
     """
-    deed = text.removeprefix(speaker).strip()
+    deed = text.removeprefix(view.speaker).strip()
     quoted = re.search(r'["“](.+)["”]', deed)
     for pattern, emote, key in ROWS:
         if pattern.search(deed):
-            words = (
-                greet
-                if key == "greet"
-                else view.phrase(key, who=view.called(speaker))
-                if key
-                else ""
-            )
-            return emote.format(speaker=speaker), words
-    return "", "" if quoted else view.phrase("seen", who=view.called(speaker))
+            words = greet if key == "greet" else view.phrase(key) if key else ""
+            return emote.format(speaker=view.speaker), words
+    return "", "" if quoted else view.phrase("seen")

@@ -59,21 +59,33 @@ NOT_VERBS = frozenset("this his its perhaps always as thus bus less us".split())
 
 def to_first_person(text: str) -> str:
     """Return a sentence about "you" as the character says it of itself."""
+    return capital(_turned(text, YOU_TO_I, of_itself=True))
+
+
+def turned_round(text: str) -> str:
+    """Return a text with "I" and "you" exchanged, as its listener would say it."""
+    return _turned(text, TURN_ROUND, of_itself=False)
+
+
+def _turned(text: str, table: dict[str, str], *, of_itself: bool) -> str:
     tokens = TOKEN.findall(text.replace("’", "'"))
     out: list[str] = []
     subject = ""
     for index, token in enumerate(tokens):
         lower = token.lower()
+        beside = (_word(tokens, index, -1), _word(tokens, index, 1))
         if lower == "you":
             subject = "me" if _is_object(tokens, index) else "I"
             out.append(subject)
-        elif lower in YOU_TO_I:
-            out.append(_cased(YOU_TO_I[lower], token))
-        elif lower in BE_AFTER_I and _goes_with(tokens, index, "you", subject == "I"):
+        elif lower in table:
+            out.append(_cased(table[lower], token) if of_itself else table[lower])
+        elif not of_itself and lower in BE_AFTER_YOU and "i" in beside:
+            out.append(BE_AFTER_YOU[lower])
+        elif lower in BE_AFTER_I and _goes_with(tokens, index, "you", of_itself and subject == "I"):
             out.append(BE_AFTER_I[lower])
         else:
             out.append(token)
-    return capital("".join(out))
+    return "".join(out)
 
 
 def _word(tokens: list[str], index: int, step: int) -> str:
@@ -119,25 +131,6 @@ def _position(tokens: list[str], index: int, step: int) -> int:
 
 def _cased(word: str, like: str) -> str:
     return capital(word) if like[:1].isupper() else word
-
-
-def turned_round(text: str) -> str:
-    """Return a text with "I" and "you" exchanged, as its listener would say it."""
-    tokens = TOKEN.findall(text.replace("’", "'"))
-    out: list[str] = []
-    for index, token in enumerate(tokens):
-        lower = token.lower()
-        if lower == "you":
-            out.append("me" if _is_object(tokens, index) else "I")
-        elif lower in TURN_ROUND:
-            out.append(TURN_ROUND[lower])
-        elif lower in BE_AFTER_YOU and "i" in (_word(tokens, index, -1), _word(tokens, index, 1)):
-            out.append(BE_AFTER_YOU[lower])
-        elif lower in BE_AFTER_I and "you" in (_word(tokens, index, -1), _word(tokens, index, 1)):
-            out.append(BE_AFTER_I[lower])
-        else:
-            out.append(token)
-    return "".join(out)
 
 
 def base_form(verb: str) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from evennia_ai.offline.emote_answers import answer_emote
 from evennia_ai.offline.languages import foreign_intent, language_of, native_lines
-from evennia_ai.offline.name_matching import KIND_OF, match_name
+from evennia_ai.offline.name_matching import kinds_of, match_name
 from evennia_ai.offline.persona_answers import never_clause
 from evennia_ai.offline.recalled_answers import as_told
 from evennia_ai.offline.replies import felt, follow_up, greet, related, respond
@@ -18,7 +18,7 @@ from evennia_ai.offline.request_view import RequestView
 from evennia_ai.offline.requested_actions import RequestedAction, read_requested_action
 from evennia_ai.offline.transcript import READ_CHARS
 from evennia_ai.offline.understanding import Reading, read_line
-from evennia_ai.offline.words import an, bare, content, rotated, stem, with_article, words
+from evennia_ai.offline.words import an, bare, content, rotated, with_article
 from evennia_ai.ports import HeardLine, Situation
 
 HOSTILE = frozenset({"inject", "authority", "crime", "threat", "insult"})
@@ -39,18 +39,7 @@ ASKING = re.compile(
     re.I,
 )
 ASKS_NOTHING = frozenset(
-    {
-        "keep_it",
-        "called",
-        "silence",
-        "nature",
-        "inject",
-        "ask_never",
-        "opinion",
-        "tell",
-        "greet",
-        "thanks",
-    }
+    "keep_it called silence nature inject ask_never opinion tell greet thanks".split()
 )
 MOST = 3
 LONGEST = 330
@@ -98,7 +87,7 @@ def requested_action(view: RequestView, heard: Heard) -> RequestedAction | None:
         if reading.intent in NO_WISH or reading.intent.startswith(("recall", "foreign")):
             continue
         text = resolved(view, reading.text)
-        requested = read_requested_action(text, heard.speaker, as_it_was(view))
+        requested = read_requested_action(text, view.speaker, as_it_was(view))
         if requested and not (forbidden(view, requested, text) and requested.kind != "look"):
             return requested
     return None
@@ -122,7 +111,7 @@ def resolved(view: RequestView, text: str) -> str:
 
 def is_treat(item: str) -> bool:
     """Return True for food, drink and remedies, which are there to be given."""
-    return bool({KIND_OF.get(stem(word)) for word in words(item)} & {"drink", "food", "remedy"})
+    return bool(kinds_of(item) & {"drink", "food", "remedy"})
 
 
 def forbidden(view: RequestView, requested: RequestedAction, text: str) -> str:
@@ -166,31 +155,28 @@ def words_for(view: RequestView, heard: Heard) -> tuple[str, str]:
     emote, parts = "", []
     for line in heard.lines:
         if line.kind == "emote":
-            emote, words = answer_emote(
-                view, line.speaker, line.text, greet(view, Reading("greet", ""), line.speaker)
-            )
+            emote, words = answer_emote(view, line.text, greet(view, Reading("greet", "")))
             parts.append(words)
         elif line.kind == "give":
             parts.append(thank(view, line))
         elif line.kind == "arrive":
-            parts.append(view.phrase("arrive", who=view.called(line.speaker)))
+            parts.append(view.phrase("arrive"))
     parts += answers_to(view, heard)
     return emote or habit(view, heard), shortened([part for part in parts if part])
 
 
 def habit(view: RequestView, heard: Heard) -> str:
     """Return one of the character's habits at a first greeting; "" later."""
-    first = (
-        any(reading.intent == "greet" for reading in heard.readings) and not view.transcript.emotes
-    )
-    shown = view.character.habits if first and not view.transcript.met(heard.speaker) else ()
-    return f"{shown[0]}." if shown else ""
+    greeted = any(reading.intent == "greet" for reading in heard.readings)
+    if not greeted or view.transcript.emotes or view.transcript.met(view.speaker):
+        return ""
+    return f"{view.character.habits[0]}." if view.character.habits else ""
 
 
 def thank(view: RequestView, line: HeardLine) -> str:
     """Return thanks for a gift, warmer if the character wanted it."""
     item = an(line.text.strip().rstrip("."))
-    words = view.phrase("gift", item=item, who=view.called(line.speaker))
+    words = view.phrase("gift", item=item)
     wanted = [
         found
         for found in view.rank(line.text)
@@ -201,60 +187,51 @@ def thank(view: RequestView, line: HeardLine) -> str:
 
 def answers_to(view: RequestView, heard: Heard) -> list[str]:
     """Return a line for each of the weightiest readings that need one."""
-    chosen = [brief_greeting(reading, heard.readings) for reading in weighed(heard.readings)]
+    chosen = weighed(heard.readings)
+    if any(reading.intent in {"ask_self", "ask_name"} for reading in heard.readings):
+        brief = {"greet": "greet_brief"}  # the other answer tells the name
+        chosen = [replace(one, intent=brief.get(one.intent, one.intent)) for one in chosen]
     made: list[str] = []
     echoed = False
     for reading in chosen:
-        words = (
-            foreign(view, reading, heard.speaker)
-            if reading.intent == "foreign"
-            else answer(view, reading, heard.speaker)
-        )
+        words = foreign(view, reading) if reading.intent == "foreign" else answer(view, reading)
         if made and (reading.intent == "statement" or (echoed and reading.intent == "tell")):
-            words = felt(view, reading, heard.speaker) or related(view, reading, heard.speaker)
+            words = felt(view, reading) or related(view, reading)
         if words and words not in " ".join(made):
             made.append(words)
         echoed = echoed or reading.intent == "tell"
     telling = any(reading.intent in {"tell", "statement"} for reading in chosen)
     if telling and not any("?" in words for words in made):
-        made.append(follow_up(view, heard.speaker))
+        made.append(follow_up(view))
     return made
 
 
-def answer(view: RequestView, reading: Reading, speaker: str) -> str:
+def answer(view: RequestView, reading: Reading) -> str:
     """Return the line for one reading: a refusal if it asks for what is never done."""
-    clause = refusal(view, reading, speaker)
+    clause = refusal(view, reading)
     if clause:
-        return view.phrase("never", fact=clause, who=view.called(speaker))
+        return view.phrase("never", fact=clause)
     mended = next(
         (n for o, n in view.speaker_facts.corrections.items() if o.endswith(reading.text)), ""
     )
     if mended:
-        return view.phrase("corrected", fact=as_told(mended), who=view.called(speaker))
-    return respond(view, reading, speaker)
+        return view.phrase("corrected", fact=as_told(mended))
+    return respond(view, reading)
 
 
-def refusal(view: RequestView, reading: Reading, speaker: str) -> str:
+def refusal(view: RequestView, reading: Reading) -> str:
     """Return the thing it never does that a reading asks for; "" if none."""
     if reading.intent in ASKS_NOTHING or reading.intent.startswith("recall"):
         return ""
     if reading.intent == "order":
-        whole = " ".join(line.text for line in view.scene.lines if line.speaker == speaker)
+        whole = " ".join(line.text for line in view.scene.lines if line.speaker == view.speaker)
         return never_clause(view, whole)
     text = resolved(view, reading.text)
-    requested = read_requested_action(text, speaker, as_it_was(view))
+    requested = read_requested_action(text, view.speaker, as_it_was(view))
     if requested and requested.kind != "look" and (clause := forbidden(view, requested, text)):
         return clause
     asked = ASKING.match(reading.text) or reading.intent in {"crime", "statement", "story"}
     return never_clause(view, reading.text) if asked else ""
-
-
-def brief_greeting(reading: Reading, readings: Sequence[Reading]) -> Reading:
-    """Return a greeting without the name if the speaker also asks for it."""
-    asked = any(other.intent in {"ask_self", "ask_name"} for other in readings)
-    return (
-        replace(reading, intent="greet_brief") if reading.intent == "greet" and asked else reading
-    )
 
 
 def weighed(readings: Sequence[Reading]) -> list[Reading]:
@@ -270,7 +247,7 @@ def weighed(readings: Sequence[Reading]) -> list[Reading]:
     return (full or kept)[:MOST]
 
 
-def foreign(view: RequestView, reading: Reading, speaker: str) -> str:
+def foreign(view: RequestView, reading: Reading) -> str:
     """Return a short line in the speaker's language."""
     language = language_of(reading.text)
     if language is None:
@@ -279,8 +256,7 @@ def foreign(view: RequestView, reading: Reading, speaker: str) -> str:
     lines = rotated(native_lines(language, intent, persona), view.seed)
     lines += native_lines(language, "other", persona) if intent != "nature" else []
     place = view.scene.situation.place or view.name
-    who = view.called(speaker)
-    said = [line.format(speaker=who, name=view.name, place=place) for line in lines]
+    said = [line.format(speaker=view.who, name=view.name, place=place) for line in lines]
     return next((line for line in said if not view.was_said(line)), said[0])
 
 

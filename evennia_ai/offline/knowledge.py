@@ -15,17 +15,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evennia_ai.offline.words import content, near, sentences, stem, words
+from evennia_ai.offline.words import NUMBER_WORDS, content, near, sentences, stem, words
 
 K1, B = 1.2, 0.75
 NEAR_WEIGHT = 0.6
 FLOOR = 0.34
 TITLE_WEIGHT = 1.25
 SOURCE_WEIGHT = {"want": 0.8, "never": 0.6, "seen": 0.85, "deed": 0.9, "aside": 0.92}
-NUMBERS = (
-    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|half|few|"
-    "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|first|second|third|fourth|fifth|ninth|once|twice"
-)
 DAYS = (
     "monday|tuesday|wednesday|thursday|friday|saturday|sunday|tomorrow|today|tonight|yesterday|market day|"
     "midsummer|midwinter|new moon|full moon"
@@ -36,7 +32,7 @@ WANTED_TYPES = (
     (r"\bwhich day\b|\bwhat day\b", DAYS, True),
     (r"\bcolou?r\b", COLOURS, True),
     (r"\b(?:how many|how much|how old|how long|how heavy|how far|how big|number)\b",
-     rf"\d|\b(?:{NUMBERS}|\w+teen|\w+ty)\b", False),
+     rf"\d|\b(?:{NUMBER_WORDS}|half|few|first|second|third|fourth|fifth|ninth|once|twice|\w+ty)\b", False),
     (r"\bwhen\b|\bwhat (?:time|hour)\b",
      (rf"\b(?:{DAYS}|at|before|after|since|until|ago|dawn|dusk|night|noon|morning|evening|autumn|spring|"
      r"summer|winter|days?|weeks?|months?|years?|bells?)\b"), False),
@@ -81,12 +77,7 @@ class Found:
 
 
 def rank(
-    question: str,
-    passages: Sequence[Passage],
-    drop: Iterable[str] = (),
-    *,
-    lenient: bool = False,
-    exact: bool = False,
+    question: str, passages: Sequence[Passage], drop: Iterable[str] = (), *, lenient: bool = False
 ) -> list[Found]:
     """Return the passages above the floor, best first; equal scores keep their order.
 
@@ -95,7 +86,6 @@ def rank(
         passages: where.
         drop: names to ignore in the question.
         lenient: words that no passage holds weigh less, so that more passages pass the floor.
-        exact: words of similar meaning do not count.
     """
     dropped = {stem(word) for text in drop for word in words(text)}
     wanted = [item for item in content(expanded(question)) if item not in dropped]
@@ -108,7 +98,7 @@ def rank(
     whole = sum(rarity.values())
     found = []
     for passage, bag in zip(passages, bags, strict=True):
-        score, cover = _score(wanted, bag, average, rarity, 0.0 if exact else NEAR_WEIGHT)
+        score, cover = _score(wanted, bag, average, rarity)
         named = not meant or any(item in bag or near(item) & bag.keys() for item in meant)
         if named and score > 0 and cover / whole >= FLOOR:
             fit = _type_fit(question, passage.text) * SOURCE_WEIGHT.get(passage.source, 1.0)
@@ -131,16 +121,12 @@ def _idf(item: str, bags: Sequence[Counter[str]], least: float) -> float:
 
 
 def _score(
-    wanted: Sequence[str],
-    bag: Counter[str],
-    average: float,
-    rarity: dict[str, float],
-    near_weight: float,
+    wanted: Sequence[str], bag: Counter[str], average: float, rarity: dict[str, float]
 ) -> tuple[float, float]:
     length = min(bag.total(), 2 * average)
     score = cover = 0.0
     for item in wanted:
-        weight = 1.0 if item in bag else near_weight if near(item) & bag.keys() else 0.0
+        weight = 1.0 if item in bag else NEAR_WEIGHT if near(item) & bag.keys() else 0.0
         count = bag[item] or 1
         part = count * (K1 + 1) / (count + K1 * (1 - B + B * length / average))
         score += weight * part * rarity[item]
@@ -165,11 +151,8 @@ def lore_passages(lore: Iterable[str]) -> list[Passage]:
             title, text = "", entry
         parts = sentences(text)
         for index, part in enumerate(parts):
-            found.append(
-                Passage(
-                    _with_previous(parts, index), "lore", f"{title} {part}", title or entry[:40]
-                )
-            )
+            whole = _with_previous(parts, index)
+            found.append(Passage(whole, "lore", f"{title} {part}", title or entry[:40]))
     return found
 
 

@@ -11,12 +11,9 @@ import re
 from dataclasses import dataclass
 
 from evennia_ai.offline.words import words
+from evennia_ai.policy.retrieval.languages import ENGLISH, STOP_WORDS
 
-ENGLISH = frozenset(
-    "the you are is what who where how do i my me your to of and in for hello hi have can this that "
-    "it be with on at not from about give please know tell thanks name was did no yes so as an am "
-    "my he she we they has had but if or by one some any go come get got will would there here just".split()
-)
+ENGLISH_WORDS = STOP_WORDS[ENGLISH] | {"come", "give", "go", "got", "hello", "name", "one"}
 
 
 @dataclass(frozen=True)
@@ -31,19 +28,21 @@ class Language:
 
 
 def _language(
-    name: str, common: str, marks: str, intents: dict[str, str], lines: dict[str, tuple[str, ...]]
+    name: str,
+    stop_words: frozenset[str],
+    common: str,
+    marks: str,
+    intents: dict[str, str],
+    lines: dict[str, tuple[str, ...]],
 ) -> Language:
     table = tuple((key, re.compile(pattern, re.I)) for key, pattern in intents.items())
-    return Language(name, frozenset(common.split()), re.compile(marks, re.I), table, lines)
+    return Language(name, stop_words.union(common.split()), re.compile(marks, re.I), table, lines)
 
 
 GERMAN = _language(
     "German",
-    "ich du er wir ihr und ist bist sind nicht ein eine einen der das dem den wer wie wo woher warum "
-    "wann mein meine mir mich dich dir dein deine habe hast guten gute tag abend morgen hallo "
-    "danke bitte kannst können sprichst sprechen deutsch heiße heißt heisse komme kommst aus von mit "
-    "für auch noch schon gibt es was haben möchte wirt bier tschüss wiedersehen grüß gott servus moin "
-    "euch sie kennst weißt wohin hier",
+    STOP_WORDS["de"],
+    "abend bier danke deutsch gibt gott grüß gute guten hallo heisse heiße heißt kennst komme kommst moin morgen servus sprechen sprichst tag tschüss weißt wiedersehen wirt",
     r"[äöüß]",
     {
         "nature": r"\b(?:ki|bot|roboter|maschine|computer|programm|sprachmodell|echt|mensch|künstlich)\b",
@@ -71,10 +70,8 @@ GERMAN = _language(
 )  # fmt: skip
 SPANISH = _language(
     "Spanish",
-    "yo tú tu él el la los las un una unos que qué quién quien cómo como dónde donde cuándo por para es "
-    "eres soy está estás estoy sí hola buenos buenas días tardes noches gracias adiós luego hasta "
-    "favor tienes tengo quiero puedes hablas español llamo llamas te mi de del al muy bien señor "
-    "señora vengo vino cerveza aquí usted algo",
+    STOP_WORDS["es"],
+    "adiós bien buenas buenos cerveza días español favor gracias hablas hola llamas llamo luego noches señor señora tardes vengo vino",
     r"[ñ¿¡]|\b(?:está|qué|cómo|dónde|quién|adiós|días)\b",
     {
         "nature": r"\b(?:ia|bot|robot|máquina|programa|ordenador|modelo de lenguaje|real|humano|humana|artificial)\b",
@@ -102,10 +99,8 @@ SPANISH = _language(
 )  # fmt: skip
 FRENCH = _language(
     "French",
-    "je tu il elle nous vous ils est es êtes suis sont ne pas le la les un une des du qui que quoi où "
-    "comment pourquoi quand mon mes ta votre bonjour bonsoir salut merci revoir au s'il plaît "
-    "avez ai avec dans sur parlez parles français m'appelle t'appelles appelez bien très ça va "
-    "bière vin monsieur madame viens et de c'est puis-je voudrais y",
+    STOP_WORDS["fr"],
+    "appelez bière bonjour bonsoir c'est français m'appelle madame merci monsieur parles parlez plaît puis-je revoir s'il salut t'appelles viens vin voudrais",
     r"[çœ]|\b(?:où|êtes|français|ça|très|plaît|c'est|qu'est|m'appelle|t'appelles|j'ai|d'où|l'\w+)",
     {
         "nature": r"\b(?:ia|robot|bot|machine|programme|ordinateur|modèle de langage|réel|réelle|humain|humaine|artificielle?)\b",
@@ -133,7 +128,8 @@ FRENCH = _language(
 )  # fmt: skip
 RUSSIAN = _language(
     "Russian",
-    "я ты он она мы вы и не что кто где как почему когда мой моя меня тебя привет здравствуй спасибо пока",
+    STOP_WORDS["ru"],
+    "здравствуй привет спасибо",
     r"[а-яё]{2,}",
     {
         "nature": r"\b(?:ии|бот|робот|машина|программа|компьютер|нейросеть|модель|настоящ\w+|человек|искусственн\w+)\b",
@@ -161,6 +157,7 @@ RUSSIAN = _language(
 )  # fmt: skip
 ITALIAN = _language(
     "Italian",
+    frozenset(),
     "io tu lui lei noi voi è sei sono non il lo gli una uno che chi cosa dove perché quando mio mia "
     "ciao buongiorno buonasera grazie arrivederci prego hai di parli italiano chiami chiamo "
     "bene molto birra vino siamo",
@@ -201,7 +198,7 @@ LANGUAGES = (RUSSIAN, GERMAN, SPANISH, FRENCH, ITALIAN)
 def language_of(text: str) -> Language | None:
     """Return the language of a line, None if it is English or unclear."""
     found = words(text)
-    english = sum(word in ENGLISH for word in found)
+    english = sum(word in ENGLISH_WORDS for word in found)
     best, points = None, 0.0
     for language in LANGUAGES:
         score = (

@@ -38,21 +38,6 @@ SELF: dict[str, tuple[str, ...]] = {
         "Is that why you came, {who}? I do not talk about that.",
         "My heart is my own affair, {who}.",
     ),
-    "shy_children": (
-        "I do not talk about children, {who}.",
-        "Of children I have nothing to tell you, {who}.",
-        "That is a question for another evening, {who}.",
-    ),
-    "shy_siblings": (
-        "Of brothers or sisters I have nothing to tell, {who}.",
-        "I do not talk about my kin, {who}.",
-        "Leave my kin out of it, {who}.",
-    ),
-    "shy_parents": (
-        "My parents are a story I do not tell, {who}.",
-        "I do not talk about my people, {who}.",
-        "That was long ago, {who}. Let it rest.",
-    ),
     "shy_family": (
         "My family is nothing I talk about, {who}.",
         "Of my family I would rather not speak, {who}.",
@@ -84,45 +69,10 @@ SELF: dict[str, tuple[str, ...]] = {
         "I like things that are as they should be, {who}.",
         "The end of a good day's work, {who}.",
     ),
-    "shy_looks": (
-        "You have eyes, {who}: look at me.",
-        "I look as you see me, {who}.",
-        "I seldom meet a mirror, {who}.",
-    ),
-    "shy_wealth": (
-        "I have what I need, {who}, and do not count it before others.",
-        "Would I tell you if I were rich, {who}?",
-        "It comes and it goes, {who}.",
-    ),
-    "shy_mood": (
-        "Sometimes, {who}. Then somebody like you comes along.",
-        "There are such days, {who}. Today is none of them.",
-        "I have enough to do, {who}; it leaves no time for that.",
-    ),
     "shy_calling": (
         "It is what I have, {who}, and I would not change it.",
         "Some days more than others, {who}. I would miss it if it were gone.",
         "It is honest, {who}, and it fills the day.",
-    ),
-    "shy_trouble": (
-        "Nothing that I would lay on your shoulders, {who}.",
-        "We all have our troubles, {who}. I carry mine myself.",
-        "It is kind of you to ask, {who}, but let it be.",
-    ),
-    "shy_plans": (
-        "One day after the other, {who}.",
-        "Today what is to be done today, {who}. Further I do not plan.",
-        "I make no great plans, {who}.",
-    ),
-    "shy_pets": (
-        "No beast that I would call mine, {who}.",
-        "Of animals I have nothing to tell you, {who}.",
-        "I have enough to look after as it is, {who}.",
-    ),
-    "shy_faith": (
-        "I believe what I see, {who}, and leave the rest open.",
-        "Ask me when it is dark and I am alone, {who}.",
-        "I keep what I believe to myself, {who}.",
     ),
     "age_is": (
         "I am {value}, {who}.",
@@ -131,29 +81,15 @@ SELF: dict[str, tuple[str, ...]] = {
     ),
     "is_so": ("That I am, {who}. {fact}", "Yes, {who}: {fact_small}", "I am, {who}. {fact}"),
     "is_not": ("No, {who}. {fact}", "You take me for somebody else, {who}. {fact}", "Not I, {who}. {fact}"),
-    "invited": (
+    "invite": (
         "Another time, {who}, and gladly.",
-        "You tempt me, {who}, but I have things to see to.",
+        "You tempt me, {who}, but another time.",
         "Ask me again when the work is done, {who}.",
     ),
-    "invited_liked": (
-        "You tempt me, {who}. {fact} But not just now.",
-        "{fact} So another time, {who}, and gladly.",
-    ),
-    "spare_time": (
-        "For you I have a moment, {who}. What is it?",
-        "What is it, {who}? I am listening.",
-        "A moment, yes, {who}.",
-    ),
-    "see_you": (
+    "see_me": (
         "Of course I see you, {who}. You stand right in front of me.",
         "As plainly as you see me, {who}.",
         "I do, {who}.",
-    ),
-    "you_seem": (
-        "Do I, {who}? It must be the light.",
-        "You look closely, {who}. It is nothing.",
-        "Is it so plain to see, {who}?",
     ),
     "judge": (
         "You must judge that for yourself, {who}.",
@@ -172,26 +108,15 @@ SELF: dict[str, tuple[str, ...]] = {
         "Not a thing so far, {who}.",
         "If you owed me something, {who}, I would remember it.",
     ),
-    "looks_of_you": (
-        "I am no good at describing people, {who}. You look like {who} to me.",
-        "You know best what you look like, {who}. I pay more heed to what people say.",
-        "I would have to stare at you to tell, {who}, and that is not polite.",
-    ),
     "count_people": (
         "{number_capital} of us, {who}: {people}.",
         "I count {number}, {who}: {people}.",
     ),
-    "count_two": ("Just the two of us, {who}.", "You and I, {who}; that makes two."),
     "count_things": (
         "{number_capital}, {who}: {things}.",
         "I count {number}, {who}: {things}.",
     ),
     "count_none": ("None, {who}.", "Not one, {who}, as far as I can see."),
-    "have_none": (
-        "I have no {thing}, {who}.",
-        "No {thing} that I could offer you, {who}.",
-        "No, {who}: no {thing}, I am sorry.",
-    ),
     "talked_to": ("With {people}, {who}.", "{people_capital}, {who}, not long ago."),
     "talked_to_none": ("With nobody but you that I could name, {who}.",),
 }  # fmt: skip

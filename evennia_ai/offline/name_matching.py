@@ -38,7 +38,7 @@ def match_name(phrase: str, names: Sequence[str], loose: bool = True) -> str:
             best, points = name, shared
     if best or not loose:
         return best
-    kinds = {KIND_OF[item] for item in wanted if item in KIND_OF}
+    kinds = kinds_of(phrase)
     for name in names:
         stems = [stem(word) for word in words(name)]
         if any(
@@ -48,6 +48,11 @@ def match_name(phrase: str, names: Sequence[str], loose: bool = True) -> str:
         ):
             return name
     return ""
+
+
+def kinds_of(text: str) -> set[str]:
+    """Return the kinds of thing that a text names: drink, food, weapon and the like."""
+    return {KIND_OF[item] for word in words(text) if (item := stem(word)) in KIND_OF}
 
 
 def match_exit(phrase: str, exits: Sequence[str]) -> str:

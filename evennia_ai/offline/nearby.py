@@ -11,62 +11,44 @@ from evennia_ai.offline.request_view import RequestView
 from evennia_ai.offline.understanding import Reading
 from evennia_ai.offline.words import being, capital, content, with_article
 
-WHO_IS_THAT = re.compile(
-    r"\bwho(?:'s| is) (?:the|that|this) (?P<who>(?:[\w-]+ ){0,2}(?:man|woman|girl|boy|fellow|lady|stranger|person|guy|child))(?: (?:over there|there|here|by|at|in|with|behind|on) ?.*)?\W*$",
+WHO_IS = re.compile(r"who(?:'s| is) ([\w ]+?)\W*$", re.I)
+IS_HERE = re.compile(
+    r"^(?:and )?(?:(?:is|have you seen) (\w[\w ]*?)(?: here| around| about| in| with us| with you| present| nearby)|(?:where is|where's) (\w[\w ]*?))\W*$",
     re.I,
 )
 
 
 def person_here(view: RequestView, reading: Reading) -> str:
     """Answer "Is Ben here?" and "Who is Ben?"; "" if the question is another."""
-    who_is = re.match(r"who(?:'s| is) ([\w ]+?)\W*$", reading.text, re.I)
+    who_is = WHO_IS.match(reading.text)
     stranger_here = who_is and match_name(who_is[1], view.scene.situation.people, loose=False)
-    if stranger_here and not view.rank(who_is[1] if who_is else ""):
-        asker = view.called(view.scene.lines[-1].speaker)
-        return view.phrase("who_stranger", other=stranger_here, who=asker)
-    found = re.search(
-        r"^(?:and )?(?:(?:is|have you seen) (\w[\w ]*?)(?: here| around| about| in| with us| with you| present| nearby)|(?:where is|where's) (\w[\w ]*?))\W*$",
-        reading.text,
-        re.I,
-    )
-    if found and "'s" in (found[1] or found[2]):
-        return ""
-    stranger_seen = WHO_IS_THAT.search(reading.text)
-    if stranger_seen:
-        return described_person(view, stranger_seen["who"])
+    if who_is and stranger_here and not view.rank(who_is[1]):
+        return view.phrase("who_stranger", other=stranger_here)
+    found = IS_HERE.search(reading.text)
     asked = (found[1] or found[2]).strip() if found else ""
-    name = match_name(asked, view.scene.situation.people, loose=False)
-    if name and set(content(asked)) <= set(content(name)):
-        return f"{capital(name)} is right here."
-    stranger = found and found[1] and asked[:1].isupper() and not view.rank(asked)
-    return (
-        view.phrase("not_here", other=asked, who=view.called(view.scene.lines[-1].speaker))
-        if stranger
-        else ""
-    )
-
-
-def described_person(view: RequestView, description: str) -> str:
-    """Answer who "the old man" is, by a word of a name or as the only other here."""
-    speaker = view.scene.lines[-1].speaker
-    others = [n for n in view.scene.situation.people if n not in {speaker, view.name}]
-    name = match_name(description, others, loose=False) or (others[0] if len(others) == 1 else "")
-    if not name:
+    if not found or "'s" in asked:
         return ""
-    known = [item.passage.text for item in view.rank(name) if item.passage.source != "seen"]
-    return " ".join([f"That is {name}.", *known[:1]])
+    stranger = found[1] and asked[:1].isupper() and not view.rank(asked)
+    return right_here(view, asked) or (view.phrase("not_here", other=asked) if stranger else "")
 
 
-def seen(view: RequestView, reading: Reading, speaker: str) -> str:
+def right_here(view: RequestView, asked: str) -> str:
+    """Return the line that a named person is here; "" if none is meant."""
+    name = match_name(asked, view.scene.situation.people, loose=False)
+    meant = name and set(content(asked)) <= set(content(name))
+    return f"{capital(name)} is right here." if meant else ""
+
+
+def seen(view: RequestView, reading: Reading) -> str:
     """Return a line about a named thing that lies here or is carried; "" if none."""
-    situation, who = view.scene.situation, view.called(speaker)
+    situation = view.scene.situation
     carried = match_name(reading.topic, situation.carrying, loose=False)
     if carried:
-        return view.phrase("held", item=with_article(carried), who=who)
+        return view.phrase("have", item=with_article(carried))
     lying = match_name(reading.topic, situation.things, loose=False)
-    return lies_here(view, lying, who) if lying else ""
+    return lies_here(view, lying) if lying else ""
 
 
-def lies_here(view: RequestView, name: str, who: str) -> str:
+def lies_here(view: RequestView, name: str) -> str:
     """Return the line that a thing is here."""
-    return view.phrase("lies_here", item=with_article(name), be=being(name), who=who)
+    return view.phrase("lies_here", item=with_article(name), be=being(name))

@@ -8,20 +8,19 @@ import re
 
 from evennia_ai.offline.actions import Step
 from evennia_ai.offline.answers import from_knowledge
-from evennia_ai.offline.name_matching import KIND_OF
+from evennia_ai.offline.name_matching import kinds_of
 from evennia_ai.offline.request_view import RequestView
 from evennia_ai.offline.requested_actions import USE, RequestedAction
 from evennia_ai.offline.scene_answers import looked
-from evennia_ai.offline.words import an, bare, ended, listed, sentences, stem, words
+from evennia_ai.offline.words import an, bare, ended, listed, sentences
 
 
 def words_for_step(view: RequestView, requested: RequestedAction, step: Step) -> str:
     """Return the words at the end of an action."""
-    who = view.called(requested.speaker)
-    slots = {**step.slots, "who": who, "thing": bare(requested.item), "to": requested.to}
+    slots = {**step.slots, "thing": bare(requested.item), "to": requested.to}
     if step.end == "look_done":
         return words_for_look(view, requested, slots)
-    if step.end == "give_done" and requested.to not in {requested.speaker, who}:
+    if step.end == "give_done" and requested.to not in {view.speaker, view.who}:
         return view.phrase("give_other", **slots)
     if step.end in {"have_not", "fetch_not"}:
         return words_for_lack(view, requested, step.end, slots)
@@ -37,15 +36,11 @@ def words_for_step(view: RequestView, requested: RequestedAction, step: Step) ->
 def words_for_look(view: RequestView, requested: RequestedAction, slots: dict[str, str]) -> str:
     """Return what the character saw, or what it knows of the thing."""
     fact = looked(view, slots["why"], requested.text)
-    known = (
-        from_knowledge(view, requested.text, requested.speaker, shown=False)
-        if USE.search(requested.text)
-        else ""
-    )
+    known = from_knowledge(view, requested.text, shown=False) if USE.search(requested.text) else ""
     if known:
         return known
     if re.search(r"you see (?:nothing|no )|nothing special", fact, re.I):
-        fact = from_knowledge(view, requested.text, requested.speaker)
+        fact = from_knowledge(view, requested.text)
         return fact or view.phrase("look_not", **slots)
     return view.phrase("look_done", **{**slots, "fact": fact})
 
@@ -55,10 +50,10 @@ def words_for_lack(
 ) -> str:
     """Return that it has none, with what it knows of the thing or has instead."""
     line = view.phrase(key, **slots)
-    known = from_knowledge(view, requested.item, requested.speaker)
+    known = from_knowledge(view, requested.item)
     if known and not view.was_said(known) and len(known) < 170:
-        treat = {KIND_OF.get(stem(word)) for word in words(requested.item)} & {"drink", "food"}
-        own = view.phrase("lack_known", fact=known, who=slots["who"])
+        treat = kinds_of(requested.item) & {"drink", "food"}
+        own = view.phrase("lack_known", fact=known)
         return own if treat and key == "have_not" else f"{line} {known}"
     held = view.scene.situation.carrying
     if not held:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 
 from evennia_ai.offline.answers import answer, from_knowledge
-from evennia_ai.offline.name_matching import KIND_OF
+from evennia_ai.offline.name_matching import kinds_of
 from evennia_ai.offline.request_view import RequestView
 from evennia_ai.offline.understanding import Reading
-from evennia_ai.offline.words import (
-    content,
-    stem,
-    words,
-)
+from evennia_ai.offline.words import content, stem, words
 
 NO_TALE = re.compile(r"\b(?:jokes?|riddles?|songs?|poems?|sing|prayers?)\b", re.I)
 WORKING = re.compile(r"^I am (?:\w+ )?\w+ing\b")
+BUSY = re.compile(r"\b(?:finish|done|complete|build|make)\b")
+BEFORE = re.compile(
+    r"\b(?:was|were|had|used to|until|before|once|lost|took|left|came|have \w+ed|years?)\b"
+)
 CONSUMED = {"drink": "drink", "eat": "food"}
 TALKING = frozenset(
     "tell speak say repeat reveal talk discuss mention betray lie share pass gossip answer".split()
@@ -28,7 +28,7 @@ EVERYDAY = frozenset(
 def never_clause(view: RequestView, text: str) -> str:
     """Return the thing it never does that a text asks for; "" if none."""
     wanted = {stem(word) for word in words(text)}
-    kinds = {KIND_OF.get(item) for item in wanted}
+    kinds = kinds_of(text)
     leave = re.match(r"(?:can|may|could|might|shall) (?:i|we)\b|let (?:me|us)\b", text, re.I)
     for clause in view.character.nevers:
         stems = content(re.sub(r"^I never", "", clause))
@@ -59,46 +59,36 @@ def nearest_never(view: RequestView, text: str) -> str:
     return best if wanted & set(content(best)[1:]) else ""
 
 
-def past(view: RequestView, speaker: str) -> str:
+def past(view: RequestView) -> str:
     """Return what it was or did before, as far as the persona tells."""
-    was = re.compile(
-        r"\b(?:was|were|had|used to|until|before|once|lost|took|left|came|have \w+ed|years?)\b"
-    )
     facts = [text for text in view.character.facts if text not in view.character.wants]
-    found = [text for text in facts if was.search(text)]
-    fresh = view.untold(found)
-    if not found:
-        return self_portrait(view, speaker)
-    return " ".join(fresh[:2]) if fresh else view.told(found[0], view.called(speaker))
+    found = [text for text in facts if BEFORE.search(text)]
+    return view.tell_some(found) if found else self_portrait(view)
 
 
-def doing(view: RequestView, speaker: str) -> str:
+def doing(view: RequestView) -> str:
     """Return what it is working on, else a goal."""
-    busy = re.compile(r"^I am (?:\w+ )?\w+ing\b|\b(?:finish|done|complete|build|make)\b")
     facts = [text for text in view.character.facts if WORKING.search(text)]
-    found = list(
-        dict.fromkeys([*facts, *(want for want in view.character.wants if busy.search(want))])
-    )
-    fresh = view.untold(found)
-    return " ".join(fresh[:2]) if fresh else goals(view, speaker)
+    wants = [text for text in view.character.wants if WORKING.search(text) or BUSY.search(text)]
+    found = view.untold(dict.fromkeys([*facts, *wants]))
+    return view.tell_some(found) if found else goals(view)
 
 
-def asked_for(view: RequestView, reading: Reading, speaker: str) -> str:
+def asked_for(view: RequestView, reading: Reading) -> str:
     """Answer a request that no tool fulfils.
 
     The answer is what it never does, else what it knows of the topic, else a no.
     """
-    who = view.called(speaker)
     clause = nearest_never(view, reading.text)
     if clause:
-        return view.phrase("never", fact=clause, who=who)
-    known = from_knowledge(view, reading.text, speaker, shown=False)
-    return known or view.phrase("request_not", who=who)
+        return view.phrase("never", fact=clause)
+    known = from_knowledge(view, reading.text, shown=False)
+    return known or view.phrase("request_not")
 
 
-def self_portrait(view: RequestView, speaker: str) -> str:
+def self_portrait(view: RequestView) -> str:
     """Return who it is, and one more fact that it has not told yet."""
-    character, who = view.character, view.called(speaker)
+    character = view.character
     identity = character.identity or f"I am {view.name}."
     if view.name.lower() not in identity.lower():
         described = re.match(r"I am (?=an? |the )", identity)
@@ -109,34 +99,25 @@ def self_portrait(view: RequestView, speaker: str) -> str:
         for fact in view.untold(character.facts)
         if fact != character.identity and fact not in character.wants
     ]
-    tail = f" {more[0]}" if more and character.tone != "terse" and len(more[0]) < 160 else ""
-    return view.told(identity, who) + tail
+    tail = f" {more[0]}" if more and not character.terse and len(more[0]) < 160 else ""
+    return view.told(identity) + tail
 
 
-def ways(view: RequestView, speaker: str) -> str:
+def ways(view: RequestView) -> str:
     """Return how the persona says it behaves, else who it is."""
-    told = [text for text in view.character.traits if len(text) < 160]
-    fresh = view.untold(told)
-    return " ".join(fresh[:2]) if fresh else self_portrait(view, speaker)
+    fresh = view.untold(text for text in view.character.traits if len(text) < 160)
+    return view.tell_some(fresh) if fresh else self_portrait(view)
 
 
-def goals(view: RequestView, speaker: str) -> str:
+def goals(view: RequestView) -> str:
     """Return what it wants, untold goals first."""
-    who, wants = view.called(speaker), view.character.wants
-    if not wants:
-        return from_knowledge(view, "want need goal wish", speaker) or view.phrase(
-            "no_goals", who=who
-        )
-    fresh = view.untold(wants)
-    if not fresh:
-        return view.told(wants[view.seed % len(wants)], who)
-    both = " ".join(fresh[:2])
-    return both if len(both) <= 200 and view.character.tone != "terse" else fresh[0]
+    if view.character.wants:
+        return view.tell_some(view.character.wants)
+    return from_knowledge(view, "want need goal wish") or view.phrase("no_goals")
 
 
-def tale(view: RequestView, wanted: str, speaker: str) -> str:
+def tale(view: RequestView, wanted: str) -> str:
     """Return an untold piece of lore, or of its own story."""
-    who = view.called(speaker)
     lore = [p.text for p in view.passages if p.source == "lore"]
     own = [
         p.text for p in view.passages if p.source == "self" and p.text != view.character.identity
@@ -144,15 +125,13 @@ def tale(view: RequestView, wanted: str, speaker: str) -> str:
     past = re.compile(r"\b(?:have|took|was|were|had|there is|lost|found|\w+ed|want|goal|wish)\b")
     own = sorted([*own, *view.character.wants], key=lambda text: not past.search(text))
     if NO_TALE.search(wanted) and not any(NO_TALE.search(text) for text in lore):
-        return view.phrase("no_song", who=who)
+        return view.phrase("no_song")
     fresh = view.untold([*lore, *own])
-    return (
-        view.phrase("story", fact=fresh[0], who=who) if fresh else view.phrase("no_story", who=who)
-    )
+    return view.phrase("story", fact=fresh[0]) if fresh else view.phrase("no_story")
 
 
-def about(view: RequestView, reading: Reading, speaker: str) -> str:
+def about(view: RequestView, reading: Reading) -> str:
     """Answer "Tell me about X" and "who is X", also if X is the character."""
     if re.fullmatch(rf"(?:you|yourself|{re.escape(view.name)})", reading.topic.strip(), re.I):
-        return self_portrait(view, speaker)
-    return answer(view, reading, speaker)
+        return self_portrait(view)
+    return answer(view, reading)

@@ -51,11 +51,6 @@ TALK: dict[str, tuple[str, ...]] = {
         "Good day to you, {who}. I am {name}.",
         "Well met, {who}. {name} is my name.",
     ),
-    "greet_place": (
-        "Welcome to {place}, {who}. I am {name}.",
-        "Come in, {who}, and be welcome. I am {name}.",
-        "A new face! Welcome, {who}. {name} is my name.",
-    ),
     "greet_again": (
         "There you are again, {who}.",
         "Good to see you again, {who}.",
@@ -68,10 +63,6 @@ TALK: dict[str, tuple[str, ...]] = {
         "And a good day to you once more, {who}.",
         "Still here, {who}, as you see.",
         "You are a polite one, {who}. What can I do for you?",
-    ),
-    "greet_quest": (
-        "Good to see you again, {who}. Last time you told me {fact}; how does it go?",
-        "Welcome back, {who}. I have not forgotten that {fact}.",
     ),
     "arrive": ("Welcome, {who}.", "Come in, {who}.", "Good to see somebody, {who}."),
     "farewell": (
@@ -146,11 +137,6 @@ TALK: dict[str, tuple[str, ...]] = {
         "I have no firm opinion of {topic}, {who}. What is yours?",
         "{topic_capital}? I have not made up my mind, {who}.",
         "I would have to think longer about {topic}, {who}. What do you say?",
-    ),
-    "own_thing": (
-        "It is what I have, {who}, and I would not change it.",
-        "I would miss it if it were gone, {who}.",
-        "On most days I do, {who}.",
     ),
     "again": (
         "As I said, {who}: {fact_small}",
@@ -271,7 +257,6 @@ TALK: dict[str, tuple[str, ...]] = {
         "{other} has told me nothing that I could tell you, {who}.",
     ),
     "own_words": ("I said: \"{fact}\"", "My words were: \"{fact}\"", "What I said was: \"{fact}\""),
-    "own_not": ("I said nothing of {topic}, {who}, that I remember.",),
     "own_nothing": ("I have said nothing yet, {who}.",),
 }  # fmt: skip
 PHRASES = TALK | DEEDS | SELF

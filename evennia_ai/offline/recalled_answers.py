@@ -52,80 +52,61 @@ LONGEST = 220
 AS_NEAR = 0.87
 
 
-def recall(view: RequestView, reading: Reading, speaker: str) -> str:
+def recall(view: RequestView, reading: Reading) -> str:
     """Answer a question about what the speaker told."""
-    who = view.called(speaker)
     if reading.intent == "recall_name":
-        return view.phrase("told_name", value=who, who=who)
+        return view.phrase("told_name", value=view.who)
     if reading.intent in {"recall_last", "recall_first"}:
-        return at_an_end(view, reading, speaker)
+        return at_an_end(view, reading)
     if reading.intent == "recall_all":
-        return everything_about(view, speaker)
-    if not content(reading.text):
-        return (
-            from_slot(view, SLOT_OF.get(reading.intent, ""), speaker)
-            or by_aspect(view, reading.text, speaker)
-            or (latest(view, reading.text, speaker) if is_vague(reading.text) else "")
-            or view.phrase("told_nothing", who=who)
-        )
+        return everything_about(view)
+    text = reading.text
     return (
-        by_aspect(view, reading.text, speaker)
-        or from_statements(view, reading.text, speaker)
-        or from_slot(view, SLOT_OF.get(reading.intent, ""), speaker)
-        or view.phrase("told_nothing", who=who)
+        by_aspect(view, text)
+        or from_statements(view, text)
+        or from_slot(view, SLOT_OF.get(reading.intent, ""))
+        or (latest(view, text) if is_vague(text) else view.phrase("told_nothing"))
     )
 
 
 def is_vague(question: str) -> bool:
     """Return True if a question names no topic: "what was it that I said?"."""
-    return bool(OF_ASKING.search(question)) or len(question.split()) < 5
+    few = OF_ASKING.search(question) or len(question.split()) < 5
+    return bool(few) and not content(question)
 
 
-def by_aspect(view: RequestView, question: str, speaker: str) -> str:
+def by_aspect(view: RequestView, question: str) -> str:
     """Return what the speaker told about the aspect in a question, or "".
 
     Of several statements, the one that shares most words with the question wins, then the latest.
     """
-    told = [i for i in reversed(view.speaker_facts.told_by(speaker)) if is_telling(i)]
+    told = [i for i in reversed(view.speaker_facts.told_by(view.speaker)) if is_telling(i)]
     plain = SAYING.sub("", question)
     found = fitting_of(plain, told, lambda item: item.text, aspects_of(plain))
-    return back_to(view, found[0], question, speaker) if found else ""
+    return back_to(view, found[0], question) if found else ""
 
 
-def at_an_end(view: RequestView, reading: Reading, speaker: str) -> str:
+def at_an_end(view: RequestView, reading: Reading) -> str:
     """Return the first or the last line that the speaker said before now."""
-    new = " ".join(_new_text(view))
     kinds = ("asked",) if re.search(r"\bask", reading.text) else ("told", "asked")
-    every = [i for i in view.speaker_facts.told_by(speaker, *kinds) if i.text not in new]
+    every = earlier(view, *kinds)
     if not every:
-        return view.phrase("told_nothing", who=view.called(speaker))
-    found = every[0] if reading.intent == "recall_first" else every[-1]
-    if found.kind == "told":
-        return view.phrase("told", fact=as_told(found.text)[:LONGEST], who=view.called(speaker))
-    fact = found.text[:LONGEST].replace('"', "'")
-    return view.phrase("asked", fact=fact, who=view.called(speaker))
+        return view.phrase("told_nothing")
+    return back_to(view, every[0 if reading.intent == "recall_first" else -1], reading.text)
 
 
-def latest(view: RequestView, question: str, speaker: str) -> str:
+def latest(view: RequestView, question: str) -> str:
     """Answer a question without a topic, such as "What was I asking?".
 
     The answer is the latest statement, or the earlier question that is most like this one.
     """
     asks = re.search(r"\b(?:ask|asked|asking|wonder\w*|want|wanted|order\w*)\b", question, re.I)
-    told = [
-        i
-        for i in view.speaker_facts.told_by(speaker)
-        if i.text not in " ".join(_new_text(view)) and is_telling(i)
-    ]
-    found = earlier_questions(view, speaker) if asks else told
+    told = [item for item in earlier(view, "told") if is_telling(item)]
+    found = earlier_questions(view) if asks else told
     if not found:
-        return view.phrase("told_nothing", who=view.called(speaker))
+        return view.phrase("told_nothing")
     best = max(found, key=lambda item: (_likeness(question, item.text) if asks else 0, item.order))
-    if best.kind == "told":
-        return back_to(view, best, question, speaker)
-    return view.phrase(
-        "asked", fact=best.text[:LONGEST].replace('"', "'"), who=view.called(speaker)
-    )
+    return back_to(view, best, question)
 
 
 def _likeness(question: str, text: str) -> int:
@@ -139,19 +120,20 @@ def _likeness(question: str, text: str) -> int:
     return shared + 2 * bool(ordered) + 3 * bool(wondered)
 
 
-def from_slot(view: RequestView, slot: str, speaker: str) -> str:
+def from_slot(view: RequestView, slot: str) -> str:
     """Return a named fact as a line; "" if the speaker did not tell it."""
-    if slot == "trade" and slot not in view.speaker_facts.of(speaker):
+    facts = view.speaker_facts.of(view.speaker)
+    if slot == "trade" and slot not in facts:
         slot = "does"
-    if slot not in view.speaker_facts.of(speaker):
+    if slot not in facts:
         return ""
-    value = view.speaker_facts.of(speaker)[slot]
-    holding = [item for item in view.speaker_facts.told_by(speaker) if value in item.text]
+    value = facts[slot]
+    holding = [item for item in view.speaker_facts.told_by(view.speaker) if value in item.text]
     if slot in SLOT_FACTS:
         fact = SLOT_FACTS[slot].format(v=turned_round(value))
     else:
         fact = as_told(holding[-1].text) if holding else turned_round(value)
-    return view.phrase("told", fact=fact, who=view.called(speaker))
+    return view.phrase("told", fact=fact)
 
 
 def as_told(text: str) -> str:
@@ -159,60 +141,56 @@ def as_told(text: str) -> str:
     return small(turned_round(text.strip())).rstrip(" .!,;")
 
 
-def from_statements(view: RequestView, question: str, speaker: str) -> str:
+def from_statements(view: RequestView, question: str) -> str:
     """Return what the speaker told, did or asked that answers a question, or ""."""
-    told = view.speaker_facts.told_by(speaker, "told", "did")
+    told = view.speaker_facts.told_by(view.speaker, "told", "did")
     found = nearest(view, question, told) or of_kind(question, told)
-    if found:
-        return back_to(view, found, question, speaker)
-    earlier = earlier_questions(view, speaker) if OF_ASKING.search(question) else []
-    asked = nearest(view, question, earlier, exact=True)
-    if asked:
-        fact = asked.text[:LONGEST].replace('"', "'")
-        return view.phrase("asked", fact=fact, who=view.called(speaker))
-    return ""
+    if not found and OF_ASKING.search(question):
+        found = nearest(view, question, earlier_questions(view))
+    return back_to(view, found, question) if found else ""
 
 
-def earlier_questions(view: RequestView, speaker: str) -> list[Statement]:
+def earlier_questions(view: RequestView) -> list[Statement]:
     """Return the speaker's earlier questions and orders, without those about recall."""
-    new = " ".join(_new_text(view))
-    asked = view.speaker_facts.told_by(speaker, "asked")
-    return [i for i in asked if i.text not in new and not ABOUT_RECALL.search(i.text)]
+    return [item for item in earlier(view, "asked") if not ABOUT_RECALL.search(item.text)]
 
 
-def _new_text(view: RequestView) -> list[str]:
-    return [plain_spelling(line.text) for line in view.scene.lines]
+def earlier(view: RequestView, *kinds: str) -> list[Statement]:
+    """Return the speaker's statements of these kinds that are not in the lines to answer."""
+    new = " ".join(plain_spelling(line.text) for line in view.scene.lines)
+    told = view.speaker_facts.told_by(view.speaker, *kinds)
+    return [item for item in told if item.text not in new]
 
 
-def back_to(view: RequestView, found: Statement, question: str, speaker: str) -> str:
+def back_to(view: RequestView, found: Statement, question: str) -> str:
     """Return a statement as a line to its speaker.
 
     If it lacks the kind of thing that was asked for, a statement of the same line with it is added.
     """
     if found.kind == "did":
         fact = as_told(found.text).removeprefix("you ")
-        return view.phrase("you_did", fact=fact, who=view.called(speaker))
+        return view.phrase("you_did", fact=fact)
+    if found.kind == "asked":
+        return view.phrase("asked", fact=found.text[:LONGEST].replace('"', "'"))
     fact = as_told(found.text)
     holds = fitting(question)
     if holds and not holds.search(found.text[1:]):
         near_by = [
             item
-            for item in view.speaker_facts.told_by(speaker)
+            for item in view.speaker_facts.told_by(view.speaker)
             if item.line == found.line and item is not found and holds.search(item.text[1:])
         ]
         fact = "; ".join([fact, *(as_told(item.text) for item in near_by[:1])])
-    return view.phrase("told", fact=fact[:LONGEST], who=view.called(speaker))
+    return view.phrase("told", fact=fact[:LONGEST])
 
 
-def nearest(
-    view: RequestView, question: str, statements: Sequence[Statement], *, exact: bool = False
-) -> Statement | None:
+def nearest(view: RequestView, question: str, statements: Sequence[Statement]) -> Statement | None:
     """Return the statement that best answers a question, or None.
 
     Of statements that score almost alike, the one that shares most words wins, then the latest.
     """
     passages = [Passage(item.text, str(item.order), item.context) for item in statements]
-    found = rank(question, passages, (view.name,), lenient=True, exact=exact)
+    found = rank(question, passages, (view.name,), lenient=True)
     by_order = {str(item.order): item for item in statements}
     ranked = ((item.score, by_order[item.passage.source]) for item in found)
     telling = ((score, item) for score, item in ranked if is_telling(item))
@@ -242,21 +220,19 @@ def of_kind(question: str, statements: Sequence[Statement]) -> Statement | None:
     return next((item for item in reversed(statements) if holds.search(item.text)), None)
 
 
-def everything_about(view: RequestView, speaker: str) -> str:
-    """Return what is known of the speaker, in one sentence."""
-    who, facts = view.called(speaker), view.speaker_facts.of(speaker)
+def everything_about(view: RequestView) -> str:
+    """Return what is known of the view.speaker, in one sentence."""
+    facts = view.speaker_facts.of(view.speaker)
     parts = [f"your name is {facts['name']}"] if "name" in facts else []
     forms = [(slot, form) for slot, form in SLOT_FACTS.items() if slot in facts]
     parts += [form.format(v=turned_round(facts[slot])) for slot, form in forms]
-    told = [
-        i for i in view.speaker_facts.told_by(speaker) if i.text not in " ".join(_new_text(view))
-    ]
+    told = earlier(view, "told")
     for item in sorted(told, key=lambda item: (not ABOUT_SELF.search(item.text), -item.order)):
         if len(parts) < 4 and adds_to(parts, item):
             parts.append(as_told(item.text))
     if not parts:
-        return view.phrase("know_you", who=who)
-    return view.phrase("told", fact=listed(parts), who=who)
+        return view.phrase("know_you")
+    return view.phrase("told", fact=listed(parts))
 
 
 def adds_to(parts: Sequence[str], statement: Statement) -> bool:

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from evennia_ai.messages import LLMReply, make_message
-from evennia_ai.offline.speaker_facts import read_speaker_facts
-from evennia_ai.offline.transcript import Said
+from evennia_ai.offline.transcript import SPEECH
 from evennia_ai.policy.compaction.digest import newest_within
 from evennia_ai.policy.facts.check import Fact, as_bullets, extract_facts
-from evennia_ai.policy.facts.notes import ALWAYS
+from evennia_ai.policy.facts.notes import is_worth_noting
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import HeardLine, LLMRequest, Scene
 
@@ -21,9 +20,6 @@ ROOM_PART = 0.65  # share of the limit
 INPUT_PART = 0.5
 ENTRY_TOKENS = 400
 MOST_NOTED = 2
-LONGEST_NOTE = 200
-LASTING = frozenset({"name", "trade", "home", "likes", "hates", "fears", "quest"})
-SAID = frozenset({"say", "whisper"})
 JOURNAL = "add_journal_entry"
 
 
@@ -55,27 +51,11 @@ def journals_only(request: LLMRequest) -> bool:
 def worth_noting(lines: Sequence[HeardLine], name: str) -> list[str]:
     """Return what to journal at once, the weightiest first.
 
-    These are debts, promises, secrets, relations, and facts of speakers about themselves. Nothing
-    is returned if only some of the lines were whispered.
+    Nothing is returned if only some of the lines were whispered.
     """
     if len({line.private for line in lines}) != 1:
         return []
-    said = [line for line in lines if line.kind in SAID]
-    told = [f"{line.speaker} says: {line.text}" for line in said]
-    facts = [fact for fact in facts_in_lines(told, name) if is_worth_noting(fact)]
-    of_themselves = (f"{line.speaker}: {line.text}" for line in said if tells_of_oneself(line))
-    noted = dict.fromkeys([*as_bullets(facts, ENTRY_TOKENS), *of_themselves])
-    return list(noted)[:MOST_NOTED]
-
-
-def is_worth_noting(fact: Fact) -> bool:
-    """Return True for a fact that was stated, not asked."""
-    return not fact.asked and not fact.kinds.isdisjoint(ALWAYS)
-
-
-def tells_of_oneself(line: HeardLine) -> bool:
-    """Return True if speakers say in few words who or what they are."""
-    if len(line.text) > LONGEST_NOTE:
-        return False
-    known = read_speaker_facts([Said("say", line.speaker, line.text)]).of(line.speaker)
-    return not LASTING.isdisjoint(known)
+    told = [f"{line.speaker} says: {line.text}" for line in lines if line.kind in SPEECH]
+    stated = (fact for fact in facts_in_lines(told, name) if not fact.asked)
+    facts = filter(is_worth_noting, stated)
+    return list(as_bullets(facts, ENTRY_TOKENS))[:MOST_NOTED]

@@ -14,7 +14,6 @@ from evennia_ai.offline import (
     recalled_answers,
     reported_speech,
     scene_answers,
-    sensory_answers,
 )
 from evennia_ai.offline.grammar import turned_round
 from evennia_ai.offline.phrases import PHRASES
@@ -35,102 +34,74 @@ OPEN = frozenset(
      "count", "statement", "identity", "ask_feeling", "exits", "invite"}
 )  # fmt: skip
 FOLLOW_UPS = ("quest", "home", "trade")
-Handler = Callable[[RequestView, Reading, str], str]
+Handler = Callable[[RequestView, Reading], str]
 
 
-def respond(view: RequestView, reading: Reading, speaker: str) -> str:
+def respond(view: RequestView, reading: Reading) -> str:
     """Return the line for one reading; "" if it needs none."""
-    if reading.intent in OPEN and (line := aspect_answers.of_itself(view, reading, speaker)):
+    if reading.intent in OPEN and (line := aspect_answers.of_itself(view, reading)):
         return line
     handler = HANDLERS.get(reading.intent)
     if handler:
-        return handler(view, reading, speaker)
-    if reading.intent in PLAIN:
-        return view.phrase(PLAIN[reading.intent], who=view.called(speaker))
-    return remark(view, reading, speaker)
+        return handler(view, reading)
+    key = PHRASE_OF.get(reading.intent, reading.intent)
+    return view.phrase(key) if key in PHRASES else remark(view, reading)
 
 
-def greet(view: RequestView, reading: Reading, speaker: str) -> str:
+def greet(view: RequestView, reading: Reading) -> str:
     """Return a greeting: for a stranger, for a talk under way, or for a return."""
-    who = view.called(speaker)
-    if not view.transcript.met(speaker):
-        key = (
-            "greet_place"
-            if view.scene.situation.place and view.character.tone == "hearty"
-            else "greet"
-        )
-        return view.phrase(key, who=who)
-    quest = view.speaker_facts.of(speaker).get("quest")
-    holding = [
-        item.text for item in view.speaker_facts.told_by(speaker) if quest and quest in item.text
-    ]
-    fact = recalled_answers.as_told(holding[-1]) if holding else ""
-    if not view.transcript.came_back(speaker):
-        return view.phrase("greet_more", who=who)
-    if fact and len(fact) < 90 and not view.was_said(fact):
-        return view.phrase("greet_quest", fact=fact, who=who)
-    return view.phrase("greet_again", who=who)
+    if not view.transcript.met(view.speaker):
+        return view.phrase("greet")
+    return view.phrase("greet_again" if view.transcript.came_back(view.speaker) else "greet_more")
 
 
-def nature(view: RequestView, reading: Reading, speaker: str) -> str:
-    """Return the truth about what answers."""
-    return view.phrase("nature", who=view.called(speaker))
-
-
-def stay_oneself(view: RequestView, reading: Reading, speaker: str) -> str:
+def stay_oneself(view: RequestView, reading: Reading) -> str:
     """Return a refusal to play somebody else."""
-    line = view.phrase("inject", who=view.called(speaker))
+    line = view.phrase("inject")
     identity = view.character.identity
     return f"{line} {identity}" if identity and not view.was_said(identity) else line
 
 
-def keep_secret(view: RequestView, reading: Reading, speaker: str) -> str:
+def keep_secret(view: RequestView, reading: Reading) -> str:
     """Return a refusal to pass on what somebody confided."""
     other = reading.slots.get("who") or reading.slots.get("who2") or "them"
-    return view.phrase("secret", other=other, who=view.called(speaker))
+    return view.phrase("secret", other=other)
 
 
-def tell(view: RequestView, reading: Reading, speaker: str) -> str:
+def tell(view: RequestView, reading: Reading) -> str:
     """Acknowledge what speakers tell of themselves."""
-    who, facts = view.called(speaker), reading.facts
-    if set(facts) == {"name"}:
-        line = view.phrase("name", value=facts["name"], who=who)
-    elif (
-        len(facts) == 1
-        and next(iter(facts)) in {"trade", "home", "likes", "hates", "age"}
-        and len(reading.text.split()) <= 9
-    ):
-        slot, value = next(iter(facts.items()))
-        line = view.phrase(slot, value=turned_round(value), who=who)
+    slot, value = next(iter(reading.facts.items()))
+    alone = len(reading.facts) == 1
+    if alone and slot == "name":
+        line = view.phrase("name", value=value)
+    elif alone and slot in PHRASES and len(reading.text.split()) <= 9:
+        line = view.phrase(slot, value=turned_round(value))
     else:
-        line = echo(view, reading, speaker)
+        line = echo(view, reading)
     if SAD.search(reading.text):
-        line = view.phrase("sad", who=who) + " " + line
-    return _with(line, related(view, reading, speaker))
+        line = f"{view.phrase('sad')} {line}"
+    return _with(line, related(view, reading))
 
 
-def echo(view: RequestView, reading: Reading, speaker: str) -> str:
+def echo(view: RequestView, reading: Reading) -> str:
     """Return what was told, as understood."""
-    fact, who = (
-        recalled_answers.as_told(with_subject(CORRECTING.sub("", reading.text))),
-        view.called(speaker),
-    )
+    fact = recalled_answers.as_told(with_subject(CORRECTING.sub("", reading.text)))
     fact = re.sub(
-        rf"^(?:you are|your name is|hi there you are) {re.escape(who)},? (?:and )?(?=you\b)",
+        rf"^(?:you are|your name is|hi there you are) {re.escape(view.who)},? (?:and )?(?=you\b)",
         "",
         fact,
     )
     if len(fact) > 110:
-        return view.phrase("remark", who=who)
-    line = view.phrase("echo", fact=fact, who=who)
-    return line.replace(f", {who}", "") if who in words_of_names(fact) else line
+        return view.phrase("remark")
+    line = view.phrase("echo", fact=fact)
+    return line.replace(f", {view.who}", "") if view.who in words_of_names(fact) else line
 
 
-def felt(view: RequestView, reading: Reading, speaker: str) -> str:
+def felt(view: RequestView, reading: Reading) -> str:
     """Return sympathy for a sad line, gladness for a glad one; "" for others."""
     for pattern, key in ((SAD, "sad"), (GLAD, "glad")):
         if pattern.search(reading.text):
-            return view.phrase(key, who=view.called(speaker))
+            return view.phrase(key)
     return ""
 
 
@@ -139,7 +110,7 @@ def words_of_names(text: str) -> set[str]:
     return set(re.findall(r"\b[A-ZÀ-Þ][\w'-]*", text))
 
 
-def related(view: RequestView, reading: Reading, speaker: str) -> str:
+def related(view: RequestView, reading: Reading) -> str:
     """Return an unsaid fact that is close to a statement; "" if none."""
     found = [
         item
@@ -150,92 +121,67 @@ def related(view: RequestView, reading: Reading, speaker: str) -> str:
     return fresh[0].passage.text if fresh and len(fresh[0].passage.text) < 180 else ""
 
 
-def follow_up(view: RequestView, speaker: str) -> str:
+def follow_up(view: RequestView) -> str:
     """Return a question about what the speaker has not told, none twice."""
-    if view.character.tone == "terse" and view.seed % 2:
+    if view.character.terse and view.seed % 2:
         return ""
-    known = view.speaker_facts.of(speaker)
+    known = view.speaker_facts.of(view.speaker)
     for slot in FOLLOW_UPS:
         if slot not in known and not view.asked_in(f"{slot}_ask"):
             return view.phrase(f"{slot}_ask")
     return ""
 
 
-def remark(view: RequestView, reading: Reading, speaker: str) -> str:
+def remark(view: RequestView, reading: Reading) -> str:
     """Comment on a statement: a feeling, a related fact, an example line, or a nod."""
-    who = view.called(speaker)
-    if SAD.search(reading.text):
-        tail = related(view, reading, speaker) or (
-            echo(view, reading, speaker) if SELF.search(reading.text) else ""
-        )
-        return _with(view.phrase("sad", who=who), tail)
-    if GLAD.search(reading.text):
-        tail = (
-            echo(view, reading, speaker)
-            if SELF.search(reading.text)
-            else related(view, reading, speaker)
-        )
-        return _with(view.phrase("glad", who=who), tail)
-    known = related(view, reading, speaker)
-    if SELF.search(reading.text) and len(content(reading.text)) >= 2:
-        return _with(echo(view, reading, speaker), known)
-    if known:
-        return _with(view.phrase("remark", who=who), known)
-    example = next(iter(view.untold(view.character.examples)), "")
-    if example:
-        return ended(example)
-    return view.phrase("remark", who=who)
+    feels, known = felt(view, reading), related(view, reading)
+    of_speaker = SELF.search(reading.text)
+    if feels:
+        return _with(feels, known or (echo(view, reading) if of_speaker else ""))
+    if of_speaker and len(content(reading.text)) >= 2:
+        return _with(echo(view, reading), known)
+    examples = view.untold(view.character.examples)
+    if examples and not known:
+        return ended(examples[0])
+    return _with(view.phrase("remark"), known)
 
 
-def insult(view: RequestView, reading: Reading, speaker: str) -> str:
-    """Parry an insult."""
-    return view.phrase("insult", who=view.called(speaker))
-
-
-def feeling(view: RequestView, reading: Reading, speaker: str) -> str:
+def feeling(view: RequestView, reading: Reading) -> str:
     """Return how the character is, at times with an untold goal."""
-    line = view.phrase("feeling", who=view.called(speaker))
-    fresh = view.untold(view.character.wants)
-    short = [want for want in fresh if len(want) < 120]
-    return (
-        _with(line, short[0])
-        if short and view.seed % 2 and view.character.tone != "terse"
-        else line
+    short = [want for want in view.untold(view.character.wants) if len(want) < 120]
+    talkative = view.seed % 2 and not view.character.terse
+    return _with(view.phrase("feeling"), short[0] if short and talkative else "")
+
+
+def offer_help(view: RequestView, reading: Reading) -> str:
+    """Accept an offer of help, with an untold goal."""
+    fresh = view.untold(view.character.wants) or [""]
+    return _with(view.phrase("help"), fresh[0])
+
+
+def told_or(key: str) -> Handler:
+    """Return a handler that says what the speaker told, else a phrase."""
+    return lambda view, reading: (
+        recalled_answers.from_statements(view, reading.text) or view.phrase(key)
     )
 
 
-def offer_help(view: RequestView, reading: Reading, speaker: str) -> str:
-    """Accept an offer of help, with an untold goal."""
-    fresh = view.untold(view.character.wants) or [""]
-    return _with(view.phrase("help", who=view.called(speaker)), fresh[0])
-
-
-def owing(view: RequestView, reading: Reading, speaker: str) -> str:
-    """Return what the speaker owes, if it was told."""
-    told = recalled_answers.from_statements(view, reading.text, speaker)
-    return told or view.phrase("owe_nothing", who=view.called(speaker))
-
-
-def own_words(view: RequestView, reading: Reading, speaker: str) -> str:
+def own_words(view: RequestView, reading: Reading) -> str:
     """Return what the character said last, or said about a topic."""
     if not view.transcript.own:
-        return view.phrase("own_nothing", who=view.called(speaker))
+        return view.phrase("own_nothing")
     about = re.search(r"\b(?:about|of|regarding) (.+)", reading.text)
     wanted = set(content(about[1])) if about else set()
     quoting = [option.split("{")[0] for option in PHRASES["own_words"]]
     plain = [line for line in view.transcript.own if not any(lead in line[:50] for lead in quoting)]
     fitting = [line for line in plain if wanted & set(content(line))]
     if wanted and not fitting:
-        return (
-            view.phrase("own_not", topic=about[1].rstrip("?!. "), who=view.called(speaker))
-            if about
-            else ""
-        )
+        return answers.answer(view, reading)
     line = (fitting or plain or view.transcript.own)[-1].replace('"', "'")
-    return view.phrase("own_words", fact=line[:220], who=view.called(speaker))
+    return view.phrase("own_words", fact=line[:220])
 
 
-def limits(view: RequestView, reading: Reading, speaker: str) -> str:
+def limits(view: RequestView, reading: Reading) -> str:
     """Return what the character never does."""
     clause = persona_answers.never_clause(view, reading.text) or persona_answers.nearest_never(
         view, reading.text
@@ -244,46 +190,42 @@ def limits(view: RequestView, reading: Reading, speaker: str) -> str:
         [clause] if clause else view.untold(view.character.nevers) or list(view.character.nevers)
     )
     if nevers and (clause or re.search(r"never|refuse|won't|not", reading.text)):
-        return view.told(nevers[0], view.called(speaker))
-    return answers.answer(view, reading, speaker)
-
-
-def name(view: RequestView, reading: Reading, speaker: str) -> str:
-    """Return the character's name."""
-    return view.phrase("ask_name", who=view.called(speaker))
+        return view.told(nevers[0])
+    return answers.answer(view, reading)
 
 
 def _with(line: str, tail: str) -> str:
     return f"{line} {capital(tail)}" if tail else line
 
 
-PLAIN = {
-    "authority": "authority", "order": "authority", "crime": "crime", "threat": "threat", "farewell": "farewell", "thanks": "thanks",
-    "sorry": "sorry", "praise": "praise", "yes": "yes", "no": "no", "greet_brief": "arrive", "dismiss": "go_refuse", "help_me": "help_me", "weary": "weary", "laugh": "laugh", "gibberish": "gibberish", "see_me": "see_you", "never_mind": "no", "why": "why", "called": "called", "silence": "silence", "keep_it": "keep_it", "you_seem": "you_seem", "spare_time": "spare_time",
+# The phrases of intents that have no handler and no phrases of their own name.
+PHRASE_OF = {
+    "order": "authority", "greet_brief": "arrive", "dismiss": "go_refuse", "never_mind": "no",
+    "spare_time": "called", "you_seem": "judge",
 }  # fmt: skip
 HANDLERS: dict[str, Handler] = {
-    "nature": nature, "inject": stay_oneself, "secret_of": keep_secret, "greet": greet, "tell": tell,
-    "insult": insult, "ask_feeling": feeling, "own_words": own_words, "owing": owing, "ask_likes": answers.answer,
-    "ask_dislikes": answers.answer, "ask_never": limits, "ask_name": name, "said_by": reported_speech.said_by,
-    "identity": lambda view, reading, speaker: aspect_answers.who_it_is(view, reading, speaker) or answers.answer(view, reading, speaker),
-    "who_runs": lambda view, _, speaker: persona_answers.self_portrait(view, speaker),
-    "invite": aspect_answers.invited, "count": scene_answers.count, "what_now": lambda view, _, speaker: persona_answers.goals(view, speaker), "my_looks": sensory_answers.looks_of_speaker,
-    "senses": sensory_answers.sensed, "other_seen": sensory_answers.other_seen,
-    "ask_ways": lambda view, _, speaker: persona_answers.ways(view, speaker),
-    "talked_to": lambda view, _, speaker: reported_speech.talked_to(view, speaker),
-    "ask_self": lambda view, _, speaker: persona_answers.self_portrait(view, speaker),
-    "ask_goal": lambda view, _, speaker: persona_answers.goals(view, speaker),
-    "who_came": lambda view, _, speaker: reported_speech.who_came(view, speaker),
+    "inject": stay_oneself, "secret_of": keep_secret, "greet": greet, "tell": tell,
+    "ask_feeling": feeling, "own_words": own_words, "owing": told_or("owe_nothing"), "ask_likes": answers.answer,
+    "ask_dislikes": answers.answer, "ask_never": limits, "said_by": reported_speech.said_by,
+    "identity": lambda view, reading: aspect_answers.who_it_is(view, reading) or answers.answer(view, reading),
+    "who_runs": lambda view, _: persona_answers.self_portrait(view),
+    "count": scene_answers.count, "what_now": lambda view, _: persona_answers.goals(view), "my_looks": told_or("see_yourself"),
+    "senses": scene_answers.sensed, "other_seen": scene_answers.other_seen,
+    "ask_ways": lambda view, _: persona_answers.ways(view),
+    "talked_to": lambda view, _: reported_speech.talked_to(view),
+    "ask_self": lambda view, _: persona_answers.self_portrait(view),
+    "ask_goal": lambda view, _: persona_answers.goals(view),
+    "who_came": lambda view, _: reported_speech.who_came(view),
     "saw": scene_answers.saw, "is_there": scene_answers.is_there,
     "request": persona_answers.asked_for, "offer_help": offer_help,
-    "ask_doing": lambda view, _, speaker: persona_answers.doing(view, speaker),
-    "ask_past": lambda view, _, speaker: persona_answers.past(view, speaker),
-    "story": lambda view, reading, speaker: persona_answers.tale(view, reading.text, speaker),
-    "who_here": lambda view, _, speaker: scene_answers.people(view, speaker),
-    "what_here": lambda view, _, speaker: scene_answers.things(view, speaker),
-    "carry": lambda view, _, speaker: scene_answers.carrying(view, speaker),
+    "ask_doing": lambda view, _: persona_answers.doing(view),
+    "ask_past": lambda view, _: persona_answers.past(view),
+    "story": lambda view, reading: persona_answers.tale(view, reading.text),
+    "who_here": lambda view, _: scene_answers.people(view),
+    "what_here": lambda view, _: scene_answers.things(view),
+    "carry": lambda view, _: scene_answers.carrying(view),
     "where": scene_answers.place,
-    "time": lambda view, _, speaker: scene_answers.time(view, speaker),
+    "time": lambda view, _: scene_answers.time(view),
     "have": scene_answers.having, "exits": scene_answers.exits, "way_to": scene_answers.way_to, "opinion": answers.opinion,
     "ask_about": persona_answers.about, "question": answers.answer,
     **dict.fromkeys(

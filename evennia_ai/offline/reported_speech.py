@@ -21,25 +21,20 @@ from evennia_ai.offline.understanding import Reading, read_part
 from evennia_ai.offline.words import listed, words
 
 
-def said_by(view: RequestView, reading: Reading, speaker: str) -> str:
+def said_by(view: RequestView, reading: Reading) -> str:
     """Return what somebody else said, as a line."""
-    wanted = (reading.slots.get("who") or reading.slots.get("who2") or "").lower()
-    if wanted in {"i", "we"}:
-        found = from_statements(view, reading.text, speaker)
-        return found or everything_about(view, speaker)
+    wanted = reading.slots.get("who") or reading.slots.get("who2") or ""
+    if wanted.lower() in {"i", "we"}:
+        return from_statements(view, reading.text) or everything_about(view)
     other = speaker_named(view, wanted)
-    of_asker = f"{view.called(speaker)} {speaker}"
-    text = re.sub(r"\bme\b", of_asker, reading.text)
-    about_asker = "about me" in reading.text and other
-    found = about_one(view, other, of_asker) if about_asker else ""
-    found = found or (of_speaker(view, text, other) if other else "")
     told = view.speaker_facts.told_by(other) if other and not reading.slots.get("topic") else []
     if told and reading.slots.get("who2"):
         return quoted(view, told[0 if "first" in words(reading.text) else -1])
+    text = re.sub(r"\bme\b", f"{view.who} {view.speaker}", reading.text)
+    found = of_speaker(view, text, other) if other else ""
     if found or told:
         return found or quoted(view, told[-1])
-    name = other or reading.slots.get("who", "")
-    return view.phrase("said_nothing", other=name, who=view.called(speaker))
+    return view.phrase("said_nothing", other=other or wanted)
 
 
 def speaker_named(view: RequestView, text: str) -> str:
@@ -56,25 +51,14 @@ def speaker_named(view: RequestView, text: str) -> str:
 
 def of_speaker(view: RequestView, question: str, other: str) -> str:
     """Return what a speaker told, did or asked that answers a question, or ""."""
-    called = {other, *words(view.called(other))}
-    names = "|".join(re.escape(name) for name in called)
+    names = "|".join(re.escape(name) for name in {other, *words(view.called(other))})
     about = re.sub(rf"\b(?:{names})\b", "", question, flags=re.I)
-    every = view.speaker_facts.told_by(other, "told", "did")
-    sides = aspects_of(in_own_mouth(question, names))
-    on_side = fitting_of(about, list(reversed(every)), lambda item: item.text, sides)
-    if on_side:
-        return quoted(view, on_side[0])
-    found = nearest(view, about, every) or nearest(
-        view, about, view.speaker_facts.told_by(other, "asked")
-    )
-    return quoted(view, found) if found else slot_of_other(view, question, other)
-
-
-def about_one(view: RequestView, other: str, names: str) -> str:
-    """Return what a speaker told about somebody else; "" if nothing."""
-    said = {word.lower() for word in names.split()}
-    told = [i for i in view.speaker_facts.told_by(other) if said & set(words(i.text))]
-    return quoted(view, told[-1]) if told else ""
+    asked = in_own_mouth(question, names)
+    told, questions = (view.speaker_facts.told_by(other, *k) for k in (("told", "did"), ("asked",)))
+    on_side = fitting_of(about, told[::-1], lambda item: item.text, aspects_of(asked))
+    found = on_side[0] if on_side else nearest(view, about, told) or nearest(view, about, questions)
+    found = found or slot_of(view, asked, other)
+    return quoted(view, found) if found else ""
 
 
 def in_own_mouth(question: str, names: str) -> str:
@@ -88,15 +72,12 @@ def in_own_mouth(question: str, names: str) -> str:
     return re.sub(rf"\b(?:{names}) (?:is|was)\b", "I am", asked, flags=re.I)
 
 
-def slot_of_other(view: RequestView, question: str, other: str) -> str:
-    """Return a named fact of another speaker that answers a question; "" if none."""
-    names = "|".join(re.escape(name) for name in {other, *words(view.called(other))})
-    asked = in_own_mouth(question, names)
-    slot = SLOT_OF.get(read_part(asked).intent, "")
-    facts = view.speaker_facts.of(other)
+def slot_of(view: RequestView, asked: str, other: str) -> Statement | None:
+    """Return the statement with a named fact that answers a question, or None."""
+    slot, facts = SLOT_OF.get(read_part(asked).intent, ""), view.speaker_facts.of(other)
     value = facts.get(slot) or (facts.get("does") if slot == "trade" else None)
-    holding = [item for item in view.speaker_facts.told_by(other) if value and value in item.text]
-    return quoted(view, holding[-1]) if holding else ""
+    told = reversed(view.speaker_facts.told_by(other))
+    return next((item for item in told if value and value in item.text), None)
 
 
 def quoted(view: RequestView, statement: Statement) -> str:
@@ -113,39 +94,33 @@ def deed(view: RequestView, statement: Statement) -> str:
     return view.phrase("did", other=statement.speaker, fact=fact)
 
 
-def from_others(view: RequestView, question: str, speaker: str) -> str:
+def from_others(view: RequestView, question: str) -> str:
     """Return what another speaker said or did that answers a question; "" if nothing."""
     other = speaker_named(view, question)
-    if other and other != speaker and (found := of_speaker(view, question, other)):
+    if other and other != view.speaker and (found := of_speaker(view, question, other)):
         return found
     others = [
         i
         for i in view.speaker_facts.statements
-        if i.speaker != speaker and i.kind in {"told", "did"}
+        if i.speaker != view.speaker and i.kind in {"told", "did"}
     ]
     near_by = nearest(view, question, others)
     return quoted(view, near_by) if near_by else ""
 
 
-def who_came(view: RequestView, speaker: str) -> str:
+def who_came(view: RequestView) -> str:
     """Return who came in last, as a line."""
     came = [item.speaker for item in view.speaker_facts.statements if item.kind == "came"]
-    who = view.called(speaker)
-    return (
-        view.phrase("came", other=came[-1], who=who)
-        if came
-        else view.phrase("nobody_came", who=who)
-    )
+    return view.phrase("came", other=came[-1]) if came else view.phrase("nobody_came")
 
 
-def talked_to(view: RequestView, speaker: str) -> str:
+def talked_to(view: RequestView) -> str:
     """Return who else spoke to the character, as a line."""
     spoke = [said.speaker for said in reversed(view.transcript.heard) if said.kind in SPEECH]
-    others = [name for name in dict.fromkeys(spoke) if name and name != speaker]
-    who = view.called(speaker)
+    others = [name for name in dict.fromkeys(spoke) if name and name != view.speaker]
     if not others:
-        return view.phrase("talked_to_none", who=who)
-    return view.phrase("talked_to", people=listed(others[:4]), who=who)
+        return view.phrase("talked_to_none")
+    return view.phrase("talked_to", people=listed(others[:4]))
 
 
 def who_gave(view: RequestView, question: str) -> str:

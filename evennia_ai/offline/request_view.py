@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -28,6 +28,7 @@ from evennia_ai.policy.conversation.persona import Persona
 from evennia_ai.ports import LLMRequest, Scene
 
 CAPITALISED = ("fact", "exit", "item", "topic", "value", "people", "things", "number")
+MOST_TOLD = 200  # characters of two facts
 NAMED = re.compile(
     r"(?<![.!?:] )(?<!^)\b(?:the )?[A-ZÀ-Þ][\w'’-]+(?: (?:of the |of )?[A-ZÀ-Þ][\w'’-]+)*"
 )
@@ -35,7 +36,7 @@ NAMED = re.compile(
 
 @dataclass(frozen=True)
 class RequestView:
-    """One request, read once."""
+    """One request, read once; ``speaker`` is whom it answers."""
 
     scene: Scene
     character: Character
@@ -44,11 +45,23 @@ class RequestView:
     passages: tuple[Passage, ...]
     tools: frozenset[str]
     seed: int
+    speaker: str = ""
+
+    @property
+    def who(self) -> str:
+        """Return what to call the speaker that it answers."""
+        return self.called(self.speaker)
 
     @property
     def name(self) -> str:
         """Return the character's own name."""
         return self.scene.name
+
+    @property
+    def others(self) -> list[str]:
+        """Return the names of those here besides the character and the speaker."""
+        own = {"", self.name, self.speaker}
+        return [name for name in self.scene.situation.people if name not in own]
 
     def called(self, speaker: str) -> str:
         """Return the name that a speaker gave, else the name that the character sees."""
@@ -84,7 +97,8 @@ class RequestView:
             if slot in slots:
                 slots[f"{slot}_capital"] = capital(slots[slot])
                 slots[f"{slot}_small"] = small(slots[slot])
-        slots = {"name": self.name, "place": self.scene.situation.place or "here", **slots}
+        place = self.scene.situation.place or "here"
+        slots = {"name": self.name, "who": self.who, "place": place, **slots}
         made = [option.format(**slots) for option in rotated(PHRASES[key], self.seed)]
         fresh = [text for text in made if not self.repeats(text)]
         unsaid = [text for text in fresh if text.lower() not in self.own_talk]
@@ -94,14 +108,20 @@ class RequestView:
         """Return True if a longer sentence of the text was spoken before, word for word."""
         return any(part in self.spoken for part in long_sentences(text))
 
-    def told(self, fact: str, who: str) -> str:
+    def told(self, fact: str) -> str:
         """Return a fact, with "as I said" or the like if it was said before."""
         fact = re.sub(r"\. ([A-Z]\w*)", lambda found: f"; {small(found[1])}", ended(fact))
         return (
-            self.phrase("again", fact=fact, who=who)
-            if self.repeats(fact) or self.was_said(fact)
-            else fact
+            self.phrase("again", fact=fact) if self.repeats(fact) or self.was_said(fact) else fact
         )
+
+    def tell_some(self, texts: Sequence[str]) -> str:
+        """Return two untold texts if they are short, else one, else the first again."""
+        fresh = self.untold(texts)
+        if not fresh:
+            return self.told(texts[0])
+        both = " ".join(fresh[:2])
+        return both if len(both) <= MOST_TOLD and not self.character.terse else fresh[0]
 
     def untold(self, texts: Iterable[str]) -> list[str]:
         """Return the texts that the character has not said yet."""

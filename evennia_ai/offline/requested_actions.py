@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evennia_ai.offline.grammar import third_form
-from evennia_ai.offline.name_matching import KIND_OF, match_exit, match_name
-from evennia_ai.offline.words import content, stem, words
+from evennia_ai.offline.name_matching import kinds_of, match_exit, match_name
+from evennia_ai.offline.words import content, words
 from evennia_ai.ports import Situation
 
 ASK = (
@@ -90,14 +90,12 @@ def read_requested_action(text: str, speaker: str, situation: Situation) -> Requ
     for reader in (_read_follow, _read_walk, _read_give, _read_hands, _read_look, _read_gesture):
         requested = reader(plain, speaker, situation)
         if requested:
-            return requested
+            return replace(requested, text=plain)
     return None
 
 
 def _read_follow(text: str, speaker: str, situation: Situation) -> RequestedAction | None:
-    return (
-        RequestedAction("follow", speaker, to=speaker, text=text) if FOLLOW.search(text) else None
-    )
+    return RequestedAction("follow", speaker, to=speaker) if FOLLOW.search(text) else None
 
 
 def _read_walk(text: str, speaker: str, situation: Situation) -> RequestedAction | None:
@@ -116,10 +114,10 @@ def _read_walk(text: str, speaker: str, situation: Situation) -> RequestedAction
     )
     if item:
         thing = re.split(r"\b(?:from|back|for me|to me|please)\b", item["item"])[0]
-        return RequestedAction("fetch", speaker, thing.strip(), place, speaker, text=text)
+        return RequestedAction("fetch", speaker, thing.strip(), place, speaker)
     away = re.search(r"\b(?:go away|leave us|stay there|wait (?:there|for me))\b", text, re.I)
     back = bool(BACK.search(text) or re.search(r"\b(?:check|see|look)\b", text, re.I)) and not away
-    return RequestedAction("go", speaker, place=place, back=back, text=text)
+    return RequestedAction("go", speaker, place=place, back=back)
 
 
 def _read_give(text: str, speaker: str, situation: Situation) -> RequestedAction | None:
@@ -142,25 +140,16 @@ def _read_give(text: str, speaker: str, situation: Situation) -> RequestedAction
     place = match_exit(source["place"], situation.exits) if source else ""
     if source and (place or match_name(source["place"], situation.things, loose=False)):
         item = item[: source.start()].strip()
-    if to.lower() in {"", "me", "us", "him", "her", "them"} or not match_name(
-        to, situation.people, loose=False
-    ):
-        if to[:1].isupper() and to.lower() not in {"me", "us"}:
-            item = f"{to} {item}"
-        to = speaker
+    receiver = match_name(to, situation.people, loose=False)
+    if not receiver and to[:1].isupper() and to.lower() not in {"me", "us"}:
+        item = f"{to} {item}"
     named = bool(match_name(item, (*situation.carrying, *situation.things)))
     asked = bool(GIVE.match(text)) or bool(place)
-    drink = bool({KIND_OF.get(stem(word)) for word in words(item)} & {"drink", "food"})
+    drink = bool(kinds_of(item) & {"drink", "food"})
     if not (named or asked or drink) or len(words(item)) > 8:
         return None
-    return RequestedAction(
-        "fetch" if place else "give",
-        speaker,
-        item,
-        place,
-        match_name(to, situation.people, loose=False) or to,
-        text=text,
-    )
+    kind = "fetch" if place else "give"
+    return RequestedAction(kind, speaker, item, place, receiver or speaker)
 
 
 def _read_hands(text: str, speaker: str, situation: Situation) -> RequestedAction | None:
@@ -171,7 +160,7 @@ def _read_hands(text: str, speaker: str, situation: Situation) -> RequestedActio
         found = pattern.match(text)
         item = match_name(found["item"], names) if found else ""
         if found and item and not found["item"].lower().startswith(("care", "a look", "a seat")):
-            return RequestedAction(kind, speaker, item, text=text)
+            return RequestedAction(kind, speaker, item)
     return None
 
 
@@ -184,7 +173,7 @@ def _read_look(text: str, speaker: str, situation: Situation) -> RequestedAction
         return None
     if item and VAGUE_LOOK.match(text) and not set(content(found["item"])) <= set(content(item)):
         return None
-    return RequestedAction("look", speaker, item, text=text) if item else None
+    return RequestedAction("look", speaker, item) if item else None
 
 
 def _read_gesture(text: str, speaker: str, situation: Situation) -> RequestedAction | None:
@@ -195,4 +184,4 @@ def _read_gesture(text: str, speaker: str, situation: Situation) -> RequestedAct
     rest = re.sub(r"\b(?:me|us)\b", speaker, found["rest"])
     rest = re.sub(r"\byour\b|\bfor .*$|\bwith me\b", "", rest).rstrip(" ?.!")
     deed = f"{third_form(verb)} {more}{rest}".strip()
-    return RequestedAction("gesture", speaker, " ".join(deed.split()), text=text)
+    return RequestedAction("gesture", speaker, " ".join(deed.split()))

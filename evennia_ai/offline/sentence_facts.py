@@ -35,7 +35,7 @@ SLOTS: tuple[tuple[str, re.Pattern[str]], ...] = (
 )  # fmt: skip
 NOT_A_NAME = frozenset(
     "I Not So Very Just Here Sorry Sure Glad Fine Well Tired Looking Afraid Back English German French "
-    "Spanish Russian Happy Sad Hungry Thirsty Lost Late Ready Done Good Bad Your The From In At Only A An"
+    "Spanish Russian Happy Sad Hungry Thirsty Lost Late Ready Done Good Bad Your The From In At Only A An from not"
     .split()
 )  # fmt: skip
 NOT_A_TRADE = re.compile(
@@ -104,10 +104,7 @@ def facts_in(sentence: str) -> dict[str, str]:
 
 def _fits(slot: str, value: str) -> bool:
     if slot == "name":
-        return value.split(maxsplit=1)[0] not in NOT_A_NAME and value.split(maxsplit=1)[0] not in {
-            "from",
-            "not",
-        }
+        return value.split(maxsplit=1)[0] not in NOT_A_NAME
     if slot == "trade":
         return not NOT_A_TRADE.match(value)
     if slot == "home":

@@ -15,7 +15,7 @@ from itertools import islice
 from evennia_ai.offline.address import without_name
 from evennia_ai.offline.sentence_facts import ABOUT_SELF, CAPS, facts_in, is_question
 from evennia_ai.offline.transcript import Said
-from evennia_ai.offline.words import WORD, plain_spelling, sentences, with_article
+from evennia_ai.offline.words import NUMBER_WORDS, WORD, plain_spelling, sentences, with_article
 
 IMPERATIVE = re.compile(
     r"^(?:(?:please|now|then|and|so|well|oh|just|kindly|hey)[, ]+)*(?:go|give|fetch|bring|tell|show|take|get|hand|"
@@ -63,11 +63,7 @@ MEANT = re.compile(
     r"\b(?:i meant(?: to say)?|i mean|make that|make it|it's|it is|actually|i should say)[,:]? (?P<new>[\w' -]+?)[.!]*$",
     re.I,
 )
-NUMBERS = (
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty hundred thousand dozen"
-)
-NUMBER = re.compile(rf"\b(?:\d[\d.,]*|(?:{'|'.join(NUMBERS.split())})(?:-[a-z]+)?)\b", re.I)
+NUMBER = re.compile(rf"\b(?:\d[\d.,]*|(?:{NUMBER_WORDS})(?:-[a-z]+)?)\b", re.I)
 NAMED = re.compile(rf"(?<!^)(?<![.!?] )\b(?!I\b){CAPS}(?: {CAPS})*")
 LEANING = re.compile(r"\b(?:he|she|it|they|him|his|her|hers|its|their|them)\b", re.I)
 BARE = re.compile(rf"^(?:{NUMBER.pattern}|{CAPS})[.!]*$", re.I)
@@ -221,21 +217,15 @@ def _correct(told: SpeakerFacts, speaker: str, sentence: str) -> bool:
 
 
 def _same_kind(new: str, old: str) -> str:
-    """Return the part of a correction that replaces the old word."""
+    """Return what replaces the old word: "it is the Heron" gives "Heron"."""
     if NUMBER.fullmatch(old) and (number := NUMBER.search(new)):
         return number[0]
-    return _last_words(new)
-
-
-def _last_words(text: str) -> str:
-    """Return the words that replace the old ones: "it is the Heron" gives "Heron"."""
-    text = re.sub(
+    return re.sub(
         r"^.*\b(?:is|it's|was|are|be|meant|mean|say|in|from|at|have|a|an|the)\s+",
         "",
-        text,
+        new,
         flags=re.I,
-    )
-    return text.strip()
+    ).strip()
 
 
 def _mend(told: SpeakerFacts, speaker: str, earlier: list[Statement], new: str) -> str:

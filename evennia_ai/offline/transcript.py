@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from evennia_ai.messages import WireMessage
+from evennia_ai.policy.model_text import read_object
 from evennia_ai.ports import LLMRequest
 
 SAID = re.compile(r"(.{1,80}?) (says|whispers to you): (.*)", re.DOTALL)
@@ -25,13 +25,10 @@ FAILED = re.compile(
     re.I,
 )
 
-# Labels of recalled lines; and a bullet of a summary: "- Ann (whispered): I am ill."
+# Labels of recalled lines; and a recalled line, or a bullet of a summary, without its day.
 RECALL_LABELS = ("You remember: ", "Keep in mind: ", "At hand: ")
 DATED = re.compile(r"\d{4}-\d\d-\d\d(?:, [^:]{1,80} told you)?(?:, from [^:]{1,80})?: ")
-RECALLED = re.compile(
-    rf"- (?:{DATED.pattern})?"
-    r"(?P<speaker>(?!\d{4}-)[^:\n]{1,40}?)(?P<whispered> \(whispered\))?: (?P<words>.+)"
-)
+RECALLED = re.compile(r"(?P<speaker>[^:\n]{1,40}?)(?P<whispered> \(whispered\))?: (?P<words>.+)")
 # A row of a model's summary that tells of the character from outside.
 SUMMARY_HEADING = re.compile(r"\W{0,3}(?:Aim|Constraints|Progress|Decisions|Next|Context)\b[^:]*:")
 LONG_AGO = -1  # before every line in the context window
@@ -71,7 +68,7 @@ class Act:
         return bool(FAILED.search(self.result[:160]))
 
 
-@dataclass(frozen=True)
+@dataclass
 class Transcript:
     """The conversation in the prompt, oldest first.
 
@@ -80,18 +77,19 @@ class Transcript:
     of looking and walking, ``gifts`` are (item, receiver), ``about`` is the day plan's entry now.
     """
 
-    heard: tuple[Said, ...] = ()
-    own: tuple[str, ...] = ()
-    emotes: tuple[str, ...] = ()
-    talk: tuple[str, ...] = ()
-    deeds: tuple[tuple[str, str], ...] = ()
-    since: tuple[Said, ...] = ()
-    sights: tuple[str, ...] = ()
-    gifts: tuple[tuple[str, str], ...] = ()
-    acts: tuple[Act, ...] = ()
+    heard: list[Said] = field(default_factory=list)
+    own: list[str] = field(default_factory=list)
+    emotes: list[str] = field(default_factory=list)
+    talk: list[str] = field(default_factory=list)
+    deeds: list[tuple[str, str]] = field(default_factory=list)
+    since: list[Said] = field(default_factory=list)
+    sights: list[str] = field(default_factory=list)
+    gifts: list[tuple[str, str]] = field(default_factory=list)
+    acts: list[Act] = field(default_factory=list)
     time: str = ""
     about: str = ""
     length: int = 0
+    _pending: list[tuple[str, dict[str, object]]] = field(default_factory=list)
 
     def met(self, speaker: str) -> bool:
         """Return True if the character answered this speaker before."""
@@ -106,56 +104,6 @@ class Transcript:
         last = max((i for i, said in enumerate(own) if said.kind == "arrives"), default=0)
         talked = any(said.kind in TALK for said in own[:last])
         return talked and own[last].answers == len(self.own)
-
-
-def read_transcript(request: LLMRequest) -> Transcript:
-    """Return the transcript of a request; skip messages that are not understood."""
-    reader = _TranscriptReader()
-    for message in request.messages:
-        role, content = message.get("role"), message.get("content")
-        text = content if isinstance(content, str) else ""
-        if role == "user" and _is_situation(text):
-            reader.time = _row(text, "Time: ")
-            reader.about = _row(text, "You are about: ")
-            reader.remembered = _read_recalled_lines(text)
-        elif role == "user" and not text.startswith("<you>"):
-            reader.hear(text)
-        elif role == "assistant":
-            reader.recall_own(text, _calls(message))
-        elif role == "tool":
-            reader.take_result(text)
-    return Transcript(
-        heard=(*reader.remembered, *reader.heard),
-        own=tuple(reader.own),
-        emotes=tuple(reader.emotes),
-        talk=tuple(reader.talk),
-        deeds=tuple(reader.deeds),
-        since=tuple(reader.since),
-        sights=tuple(reader.sights),
-        gifts=tuple(reader.gifts),
-        acts=_acts_of_turn(request.messages, request.scene.step),
-        time=reader.time,
-        about=reader.about,
-        length=len(request.messages),
-    )
-
-
-class _TranscriptReader:
-    """Collects the transcript, message by message."""
-
-    def __init__(self) -> None:
-        self.heard: list[Said] = []
-        self.remembered: list[Said] = []
-        self.own: list[str] = []
-        self.emotes: list[str] = []
-        self.talk: list[str] = []
-        self.deeds: list[tuple[str, str]] = []
-        self.since: list[Said] = []
-        self.sights: list[str] = []
-        self.gifts: list[tuple[str, str]] = []
-        self.time = ""
-        self.about = ""
-        self._pending: list[tuple[str, dict[str, object]]] = []
 
     def hear(self, text: str) -> None:
         """Add a line of somebody else."""
@@ -196,6 +144,32 @@ class _TranscriptReader:
             self.talk.append(str(arguments.get("item", "")))
 
 
+def read_transcript(request: LLMRequest) -> Transcript:
+    """Return the transcript of a request; skip messages that are not understood.
+
+    A recalled line that the conversation still shows is left out.
+    """
+    read, remembered = Transcript(length=len(request.messages)), list[Said]()
+    for message in request.messages:
+        role, content = message.get("role"), message.get("content")
+        text = content if isinstance(content, str) else ""
+        if role == "user" and _is_situation(text):
+            read.time = _row(text, "Time: ")
+            read.about = _row(text, "You are about: ")
+            remembered = _read_recalled_lines(text, request.scene.name)
+        elif role == "user" and not text.startswith("<you>"):
+            read.hear(text)
+        elif role == "assistant":
+            read.recall_own(text, _calls(message))
+        elif role == "tool":
+            read.take_result(text)
+    in_view = [said.text for said in read.heard]
+    new = [said for said in remembered if not any(said.text in text for text in in_view)]
+    read.heard = [*new, *read.heard]
+    read.acts = _acts_of_turn(request.messages, request.scene.step)
+    return read
+
+
 def _is_situation(content: object) -> bool:
     """Return True for the prompt's last part, which nobody said."""
     return isinstance(content, str) and content.startswith("<situation>")
@@ -218,46 +192,46 @@ def _read_heard(text: str, after: str) -> list[Said]:
     if said:
         return [Said("say" if said[2] == "says" else "whisper", said[1], said[3], after)]
     return [
-        _read_recalled(row) or Said("note", "", row)
+        _read_recalled(row.removeprefix("- ")) if row.startswith("- ") else Said("note", "", row)
         for row in (row[:READ_CHARS] for row in summary.splitlines()[:MOST_ROWS])
         if len(row.split()) > 3 and not SUMMARY_HEADING.match(row)
     ]
 
 
-def _read_recalled_lines(text: str) -> list[Said]:
-    """Return the recalled lines in the prompt's last part."""
-    found = []
+def _read_recalled_lines(text: str, own_name: str) -> list[Said]:
+    """Return the recalled lines in the prompt's last part.
+
+    The character's own lines are only what the next one may answer.
+    """
+    found, after = list[Said](), ""
     for row in text.splitlines():
         label = next((label for label in RECALL_LABELS if row.startswith(label)), None)
         if label is not None:
-            words = DATED.sub("", row.removeprefix(label)[:READ_CHARS], count=1)
-            found.append(_read_recalled(f"- {words}") or Said("note", "", words, "", LONG_AGO))
+            said = _read_recalled(row.removeprefix(label)[:READ_CHARS])
+            own = said.speaker == own_name
+            if not own:
+                found.append(replace(said, after=after))
+            after = said.text if own else ""
     return found
 
 
-def _read_recalled(row: str) -> Said | None:
-    """Return a bullet as a line that somebody said long ago, None for another note."""
-    found = RECALLED.fullmatch(row)
+def _read_recalled(row: str) -> Said:
+    """Return a line that somebody said long ago, or a note in nobody's words."""
+    text = DATED.sub("", row, count=1)
+    found = RECALLED.fullmatch(text)
     if found is None:
-        return None
+        return Said("note", "", text, "", LONG_AGO)
     kind = "whisper" if found["whispered"] else "say"
     return Said(kind, found["speaker"], found["words"], "", LONG_AGO)
 
 
 def _calls(message: WireMessage) -> list[tuple[str, dict[str, object]]]:
-    found = []
-    for call in message.get("tool_calls") or ():
-        function = call.get("function", {})
-        try:
-            arguments = json.loads(function.get("arguments") or "{}")
-        except (ValueError, TypeError):
-            continue
-        if isinstance(arguments, dict):
-            found.append((str(function.get("name", "")), arguments))
-    return found
+    functions = (call.get("function", {}) for call in message.get("tool_calls") or ())
+    read = ((one.get("name", ""), read_object(one.get("arguments") or "{}")) for one in functions)
+    return [(str(name), arguments) for name, arguments in read if arguments is not None]
 
 
-def _acts_of_turn(messages: Sequence[WireMessage], step: int) -> tuple[Act, ...]:
+def _acts_of_turn(messages: Sequence[WireMessage], step: int) -> list[Act]:
     """Return the calls since the last heard line, if the turn is past its first step.
 
     The calls of one reply may stand in one message, or in one message each.
@@ -275,7 +249,7 @@ def _acts_of_turn(messages: Sequence[WireMessage], step: int) -> tuple[Act, ...]
         results = _results_after(messages, index)
         for number, (name, arguments) in enumerate(_calls(messages[index])):
             acts.append(Act(name, arguments, results[number] if number < len(results) else ""))
-    return tuple(acts)
+    return acts
 
 
 def _results_after(messages: Sequence[WireMessage], index: int) -> list[str]:

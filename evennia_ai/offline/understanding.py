@@ -20,6 +20,7 @@ TABLE = tuple(
     (name, re.compile(pattern, 0 if name in NEEDS_CAPITALS else re.I)) for name, pattern in ROWS
 )
 COURTESY = frozenset({"greet", "farewell", "thanks", "sorry", "praise", "yes", "no", "laugh"})
+ASKED_ONLY = ("recall", "ask_about", "way_to", "have", "count", "identity")
 LEAD = re.compile(
     r"^(?:(?:and|but|so|well|oh|ah|now|then|also|please|um|er|hm+|ok|okay|haha|hey)\b[,:]?\s+|(?:listen|look|say|wait)[,:]\s+)+",
     re.I,
@@ -85,11 +86,7 @@ def read_part(sentence: str) -> Reading:
     facts = {} if is_question(plain) else facts_in(plain)
     for name, pattern in TABLE:
         match = pattern.search(plain)
-        if not match or (name == "recall_topic" and not _asks(plain)):
-            continue
-        if name.startswith("recall") and not _asks(plain):
-            continue
-        if name in {"ask_about", "way_to", "have", "count", "identity"} and not _asks(plain):
+        if not match or (name.startswith(ASKED_ONLY) and not _asks(plain)):
             continue
         if facts and name not in {"inject", "authority", "crime", "threat", "insult", "nature"}:
             return Reading("tell", plain, {}, facts)

@@ -9,21 +9,22 @@ import zlib
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
+from evennia_ai.policy.retrieval.languages import ENGLISH, STOP_WORDS
+from evennia_ai.policy.retrieval.words import stem_english
+
 WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 SENTENCE_END = re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"”»)'’]))\s+(?=\S)")
 ABBREVIATION = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Capt|Sgt|Lt|[A-Z])\.$")
-COMMON = frozenset(
-    "a an and any are as at be been but by can could did do does doing for from get go got had has "
-    "have he her here him his how i if in into is it its it's just let like me mine my myself no not "
-    "of on or our out say says said she so some tell than that the their them then there these they "
-    "this those to too up us was we were what what's when where where's which who who's whom whose "
-    "why will with would you your yours yourself yes about am oh well please know known knew ever "
-    "much many more most very really i'm i've i'll i'd you're you've don't doesn't didn't isn't can't "
-    "won't think thought anything something everything nothing anyone someone one ones thing things "
-    "tell told ask asked make me again now today still also only even may might must shall should "
-    "ok okay ah hm hmm hey hello hi good kind sort bit lot way come came that's there's let's "
-    "name named make makes made happen happened happens people folk around still again moment ago before earlier "
-    "always fair enough wonder wondering wondered matter remember recall called mean remind wrong mention mentioned tonight such because over under after before while until own other another"
+# What answers and questions share, besides the function words.
+COMMON = STOP_WORDS[ENGLISH] | frozenset(
+    "go got it's mine myself said these those what's where's who's whom whose yours yourself "
+    "known knew ever more most very i'm i've i'll i'd you're you've don't doesn't didn't isn't "
+    "can't won't think thought anything something everything nothing anyone someone one ones "
+    "thing things told ask asked make again now today still also only even may might must shall "
+    "should ok okay ah hm hmm hello good sort bit lot way come came that's there's let's name "
+    "named makes made happen happened happens people folk around moment ago before earlier always "
+    "fair enough wonder wondering wondered matter remember recall called mean remind wrong "
+    "mention mentioned tonight such because over under after while until own other another"
     .split()
 )  # fmt: skip
 IRREGULAR = {
@@ -66,6 +67,10 @@ NEAR = (
 )  # fmt: skip
 
 
+NUMBER_WORDS = (
+    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\\w+teen|twenty|thirty|forty|"
+    "fifty|sixty|seventy|eighty|ninety|hundred|thousand|dozen"
+)
 SPELLINGS = {
     "whats": "what's", "wheres": "where's", "whos": "who's", "hows": "how's", "whens": "when's",
     "thats": "that's", "theres": "there's", "dont": "don't", "doesnt": "doesn't", "didnt": "didn't",
@@ -102,25 +107,8 @@ def words(text: str) -> list[str]:
 def stem(word: str) -> str:
     """Return a word without its common English endings."""
     word = word.removesuffix("'s").removesuffix("'")
-    if word in IRREGULAR:
-        word = IRREGULAR[word]
-    for ending, rest in (
-        ("ies", "y"),
-        ("ied", "y"),
-        ("sses", "ss"),
-        ("ing", ""),
-        ("ed", ""),
-        ("ly", ""),
-        ("s", ""),
-    ):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            if ending == "s" and word.endswith(("ss", "us", "is")):
-                break
-            word = word[: -len(ending)] + rest
-            break
-    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lse":
-        word = word[:-1]
-    return word.removesuffix("e") if len(word) > 3 else word
+    word = re.sub("ied$", "y", IRREGULAR.get(word, word))
+    return stem_english(word)
 
 
 def content(text: str) -> list[str]:

@@ -88,5 +88,5 @@ def test_goals_rules_and_talk_about_talk_are_told_apart():
     assert character.wants == ("My goal is to learn five names.",)
     assert character.nevers == ("I never preach.",)
     assert character.asides == ("Brannoc is the smith.", "Brannoc owes me money.")
-    assert character.tone == "terse"
+    assert character.terse
     assert not any("short words" in fact for fact in character.facts)

@@ -93,7 +93,7 @@ RAFE = (
         (JORUNN, "what can you see from here?", "telescope"),
         (JORUNN, "is there anywhere to sit?", "bench"),
         (JORUNN, "what does it sound like in here?", "hum of the wind"),
-        (JORUNN, "do you have a knife?", "no knife"),
+        (JORUNN, "do you have a knife?", "[Nn]o knife"),
         (JORUNN, "what is Ben doing?", "Look|see"),
         (TOBIAH, "what do you smell?", "camphor"),
         (TOBIAH, "are the scales here?", "scales"),

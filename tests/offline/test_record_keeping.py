@@ -80,7 +80,7 @@ def test_a_debt_is_written_down_before_it_answers(kind, answered_by):
 
 def test_who_somebody_is_is_written_down():
     made = replies(("say", "Good evening. I am Tobias, a cooper from Holm."))
-    assert made[0] == ("add_journal_entry", "Ann: Good evening. I am Tobias, a cooper from Holm.")
+    assert made[0] == ("add_journal_entry", "Ann: I am Tobias, a cooper from Holm.")
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def test_the_past_tells_who_said_what_and_what_it_did():
         ("say", "Sister Oda", "he says: no"), ("whisper", "Ann", "psst"), ("give", "Ann", "mug"),
         ("arrives", "Ben", ""),
     ]  # fmt: skip
-    assert past.own == ("Aye.",) and past.time == "Friday, 10:31" and past.acts == ()
+    assert past.own == ["Aye."] and past.time == "Friday, 10:31" and past.acts == []
 
 
 def test_only_the_calls_of_this_turn_are_its_acts():
@@ -101,7 +101,7 @@ def test_only_the_calls_of_this_turn_are_its_acts():
     heard = {"role": "user", "content": "Ann says: and b?"}
     past = past_of(earlier, result, heard, now, result, step=2)
     assert [(act.name, act.failed) for act in past.acts] == [("give", False)]
-    assert past_of(earlier, result, heard, now, result, step=1).acts == ()
+    assert past_of(earlier, result, heard, now, result, step=1).acts == []
 
 
 def test_calls_of_one_reply_may_stand_in_a_message_each():
@@ -137,6 +137,9 @@ def remembered(*rows):
     "row",
     [
         "You remember: Ann: I come from Visby.",
+        "You remember: 2026-11-17: Ann: I come from Visby.",
+        "You remember: Ann (whispered): I come from Visby.",
+        "You remember: 2026-11-17: Ann (whispered): I come from Visby.",
         "You remember: 2026-11-17, from Ann: Ann: I come from Visby.",
         "Keep in mind: Ann (whispered): I come from Visby.",
         "At hand: Ann: I come from Visby.",
@@ -145,7 +148,7 @@ def remembered(*rows):
 def test_what_comes_to_mind_is_what_was_told_before(row):
     past = remembered(row)
     assert read_speaker_facts(past.heard).of("Ann")["home"] == "Visby"
-    assert past.since == (Said("say", "Ann", "hello"),)
+    assert past.since == [Said("say", "Ann", "hello")]
 
 
 def test_who_is_remembered_was_met_though_no_answer_is_in_view():
@@ -161,6 +164,26 @@ def test_a_memory_in_nobody_s_words_is_a_note():
     past = remembered("You remember: 2026-11-17, from Bob: the mill burnt down in spring")
     assert [said.kind for said in past.heard] == ["note", "say"]
     assert past.heard[0].text == "the mill burnt down in spring"
+
+
+@pytest.mark.parametrize("day", ["", "2026-11-17: "])
+def test_its_own_recalled_line_is_only_what_the_next_one_answers(day):
+    past = remembered(
+        f"You remember: {day}Mira: Where do you come from?", "You remember: Ann: Visby."
+    )
+    assert [said.speaker for said in past.heard] == ["Ann", "Ann"]
+    assert past.own == []
+    assert read_speaker_facts(past.heard).of("Ann")["home"] == "Visby"
+
+
+def test_a_recalled_line_that_is_still_in_view_is_heard_once():
+    past = remembered("You remember: Ann: hello", "You remember: Ann: I come from Visby.")
+    assert [said.text for said in past.heard] == ["I come from Visby.", "hello"]
+
+
+def test_a_recalled_whisper_stays_a_whisper():
+    past = remembered("You remember: 2026-11-17: Ann (whispered): I took the ring.")
+    assert past.heard[0].kind == "whisper"
 
 
 def test_a_summary_is_read_to_its_end():
