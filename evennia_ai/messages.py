@@ -193,6 +193,11 @@ class Heard:
         """Return who may know it, None for room talk; see `policy.audience.visible`."""
         return self.audience if self.private else None
 
+    @property
+    def line(self) -> str:
+        """Return it as a line of the prompt."""
+        return heard_line(self.kind, self.speaker_name, self.text)
+
 
 @dataclass(frozen=True)
 class InboxEvent:
@@ -227,3 +232,18 @@ def heard_line(kind: str, speaker: str, text: str) -> str:
         "leave": "({speaker} leaves.)",
     }
     return forms.get(kind, "({text})").format(speaker=speaker, text=text)
+
+
+def heard_message(event: InboxEvent, turn_id: int) -> Message:
+    """Return an event as a message of the conversation."""
+    heard = event.heard
+    return make_message(
+        "user",
+        heard.line,
+        speaker=heard.speaker,
+        speaker_name=heard.speaker_name,
+        audience=sorted(heard.audience),
+        private=heard.private,
+        event_id=event.id,
+        turn_id=turn_id,
+    )

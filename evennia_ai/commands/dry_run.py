@@ -190,9 +190,7 @@ def step_lines(number: int, step: DryRunStep, private: bool) -> list[str]:
         cached = "" if usage.cached_tokens is None else f" ({usage.cached_tokens} cached)"
         tokens = f"{usage.prompt_tokens} tokens{cached}, reply {usage.completion_tokens}"
     lines = [f"|wStep {number}|n: prompt {tokens}, {len(step.offered)} tools, {took_ms} ms"]
-    if step.words:
-        lines.append(f"  would |csay|n: {clean_output(step.words, LINE_CHARS)}")
-    elif not step.calls:
+    if not step.calls:
         lines.append("  |rnothing|n: the reply has no words and no tool call")
     return [*lines, *(call_line(item, private) for item in step.calls)]
 
@@ -210,7 +208,7 @@ def ending(script: GameScript, result: DryRun) -> str:
     if result.problem:
         return f"|rThe model gave no answer:|n {clean_output(result.problem, LINE_CHARS)}"
     last = result.steps[-1]
-    if not last.words and not last.calls:
+    if not last.calls:
         return f"{script.character_name} would say its fallback line."
     if result.ended:
         return "The turn would end here."

@@ -16,8 +16,7 @@ from evennia_ai.messages import (
     InboxEvent,
     Message,
     ToolCallRequest,
-    heard_line,
-    make_message,
+    heard_message,
 )
 from evennia_ai.policy.audience import visible
 from evennia_ai.policy.conversation.inbox import EXCUSE, state_after_loss
@@ -133,7 +132,9 @@ class MemoryTurns:
         overheard = [row.event for row in taken if row.event.id not in wanted]
         overheard += self._overheard_in({row.logged_by for row in taken if row.logged_by})
         again = [event for event in events if event.attempts]
-        self._log([row for row in taken if row.logged_by is None], turn_id)
+        self.conversation.append(
+            [heard_message(row.event, turn_id) for row in taken if row.logged_by is None]
+        )
         for row in taken:
             claimed = row.event.id in wanted
             row.state = "claimed" if claimed else "noted"
@@ -164,24 +165,6 @@ class MemoryTurns:
             and act.at >= since
             and act.state in ("done", "unknown")
             and self.turns[act.turn_id - 1].outcome in ("interrupted", "unheard")
-        )
-
-    def _log(self, rows: Sequence[StoredEvent], turn_id: int) -> None:
-        self.conversation.append(
-            [
-                make_message(
-                    "user",
-                    heard_line(
-                        row.event.heard.kind, row.event.heard.speaker_name, row.event.heard.text
-                    ),
-                    speaker=row.event.heard.speaker,
-                    audience=sorted(row.event.heard.audience),
-                    private=row.event.heard.private,
-                    event_id=row.event.id,
-                    turn_id=turn_id,
-                )
-                for row in rows
-            ]
         )
 
     def finish(self, turn_id: int, outcome: str, detail: str = "") -> None:

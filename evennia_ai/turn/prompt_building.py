@@ -14,7 +14,6 @@ from evennia_ai.messages import (
     Message,
     Situation,
     WireMessage,
-    heard_line,
     is_private,
     to_wire,
 )
@@ -122,7 +121,7 @@ def build_prompt(
     discretion = script.config.discretion
     visible = visible_items(script.conversation.view(), audience, discretion)
     older, new = split_events(visible, asking.events)
-    lines = [heard_line(e.heard.kind, e.heard.speaker_name, e.heard.text) for e in asking.events]
+    lines = [e.heard.line for e in asking.events]
     head = opening(script, asking)
     fixed = asking.tool_tokens + sum(count(script, message) for message in head)
     room = talk_room(script, context, fixed)

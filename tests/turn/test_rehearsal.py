@@ -1,6 +1,7 @@
 """A dry turn: the real prompt, the real plan, and nothing done or stored."""
 
 import copy
+import json
 
 import pytest
 from twisted.internet.defer import Deferred, succeed
@@ -104,7 +105,7 @@ def test_its_cost_is_recorded_without_a_turn():
 def test_plain_text_is_shown_as_it_would_be_spoken():
     script, _ = assistant("<think>who?</think>Mira: “Good |revening.”")
     result = run(script)
-    assert result.steps[0].words == "Good ¦revening."
+    assert json.loads(result.steps[0].calls[0].call.arguments) == {"text": "Good ¦revening."}
     assert result.ended
 
 
@@ -203,7 +204,7 @@ def test_the_deadline_is_that_of_a_turn():
 def test_a_reply_with_nothing_in_it_is_shown_as_such(empty):
     script, _ = assistant(empty)
     result = run(script)
-    assert (result.steps[0].words, result.steps[0].calls) == ("", ())
+    assert result.steps[0].calls == ()
 
 
 @pytest.mark.parametrize("words", ['{"act": "none"}', "As an AI language model, I cannot say."])
