@@ -7,10 +7,10 @@ import pytest
 from evennia_ai.config import (
     AssistantConfig,
     ModelProfile,
-    fit_deadline,
-    resolve_config,
+    choose_settings,
+    fit_settings,
     resolve_profile,
-    setting_layers,
+    valid_values,
 )
 from evennia_ai.config.profiles import ENDPOINTS, default_profiles, merge_profiles, missing_model
 from evennia_ai.errors import ConfigError, ProviderMisconfigured
@@ -42,7 +42,7 @@ def test_each_is_a_whole_profile_as_soon_as_a_model_is_named(name):
     assert endpoint.base_url.endswith("/v1")
     assert bool(endpoint.key) == (name in ("openai", "openrouter"))
     assert (profile.client, profile.model, profile.context_window) == ("openai", "m", None)
-    resolve_config([profile.settings])
+    assert valid_values(profile.settings) == (profile.settings, [])
 
 
 @pytest.mark.parametrize("name", sorted(ENDPOINTS))
@@ -55,20 +55,12 @@ def test_without_a_model_a_sentence_says_where_to_name_one(name):
         assert way in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["ollama", "llamacpp", "vllm"])
-def test_a_model_at_home_gets_more_time(name):
-    profile = resolve_profile(name, default_profiles({}))
-    deadline = resolve_config([profile.settings]).turn_deadline
-    assert deadline > AssistantConfig().turn_deadline
-
-
 def test_openai_gets_the_replys_limit_by_the_name_it_wants():
     profile = resolve_profile("openai", default_profiles({}))
     request = LLMRequest([], Scene("", Persona(), ()), max_tokens=800)
     body = build_body(request, profile)
     assert "max_tokens" not in body
-    limit = resolve_config([profile.settings]).max_reply_tokens
-    assert body["max_completion_tokens"] == limit
+    assert body["max_completion_tokens"] == profile.settings["max_reply_tokens"]
 
 
 def test_a_game_says_only_what_is_different():
@@ -128,9 +120,18 @@ def test_no_game_sets_what_an_endpoint_tells(told):
 
 
 def deadline(profiles, name, game=(), own=(), prompt=1_400, **told):
-    profile = replace(resolve_profile(name, profiles), **told)
-    layers = setting_layers(dict(game), profile, dict(own))
-    return fit_deadline(resolve_config(layers), profile, layers, prompt).turn_deadline
+    chosen = choose_settings(dict(game), {"profile": name, **dict(own)}, profiles)
+    profile = replace(chosen.profile, **told)
+    return fit_settings(chosen.values, profile, lambda _config: prompt).turn_deadline
+
+
+def test_an_assistants_own_model_goes_before_the_games_and_the_profiles():
+    profiles = default_profiles({"OPENAI_BASE_URL": "http://x/v1", "EVENNIA_AI_MODEL": "usual"})
+    assert choose_settings({}, {}, profiles).profile.model == "usual"
+    assert choose_settings({"llm_model": "big"}, {}, profiles).profile.model == "big"
+    assert (
+        choose_settings({"llm_model": "big"}, {"llm_model": "own"}, profiles).profile.model == "own"
+    )
 
 
 LOCAL_ENVIRON = {"OPENAI_BASE_URL": "http://192.168.1.7:8080/v1"}
@@ -159,8 +160,9 @@ def test_a_deadline_that_somebody_set_is_obeyed():
 @pytest.mark.parametrize("name", ["openai", "openrouter", "offline"])
 def test_no_other_deadline_changes(name):
     profiles = default_profiles({})
+    usual = AssistantConfig().turn_deadline
     settings = resolve_profile(name, profiles).settings
-    assert deadline(profiles, name, **CPU) == resolve_config([settings]).turn_deadline
+    assert deadline(profiles, name, **CPU) == settings.get("turn_deadline", usual)
 
 
 def test_a_remote_default_profile_keeps_the_usual_deadline():

@@ -9,7 +9,7 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.commands.common import AICommand, Outcome, UsageError, list_names
 from evennia_ai.commands.history_rendering import call_text
-from evennia_ai.config import ModelProfile, resolve_lenient, resolve_profile
+from evennia_ai.config import ModelProfile, resolve_profile, valid_values
 from evennia_ai.game.hearing import hearers_of, perceive
 from evennia_ai.game.perception import plain
 from evennia_ai.game.settings import game_settings
@@ -20,7 +20,6 @@ from evennia_ai.policy.sanitize import clean_output
 from evennia_ai.ports import GameScript, ToolContext, ToolResult
 from evennia_ai.tools.registry import ToolRegistry
 from evennia_ai.turn.dry_run import Check, DryRun, DryRunCall, DryRunStep, run_dry
-from evennia_ai.turn.model_call import effective_profile
 
 WORDS = {GOOD: "|gok|n   ", NOTE: "|ynote|n ", BAD: "|rwrong|n", FATAL: "|rwrong|n"}
 LINE_CHARS = 400
@@ -66,7 +65,7 @@ class CmdAITest(AICommand):
                 f"A dry run of {script.character_name} is in progress. Try again in a moment."
             )
         script.resolve_settings()
-        profile = effective_profile(script)
+        profile = script.profile
         self.msg(f"Asking {clean_output(f'{profile.name}:{profile.model}', 80)} ...")
         script.ndb.dry_running = True
         running = run_dry(script, heard, dry_check(self.services.toolbox), lambda: bool(script.pk))
@@ -157,8 +156,8 @@ def pretend(context: ToolContext, arguments: Any) -> str:
 
 def probed_profile(profile: ModelProfile, model: str) -> ModelProfile:
     """Return the profile with the named model, or with the one that an assistant would get."""
-    config, _ = resolve_lenient([game_settings(), profile.settings])
-    return replace(profile, model=model or config.llm_model or profile.model)
+    values, _ = valid_values(game_settings(), profile.settings)
+    return replace(profile, model=model or values.get("llm_model") or profile.model)
 
 
 def finding_line(finding: Finding) -> str:

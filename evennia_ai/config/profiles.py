@@ -6,14 +6,15 @@ A game's entries are merged into the built-in profile of the same name one by on
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from evennia_ai.config.fields import FIELDS, AssistantConfig
+from evennia_ai.config.resolve import valid_values
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.context.windows import KnownWindow, model_window
-from evennia_ai.policy.limits.deadlines import LOCAL_DEADLINE_S, local_deadline
+from evennia_ai.policy.limits.deadlines import local_deadline
 from evennia_ai.policy.limits.speed import UNKNOWN, Speed
 from evennia_ai.policy.overflow import is_local
 from evennia_ai.policy.request_forms.choice import choose_form
@@ -23,6 +24,7 @@ from evennia_ai.policy.secrecy import hide_secrets
 
 Profiles = dict[str, dict[str, Any]]
 
+DEFAULT_PROFILE = FIELDS["profile"].default
 MODEL_VARIABLE = "EVENNIA_AI_MODEL"
 MERGED = frozenset({"extra"})
 REMOTE_DEADLINE_S = 30.0
@@ -33,13 +35,10 @@ WORKING_WINDOWS: Mapping[str, int] = {"tools": 12_000, "schema": 6_000, "text": 
 
 OFFLINE: Mapping[str, Any] = {"client": "offline", "model": "offline"}
 
-# Unlike a game's own turn_deadline, it may be extended to fit the endpoint's speed.
-LOCAL: Mapping[str, Any] = {"turn_deadline": LOCAL_DEADLINE_S, "deadline_fits": True}
-
 ENDPOINTS: Mapping[str, Mapping[str, Any]] = {
-    "ollama": {"base_url": "http://localhost:11434/v1", **LOCAL},
-    "llamacpp": {"base_url": "http://localhost:8080/v1", **LOCAL},
-    "vllm": {"base_url": "http://localhost:8000/v1", **LOCAL},
+    "ollama": {"base_url": "http://localhost:11434/v1"},
+    "llamacpp": {"base_url": "http://localhost:8080/v1"},
+    "vllm": {"base_url": "http://localhost:8000/v1"},
     # Newer models refuse max_tokens; their reasoning counts as part of the reply.
     "openai": {
         "base_url": "https://api.openai.com/v1",
@@ -74,7 +73,6 @@ class ModelProfile:
     max_in_flight: int | None = None  # the most calls at a time
     stream: bool = True  # whether replies may be streamed
     form: str = AUTO  # the request form: one of `FORM_CHOICES`
-    deadline_fits: bool = False  # True if the turn_deadline among the settings is a built-in one
     # What is known of the endpoint; no game sets these.
     told_window: int | None = None  # as the endpoint itself reports
     told_form: str = ""  # as the probe found
@@ -83,10 +81,9 @@ class ModelProfile:
     told_answered: bool = False  # True if it has answered since the server start
 
 
-NOT_SET_BY_GAMES = {"name", "settings", "deadline_fits"}
 PROFILE_FIELDS = {
     item.name for item in fields(ModelProfile) if not item.name.startswith("told_")
-} - NOT_SET_BY_GAMES
+} - {"name", "settings"}
 FORM_CHOICES = (AUTO, *FORMS)
 CLIENTS = ("openai", "offline")
 PROFILE_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
@@ -120,7 +117,6 @@ def default_profile(environ: Mapping[str, str]) -> dict[str, Any]:
         "base_url": base_url,
         "api_key_env": "OPENAI_API_KEY" if environ.get("OPENAI_API_KEY") else "",
         "model": environ.get(MODEL_VARIABLE) or "gpt-4o-mini",
-        **(LOCAL if is_local(base_url) else {}),
     }
 
 
@@ -139,8 +135,6 @@ def merge_profiles(
         if entries.get("client", base.get("client")) != base.get("client"):
             base = {}
         merged[name] = {**base, **entries}
-        if "turn_deadline" in entries:
-            merged[name].pop("deadline_fits", None)
         for key in MERGED & set(base) & set(entries):
             merged[name][key] = {**base[key], **entries[key]}
     return merged
@@ -159,8 +153,7 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
     if name not in profiles:
         known = ", ".join(sorted(profiles)) or "none"
         raise ConfigError(f"There is no model profile '{name}'. Known profiles: {known}.")
-    raw = dict(profiles[name])
-    fits = bool(raw.pop("deadline_fits", False))
+    raw = profiles[name]
     strange = sorted(set(raw) - PROFILE_FIELDS - set(FIELDS))
     if strange:
         allowed = ", ".join(sorted(PROFILE_FIELDS))
@@ -193,47 +186,61 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
             f"it must be at least {LEAST_WINDOW:,} tokens."
         )
     settings = {key: raw[key] for key in raw if key in FIELDS}
-    return ModelProfile(name=name, settings=settings, deadline_fits=fits, **own)
+    return ModelProfile(name=name, settings=settings, **own)
 
 
-def setting_layers(
-    game: Mapping[str, object], profile: ModelProfile, own: Mapping[str, object]
-) -> list[Mapping[str, object]]:
-    """Return the layers of settings, lowest first.
+@dataclass(frozen=True)
+class ChosenSettings:
+    """The settings that somebody set, and the profile with the model that they name.
 
-    The lowest holds what is built in: the working window of the request form, and a turn_deadline.
-    The offline brain costs nothing, so it keeps the settings' own defaults.
+    ``complaints`` has a sentence for each value that cannot be used.
     """
-    built_in: dict[str, object] = {}
-    if profile.client != OFFLINE["client"]:
-        window = profile.working_window or WORKING_WINDOWS[request_form(profile).name]
-        built_in["max_context_tokens"] = window
-    chosen = dict(profile.settings)
-    if profile.deadline_fits:
-        built_in["turn_deadline"] = chosen.pop("turn_deadline", None)
-    return [built_in, game, chosen, own]
+
+    profile: ModelProfile
+    values: Mapping[str, Any]
+    complaints: list[str]
 
 
-def fit_deadline(
-    config: AssistantConfig,
+def choose_settings(
+    game: Mapping[str, object], own: Mapping[str, object], profiles: Mapping[str, Mapping[str, Any]]
+) -> ChosenSettings:
+    """Return the settings of the game, the profile and the assistant; the last that is set wins.
+
+    Never fails: an invalid value counts as not set, and without a usable profile the offline brain
+    answers.
+    """
+    values, complaints = valid_values(game, own)
+    try:
+        profile = resolve_profile(values.get("profile", DEFAULT_PROFILE), profiles)
+    except ConfigError as error:
+        complaints.append(str(error))
+        profile = ModelProfile(**OFFLINE, name="offline")
+    values, more = valid_values(game, profile.settings, own)
+    profile = replace(profile, model=values.get("llm_model") or profile.model)
+    if profile.client == "openai" and not profile.model:
+        more.append(missing_model(profile.name))
+    return ChosenSettings(profile, values, list(dict.fromkeys([*complaints, *more])))
+
+
+def fit_settings(
+    values: Mapping[str, Any],
     profile: ModelProfile,
-    layers: Sequence[Mapping[str, object]],
-    prompt_tokens: int,
+    prompt_tokens: Callable[[AssistantConfig], int],
 ) -> AssistantConfig:
-    """Return the settings with a turn_deadline that fits a local endpoint.
+    """Return the effective settings; what nobody set is as the profile's endpoint needs it.
 
-    A turn_deadline that the game, its profile or the assistant sets stays. ``layers`` are those of
-    `setting_layers`.
+    A model gets the working window of its request form, and a local one also the turn_deadline
+    that its speed needs. The offline brain costs nothing, so it keeps the settings' own defaults.
+    ``prompt_tokens`` estimates the next prompt.
     """
-    is_set = any(layer.get("turn_deadline") is not None for layer in layers[1:])
-    if is_set or profile.client == OFFLINE["client"] or not is_local(profile.base_url):
+    if profile.client == OFFLINE["client"]:
+        return AssistantConfig(**values)
+    window = profile.working_window or WORKING_WINDOWS[request_form(profile).name]
+    config = AssistantConfig(**{"max_context_tokens": window, **values})
+    if "turn_deadline" in values or not is_local(profile.base_url):
         return config
     deadline_s = local_deadline(
-        config.turn_deadline,
-        profile.told_speed,
-        profile.told_answered,
-        prompt_tokens,
-        config.max_reply_tokens,
+        profile.told_speed, profile.told_answered, prompt_tokens(config), config.max_reply_tokens
     )
     return replace(config, turn_deadline=deadline_s)
 
@@ -247,11 +254,10 @@ def request_form(profile: ModelProfile) -> RequestForm:
 
 def usable_window(config: AssistantConfig, profile: ModelProfile) -> int:
     """Return the smallest of ``max_context_tokens``, the profile's and the model's window."""
-    window = window_known(config, profile).tokens
+    window = window_known(profile).tokens
     return min(filter(None, (config.max_context_tokens, profile.working_window, window)))
 
 
-def window_known(config: AssistantConfig, profile: ModelProfile) -> KnownWindow:
-    """Return the window of an assistant's model, and the source of the figure."""
-    model = config.llm_model or profile.model
-    return model_window(model, profile.context_window, profile.told_window)
+def window_known(profile: ModelProfile) -> KnownWindow:
+    """Return the window of the profile's model, and the source of the figure."""
+    return model_window(profile.model, profile.context_window, profile.told_window)

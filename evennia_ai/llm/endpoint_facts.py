@@ -54,9 +54,9 @@ class EndpointRegistry:
         self._stored: dict[str, EndpointFacts] = {}
         self._answered: set[str] = set()
 
-    def told(self, profile: ModelProfile, model: str) -> ModelProfile:
-        """Return the profile with what is known of its endpoint and ``model``."""
-        key = key_of(profile.base_url, model)
+    def told(self, profile: ModelProfile) -> ModelProfile:
+        """Return the profile with what is known of its endpoint and model."""
+        key = key_of(profile.base_url, profile.model)
         facts = self._known(key)
         return replace(
             profile,

@@ -18,7 +18,6 @@ from evennia_ai.turn.llm_interaction import background_request
 from evennia_ai.turn.model_call import (
     Purpose,
     ask_model,
-    effective_profile,
     ensure_awake,
     summary_profile,
 )
@@ -39,7 +38,7 @@ def has_model(script: Script) -> bool:
 
 def calls_tools(script: Script) -> bool:
     """Return True if the assistant's model is asked by native tool calls."""
-    return request_form(effective_profile(script)).native
+    return request_form(script.profile).native
 
 
 @inlineCallbacks

@@ -31,15 +31,9 @@ class Purpose:
     ensure_wanted: Callable[[], None]  # raises TurnAborted once nobody needs the reply
 
 
-def effective_profile(script: Script) -> ModelProfile:
-    """Return the model profile with the assistant's own model name, if it has one."""
-    return replace(script.profile, model=script.config.llm_model or script.profile.model)
-
-
 def summary_profile(script: Script) -> ModelProfile:
     """Return the model profile for summaries: ``compact_model``, else the assistant's own model."""
-    profile = effective_profile(script)
-    return replace(profile, model=script.config.compact_model or profile.model)
+    return replace(script.profile, model=script.config.compact_model or script.profile.model)
 
 
 @inlineCallbacks
@@ -52,7 +46,7 @@ def call_model(
     its lease meanwhile, so that a late reply is dropped.
     """
     wanted = partial(ensure_current, script, turn)
-    call = Purpose(purpose, effective_profile(script), turn.id, wanted)
+    call = Purpose(purpose, script.profile, turn.id, wanted)
     reply: LLMReply = yield ask_model(script, request, call, deadline_at)
     return reply
 
@@ -120,7 +114,7 @@ def hidden_failure(
 
     Tell the owner if a local server seems to have truncated the prompt silently.
     """
-    window = window_known(script.config, profile).tokens
+    window = window_known(profile).tokens
     if is_silent_overflow(reply, window or script.config.max_context_tokens):
         return ContextOverflow(f"The request filled the window of '{profile.model}'.")
     local = is_local(profile.base_url)

@@ -27,7 +27,6 @@ from evennia_ai.policy.sanitize import cut_text
 from evennia_ai.policy.tokens import count_message, stored_tokens
 from evennia_ai.ports import Script, ToolSpec, TurnRecord
 from evennia_ai.turn.context_use import measure_context
-from evennia_ai.turn.model_call import effective_profile
 from evennia_ai.turn.prompt_context_data import ContextItems, latest_talk, select_context_items
 from evennia_ai.turn.prompt_contexts import (
     PRESSURE,
@@ -94,7 +93,7 @@ def ask_with(
     goes_on: bool = False,
 ) -> Asking:
     """Return what a model call of a turn is about, in the form of the assistant's model."""
-    form, offered = request_form(effective_profile(script)), tuple(specs)
+    form, offered = request_form(script.profile), tuple(specs)
     return Asking(
         events=turn.events,
         turn_id=turn.id if goes_on else None,

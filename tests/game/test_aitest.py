@@ -319,7 +319,7 @@ def test_an_admin_sees_the_steps_and_the_verdict(admin, castle, provider, handed
     assert "note  It does not tell its context window." in text
     assert "ok    It will be asked by tools:" in text
     assert text.endswith("The profile 'castle' works.")
-    told = service.endpoints.told(ModelProfile("castle", base_url=provider.base_url), "stub")
+    told = service.endpoints.told(ModelProfile("castle", model="stub", base_url=provider.base_url))
     assert (told.told_form, told.told_system) == ("tools", True)
 
 
