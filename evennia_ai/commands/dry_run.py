@@ -14,12 +14,11 @@ from evennia_ai.game.hearing import hearers_of, perceive
 from evennia_ai.game.perception import plain
 from evennia_ai.game.settings import game_settings
 from evennia_ai.llm.probe import target_of
-from evennia_ai.messages import Heard, ToolCallRequest
+from evennia_ai.messages import Heard
 from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, NOTE, Finding, sum_up
 from evennia_ai.policy.sanitize import clean_output
-from evennia_ai.ports import GameScript, ToolContext, ToolResult
-from evennia_ai.tools.registry import ToolRegistry
-from evennia_ai.turn.dry_run import Check, DryRun, DryRunCall, DryRunStep, run_dry
+from evennia_ai.ports import GameScript
+from evennia_ai.turn.dry_run import DryRun, DryRunCall, DryRunStep, run_dry
 
 WORDS = {GOOD: "|gok|n   ", NOTE: "|ynote|n ", BAD: "|rwrong|n", FATAL: "|rwrong|n"}
 LINE_CHARS = 400
@@ -68,7 +67,7 @@ class CmdAITest(AICommand):
         profile = script.profile
         self.msg(f"Asking {clean_output(f'{profile.name}:{profile.model}', 80)} ...")
         script.ndb.dry_running = True
-        running = run_dry(script, heard, dry_check(self.services.toolbox), lambda: bool(script.pk))
+        running = run_dry(script, heard, lambda: bool(script.pk))
         running.addBoth(lambda outcome: allow_next(script, outcome))
         return running.addCallback(lambda result: self.tell(dry_run_lines(script, heard, result)))
 
@@ -124,34 +123,6 @@ def allow_next(script: GameScript, outcome: Any) -> Any:
     if script.pk:
         script.ndb.dry_running = None
     return outcome
-
-
-class WithoutHook:
-    """A character without its hook `at_ai_pre_act`, which might change the game."""
-
-    def __init__(self, character: Any) -> None:
-        self._character = character
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._character, name)
-
-    def at_ai_pre_act(self, tool: str, args: dict[str, Any]) -> None:
-        """Forbid nothing."""
-
-
-def dry_check(toolbox: ToolRegistry) -> Check:
-    """Return a check that runs what comes before a tool, but neither the hook nor the tool."""
-    dry = ToolRegistry(replace(item, run=pretend) for item in toolbox.tools.values())
-
-    def check(context: ToolContext, call: ToolCallRequest) -> Deferred[ToolResult]:
-        return dry.run(replace(context, character=WithoutHook(context.character)), call)
-
-    return check
-
-
-def pretend(context: ToolContext, arguments: Any) -> str:
-    """Do nothing, in place of a tool."""
-    return ""
 
 
 def probed_profile(profile: ModelProfile, model: str) -> ModelProfile:

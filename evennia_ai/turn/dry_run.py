@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, cast
 
 from twisted.internet.defer import Deferred, inlineCallbacks
@@ -24,7 +25,15 @@ from evennia_ai.messages import (
 from evennia_ai.policy.audience import visible
 from evennia_ai.policy.context.projection import View
 from evennia_ai.policy.conversation.react import LoopState
-from evennia_ai.ports import ModelCallRecord, Script, ToolContext, ToolResult, TurnRecord, Turns
+from evennia_ai.ports import (
+    ModelCallRecord,
+    Script,
+    Toolbox,
+    ToolContext,
+    ToolResult,
+    TurnRecord,
+    Turns,
+)
 from evennia_ai.scheduling import Steps
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from evennia_ai.turn.react_loop import Progress, StepReply, act_on_reply, ask
@@ -34,8 +43,6 @@ PURPOSE = "rehearsal"
 NOT_DONE = "(not done: rehearsal)"
 MOST_STEPS = 2
 NO_TURN = 0
-
-Check = Callable[[ToolContext, ToolCallRequest], Deferred[ToolResult]]
 
 
 @dataclass(frozen=True)
@@ -129,20 +136,6 @@ class DryTurns:
         self._conversation.append(messages)
 
 
-class DryToolbox:
-    """The real tools on offer; a call of one is only checked."""
-
-    def __init__(self, script: Script, check: Check) -> None:
-        self.offered = script.services.toolbox.offered
-        self._check = check
-
-    def run(self, context: ToolContext, call: ToolCallRequest) -> Deferred[ToolResult]:
-        """Check a call. Fires with a done result if a real turn would run it."""
-        return self._check(context, call).addCallback(
-            lambda result: ToolResult(DONE, NOT_DONE) if result.state == DONE else result
-        )
-
-
 class Overlay:
     """An object that reads like another, except for the attributes that are given."""
 
@@ -154,21 +147,27 @@ class Overlay:
         return getattr(self._base, name)
 
 
+def check_only(
+    toolbox: Toolbox, context: ToolContext, call: ToolCallRequest
+) -> Deferred[ToolResult]:
+    """Check a call. Fires with a done result if a real turn would run it."""
+    return toolbox.run(context, call, dry=True).addCallback(
+        lambda result: ToolResult(DONE, NOT_DONE) if result.state == DONE else result
+    )
+
+
 @inlineCallbacks
 def run_dry(
-    script: Script, heard: Heard, check: Check, is_alive: Callable[[], bool] = lambda: True
+    script: Script, heard: Heard, is_alive: Callable[[], bool] = lambda: True
 ) -> Steps[DryRun]:
     """Think about a line in a dry turn of at most `MOST_STEPS` steps; the assistant may be stopped.
 
-    Args:
-        check: checks a tool call; fires with a done result if a real turn would run it.
-        is_alive: returns whether the assistant still exists; called when a reply arrives.
-
+    ``is_alive`` returns whether the assistant still exists; it is called when a reply arrives.
     Fires with the `DryRun`; fails with TurnAborted if the server stops or the assistant is gone.
     """
     conversation = DryConversation(script.conversation.current.copy())
     turns = DryTurns(script.turns, conversation, is_alive)
-    dry = dry_script(script, heard, conversation, turns, check)
+    dry = dry_script(script, heard, conversation, turns)
     turn = dry_turn(dry, heard)
     conversation.append([heard_message(e, NO_TURN) for e in (*turn.overheard, *turn.events)])
     deadline_at = script.services.clock.seconds() + script.config.turn_deadline
@@ -188,7 +187,7 @@ def run_dry(
 
 
 def dry_script(
-    script: Script, heard: Heard, conversation: DryConversation, turns: DryTurns, check: Check
+    script: Script, heard: Heard, conversation: DryConversation, turns: DryTurns
 ) -> Script:
     """Return the script of a dry turn; the speaker of the line counts as present.
 
@@ -197,7 +196,8 @@ def dry_script(
     real = script.services
     listeners = real.world.listeners(script.character) | {heard.speaker}
     world = Overlay(real.world, listeners=lambda _character: listeners)
-    services = Overlay(real, toolbox=DryToolbox(script, check), world=world)
+    toolbox = Overlay(real.toolbox, run=partial(check_only, real.toolbox))
+    services = Overlay(real, toolbox=toolbox, world=world)
     return cast(Script, Overlay(script, conversation=conversation, turns=turns, services=services))
 
 

@@ -4,12 +4,11 @@ import copy
 import json
 
 import pytest
-from twisted.internet.defer import Deferred, succeed
+from twisted.internet.defer import Deferred
 
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ProviderUnavailable, TurnAborted
 from evennia_ai.messages import Heard, LLMReply, Usage
-from evennia_ai.ports import ToolResult
 from evennia_ai.testing.scripted import ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.answer_events import answer_events
@@ -26,16 +25,9 @@ def line(text="two ales, please", private=False, speaker="#5"):
     return Heard(kind, speaker, "Ann", text, frozenset({speaker}), private, addressed=True)
 
 
-def allow(context, wanted):
-    """A check that lets everything pass but what it does not know."""
-    if wanted.name not in ("say", "whisper", "noop", "look", "give"):
-        return succeed(ToolResult("failed", f"There is no tool '{wanted.name}'."))
-    return succeed(ToolResult("done", "You did it."))
-
-
-def run(script, heard=None, check=allow, **options):
+def run(script, heard=None):
     fired = []
-    run_dry(script, heard or line(), check, **options).addBoth(fired.append)
+    run_dry(script, heard or line()).addBoth(fired.append)
     assert fired, "the rehearsal did not end"
     if not hasattr(fired[0], "steps"):
         fired[0].raiseException()
@@ -142,15 +134,16 @@ def test_what_would_be_refused_is_told_with_its_reason():
 def test_a_whisper_is_for_its_speaker_alone():
     script, model = assistant(call("whisper", text="Hush."))
     script.services.world.present = frozenset({"#5", "#6"})
-    seen = []
+    seen, real = [], script.services.toolbox.run
 
-    def check(context, wanted):
-        seen.append(context)
-        return allow(context, wanted)
+    def watched(context, wanted, dry=False):
+        seen.append((context.whispered, context.audience, dry))
+        return real(context, wanted, dry)
 
-    result = run(script, line(private=True), check)
+    script.services.toolbox.run = watched
+    result = run(script, line(private=True))
     assert result.audience == {"#5"}
-    assert (seen[0].whispered, seen[0].audience) == (True, {"#5"})
+    assert seen == [(True, {"#5"}, True)]
     assert model.requests[0].scene.lines[0].private
 
 
@@ -187,7 +180,7 @@ def test_a_reply_for_an_assistant_that_is_gone_is_dropped_uncounted():
     script, _ = assistant(late)
     alive = [True]
     failures = []
-    run_dry(script, line(), allow, lambda: alive[0]).addErrback(failures.append)
+    run_dry(script, line(), lambda: alive[0]).addErrback(failures.append)
     alive[0] = False
     late.callback("too late")
     assert failures[0].check(TurnAborted)
