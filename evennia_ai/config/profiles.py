@@ -72,7 +72,7 @@ class ModelProfile:
     settings: Mapping[str, object] = field(default_factory=dict)  # of `AssistantConfig`
     max_in_flight: int | None = None  # the most calls at a time
     stream: bool = True  # whether replies may be streamed
-    form: str = AUTO  # the request form: one of `FORM_CHOICES`
+    form: str = AUTO  # the request form: one of `CHOICES`
     # What is known of the endpoint; no game sets these.
     told_window: int | None = None  # as the endpoint itself reports
     told_form: str = ""  # as the probe found
@@ -84,8 +84,10 @@ class ModelProfile:
 PROFILE_FIELDS = {
     item.name for item in fields(ModelProfile) if not item.name.startswith("told_")
 } - {"name", "settings"}
-FORM_CHOICES = (AUTO, *FORMS)
-CLIENTS = ("openai", "offline")
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "client": ("openai", "offline"),
+    "form": (AUTO, *FORMS),
+}
 PROFILE_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "context_window": ((int, type(None)), "a whole number or None"),
     "working_window": ((int, type(None)), "a whole number or None"),
@@ -148,6 +150,20 @@ def missing_model(profile_name: str) -> str:
     )
 
 
+def problem_with(entry: str, value: object) -> str:
+    """Return what is wrong with one entry of a profile, and what is allowed; "" if nothing is."""
+    if entry in CHOICES:
+        allowed = ", ".join(CHOICES[entry])
+        wrong = value not in CHOICES[entry]
+        return f"the {entry} {value!r}; it must be one of {allowed}" if wrong else ""
+    kinds, in_words = PROFILE_KINDS.get(entry, ((str,), "text"))
+    if not isinstance(value, kinds):
+        return f"{entry} = {hide_secrets(repr(value))}; it must be {in_words}"
+    if entry == "working_window" and isinstance(value, int) and value < LEAST_WINDOW:
+        return f"{entry} = {value}; it must be at least {LEAST_WINDOW:,} tokens"
+    return ""
+
+
 def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> ModelProfile:
     """Return the profile ``name`` from the game's ``PROFILES``; raises ConfigError."""
     if name not in profiles:
@@ -161,30 +177,10 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
             f"The model profile '{name}' has unknown entries: {', '.join(strange)}. "
             f"Use {allowed}, or settings of an assistant."
         )
-    if raw.get("client", "offline") not in CLIENTS:
-        raise ConfigError(
-            f"The model profile '{name}' has the client '{raw['client']}'; "
-            f"it must be one of {', '.join(CLIENTS)}."
-        )
-    if raw.get("form", "auto") not in FORM_CHOICES:
-        raise ConfigError(
-            f"The model profile '{name}' has the form {raw['form']!r}; "
-            f"it must be one of {', '.join(FORM_CHOICES)}."
-        )
     own = {key: value for key, value in raw.items() if key in PROFILE_FIELDS}
     for key, value in own.items():
-        kinds, in_words = PROFILE_KINDS.get(key, ((str,), "text"))
-        if not isinstance(value, kinds):
-            raise ConfigError(
-                f"The model profile '{name}' has {key} = {hide_secrets(repr(value))}; "
-                f"it must be {in_words}."
-            )
-    working = own.get("working_window")
-    if working is not None and working < LEAST_WINDOW:
-        raise ConfigError(
-            f"The model profile '{name}' has working_window = {working}; "
-            f"it must be at least {LEAST_WINDOW:,} tokens."
-        )
+        if problem := problem_with(key, value):
+            raise ConfigError(f"The model profile '{name}' has {problem}.")
     settings = {key: raw[key] for key in raw if key in FIELDS}
     return ModelProfile(name=name, settings=settings, **own)
 

@@ -11,7 +11,7 @@ from evennia_ai.messages import LOST_RESULT, Message, ToolCallRequest
 from evennia_ai.policy.conversation.inbox import SPEECH
 from evennia_ai.policy.conversation.react import read_arguments
 from evennia_ai.policy.replies.artefacts import Surroundings, find_artefact
-from evennia_ai.policy.replies.repeats import find_repeat
+from evennia_ai.policy.replies.likeness import find_repeat
 from evennia_ai.policy.request_forms.wire_order import EMOTED, SPOKEN
 from evennia_ai.policy.sanitize import spoken_words, strip_reasoning
 

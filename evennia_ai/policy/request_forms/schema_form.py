@@ -18,6 +18,7 @@ from evennia_ai.policy.request_forms.form import (
     SCHEMA,
     Asked,
     NamedCall,
+    RequestForm,
     Schema,
     parameters_of,
     tool_name,
@@ -85,13 +86,11 @@ BUILT_IN = frozenset(
 )
 
 
-class SchemaForm:
+class SchemaForm(RequestForm):
     """The form `schema`."""
 
-    name = SCHEMA
-    native = False
-    persona_in_system = True
-    temperature = 0.6
+    def __init__(self) -> None:
+        super().__init__(SCHEMA, temperature=0.6)
 
     def rules(self, tools: Sequence[Schema]) -> str:
         """Return the acts, a game's own among them, the rules and three examples."""
