@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-from twisted.internet.defer import inlineCallbacks
+from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.config import ModelProfile, window_known
 from evennia_ai.errors import ContextOverflow, ProviderError, TurnAborted
@@ -49,6 +49,26 @@ def call_model(
     call = Purpose(purpose, script.profile, turn.id, wanted)
     reply: LLMReply = yield ask_model(script, request, call, deadline_at)
     return reply
+
+
+def ask_apart(
+    script: Script,
+    request: LLMRequest,
+    purpose: str,
+    profile: ModelProfile | None = None,
+    deadline_at: float | None = None,
+) -> Deferred[LLMReply]:
+    """Ask for something apart from any turn, by default the model for summaries.
+
+    The reply must come in the time of a turn, and before ``deadline_at``, if that is given. Fires
+    and fails as `call_model`; `TurnAborted` means that the assistant must not think any more.
+    """
+    wanted = partial(ensure_awake, script)
+    call = Purpose(purpose, profile or summary_profile(script), None, wanted)
+    end_at = script.services.clock.seconds() + script.config.turn_deadline
+    if deadline_at is not None:
+        end_at = min(end_at, deadline_at)
+    return ask_model(script, request, call, end_at)
 
 
 @inlineCallbacks
