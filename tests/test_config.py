@@ -18,6 +18,7 @@ from evennia_ai.config import (
 )
 from evennia_ai.config.profiles import WORKING_WINDOWS
 from evennia_ai.errors import ConfigError
+from evennia_ai.policy.limits.endpoint_facts import EndpointFacts
 
 
 def no_prompt(config):
@@ -116,10 +117,12 @@ def test_the_window_is_the_smaller_of_setting_and_profile():
 
 def test_a_profile_knows_a_window_best_then_its_endpoint_then_the_models_name():
     config = AssistantConfig(max_context_tokens=1_000_000)
-    everybody = ModelProfile("p", model="gpt-4o", context_window=4_000, told_window=6_000)
+    everybody = ModelProfile(
+        "p", model="gpt-4o", context_window=4_000, told=EndpointFacts(window=6_000)
+    )
     assert usable_window(config, everybody) == 4_000
     assert usable_window(config, replace(everybody, context_window=None)) == 6_000
-    by_name = replace(everybody, context_window=None, told_window=None)
+    by_name = replace(everybody, context_window=None, told=EndpointFacts())
     assert usable_window(config, by_name) == 128_000
     assert window_known(by_name).source == "by the model's name"
     assert window_known(replace(by_name, model="ours")).tokens is None
@@ -156,5 +159,5 @@ def test_a_working_window_that_is_none_is_told(value, words):
 
 
 def test_what_an_endpoint_told_is_no_setting():
-    with pytest.raises(ConfigError, match="unknown entries: told_window"):
-        resolve_profile("p", {"p": {"told_window": 9}})
+    with pytest.raises(ConfigError, match="unknown entries: told"):
+        resolve_profile("p", {"p": {"told": 9}})

@@ -22,6 +22,7 @@ from evennia_ai.policy.limits.deadlines import (
     LOCAL_DEADLINE_S,
     LONGEST_DEADLINE_S,
 )
+from evennia_ai.policy.limits.endpoint_facts import EndpointFacts
 from evennia_ai.policy.limits.speed import Speed
 from evennia_ai.ports import LLMRequest, Scene
 
@@ -113,15 +114,9 @@ def test_a_form_that_does_not_exist_is_refused(form):
         resolve_profile("p", {"p": {"form": form}})
 
 
-@pytest.mark.parametrize("told", ["told_form", "told_speed", "told_system", "told_answered"])
-def test_no_game_sets_what_an_endpoint_tells(told):
-    with pytest.raises(ConfigError, match=f"unknown entries: {told}"):
-        resolve_profile("p", {"p": {told: "tools"}})
-
-
 def deadline(profiles, name, game=(), own=(), prompt=1_400, **told):
     chosen = choose_settings(dict(game), {"profile": name, **dict(own)}, profiles)
-    profile = replace(chosen.profile, **told)
+    profile = replace(chosen.profile, told=EndpointFacts(**told))
     return fit_settings(chosen.values, profile, lambda _config: prompt).turn_deadline
 
 
@@ -135,14 +130,14 @@ def test_an_assistants_own_model_goes_before_the_games_and_the_profiles():
 
 
 LOCAL_ENVIRON = {"OPENAI_BASE_URL": "http://192.168.1.7:8080/v1"}
-CPU = {"told_answered": True, "told_speed": Speed(14.0, 35.0)}
+CPU = {"answered": True, "speed": Speed(14.0, 35.0)}
 
 
 @pytest.mark.parametrize("name", ["ollama", "llamacpp", "vllm", "default"])
 def test_the_deadline_of_a_local_model_fits_its_speed(name):
     profiles = default_profiles(LOCAL_ENVIRON)
     assert deadline(profiles, name) == FIRST_DEADLINE_S
-    assert deadline(profiles, name, told_answered=True) == LOCAL_DEADLINE_S
+    assert deadline(profiles, name, answered=True) == LOCAL_DEADLINE_S
     assert deadline(profiles, name, **CPU) == LONGEST_DEADLINE_S
     assert deadline(profiles, name, prompt=420, **CPU) == pytest.approx(2 * (30 + 400 / 35))
 

@@ -15,7 +15,7 @@ from evennia_ai.config.resolve import valid_values
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.context.windows import KnownWindow, model_window
 from evennia_ai.policy.limits.deadlines import local_deadline
-from evennia_ai.policy.limits.speed import UNKNOWN, Speed
+from evennia_ai.policy.limits.endpoint_facts import NOTHING_KNOWN, EndpointFacts
 from evennia_ai.policy.overflow import is_local
 from evennia_ai.policy.request_forms.choice import choose_form
 from evennia_ai.policy.request_forms.form import AUTO, FORMS, RequestForm
@@ -73,17 +73,10 @@ class ModelProfile:
     max_in_flight: int | None = None  # the most calls at a time
     stream: bool = True  # whether replies may be streamed
     form: str = AUTO  # the request form: one of `CHOICES`
-    # What is known of the endpoint; no game sets these.
-    told_window: int | None = None  # as the endpoint itself reports
-    told_form: str = ""  # as the probe found
-    told_system: bool | None = None  # True if a system message is accepted
-    told_speed: Speed = UNKNOWN
-    told_answered: bool = False  # True if it has answered since the server start
+    told: EndpointFacts = NOTHING_KNOWN  # what is known of the endpoint; no game sets it
 
 
-PROFILE_FIELDS = {
-    item.name for item in fields(ModelProfile) if not item.name.startswith("told_")
-} - {"name", "settings"}
+PROFILE_FIELDS = {item.name for item in fields(ModelProfile)} - {"name", "settings", "told"}
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "client": ("openai", "offline"),
     "form": (AUTO, *FORMS),
@@ -236,7 +229,7 @@ def fit_settings(
     if "turn_deadline" in values or not is_local(profile.base_url):
         return config
     deadline_s = local_deadline(
-        profile.told_speed, profile.told_answered, prompt_tokens(config), config.max_reply_tokens
+        profile.told.speed, profile.told.answered, prompt_tokens(config), config.max_reply_tokens
     )
     return replace(config, turn_deadline=deadline_s)
 
@@ -245,7 +238,7 @@ def request_form(profile: ModelProfile) -> RequestForm:
     """Return how the profile's model is asked; the offline brain reads native calls."""
     if profile.client == OFFLINE["client"]:
         return TOOLS_FORM
-    return choose_form(profile.model, profile.form, profile.told_form)
+    return choose_form(profile.model, profile.form, profile.told.form)
 
 
 def usable_window(config: AssistantConfig, profile: ModelProfile) -> int:
@@ -256,4 +249,4 @@ def usable_window(config: AssistantConfig, profile: ModelProfile) -> int:
 
 def window_known(profile: ModelProfile) -> KnownWindow:
     """Return the window of the profile's model, and the source of the figure."""
-    return model_window(profile.model, profile.context_window, profile.told_window)
+    return model_window(profile.model, profile.context_window, profile.told.window)
