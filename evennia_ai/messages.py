@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NotRequired, TypedDict, cast
 
+# The tools for words, gestures and silence; the first three are kinds of events, too.
+SAY, WHISPER, EMOTE, NOOP = "say", "whisper", "emote", "noop"
+SPEECH = frozenset({SAY, WHISPER})
 EXCUSE = "excuse"
 LOST_RESULT = "Outcome unknown: it may or may not have happened. Do not do it again."
 
@@ -225,8 +228,8 @@ class Situation:
 def heard_line(kind: str, speaker: str, text: str) -> str:
     """Return something heard as a line of the prompt; both texts are single lines."""
     forms = {
-        "say": "{speaker} says: {text}",
-        "whisper": "{speaker} whispers to you: {text}",
+        SAY: "{speaker} says: {text}",
+        WHISPER: "{speaker} whispers to you: {text}",
         "give": "({speaker} gives you {text}.)",
         "arrive": "({speaker} arrives.)",
         "leave": "({speaker} leaves.)",

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from evennia_ai.messages import (
+    EXCUSE,
     Audience,
     Heard,
     InboxEvent,
@@ -19,7 +20,7 @@ from evennia_ai.messages import (
     heard_message,
 )
 from evennia_ai.policy.audience import visible
-from evennia_ai.policy.conversation.inbox import EXCUSE, state_after_loss
+from evennia_ai.policy.conversation.inbox import state_after_loss
 from evennia_ai.ports import ModelCallRecord, OpenEvents, TurnRecord
 from evennia_ai.testing.memory_conversation import MemoryConversation, Now
 

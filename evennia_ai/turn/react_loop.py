@@ -12,6 +12,8 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.errors import ContextOverflow, ProviderError, ProviderUnavailable
 from evennia_ai.messages import (
+    NOOP,
+    SAY,
     Audience,
     LLMReply,
     Message,
@@ -48,7 +50,6 @@ from evennia_ai.turn.speech_check import SpeechCheck
 from evennia_ai.turn.tool_execution import DONE, audience_metadata, perform, refuse
 
 ANSWERED, NOTED, EXCUSED, EXPIRED = "answered", "noted", "excused", "expired"
-SILENCE = "noop"
 RETRIES = 1  # after words that were not spoken
 
 
@@ -188,7 +189,7 @@ def outcome_of(progress: Progress, context: PromptContext) -> Outcome:
     """Return how a turn ended; raises ProviderUnavailable if the model neither spoke nor acted."""
     if progress.acted:
         return Outcome(ANSWERED)
-    if SILENCE in progress.done:
+    if NOOP in progress.done:
         return Outcome(NOTED, "it chose silence")
     if progress.done and context.loop_mode == "single_action":
         return Outcome(NOTED, "it did something that nobody saw")
@@ -312,7 +313,7 @@ def speak_text(script: Script, turn: TurnRecord, asked: StepReply) -> Steps[Ran]
 
 def speech_call(call_id: str, words: str) -> ToolCallRequest:
     """Return the call that says words aloud."""
-    return ToolCallRequest(call_id, "say", json.dumps({"text": words}))
+    return ToolCallRequest(call_id, SAY, json.dumps({"text": words}))
 
 
 @inlineCallbacks

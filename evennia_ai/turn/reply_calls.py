@@ -9,8 +9,7 @@ from functools import partial
 from twisted.internet.defer import Deferred, inlineCallbacks, succeed
 from twisted.python.failure import Failure
 
-from evennia_ai.messages import Audience, LLMReply, Message, ToolCallRequest
-from evennia_ai.policy.conversation.inbox import SPEECH
+from evennia_ai.messages import EMOTE, SPEECH, Audience, LLMReply, Message, ToolCallRequest
 from evennia_ai.policy.conversation.react import (
     ALREADY_DONE,
     LoopState,
@@ -21,7 +20,7 @@ from evennia_ai.policy.conversation.react import (
 )
 from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.scheduling import Steps
-from evennia_ai.turn.speech_check import EMOTE, REPEATED, SpeechCheck
+from evennia_ai.turn.speech_check import REPEATED, SpeechCheck
 from evennia_ai.turn.tool_execution import DONE, UNKNOWN, call_messages, perform, refuse
 
 # Acts that others see, but on which no words depend.

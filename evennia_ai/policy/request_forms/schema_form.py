@@ -14,6 +14,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from evennia_ai.messages import EMOTE, NOOP, SAY, WHISPER
 from evennia_ai.policy.request_forms.form import (
     SCHEMA,
     Asked,
@@ -64,7 +65,7 @@ Ben says: Walk with me to the mill.
 Cleo says: What is my dog's name?
 {"act": "none", "target": "", "say": "Bello, wasn't it?"}"""
 
-NONE, EMOTE, WHISPER, REMEMBER, SILENCE = "none", "emote", "whisper", "remember", "silence"
+NONE, REMEMBER, SILENCE = "none", "remember", "silence"
 # Acts with one argument besides the words: the tool, and the argument that the target fills.
 TARGETS = {
     "get": ("get", "item"),
@@ -159,10 +160,10 @@ def calls_of(answer: Mapping[str, Any], asked: Asked) -> list[NamedCall]:
     act, words = str(answer.get("act") or NONE), str(answer.get("say") or "").strip()
     calls = act_calls_of(answer, asked)
     if words and act == WHISPER:
-        calls.append(named("whisper", text=words, target=target_of(answer)))
+        calls.append(named(WHISPER, text=words, target=target_of(answer)))
     elif words:
-        calls.append(named("say", text=words))
-    return calls or [named("noop")]
+        calls.append(named(SAY, text=words))
+    return calls or [named(NOOP)]
 
 
 def act_calls_of(answer: Mapping[str, Any], asked: Asked) -> list[NamedCall]:
