@@ -1,6 +1,6 @@
 """Inbox and turns in memory, for tests of the engine without a database.
 
-Lists of rows play the database; other attributes play the memory of a process (`after_restart`).
+Lists of rows play the database; other attributes play the memory of a process.
 Each operation is a transaction.
 """
 
@@ -189,17 +189,6 @@ class MemoryTurns:
             self.recover_turn(self.current)
         self.current = None
 
-    def recover_open_turns(self) -> int:
-        """Close the turns of earlier processes; return how many."""
-        gone = [
-            number
-            for number, turn in enumerate(self.turns, 1)
-            if not turn.outcome and turn.epoch != self.epoch
-        ]
-        for turn_id in gone:
-            self.recover_turn(turn_id)
-        return len(gone)
-
     def recover_turn(self, turn_id: int) -> None:
         """Close an interrupted turn according to its stored acts."""
         self._close(turn_id, "interrupted", self._state_after(turn_id))
@@ -243,17 +232,3 @@ class MemoryTurns:
         self.conversation.append(messages)
         self.acts[act_id - 1].state = state
         self.acts[act_id - 1].result = result
-
-
-def after_restart(
-    turns: MemoryTurns, now: Now, epoch: int, may_go_on: Callable[[], bool] = lambda: True
-) -> MemoryTurns:
-    """Return the turns of the next process: the same rows, an empty memory and no open turn.
-
-    Its ``inbox`` and ``conversation`` are new as well.
-    """
-    rows = turns.conversation
-    conversation = MemoryConversation(now, rows.messages, rows.moves)
-    again = MemoryTurns(conversation, MemoryInbox(now, turns.inbox.rows), epoch, may_go_on)
-    again.turns, again.acts, again.loose_calls = turns.turns, turns.acts, turns.loose_calls
-    return again
