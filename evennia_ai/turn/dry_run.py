@@ -23,7 +23,7 @@ from evennia_ai.messages import (
     heard_message,
 )
 from evennia_ai.policy.audience import visible
-from evennia_ai.policy.context.projection import View
+from evennia_ai.policy.context.projection import Sizes, View
 from evennia_ai.policy.conversation.react import LoopState
 from evennia_ai.ports import (
     ModelCallRecord,
@@ -87,6 +87,11 @@ class DryConversation:
 
     def __init__(self, view: View) -> None:
         self.current = view
+
+    @property
+    def sizes(self) -> Sizes:
+        """Return the sizes of the view."""
+        return self.current.sizes
 
     def append(self, messages: Sequence[Message]) -> list[Message]:
         """Add lines for this dry run only."""
