@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NotRequired, TypedDict, cast
 
+# The tools for words, gestures and silence; the first three are kinds of events, too.
+SAY, WHISPER, EMOTE, NOOP = "say", "whisper", "emote", "noop"
+SPEECH = frozenset({SAY, WHISPER})
 EXCUSE = "excuse"
 LOST_RESULT = "Outcome unknown: it may or may not have happened. Do not do it again."
 
@@ -193,6 +196,11 @@ class Heard:
         """Return who may know it, None for room talk; see `policy.audience.visible`."""
         return self.audience if self.private else None
 
+    @property
+    def line(self) -> str:
+        """Return it as a line of the prompt."""
+        return heard_line(self.kind, self.speaker_name, self.text)
+
 
 @dataclass(frozen=True)
 class InboxEvent:
@@ -220,10 +228,25 @@ class Situation:
 def heard_line(kind: str, speaker: str, text: str) -> str:
     """Return something heard as a line of the prompt; both texts are single lines."""
     forms = {
-        "say": "{speaker} says: {text}",
-        "whisper": "{speaker} whispers to you: {text}",
+        SAY: "{speaker} says: {text}",
+        WHISPER: "{speaker} whispers to you: {text}",
         "give": "({speaker} gives you {text}.)",
         "arrive": "({speaker} arrives.)",
         "leave": "({speaker} leaves.)",
     }
     return forms.get(kind, "({text})").format(speaker=speaker, text=text)
+
+
+def heard_message(event: InboxEvent, turn_id: int) -> Message:
+    """Return an event as a message of the conversation."""
+    heard = event.heard
+    return make_message(
+        "user",
+        heard.line,
+        speaker=heard.speaker,
+        speaker_name=heard.speaker_name,
+        audience=sorted(heard.audience),
+        private=heard.private,
+        event_id=event.id,
+        turn_id=turn_id,
+    )

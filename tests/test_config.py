@@ -9,22 +9,26 @@ from evennia_ai.config import (
     AssistantConfig,
     ModelProfile,
     default_profiles,
+    fit_settings,
     parse_value,
-    resolve_config,
-    resolve_lenient,
     resolve_profile,
-    setting_layers,
     usable_window,
+    valid_values,
     window_known,
 )
 from evennia_ai.config.profiles import WORKING_WINDOWS
 from evennia_ai.errors import ConfigError
+from evennia_ai.policy.limits.endpoint_facts import EndpointFacts
+
+
+def no_prompt(config):
+    return 0
 
 
 def test_the_last_layer_that_says_something_wins_and_none_inherits():
-    config = resolve_config([{"max_hops": 1}, {"max_hops": None}, {"max_hops": 0}, {"unknown": 1}])
-    assert config.max_hops == 0
-    assert resolve_config([{"max_hops": 1}, {"max_hops": None}]).max_hops == 1
+    layers = [{"max_hops": 1}, {"max_hops": None}, {"max_hops": 0}, {"unknown": 1}]
+    assert valid_values(*layers) == ({"max_hops": 0}, [])
+    assert valid_values({"max_hops": 1}, {"max_hops": None}) == ({"max_hops": 1}, [])
 
 
 @pytest.mark.parametrize(
@@ -65,8 +69,8 @@ def test_an_unknown_setting_names_those_there_are():
 
 
 def test_a_bad_stored_value_is_passed_over_and_named():
-    config, complaints = resolve_lenient([{"max_hops": 2}, {"max_hops": "x", "tick_rate": 9}])
-    assert (config.max_hops, config.tick_rate) == (2, 9)
+    values, complaints = valid_values({"max_hops": 2}, {"max_hops": "x", "tick_rate": 9})
+    assert values == {"max_hops": 2, "tick_rate": 9}
     assert complaints == ["max_hops must be a whole number, not 'x'."]
 
 
@@ -113,13 +117,15 @@ def test_the_window_is_the_smaller_of_setting_and_profile():
 
 def test_a_profile_knows_a_window_best_then_its_endpoint_then_the_models_name():
     config = AssistantConfig(max_context_tokens=1_000_000)
-    everybody = ModelProfile("p", model="gpt-4o", context_window=4_000, told_window=6_000)
+    everybody = ModelProfile(
+        "p", model="gpt-4o", context_window=4_000, told=EndpointFacts(window=6_000)
+    )
     assert usable_window(config, everybody) == 4_000
     assert usable_window(config, replace(everybody, context_window=None)) == 6_000
-    by_name = replace(everybody, context_window=None, told_window=None)
+    by_name = replace(everybody, context_window=None, told=EndpointFacts())
     assert usable_window(config, by_name) == 128_000
-    assert window_known(config, by_name).source == "by the model's name"
-    assert window_known(config, replace(by_name, model="ours")).tokens is None
+    assert window_known(by_name).source == "by the model's name"
+    assert window_known(replace(by_name, model="ours")).tokens is None
 
 
 def test_a_profiles_working_window_limits_every_assistant_with_it():
@@ -131,14 +137,14 @@ def test_a_profiles_working_window_limits_every_assistant_with_it():
 
 def test_the_default_window_is_that_of_the_request_form_and_a_set_one_comes_first():
     profile = ModelProfile("p", client="openai", context_window=128_000)
-    usual, *_ = setting_layers({}, profile, {})
-    assert usual == {"max_context_tokens": WORKING_WINDOWS["tools"]}
-    assert usable_window(resolve_config([usual]), profile) == WORKING_WINDOWS["tools"]
-    chosen = {"max_context_tokens": 50_000}
-    assert usable_window(resolve_config([usual, chosen]), profile) == 50_000
+    usual = fit_settings({}, profile, no_prompt)
+    assert usual == AssistantConfig(max_context_tokens=WORKING_WINDOWS["tools"])
+    assert usable_window(usual, profile) == WORKING_WINDOWS["tools"]
+    chosen = fit_settings({"max_context_tokens": 50_000}, profile, no_prompt)
+    assert usable_window(chosen, profile) == 50_000
     limited = replace(profile, working_window=9_000)
-    assert setting_layers({}, limited, {})[0] == {"max_context_tokens": 9_000}
-    assert setting_layers({}, ModelProfile("offline"), {})[0] == {}
+    assert fit_settings({}, limited, no_prompt).max_context_tokens == 9_000
+    assert fit_settings({}, ModelProfile("offline"), no_prompt) == AssistantConfig()
 
 
 @pytest.mark.parametrize(
@@ -153,5 +159,5 @@ def test_a_working_window_that_is_none_is_told(value, words):
 
 
 def test_what_an_endpoint_told_is_no_setting():
-    with pytest.raises(ConfigError, match="unknown entries: told_window"):
-        resolve_profile("p", {"p": {"told_window": 9}})
+    with pytest.raises(ConfigError, match="unknown entries: told"):
+        resolve_profile("p", {"p": {"told": 9}})

@@ -7,10 +7,10 @@ import pytest
 from evennia_ai.config import (
     AssistantConfig,
     ModelProfile,
-    fit_deadline,
-    resolve_config,
+    choose_settings,
+    fit_settings,
     resolve_profile,
-    setting_layers,
+    valid_values,
 )
 from evennia_ai.config.profiles import ENDPOINTS, default_profiles, merge_profiles, missing_model
 from evennia_ai.errors import ConfigError, ProviderMisconfigured
@@ -22,6 +22,7 @@ from evennia_ai.policy.limits.deadlines import (
     LOCAL_DEADLINE_S,
     LONGEST_DEADLINE_S,
 )
+from evennia_ai.policy.limits.endpoint_facts import EndpointFacts
 from evennia_ai.policy.limits.speed import Speed
 from evennia_ai.ports import LLMRequest, Scene
 
@@ -42,7 +43,7 @@ def test_each_is_a_whole_profile_as_soon_as_a_model_is_named(name):
     assert endpoint.base_url.endswith("/v1")
     assert bool(endpoint.key) == (name in ("openai", "openrouter"))
     assert (profile.client, profile.model, profile.context_window) == ("openai", "m", None)
-    resolve_config([profile.settings])
+    assert valid_values(profile.settings) == (profile.settings, [])
 
 
 @pytest.mark.parametrize("name", sorted(ENDPOINTS))
@@ -55,20 +56,12 @@ def test_without_a_model_a_sentence_says_where_to_name_one(name):
         assert way in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["ollama", "llamacpp", "vllm"])
-def test_a_model_at_home_gets_more_time(name):
-    profile = resolve_profile(name, default_profiles({}))
-    deadline = resolve_config([profile.settings]).turn_deadline
-    assert deadline > AssistantConfig().turn_deadline
-
-
 def test_openai_gets_the_replys_limit_by_the_name_it_wants():
     profile = resolve_profile("openai", default_profiles({}))
     request = LLMRequest([], Scene("", Persona(), ()), max_tokens=800)
     body = build_body(request, profile)
     assert "max_tokens" not in body
-    limit = resolve_config([profile.settings]).max_reply_tokens
-    assert body["max_completion_tokens"] == limit
+    assert body["max_completion_tokens"] == profile.settings["max_reply_tokens"]
 
 
 def test_a_game_says_only_what_is_different():
@@ -121,27 +114,30 @@ def test_a_form_that_does_not_exist_is_refused(form):
         resolve_profile("p", {"p": {"form": form}})
 
 
-@pytest.mark.parametrize("told", ["told_form", "told_speed", "told_system", "told_answered"])
-def test_no_game_sets_what_an_endpoint_tells(told):
-    with pytest.raises(ConfigError, match=f"unknown entries: {told}"):
-        resolve_profile("p", {"p": {told: "tools"}})
-
-
 def deadline(profiles, name, game=(), own=(), prompt=1_400, **told):
-    profile = replace(resolve_profile(name, profiles), **told)
-    layers = setting_layers(dict(game), profile, dict(own))
-    return fit_deadline(resolve_config(layers), profile, layers, prompt).turn_deadline
+    chosen = choose_settings(dict(game), {"profile": name, **dict(own)}, profiles)
+    profile = replace(chosen.profile, told=EndpointFacts(**told))
+    return fit_settings(chosen.values, profile, lambda _config: prompt).turn_deadline
+
+
+def test_an_assistants_own_model_goes_before_the_games_and_the_profiles():
+    profiles = default_profiles({"OPENAI_BASE_URL": "http://x/v1", "EVENNIA_AI_MODEL": "usual"})
+    assert choose_settings({}, {}, profiles).profile.model == "usual"
+    assert choose_settings({"llm_model": "big"}, {}, profiles).profile.model == "big"
+    assert (
+        choose_settings({"llm_model": "big"}, {"llm_model": "own"}, profiles).profile.model == "own"
+    )
 
 
 LOCAL_ENVIRON = {"OPENAI_BASE_URL": "http://192.168.1.7:8080/v1"}
-CPU = {"told_answered": True, "told_speed": Speed(14.0, 35.0)}
+CPU = {"answered": True, "speed": Speed(14.0, 35.0)}
 
 
 @pytest.mark.parametrize("name", ["ollama", "llamacpp", "vllm", "default"])
 def test_the_deadline_of_a_local_model_fits_its_speed(name):
     profiles = default_profiles(LOCAL_ENVIRON)
     assert deadline(profiles, name) == FIRST_DEADLINE_S
-    assert deadline(profiles, name, told_answered=True) == LOCAL_DEADLINE_S
+    assert deadline(profiles, name, answered=True) == LOCAL_DEADLINE_S
     assert deadline(profiles, name, **CPU) == LONGEST_DEADLINE_S
     assert deadline(profiles, name, prompt=420, **CPU) == pytest.approx(2 * (30 + 400 / 35))
 
@@ -159,8 +155,9 @@ def test_a_deadline_that_somebody_set_is_obeyed():
 @pytest.mark.parametrize("name", ["openai", "openrouter", "offline"])
 def test_no_other_deadline_changes(name):
     profiles = default_profiles({})
+    usual = AssistantConfig().turn_deadline
     settings = resolve_profile(name, profiles).settings
-    assert deadline(profiles, name, **CPU) == resolve_config([settings]).turn_deadline
+    assert deadline(profiles, name, **CPU) == settings.get("turn_deadline", usual)
 
 
 def test_a_remote_default_profile_keeps_the_usual_deadline():

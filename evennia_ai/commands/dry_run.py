@@ -9,18 +9,16 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.commands.common import AICommand, Outcome, UsageError, list_names
 from evennia_ai.commands.history_rendering import call_text
-from evennia_ai.config import ModelProfile, resolve_lenient, resolve_profile
+from evennia_ai.config import ModelProfile, resolve_profile, valid_values
 from evennia_ai.game.hearing import hearers_of, perceive
 from evennia_ai.game.perception import plain
 from evennia_ai.game.settings import game_settings
 from evennia_ai.llm.probe import target_of
-from evennia_ai.messages import Heard, ToolCallRequest
+from evennia_ai.messages import Heard
 from evennia_ai.policy.probe.cases import BAD, FATAL, GOOD, NOTE, Finding, sum_up
 from evennia_ai.policy.sanitize import clean_output
-from evennia_ai.ports import GameScript, ToolContext, ToolResult
-from evennia_ai.tools.registry import ToolRegistry
-from evennia_ai.turn.dry_run import Check, DryRun, DryRunCall, DryRunStep, run_dry
-from evennia_ai.turn.model_call import effective_profile
+from evennia_ai.ports import GameScript
+from evennia_ai.turn.dry_run import DryRun, DryRunCall, DryRunStep, run_dry
 
 WORDS = {GOOD: "|gok|n   ", NOTE: "|ynote|n ", BAD: "|rwrong|n", FATAL: "|rwrong|n"}
 LINE_CHARS = 400
@@ -66,10 +64,10 @@ class CmdAITest(AICommand):
                 f"A dry run of {script.character_name} is in progress. Try again in a moment."
             )
         script.resolve_settings()
-        profile = effective_profile(script)
+        profile = script.profile
         self.msg(f"Asking {clean_output(f'{profile.name}:{profile.model}', 80)} ...")
         script.ndb.dry_running = True
-        running = run_dry(script, heard, dry_check(self.services.toolbox), lambda: bool(script.pk))
+        running = run_dry(script, heard, lambda: bool(script.pk))
         running.addBoth(lambda outcome: allow_next(script, outcome))
         return running.addCallback(lambda result: self.tell(dry_run_lines(script, heard, result)))
 
@@ -127,38 +125,10 @@ def allow_next(script: GameScript, outcome: Any) -> Any:
     return outcome
 
 
-class WithoutHook:
-    """A character without its hook `at_ai_pre_act`, which might change the game."""
-
-    def __init__(self, character: Any) -> None:
-        self._character = character
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._character, name)
-
-    def at_ai_pre_act(self, tool: str, args: dict[str, Any]) -> None:
-        """Forbid nothing."""
-
-
-def dry_check(toolbox: ToolRegistry) -> Check:
-    """Return a check that runs what comes before a tool, but neither the hook nor the tool."""
-    dry = ToolRegistry(replace(item, run=pretend) for item in toolbox.tools.values())
-
-    def check(context: ToolContext, call: ToolCallRequest) -> Deferred[ToolResult]:
-        return dry.run(replace(context, character=WithoutHook(context.character)), call)
-
-    return check
-
-
-def pretend(context: ToolContext, arguments: Any) -> str:
-    """Do nothing, in place of a tool."""
-    return ""
-
-
 def probed_profile(profile: ModelProfile, model: str) -> ModelProfile:
     """Return the profile with the named model, or with the one that an assistant would get."""
-    config, _ = resolve_lenient([game_settings(), profile.settings])
-    return replace(profile, model=model or config.llm_model or profile.model)
+    values, _ = valid_values(game_settings(), profile.settings)
+    return replace(profile, model=model or values.get("llm_model") or profile.model)
 
 
 def finding_line(finding: Finding) -> str:
@@ -190,9 +160,7 @@ def step_lines(number: int, step: DryRunStep, private: bool) -> list[str]:
         cached = "" if usage.cached_tokens is None else f" ({usage.cached_tokens} cached)"
         tokens = f"{usage.prompt_tokens} tokens{cached}, reply {usage.completion_tokens}"
     lines = [f"|wStep {number}|n: prompt {tokens}, {len(step.offered)} tools, {took_ms} ms"]
-    if step.words:
-        lines.append(f"  would |csay|n: {clean_output(step.words, LINE_CHARS)}")
-    elif not step.calls:
+    if not step.calls:
         lines.append("  |rnothing|n: the reply has no words and no tool call")
     return [*lines, *(call_line(item, private) for item in step.calls)]
 
@@ -210,7 +178,7 @@ def ending(script: GameScript, result: DryRun) -> str:
     if result.problem:
         return f"|rThe model gave no answer:|n {clean_output(result.problem, LINE_CHARS)}"
     last = result.steps[-1]
-    if not last.words and not last.calls:
+    if not last.calls:
         return f"{script.character_name} would say its fallback line."
     if result.ended:
         return "The turn would end here."

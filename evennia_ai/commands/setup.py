@@ -138,7 +138,7 @@ class CmdAISetup(AICommand):
     def welcome(self, script: GameScript) -> None:
         """Confirm a new assistant, and name its model."""
         profile = script.profile
-        model = f"'{profile.name}' ({profile.client}, {script.config.llm_model or profile.model})"
+        model = f"'{profile.name}' ({profile.client}, {profile.model})"
         self.msg(
             f"|g{script.character_name} has an assistant now.|n It uses the model profile {model}. "
             "Say something to it, or see |waistatus|n."

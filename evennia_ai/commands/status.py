@@ -106,12 +106,11 @@ def window_lines(scripts: Sequence[GameScript]) -> list[str]:
     """Return a line for each model in use: its context window, and where the size comes from."""
     lines = []
     for script in scripts:
-        config, profile = script.config, script.profile
+        profile = script.profile
         if profile.client == "openai":
-            known = window_known(config, profile)
+            known = window_known(profile)
             amount = f"{known.tokens:,} tokens, " if known.tokens else ""
-            model = config.llm_model or profile.model
-            line = f"Context window of {profile.name}:{model}: {amount}{known.source}."
+            line = f"Context window of {profile.name}:{profile.model}: {amount}{known.source}."
             lines.append(clean_output(line, 160))
     return list(dict.fromkeys(lines))
 
@@ -156,12 +155,11 @@ def status_row(
     calls, tokens = used.get(script.id, (0, 0))
     window = usable_window(script.config, script.profile)
     place = script.character.location
-    model = script.config.llm_model or script.profile.model
     return [
         clean_output(script.character_name, 20),
         clean_output(place.key if place else "nowhere", 16),
         mode_of(script),
-        clean_output(f"{script.profile.name}:{model}", 20),
+        clean_output(f"{script.profile.name}:{script.profile.model}", 20),
         f"{prompts.get(script.id, 0) / window:.0%}",
         str(queues.get(script.id, 0)),
         str(calls),

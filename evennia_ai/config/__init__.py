@@ -3,14 +3,14 @@
 from evennia_ai.config.fields import FIELDS, HINTS, AssistantConfig, brief, known_setting
 from evennia_ai.config.profiles import (
     ModelProfile,
+    choose_settings,
     default_profiles,
-    fit_deadline,
+    fit_settings,
     resolve_profile,
-    setting_layers,
     usable_window,
     window_known,
 )
-from evennia_ai.config.resolve import parse_value, resolve_config, resolve_lenient
+from evennia_ai.config.resolve import parse_value, valid_values
 
 __all__ = [
     "FIELDS",
@@ -18,14 +18,13 @@ __all__ = [
     "AssistantConfig",
     "ModelProfile",
     "brief",
+    "choose_settings",
     "default_profiles",
-    "fit_deadline",
+    "fit_settings",
     "known_setting",
     "parse_value",
-    "resolve_config",
-    "resolve_lenient",
     "resolve_profile",
-    "setting_layers",
     "usable_window",
+    "valid_values",
     "window_known",
 ]

@@ -17,12 +17,11 @@ def context_complaints(
 ) -> Iterator[str]:
     """Yield one sentence for each problem; ``fixed_tokens`` are those outside the conversation."""
     yield from out_of_order(config)
-    model = config.llm_model or profile.model
-    if profile.client == "openai" and model and window_known(config, profile).tokens is None:
+    if profile.client == "openai" and profile.model and window_known(profile).tokens is None:
         yield (
-            f"The context window of the model '{model}' is unknown; {config.max_context_tokens:,} "
-            "tokens (max_context_tokens) are assumed. Set context_window in the profile "
-            f"'{profile.name}'."
+            f"The context window of the model '{profile.model}' is unknown; "
+            f"{config.max_context_tokens:,} tokens (max_context_tokens) are assumed. Set "
+            f"context_window in the profile '{profile.name}'."
         )
     yield from too_little_room(config, usable_window(config, profile), fixed_tokens)
 

@@ -74,7 +74,7 @@ class AssistantConfig:
     turn_deadline: float = setting(
         20.0,
         "Time for all model calls of one turn; then the fallback line is said. While it is "
-        "unset, a local model gets 20 to 180 s, as its speed needs.",
+        "unset, a local model gets 60 to 180 s, as its speed needs.",
         seconds(0.5, 600.0),
     )
     max_iterations: int = setting(6, "Maximum number of model calls in one turn.", Limits(1, 50))

@@ -6,15 +6,16 @@ A game's entries are merged into the built-in profile of the same name one by on
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from evennia_ai.config.fields import FIELDS, AssistantConfig
+from evennia_ai.config.resolve import valid_values
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.context.windows import KnownWindow, model_window
-from evennia_ai.policy.limits.deadlines import LOCAL_DEADLINE_S, local_deadline
-from evennia_ai.policy.limits.speed import UNKNOWN, Speed
+from evennia_ai.policy.limits.deadlines import local_deadline
+from evennia_ai.policy.limits.endpoint_facts import NOTHING_KNOWN, EndpointFacts
 from evennia_ai.policy.overflow import is_local
 from evennia_ai.policy.request_forms.choice import choose_form
 from evennia_ai.policy.request_forms.form import AUTO, FORMS, RequestForm
@@ -23,6 +24,7 @@ from evennia_ai.policy.secrecy import hide_secrets
 
 Profiles = dict[str, dict[str, Any]]
 
+DEFAULT_PROFILE = FIELDS["profile"].default
 MODEL_VARIABLE = "EVENNIA_AI_MODEL"
 MERGED = frozenset({"extra"})
 REMOTE_DEADLINE_S = 30.0
@@ -33,13 +35,10 @@ WORKING_WINDOWS: Mapping[str, int] = {"tools": 12_000, "schema": 6_000, "text": 
 
 OFFLINE: Mapping[str, Any] = {"client": "offline", "model": "offline"}
 
-# Unlike a game's own turn_deadline, it may be extended to fit the endpoint's speed.
-LOCAL: Mapping[str, Any] = {"turn_deadline": LOCAL_DEADLINE_S, "deadline_fits": True}
-
 ENDPOINTS: Mapping[str, Mapping[str, Any]] = {
-    "ollama": {"base_url": "http://localhost:11434/v1", **LOCAL},
-    "llamacpp": {"base_url": "http://localhost:8080/v1", **LOCAL},
-    "vllm": {"base_url": "http://localhost:8000/v1", **LOCAL},
+    "ollama": {"base_url": "http://localhost:11434/v1"},
+    "llamacpp": {"base_url": "http://localhost:8080/v1"},
+    "vllm": {"base_url": "http://localhost:8000/v1"},
     # Newer models refuse max_tokens; their reasoning counts as part of the reply.
     "openai": {
         "base_url": "https://api.openai.com/v1",
@@ -73,22 +72,15 @@ class ModelProfile:
     settings: Mapping[str, object] = field(default_factory=dict)  # of `AssistantConfig`
     max_in_flight: int | None = None  # the most calls at a time
     stream: bool = True  # whether replies may be streamed
-    form: str = AUTO  # the request form: one of `FORM_CHOICES`
-    deadline_fits: bool = False  # True if the turn_deadline among the settings is a built-in one
-    # What is known of the endpoint; no game sets these.
-    told_window: int | None = None  # as the endpoint itself reports
-    told_form: str = ""  # as the probe found
-    told_system: bool | None = None  # True if a system message is accepted
-    told_speed: Speed = UNKNOWN
-    told_answered: bool = False  # True if it has answered since the server start
+    form: str = AUTO  # the request form: one of `CHOICES`
+    told: EndpointFacts = NOTHING_KNOWN  # what is known of the endpoint; no game sets it
 
 
-NOT_SET_BY_GAMES = {"name", "settings", "deadline_fits"}
-PROFILE_FIELDS = {
-    item.name for item in fields(ModelProfile) if not item.name.startswith("told_")
-} - NOT_SET_BY_GAMES
-FORM_CHOICES = (AUTO, *FORMS)
-CLIENTS = ("openai", "offline")
+PROFILE_FIELDS = {item.name for item in fields(ModelProfile)} - {"name", "settings", "told"}
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "client": ("openai", "offline"),
+    "form": (AUTO, *FORMS),
+}
 PROFILE_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "context_window": ((int, type(None)), "a whole number or None"),
     "working_window": ((int, type(None)), "a whole number or None"),
@@ -120,7 +112,6 @@ def default_profile(environ: Mapping[str, str]) -> dict[str, Any]:
         "base_url": base_url,
         "api_key_env": "OPENAI_API_KEY" if environ.get("OPENAI_API_KEY") else "",
         "model": environ.get(MODEL_VARIABLE) or "gpt-4o-mini",
-        **(LOCAL if is_local(base_url) else {}),
     }
 
 
@@ -139,8 +130,6 @@ def merge_profiles(
         if entries.get("client", base.get("client")) != base.get("client"):
             base = {}
         merged[name] = {**base, **entries}
-        if "turn_deadline" in entries:
-            merged[name].pop("deadline_fits", None)
         for key in MERGED & set(base) & set(entries):
             merged[name][key] = {**base[key], **entries[key]}
     return merged
@@ -154,13 +143,26 @@ def missing_model(profile_name: str) -> str:
     )
 
 
+def problem_with(entry: str, value: object) -> str:
+    """Return what is wrong with one entry of a profile, and what is allowed; "" if nothing is."""
+    if entry in CHOICES:
+        allowed = ", ".join(CHOICES[entry])
+        wrong = value not in CHOICES[entry]
+        return f"the {entry} {value!r}; it must be one of {allowed}" if wrong else ""
+    kinds, in_words = PROFILE_KINDS.get(entry, ((str,), "text"))
+    if not isinstance(value, kinds):
+        return f"{entry} = {hide_secrets(repr(value))}; it must be {in_words}"
+    if entry == "working_window" and isinstance(value, int) and value < LEAST_WINDOW:
+        return f"{entry} = {value}; it must be at least {LEAST_WINDOW:,} tokens"
+    return ""
+
+
 def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> ModelProfile:
     """Return the profile ``name`` from the game's ``PROFILES``; raises ConfigError."""
     if name not in profiles:
         known = ", ".join(sorted(profiles)) or "none"
         raise ConfigError(f"There is no model profile '{name}'. Known profiles: {known}.")
-    raw = dict(profiles[name])
-    fits = bool(raw.pop("deadline_fits", False))
+    raw = profiles[name]
     strange = sorted(set(raw) - PROFILE_FIELDS - set(FIELDS))
     if strange:
         allowed = ", ".join(sorted(PROFILE_FIELDS))
@@ -168,72 +170,66 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
             f"The model profile '{name}' has unknown entries: {', '.join(strange)}. "
             f"Use {allowed}, or settings of an assistant."
         )
-    if raw.get("client", "offline") not in CLIENTS:
-        raise ConfigError(
-            f"The model profile '{name}' has the client '{raw['client']}'; "
-            f"it must be one of {', '.join(CLIENTS)}."
-        )
-    if raw.get("form", "auto") not in FORM_CHOICES:
-        raise ConfigError(
-            f"The model profile '{name}' has the form {raw['form']!r}; "
-            f"it must be one of {', '.join(FORM_CHOICES)}."
-        )
     own = {key: value for key, value in raw.items() if key in PROFILE_FIELDS}
     for key, value in own.items():
-        kinds, in_words = PROFILE_KINDS.get(key, ((str,), "text"))
-        if not isinstance(value, kinds):
-            raise ConfigError(
-                f"The model profile '{name}' has {key} = {hide_secrets(repr(value))}; "
-                f"it must be {in_words}."
-            )
-    working = own.get("working_window")
-    if working is not None and working < LEAST_WINDOW:
-        raise ConfigError(
-            f"The model profile '{name}' has working_window = {working}; "
-            f"it must be at least {LEAST_WINDOW:,} tokens."
-        )
+        if problem := problem_with(key, value):
+            raise ConfigError(f"The model profile '{name}' has {problem}.")
     settings = {key: raw[key] for key in raw if key in FIELDS}
-    return ModelProfile(name=name, settings=settings, deadline_fits=fits, **own)
+    return ModelProfile(name=name, settings=settings, **own)
 
 
-def setting_layers(
-    game: Mapping[str, object], profile: ModelProfile, own: Mapping[str, object]
-) -> list[Mapping[str, object]]:
-    """Return the layers of settings, lowest first.
+@dataclass(frozen=True)
+class ChosenSettings:
+    """The settings that somebody set, and the profile with the model that they name.
 
-    The lowest holds what is built in: the working window of the request form, and a turn_deadline.
-    The offline brain costs nothing, so it keeps the settings' own defaults.
+    ``complaints`` has a sentence for each value that cannot be used.
     """
-    built_in: dict[str, object] = {}
-    if profile.client != OFFLINE["client"]:
-        window = profile.working_window or WORKING_WINDOWS[request_form(profile).name]
-        built_in["max_context_tokens"] = window
-    chosen = dict(profile.settings)
-    if profile.deadline_fits:
-        built_in["turn_deadline"] = chosen.pop("turn_deadline", None)
-    return [built_in, game, chosen, own]
+
+    profile: ModelProfile
+    values: Mapping[str, Any]
+    complaints: list[str]
 
 
-def fit_deadline(
-    config: AssistantConfig,
+def choose_settings(
+    game: Mapping[str, object], own: Mapping[str, object], profiles: Mapping[str, Mapping[str, Any]]
+) -> ChosenSettings:
+    """Return the settings of the game, the profile and the assistant; the last that is set wins.
+
+    Never fails: an invalid value counts as not set, and without a usable profile the offline brain
+    answers.
+    """
+    values, complaints = valid_values(game, own)
+    try:
+        profile = resolve_profile(values.get("profile", DEFAULT_PROFILE), profiles)
+    except ConfigError as error:
+        complaints.append(str(error))
+        profile = ModelProfile(**OFFLINE, name="offline")
+    values, more = valid_values(game, profile.settings, own)
+    profile = replace(profile, model=values.get("llm_model") or profile.model)
+    if profile.client == "openai" and not profile.model:
+        more.append(missing_model(profile.name))
+    return ChosenSettings(profile, values, list(dict.fromkeys([*complaints, *more])))
+
+
+def fit_settings(
+    values: Mapping[str, Any],
     profile: ModelProfile,
-    layers: Sequence[Mapping[str, object]],
-    prompt_tokens: int,
+    prompt_tokens: Callable[[AssistantConfig], int],
 ) -> AssistantConfig:
-    """Return the settings with a turn_deadline that fits a local endpoint.
+    """Return the effective settings; what nobody set is as the profile's endpoint needs it.
 
-    A turn_deadline that the game, its profile or the assistant sets stays. ``layers`` are those of
-    `setting_layers`.
+    A model gets the working window of its request form, and a local one also the turn_deadline
+    that its speed needs. The offline brain costs nothing, so it keeps the settings' own defaults.
+    ``prompt_tokens`` estimates the next prompt.
     """
-    is_set = any(layer.get("turn_deadline") is not None for layer in layers[1:])
-    if is_set or profile.client == OFFLINE["client"] or not is_local(profile.base_url):
+    if profile.client == OFFLINE["client"]:
+        return AssistantConfig(**values)
+    window = profile.working_window or WORKING_WINDOWS[request_form(profile).name]
+    config = AssistantConfig(**{"max_context_tokens": window, **values})
+    if "turn_deadline" in values or not is_local(profile.base_url):
         return config
     deadline_s = local_deadline(
-        config.turn_deadline,
-        profile.told_speed,
-        profile.told_answered,
-        prompt_tokens,
-        config.max_reply_tokens,
+        profile.told.speed, profile.told.answered, prompt_tokens(config), config.max_reply_tokens
     )
     return replace(config, turn_deadline=deadline_s)
 
@@ -242,16 +238,15 @@ def request_form(profile: ModelProfile) -> RequestForm:
     """Return how the profile's model is asked; the offline brain reads native calls."""
     if profile.client == OFFLINE["client"]:
         return TOOLS_FORM
-    return choose_form(profile.model, profile.form, profile.told_form)
+    return choose_form(profile.model, profile.form, profile.told.form)
 
 
 def usable_window(config: AssistantConfig, profile: ModelProfile) -> int:
     """Return the smallest of ``max_context_tokens``, the profile's and the model's window."""
-    window = window_known(config, profile).tokens
+    window = window_known(profile).tokens
     return min(filter(None, (config.max_context_tokens, profile.working_window, window)))
 
 
-def window_known(config: AssistantConfig, profile: ModelProfile) -> KnownWindow:
-    """Return the window of an assistant's model, and the source of the figure."""
-    model = config.llm_model or profile.model
-    return model_window(model, profile.context_window, profile.told_window)
+def window_known(profile: ModelProfile) -> KnownWindow:
+    """Return the window of the profile's model, and the source of the figure."""
+    return model_window(profile.model, profile.context_window, profile.told.window)

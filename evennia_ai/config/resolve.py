@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, get_args
 
-from evennia_ai.config.fields import FIELDS, HINTS, AssistantConfig, check_value, known_setting
+from evennia_ai.config.fields import FIELDS, HINTS, check_value, known_setting
 from evennia_ai.errors import ConfigError
 
 TRUE_WORDS = ("true", "yes", "on", "1")
@@ -33,16 +33,11 @@ def parse_value(name: str, text: str) -> object:
     return value
 
 
-def resolve_config(layers: Iterable[Mapping[str, object]]) -> AssistantConfig:
-    """Merge layers, lowest first, without None and unknown keys; raises ConfigError."""
-    merged: dict[str, Any] = {}
-    for layer in layers:
-        merged.update({k: v for k, v in layer.items() if k in FIELDS and v is not None})
-    return AssistantConfig(**merged)
+def valid_values(*layers: Mapping[str, object]) -> tuple[dict[str, Any], list[str]]:
+    """Merge layers of settings, lowest first; return the values that are set and valid.
 
-
-def resolve_lenient(layers: Iterable[Mapping[str, object]]) -> tuple[AssistantConfig, list[str]]:
-    """Return the settings without invalid values, and a sentence for each; never fails."""
+    None and unknown names are left out. The list has a sentence for each invalid value.
+    """
     merged: dict[str, Any] = {}
     complaints: list[str] = []
     for name, value in (item for layer in layers for item in layer.items()):
@@ -53,4 +48,4 @@ def resolve_lenient(layers: Iterable[Mapping[str, object]]) -> tuple[AssistantCo
             merged[name] = value
         except ConfigError as error:
             complaints.append(str(error))
-    return AssistantConfig(**merged), complaints
+    return merged, complaints

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -14,13 +13,10 @@ from evennia_ai.config import (
     FIELDS,
     AssistantConfig,
     ModelProfile,
-    fit_deadline,
-    resolve_lenient,
-    resolve_profile,
-    setting_layers,
+    choose_settings,
+    fit_settings,
 )
 from evennia_ai.config.checks import context_complaints
-from evennia_ai.config.profiles import missing_model
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.game_time import minute_now
 from evennia_ai.game.presence import ScriptPart
@@ -107,7 +103,7 @@ class AssistantContextMixin(ScriptPart):
 
     @property
     def profile(self) -> ModelProfile:
-        """Return the model profile in use."""
+        """Return the model profile in use, with the assistant's own model if it has one."""
         if self.ndb.profile is None:
             self.resolve_settings()
         profile: ModelProfile = self.ndb.profile
@@ -148,23 +144,11 @@ class AssistantContextMixin(ScriptPart):
 
     def resolve_settings(self) -> None:
         """Read the settings again. A bad value is replaced by its default and reported."""
-        game, own = game_settings(), self.own_settings()
-        chosen, complaints = resolve_lenient([game, own])
-        try:
-            profile = resolve_profile(chosen.profile, self.services.profiles)
-        except ConfigError as error:
-            complaints.append(str(error))
-            profile = ModelProfile("offline", model="offline")
-        chosen, _ = resolve_lenient([game, profile.settings, own])
-        model = chosen.llm_model or profile.model
-        profile = self.services.endpoints.told(profile, model)
-        layers = setting_layers(game, replace(profile, model=model), own)
-        config, all_complaints = resolve_lenient(layers)
-        if profile.client == "openai" and not model:
-            all_complaints.append(missing_model(profile.name))
+        chosen = choose_settings(game_settings(), self.own_settings(), self.services.profiles)
+        profile = self.services.endpoints.told(chosen.profile)
         self.ndb.profile = profile
-        self.ndb.config = fit_deadline(config, profile, layers, self.prompt_tokens(config))
-        self.ndb.complaints = list(dict.fromkeys([*complaints, *all_complaints]))
+        self.ndb.config = fit_settings(chosen.values, profile, self.prompt_tokens)
+        self.ndb.complaints = chosen.complaints
         for complaint in self.ndb.complaints:
             tell_once(self, complaint)
 
@@ -232,8 +216,7 @@ class AssistantContextMixin(ScriptPart):
     @property
     def count_text(self) -> CountText:
         """Return the token counter of its model if that is known, else an estimate."""
-        model = self.config.llm_model or self.profile.model
-        return count_for(model) or estimate_tokens
+        return count_for(self.profile.model) or estimate_tokens
 
     @property
     def usage_reports(self) -> deque[UsageReport]:

@@ -21,6 +21,7 @@ from evennia_ai.errors import StoreUnavailable
 from evennia_ai.llm.endpoints import OPENAI_ADDRESS
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.limits.endpoint_facts import (
+    NOTHING_KNOWN,
     EndpointFacts,
     read_facts,
     should_store,
@@ -33,7 +34,6 @@ from evennia_ai.scheduling import Clock
 
 log = Logger()
 
-NOTHING = EndpointFacts()
 Ask = Callable[[ModelProfile], Deferred[int | None]]
 
 
@@ -52,36 +52,24 @@ class EndpointRegistry:
         self._loaded = False
         self._facts: dict[str, EndpointFacts] = {}
         self._stored: dict[str, EndpointFacts] = {}
-        self._answered: set[str] = set()
 
-    def told(self, profile: ModelProfile, model: str) -> ModelProfile:
-        """Return the profile with what is known of its endpoint and ``model``."""
-        key = key_of(profile.base_url, model)
-        facts = self._known(key)
-        return replace(
-            profile,
-            told_window=facts.window,
-            told_form=facts.form,
-            told_system=facts.system,
-            told_speed=facts.speed,
-            told_answered=key in self._answered,
-        )
+    def told(self, profile: ModelProfile) -> ModelProfile:
+        """Return the profile with what is known of its endpoint and model."""
+        return replace(profile, told=self._known(key_of(profile)))
 
     def note_reply(self, profile: ModelProfile, reply: LLMReply, took_s: float) -> None:
         """Learn from a good reply; after the first one ask for the window."""
-        key = key_of(profile.base_url, profile.model)
+        key = key_of(profile)
         facts = self._known(key)
         speed = smooth_speed(facts.speed, measure_speed(reply, took_s))
-        self._keep(key, replace(facts, speed=speed))
-        if key not in self._answered:
-            self._answered.add(key)
-            if not profile.context_window:
-                asked = self._ask(profile)
-                asked.addCallbacks(partial(self._keep_window, key), partial(self._note, profile))
+        self._keep(key, replace(facts, speed=speed, answered=True))
+        if not (facts.answered or profile.context_window):
+            asked = self._ask(profile)
+            asked.addCallbacks(partial(self._keep_window, key), partial(self._note, profile))
 
     def note_probe(self, profile: ModelProfile, form: str, system: bool, speed: Speed) -> None:
         """Keep what a probe found."""
-        key = key_of(profile.base_url, profile.model)
+        key = key_of(profile)
         facts = self._known(key)
         speed = smooth_speed(facts.speed, speed)
         self._keep(key, replace(facts, form=form, system=system, speed=speed))
@@ -91,12 +79,12 @@ class EndpointRegistry:
             self._loaded = True
             self._stored = {name: read_facts(stored) for name, stored in self._store.load().items()}
             self._facts = dict(self._stored)
-        return self._facts.get(key, NOTHING)
+        return self._facts.get(key, NOTHING_KNOWN)
 
     def _keep(self, key: str, facts: EndpointFacts) -> None:
         """Keep facts, and store them if they differ enough from the stored ones."""
         self._facts[key] = facts
-        if not should_store(self._stored.get(key, NOTHING), facts):
+        if not should_store(self._stored.get(key, NOTHING_KNOWN), facts):
             return
         try:
             self._store.save({name: stored_facts(known) for name, known in self._facts.items()})
@@ -124,13 +112,13 @@ class EndpointRegistry:
             )
 
 
-def key_of(base_url: str, model: str) -> str:
+def key_of(profile: ModelProfile) -> str:
     """Return the key of an endpoint and a model, without secrets."""
     try:
-        address = shown_address(base_url or OPENAI_ADDRESS)
+        address = shown_address(profile.base_url or OPENAI_ADDRESS)
     except ValueError:
         address = "?"  # an address of no server: nothing is ever learnt about it
-    return f"{address} {model}"
+    return f"{address} {profile.model}"
 
 
 class LearningClient:

@@ -126,18 +126,17 @@ class DaemonExecutor(ThreadPoolExecutor):
         self._limit = max_workers
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._workers: list[threading.Thread] = []
-        self._unfinished = 0
-        self._lock = threading.Lock()
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
-        """Run ``fn`` in a daemon thread; start another, up to the limit, if all are busy."""
+        """Run ``fn`` in a daemon thread; the first calls start one each, up to the limit.
+
+        Only the loop's thread may call this.
+        """
         future: Future[T] = Future()
-        with self._lock:
-            self._unfinished += 1
-            if len(self._workers) < min(self._unfinished, self._limit):
-                worker = threading.Thread(target=self._work, name="evennia-ai-worker", daemon=True)
-                self._workers.append(worker)
-                worker.start()
+        if len(self._workers) < self._limit:
+            worker = threading.Thread(target=self._work, name="evennia-ai-worker", daemon=True)
+            self._workers.append(worker)
+            worker.start()
         self._jobs.put((future, lambda: fn(*args, **kwargs)))
         return future
 
@@ -154,8 +153,6 @@ class DaemonExecutor(ThreadPoolExecutor):
                     future.set_result(call())
                 except BaseException as error:  # noqa: BLE001  # it is the caller's
                     future.set_exception(error)
-            with self._lock:
-                self._unfinished -= 1
             del job, future, call
 
 

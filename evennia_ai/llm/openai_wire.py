@@ -48,7 +48,7 @@ def build_body(
 def wire_style(request: LLMRequest, profile: ModelProfile) -> WireStyle:
     """Return what the model's chat template supports, by its name and by what a probe found."""
     by_name = style_for(profile.model)
-    system = by_name.system if profile.told_system is None else profile.told_system
+    system = by_name.system if profile.told.system is None else profile.told.system
     return WireStyle(system, by_name.calls and request.form == TOOLS)
 
 

@@ -44,7 +44,7 @@ class Endpoints(Protocol):
     """What is known of endpoints (`llm.endpoint_facts`)."""
 
     # Returns the profile with what is known of its endpoint and the model.
-    def told(self, profile: ModelProfile, model: str) -> ModelProfile: ...
+    def told(self, profile: ModelProfile) -> ModelProfile: ...
 
 
 class Prober(Protocol):

@@ -149,8 +149,13 @@ class Toolbox(Protocol):
         Those that requests do not show come last.
         """
 
-    def run(self, context: ToolContext, call: ToolCallRequest) -> Deferred[ToolResult]:
-        """Check locks and arguments again and run the tool. Never fails: errors are results."""
+    def run(
+        self, context: ToolContext, call: ToolCallRequest, dry: bool = False
+    ) -> Deferred[ToolResult]:
+        """Check locks and arguments again and run the tool, unless ``dry``.
+
+        Never fails: errors are results.
+        """
 
 
 class World(Protocol):

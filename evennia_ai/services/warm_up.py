@@ -7,16 +7,15 @@ spares the first player that time, and makes the server load the model.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from evennia.typeclasses.attributes import Attribute
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from evennia_ai.config import ModelProfile, resolve_lenient, resolve_profile
+from evennia_ai.config import ModelProfile, choose_settings
 from evennia_ai.config.profiles import request_form
-from evennia_ai.errors import ConfigError, TurnAborted
+from evennia_ai.errors import TurnAborted
 from evennia_ai.game.settings import game_setting, game_settings
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.conversation.persona import Persona
@@ -31,7 +30,7 @@ log = Logger()
 
 PURPOSE = "warm_up"
 NOBODY = Scene("", Persona(), ())
-Told = Callable[[ModelProfile, str], ModelProfile]
+Told = Callable[[ModelProfile], ModelProfile]
 
 
 def warm_up(
@@ -89,15 +88,9 @@ def local_models(profiles: Mapping[str, Mapping[str, Any]], told: Told) -> list[
     """Return the profile of each local model that assistants use; wrong settings are skipped."""
     found: dict[tuple[str, str], ModelProfile] = {}
     for own in own_models():
-        try:
-            chosen, _ = resolve_lenient([game_settings(), own])
-            profile = resolve_profile(chosen.profile, profiles)
-        except ConfigError:
-            continue
-        config, _ = resolve_lenient([game_settings(), profile.settings, own])
-        model = config.llm_model or profile.model
-        if profile.client == "openai" and model and is_local(profile.base_url):
-            found[profile.base_url, model] = replace(told(profile, model), model=model)
+        profile = choose_settings(game_settings(), own, profiles).profile
+        if profile.client == "openai" and profile.model and is_local(profile.base_url):
+            found[profile.base_url, profile.model] = told(profile)
     return list(found.values())
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from evennia_ai import models
-from evennia_ai.policy.conversation.inbox import EXCUSE, state_after_loss
+from evennia_ai.messages import EXCUSE
+from evennia_ai.policy.conversation.inbox import state_after_loss
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, WAITING
 

@@ -12,8 +12,7 @@ from evennia_ai.messages import (
     InboxEvent,
     Message,
     ToolCallRequest,
-    heard_line,
-    make_message,
+    heard_message,
 )
 from evennia_ai.policy.audience import visible
 from evennia_ai.ports import ModelCallRecord, TurnRecord
@@ -26,21 +25,6 @@ from evennia_ai.store.usage import add_use
 
 NOTED = "noted"
 UNHEARD = "unheard"
-
-
-def heard_message(event: InboxEvent, turn_id: int) -> Message:
-    """Return an event as a message of the conversation."""
-    heard = event.heard
-    return make_message(
-        "user",
-        heard_line(heard.kind, heard.speaker_name, heard.text),
-        speaker=heard.speaker,
-        speaker_name=heard.speaker_name,
-        audience=sorted(heard.audience),
-        private=heard.private,
-        event_id=event.id,
-        turn_id=turn_id,
-    )
 
 
 class TableTurns:

@@ -1,6 +1,6 @@
 """Inbox and turns in memory, for tests of the engine without a database.
 
-Lists of rows play the database; other attributes play the memory of a process (`after_restart`).
+Lists of rows play the database; other attributes play the memory of a process.
 Each operation is a transaction.
 """
 
@@ -11,16 +11,16 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from evennia_ai.messages import (
+    EXCUSE,
     Audience,
     Heard,
     InboxEvent,
     Message,
     ToolCallRequest,
-    heard_line,
-    make_message,
+    heard_message,
 )
 from evennia_ai.policy.audience import visible
-from evennia_ai.policy.conversation.inbox import EXCUSE, state_after_loss
+from evennia_ai.policy.conversation.inbox import state_after_loss
 from evennia_ai.ports import ModelCallRecord, OpenEvents, TurnRecord
 from evennia_ai.testing.memory_conversation import MemoryConversation, Now
 
@@ -133,7 +133,9 @@ class MemoryTurns:
         overheard = [row.event for row in taken if row.event.id not in wanted]
         overheard += self._overheard_in({row.logged_by for row in taken if row.logged_by})
         again = [event for event in events if event.attempts]
-        self._log([row for row in taken if row.logged_by is None], turn_id)
+        self.conversation.append(
+            [heard_message(row.event, turn_id) for row in taken if row.logged_by is None]
+        )
         for row in taken:
             claimed = row.event.id in wanted
             row.state = "claimed" if claimed else "noted"
@@ -166,24 +168,6 @@ class MemoryTurns:
             and self.turns[act.turn_id - 1].outcome in ("interrupted", "unheard")
         )
 
-    def _log(self, rows: Sequence[StoredEvent], turn_id: int) -> None:
-        self.conversation.append(
-            [
-                make_message(
-                    "user",
-                    heard_line(
-                        row.event.heard.kind, row.event.heard.speaker_name, row.event.heard.text
-                    ),
-                    speaker=row.event.heard.speaker,
-                    audience=sorted(row.event.heard.audience),
-                    private=row.event.heard.private,
-                    event_id=row.event.id,
-                    turn_id=turn_id,
-                )
-                for row in rows
-            ]
-        )
-
     def finish(self, turn_id: int, outcome: str, detail: str = "") -> None:
         """Close a turn and its events."""
         self.turns[turn_id - 1].outcome = outcome
@@ -204,17 +188,6 @@ class MemoryTurns:
         if self.current is not None and not self.turns[self.current - 1].outcome:
             self.recover_turn(self.current)
         self.current = None
-
-    def recover_open_turns(self) -> int:
-        """Close the turns of earlier processes; return how many."""
-        gone = [
-            number
-            for number, turn in enumerate(self.turns, 1)
-            if not turn.outcome and turn.epoch != self.epoch
-        ]
-        for turn_id in gone:
-            self.recover_turn(turn_id)
-        return len(gone)
 
     def recover_turn(self, turn_id: int) -> None:
         """Close an interrupted turn according to its stored acts."""
@@ -259,17 +232,3 @@ class MemoryTurns:
         self.conversation.append(messages)
         self.acts[act_id - 1].state = state
         self.acts[act_id - 1].result = result
-
-
-def after_restart(
-    turns: MemoryTurns, now: Now, epoch: int, may_go_on: Callable[[], bool] = lambda: True
-) -> MemoryTurns:
-    """Return the turns of the next process: the same rows, an empty memory and no open turn.
-
-    Its ``inbox`` and ``conversation`` are new as well.
-    """
-    rows = turns.conversation
-    conversation = MemoryConversation(now, rows.messages, rows.moves)
-    again = MemoryTurns(conversation, MemoryInbox(now, turns.inbox.rows), epoch, may_go_on)
-    again.turns, again.acts, again.loose_calls = turns.turns, turns.acts, turns.loose_calls
-    return again

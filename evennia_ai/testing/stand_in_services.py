@@ -61,10 +61,14 @@ class StandInToolbox:
         ]
 
     @inlineCallbacks
-    def run(self, context: ToolContext, call: ToolCallRequest) -> Steps[ToolResult]:
-        """Run a tool. Fires with its result; never fails."""
+    def run(
+        self, context: ToolContext, call: ToolCallRequest, dry: bool = False
+    ) -> Steps[ToolResult]:
+        """Run a tool, unless ``dry``. Fires with its result; never fails."""
         if call.name not in self.categories:
             return ToolResult("failed", f"There is no tool '{call.name}'.")
+        if dry:
+            return ToolResult("done", "")
         arguments = json.loads(call.arguments or "{}")
         behaviour = self.behaviours.get(call.name)
         try:

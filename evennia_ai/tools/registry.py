@@ -73,12 +73,20 @@ class ToolRegistry:
         ]
 
     @inlineCallbacks
-    def run(self, context: ToolContext, call: ToolCallRequest) -> Steps[ToolResult]:
-        """Check and run one call. Fires with a `ToolResult`; never fails."""
+    def run(
+        self, context: ToolContext, call: ToolCallRequest, dry: bool = False
+    ) -> Steps[ToolResult]:
+        """Check and run one call. Fires with a `ToolResult`; never fails.
+
+        If ``dry``, the tool does not run, nor the character's hook, which might change the game.
+        """
         try:
             item = self._find(context, call.name)
             arguments = read_arguments(item.arguments, call.arguments)
-            ensure_may_act(item, context, arguments)
+            ensure_rights(item, context)
+            if dry:
+                return ToolResult(DONE, "")
+            ask_hook(item, context, arguments)
             if item.world:
                 note_circumstances(context)
             returned = yield maybeDeferred(item.run, context, arguments)
@@ -155,13 +163,17 @@ def is_permitted(item: Tool, context: ToolContext) -> bool:
     return all(s is not None and check_lockstring(s, f"use:{item.lock}") for s in found)
 
 
-def ensure_may_act(item: Tool, context: ToolContext, arguments: BaseModel) -> None:
-    """Raise ToolDenied if a lock, the character's rights or its hook forbid this call."""
+def ensure_rights(item: Tool, context: ToolContext) -> None:
+    """Raise ToolDenied if a lock or the character's rights forbid a tool."""
     if not is_permitted(item, context):
         raise ToolDenied("You may not do that for everybody who is speaking to you.")
     too_much = excessive_rights(context.character) if item.world else None
     if too_much:
         raise ToolDenied(f"Nothing was done: {too_much}")
+
+
+def ask_hook(item: Tool, context: ToolContext, arguments: BaseModel) -> None:
+    """Raise ToolDenied if the character's hook forbids a call."""
     if context.character.at_ai_pre_act(item.name, arguments.model_dump()) is False:
         raise ToolDenied("Something holds you back from doing that.")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from twisted.internet.defer import inlineCallbacks
 
@@ -15,13 +14,7 @@ from evennia_ai.policy.model_text import complete_lines
 from evennia_ai.ports import Scene, Script
 from evennia_ai.scheduling import Steps
 from evennia_ai.turn.llm_interaction import background_request
-from evennia_ai.turn.model_call import (
-    Purpose,
-    ask_model,
-    effective_profile,
-    ensure_awake,
-    summary_profile,
-)
+from evennia_ai.turn.model_call import ask_apart
 
 
 @dataclass(frozen=True)
@@ -39,7 +32,7 @@ def has_model(script: Script) -> bool:
 
 def calls_tools(script: Script) -> bool:
     """Return True if the assistant's model is asked by native tool calls."""
-    return request_form(effective_profile(script)).native
+    return request_form(script.profile).native
 
 
 @inlineCallbacks
@@ -54,9 +47,7 @@ def ask_in_background(
     """
     scene = Scene(script.character_name, script.persona, ())
     request = background_request(script, messages, scene, max_tokens)
-    call = Purpose(purpose, summary_profile(script), None, partial(ensure_awake, script))
-    deadline_at = script.services.clock.seconds() + script.config.turn_deadline
-    reply: LLMReply = yield ask_model(script, request, call, deadline_at)
+    reply: LLMReply = yield ask_apart(script, request, purpose)
     if reply.finish_reason == CUT_OFF:
         return BackgroundReply(complete_lines(reply.content), is_cut=True)
     return BackgroundReply(reply.content)

@@ -6,8 +6,9 @@ the model calls are recorded, since the model really is asked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, cast
 
 from twisted.internet.defer import Deferred, inlineCallbacks
@@ -17,43 +18,31 @@ from evennia_ai.messages import (
     Audience,
     Heard,
     InboxEvent,
-    LLMReply,
     Message,
     ToolCallRequest,
-    heard_line,
-    make_message,
+    heard_message,
 )
 from evennia_ai.policy.audience import visible
 from evennia_ai.policy.context.projection import Sizes, View
-from evennia_ai.policy.conversation.react import (
-    LoopState,
-    apply_call,
-    begin_step,
-    refusal_for,
-    take_calls,
+from evennia_ai.policy.conversation.react import LoopState
+from evennia_ai.ports import (
+    ModelCallRecord,
+    Script,
+    Toolbox,
+    ToolContext,
+    ToolResult,
+    TurnRecord,
+    Turns,
 )
-from evennia_ai.policy.sanitize import spoken_words
-from evennia_ai.ports import ModelCallRecord, Script, ToolContext, ToolResult, TurnRecord, Turns
 from evennia_ai.scheduling import Steps
-from evennia_ai.turn.llm_interaction import build_request
-from evennia_ai.turn.model_call import call_model
-from evennia_ai.turn.prompt_building import ask_with, build_prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
-from evennia_ai.turn.react_loop import (
-    offered_specs,
-    speech_call,
-    speech_check,
-    tool_context,
-)
-from evennia_ai.turn.speech_check import SpeechCheck
-from evennia_ai.turn.tool_execution import DONE, REFUSED, call_messages
+from evennia_ai.turn.react_loop import Progress, StepReply, act_on_reply, ask
+from evennia_ai.turn.tool_execution import DONE
 
 PURPOSE = "rehearsal"
 NOT_DONE = "(not done: rehearsal)"
 MOST_STEPS = 2
 NO_TURN = 0
-
-Check = Callable[[ToolContext, ToolCallRequest], Deferred[ToolResult]]
 
 
 @dataclass(frozen=True)
@@ -71,14 +60,14 @@ class DryRunCall:
 
 @dataclass(frozen=True)
 class DryRunStep:
-    """One model call: its cost, the tools offered, and the reply: words to say, or tool calls.
+    """One model call: its cost, the tools offered, and the tool calls of the reply.
 
-    ``refused`` is why its words would not be spoken, "" if they would.
+    Words without a tool call are a call of ``say``. ``refused`` is why words would not be spoken,
+    "" if they would.
     """
 
     cost: ModelCallRecord
     offered: tuple[str, ...]
-    words: str = ""
     calls: tuple[DryRunCall, ...] = ()
     refused: str = ""
 
@@ -115,12 +104,20 @@ class DryConversation:
 
 
 class DryTurns:
-    """Turns that are stored nowhere; only model calls are recorded, since they cost something."""
+    """Turns that are stored nowhere; only model calls are recorded, since they cost something.
 
-    def __init__(self, turns: Turns, is_alive: Callable[[], bool]) -> None:
+    ``costs`` are the model calls, ``calls`` the tool calls of the step in progress.
+    """
+
+    def __init__(
+        self, turns: Turns, conversation: DryConversation, is_alive: Callable[[], bool]
+    ) -> None:
         self._turns = turns
+        self._conversation = conversation
         self._is_alive = is_alive
+        self._intended = ToolCallRequest("", "", "")
         self.costs: list[ModelCallRecord] = []
+        self.calls: list[DryRunCall] = []
 
     def is_current(self, turn_id: int) -> bool:
         """Return False once the assistant is gone."""
@@ -128,161 +125,93 @@ class DryTurns:
 
     def record_model_call(self, turn_id: int, call: ModelCallRecord) -> None:
         """Store a model call as one that belongs to no turn."""
-        self._turns.record_model_call(None, call)
-        self.costs.append(call)
+        self.costs.append(replace(call, purpose=PURPOSE))
+        self._turns.record_model_call(None, self.costs[-1])
+
+    def intend(self, turn_id: int, call: ToolCallRequest, world: bool) -> int:
+        """Note a call; its outcome follows before the next one."""
+        self._intended = call
+        return len(self.calls)
+
+    def record_outcome(
+        self, act_id: int, state: str, result: str, messages: Sequence[Message] = ()
+    ) -> None:
+        """Note what would come of the call, and add its messages for this dry run only."""
+        self.calls.append(DryRunCall(self._intended, ToolResult(state, result)))
+        self._conversation.append(messages)
 
 
-class DryScript:
-    """An assistant that reads what the real one reads and writes nothing."""
+class Overlay:
+    """An object that reads like another, except for the attributes that are given."""
 
-    def __init__(self, script: Script, turns: DryTurns) -> None:
-        self._script = script
-        self.conversation = DryConversation(script.conversation.current.copy())
-        self.turns = turns
+    def __init__(self, base: object, **own: Any) -> None:
+        self._base = base
+        self.__dict__.update(own)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._script, name)
+        return getattr(self._base, name)
 
 
-@dataclass(frozen=True)
-class DryTurn:
-    """A dry turn in progress: its assistant, its record, its calls' costs and its limits."""
-
-    script: Script
-    turn: TurnRecord
-    costs: Sequence[ModelCallRecord]
-    check: Check
-    deadline_at: float
+def check_only(
+    toolbox: Toolbox, context: ToolContext, call: ToolCallRequest
+) -> Deferred[ToolResult]:
+    """Check a call. Fires with a done result if a real turn would run it."""
+    return toolbox.run(context, call, dry=True).addCallback(
+        lambda result: ToolResult(DONE, NOT_DONE) if result.state == DONE else result
+    )
 
 
 @inlineCallbacks
 def run_dry(
-    script: Script, heard: Heard, check: Check, is_alive: Callable[[], bool] = lambda: True
+    script: Script, heard: Heard, is_alive: Callable[[], bool] = lambda: True
 ) -> Steps[DryRun]:
     """Think about a line in a dry turn of at most `MOST_STEPS` steps; the assistant may be stopped.
 
-    Args:
-        check: checks a tool call; fires with a done result if a real turn would run it.
-        is_alive: returns whether the assistant still exists; called when a reply arrives.
-
+    ``is_alive`` returns whether the assistant still exists; it is called when a reply arrives.
     Fires with the `DryRun`; fails with TurnAborted if the server stops or the assistant is gone.
     """
-    dry = begin_dry_turn(script, heard, check, is_alive)
+    conversation = DryConversation(script.conversation.current.copy())
+    turns = DryTurns(script.turns, conversation, is_alive)
+    dry = dry_script(script, heard, conversation, turns)
+    turn = dry_turn(dry, heard)
+    conversation.append([heard_message(e, NO_TURN) for e in (*turn.overheard, *turn.events)])
+    deadline_at = script.services.clock.seconds() + script.config.turn_deadline
     steps: list[DryRunStep] = []
-    state = LoopState(dry.turn.id)
+    progress = Progress(LoopState(NO_TURN))
     try:
-        while not state.ended and len(steps) < min(MOST_STEPS, script.config.max_iterations):
-            refused = steps[-1].refused if steps else ""
-            step, state = yield take_step(dry, state, refused)
+        while not progress.ended and len(steps) < min(MOST_STEPS, script.config.max_iterations):
+            turns.calls = []
+            reply: StepReply = yield ask(dry, turn, CONTEXT_TICK_EVENT, deadline_at, progress, [])
+            progress = yield act_on_reply(dry, turn, reply, progress)
+            shown = tuple(spec.name for spec in reply.calls.specs.values() if spec.shown)
+            step = DryRunStep(turns.costs[-1], shown, tuple(turns.calls), progress.refused)
             steps.append(step)
     except ProviderError as error:
-        return DryRun(dry.turn.audience, tuple(steps), problem=str(error))
-    return DryRun(dry.turn.audience, tuple(steps), state.ended)
+        return DryRun(turn.audience, tuple(steps), problem=str(error))
+    return DryRun(turn.audience, tuple(steps), progress.ended and not progress.refused)
 
 
-def begin_dry_turn(
-    script: Script, heard: Heard, check: Check, is_alive: Callable[[], bool]
-) -> DryTurn:
-    """Return the dry turn that a line starts, with the line in its log."""
-    turns = DryTurns(script.turns, is_alive)
-    # The dry parts lack every method that writes, so a call of one fails instead of writing.
-    dry = cast(Script, DryScript(script, turns))
-    turn = dry_turn(dry, heard)
-    dry.conversation.append([log_message(event) for event in (*turn.overheard, *turn.events)])
-    deadline_at = script.services.clock.seconds() + script.config.turn_deadline
-    return DryTurn(dry, turn, turns.costs, check, deadline_at)
+def dry_script(
+    script: Script, heard: Heard, conversation: DryConversation, turns: DryTurns
+) -> Script:
+    """Return the script of a dry turn; the speaker of the line counts as present.
+
+    Its log and its turns lack every other method that writes: a call of one fails.
+    """
+    real = script.services
+    listeners = real.world.listeners(script.character) | {heard.speaker}
+    world = Overlay(real.world, listeners=lambda _character: listeners)
+    toolbox = Overlay(real.toolbox, run=partial(check_only, real.toolbox))
+    services = Overlay(real, toolbox=toolbox, world=world)
+    return cast(Script, Overlay(script, conversation=conversation, turns=turns, services=services))
 
 
 def dry_turn(script: Script, heard: Heard) -> TurnRecord:
     """Return the record of the turn that a line would start."""
     listeners = script.services.world.listeners(script.character)
-    audience = heard.audience if heard.private else listeners | {heard.speaker}
+    audience = heard.audience if heard.private else listeners
     overheard = tuple(
         event for event in script.inbox.overheard() if visible(event.heard.confidants, audience)
     )
     event = InboxEvent(NO_TURN, script.services.now(), heard)
     return TurnRecord(NO_TURN, audience, heard.private, (event,), overheard)
-
-
-def log_message(event: InboxEvent) -> Message:
-    """Return an event as a real turn would log it."""
-    heard = event.heard
-    return make_message(
-        "user",
-        heard_line(heard.kind, heard.speaker_name, heard.text),
-        speaker=heard.speaker,
-        audience=sorted(heard.audience),
-        private=heard.private,
-        event_id=event.id,
-    )
-
-
-@inlineCallbacks
-def take_step(dry: DryTurn, state: LoopState, refused: str) -> Steps[tuple[DryRunStep, LoopState]]:
-    """Ask the model once and check its reply. Fires with the step and the next loop state.
-
-    ``refused`` is why the reply before would not be spoken.
-    """
-    script, turn, context = dry.script, dry.turn, CONTEXT_TICK_EVENT
-    tools = tool_context(script, turn, turn.audience, False, context.tools)
-    specs = offered_specs(script, tools)
-    asking = replace(ask_with(script, turn, specs.values(), state.step > 0), refused=refused)
-    prompt = build_prompt(script, context, turn.audience, asking)
-    tools = replace(tools, private=tools.private or prompt.private)
-    request = build_request(script, turn, prompt, asking, state.step + 1)
-    words_check = speech_check(script, turn, asking, prompt, specs)
-    reply: LLMReply = yield call_model(script, turn, request, PURPOSE, dry.deadline_at)
-    step = DryRunStep(dry.costs[-1], tuple(spec.name for spec in specs.values() if spec.shown))
-    state = begin_step(state)
-    if not reply.tool_calls:
-        return check_text(dry, step, state, words_check, reply.content)
-    categories = {name: spec.category for name, spec in specs.items()}
-    calls, problem, state = yield check_calls(dry, tools, reply, state, categories, words_check)
-    for item in calls[:-1] if problem else calls:
-        script.conversation.append(call_messages(turn, tools, item.call, item.result))
-    return replace(step, calls=tuple(calls), refused=problem), state
-
-
-def check_text(
-    dry: DryTurn, step: DryRunStep, state: LoopState, words_check: SpeechCheck, text: str
-) -> tuple[DryRunStep, LoopState]:
-    """Return the step with the words of a reply without calls, and the next loop state."""
-    limit = dry.script.config.max_speech_chars
-    words = spoken_words(text, dry.script.character_name, limit)
-    call = speech_call("", words)
-    problem = words_check.problem(call)
-    if not problem:
-        return replace(step, words=words), replace(state, ended=True)
-    refused = DryRunCall(call, ToolResult(REFUSED, problem))
-    return replace(step, calls=(refused,), refused=problem), state
-
-
-@inlineCallbacks
-def check_calls(
-    dry: DryTurn,
-    tools: ToolContext,
-    reply: LLMReply,
-    state: LoopState,
-    categories: Mapping[str, str],
-    words_check: SpeechCheck,
-) -> Steps[tuple[list[DryRunCall], str, LoopState]]:
-    """Check a reply's calls in order, up to words that would not be spoken.
-
-    Fires with the calls, why words would not be spoken, and the next loop state.
-    """
-    limit = dry.script.config.max_tool_calls
-    calls: list[DryRunCall] = []
-    for number, call in enumerate(take_calls(reply, state, limit)):
-        problem = words_check.problem(call)
-        if problem:
-            return [*calls, DryRunCall(call, ToolResult(REFUSED, problem))], problem, state
-        refusal = refusal_for(call, number, state, categories, reply.finish_reason, limit)
-        result = ToolResult(REFUSED, refusal)
-        if not refusal:
-            result = yield dry.check(tools, call)
-            if result.state == DONE:
-                result = ToolResult(DONE, NOT_DONE)
-        calls.append(DryRunCall(call, result))
-        state = apply_call(state, call, calls[-1].would_be_tried, categories)
-    whole = reply.tied and all(item.would_be_tried for item in calls)
-    return calls, "", replace(state, ended=state.ended or whole)

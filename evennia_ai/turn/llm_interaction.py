@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
@@ -39,7 +38,7 @@ from evennia_ai.ports import (
     TurnRecord,
 )
 from evennia_ai.scheduling import Steps
-from evennia_ai.turn.model_call import Purpose, ask_model, ensure_awake, summary_profile
+from evennia_ai.turn.model_call import ask_apart
 from evennia_ai.turn.prompt_building import Asking, Prompt, build_prompt
 from evennia_ai.turn.prompt_contexts import PromptContext, lore_text
 
@@ -134,15 +133,6 @@ class SummaryTerms:
     deadline_at: float | None = None
 
 
-@dataclass(frozen=True)
-class SummaryCall:
-    """A request for a summary."""
-
-    wire: list[WireMessage]
-    material: tuple[str, ...]  # the same content for the offline brain
-    input_tokens: int
-
-
 def tokens_a_word(messages: Sequence[Message]) -> float:
     """Return the average tokens of a word that was heard, 0 if nothing was."""
     heard = [message for message in messages if message["role"] == "user"]
@@ -173,37 +163,22 @@ def generate_context_summary(
     its input or its room, or nothing but claims, see `without_claims`); fails with a
     `ProviderError`, and with TurnAborted if the server stops.
     """
-    name = script.character_name
+    config, name, room = script.config, script.character_name, text_room(terms.room)
     lines = transcript_lines(messages_to_compact, name, with_results)
     most = words_for(terms.room, tokens_a_word(messages_to_compact))
-    wire = summary_request(name, lines, previous, focus, script.config.compact_prompt, most)
-    tokens = estimate_tokens(previous) + sum(map(stored_tokens, messages_to_compact))
-    call = SummaryCall(wire, (previous, *lines), tokens)
-    text: str | None = yield ask_for_summary(script, call, terms)
-    return text
-
-
-@inlineCallbacks
-def ask_for_summary(script: Script, call: SummaryCall, terms: SummaryTerms) -> Steps[str | None]:
-    """Ask for a summary and check the reply. Fires and fails as `generate_context_summary`."""
-    config, name = script.config, script.character_name
-    room = text_room(terms.room)
-    limits = TextLimits(call.input_tokens, room)
-    scene = Scene(
-        name, script.persona, (), task=TASK_SUMMARY, material=call.material, room_tokens=room
+    wire = summary_request(name, lines, previous, focus, config.compact_prompt, most)
+    material = (previous, *lines)
+    scene = Scene(name, script.persona, (), task=TASK_SUMMARY, material=material, room_tokens=room)
+    request = background_request(script, wire, scene, max(SUMMARY_TOKENS, config.max_reply_tokens))
+    reply: LLMReply = yield ask_apart(
+        script, request, TASK_SUMMARY, terms.profile, terms.deadline_at
     )
-    max_tokens = max(SUMMARY_TOKENS, config.max_reply_tokens)
-    request = background_request(script, call.wire, scene, max_tokens)
-    profile = terms.profile or summary_profile(script)
-    purpose = Purpose(TASK_SUMMARY, profile, None, partial(ensure_awake, script))
-    deadline_at = script.services.clock.seconds() + config.turn_deadline
-    if terms.deadline_at is not None:
-        deadline_at = min(deadline_at, terms.deadline_at)
-    reply: LLMReply = yield ask_model(script, request, purpose, deadline_at)
     text = strip_reasoning(reply.content).strip()
+    tokens = estimate_tokens(previous) + sum(map(stored_tokens, messages_to_compact))
+    limits = TextLimits(tokens, room)
     problem = summary_problem(text, reply.finish_reason, estimate_tokens(text), limits)
     if not problem:
-        text = without_claims(text, name, call.material[1:])
+        text = without_claims(text, name, lines)
         problem = "" if text else ONLY_CLAIMS
     if problem:
         log.warn("{name}: summary rejected: {problem}", name=name, problem=problem)

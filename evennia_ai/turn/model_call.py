@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-from twisted.internet.defer import inlineCallbacks
+from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.config import ModelProfile, window_known
 from evennia_ai.errors import ContextOverflow, ProviderError, TurnAborted
@@ -31,15 +31,9 @@ class Purpose:
     ensure_wanted: Callable[[], None]  # raises TurnAborted once nobody needs the reply
 
 
-def effective_profile(script: Script) -> ModelProfile:
-    """Return the model profile with the assistant's own model name, if it has one."""
-    return replace(script.profile, model=script.config.llm_model or script.profile.model)
-
-
 def summary_profile(script: Script) -> ModelProfile:
     """Return the model profile for summaries: ``compact_model``, else the assistant's own model."""
-    profile = effective_profile(script)
-    return replace(profile, model=script.config.compact_model or profile.model)
+    return replace(script.profile, model=script.config.compact_model or script.profile.model)
 
 
 @inlineCallbacks
@@ -52,9 +46,29 @@ def call_model(
     its lease meanwhile, so that a late reply is dropped.
     """
     wanted = partial(ensure_current, script, turn)
-    call = Purpose(purpose, effective_profile(script), turn.id, wanted)
+    call = Purpose(purpose, script.profile, turn.id, wanted)
     reply: LLMReply = yield ask_model(script, request, call, deadline_at)
     return reply
+
+
+def ask_apart(
+    script: Script,
+    request: LLMRequest,
+    purpose: str,
+    profile: ModelProfile | None = None,
+    deadline_at: float | None = None,
+) -> Deferred[LLMReply]:
+    """Ask for something apart from any turn, by default the model for summaries.
+
+    The reply must come in the time of a turn, and before ``deadline_at``, if that is given. Fires
+    and fails as `call_model`; `TurnAborted` means that the assistant must not think any more.
+    """
+    wanted = partial(ensure_awake, script)
+    call = Purpose(purpose, profile or summary_profile(script), None, wanted)
+    end_at = script.services.clock.seconds() + script.config.turn_deadline
+    if deadline_at is not None:
+        end_at = min(end_at, deadline_at)
+    return ask_model(script, request, call, end_at)
 
 
 @inlineCallbacks
@@ -120,7 +134,7 @@ def hidden_failure(
 
     Tell the owner if a local server seems to have truncated the prompt silently.
     """
-    window = window_known(script.config, profile).tokens
+    window = window_known(profile).tokens
     if is_silent_overflow(reply, window or script.config.max_context_tokens):
         return ContextOverflow(f"The request filled the window of '{profile.model}'.")
     local = is_local(profile.base_url)

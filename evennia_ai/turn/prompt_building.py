@@ -14,7 +14,6 @@ from evennia_ai.messages import (
     Message,
     Situation,
     WireMessage,
-    heard_line,
     is_private,
     to_wire,
 )
@@ -28,7 +27,6 @@ from evennia_ai.policy.sanitize import cut_text
 from evennia_ai.policy.tokens import count_message, stored_tokens
 from evennia_ai.ports import Script, ToolSpec, TurnRecord
 from evennia_ai.turn.context_use import measure_context
-from evennia_ai.turn.model_call import effective_profile
 from evennia_ai.turn.prompt_context_data import ContextItems, latest_talk, select_context_items
 from evennia_ai.turn.prompt_contexts import (
     PRESSURE,
@@ -95,7 +93,7 @@ def ask_with(
     goes_on: bool = False,
 ) -> Asking:
     """Return what a model call of a turn is about, in the form of the assistant's model."""
-    form, offered = request_form(effective_profile(script)), tuple(specs)
+    form, offered = request_form(script.profile), tuple(specs)
     return Asking(
         events=turn.events,
         turn_id=turn.id if goes_on else None,
@@ -122,7 +120,7 @@ def build_prompt(
     discretion = script.config.discretion
     visible = visible_items(script.conversation.view(), audience, discretion)
     older, new = split_events(visible, asking.events)
-    lines = [heard_line(e.heard.kind, e.heard.speaker_name, e.heard.text) for e in asking.events]
+    lines = [e.heard.line for e in asking.events]
     head = opening(script, asking)
     fixed = asking.tool_tokens + sum(count(script, message) for message in head)
     room = talk_room(script, context, fixed)

@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from evennia_ai.messages import Situation
+from evennia_ai.messages import EXCUSE, Situation
 from evennia_ai.policy.consolidation.attribute_synthesis import INSTRUCTIONS as SYNTHESISE
 from evennia_ai.policy.consolidation.reflection import INSTRUCTIONS as REFLECT
-from evennia_ai.policy.conversation.inbox import EXCUSE
 from evennia_ai.policy.conversation.lore import LoreEntry
 from evennia_ai.policy.model_text import fenced
 from evennia_ai.policy.records.day_plan import INSTRUCTIONS as PLAN

@@ -12,11 +12,12 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.errors import ContextOverflow, ProviderError, ProviderUnavailable
 from evennia_ai.messages import (
+    NOOP,
+    SAY,
     Audience,
     LLMReply,
     Message,
     ToolCallRequest,
-    heard_line,
     make_message,
 )
 from evennia_ai.policy.conversation.persona import render_persona
@@ -49,7 +50,6 @@ from evennia_ai.turn.speech_check import SpeechCheck
 from evennia_ai.turn.tool_execution import DONE, audience_metadata, perform, refuse
 
 ANSWERED, NOTED, EXCUSED, EXPIRED = "answered", "noted", "excused", "expired"
-SILENCE = "noop"
 RETRIES = 1  # after words that were not spoken
 
 
@@ -67,12 +67,10 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A reply, the context in which its tool calls run, and the run of these calls."""
+class StepReply:
+    """A reply, and the run of its tool calls."""
 
     reply: LLMReply
-    tools: ToolContext
-    check: SpeechCheck
     calls: ReplyCalls
 
 
@@ -128,7 +126,7 @@ def tool_context(
 
 def prepare_memories(script: Script, turn: TurnRecord) -> Deferred[None]:
     """Prepare the search for memories about a turn's words; fails with StoreUnavailable."""
-    lines = [heard_line(e.heard.kind, e.heard.speaker_name, e.heard.text) for e in turn.events]
+    lines = [e.heard.line for e in turn.events]
     return script.memories.prepare(script.services, [memory_query(lines)])
 
 
@@ -147,7 +145,7 @@ def run_turn(
         begun: list[ReplyCalls] = []
         ask_model = partial(ask, script, turn, context, deadline_at, progress, begun)
         try:
-            asked: Asked = yield ask_with_room(script, ask_model, begun)
+            asked: StepReply = yield ask_with_room(script, ask_model, begun)
         except ProviderError as error:
             # What arrived of a reply may have been said.
             acted = progress.acted
@@ -165,7 +163,7 @@ def run_turn(
 
 @inlineCallbacks
 def act_on_reply(
-    script: Script, turn: TurnRecord, asked: Asked, progress: Progress
+    script: Script, turn: TurnRecord, asked: StepReply, progress: Progress
 ) -> Steps[Progress]:
     """Say a reply's text or run its tool calls. Fires with the turn's progress after that."""
     reply = asked.reply
@@ -191,7 +189,7 @@ def outcome_of(progress: Progress, context: PromptContext) -> Outcome:
     """Return how a turn ended; raises ProviderUnavailable if the model neither spoke nor acted."""
     if progress.acted:
         return Outcome(ANSWERED)
-    if SILENCE in progress.done:
+    if NOOP in progress.done:
         return Outcome(NOTED, "it chose silence")
     if progress.done and context.loop_mode == "single_action":
         return Outcome(NOTED, "it did something that nobody saw")
@@ -202,15 +200,15 @@ def outcome_of(progress: Progress, context: PromptContext) -> Outcome:
 
 @inlineCallbacks
 def ask_with_room(
-    script: Script, ask_model: Callable[[], Deferred[Asked]], begun: Sequence[ReplyCalls]
-) -> Steps[Asked]:
+    script: Script, ask_model: Callable[[], Deferred[StepReply]], begun: Sequence[ReplyCalls]
+) -> Steps[StepReply]:
     """Ask; if the context window overflows, compact without a model and ask once more.
 
     Only this step is repeated, so that earlier acts of the turn are not run again (P2); a step of
     which calls arrived is not. Fires and fails as `ask`.
     """
     try:
-        asked: Asked = yield ask_model()
+        asked: StepReply = yield ask_model()
     except ContextOverflow:
         if any(calls.arrived for calls in begun):
             raise
@@ -229,11 +227,11 @@ def ask(
     deadline_at: float,
     progress: Progress,
     begun: list[ReplyCalls],
-) -> Steps[Asked]:
+) -> Steps[StepReply]:
     """Call the model once, for those who would hear the answer now.
 
-    The run of the reply's calls is added to ``begun`` before the model is asked. Fires with what
-    was `Asked`; fails with `ProviderError` or `TurnAborted`.
+    The run of the reply's calls is added to ``begun`` before the model is asked. Fires with the
+    `StepReply`; fails with `ProviderError` or `TurnAborted`.
     """
     step, audience = progress.loop.step + 1, audience_now(script, turn)
     tools = tool_context(script, turn, audience, False, context.tools)
@@ -258,7 +256,7 @@ def ask(
     begun.append(calls)
     request = replace(request, on_call=calls.arrive)
     reply: LLMReply = yield call_model(script, turn, request, context.name, deadline_at)
-    return Asked(reply, tools, check, calls)
+    return StepReply(reply, calls)
 
 
 def speech_check(
@@ -298,24 +296,24 @@ def remember_earlier(turn: TurnRecord, specs: Mapping[str, ToolSpec]) -> LoopSta
 
 
 @inlineCallbacks
-def speak_text(script: Script, turn: TurnRecord, asked: Asked) -> Steps[Ran]:
+def speak_text(script: Script, turn: TurnRecord, asked: StepReply) -> Steps[Ran]:
     """Say a reply in plain text, as models without tool calls send it. Fires with what it did."""
     ran, text = asked.calls.ran, asked.reply.content
     words = spoken_words(text, script.character_name, script.config.max_speech_chars)
     if not words:
         return ran
     call = speech_call(own_call_id(turn.id, ran.state.step, 0), words)
-    problem = asked.check.problem(call)
+    problem = asked.calls.check.problem(call)
     if problem:
         yield refuse(script, turn, call, problem, unlogged)
         return replace(ran, refused=problem)
-    result: ToolResult = yield say_aloud(script, turn, asked.tools, words, call.id)
+    result: ToolResult = yield say_aloud(script, turn, asked.calls.context, words, call.id)
     return replace(ran, acted=result.state == DONE)
 
 
 def speech_call(call_id: str, words: str) -> ToolCallRequest:
     """Return the call that says words aloud."""
-    return ToolCallRequest(call_id, "say", json.dumps({"text": words}))
+    return ToolCallRequest(call_id, SAY, json.dumps({"text": words}))
 
 
 @inlineCallbacks

@@ -9,8 +9,7 @@ from functools import partial
 from twisted.internet.defer import Deferred, inlineCallbacks, succeed
 from twisted.python.failure import Failure
 
-from evennia_ai.messages import Audience, LLMReply, Message, ToolCallRequest
-from evennia_ai.policy.conversation.inbox import SPEECH
+from evennia_ai.messages import EMOTE, SPEECH, Audience, LLMReply, Message, ToolCallRequest
 from evennia_ai.policy.conversation.react import (
     ALREADY_DONE,
     LoopState,
@@ -21,7 +20,7 @@ from evennia_ai.policy.conversation.react import (
 )
 from evennia_ai.ports import Script, ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.scheduling import Steps
-from evennia_ai.turn.speech_check import EMOTE, REPEATED, SpeechCheck
+from evennia_ai.turn.speech_check import REPEATED, SpeechCheck
 from evennia_ai.turn.tool_execution import DONE, UNKNOWN, call_messages, perform, refuse
 
 # Acts that others see, but on which no words depend.
@@ -67,8 +66,8 @@ class ReplyCalls:
         check: SpeechCheck,
     ) -> None:
         self.ran = Ran(state, remembered=context.remembered)
-        self._script, self._turn, self._context, self._check = script, turn, context, check
-        self._specs = specs
+        self._script, self._turn, self.context, self.check = script, turn, context, check
+        self.specs = specs
         self._categories = {spec.name: spec.category for spec in specs.values()}
         self.arrived = self._number = self._calls = 0
         self._settled = False
@@ -120,11 +119,11 @@ class ReplyCalls:
         spoilt = goes_on and self._speech_failed
         if spoilt or self._calls > limit or self._is_over(tied):
             return
-        if self._check.is_repeated_emote(asked):
+        if self.check.is_repeated_emote(asked):
             return
         call = clean_call(asked, self.ran.state, self._number)
         self._number += 1
-        problem = self._check.problem(call)
+        problem = self.check.problem(call)
         if problem == REPEATED and goes_on:
             return  # the rest of the speech is worth saying
         if problem:
@@ -146,9 +145,9 @@ class ReplyCalls:
 
     @inlineCallbacks
     def _perform(self, call: ToolCallRequest, refusal: str) -> Steps[None]:
-        script, turn, context = self._script, self._turn, self._context
+        script, turn, context = self._script, self._turn, self.context
         as_logged = partial(call_messages, turn, context, call)
-        world = call.name not in self._specs or self._specs[call.name].world
+        world = call.name not in self.specs or self.specs[call.name].world
         if refusal:
             result = yield refuse(script, turn, call, refusal, as_logged)
         else:
@@ -160,21 +159,19 @@ class ReplyCalls:
     def _note(self, call: ToolCallRequest, result: ToolResult, world: bool, again: bool) -> None:
         ran, good = self.ran, result.state in (DONE, UNKNOWN)
         is_done = result.state == DONE
-        self._context = replace(
-            self._context, remembered=self._context.remembered | result.speakers
-        )
+        self.context = replace(self.context, remembered=self.context.remembered | result.speakers)
         self.ran = replace(
             ran,
             state=apply_call(ran.state, call, good, self._categories),
             done=ran.done | {call.name} if is_done else ran.done,
             acted=ran.acted or (is_done and world),
-            remembered=self._context.remembered,
+            remembered=self.context.remembered,
             blocked=ran.blocked or (world and call.name not in ALONE and not (good or again)),
         )
         if call.name in SPEECH:
             self._speech_failed = not good
         if is_done:
-            self._check.heard(call)
+            self.check.heard(call)
 
 
 def unlogged(result: ToolResult) -> Sequence[Message]:

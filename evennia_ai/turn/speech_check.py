@@ -7,15 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from evennia_ai.messages import LOST_RESULT, Message, ToolCallRequest
-from evennia_ai.policy.conversation.inbox import SPEECH
+from evennia_ai.messages import EMOTE, LOST_RESULT, SAY, SPEECH, Message, ToolCallRequest
 from evennia_ai.policy.conversation.react import read_arguments
 from evennia_ai.policy.replies.artefacts import Surroundings, find_artefact
-from evennia_ai.policy.replies.repeats import find_repeat
+from evennia_ai.policy.replies.likeness import find_repeat
 from evennia_ai.policy.request_forms.wire_order import EMOTED, SPOKEN
 from evennia_ai.policy.sanitize import spoken_words, strip_reasoning
 
-EMOTE = "emote"
 TURNS_COMPARED = 10
 SPOKEN_LINE = re.compile(r"(.{1,40}?) (?:says|whispers to you): ")  # see `messages.heard_line`
 REPEATED = "you said that before"
@@ -105,7 +103,7 @@ def own_acts(message: Message, results: Mapping[str, str]) -> list[tuple[str, st
         if results.get(call["id"], LOST_RESULT).startswith(NOTICED)
     )
     acts = [(call.name, text) for call in calls if (text := text_of(call))]
-    return [("say", message["content"]), *acts] if message["content"] else acts
+    return [(SAY, message["content"]), *acts] if message["content"] else acts
 
 
 def text_of(call: ToolCallRequest) -> str | None:

@@ -10,13 +10,13 @@ from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
 
 from evennia_ai.errors import OutcomeUnknown
 from evennia_ai.messages import (
+    SPEECH,
     Message,
     ToolCallRequest,
     make_message,
     wire_call,
 )
 from evennia_ai.policy.compaction.consulted import CHANGED, READ
-from evennia_ai.policy.conversation.inbox import SPEECH
 from evennia_ai.policy.conversation.react import (
     wire_arguments,
 )

@@ -319,8 +319,8 @@ def test_an_admin_sees_the_steps_and_the_verdict(admin, castle, provider, handed
     assert "note  It does not tell its context window." in text
     assert "ok    It will be asked by tools:" in text
     assert text.endswith("The profile 'castle' works.")
-    told = service.endpoints.told(ModelProfile("castle", base_url=provider.base_url), "stub")
-    assert (told.told_form, told.told_system) == ("tools", True)
+    told = service.endpoints.told(ModelProfile("castle", model="stub", base_url=provider.base_url))
+    assert (told.told.form, told.told.system) == ("tools", True)
 
 
 def test_what_is_wrong_comes_with_what_to_do(admin, castle, provider, handed_over):

@@ -1,5 +1,7 @@
 """What is known of an endpoint: asked once, measured with every reply, kept across restarts."""
 
+from dataclasses import replace
+
 import pytest
 from twisted.internet.defer import CancelledError, Deferred, fail, succeed
 from twisted.internet.task import Clock
@@ -61,7 +63,7 @@ def complete(client, profile=HOME):
 
 
 def window(registry, profile=HOME, model="ours"):
-    return registry.told(profile, model).told_window
+    return registry.told(replace(profile, model=model)).told.window
 
 
 def timed(read=140.0, written=35.0):
@@ -86,7 +88,7 @@ def test_an_endpoint_that_does_not_answer_is_not_asked(registry, asked):
     client = learning(ScriptedLLM([ProviderUnavailable("gone")]), registry)
     assert complete(client).check(ProviderUnavailable)
     assert asked == []
-    assert not registry.told(HOME, "ours").told_answered
+    assert not registry.told(HOME).told.answered
 
 
 def test_where_the_profile_says_the_window_nobody_is_asked(registry, asked):
@@ -115,18 +117,18 @@ def test_speed_is_measured_with_the_time_that_a_call_took(registry):
     learning(ScriptedLLM([answer]), registry, clock).complete(LLMRequest([], None), HOME)
     clock.advance(10.0)
     answer.callback(timed())
-    told = registry.told(HOME, "ours")
-    assert told.told_speed == Speed(140.0, 35.0)
-    assert told.told_answered
+    told = registry.told(HOME).told
+    assert told.speed == Speed(140.0, 35.0)
+    assert told.answered
 
 
 def test_all_is_known_again_after_a_restart_but_for_the_first_answer(registry, store):
     registry.note_reply(HOME, timed(), 10.0)
     registry.note_probe(HOME, "schema", False, Speed())
-    again = EndpointRegistry(lambda _profile: Deferred(), store).told(HOME, "ours")
-    assert (again.told_window, again.told_form, again.told_system) == (16_000, "schema", False)
-    assert again.told_speed == Speed(140.0, 35.0)
-    assert not again.told_answered
+    again = EndpointRegistry(lambda _profile: Deferred(), store).told(HOME).told
+    assert (again.window, again.form, again.system) == (16_000, "schema", False)
+    assert again.speed == Speed(140.0, 35.0)
+    assert not again.answered
 
 
 def test_a_little_more_or_less_speed_is_not_written(registry, store):
@@ -155,8 +157,8 @@ def test_the_store_holds_no_secret(registry, store):
 
 
 def test_an_address_of_no_server_and_a_spoilt_row_harm_nothing(store):
-    store.facts = {key_of(HOME.base_url, "ours"): {"window": "many", "speed": 7, "form": "song"}}
+    store.facts = {key_of(HOME): {"window": "many", "speed": 7, "form": "song"}}
     registry = EndpointRegistry(lambda _profile: Deferred(), store)
-    told = registry.told(HOME, "ours")
-    assert (told.told_window, told.told_form, told.told_speed) == (None, "", Speed())
-    assert registry.told(ModelProfile("p", base_url="http://[::1"), "x").told_window is None
+    told = registry.told(HOME).told
+    assert (told.window, told.form, told.speed) == (None, "", Speed())
+    assert registry.told(ModelProfile("p", model="x", base_url="http://[::1")).told.window is None

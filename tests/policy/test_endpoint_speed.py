@@ -75,19 +75,18 @@ def test_only_a_change_of_more_than_a_quarter_counts():
     assert not has_changed(CPU, UNKNOWN)
 
 
-def deadline(configured_s=20.0, speed=CPU, answered=True, prompt=2_800, reply=700):
-    return local_deadline(configured_s, speed, answered, prompt, reply)
+def deadline(speed=CPU, answered=True, prompt=2_800, reply=700):
+    return local_deadline(speed, answered, prompt, reply)
 
 
 def test_a_deadline_has_time_to_read_the_prompt_and_to_write_half_a_reply_twice():
     assert deadline() == pytest.approx(2 * (20.0 + 10.0))
-    assert deadline(prompt=1_400, reply=350) == pytest.approx(2 * (10.0 + 5.0))
+    assert deadline(prompt=4_200, reply=1_050) == pytest.approx(2 * (30.0 + 15.0))
 
 
-def test_it_is_never_shorter_than_configured_and_never_endless():
-    assert deadline(configured_s=61.0) == 61.0
+def test_it_is_never_shorter_than_a_minute_and_never_endless():
+    assert deadline(prompt=10) == LOCAL_DEADLINE_S
     assert deadline(prompt=1_000_000) == LONGEST_DEADLINE_S
-    assert deadline(configured_s=600.0, prompt=1_000_000) == 600.0
 
 
 @pytest.mark.parametrize("speed", [UNKNOWN, Speed(None, 35.0), Speed(140.0, None)])

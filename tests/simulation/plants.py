@@ -34,6 +34,7 @@ from evennia_ai.turn import (
 )
 from evennia_ai.turn.speech_check import SpeechCheck, text_of
 from tests.simulation.mind import Mind
+from tests.simulation.restart import ReopenedTurns
 
 real_append = MemoryConversation.append
 real_begin = MemoryTurns.begin
@@ -205,7 +206,7 @@ PLANTS = {
         "P1", MemoryTurns, "finish", finish_the_first
     ),
     "nobody recovers the turns of a dead process": plant(
-        "P1", MemoryTurns, "recover_open_turns", do_nothing
+        "P1", ReopenedTurns, "recover_open_turns", do_nothing
     ),
     "a second attempt logs its words again": plant("P1", MemoryTurns, "begin", log_again),
     "events expire without a reason": plant("P1", MemoryInbox, "close", close_without_reason),

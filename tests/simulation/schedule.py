@@ -23,7 +23,7 @@ from evennia_ai.messages import Heard
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import TASK_SUMMARY, LLMRequest
 from evennia_ai.testing.memory_conversation import MemoryConversation
-from evennia_ai.testing.memory_stores import MemoryInbox, MemoryTurns, after_restart
+from evennia_ai.testing.memory_stores import MemoryInbox, MemoryTurns
 from tests.invariants import (
     Deed,
     MessageRow,
@@ -38,6 +38,7 @@ from tests.simulation.model import is_extraction
 from tests.simulation.notebook import Notebook
 from tests.simulation.play import MINDS, Play, Stores
 from tests.simulation.process import Died, Process, turn_number
+from tests.simulation.restart import after_restart
 from tests.simulation.rows import gather, message_rows
 
 STEPS = 20

@@ -2,10 +2,10 @@
 
 from twisted.internet.defer import Deferred
 
-from evennia_ai.testing.memory_stores import after_restart
 from evennia_ai.testing.scripted import ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.answer_events import answer_events
+from tests.simulation.restart import after_restart
 
 LONG_S = 100
 

@@ -102,14 +102,6 @@ def test_a_local_server_that_cuts_prompts_is_told_of():
     assert "set context_window in the profile 'home'" in trouble
 
 
-def test_an_assistants_own_model_goes_before_the_profiles():
-    script = StandInScript(ScriptedLLM(["hi"]), AssistantConfig(llm_model="own"))
-    script.profile = ModelProfile("p", model="profile's")
-    script.hears("hi")
-    answer_events(script)
-    assert script.turns.turns[0].model_calls[0].model == "own"
-
-
 def test_a_question_is_what_is_asked_although_somebody_has_come_in_since():
     lines = ["Bob says: A foul night.", "Ann says: Who keeps bees?", "(Cay arrives.)"]
     visible = [make_message("user", line) for line in lines]

@@ -1,14 +1,14 @@
 """A dry turn: the real prompt, the real plan, and nothing done or stored."""
 
 import copy
+import json
 
 import pytest
-from twisted.internet.defer import Deferred, succeed
+from twisted.internet.defer import Deferred
 
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ProviderUnavailable, TurnAborted
 from evennia_ai.messages import Heard, LLMReply, Usage
-from evennia_ai.ports import ToolResult
 from evennia_ai.testing.scripted import ScriptedLLM, call
 from evennia_ai.testing.stand_ins import StandInScript
 from evennia_ai.turn.answer_events import answer_events
@@ -25,16 +25,9 @@ def line(text="two ales, please", private=False, speaker="#5"):
     return Heard(kind, speaker, "Ann", text, frozenset({speaker}), private, addressed=True)
 
 
-def allow(context, wanted):
-    """A check that lets everything pass but what it does not know."""
-    if wanted.name not in ("say", "whisper", "noop", "look", "give"):
-        return succeed(ToolResult("failed", f"There is no tool '{wanted.name}'."))
-    return succeed(ToolResult("done", "You did it."))
-
-
-def run(script, heard=None, check=allow, **options):
+def run(script, heard=None):
     fired = []
-    run_dry(script, heard or line(), check, **options).addBoth(fired.append)
+    run_dry(script, heard or line()).addBoth(fired.append)
     assert fired, "the rehearsal did not end"
     if not hasattr(fired[0], "steps"):
         fired[0].raiseException()
@@ -104,7 +97,7 @@ def test_its_cost_is_recorded_without_a_turn():
 def test_plain_text_is_shown_as_it_would_be_spoken():
     script, _ = assistant("<think>who?</think>Mira: “Good |revening.”")
     result = run(script)
-    assert result.steps[0].words == "Good ¦revening."
+    assert json.loads(result.steps[0].calls[0].call.arguments) == {"text": "Good ¦revening."}
     assert result.ended
 
 
@@ -141,15 +134,16 @@ def test_what_would_be_refused_is_told_with_its_reason():
 def test_a_whisper_is_for_its_speaker_alone():
     script, model = assistant(call("whisper", text="Hush."))
     script.services.world.present = frozenset({"#5", "#6"})
-    seen = []
+    seen, real = [], script.services.toolbox.run
 
-    def check(context, wanted):
-        seen.append(context)
-        return allow(context, wanted)
+    def watched(context, wanted, dry=False):
+        seen.append((context.whispered, context.audience, dry))
+        return real(context, wanted, dry)
 
-    result = run(script, line(private=True), check)
+    script.services.toolbox.run = watched
+    result = run(script, line(private=True))
     assert result.audience == {"#5"}
-    assert (seen[0].whispered, seen[0].audience) == (True, {"#5"})
+    assert seen == [(True, {"#5"}, True)]
     assert model.requests[0].scene.lines[0].private
 
 
@@ -186,7 +180,7 @@ def test_a_reply_for_an_assistant_that_is_gone_is_dropped_uncounted():
     script, _ = assistant(late)
     alive = [True]
     failures = []
-    run_dry(script, line(), allow, lambda: alive[0]).addErrback(failures.append)
+    run_dry(script, line(), lambda: alive[0]).addErrback(failures.append)
     alive[0] = False
     late.callback("too late")
     assert failures[0].check(TurnAborted)
@@ -203,7 +197,7 @@ def test_the_deadline_is_that_of_a_turn():
 def test_a_reply_with_nothing_in_it_is_shown_as_such(empty):
     script, _ = assistant(empty)
     result = run(script)
-    assert (result.steps[0].words, result.steps[0].calls) == ("", ())
+    assert result.steps[0].calls == ()
 
 
 @pytest.mark.parametrize("words", ['{"act": "none"}', "As an AI language model, I cannot say."])

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-SPOKEN = frozenset({"say", "whisper", "emote"})
+from evennia_ai.messages import EMOTE, SPEECH
+
+SPOKEN = SPEECH | {EMOTE}
 DIRECT = frozenset({"whisper", "give"})
 GREETING = re.compile(
     r"(hello|hi|hey|hail|greetings|good (morning|day|evening)|hallo|guten (morgen|tag|abend)|hola|"

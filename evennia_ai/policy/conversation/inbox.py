@@ -6,14 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from evennia_ai.messages import Audience, InboxEvent
+from evennia_ai.messages import SPEECH, Audience, InboxEvent
 
-SPEECH = frozenset({"say", "whisper"})
 WAITING, DOUBTFUL, ANSWERED = "waiting", "doubtful", "answered"
 MAX_ATTEMPTS = 3
 MAX_EXCUSES = 2
-# The kind of turn that closes a doubtful utterance with a short line.
-EXCUSE = "excuse"
 
 TOO_OLD = "too old to answer"
 GAVE_UP = "gave up after several attempts"

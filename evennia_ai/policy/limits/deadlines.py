@@ -15,10 +15,8 @@ LOAD = 2.0  # other calls share the machine
 REPLY_SHARE = 0.5  # few replies use up max_reply_tokens
 
 
-def local_deadline(
-    configured_s: float, speed: Speed, answered: bool, prompt_tokens: int, reply_tokens: int
-) -> float:
-    """Return the turn deadline for a local model, in seconds, at least ``configured_s``.
+def local_deadline(speed: Speed, answered: bool, prompt_tokens: int, reply_tokens: int) -> float:
+    """Return the turn deadline for a local model, `LOCAL_DEADLINE_S` to `LONGEST_DEADLINE_S`.
 
     Args:
         speed: the endpoint's measured speed.
@@ -27,8 +25,5 @@ def local_deadline(
         reply_tokens: the most tokens of a reply.
     """
     needed_s = LOAD * speed.seconds_for(prompt_tokens, REPLY_SHARE * reply_tokens)
-    if not answered:
-        needed_s = max(needed_s, FIRST_DEADLINE_S)
-    elif not speed.is_known:
-        needed_s = max(needed_s, LOCAL_DEADLINE_S)
-    return max(configured_s, min(needed_s, LONGEST_DEADLINE_S))
+    least_s = LOCAL_DEADLINE_S if answered else FIRST_DEADLINE_S
+    return max(least_s, min(needed_s, LONGEST_DEADLINE_S))

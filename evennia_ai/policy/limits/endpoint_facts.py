@@ -17,12 +17,17 @@ class EndpointFacts:
         window: the context window in tokens, None if unknown.
         form: the request form that the probe found (one of `FORMS`), empty if unknown.
         system: True if a system message is accepted, None if unknown.
+        answered: True if it has answered since the server start; never stored.
     """
 
     window: int | None = None
     form: str = ""
     system: bool | None = None
     speed: Speed = UNKNOWN
+    answered: bool = False
+
+
+NOTHING_KNOWN = EndpointFacts()
 
 
 def should_store(stored: EndpointFacts, facts: EndpointFacts) -> bool:
@@ -33,7 +38,7 @@ def should_store(stored: EndpointFacts, facts: EndpointFacts) -> bool:
 
 def stored_facts(facts: EndpointFacts) -> dict[str, object]:
     """Return facts as plain data."""
-    return asdict(facts)
+    return {name: value for name, value in asdict(facts).items() if name != "answered"}
 
 
 def read_facts(stored: object) -> EndpointFacts:

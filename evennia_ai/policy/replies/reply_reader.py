@@ -10,16 +10,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from evennia_ai.messages import LLMReply, ToolCallRequest
+from evennia_ai.messages import SAY, WHISPER, LLMReply, ToolCallRequest
 from evennia_ai.policy.replies.partial_json import FieldEvent, ObjectReader
 from evennia_ai.policy.replies.sentences import SentenceSplitter
-from evennia_ai.policy.replies.speech import SAY, WORDS, Speech, joined, spoken
+from evennia_ai.policy.replies.speech import WORDS, Speech, joined, spoken
 from evennia_ai.policy.replies.text_calls import ACT, beginnings, read_text_calls
 from evennia_ai.policy.replies.written_calls import numbered, parameters, with_written_calls
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, Asked, NamedCall
 from evennia_ai.policy.request_forms.schema_form import (
     SAY_CHARS,
-    WHISPER,
     act_calls_of,
     act_fields,
     calls_of,
@@ -28,7 +27,6 @@ from evennia_ai.policy.request_forms.schema_form import (
 
 CUT_OFF = "length"  # the finish reason of a reply that reached its limit
 MARKS = ("{", "}", "<", "`", "[")  # of calls and of reasoning
-SAY_FIELD = "say"
 
 Calls = list[ToolCallRequest]
 
@@ -83,7 +81,7 @@ class SchemaReader(ReplyReader):
 
     def __init__(self, asked: Asked) -> None:
         super().__init__(asked)
-        self._object = ObjectReader(streamed=(SAY_FIELD,))
+        self._object = ObjectReader(streamed=(SAY,))
         self._values: dict[str, Any] = {}
         self._speech: Speech | None = None
 
@@ -92,7 +90,7 @@ class SchemaReader(ReplyReader):
         self._read_whole(reply)
         if self._speech is not None:
             self._calls += self._speech.end(unfinished=True)
-        elif self._object.done and (ACT in self._values or SAY_FIELD in self._values):
+        elif self._object.done and (ACT in self._values or SAY in self._values):
             self._calls += numbered(calls_of(self._values, self._asked))
         if not self._calls:
             return with_written_calls(reply, self._asked, acts=True)
@@ -104,7 +102,7 @@ class SchemaReader(ReplyReader):
     def _heed(self, event: FieldEvent) -> Calls:
         if event.kind == "finished":
             self._values[event.name] = event.value
-        if event.name != SAY_FIELD or event.kind == "started" or not self._knows_act():
+        if event.name != SAY or event.kind == "started" or not self._knows_act():
             return []
         acts: Calls = []
         if event.kind == "text" and self._speech is None:

@@ -6,11 +6,11 @@ import json
 import re
 from collections.abc import Iterable
 
-from evennia_ai.messages import ToolCallRequest
+from evennia_ai.messages import SAY, ToolCallRequest
 from evennia_ai.policy.replies.sentences import SentenceSplitter
 from evennia_ai.policy.sanitize import cut_text
 
-SAY, WORDS = "say", "text"
+WORDS = "text"
 SPEECH_ID = "speech"
 ENDED = re.compile(r"[.!?…。！？][\"'”’»)*_」』）]*\Z")
 WITHOUT_SPACE = "。！？」』）"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 Schema = Mapping[str, Any]
 
@@ -43,34 +43,39 @@ class NamedCall:
     arguments: str
 
 
-class RequestForm(Protocol):
+@dataclass(frozen=True)
+class RequestForm:
     """One way to ask a model for a turn.
 
     Attributes:
         name: as profiles name it.
         native: True if the tools' schemas are sent with the request.
         temperature: of a request without a configured one, None for the model's default.
-        persona_in_system: True if the persona follows the rules, False if it is a message of its
-            own, which comes after the tools.
     """
 
+    name: str
+    native: bool = False
+    temperature: float | None = None
+
     @property
-    def name(self) -> str: ...  # noqa: D102
-    @property
-    def native(self) -> bool: ...  # noqa: D102
-    @property
-    def temperature(self) -> float | None: ...  # noqa: D102
-    @property
-    def persona_in_system(self) -> bool: ...  # noqa: D102
+    def persona_in_system(self) -> bool:
+        """Return True if the persona follows the rules, in the same message.
+
+        Chat templates put native tools behind the system message, and the persona comes after them.
+        """
+        return not self.native
 
     def rules(self, tools: Sequence[Schema]) -> str:
         """Return the beginning of every prompt: the same for every character of a game."""
+        raise NotImplementedError
 
     def question(self, name: str, addressee: str) -> str:
         """Return the last line of a prompt, "" for none."""
+        raise NotImplementedError
 
     def response_schema(self, asked: Asked, words_only: bool = False) -> Schema | None:
         """Return the JSON schema that the reply must fit, None for none."""
+        return None
 
 
 def tool_name(schema: Schema) -> str:

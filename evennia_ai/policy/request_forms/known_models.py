@@ -1,4 +1,4 @@
-"""How a model is asked, by its name or by its chat template.
+"""How a model is asked, by its name.
 
 Small models fail at native tool calls, but can write one JSON object. Models without tools in their
 chat template get the JSON object too, because such a template drops the tools silently. Unknown
@@ -8,8 +8,6 @@ names get tools, because hosted models rarely name their size.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 
 from evennia_ai.policy.context.windows import bare_name
 from evennia_ai.policy.request_forms.form import SCHEMA, TOOLS
@@ -67,28 +65,6 @@ IS_SMALL, LACKS_TOOLS = any_of(SMALL), any_of(WITHOUT_TOOLS)
 LACKS_CALLS, LACKS_SYSTEM = any_of(WITHOUT_CALLS), any_of(WITHOUT_SYSTEM)
 
 
-@dataclass(frozen=True)
-class TemplateCaps:
-    """What a chat template supports.
-
-    Attributes:
-        tools: True if it shows the list of tools.
-        calls: True if it shows the tool calls of earlier messages.
-        system: True if it takes a system message.
-        alternates: True if it insists on alternating roles.
-    """
-
-    tools: bool
-    calls: bool
-    system: bool
-    alternates: bool
-
-    @property
-    def style(self) -> WireStyle:
-        """Return the style of messages for a request with tools."""
-        return WireStyle(system=self.system, calls=self.tools and self.calls)
-
-
 def form_for(model: str) -> str:
     """Return the request form for a model by its name: `TOOLS` or `SCHEMA`."""
     name = known_name(model)
@@ -113,34 +89,3 @@ def billions(name: str) -> float | None:
     """Return the parameters in a model's name in billions, None if it tells none."""
     sizes = [float(b) if b else float(m) / 1000 for b, m in SIZE.findall(name)]
     return max(sizes, default=None)
-
-
-def caps_from_template(template: str) -> TemplateCaps:
-    """Return what a chat template supports, read from its Jinja source."""
-    return TemplateCaps(
-        tools=bool(re.search(r"(?<![\w'\"])tools(?![\w'\"])", template)),
-        calls="tool_calls" in template,
-        system=bool(re.search(r"""['"]system['"]""", template))
-        and "system role not supported" not in template.lower(),
-        alternates="must alternate" in template,
-    )
-
-
-def caps_from_props(props: Mapping[str, object]) -> TemplateCaps | None:
-    """Return what a chat template supports from llama.cpp's ``/props``, None if it tells nothing.
-
-    The server's own trials of the template count more than its source, which may mention tools
-    without showing them.
-    """
-    template, tried = props.get("chat_template"), props.get("chat_template_caps")
-    if not isinstance(template, str):
-        return None
-    read = caps_from_template(template)
-    if not isinstance(tried, Mapping):
-        return read
-    return TemplateCaps(
-        tools=bool(tried.get("supports_tools", read.tools)),
-        calls=bool(tried.get("supports_tool_calls", read.calls)),
-        system=bool(tried.get("supports_system_role", read.system)),
-        alternates=read.alternates,
-    )

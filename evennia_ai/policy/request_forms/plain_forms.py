@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evennia_ai.policy.request_forms.form import TEXT, TOOLS, Asked, Schema
+from evennia_ai.policy.request_forms.form import TEXT, TOOLS, RequestForm, Schema
 
 RULES = """\
 You are one character in a text game; below you are told which. You live in it: you are not an \
@@ -28,22 +28,14 @@ WITH_WORDS = """
 
 
 @dataclass(frozen=True)
-class PlainForm:
+class PlainForm(RequestForm):
     """A form without a schema for the reply."""
 
-    name: str
-    native: bool
-    how: str
-    temperature: float | None = None
+    how: str = ""
 
     def rules(self, tools: Sequence[Schema]) -> str:
         """Return the rules; the tools describe themselves."""
         return RULES.format(how=self.how)
-
-    @property
-    def persona_in_system(self) -> bool:
-        """Return False with tools: templates put them behind the system message."""
-        return not self.native
 
     def question(self, name: str, addressee: str) -> str:
         """Return what to answer, for models that must be reminded."""
@@ -51,10 +43,6 @@ class PlainForm:
             return ""
         return f"What do you, {name}, say to {addressee}?"
 
-    def response_schema(self, asked: Asked, words_only: bool = False) -> Schema | None:
-        """Return None."""
-        return None
 
-
-TOOLS_FORM = PlainForm(TOOLS, True, WITH_TOOLS)
-TEXT_FORM = PlainForm(TEXT, False, WITH_WORDS)
+TOOLS_FORM = PlainForm(TOOLS, native=True, how=WITH_TOOLS)
+TEXT_FORM = PlainForm(TEXT, how=WITH_WORDS)

@@ -14,10 +14,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from evennia_ai.messages import EMOTE, NOOP, SAY, WHISPER
 from evennia_ai.policy.request_forms.form import (
     SCHEMA,
     Asked,
     NamedCall,
+    RequestForm,
     Schema,
     parameters_of,
     tool_name,
@@ -63,7 +65,7 @@ Ben says: Walk with me to the mill.
 Cleo says: What is my dog's name?
 {"act": "none", "target": "", "say": "Bello, wasn't it?"}"""
 
-NONE, EMOTE, WHISPER, REMEMBER, SILENCE = "none", "emote", "whisper", "remember", "silence"
+NONE, REMEMBER, SILENCE = "none", "remember", "silence"
 # Acts with one argument besides the words: the tool, and the argument that the target fills.
 TARGETS = {
     "get": ("get", "item"),
@@ -85,13 +87,11 @@ BUILT_IN = frozenset(
 )
 
 
-class SchemaForm:
+class SchemaForm(RequestForm):
     """The form `schema`."""
 
-    name = SCHEMA
-    native = False
-    persona_in_system = True
-    temperature = 0.6
+    def __init__(self) -> None:
+        super().__init__(SCHEMA, temperature=0.6)
 
     def rules(self, tools: Sequence[Schema]) -> str:
         """Return the acts, a game's own among them, the rules and three examples."""
@@ -160,10 +160,10 @@ def calls_of(answer: Mapping[str, Any], asked: Asked) -> list[NamedCall]:
     act, words = str(answer.get("act") or NONE), str(answer.get("say") or "").strip()
     calls = act_calls_of(answer, asked)
     if words and act == WHISPER:
-        calls.append(named("whisper", text=words, target=target_of(answer)))
+        calls.append(named(WHISPER, text=words, target=target_of(answer)))
     elif words:
-        calls.append(named("say", text=words))
-    return calls or [named("noop")]
+        calls.append(named(SAY, text=words))
+    return calls or [named(NOOP)]
 
 
 def act_calls_of(answer: Mapping[str, Any], asked: Asked) -> list[NamedCall]:

@@ -14,8 +14,7 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any
 
-from evennia_ai.messages import LOST_RESULT, WireMessage
-from evennia_ai.policy.conversation.inbox import SPEECH
+from evennia_ai.messages import EMOTE, LOST_RESULT, NOOP, SPEECH, WireMessage
 from evennia_ai.policy.model_text import read_object
 from evennia_ai.policy.sanitize import cut_text
 
@@ -25,7 +24,6 @@ JOINTS = {SYSTEM: "\n\n", USER: "\n", ASSISTANT: " "}
 OPENING, CLOSING = "(Earlier talk is left out.)", "(What do you do now?)"
 ACTS_SO_FAR = "Your acts so far:"
 
-EMOTE, NOOP = "emote", "noop"
 SAID, WHISPERED, EMOTED = "You said it.", "You whispered it.", "You did it."
 SPOKEN = ("You said", "You whispered", LOST_RESULT)  # how a result of speech that was heard begins
 # The results of these tools are whole sentences in our words: "You gave nails to Ann."

@@ -17,7 +17,7 @@ from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import Script
 from evennia_ai.scheduling import Steps
 from evennia_ai.turn.llm_interaction import SummaryTerms, generate_context_summary
-from evennia_ai.turn.model_call import effective_profile, summary_profile
+from evennia_ai.turn.model_call import summary_profile
 
 log = Logger()
 
@@ -77,7 +77,7 @@ def climb_ladder(script: Script, material: Material, terms: SummaryTerms) -> Ste
 def rungs_of(script: Script) -> list[Rung]:
     """Return the steps of the ladder that ask a model, in their order."""
     first = summary_profile(script)
-    others = {p.name + p.model: p for p in (effective_profile(script), *fallback_profile(script))}
+    others = {p.name + p.model: p for p in (script.profile, *fallback_profile(script))}
     others.pop(first.name + first.model, None)
     same = [Rung(name, first) for name in (SUMMARY, CLEARED, CHUNKS)]
     return [*same, *(Rung(OTHER, profile) for profile in others.values())]
@@ -115,7 +115,7 @@ def ask_by_rung(script: Script, rung: Rung, material: Material, terms: SummaryTe
     terms = replace(terms, profile=rung.profile)
     chunks: Sequence[Sequence[Message]] = [material.messages]
     text, with_results = material.previous, rung.name == SUMMARY
-    window = usable_window(replace(script.config, llm_model=None), rung.profile)
+    window = usable_window(script.config, rung.profile)
     if rung.name in (CHUNKS, OTHER):
         chunks = in_chunks(material.messages, int(CHUNK_PART * window), script.character_name)
     elif tokens_at_once(script, material, with_results) > window:

@@ -1,0 +1,37 @@
+"""Stores in memory after a restart: the same rows in a new process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from evennia_ai.testing.memory_conversation import MemoryConversation, Now
+from evennia_ai.testing.memory_stores import MemoryInbox, MemoryTurns
+
+
+class ReopenedTurns(MemoryTurns):
+    """The turns of a process that is not the first."""
+
+    def recover_open_turns(self) -> int:
+        """Close the turns of earlier processes; return how many."""
+        gone = [
+            number
+            for number, turn in enumerate(self.turns, 1)
+            if not turn.outcome and turn.epoch != self.epoch
+        ]
+        for turn_id in gone:
+            self.recover_turn(turn_id)
+        return len(gone)
+
+
+def after_restart(
+    turns: MemoryTurns, now: Now, epoch: int, may_go_on: Callable[[], bool] = lambda: True
+) -> ReopenedTurns:
+    """Return the turns of the next process: the same rows, an empty memory and no open turn.
+
+    Its ``inbox`` and ``conversation`` are new as well.
+    """
+    rows = turns.conversation
+    conversation = MemoryConversation(now, rows.messages, rows.moves)
+    again = ReopenedTurns(conversation, MemoryInbox(now, turns.inbox.rows), epoch, may_go_on)
+    again.turns, again.acts, again.loose_calls = turns.turns, turns.acts, turns.loose_calls
+    return again
