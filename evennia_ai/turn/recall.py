@@ -225,15 +225,20 @@ def when(record: Record) -> datetime:
 
 def cost_of(script: Script, record: Record) -> int:
     """Return the tokens of a memory on a line of its own."""
-    return estimate_tokens(memory_line(script, record)) + LABEL_TOKENS
+    line = memory_line(script, record, dated=is_old(script, record))
+    return estimate_tokens(line) + LABEL_TOKENS
+
+
+def is_old(script: Script, record: Record) -> bool:
+    """Return True if a memory is not of today."""
+    return when(record).date() != script.services.now().date()
 
 
 def known_lines(script: Script, piece: Sequence[Record]) -> Iterator[KnownLine]:
     """Yield memories that belong together as lines of a prompt; the first is dated if it is old."""
     strict = script.config.discretion == "strict"
-    today = script.services.now().date()
     for record in piece:
-        dated = record is piece[0] and when(record).date() != today
+        dated = record is piece[0] and is_old(script, record)
         text = memory_line(script, record, dated=dated)
         yield KnownLine(text, strict and record["audience"] is not None, speakers_in([record]))
 

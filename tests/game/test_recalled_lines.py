@@ -134,14 +134,14 @@ def test_a_line_tells_its_speaker_its_time_and_its_audience(mind):
 
 def test_a_whisper_is_recalled_for_those_alone_who_heard_it(mind):
     first, secret, last = mind.log(
-        heard("where is it?"), heard("below the willow", audience={ANN}, private=True), heard("hm")
+        heard("it is"), heard("below the willow", audience={ANN}, private=True), heard("hm")
     )
     assert mind.found("willow", frozenset({ANN}))[0] == "Ann whispers to you: below the willow"
     for others in (frozenset({BOB}), BOTH, frozenset(), None):
         assert "willow" not in str(mind.search("willow", others))
-        around = mind.index.around([first, secret], 5, 5, others)
-        assert [line["seq"] for line in around[first]] == [first, last]
-        assert "willow" not in str(around)
+        beside = mind.index.companions([first, secret], others)
+        assert [line["seq"] for line in beside[first]] == [last]
+        assert "willow" not in str(beside)
     assert "willow" in str(mind.search("willow", BOTH, discretion="trusting"))
 
 
@@ -152,10 +152,7 @@ def test_lines_in_the_view_are_left_out_before_anything_is_ranked(mind):
         "Ann says: a grey goose",
         "Ann says: a red goose",
     ]
-    assert [line["seq"] for line in mind.index.around([one], 4, 8, BOTH, upto=two)[one]] == [
-        one,
-        two,
-    ]
+    assert [line["seq"] for line in mind.index.companions([one], BOTH, upto=two)[one]] == [two]
     assert three
 
 
@@ -358,9 +355,9 @@ def test_a_line_deleted_while_an_endpoint_works_leaves_no_vector(mind):
 def test_lines_keep_their_order_whatever_came_between(mind):
     seqs = mind.log(*(heard(f"goose {n}") for n in range(6)))
     mind.prepare()
-    around = mind.index.around([seqs[3]], 2, 1, BOTH)[seqs[3]]
-    assert [line["seq"] for line in around] == seqs[1:5]
-    assert all(a["timestamp"] <= b["timestamp"] for a, b in pairwise(around))
+    beside = mind.index.companions([seqs[3]], BOTH)[seqs[3]]
+    assert [line["seq"] for line in beside] == [seqs[2], seqs[4]]
+    assert all(a["timestamp"] <= b["timestamp"] for a, b in pairwise(beside))
 
 
 def test_the_least_recently_used_indices_are_dropped_by_bytes(game, mira, monkeypatch):

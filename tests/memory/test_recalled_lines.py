@@ -43,9 +43,12 @@ def test_no_whisper_is_recalled_for_anybody_else(talk, audience, upto):
     }
     found = memories.search("goose number", 20, audience, now, upto=upto)
     assert {hit.record["seq"] for hit in found} == known
-    around = memories.around(range(1, len(talk) + 1), 20, 20, audience, upto=upto)
-    assert {line["seq"] for lines in around.values() for line in lines} == known
-    assert all([line["seq"] for line in around[seq]] == sorted(known) for seq in known)
+    everything = range(1, len(talk) + 1)
+    beside = memories.companions(everything, audience, upto=upto)
+    assert set(beside) == known
+    assert {line["seq"] for lines in beside.values() for line in lines} <= known
+    later = memories.later([hit.record for hit in found], audience, upto=upto)
+    assert {line["seq"] for lines in later.values() for line in lines} <= known
 
 
 def test_a_private_line_with_nobody_in_its_audience_is_for_nobody():

@@ -17,8 +17,8 @@ def test_forms_of_a_word_are_one(forms):
     assert len({stem(form) for form in forms.split()}) == 1
 
 
-@pytest.mark.parametrize(("one", "other"), [("bed", "be"), ("ring", "r"), ("сад", "сады")])
-def test_what_is_too_short_or_not_english_stays(one, other):
+@pytest.mark.parametrize(("one", "other"), [("bed", "be"), ("ring", "r")])
+def test_what_is_too_short_stays(one, other):
     assert stem(one) == one and stem(other) == other
 
 
