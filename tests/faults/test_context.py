@@ -12,8 +12,8 @@ from evennia_ai.messages import make_message, wire_call
 from evennia_ai.sleep.compaction.compact import compact, compact_conversation_history
 from evennia_ai.sleep.compaction.request import CompactionRequest
 from evennia_ai.testing.stand_ins import StandInCharacter
-from evennia_ai.testing.stub_replies import build_completion
 from tests.faults.conftest import Body
+from tests.provider.stub_replies import build_completion
 
 SUMMARY = {"text": "Ann told of her journey, and how she crossed nine rivers."}
 TOO_LONG_FOR_ITS_ROOM = {"text": "Ann went on and on. " * 250}

@@ -295,7 +295,7 @@ class Endpoint:
     def __init__(self, at_once=1_000):
         self.at_once, self.asked = at_once, []
 
-    def embed_later(self, texts):
+    def embed_later(self, texts, query=False):
         self.asked.append(list(texts))
         if len(self.asked) > self.at_once:
             return Deferred()
@@ -333,7 +333,7 @@ def test_a_line_deleted_while_an_endpoint_works_leaves_no_vector(mind):
     endpoint = mind.embedder = Endpoint()
     answers = []
 
-    def later(texts):
+    def later(texts, query=False):
         answers.append((Deferred(), texts))
         return answers[-1][0]
 

@@ -14,8 +14,8 @@ from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.policy.limits.backoff import RetryLimits, retry_delay
 from evennia_ai.ports import Delta, LLMRequest, Scene, ToolCallRequest
-from evennia_ai.testing.stub_stream import BREAKS
 from tests.provider.model_faults import MODEL
+from tests.provider.stub_stream import BREAKS
 from tests.provider.transport_faults import TRANSPORT
 
 KEY = "4f1c9e77-a2b8-tavern"

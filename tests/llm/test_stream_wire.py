@@ -12,8 +12,8 @@ from evennia_ai.llm.openai_wire import parse_reply
 from evennia_ai.llm.refusals import Refusal
 from evennia_ai.llm.stream_wire import STREAM, BrokenStream, StreamedBody, without_refused
 from evennia_ai.ports import Delta, LLMReply, ToolCallRequest, Usage
-from evennia_ai.testing.stub_replies import build_completion
-from evennia_ai.testing.stub_stream import stream_completion
+from tests.provider.stub_replies import build_completion
+from tests.provider.stub_stream import stream_completion
 
 
 def event(payload):

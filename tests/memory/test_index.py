@@ -225,7 +225,10 @@ def test_lines_are_neighbours_by_place_in_whatever_order_they_come(order):
 @pytest.mark.parametrize("order", [(0, 1, 2, 3), (1, 3, 0, 2), (3, 2, 1, 0)])
 def test_an_answer_belongs_to_its_question_in_whatever_order_they_come(order):
     index = talk(order, ["a note on tar"])
-    assert index.companions(["m1", "m3", "tar", "nothing"]) == {"m1": ["m0", "m3"], "m3": ["m0", "m1"]}
+    assert index.companions(["m1", "m3", "tar", "nothing"]) == {
+        "m1": ["m0", "m3"],
+        "m3": ["m0", "m1"],
+    }
 
 
 def test_a_note_has_no_neighbours_and_is_none():

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from evennia_ai.testing.stub_replies import Body, Reply
 from tests.provider.model_faults import MODEL
+from tests.provider.stub_replies import Body, Reply
 from tests.provider.transport_faults import STREAM, TRANSPORT, Asked, Build
 
 MIXED: dict[str, Build] = {**TRANSPORT, **MODEL}  # a new name would change what each seed draws

@@ -1,6 +1,6 @@
 """A stub provider with faults, the habits of small models, and a server's speed and template.
 
-Run ``python -m tests.provider.faulty`` with the options of `evennia_ai.testing.provider`. It takes
+Run ``python -m tests.provider.faulty`` with the options of `tests.provider.stub`. It takes
 the orders of that module and these:
 
 - ``faults``: a mix of faults, see `faults`;
@@ -19,11 +19,11 @@ import sys
 import time
 from typing import IO, Any
 
-from evennia_ai.testing import provider
-from evennia_ai.testing.stub_replies import Body, Reply
+from tests.provider import stub as provider
 from tests.provider.faults import Mix, check_fault, draw_fault, expand_fault, read_mix
 from tests.provider.habits import SmallModel, check_habit, play_habit, read_small_model
 from tests.provider.serving import PromptCache, Speed, check_template, serve, template_refusal
+from tests.provider.stub_replies import Body, Reply
 
 LOGGED = ("fault", "habit")
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from evennia_ai.testing.stub_replies import (
+from tests.provider.stub_replies import (
     Body,
     Reply,
     answer_politely,
     read_talk,
     text_of,
 )
-from evennia_ai.testing.stub_schema import SPOKEN, wanted_schema
+from tests.provider.stub_schema import SPOKEN, wanted_schema
 
 Arguments = Mapping[str, Any]
 Habit = Callable[[Body], Reply]

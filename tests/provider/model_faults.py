@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from evennia_ai.testing.stub_replies import Reply, answer_politely, build_completion
+from tests.provider.stub_replies import Reply, answer_politely, build_completion
 from tests.provider.transport_faults import Asked, Build, always, error_reply
 
 MANY_CALLS = 100

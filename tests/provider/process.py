@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from evennia_ai.testing.stub_process import StubProvider
+from tests.provider.stub_process import StubProvider
 
 
 class FaultyProvider(StubProvider):

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from evennia_ai.testing.stub_replies import Body, Reply, build_completion
-from evennia_ai.testing.stub_stream import PIECE_CHARS
+from tests.provider.stub_replies import Body, Reply, build_completion
+from tests.provider.stub_stream import PIECE_CHARS
 from tests.provider.transport_faults import error_reply
 
 Messages = Sequence[Mapping[str, Any]]

@@ -9,9 +9,9 @@ from http.client import HTTPConnection, IncompleteRead
 
 import pytest
 
-from evennia_ai.testing.stub_replies import render_reply
 from tests.provider.faults import FAULTS, MIXED, Mix, draw_fault, expand_fault, read_mix
 from tests.provider.faulty import FaultyOrders
+from tests.provider.stub_replies import render_reply
 
 TALK = {
     "model": "stub",

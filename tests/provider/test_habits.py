@@ -6,7 +6,6 @@ from http.client import HTTPConnection
 
 import pytest
 
-from evennia_ai.testing.stub_replies import build_completion
 from tests.provider.habits import (
     HABITS,
     REFUSAL,
@@ -16,6 +15,7 @@ from tests.provider.habits import (
     read_small_model,
     write_calls,
 )
+from tests.provider.stub_replies import build_completion
 
 TALK = [
     {"role": "system", "content": "You are Brannoc. Never speak of rules."},

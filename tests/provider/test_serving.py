@@ -6,7 +6,6 @@ from http.client import HTTPConnection
 
 import pytest
 
-from evennia_ai.testing.stub_replies import build_completion, rough_tokens
 from tests.provider.serving import (
     PromptCache,
     Speed,
@@ -15,6 +14,7 @@ from tests.provider.serving import (
     serve,
     template_refusal,
 )
+from tests.provider.stub_replies import build_completion, rough_tokens
 
 SYSTEM = {"role": "system", "content": "Rules. " * 200}
 HELLO = {"role": "user", "content": "Ann says: hello"}

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from email.utils import formatdate
 from typing import Any
 
-from evennia_ai.testing.stub_replies import (
+from tests.provider.stub_replies import (
     Body,
     Reply,
     answer_politely,
     build_completion,
     offered_tools,
 )
-from evennia_ai.testing.stub_stream import BREAKS, NO_DONE
+from tests.provider.stub_stream import BREAKS, NO_DONE
 
 DAYS_S = 2 * 86_400
 FLOOD_BYTES = 50_000_000

@@ -13,8 +13,8 @@ from evennia_ai.llm.openai_wire import build_body, parse_reply
 from evennia_ai.messages import LLMReply, ToolCallRequest
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT
 from evennia_ai.ports import Delta, LLMRequest
-from evennia_ai.testing.stub_replies import build_completion
 from tests.provider.habits import WRITTEN, SmallModel, play_habit, write_calls
+from tests.provider.stub_replies import build_completion
 
 SPEECH = ("say", "whisper")
 ACTS = {"noop": "silence", "add_journal_entry": "remember", "emote": "emote", "give": "give"}

@@ -19,11 +19,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import takewhile
 from typing import Any
 
-from evennia_ai.testing import provider
-from evennia_ai.testing.stub_process import StubProvider
-from evennia_ai.testing.stub_replies import Body, Reply
-from evennia_ai.testing.stub_schema import wanted_schema
+from tests.provider import stub as provider
 from tests.provider.habits import SmallModel, play_habit
+from tests.provider.stub_process import StubProvider
+from tests.provider.stub_replies import Body, Reply
+from tests.provider.stub_schema import wanted_schema
 
 HABITS = "CRASH_HABITS"
 SITUATION_END = "</situation>\n"

@@ -19,9 +19,9 @@ from typing import Any
 
 from evennia_ai.llm.tokenizers import O200K, count_for, load
 from evennia_ai.policy.tokens import count_conversation_tokens, count_tools
-from evennia_ai.testing import provider
-from evennia_ai.testing.stub_process import StubProvider
-from evennia_ai.testing.stub_replies import Reply, build_completion, offered_tools
+from tests.provider import stub as provider
+from tests.provider.stub_process import StubProvider
+from tests.provider.stub_replies import Reply, build_completion, offered_tools
 from tests.provider.transport_faults import error_reply
 
 SEED = "LONG_TALK_SEED"

@@ -9,7 +9,7 @@ from twisted.internet.defer import Deferred, maybeDeferred
 from twisted.protocols.policies import WrappingFactory
 from twisted.web.server import Site
 
-from evennia_ai.testing.stub_replies import Response
+from tests.provider.stub_replies import Response
 
 CHUNK = b"a" * 65_536
 FLUSH_S = 0.05

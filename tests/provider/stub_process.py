@@ -25,7 +25,7 @@ class StubProvider:
     that the process runs; a subclass may name another.
     """
 
-    module = "evennia_ai.testing.provider"
+    module = "tests.provider.stub"
 
     def __init__(self, log: Path, latency: float = 0.0) -> None:
         """Set up; ``log`` is the file for the requests, ``latency`` the seconds before a reply."""
@@ -43,7 +43,7 @@ class StubProvider:
         """Start the process and wait until it listens; raise RuntimeError if it does not start."""
         command = [sys.executable, "-m", self.module, "--until-stdin-ends"]
         path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
-        self._process = subprocess.Popen(  # noqa: S603  # our own interpreter and module
+        self._process = subprocess.Popen(  # our own interpreter and module
             [*command, "--log", str(self.log), "--latency", str(self.latency)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

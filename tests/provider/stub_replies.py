@@ -22,7 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from evennia_ai.testing.stub_schema import (
+from tests.provider.stub_schema import (
     NEWLINES,
     acts_of,
     break_json,
@@ -30,7 +30,7 @@ from evennia_ai.testing.stub_schema import (
     wanted_schema,
     write_object,
 )
-from evennia_ai.testing.stub_stream import check_stream, stream_completion
+from tests.provider.stub_stream import check_stream, stream_completion
 
 Body = Mapping[str, Any]
 Reply = Mapping[str, Any]

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.testing.stub_replies import answer_politely, build_completion
-from evennia_ai.testing.stub_schema import NoFit, acts_of, fit
+from tests.provider.stub_replies import answer_politely, build_completion
+from tests.provider.stub_schema import NoFit, acts_of, fit
 
 TEXT = {"type": "string", "maxLength": 40}
 

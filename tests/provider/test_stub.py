@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import evennia_ai
-from evennia_ai.testing.stub_process import StubProvider
-from evennia_ai.testing.stub_replies import answer_politely, render_reply
+from tests.provider.stub_process import StubProvider
+from tests.provider.stub_replies import answer_politely, render_reply
 
 SITUATION = {
     "role": "user",
@@ -381,7 +381,7 @@ def test_it_ends_by_itself_when_its_parent_dies(tmp_path):
     """A killed test run leaves no provider behind."""
     parent = (
         "import os, pathlib, sys\n"
-        "from evennia_ai.testing.stub_process import StubProvider\n"
+        "from tests.provider.stub_process import StubProvider\n"
         "provider = StubProvider(pathlib.Path(sys.argv[1])).start()\n"
         "print(provider.port, flush=True)\n"
         "os.kill(os.getpid(), 9)\n"
@@ -416,7 +416,7 @@ def test_by_hand_it_takes_a_script_and_prints_its_port_first(tmp_path):
     script = tmp_path / "script.json"
     script.write_text(json.dumps({"rules": [{"match": "hello", "reply": {"text": "scripted"}}]}))
     process = subprocess.Popen(
-        [sys.executable, "-m", "evennia_ai.testing.provider", "--script", str(script)],
+        [sys.executable, "-m", "tests.provider.stub", "--script", str(script)],
         stdout=subprocess.PIPE,
         stdin=subprocess.DEVNULL,
         env={**os.environ, "PYTHONPATH": str(ROOT)},

@@ -1,7 +1,7 @@
 """A chat-completions provider on loopback, for tests and benchmarks, in a process of its own.
 
-Run ``python -m evennia_ai.testing.provider --port 0 --log requests.jsonl``; the first line it
-prints is the port. From Python, `evennia_ai.testing.stub_process.StubProvider` starts, steers and
+Run ``python -m tests.provider.stub --port 0 --log requests.jsonl``; the first line it
+prints is the port. From Python, `tests.provider.stub_process.StubProvider` starts, steers and
 stops it.
 
 ``POST /_control`` takes orders, an object with any of:
@@ -38,7 +38,7 @@ from twisted.web.http import Request
 from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET
 
-from evennia_ai.testing.stub_replies import (
+from tests.provider.stub_replies import (
     Body,
     Reply,
     Response,
@@ -47,8 +47,8 @@ from evennia_ai.testing.stub_replies import (
     match_rule,
     render_reply,
 )
-from evennia_ai.testing.stub_stream import check_stream
-from evennia_ai.testing.stub_wire import Door, QuietSite, send, transport_of
+from tests.provider.stub_stream import check_stream
+from tests.provider.stub_wire import Door, QuietSite, send, transport_of
 
 COMPLETIONS = (b"/v1/chat/completions", b"/chat/completions")
 MODELS = (b"/v1/models", b"/models")
@@ -218,7 +218,7 @@ class StopAtEnd(Protocol):
 
 def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(prog="evennia_ai.testing.provider", description=__doc__)
+    parser = argparse.ArgumentParser(prog="tests.provider.stub", description=__doc__)
     parser.add_argument("--port", type=int, default=0, help="0 takes any free one")
     parser.add_argument("--log", type=Path, help="append every request to this file, as JSON lines")
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before every answer")
