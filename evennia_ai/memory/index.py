@@ -129,8 +129,7 @@ class MemoryIndex:
             vector: the query's embedding, if the embedder is remote.
             upto: the place of the last line that is searched; None searches all lines.
         """
-        hearers = None if audience is None else frozenset(audience)
-        view = self._columns.view(hearers, everything, upto)
+        view = self._view(audience, everything, upto)
         if k <= 0 or not len(view.rows):
             return []
         return self._best(self._rank(query, view, now, vector, SPARE * k), view, k)
@@ -148,14 +147,13 @@ class MemoryIndex:
         `policy.retrieval.exchange` says which. Only lines that the audience may know count, up to a
         place, as for `search`. Notes and unknown ids are left out.
         """
-        hearers = None if audience is None else frozenset(audience)
-        view = self._columns.view(hearers, everything, upto)
+        view = self._view(audience, everything, upto)
         lines, places = view.rows[: view.lines], self._columns["place"]
         in_order = places[lines]
         found = {}
         for name in ids:
-            row = self._row_of.get(name)
-            if row is None or not view.mask[row] or places[row] == ALONE:
+            row = self._line(name, view)
+            if row is None:
                 continue
             at = int(np.searchsorted(in_order, places[row]))
             near = lines[max(0, at - BEFORE) : at + AFTER + 1]
@@ -177,9 +175,9 @@ class MemoryIndex:
 
         They are ids, the best first; the rest as for `companions`.
         """
-        hearers = None if audience is None else frozenset(audience)
-        view, row = self._columns.view(hearers, everything, upto), self._row_of.get(id)
-        if row is None or not view.mask[row] or self._columns["place"][row] == ALONE:
+        view = self._view(audience, everything, upto)
+        row = self._line(id, view)
+        if row is None:
             return []
         scores = self._lexicon.scores(find_words(text), view, self._columns["words"])
         lines = view.rows[: view.lines]
@@ -188,6 +186,16 @@ class MemoryIndex:
         scores = scores[: view.lines] * is_later
         best = np.argsort(-scores, kind="stable")[:k]
         return [self._ids[lines[place]] for place in best.tolist() if scores[place] > 0]
+
+    def _view(self, audience: Iterable[str] | None, everything: bool, upto: int | None) -> View:
+        hearers = None if audience is None else frozenset(audience)
+        return self._columns.view(hearers, everything, upto)
+
+    def _line(self, id: str, view: View) -> int | None:
+        """Return the row of a line in a view, None for a note, a hidden line or an unknown id."""
+        row = self._row_of.get(id)
+        is_line = row is not None and view.mask[row] and self._columns["place"][row] != ALONE
+        return row if is_line else None
 
     def _rank(self, query: str, view: View, now: float | None, vector: Any, least: int) -> Ranked:
         """Return at least ``least`` rows of a view, if there are as many, best first."""

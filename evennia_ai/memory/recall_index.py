@@ -180,13 +180,8 @@ class RecallIndex:
         ids = map(line_id, seqs)
         everything = discretion == "trusting"
         near = self._index.companions(ids, audience, everything=everything, upto=upto)
-        records = self._records(set(chain.from_iterable(near.values())))
-        known = {name: r for name, r in records.items() if is_known_to(r, audience, discretion)}
-        return {
-            seq: [known[other] for other in others if other in known]
-            for name, others in near.items()
-            if (seq := seq_of(name)) is not None
-        }
+        known = self._known(near, audience, discretion)
+        return {seq: lines for name, lines in known.items() if (seq := seq_of(name)) is not None}
 
     def later(
         self,
@@ -204,6 +199,12 @@ class RecallIndex:
             found[line["id"]] = self._index.later(
                 line["id"], line["words"], LATER, audience, everything=everything, upto=upto
             )
+        return self._known(found, audience, discretion)
+
+    def _known(
+        self, found: Mapping[str, Iterable[str]], audience: Audience | None, discretion: str
+    ) -> dict[str, list[Record]]:
+        """Return records in place of ids, without those that the audience may not know."""
         records = self._records(set(chain.from_iterable(found.values())))
         known = {name: r for name, r in records.items() if is_known_to(r, audience, discretion)}
         return {name: [known[o] for o in others if o in known] for name, others in found.items()}

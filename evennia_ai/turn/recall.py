@@ -48,8 +48,7 @@ class Recalled:
     """What a recall is for: its listeners, its budget, and what the prompt holds already.
 
     ``upto`` is the last message that the prompt does not show, None if it shows none; ``told`` are
-    lines that it holds.
-    ``brief`` recalls little, the best last, for a model that reads slowly.
+    lines that it holds. ``brief`` recalls little, the best last, for a model that reads slowly.
     """
 
     audience: Audience
@@ -205,11 +204,13 @@ def joined(groups: Iterable[Sequence[Record]]) -> list[list[Record]]:
     """Return groups in order of time, those with a memory in common as one, the best first."""
     pieces: list[dict[str, Record]] = []
     for group in groups:
-        ids = {record["id"] for record in group}
-        same = next((piece for piece in pieces if not ids.isdisjoint(piece)), None)
-        if same is None:
-            pieces.append(same := {})
-        same.update((record["id"], record) for record in group)
+        piece = {record["id"]: record for record in group}
+        same = [other for other in pieces if not piece.keys().isdisjoint(other)]
+        place = pieces.index(same[0]) if same else len(pieces)
+        pieces = [other for other in pieces if other not in same]
+        for other in same:
+            piece |= other
+        pieces.insert(place, piece)
     return [sorted(piece.values(), key=when) for piece in pieces]
 
 
