@@ -30,7 +30,7 @@ from evennia_ai.scheduling import Steps, pause
 
 AT_ONCE = 20  # changes or lines taken in without a pause: 4 ms at most (measured)
 LATER = 3  # later lines that may correct one
-SPARE = 2  # ask for more records than are wanted: some may have been corrected meanwhile
+SPARE = 8  # more records than are wanted: some may have been corrected meanwhile
 IMPORTANCE = {LINE: 5, ATTRIBUTE: 6}  # of records that have none of their own
 
 Keep = Callable[[Record], bool]
@@ -147,7 +147,7 @@ class RecallIndex:
         vector = self._remote.asked.get(query) if self._remote is not None else None
         ranked = self._index.search(
             query,
-            limit * SPARE,
+            limit + SPARE,
             audience,
             now.timestamp(),
             everything=everything,

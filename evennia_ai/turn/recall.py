@@ -22,14 +22,14 @@ from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import HEARSAY
-from evennia_ai.policy.retrieval.exchange import same_subject, speaks_of_oneself
+from evennia_ai.policy.retrieval.exchange import same_subject, speaks_of_oneself, tells_change
 from evennia_ai.policy.retrieval.words import find_words, is_small_talk
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import Script
 
-MOST_FOUND = 40
-MOST_CORRECTED = 12  # lines that are looked up for later corrections
+MOST_FOUND = 28
+MOST_CORRECTED = 6  # lines that are looked up for later corrections
 LINE_CHARS = 300
 LABEL_TOKENS = 4  # "You remember: " before each line
 BRIEF_TOKENS = 90  # for a model that reads slowly
@@ -94,16 +94,22 @@ def recall(script: Script, talk: Talk, wanted: Recalled) -> list[KnownLine]:
 
 
 class Candidate(NamedTuple):
-    """A memory that may be recalled, with its content words and its time in unix seconds."""
+    """A memory that may be recalled, with its content words and its time in unix seconds.
+
+    ``changed`` is True if it tells of a change.
+    """
 
     record: Record
     words: frozenset[str]
     at: float
+    changed: bool
 
 
 def as_candidate(record: Record) -> Candidate:
     """Return a record with what its comparison with others needs."""
-    return Candidate(record, frozenset(find_words(text_of(record))), when(record).timestamp())
+    text = text_of(record)
+    at = when(record).timestamp()
+    return Candidate(record, frozenset(find_words(text)), at, tells_change(text))
 
 
 def find(script: Script, talk: Talk, wanted: Recalled) -> list[Candidate]:
@@ -190,7 +196,7 @@ def later(candidate: Candidate, candidates: Iterable[Candidate]) -> list[Record]
         and other.record["source_entity"] == source
         and other.at > candidate.at
         and not restated(candidate.words, other.words)
-        and same_subject(candidate.words, other.words, text_of(other.record))
+        and same_subject(candidate.words, other.words, other.changed)
     ]
     return [max(newer, key=attrgetter("at")).record] if newer else []
 

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from evennia_ai.policy.retrieval.exchange import CORRECTS, Said, companions, same_subject, signs_of
+from evennia_ai.policy.retrieval.exchange import (
+    CORRECTS,
+    Said,
+    companions,
+    same_subject,
+    signs_of,
+    tells_change,
+)
 from evennia_ai.policy.retrieval.words import find_words
 
 GAP_S = 20.0
@@ -85,7 +92,9 @@ def test_two_halves_belong_together(lines: tuple[str, ...], place: int) -> None:
 
 
 def alike(one: str, other: str) -> bool:
-    return same_subject(frozenset(find_words(one)), frozenset(find_words(other)), other)
+    return same_subject(
+        frozenset(find_words(one)), frozenset(find_words(other)), tells_change(other)
+    )
 
 
 @pytest.mark.parametrize(

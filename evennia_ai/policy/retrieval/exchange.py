@@ -166,14 +166,18 @@ def _corrections(
     return found
 
 
-def same_subject(words: frozenset[str], later: frozenset[str], later_text: str) -> bool:
+def tells_change(words: str) -> bool:
+    """Return True for words that say that something has changed or was wrong."""
+    return bool(CHANGES.search(words) or CORRECTION.search(words))
+
+
+def same_subject(words: frozenset[str], later: frozenset[str], changed: bool) -> bool:
     """Return True if a later line may replace what an earlier one of the same speaker said.
 
-    Both are the content words of the lines. A line that says that something changed needs fewer
+    Both are the content words of the lines. A line that tells of a change (``changed``) needs fewer
     words in common.
     """
-    shared = len(words & later)
-    least = min(len(words), len(later))
-    if CHANGES.search(later_text) or CORRECTION.search(later_text):
+    shared, least = len(words & later), min(len(words), len(later))
+    if changed:
         return shared >= 1 and shared >= LIKE / 2 * least
     return least > 1 and shared >= LIKE * least
