@@ -1,7 +1,7 @@
 """Whose word on a model's window counts, and how endpoints put it."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evennia_ai.policy.context.windows import (
@@ -166,6 +166,7 @@ def test_whatever_an_endpoint_answers_does_no_harm(answer, model):
 
 
 @given(st.text(max_size=60))
+@example("/\r0")
 def test_any_name_may_be_asked_for(model):
     assert known_window(model) is None or known_window(model) > 0
     assert bare_name(bare_name(model)) == bare_name(model)

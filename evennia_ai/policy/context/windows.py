@@ -165,7 +165,7 @@ def bare_name(model: str) -> str:
     """Return a model's name in lower case without vendor: "openai/gpt-4o" → "gpt-4o"."""
     name = model.strip().lower().replace("_", "-")
     while found := VENDOR.match(name):
-        name = name[found.end() :]
+        name = name[found.end() :].strip()
     return name
 
 
