@@ -27,7 +27,9 @@ FAILED = re.compile(
 
 # Labels of recalled lines; and a recalled line, or a bullet of a summary, without its day.
 RECALL_LABELS = ("You remember: ", "Keep in mind: ", "At hand: ")
-DATED = re.compile(r"\d{4}-\d\d-\d\d(?:, [^:]{1,80} told you)?(?:, from [^:]{1,80})?: ")
+DATED = re.compile(
+    r"(?:you noted on )?\d{4}-\d\d-\d\d(?:, [^:]{1,80} told you)?(?:, from [^:]{1,80})?: "
+)
 RECALLED = re.compile(r"(?P<speaker>[^:\n]{1,40}?)(?P<whispered> \(whispered\))?: (?P<words>.+)")
 # A row of a model's summary that tells of the character from outside.
 SUMMARY_HEADING = re.compile(r"\W{0,3}(?:Aim|Constraints|Progress|Decisions|Next|Context)\b[^:]*:")

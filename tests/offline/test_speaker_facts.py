@@ -143,6 +143,7 @@ def remembered(*rows):
         "You remember: 2026-11-17, from Ann: Ann: I come from Visby.",
         "Keep in mind: Ann (whispered): I come from Visby.",
         "At hand: Ann: I come from Visby.",
+        "At hand: you noted on 2026-11-17: Ann: I come from Visby.",
     ],
 )
 def test_what_comes_to_mind_is_what_was_told_before(row):

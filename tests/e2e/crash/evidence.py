@@ -163,9 +163,6 @@ def deed(record: Record, calls: dict[str, Record], named: dict[int, list[int]]) 
 
 
 def compaction_row(row: Record) -> CompactionRow:
-    parts = {key: [text] for key, text in json.loads(row["summary"]).items()}
-    for key, facts in json.loads(row["facts"]).items():
-        parts.setdefault(key, []).extend(fact["sentence"] for fact in facts)
     return CompactionRow(
         assistant=row["dbref"],
         id=row["id"],
@@ -173,7 +170,7 @@ def compaction_row(row: Record) -> CompactionRow:
         upto_seq=row["upto_seq"],
         undone=row["undone_at"] is not None,
         count=row["compacted_count"],
-        parts={key: "\n".join(texts) for key, texts in parts.items()},
+        parts=json.loads(row["summary"]),
     )
 
 

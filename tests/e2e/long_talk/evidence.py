@@ -120,7 +120,7 @@ def check_confidence(asked: Iterable[Asked]) -> list[str]:
 
 
 def check_stored(game: GameServer) -> list[str]:
-    """Check that messages, summaries and facts hold a secret for its owner alone."""
+    """Check that messages and summaries hold a secret for its owner alone."""
     names = names_by_dbref(game)
     found = []
     for row in game.sql("SELECT * FROM evennia_ai_message"):
@@ -128,12 +128,11 @@ def check_stored(game: GameServer) -> list[str]:
         heard_by = {names[each] for each in json.loads(row["audience"])}
         if told and not (row["private"] and told == heard_by):
             found.append(f"message {row['id']} tells secrets of {told} to {heard_by}")
-    for row in game.sql("SELECT id, summary, facts FROM evennia_ai_compaction"):
-        for column in ("summary", "facts"):
-            for key, part in json.loads(row[column]).items():
-                told = owners(json.dumps(part))
-                if told and told != {names.get(key)}:
-                    found.append(f"compaction {row['id']} tells secrets of {told} to {key}")
+    for row in game.sql("SELECT id, summary FROM evennia_ai_compaction"):
+        for key, part in json.loads(row["summary"]).items():
+            told = owners(part)
+            if told and told != {names.get(key)}:
+                found.append(f"compaction {row['id']} tells secrets of {told} to {key}")
     return found
 
 
