@@ -28,8 +28,8 @@ from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import Script
 
-MOST_FOUND = 28
-MOST_CORRECTED = 6  # lines that are looked up for later corrections
+MOST_FOUND = 24
+MOST_CORRECTED = 5  # lines that are looked up for later corrections
 LINE_CHARS = 300
 LABEL_TOKENS = 4  # "You remember: " before each line
 BRIEF_TOKENS = 90  # for a model that reads slowly
