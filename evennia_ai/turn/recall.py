@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
+from itertools import chain
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -90,7 +91,7 @@ def recall(script: Script, talk: Talk, wanted: Recalled) -> list[KnownLine]:
     candidates = find(script, talk, wanted)
     chosen = list(choose(script, candidates, related(script, candidates, wanted), wanted))
     pieces = joined(chosen)[::-1] if wanted.brief else sorted(joined(chosen), key=began)
-    return [line for piece in pieces for line in known_lines(script, piece)]
+    return list(known_lines(script, chain.from_iterable(pieces)))
 
 
 class Candidate(NamedTuple):
@@ -161,6 +162,7 @@ def choose(
     known = "\n".join(map(normalised, wanted.told))
     left = min(wanted.budget_tokens, BRIEF_TOKENS) if wanted.brief else wanted.budget_tokens
     taken: set[str] = set()
+    days = {script.services.now().date()}
     for candidate in candidates:
         record = candidate.record
         if record["id"] in taken or normalised(text_of(record)) in known or restates(record, taken):
@@ -171,11 +173,12 @@ def choose(
         if wanted.brief:
             group = [one for one in group if not one.get("own")]
         new = [one for one in group if one["id"] not in taken]
-        cost = sum(cost_of(script, one) for one in new)
+        cost = sum(cost_of(script, one, days) for one in new)
         if cost > left:
             continue
         left -= cost
         taken.update(one["id"] for one in new)
+        days.update(when(one).date() for one in new)
         known = "\n".join([known, *(normalised(text_of(one)) for one in new)])
         yield group
 
@@ -230,23 +233,19 @@ def when(record: Record) -> datetime:
     return datetime.fromisoformat(record.get("timestamp") or record["confirmed_at"])
 
 
-def cost_of(script: Script, record: Record) -> int:
-    """Return the tokens of a memory on a line of its own."""
-    line = memory_line(script, record, dated=is_old(script, record))
-    return estimate_tokens(line) + LABEL_TOKENS
+def cost_of(script: Script, record: Record, days: Collection[date]) -> int:
+    """Return the tokens of a memory as a line, among others of these days."""
+    dated = when(record).date() not in days
+    return estimate_tokens(memory_line(script, record, dated=dated)) + LABEL_TOKENS
 
 
-def is_old(script: Script, record: Record) -> bool:
-    """Return True if a memory is not of today."""
-    return when(record).date() != script.services.now().date()
-
-
-def known_lines(script: Script, piece: Sequence[Record]) -> Iterator[KnownLine]:
-    """Yield memories that belong together as lines of a prompt; the first is dated if it is old."""
+def known_lines(script: Script, records: Iterable[Record]) -> Iterator[KnownLine]:
+    """Yield memories as lines of a prompt; a line of the log is dated if its day is a new one."""
     strict = script.config.discretion == "strict"
-    for record in piece:
-        dated = record is piece[0] and is_old(script, record)
-        text = memory_line(script, record, dated=dated)
+    day = script.services.now().date()
+    for record in records:
+        text = memory_line(script, record, dated=when(record).date() != day)
+        day = when(record).date()
         yield KnownLine(text, strict and record["audience"] is not None, speakers_in([record]))
 
 
