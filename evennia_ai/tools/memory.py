@@ -13,7 +13,6 @@ from evennia_ai.policy.compaction.journal_summary import is_synthesis, select_fo
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.retrieval.words import asked_words, find_words
-from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import LINE, Found, Script, ToolContext, ToolResult
 from evennia_ai.scheduling import Steps
 from evennia_ai.tools.base import tool
@@ -23,7 +22,6 @@ from evennia_ai.turn.recall import memory_line
 
 FOUND, FOUND_LINES = 8, 6
 CANDIDATES = 24
-SHOWN_CHARS = 240
 ALL_SHOWN = "You still have all of your talk before you."
 
 
@@ -64,10 +62,7 @@ def search_history(context: ToolContext, arguments: HistoryArguments) -> Steps[s
     if not any(shares_word(words, line["words"]) for line in found):
         is_all_shown = script.conversation.current.record is None
         return ALL_SHOWN if is_all_shown else "Nothing of that kind was said."
-    lines = [
-        f"{line['timestamp'][:10]}: {clean_heard(line['content'], SHOWN_CHARS)}" for line in found
-    ]
-    return recall_result(context, found, lines)
+    return recall_result(context, found, [memory_line(script, line) for line in found])
 
 
 @inlineCallbacks

@@ -51,14 +51,14 @@ def test_the_assistant_finds_what_was_said_word_for_word(game, bob, ann, old_tal
     game.model.add(call("search_history", words="when does the ferries leave"), call("noop"))
     bob.do("say Mira, when does the ferry leave?")
     game.run(1)
-    assert "Ann says: The ferry leaves at noon." in result_of(game)
+    assert "Ann: The ferry leaves at noon." in result_of(game)
 
 
 def test_what_is_in_view_is_found_too_and_the_question_does_not_find_itself(game, bob, old_talk):
     game.model.add(call("search_history", words="who likes cheese"), call("noop"))
     bob.do("say Mira, who likes cheese here?")
     game.run(1)
-    assert "Bob says: I like cheese." in result_of(game)
+    assert "Bob: I like cheese." in result_of(game)
     assert "who likes cheese" not in result_of(game)
 
 
