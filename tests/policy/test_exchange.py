@@ -6,6 +6,7 @@ import pytest
 
 from evennia_ai.policy.retrieval.exchange import (
     CORRECTS,
+    ENDS_ASKING,
     Said,
     companions,
     same_subject,
@@ -112,3 +113,17 @@ def test_a_later_value_of_the_same_thing_is_on_the_same_subject(one: str, other:
 def test_another_thing_is_another_subject() -> None:
     assert not alike("The toll at the bridge is five coppers.", "My ship is called the Heron.")
     assert not alike("I owe Ben a crown.", "Now where is my hat?")
+
+
+@pytest.mark.parametrize(
+    ("words", "asks"),
+    [("Frogs?", True), ('"Frogs?!" ', True), ("Frogs? No", False), ("?_", False), ("", False)],
+)
+def test_a_question_mark_counts_behind_the_last_word(words: str, asks: bool) -> None:
+    assert bool(signs_of(words) & ENDS_ASKING) is asks
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("unit", ["?", "? ", ").", "no ", "oh ", "i ", "actually ", "1,", "ne "])
+def test_hostile_words_are_read_in_one_pass(unit: str) -> None:
+    assert signs_of(unit * 200_000 + "x") >= 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 BEFORE, AFTER = 4, 8  # lines around one that may belong to it
@@ -18,7 +19,7 @@ SAME_TALK_S = 900.0
 SHORT_WORDS = 6  # a line of no more may answer the question before it
 LIKE = 0.5  # share of the shorter text's content words that two lines on one subject have in common
 
-QUESTION = re.compile(r"[?？؟]\W*$")
+QUESTION_MARKS = frozenset("?？؟")
 SENTENCE_ENDS = re.compile(r"[.!…。！](?=\s|$)")
 # It takes something back, or gives a new value for it.
 CORRECTION = re.compile(
@@ -84,9 +85,18 @@ def speaks_of_oneself(words: str) -> bool:
     return bool(FIRST_PERSON.search(words))
 
 
+def ends_with_question(words: str) -> bool:
+    """Return True if a question mark stands behind the last word.
+
+    No regular expression: one that looks from each mark to the end takes 0.2 s for 4,000 marks.
+    """
+    end = takewhile(lambda char: not (char.isalnum() or char == "_"), reversed(words))
+    return not QUESTION_MARKS.isdisjoint(end)
+
+
 def signs_of(words: str) -> int:
     """Return the signs of a line."""
-    ends_asking = bool(QUESTION.search(words))
+    ends_asking = ends_with_question(words)
     return (
         ENDS_ASKING * ends_asking
         | ASKS * (ends_asking and not SENTENCE_ENDS.search(words))
