@@ -69,9 +69,15 @@ def in_manner(manner: str, **options: Any) -> Build:
     return build
 
 
-def until(asked: Asked) -> str:
-    """An HTTP date some seconds away."""
-    return formatdate(asked.now + asked.options.get("seconds", 2), usegmt=True)
+def rate_limited_until(asked: Asked) -> Reply:
+    """A 429 that names an HTTP date some seconds after its own ``Date``.
+
+    The server's own header is from when the request came, maybe in the second before.
+    """
+    until = formatdate(asked.now + asked.options.get("seconds", 2), usegmt=True)
+    reply = rate_limited(lambda _: until)(asked)
+    headers = {**reply["headers"], "Date": formatdate(asked.now, usegmt=True)}
+    return {**reply, "headers": headers}
 
 
 def redirected(asked: Asked) -> Reply:
@@ -97,7 +103,7 @@ STREAM: dict[str, Build] = {f"stream_{how}": in_stream(how) for how in (*BREAKS,
 TRANSPORT: dict[str, Build] = {
     "rate_limited": rate_limited(lambda asked: str(asked.options.get("seconds", 2))),
     "rate_limited_for_days": rate_limited(lambda _: str(DAYS_S)),
-    "rate_limited_until": rate_limited(until),
+    "rate_limited_until": rate_limited_until,
     "rate_limited_oddly": rate_limited(lambda _: "in a while"),
     "quota_exhausted": refusal(
         429, "You exceeded your current quota, please check your plan.", "insufficient_quota"
