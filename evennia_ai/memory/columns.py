@@ -15,12 +15,14 @@ from evennia_ai.policy.retrieval.exchange import Said
 from evennia_ai.policy.retrieval.weights import Offered
 from evennia_ai.policy.retrieval.words import name_words
 
+Mask = npt.NDArray[np.bool_]
+
 ALONE = -1  # the place of a note: it has no neighbours
 GONE, PUBLIC = -1, 0
 NOBODY = -1
 FIRST_ROOM = 64
 GROWTH = 1.25
-MOST_VIEWS = 2  # that are kept until a memory changes: one to search and one for neighbours
+MOST_VIEWS = 2  # that are kept until a memory is removed: one to search and one for neighbours
 SESSION_GAP_S = 1_800.0
 ROW = np.dtype(
     [
@@ -61,7 +63,6 @@ class Columns:
         if self.size == len(self._rows):
             room = max(FIRST_ROOM, int(self.size * GROWTH))
             self._rows = np.append(self._rows, np.zeros(room - self.size, dtype=ROW))
-        self._views.clear()
         self._rows["group"][self.size] = GONE
         self.size += 1
         return self.size - 1
@@ -69,10 +70,9 @@ class Columns:
     def put(
         self, row: int, offered: Offered, speaker: str | None, audience: Audience | None
     ) -> None:
-        """Set the audience, the speaker and the kind of text of a row."""
+        """Set the audience, the speaker and the kind of text of a new row."""
         groups = self._groups
         group = PUBLIC if audience is None else groups.setdefault(audience, len(groups) + 1)
-        self._views.clear()
         self._rows["group"][row] = group
         self._rows["speaker"][row] = self._speaker(speaker) if speaker else NOBODY
         self._rows["words"][row] = len(offered.words)
@@ -105,31 +105,70 @@ class Columns:
     def view(self, audience: Audience | None, everything: bool, upto: int | None = None) -> View:
         """Return the rows that an audience may know, None for public rows, up to a place."""
         asked = (audience, everything, upto)
-        if asked not in self._views:
-            if len(self._views) == MOST_VIEWS:
-                self._views.clear()
-            self._views[asked] = self._make_view(*asked)
+        view = self._views.get(asked)
+        if view is None and len(self._views) == MOST_VIEWS:
+            self._views.clear()
+        if view is None or len(view.mask) < self.size:
+            seen = self._seen(*asked, 0 if view is None else len(view.mask))
+            self._views[asked] = self._extended(view, seen) or self._make_view(
+                seen if view is None else np.concatenate([view.mask, seen])
+            )
         return self._views[asked]
 
-    def _make_view(self, audience: Audience | None, everything: bool, upto: int | None) -> View:
+    def _seen(
+        self, audience: Audience | None, everything: bool, upto: int | None, first: int
+    ) -> Mask:
+        """Return a mask of the rows from ``first`` that an audience may know, up to a place."""
         allowed = np.zeros(len(self._groups) + 2, dtype=np.bool_)  # the last is for dropped rows
         allowed[PUBLIC] = True
         for group_audience, group in self._groups.items():
             allowed[group] = everything or visible(group_audience, audience or frozenset())
-        mask = allowed[self["group"]]
+        seen: Mask = allowed[self["group"][first:]]
         if upto is not None:
-            mask &= self["place"] <= upto
+            seen &= self["place"][first:] <= upto
+        return seen
+
+    def _make_view(self, mask: Mask) -> View:
         rows = np.flatnonzero(mask)
         alone = self["place"][rows] == ALONE
         lines, notes = rows[~alone], rows[alone]
         # Rows that came in order of place are already sorted, which costs little.
         lines = lines[np.argsort(self["place"][lines], kind="stable")]
-        begins = np.ones(len(rows), dtype=np.bool_)
-        # A note, and a line whose time is unknown, is a session by itself.
-        begins[1 : len(lines)] = ~(np.abs(np.diff(self["at"][lines])) <= SESSION_GAP_S)
-        words = int(self["words"][rows].sum(dtype=np.int64)) / (len(rows) or 1)
+        begins = np.concatenate([self._begins(lines), np.ones(len(notes), dtype=np.bool_)])
+        return self._view_of(lines, notes, np.flatnonzero(begins), mask)
+
+    def _extended(self, view: View | None, seen: Mask) -> View | None:
+        """Return a view with new rows, None if they are not all lines after its last one.
+
+        It takes a tenth of the time of a new view.
+        """
+        if view is None:
+            return None
+        new = len(view.mask) + np.flatnonzero(seen)
+        lines, notes = view.rows[: view.lines], view.rows[view.lines :]
+        places = self["place"][np.concatenate([lines[-1:], new])]
+        if (places == ALONE).any() or (np.diff(places) < 0).any():
+            return None
+        begins = self._begins(np.concatenate([lines[-1:], new]))[len(lines[-1:]) :]
+        old = np.searchsorted(view.sessions, view.lines)
+        begun = [
+            view.sessions[:old],
+            view.lines + np.flatnonzero(begins),
+            view.sessions[old:] + len(new),
+        ]
+        mask = np.concatenate([view.mask, seen])
+        return self._view_of(np.concatenate([lines, new]), notes, np.concatenate(begun), mask)
+
+    def _begins(self, lines: Rows) -> Mask:
+        """Return a mask of the lines that begin a session; one whose time is unknown does."""
+        begins = np.ones(len(lines), dtype=np.bool_)
+        begins[1:] = ~(np.abs(np.diff(self["at"][lines])) <= SESSION_GAP_S)
+        return begins
+
+    def _view_of(self, lines: Rows, notes: Rows, sessions: Rows, mask: Mask) -> View:
         rows = np.concatenate([lines, notes])
-        return View(rows, len(lines), np.flatnonzero(begins), words or 1.0, mask)
+        words = int(self["words"][rows].sum(dtype=np.int64)) / (len(rows) or 1)
+        return View(rows, len(lines), sessions, words or 1.0, mask)
 
     def speakers_named(self, words: frozenset[str]) -> set[int]:
         """Return the speakers whose names contain one of these words."""

@@ -1,9 +1,9 @@
 """A search index over memories, the basis of every recall.
 
 A memory is found by its meaning (an embedding), by its words (BM25), by its neighbours (an answer
-follows its question), by its speaker and time, and by the facts that were drawn from it. The
-audience is checked before anything is ranked: a hidden memory changes neither the rarity of a word
-nor the score of a neighbour, so the result is the same as without it.
+follows its question), by its speaker and time, by how rare its words are, and by the facts that
+were drawn from it. The audience is checked before anything is ranked: a hidden memory changes
+neither the rarity of a word nor the score of a neighbour, so the result is the same as without it.
 
 An index can always be rebuilt, and it writes nothing.
 """
@@ -18,12 +18,14 @@ import numpy as np
 from evennia_ai.memory.columns import ALONE, Columns
 from evennia_ai.memory.lexical import Lexicon, View
 from evennia_ai.memory.ranking import Asked, MemoryData, Ranked, rank
+from evennia_ai.memory.rarity import Rarity
 from evennia_ai.memory.vectors import Bytes, Floats, Vectors, to_bytes, unit
 from evennia_ai.policy.retrieval.exchange import AFTER, BEFORE, companions
 from evennia_ai.policy.retrieval.weights import LONGEST_TEXT, Weights, describe, understand
 from evennia_ai.policy.retrieval.words import find_words
 from evennia_ai.ports import Embedder, RemoteEmbedder
 
+WIDE = 2  # lines with more of what follows
 SPARE = 4  # results that are compared with each other for each one wanted
 ALIKE = 0.97  # cosine above which two memories say the same
 FEWEST_GONE = 256  # removed rows before their memory is given back
@@ -48,6 +50,7 @@ class MemoryIndex:
         self._columns = Columns()
         self._lexicon = Lexicon()
         self._vectors = Vectors()
+        self._rarity = Rarity()
 
     def __len__(self) -> int:
         """Return the number of memories."""
@@ -56,7 +59,8 @@ class MemoryIndex:
     @property
     def nbytes(self) -> int:
         """Return about how much memory the index takes."""
-        return len(self) * ROW_BYTES + self._lexicon.nbytes + self._vectors.nbytes
+        parts = (self._lexicon, self._vectors, self._rarity)
+        return len(self) * ROW_BYTES + sum(part.nbytes for part in parts)
 
     def add(  # noqa: PLR0913  # one argument a property; all but two have defaults
         self,
@@ -92,6 +96,7 @@ class MemoryIndex:
         meant = self._embed(text) if vector is None else vector
         row = self._row_for(id, None if meant is None else to_bytes(meant), place)
         self._lexicon.add(row, offered.words)
+        self._rarity.put(row, offered.words, audience is None)
         self._columns.put(row, offered, speaker, None if audience is None else frozenset(audience))
         self._columns.put_weight(row, at, importance, bool(sources))
         if sources:
@@ -144,20 +149,20 @@ class MemoryIndex:
     ) -> dict[str, list[str]]:
         """Return for each line the ids of the lines that belong to it, in order of place.
 
-        `policy.retrieval.exchange` says which. Only lines that the audience may know count, up to a
-        place, as for `search`. Notes and unknown ids are left out.
+        `policy.retrieval.exchange` says which, with more for the first two ids. Only lines that the
+        audience may know count, up to a place, as for `search`. Notes and unknown ids are left out.
         """
         view = self._view(audience, everything, upto)
         lines, places = view.rows[: view.lines], self._columns["place"]
         in_order = places[lines]
         found = {}
-        for name in ids:
+        for number, name in enumerate(ids):
             row = self._line(name, view)
             if row is None:
                 continue
             at = int(np.searchsorted(in_order, places[row]))
             near = lines[max(0, at - BEFORE) : at + AFTER + 1]
-            chosen = companions(self._columns.said(near), min(at, BEFORE))
+            chosen = companions(self._columns.said(near), min(at, BEFORE), number < WIDE)
             found[name] = [self._ids[near[place]] for place in chosen]
         return found
 
@@ -201,7 +206,9 @@ class MemoryIndex:
         """Return at least ``least`` rows of a view, if there are as many, best first."""
         wanted = understand(query, lambda word: self._columns.is_name(word, view), now)
         meant = self._embed(wanted.text, query=True) if vector is None else unit(vector)
-        data = MemoryData(self._columns, self._lexicon, self._vectors, self._sources_of)
+        data = MemoryData(
+            self._columns, self._lexicon, self._vectors, self._rarity, self._sources_of
+        )
         return rank(data, view, Asked(wanted, meant, now), self.weights, least)
 
     def _row_for(self, id: str, vector: Bytes | None, place: int | None) -> int:
@@ -222,6 +229,7 @@ class MemoryIndex:
         self._ids[row] = ""
         self._sources.pop(row, None)
         self._columns.drop(row)
+        self._rarity.drop(row)
         if self._columns.size - len(self) > max(FEWEST_GONE, len(self)):
             self._compact_rows()
 
@@ -231,6 +239,7 @@ class MemoryIndex:
         self._lexicon.keep(rows, self._columns.size)
         self._vectors.keep(rows)
         self._columns.keep(rows)
+        self._rarity.keep(rows)
         self._ids = [self._ids[row] for row in rows.tolist()]
         self._row_of = dict(zip(self._ids, range(len(rows)), strict=True))
         places = {row: place for place, row in enumerate(rows.tolist())}

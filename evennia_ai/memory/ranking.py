@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from evennia_ai.memory.columns import PUBLIC, Columns
 from evennia_ai.memory.lexical import Lexicon, View
+from evennia_ai.memory.rarity import Rarity
 from evennia_ai.memory.vectors import Floats, Rows, Vectors
 from evennia_ai.policy.retrieval.time_expressions import DAY_S, Span
 from evennia_ai.policy.retrieval.weights import Wanted, Weights
@@ -51,6 +52,7 @@ class MemoryData(NamedTuple):
     columns: Columns
     lexicon: Lexicon
     vectors: Vectors
+    rarity: Rarity
     sources_of: Callable[[int], list[int]]
 
 
@@ -62,6 +64,7 @@ def rank(memories: MemoryData, view: View, asked: Asked, weights: Weights, least
     places, score = _candidates(memories, view, asked, weights, max(CANDIDATES, 2 * least))
     rows = view.rows[places]
     scores = score + _features(memories.columns, rows, asked, weights)
+    scores += np.float32(weights.rarity) * memories.rarity.of(rows)
     scores += weights.sources * _source_gains(memories, view, places, score)
     scores += np.abs(scores) * _gates(memories.columns, rows, asked, weights)
     order = np.lexsort((rows, -scores))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evennia_ai.messages import WireMessage
@@ -26,7 +26,8 @@ FAILED = re.compile(
 )
 
 # Labels of recalled lines; and a recalled line, or a bullet of a summary, without its day.
-RECALL_LABELS = ("You remember: ", "Keep in mind: ", "At hand: ")
+RECALL_LABELS = ("You remember:", "Keep in mind:", "At hand:")
+BULLET = "- "
 DATED = re.compile(
     r"(?:you noted on )?\d{4}-\d\d-\d\d(?:, [^:]{1,80} told you)?(?:, from [^:]{1,80})?: "
 )
@@ -194,7 +195,9 @@ def _read_heard(text: str, after: str) -> list[Said]:
     if said:
         return [Said("say" if said[2] == "says" else "whisper", said[1], said[3], after)]
     return [
-        _read_recalled(row.removeprefix("- ")) if row.startswith("- ") else Said("note", "", row)
+        _read_recalled(row.removeprefix(BULLET))
+        if row.startswith(BULLET)
+        else Said("note", "", row)
         for row in (row[:READ_CHARS] for row in summary.splitlines()[:MOST_ROWS])
         if len(row.split()) > 3 and not SUMMARY_HEADING.match(row)
     ]
@@ -206,15 +209,26 @@ def _read_recalled_lines(text: str, own_name: str) -> list[Said]:
     The character's own lines are only what the next one may answer.
     """
     found, after = list[Said](), ""
-    for row in text.splitlines():
-        label = next((label for label in RECALL_LABELS if row.startswith(label)), None)
-        if label is not None:
-            said = _read_recalled(row.removeprefix(label)[:READ_CHARS])
-            own = said.speaker == own_name
-            if not own:
-                found.append(replace(said, after=after))
-            after = said.text if own else ""
+    for row in _recalled_rows(text):
+        said = _read_recalled(row[:READ_CHARS])
+        own = said.speaker == own_name
+        if not own:
+            found.append(replace(said, after=after))
+        after = said.text if own else ""
     return found
+
+
+def _recalled_rows(text: str) -> Iterator[str]:
+    """Yield the rows of the labels of recall: behind a label, or in the list below it."""
+    listed = False
+    for row in text.splitlines():
+        if listed and row.startswith(BULLET):
+            yield row.removeprefix(BULLET)
+            continue
+        label = next((label for label in RECALL_LABELS if row.startswith(label)), None)
+        listed = row == label
+        if label and not listed:
+            yield row.removeprefix(label).lstrip()
 
 
 def _read_recalled(row: str) -> Said:

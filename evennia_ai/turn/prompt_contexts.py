@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import Literal
 
 from evennia_ai.messages import EXCUSE, Situation
@@ -77,7 +79,8 @@ def situation_prompt(
 ) -> str:
     """Return the changing part of a prompt: what the character perceives, knows and recalls.
 
-    ``known`` holds (label, line) pairs of what the character knows and recalls.
+    ``known`` holds (label, line) pairs of what the character knows and recalls. Several lines of
+    one label stand below it as a list: the label costs tokens once.
     """
     rows = [
         ("Place", situation.place),
@@ -91,7 +94,15 @@ def situation_prompt(
         *(("You know", lore_text(entry)) for entry in lore),
         *known,
     ]
-    return fenced("situation", "\n".join(f"{label}: {value}" for label, value in rows if value))
+    told = groupby((row for row in rows if row[1]), key=itemgetter(0))
+    return fenced("situation", "\n".join(labelled(label, [*lines]) for label, lines in told))
+
+
+def labelled(label: str, rows: Sequence[tuple[str, str]]) -> str:
+    """Return the rows of one label as text."""
+    if len(rows) == 1:
+        return f"{label}: {rows[0][1]}"
+    return "\n- ".join([f"{label}:", *(value for _label, value in rows)])
 
 
 def lore_text(entry: LoreEntry) -> str:

@@ -32,7 +32,7 @@ from evennia_ai.ports import Script
 MOST_FOUND = 24
 MOST_CORRECTED = 5  # lines that are looked up for later corrections
 LINE_CHARS = 300
-LABEL_TOKENS = 4  # "You remember: " before each line
+MARK_TOKENS = 2  # the line break and "- " of each line
 BRIEF_TOKENS = 90  # for a model that reads slowly
 
 
@@ -236,7 +236,7 @@ def when(record: Record) -> datetime:
 def cost_of(script: Script, record: Record, days: Collection[date]) -> int:
     """Return the tokens of a memory as a line, among others of these days."""
     dated = when(record).date() not in days
-    return estimate_tokens(memory_line(script, record, dated=dated)) + LABEL_TOKENS
+    return estimate_tokens(memory_line(script, record, dated=dated)) + MARK_TOKENS
 
 
 def known_lines(script: Script, records: Iterable[Record]) -> Iterator[KnownLine]:

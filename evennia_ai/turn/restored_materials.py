@@ -14,7 +14,7 @@ from evennia_ai.ports import Script
 
 LINE_CHARS = 300
 NOTED = 3
-LABEL_TOKENS = 4  # "At hand: " before each line
+MARK_TOKENS = 2  # the line break and "- " of each line
 
 
 def read_restored_materials(
@@ -33,7 +33,7 @@ def read_restored_materials(
         found = READERS[kind](script, id, audience) if kind in READERS else None
         if found is None:
             continue
-        budget_tokens -= estimate_tokens(found.text) + LABEL_TOKENS
+        budget_tokens -= estimate_tokens(found.text) + MARK_TOKENS
         if budget_tokens < 0:
             break
         private = found.private or item.heard_by is not None

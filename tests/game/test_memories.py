@@ -36,7 +36,7 @@ def test_what_was_written_down_comes_to_mind_where_it_is_touched(game, ann, mira
     mira.journal.add("The cellar key hangs behind the oak barrel.")
     mira.journal.add("The miller's goat is called Bertha.")
     shown = asked_for(game, ann, "where would one look for a key?")
-    assert "You remember: " in shown and "behind the oak barrel" in shown
+    assert "You remember:\n- " in shown and "behind the oak barrel" in shown
 
 
 def test_small_talk_calls_nothing_to_mind(game, ann, mira):
@@ -67,7 +67,7 @@ def test_pins_and_summaries_are_not_said_twice(game, ann, mira):
     mira.journal.add("[CONTEXT SYNTHESIS]\nThe goose costs five crowns.", source_type="compaction")
     shown = asked_for(game, ann, "what about the goose?")
     assert shown.count("goose") == 2  # the pin, and the question
-    assert "You remember: " not in shown
+    assert "You remember" not in shown
 
 
 def test_changes_are_found_at_once(game, ann, mira):

@@ -190,7 +190,7 @@ def test_words_of_many_memories_are_renumbered_with_them():
 
 def test_an_index_counts_its_memory():
     index = filled(embedder=LettersEmbedder())
-    assert index.nbytes == 0
+    assert index.nbytes < 8_192
     index.add("a", "A dragon")
     before = index.nbytes
     for number in range(2_000):
@@ -246,7 +246,7 @@ def test_lines_after_a_place_are_left_out_and_notes_never():
     assert found(index, asked, upto=-1) == ["my sister's name"]
     assert len(found(index, asked, upto=3)) == len(found(index, asked)) == 5
     fewer = talk((0, 1), ["my sister's name"])
-    assert index.search(asked, 9, upto=1) == fewer.search(asked, 9)
+    assert found(index, asked, upto=1) == found(fewer, asked)
 
 
 def test_only_what_the_audience_may_know_belongs_to_a_line():

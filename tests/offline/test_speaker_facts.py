@@ -152,6 +152,17 @@ def test_what_comes_to_mind_is_what_was_told_before(row):
     assert past.since == [Said("say", "Ann", "hello")]
 
 
+def test_recalled_lines_are_read_from_a_list_as_well():
+    past = remembered("You remember:", "- Ben: Hello.", "- Ann: I come from Visby.", "Time: noon")
+    assert read_speaker_facts(past.heard).of("Ann")["home"] == "Visby"
+    assert [said.speaker for said in past.heard] == ["Ben", "Ann", "Ann"]
+
+
+def test_a_list_under_another_label_is_not_recalled():
+    past = remembered("You remember: Ben: Hello.", "Also:", "- Ann: I come from Visby.")
+    assert [said.speaker for said in past.heard] == ["Ben", "Ann"]
+
+
 def test_who_is_remembered_was_met_though_no_answer_is_in_view():
     said = {"role": "assistant", "content": "Good evening."}
     request = LLMRequest(

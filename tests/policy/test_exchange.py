@@ -35,6 +35,16 @@ def test_a_short_answer_and_its_question_belong_together(place: int) -> None:
     assert {0, 2} <= {place, *companions(lines, place)}
 
 
+def test_what_fits_best_brings_more_of_what_follows() -> None:
+    lines = talk(
+        "Ann: There is a price on the wolf.",
+        "Cas: Somebody left the kitchen door open all through the night.",
+        "Ann: Twelve sheep, to whoever brings the tail.",
+    )
+    assert companions(lines, 0) == []
+    assert companions(lines, 0, wide=True) == [2]
+
+
 def test_a_long_answer_needs_no_question() -> None:
     words = "Ben: The best bait for the pike in the mill pond is a small green frog."
     assert companions(talk("Ann: The best bait?", words), 1) == []

@@ -15,6 +15,7 @@ from typing import NamedTuple
 BEFORE, AFTER = 4, 8  # lines around one that may belong to it
 NEAR = 4  # lines from a question to its answer, at most
 ANSWERS = 2
+WIDE_NEAR, WIDE_ANSWERS = 6, 3  # for the lines that fit a question best
 SAME_TALK_S = 900.0
 SHORT_WORDS = 6  # a line of no more may answer the question before it
 LIKE = 0.5  # share of the shorter text's content words that two lines on one subject have in common
@@ -107,10 +108,11 @@ def signs_of(words: str) -> int:
     )
 
 
-def companions(lines: Sequence[Said], place: int) -> list[int]:
+def companions(lines: Sequence[Said], place: int, wide: bool = False) -> list[int]:
     """Return the places of the lines that belong to the one at ``place``, in order.
 
-    They are its question or its answer, the rest of its sentence, and its corrections.
+    They are its question or its answer, the rest of its sentence, and its corrections. If ``wide``,
+    more of what follows counts: the speaker's next line even if others spoke between.
     """
     line = lines[place]
     # A line whose time is unknown (NaN) is near.
@@ -120,8 +122,8 @@ def companions(lines: Sequence[Said], place: int) -> list[int]:
     return sorted(
         {
             *_question(lines, place, before),
-            *_answer(lines, place, after),
-            *_rest(lines, place, before, after),
+            *_answer(lines, place, after, wide),
+            *_rest(lines, place, before, after, wide),
             *_corrections(lines, place, before, after),
         }
     )
@@ -136,17 +138,18 @@ def _question(lines: Sequence[Said], place: int, before: Iterable[int]) -> list[
     return [n for n in asked if lines[n].signs & ENDS_ASKING][-1:]
 
 
-def _answer(lines: Sequence[Said], place: int, after: Iterable[int]) -> list[int]:
+def _answer(lines: Sequence[Said], place: int, after: Iterable[int], wide: bool) -> list[int]:
     """Return the first lines of others that may answer a question."""
     line = lines[place]
     if not line.signs & ASKS:
         return []
-    others = (n for n in after if n - place <= NEAR and lines[n].speaker != line.speaker)
-    return [n for n in others if not lines[n].signs & ASKS][:ANSWERS]
+    reach, most = (WIDE_NEAR, WIDE_ANSWERS) if wide else (NEAR, ANSWERS)
+    others = (n for n in after if n - place <= reach and lines[n].speaker != line.speaker)
+    return [n for n in others if not lines[n].signs & ASKS][:most]
 
 
 def _rest(
-    lines: Sequence[Said], place: int, before: Sequence[int], after: Sequence[int]
+    lines: Sequence[Said], place: int, before: Sequence[int], after: Sequence[int], wide: bool
 ) -> list[int]:
     """Return the speaker's line that this one goes on with, and the one that goes on with it."""
     line = lines[place]
@@ -156,7 +159,7 @@ def _rest(
     goes_on = [n for n in following if line.signs & OPEN or lines[n].signs & GOES_ON][:1]
     # Nobody said more than a few words between them.
     began += [n for n in last[-1:] if _is_all_short(lines[n + 1 : place])]
-    goes_on += [n for n in following[:1] if _is_all_short(lines[place + 1 : n])]
+    goes_on += [n for n in following[:1] if wide or _is_all_short(lines[place + 1 : n])]
     return [*began, *goes_on]
 
 
