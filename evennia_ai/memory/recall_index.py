@@ -23,7 +23,7 @@ from evennia_ai.memory.vectors import pack
 from evennia_ai.messages import Audience
 from evennia_ai.policy.lines import LINE, line_id, seq_of
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
-from evennia_ai.policy.records.provenance import Record, is_known_to
+from evennia_ai.policy.records.provenance import Record, is_known_to, time_of
 from evennia_ai.policy.retrieval.rerank import newest_first
 from evennia_ai.ports import Embedder, Lines, RemoteEmbedder, Services
 from evennia_ai.scheduling import Steps, pause
@@ -250,7 +250,7 @@ class RecallIndex:
             name,
             self._text_of(record),
             speaker or None,
-            when(record).timestamp(),
+            time_of(record).timestamp(),
             record.get("importance") or IMPORTANCE[record["kind"]],
             record["audience"],
             sources_of(record),
@@ -305,12 +305,6 @@ def is_searchable(record: Record) -> bool:
     if "kind" not in record:
         return True
     return record["kind"] == ATTRIBUTE and record["valid_to"] is None
-
-
-def when(record: Record) -> datetime:
-    """Return when a record was said, written or last confirmed."""
-    at = record.get("said_at") or record.get("timestamp") or record["confirmed_at"]
-    return datetime.fromisoformat(at)
 
 
 def sources_of(record: Record) -> list[str]:

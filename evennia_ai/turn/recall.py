@@ -17,11 +17,11 @@ from typing import NamedTuple
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import KnownLine, speakers_in
 from evennia_ai.policy.compaction.journal_summary import is_synthesis, nearest_lines
-from evennia_ai.policy.facts.sources import HEARD
+from evennia_ai.policy.facts.sources import heard
 from evennia_ai.policy.lines import LINE, line_id
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.journal_entry import normalised
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.provenance import Record, time_of
 from evennia_ai.policy.records.shared_memory import HEARSAY
 from evennia_ai.policy.retrieval.exchange import same_subject, speaks_of_oneself, tells_change
 from evennia_ai.policy.retrieval.words import find_words, is_small_talk
@@ -66,17 +66,8 @@ def memory_query(lines: Sequence[str]) -> str:
 
 def query_of(line: str) -> str:
     """Return the search query for one line."""
-    found = HEARD.match(line)
-    if not found:
-        return line
-    words = line[found.end() :]
-    return f"{found['speaker']} {words}" if speaks_of_oneself(words) else words
-
-
-def spoken(line: str) -> str:
-    """Return the words of a line without their speaker."""
-    found = HEARD.match(line)
-    return line[found.end() :] if found else line
+    speaker, words = heard(line, "")
+    return f"{speaker} {words}".strip() if speaks_of_oneself(words) else words
 
 
 def recall(script: Script, talk: Talk, wanted: Recalled) -> list[KnownLine]:
@@ -85,7 +76,7 @@ def recall(script: Script, talk: Talk, wanted: Recalled) -> list[KnownLine]:
     They stand in the order of their time, lines that belong together one after the other. Small
     talk recalls nothing, and nothing that the prompt holds already comes twice.
     """
-    words = " ".join(spoken(line) for line in talk.asked)
+    words = " ".join(heard(line, "")[1] for line in talk.asked)
     if wanted.budget_tokens <= 0 or is_small_talk(words, [script.character_name]):
         return []
     candidates = find(script, talk, wanted)
@@ -109,7 +100,7 @@ class Candidate(NamedTuple):
 def as_candidate(record: Record) -> Candidate:
     """Return a record with what its comparison with others needs."""
     text = text_of(record)
-    at = when(record).timestamp()
+    at = time_of(record).timestamp()
     return Candidate(record, frozenset(find_words(text)), at, tells_change(text))
 
 
@@ -178,7 +169,7 @@ def choose(
             continue
         left -= cost
         taken.update(one["id"] for one in new)
-        days.update(when(one).date() for one in new)
+        days.update(time_of(one).date() for one in new)
         known = "\n".join([known, *(normalised(text_of(one)) for one in new)])
         yield group
 
@@ -220,22 +211,17 @@ def joined(groups: Iterable[Sequence[Record]]) -> list[list[Record]]:
         for other in same:
             piece |= other
         pieces.insert(place, piece)
-    return [sorted(piece.values(), key=when) for piece in pieces]
+    return [sorted(piece.values(), key=time_of) for piece in pieces]
 
 
 def began(piece: Sequence[Record]) -> datetime:
     """Return when the first memory of a piece was made."""
-    return when(piece[0])
-
-
-def when(record: Record) -> datetime:
-    """Return when a memory was made or last confirmed."""
-    return datetime.fromisoformat(record.get("timestamp") or record["confirmed_at"])
+    return time_of(piece[0])
 
 
 def cost_of(script: Script, record: Record, days: Collection[date]) -> int:
     """Return the tokens of a memory as a line, among others of these days."""
-    dated = when(record).date() not in days
+    dated = time_of(record).date() not in days
     return estimate_tokens(memory_line(script, record, dated=dated)) + MARK_TOKENS
 
 
@@ -244,8 +230,8 @@ def known_lines(script: Script, records: Iterable[Record]) -> Iterator[KnownLine
     strict = script.config.discretion == "strict"
     day = script.services.now().date()
     for record in records:
-        text = memory_line(script, record, dated=when(record).date() != day)
-        day = when(record).date()
+        text = memory_line(script, record, dated=time_of(record).date() != day)
+        day = time_of(record).date()
         yield KnownLine(text, strict and record["audience"] is not None, speakers_in([record]))
 
 
@@ -262,7 +248,7 @@ def memory_line(script: Script, record: Record, words: str = "", dated: bool = T
     A line of the log has no day if it is not ``dated``. Of a summary, the lines that fit the
     searched ``words`` best are shown.
     """
-    day = when(record).date().isoformat()
+    day = time_of(record).date().isoformat()
     kind, text = record.get("kind"), text_of(record)
     if kind == LINE:
         whispered = " (whispered)" if record["audience"] is not None else ""

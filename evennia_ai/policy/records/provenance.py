@@ -176,6 +176,12 @@ def newest_said(records: Iterable[Record]) -> str | None:
     return max(filter(None, (record.get("said_at") for record in records)), default=None)
 
 
+def time_of(record: Mapping[str, Any]) -> datetime:
+    """Return when a record's words were said, else when it was written or last confirmed."""
+    at = record.get("said_at") or record.get("timestamp") or record["confirmed_at"]
+    return datetime.fromisoformat(at)
+
+
 def people_in(record: Record) -> frozenset[str]:
     """Return who may have a record forgotten: all it is about, from, quotes, or private to."""
     named = (record.get(name, "") for name in ("entity", "subject", "source_entity"))
