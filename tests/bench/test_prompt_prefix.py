@@ -72,7 +72,7 @@ def test_between_two_calls_only_new_messages_and_the_tail_differ(
     script.conversation.append(new)
     after = build_prompt(script, CONTEXT_TICK_EVENT, listeners)
     assert "You know: " in tail_of(after)
-    assert "You remember: " in tail_of(after)
+    assert "You remember:" in tail_of(after)
     changed = in_bytes(after) - same_bytes(before, after)
     paper = sheet(f"prompt of {window:,} tokens for {len(listeners)} listeners")
     expected = len(json.dumps(to_wire(new))) + len(json.dumps(after.messages[-1]))
