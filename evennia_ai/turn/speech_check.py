@@ -7,7 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from evennia_ai.messages import EMOTE, LOST_RESULT, SAY, SPEECH, Message, ToolCallRequest
+from evennia_ai.messages import (
+    EMOTE,
+    LOST_RESULT,
+    SAY,
+    SPEECH,
+    Message,
+    ToolCallRequest,
+    is_excuse,
+)
 from evennia_ai.policy.conversation.react import read_arguments
 from evennia_ai.policy.replies.artefacts import Surroundings, find_artefact
 from evennia_ai.policy.replies.likeness import find_repeat
@@ -79,7 +87,8 @@ def speakers_of(messages: Iterable[Message]) -> set[str]:
 def latest_acts(newest_first: Iterable[Message]) -> Iterator[tuple[str, str]]:
     """Yield what the character said and showed in its last `TURNS_COMPARED` turns, newest first.
 
-    A streamed speech has a text for each of its sentences.
+    A streamed speech has a text for each of its sentences. An excuse counts as no turn: no prompt
+    shows it, so that a model may see, and repeat, what it said before many excuses.
     """
     results: dict[str, str] = {}
     turns: set[Any] = set()
@@ -87,7 +96,8 @@ def latest_acts(newest_first: Iterable[Message]) -> Iterator[tuple[str, str]]:
         if message["role"] == "tool":
             results[message["tool_call_id"]] = message["content"]
         acts = own_acts(message, results)
-        turns |= {message["metadata"].get("turn_id")} if acts else set()
+        if acts and not is_excuse(message):
+            turns.add(message["metadata"].get("turn_id"))
         if len(turns) > TURNS_COMPARED:
             return
         yield from reversed(acts)

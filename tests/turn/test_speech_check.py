@@ -60,6 +60,14 @@ def test_excuses_count_as_said_wherever_they_stand_among_the_messages():
     assert check(*old, *later, excuse).problem(call("say", text=LINE)) == REPEATED
 
 
+def test_a_line_before_many_excuses_is_still_one_of_the_last():
+    excuses = [
+        make_message("assistant", text, turn_id=60 + n, seq=60 + n, type="excuse")
+        for n, text in enumerate(WORDS)
+    ]
+    assert check(said(LINE, 1), *excuses).problem(call("say", text=LINE)) == REPEATED
+
+
 @pytest.mark.parametrize(
     ("result", "problem"),
     [("You said it.", REPEATED), (LOST_RESULT, REPEATED), (CUT_OFF, ""), ("Nobody is here.", "")],
