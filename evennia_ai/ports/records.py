@@ -32,6 +32,7 @@ class Records(Protocol):
     def load(self, put: Callable[..., object]) -> Deferred[None]: ...  # in slices; `Slices.put`
     def get(self, id: str) -> Record | None: ...
     def ids(self) -> list[str]: ...  # of all loaded records
+    def held(self) -> Iterable[Record]: ...  # the loaded ones; callers must not change them
     def all(self) -> list[Record]: ...
     def update(self, id: str, **fields: Any) -> Record: ...  # raises KeyError and BadRecord
     def update_all(self, changes: Mapping[str, Mapping[str, Any]]) -> int: ...  # skips unknown ids
