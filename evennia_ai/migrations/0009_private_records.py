@@ -1,9 +1,9 @@
-"""What characters know no longer shows in ``examine``."""
+"""What characters know no longer shows in ``examine``; whispers keep the discretion they met."""
 
 from collections.abc import Callable
 from typing import Any
 
-from django.db import migrations
+from django.db import migrations, models
 
 from evennia_ai.policy.records.sealed import Sealed, unsealed
 
@@ -32,4 +32,7 @@ class Migration(migrations.Migration):
         ("objects", "0013_defaultobject_alter_objectdb_id_defaultcharacter_and_more"),
     ]
 
-    operations = [migrations.RunPython(seal, unseal)]
+    operations = [
+        migrations.AddField("event", "repeatable", models.BooleanField(default=False)),
+        migrations.RunPython(seal, unseal),
+    ]

@@ -60,9 +60,9 @@ def count_hidden(script: GameScript, reader: Reader) -> int:
 
 def find_withheld(script: GameScript, words: str, audience: Audience) -> list[Record]:
     """Return the nearest memories that may not be told to this audience."""
-    discretion, now = script.config.discretion, script.services.now()
-    nearest = script.memories.search(words, FOUND, audience, now, "trusting")
-    return [hit.record for hit in nearest if not is_known_to(hit.record, audience, discretion)]
+    now = script.services.now()
+    nearest = script.memories.search(words, FOUND, audience, now, everything=True)
+    return [hit.record for hit in nearest if not is_known_to(hit.record, audience)]
 
 
 def hit_line(script: GameScript, words: str, hit: Found) -> str:
