@@ -7,7 +7,7 @@ a reader may not see.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from evennia_ai.errors import ConfigError
@@ -50,17 +50,20 @@ class Reader:
 
     Attributes:
         permissions: the permission that reads each kind, as `read_permissions` returns it.
-        has: returns True if the reader has a permission.
+        has: returns True if the reader has a permission; asked once for each kind.
         private_shown: how many private items the reader was shown.
     """
 
     permissions: Mapping[str, str]
     has: Callable[[str], bool]
     private_shown: int = 0
+    _may: dict[str, bool] = field(default_factory=dict)
 
     def may(self, kind: str) -> bool:
         """Return True if the reader may read this kind of content."""
-        return self.has(self.permissions[kind])
+        if kind not in self._may:
+            self._may[kind] = self.has(self.permissions[kind])
+        return self._may[kind]
 
     def whose(self, kind: str) -> str:
         """Return who may read this kind, such as ``Admins``."""
