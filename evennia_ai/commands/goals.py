@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from evennia_ai.commands.common import AICommand, Outcome, UsageError
-from evennia_ai.commands.memory_rendering import may_read
+from evennia_ai.commands.memory_rendering import count_shown, may_read
 from evennia_ai.errors import BadRecord
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, PUBLIC_MEMORIES
 from evennia_ai.policy.records.day_plan import clock
@@ -20,7 +20,7 @@ from evennia_ai.policy.records.goal import (
     find_goal,
 )
 from evennia_ai.policy.records.goal_tree import Branch, lay_out
-from evennia_ai.policy.records.provenance import Record, is_known_to
+from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard, clean_output
 from evennia_ai.ports import GameScript
 
@@ -71,6 +71,7 @@ class CmdAIGoals(AICommand):
     def do_default(self, script: GameScript) -> None:
         """Show the goals as a tree, then the day plan."""
         goals, hidden = self.visible_goals(script)
+        count_shown(self.reader, *goals)
         lines = [branch_line(branch) for branch in lay_out(goals)]
         if hidden:
             readers = self.reader.whose(PRIVATE_MEMORIES).lower()
@@ -120,8 +121,6 @@ class CmdAIGoals(AICommand):
         """Return the goals that the caller may see, and how many are hidden from them."""
         every = script.character.ai_goals.all()
         seen = [goal for goal in every if may_read(self.reader, goal)]
-        private = sum(not is_known_to(goal, None) for goal in seen)
-        self.reader.count(PRIVATE_MEMORIES, private)
         return seen, len(every) - len(seen)
 
     def find_goal(self, script: GameScript, words: str) -> Record:
@@ -131,6 +130,7 @@ class CmdAIGoals(AICommand):
             raise UsageError(
                 f"There is no goal '{clean_output(words, 60)}'. |waigoals|n lists them."
             )
+        count_shown(self.reader, goal)
         return goal
 
 

@@ -40,6 +40,11 @@ def may_read(reader: Reader, record: Record) -> bool:
     return reader.may(memory_kind(not is_known_to(record, None)))
 
 
+def count_shown(reader: Reader, *records: Record) -> None:
+    """Count the private ones among records that the reader is shown."""
+    reader.count(PRIVATE_MEMORIES, sum(not is_known_to(record, None) for record in records))
+
+
 @inlineCallbacks
 def journal_page(
     script: GameScript, journal: Records, number: int, reader: Reader
@@ -82,7 +87,7 @@ def entry_lines(
         origin = (origins or {}).get(entry["id"], "")
         facts = "; ".join(filter(None, [entry_facts(entry, names), origin]))
         private = " |r(private)|n" if entry["audience"] is not None else ""
-        reader.count(memory_kind(not is_known_to(entry, None)))
+        count_shown(reader, entry)
         when = entry["timestamp"][:chars].replace("T", " ")
         return (
             f"|w{clean_output(entry['id'], 60)}|n |x{when} {clean_output(facts, 300)}|n{private}\n"
@@ -115,6 +120,7 @@ def whole_entry(
     links = [linked_to(script, link, reader) for link in entry["links"]]
     if links:
         details.append(f"Linked to: {'; '.join(links)}")
+    count_shown(reader, *derived)
     if derived:
         made = [f"{one['id']} {one['attribute']}: {one['value']}" for one in derived]
         details.append(f"Derived from it: {'; '.join(made)}")
@@ -128,6 +134,7 @@ def linked_to(script: GameScript, link: str, reader: Reader) -> str:
     """Return a link, with the words of its entry if the reader may see them."""
     entry = script.character.journal.get(link)
     if entry and may_read(reader, entry):
+        count_shown(reader, entry)
         return f"{link} {clean_output(entry['content'], LINK_CHARS)}"
     return link
 
@@ -137,7 +144,7 @@ def whole_profile(
 ) -> list[str]:
     """Return what is known about somebody, as far as the reader may see it; may be no lines."""
     known = [one for one in records if may_read(reader, one)]
-    reader.count(PRIVATE_MEMORIES, sum(not is_known_to(one, None) for one in known))
+    count_shown(reader, *known)
     names = names_in(*known, besides=[dbref])
     kinds = (RELATIONSHIP, ATTRIBUTE, OBSERVATION)
     met, facts, seen = ([one for one in known if one["kind"] == kind] for kind in kinds)

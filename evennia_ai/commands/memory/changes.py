@@ -10,13 +10,13 @@ from evennia.utils import logger
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.commands.common import AICommand, UsageError
-from evennia_ai.commands.memory_rendering import entry_lines, may_read, names_in
+from evennia_ai.commands.memory_rendering import count_shown, entry_lines, may_read, names_in
 from evennia_ai.commands.players import NUMBER, name_of
 from evennia_ai.messages import Audience
 from evennia_ai.policy.compaction.journal_summary import is_synthesis
-from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, memory_kind
+from evennia_ai.policy.disclosure import PRIVATE_MEMORIES
 from evennia_ai.policy.records.memory_listing import undo_line, who_may_know
-from evennia_ai.policy.records.provenance import Record, is_known_to
+from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_output, one_line
 from evennia_ai.ports import GameScript, Records
 from evennia_ai.store.memory_editor import GONE, HEARD_SINCE, MemoryEditor
@@ -157,7 +157,7 @@ class MemoryChanges(AICommand):
     def tell_change(self, request: MemoryRequest, message: str, entry: Record) -> None:
         """Report a change, and how to undo it."""
         self.log_change(request, entry["id"])
-        self.reader.count(memory_kind(not is_known_to(entry, None)))
+        count_shown(self.reader, entry)
         words = clean_output(entry["content"], LINE_CHARS)
         undo = f"To undo it: |waimemory/undo {request.name}|n"
         self.msg(f"{message} |w{clean_output(entry['id'], 60)}|n {words}\n{undo}")

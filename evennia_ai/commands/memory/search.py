@@ -7,7 +7,7 @@ from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
-from evennia_ai.commands.memory_rendering import hidden_line, may_read, names_in
+from evennia_ai.commands.memory_rendering import count_shown, hidden_line, may_read, names_in
 from evennia_ai.messages import Audience
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
 from evennia_ai.policy.records.memory_listing import named, why_found, why_withheld
@@ -34,8 +34,7 @@ def search_as(
     reads_private = reader.may(PRIVATE_MEMORIES)
     withheld = find_withheld(script, words, audience) if reads_private else []
     found = [hit for hit in found if may_read(reader, hit.record)]
-    shown = [*withheld, *(hit.record for hit in found)]
-    reader.count(PRIVATE_MEMORIES, sum(not is_known_to(record, None) for record in shown))
+    count_shown(reader, *withheld, *(hit.record for hit in found))
     names = names_in(*withheld, besides=audience)
     who = f"If {named(sorted(audience), names)} asked" if audience else "What anybody may be told"
     lines = [f"{clean_output(who, 200)}:"]
