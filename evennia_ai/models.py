@@ -47,12 +47,12 @@ class Turn(OwnedByAssistant):
 class Event(OwnedByAssistant):
     """One event in the inbox: what an assistant heard.
 
-    ``private`` is True for a whisper; ``repeatable`` if the assistant's `discretion` was trusting
-    when it heard it, so that others may know it for ever.
-
     It is stored before any model is called. ``state`` is waiting (for a turn), claimed (by
     ``turn``), doubtful (its answer may have been said) or overheard (the next turn adds it to the
     conversation); at the end it is answered, excused, noted or expired.
+
+    ``private`` is True for a whisper. ``repeatable`` is True if the assistant's ``discretion`` was
+    "trusting" when it heard the whisper: then it may repeat it, also after a later change.
     """
 
     turn_id: int | None
